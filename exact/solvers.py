@@ -73,15 +73,7 @@ def solve(
     ----------
     .. [1] T. Benoist and E. Bourreau, "La programmation par contraintes à l'attaque d'Eternity II", JFPC 2008.
     """
-    request = Request(
-        nodes=nodes,
-        seconds=seconds,
-        options=Options() if options is None else options,
-        on_progress=on_progress,
-        memory=memory,
-        sat_solver=sat_solver,
-        seed=seed,
-    )
+    request = Request(False, nodes, seconds, options or Options(), on_progress, memory, sat_solver, seed)
     return solve_request(puzzle, request, solver)
 
 
@@ -107,7 +99,7 @@ def count(
     puzzle : Puzzle
         The pieces and the board; its clues stay on their cells.
     solver : str
-        A name of `exact.registry.all_solvers` that can count; the default is ColorPairs [1]_.
+        A name of `exact.registry.all_solvers` that can count; the default is ColorPairs.
     nodes : int, optional
         Budget of nodes, in the solver's own unit. None is no limit.
     seconds : float, optional
@@ -137,22 +129,9 @@ def count(
         If the solver is unknown, cannot count or take the puzzle, or lacks an optional package.
     RuntimeError
         If the solver returns a board that is not a solution.
-
-    References
-    ----------
-    .. [1] T. Benoist and E. Bourreau, "La programmation par contraintes à l'attaque d'Eternity II", JFPC 2008.
     """
-    request = Request(
-        count_all=True,
-        nodes=nodes,
-        seconds=seconds,
-        options=Options() if options is None else options,
-        on_progress=on_progress,
-        memory=memory,
-        sat_solver=sat_solver,
-        on_solution=on_solution,
-    )
-    return solve_request(puzzle, request, solver, fix_corner=fix_corner)
+    request = Request(True, nodes, seconds, options or Options(), on_progress, memory, sat_solver)
+    return solve_request(puzzle, replace(request, on_solution=on_solution), solver, fix_corner=fix_corner)
 
 
 def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs", *, fix_corner: bool = False) -> Outcome:

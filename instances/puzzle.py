@@ -90,6 +90,23 @@ def canonical(quad: Sequence[int]) -> tuple[int, int, int, int]:
     return min(rotate(quad, rotation) for rotation in range(4))
 
 
+def cell_label(cell: int, width: int) -> str:
+    """The name of a cell in messages: 'row 2, column 5 (cell 37, from 0)'; all three count from 0.
+
+    Parameters
+    ----------
+    cell : int
+    width : int
+        Number of columns of the board.
+
+    Returns
+    -------
+    str
+    """
+    row, column = divmod(cell, width)
+    return f"row {row}, column {column} (cell {cell}, from 0)"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Puzzle(RichDisplay):
     """An immutable edge-matching puzzle on a rectangular board, which may have holes.
@@ -297,8 +314,7 @@ class Puzzle(RichDisplay):
 
     def cell_label(self, cell: int) -> str:
         """``cell`` as messages name it: 'row 2, column 5 (cell 37, from 0)'; all three count from 0."""
-        row, column = divmod(cell, self.width)
-        return f"row {row}, column {column} (cell {cell}, from 0)"
+        return cell_label(cell, self.width)
 
     # -- identity ------------------------------------------------------------------------------------------------
 

@@ -51,7 +51,7 @@ def columns(puzzle: Puzzle, first: int, end: int) -> list[int]:
     Parameters
     ----------
     puzzle : Puzzle
-        Puzzle whose board is meant.
+        As for `rows`.
     first, end : int
         First column and the column after the last one, from 0.
 
@@ -63,7 +63,7 @@ def columns(puzzle: Puzzle, first: int, end: int) -> list[int]:
     Raises
     ------
     InputError
-        The range is empty or leaves the board.
+        As for `rows`.
     """
     return rectangle(puzzle, 0, first, puzzle.height, end - first)
 

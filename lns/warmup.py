@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 from functools import cache
 
-from exact.region.resolve import DYNAMIC_DELAY, RegionOptions, resolve
+from exact.region.region_search import considers_dynamic_order
+from exact.region.resolve import RegionOptions, resolve
 from instances.formats import load_puzzle
 from instances.puzzle import Puzzle
 from lns.engines import make_engine
@@ -28,7 +29,7 @@ _BRIEF = from_dict(
 
 def uses_dynamic_order(params: Params) -> bool:
     """Whether regions have budgets at which `resolve` considers the dynamic order, and compiles its search."""
-    return max(params.rework.nodes, params.neighbourhoods.nodes) > DYNAMIC_DELAY
+    return considers_dynamic_order(max(params.rework.nodes, params.neighbourhoods.nodes))
 
 
 def _warm_up_regions(puzzle: Puzzle, dynamic_order: bool) -> None:

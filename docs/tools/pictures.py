@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
+from exact.paper import charts, outcome
+from exact.paper.runs import finished_rows
 from exact.region.resolve import resolve
 from exact.region.warmup import warm_up
 from exact.region.windows import rows
@@ -24,29 +26,8 @@ from lns.construct.schedule_search import cell_order, tail_cut
 from lns.loop.construction import Construction
 from lns.params import ConstructParams, from_dict
 
-_BLUE, _ORANGE, _GREEN, _GREY, _INK = "#0072b2", "#e69f00", "#009e73", "#999999", "#222222"
+_BLUE, _ORANGE, _GREEN, _GREY = "#0072b2", "#e69f00", "#009e73", "#999999"
 _PITCH = 24  # side of a drawn cell
-
-
-def _document(width: float, height: float, parts: Iterable[str], title: str) -> str:
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" role="img">'
-        f'<title>{title}</title><rect width="100%" height="100%" fill="#ffffff"/>{"".join(parts)}</svg>'
-    )
-
-
-def _text(x: float, y: float, text: str, *, size: float = 12, anchor: str = "start", colour: str = _INK) -> str:
-    return (
-        f'<text x="{x:g}" y="{y:g}" font-family="sans-serif" font-size="{size:g}" text-anchor="{anchor}" '
-        f'fill="{colour}">{text}</text>'
-    )
-
-
-def _path(points: Sequence[tuple[float, float]], colour: str, width: float = 2, dashes: str = "") -> str:
-    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    return (
-        f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="{width}" stroke-dasharray="{dashes}"/>'
-    )
 
 
 class _Chart:
@@ -56,8 +37,8 @@ class _Chart:
         self.width, self.height, self.left, self.top, self.low = 640.0, 300.0, 60.0, 40.0, 250.0
         self.x_range, self.y_range = x_range, y_range
         self.title = title
-        self.parts = [_text(self.left, 22, title, size=14), _text(350, 290, x_label, anchor="middle")]
-        self.parts.append(_path([(self.left, self.top), (self.left, self.low), (620, self.low)], _INK, 1))
+        self.parts = [charts.label(self.left, 22, title, size=14), charts.label(350, 290, x_label, anchor="middle")]
+        self.parts.append(charts.line([(self.left, self.top), (self.left, self.low), (620, self.low)], charts.INK, 1))
 
     def x(self, value: float) -> float:
         first, last = self.x_range
@@ -69,13 +50,13 @@ class _Chart:
 
     def ticks(self, xs: Iterable[float] = (), ys: Iterable[float] = (), unit: str = "") -> None:
         for value in xs:
-            self.parts.append(_text(self.x(value), self.low + 16, f"{value:g}", anchor="middle", size=11))
+            self.parts.append(charts.label(self.x(value), self.low + 16, f"{value:g}", anchor="middle", size=11))
         for value in ys:
-            self.parts.append(_text(self.left - 6, self.y(value) + 4, f"{value:g}{unit}", anchor="end", size=11))
-            self.parts.append(_path([(self.left, self.y(value)), (620, self.y(value))], "#dddddd", 0.5))
+            self.parts.append(charts.label(self.left - 6, self.y(value) + 4, f"{value:g}{unit}", anchor="end", size=11))
+            self.parts.append(charts.line([(self.left, self.y(value)), (620, self.y(value))], charts.PALE, 0.5))
 
     def svg(self) -> str:
-        return _document(self.width, self.height, self.parts, self.title)
+        return charts.document(self.width, self.height, self.parts, self.title)
 
 
 def order() -> str:
@@ -91,13 +72,13 @@ def order() -> str:
         fill = f"rgb({shade},{shade},255)" if depth < end else f"rgb(255,{shade},{shade - 60})"
         fill = _GREEN if depth >= cut else fill
         parts.append(f'<rect x="{x}" y="{y}" width="{size}" height="{size}" fill="{fill}" stroke="#ffffff"/>')
-        parts.append(_text(x + size / 2, y + 17, str(depth), size=9, anchor="middle"))
+        parts.append(charts.label(x + size / 2, y + 17, str(depth), size=9, anchor="middle"))
     legend = [("rgb(200,200,255)", "quota, no break"), ("rgb(255,170,110)", "breaks allowed"), (_GREEN, "exact tail")]
     for i, (fill, label) in enumerate(legend):
         parts.append(f'<rect x="{440}" y="{24 + 28 * i}" width="18" height="18" fill="{fill}"/>')
-        parts.append(_text(466, 38 + 28 * i, label))
-    parts += [_text(440, 130, "Numbers: order in which"), _text(440, 147, "the cells are filled.")]
-    return _document(610, 436, parts, "The comb order on a 16x16 board")
+        parts.append(charts.label(466, 38 + 28 * i, label))
+    parts += [charts.label(440, 130, "Numbers: order in which"), charts.label(440, 147, "the cells are filled.")]
+    return charts.document(610, 436, parts, "The comb order on a 16x16 board")
 
 
 @cache
@@ -123,22 +104,28 @@ def schedule() -> str:
     most = int(plan.quota_floor.max())
     chart = _Chart("Quota and break schedule of like-e2-12x12", "cells filled", (0, cells), (0, most * 1.1))
     chart.ticks(range(0, cells + 1, 24), range(0, most + 1, 20))
-    chart.parts.append(_path([(chart.x(i), chart.y(int(plan.quota_floor[i]))) for i in range(end)], _BLUE))
+    chart.parts.append(charts.line([(chart.x(i), chart.y(int(plan.quota_floor[i]))) for i in range(end)], _BLUE))
     chart.parts.append(
-        _text(chart.x(end) - 4, chart.y(most) - 6, "favoured half-edges used, at least", anchor="end", colour=_BLUE)
+        charts.label(
+            chart.x(end) - 4, chart.y(most) - 6, "favoured half-edges used, at least", anchor="end", colour=_BLUE
+        )
     )
     allowed = plan.allowed.tolist()
     scale = most / max(1, len(plan.unlock))
     steps = [(chart.x(i), chart.y(allowed[i] * scale)) for i in range(end, cells)]
     stairs = [point for a, b in pairwise(steps) for point in (a, (b[0], a[1]))]
-    chart.parts.append(_path(stairs, _ORANGE))
+    chart.parts.append(charts.line(stairs, _ORANGE))
     for number, depth in enumerate(plan.unlock.tolist(), 1):
-        chart.parts.append(_text(chart.x(depth) + 2, chart.y(number * scale) - 4, str(number), size=10, colour=_ORANGE))
+        chart.parts.append(
+            charts.label(chart.x(depth) + 2, chart.y(number * scale) - 4, str(number), size=10, colour=_ORANGE)
+        )
     chart.parts.append(
-        _text(chart.x(plan.unlock[0]) - 6, chart.y(scale) + 4, "breaks allowed, at most", anchor="end", colour=_ORANGE)
+        charts.label(
+            chart.x(plan.unlock[0]) - 6, chart.y(scale) + 4, "breaks allowed, at most", anchor="end", colour=_ORANGE
+        )
     )
-    chart.parts.append(_path([(chart.x(plan.cut), chart.top), (chart.x(plan.cut), chart.low)], _GREEN, 1, "4 3"))
-    chart.parts.append(_text(chart.x(plan.cut) + 3, chart.low - 60, "tail", colour=_GREEN))
+    chart.parts.append(charts.line([(chart.x(plan.cut), chart.top), (chart.x(plan.cut), chart.low)], _GREEN, 1, "4 3"))
+    chart.parts.append(charts.label(chart.x(plan.cut) + 3, chart.low - 60, "tail", colour=_GREEN))
     return chart.svg()
 
 
@@ -158,10 +145,10 @@ def bandit() -> str:
                 f'<rect x="{x + left:.1f}" y="{top:.1f}" width="13" height="{chart.low - top:.1f}" fill="{colour}"/>'
             )
         label = f"{arm.restarts} restart{'s' * (arm.restarts > 1)}"
-        chart.parts.append(_text(x, chart.y(max(share, value)) - 5, label, size=10, anchor="middle"))
-        chart.parts.append(_text(x, chart.low + 16, f"{arm.scale_percent:g}", size=11, anchor="middle"))
-    chart.parts.append(_text(70, 50, "nodes spent", colour=_BLUE))
-    chart.parts.append(_text(70, 66, "expected boards of the next score, a node", colour=_ORANGE))
+        chart.parts.append(charts.label(x, chart.y(max(share, value)) - 5, label, size=10, anchor="middle"))
+        chart.parts.append(charts.label(x, chart.low + 16, f"{arm.scale_percent:g}", size=11, anchor="middle"))
+    chart.parts.append(charts.label(70, 50, "nodes spent", colour=_BLUE))
+    chart.parts.append(charts.label(70, 66, "expected boards of the next score, a node", colour=_ORANGE))
     return chart.svg()
 
 
@@ -171,7 +158,7 @@ def _drawn(puzzle: Puzzle, board: Board, x: int, label: str, marks: str = "") ->
     body = picture[picture.index("<title>") :].removesuffix("</svg>\n")
     side = _PITCH * puzzle.width + 16
     body = body.replace(f'<rect width="{side}"', f'<rect x="0" y="0" width="{side}"')
-    return f'<g transform="translate({x},30)">{body}{marks}</g>{_text(x + 8, 20, label)}'
+    return f'<g transform="translate({x},30)">{body}{marks}</g>{charts.label(x + 8, 20, label)}'
 
 
 def _solution(name: str) -> tuple[Puzzle, Board]:
@@ -202,7 +189,7 @@ def region() -> str:
     )
     before = Board(placements, puzzle.width, puzzle.height)
     parts = [_drawn(puzzle, before, 0, labels[0], frame), _drawn(puzzle, result.board, side + 40, labels[1], frame)]
-    return _document(2 * side + 72, side + 54, parts, "A region before and after it is re-solved")
+    return charts.document(2 * side + 72, side + 54, parts, "A region before and after it is re-solved")
 
 
 def colorpairs() -> str:
@@ -222,7 +209,7 @@ def colorpairs() -> str:
     demand = Counter(pairs.values())
     marks = "".join(
         f'<rect x="{10 + x}" y="{10 + y}" width="20" height="20" fill="#3a3a3a"/>'
-        + _text(20 + x, 24 + y, f"{demand[pair]} : {offer[pair]}", size=9, anchor="middle", colour="#ffffff")
+        + charts.label(20 + x, 24 + y, f"{demand[pair]} : {offer[pair]}", size=9, anchor="middle", colour="#ffffff")
         for cell, pair in pairs.items()
         for x, y in ((_PITCH * (cell % width), _PITCH * (cell // width)),)
     )
@@ -236,8 +223,16 @@ def colorpairs() -> str:
         "Demand = offer: these pieces are kept for these cells.",
     )
     parts = [f'<g transform="translate(0,-20) scale(2)">{_drawn(puzzle, board, 0, "", marks)}</g>']
-    parts += [_text(side + 20, 110 + 22 * i, line, size=14) for i, line in enumerate(lines)]
-    return _document(side + 420, side + 44, parts, "Offer and demand of colour pairs")
+    parts += [charts.label(side + 20, 110 + 22 * i, line, size=14) for i, line in enumerate(lines)]
+    return charts.document(side + 420, side + 44, parts, "Offer and demand of colour pairs")
+
+
+def _outcome(name: str) -> str:
+    """A picture of the rows that `lns exact paper outcome` measured."""
+    rows, _ = finished_rows(
+        list(outcome.runs(outcome.Plan())), Path(__file__).parent.parent / "papers/data/outcome.csv"
+    )
+    return outcome.PICTURES[name](rows)
 
 
 PICTURES: dict[str, Callable[[], str]] = {
@@ -246,6 +241,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     "bandit": bandit,
     "region": region,
     "colorpairs": colorpairs,
+    **{f"outcome-{name}": partial(_outcome, name) for name in outcome.PICTURES},
 }
 
 

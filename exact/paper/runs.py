@@ -10,10 +10,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
+from typing import Protocol
 
+from exact.colorpairs.options import Options
 from exact.compare import ComparisonRow, Question, outcome_row, read_rows
 from exact.request import Request
 from exact.solvers import solve_request
+from instances.generate import uniform
 from instances.puzzle import Puzzle
 from lns_support import csv_records
 from lns_support.errors import InputError
@@ -91,8 +94,40 @@ def _processor() -> str:
     return platform.machine()
 
 
+class Classes(Protocol):
+    """The fields of a plan with classes of uniform puzzles."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]: ...
+    @property
+    def colours(self) -> tuple[int, ...]: ...
+    @property
+    def per_size(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+
+
+def uniform_classes(plan: Classes) -> Iterator[tuple[int, int, int, Puzzle]]:
+    """Side, colours, seed and puzzle of the uniform puzzles of a plan.
+
+    Classes with more colours than inner edges are left out.
+    """
+    for side in plan.sizes:
+        for colours in plan.colours:
+            if colours > 2 * side * (side - 1):
+                continue
+            for seed in range(plan.seed, plan.seed + plan.per_size):
+                yield side, colours, seed, uniform(side, side, colours, seed).puzzle
+
+
 def solver_run(
-    instance: str, puzzle: Puzzle, solver: str, seconds: float, sat_solver: str | None = None, label: str = ""
+    instance: str,
+    puzzle: Puzzle,
+    solver: str,
+    seconds: float,
+    sat_solver: str | None = None,
+    label: str = "",
+    options: Options | None = None,
 ) -> PlannedRun:
     """Plan a search for the first solution by a solver of `exact.registry`.
 
@@ -111,17 +146,20 @@ def solver_run(
         A solver of python-sat, or a program, for the methods ``sat:...``.
     label : str, optional
         The method's name in the row; by default ``solver``.
+    options : Options, optional
+        Parts of ColorPairs; ``label`` must tell them.
     """
     question = f"{Question(seconds=seconds, sat_solver=sat_solver).describe(puzzle)}; processor time"
     label = label or solver
-    return PlannedRun(instance, label, question, partial(_first, instance, puzzle, solver, seconds, sat_solver, label))
+    request = Request(
+        seconds=seconds, sat_solver=sat_solver, processor_time=True, options=Options() if options is None else options
+    )
+    return PlannedRun(instance, label, question, partial(_first, instance, puzzle, solver, request, label))
 
 
-def _first(
-    instance: str, puzzle: Puzzle, solver: str, seconds: float, sat_solver: str | None, label: str
-) -> ComparisonRow:
+def _first(instance: str, puzzle: Puzzle, solver: str, request: Request, label: str) -> ComparisonRow:
     try:
-        outcome = solve_request(puzzle, Request(seconds=seconds, sat_solver=sat_solver, processor_time=True), solver)
+        outcome = solve_request(puzzle, request, solver)
     except InputError as error:
         if "not installed" in error.message:
             raise

@@ -12,7 +12,7 @@ from exact.colorpairs.explain import add_neighbour, add_placement
 from exact.colorpairs.state import State
 from exact.colorpairs.tables import Tables
 from exact.region.dynamic_state import Spending
-from exact.region.kernel import PENDING, TASKS, add_task
+from exact.region.kernel import PENDING, TASKS, split_task
 from exact.region.scheme import DIRECT, SearchScheme
 from exact.region.state import RegionState
 from lns_support.bits import lowest_bit
@@ -47,16 +47,7 @@ def start_stage(t: Tables, s: State, p: Spending, state: RegionState, scheme: Se
                 state.cap[depth] = most
                 state.next_task[depth] = following
                 return True
-            rest = allowed - 1 - share
-            if share >= 0 and rest >= 0:
-                check = add_task(state, stage, share, following, 1)
-                second = add_task(state, scheme.parts[stage, 3], most, check, 0)
-                second = add_task(state, scheme.parts[stage, 2], state.spent[depth] + rest, second, 0)
-                state.pending[scalars[PENDING]] = second
-                scalars[PENDING] += 1
-            first, own = (0, share) if share >= 0 else (2, rest)
-            second = add_task(state, scheme.parts[stage, first + 1], most, following, 0)
-            task = add_task(state, scheme.parts[stage, first], state.spent[depth] + own, second, 0)
+            task = split_task(state, scheme, stage, most, following, state.spent[depth], share, allowed)
     scalars[TASKS] = state.tasks_before[depth]
     return False
 

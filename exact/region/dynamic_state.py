@@ -61,8 +61,8 @@ class Spending(NamedTuple):
     excluded: Words  # uint64 ((n+1)*B,): oriented pieces that other cells need, by depth
 
 
-NO_LIMIT, STAGE, REGION, UNBALANCED = range(4)
-"""Why a cell has no more mismatches, or a node no refill: the stage or the region allows none; the colour balance."""
+NO_LIMIT, STAGE, REGION = range(3)
+"""Why a cell has no more mismatches, or a node no refill: the stage or the region allows none."""
 
 
 class DynamicArrays(NamedTuple):

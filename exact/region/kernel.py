@@ -309,6 +309,34 @@ def add_task(state: RegionState, stage: Any, most: Any, following: Any, check: i
 
 
 @inline_flat_kernel
+def split_task(
+    state: RegionState,
+    scheme: SearchScheme,
+    stage: Any,
+    most: Any,
+    following: Any,
+    spent: Any,
+    share: Any,
+    allowed: Any,
+) -> Any:
+    """Make two tasks of one that has ``allowed`` mismatches left after ``spent``; returns the one to begin with.
+
+    The first begins with part A of the stage and at most ``share`` mismatches there; the second, pushed on the stack,
+    with part B and the rest. If one of the two has none left, the other is the only one.
+    """
+    rest = allowed - 1 - share
+    if share >= 0 and rest >= 0:
+        check = add_task(state, stage, share, following, 1)
+        second = add_task(state, scheme.parts[stage, 3], most, check, 0)
+        second = add_task(state, scheme.parts[stage, 2], spent + rest, second, 0)
+        state.pending[state.scalars[PENDING]] = second
+        state.scalars[PENDING] += 1
+    first, own = (0, share) if share >= 0 else (2, rest)
+    second = add_task(state, scheme.parts[stage, first + 1], most, following, 0)
+    return add_task(state, scheme.parts[stage, first], spent + own, second, 0)
+
+
+@inline_flat_kernel
 def begin_stages(state: RegionState, depth: Any, task: Any) -> None:
     """Make ``task`` the only one pending at a depth where a stage begins."""
     state.tasks_before[depth] = state.scalars[TASKS]
@@ -346,16 +374,7 @@ def _start_stage(plan: RegionPlan, state: RegionState, scheme: SearchScheme, dep
                 state.next_task[depth] = following
                 _start_depth(state, depth)
                 return True
-            rest = allowed - 1 - share
-            if share >= 0 and rest >= 0:
-                check = add_task(state, stage, share, following, 1)
-                second = add_task(state, scheme.parts[stage, 3], most, check, 0)
-                second = add_task(state, scheme.parts[stage, 2], state.spent[depth] + rest, second, 0)
-                state.pending[scalars[PENDING]] = second
-                scalars[PENDING] += 1
-            first, own = (0, share) if share >= 0 else (2, rest)
-            second = add_task(state, scheme.parts[stage, first + 1], most, following, 0)
-            task = add_task(state, scheme.parts[stage, first], state.spent[depth] + own, second, 0)
+            task = split_task(state, scheme, stage, most, following, state.spent[depth], share, allowed)
     scalars[TASKS] = state.tasks_before[depth]
     return False
 

@@ -86,17 +86,22 @@ def better(s: Solver, a: int, b: int) -> bool:
 
 
 @inline_flat_kernel
+def put(s: Solver, v: int, at: int) -> None:
+    """Set the variable at a position of the heap."""
+    s.heap[at] = v
+    s.heap_at[v] = at
+
+
+@inline_flat_kernel
 def sift_up(s: Solver, at: int) -> None:
     v = s.heap[at]
     while at > 0:
         parent = (at - 1) >> 1
         if not better(s, v, s.heap[parent]):
             break
-        s.heap[at] = s.heap[parent]
-        s.heap_at[s.heap[at]] = at
+        put(s, s.heap[parent], at)
         at = parent
-    s.heap[at] = v
-    s.heap_at[v] = at
+    put(s, v, at)
 
 
 @inline_flat_kernel
@@ -110,11 +115,9 @@ def sift_down(s: Solver, at: int) -> None:
             child += 1
         if not better(s, s.heap[child], v):
             break
-        s.heap[at] = s.heap[child]
-        s.heap_at[s.heap[at]] = at
+        put(s, s.heap[child], at)
         at = child
-    s.heap[at] = v
-    s.heap_at[v] = at
+    put(s, v, at)
 
 
 @inline_flat_kernel
@@ -122,8 +125,7 @@ def insert(s: Solver, v: int) -> None:
     if s.heap_at[v] < 0:
         at = s.integers[HEAP]
         s.integers[HEAP] += 1
-        s.heap[at] = v
-        s.heap_at[v] = at
+        put(s, v, at)
         sift_up(s, at)
 
 
@@ -133,8 +135,7 @@ def pop(s: Solver) -> int:
     s.integers[HEAP] -= 1
     s.heap_at[v] = -1
     if s.integers[HEAP] > 0:
-        s.heap[0] = s.heap[s.integers[HEAP]]
-        s.heap_at[s.heap[0]] = 0
+        put(s, s.heap[s.integers[HEAP]], 0)
         sift_down(s, 0)
     return int(v)
 

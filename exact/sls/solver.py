@@ -10,9 +10,12 @@ import numpy.typing as npt
 
 from exact.driver import run_search
 from exact.outcome import Answer, require_solution
+from exact.piece_multiplicity import allowed_placements
 from exact.request import Request
-from exact.sat.encodings import encode
+from exact.sat.clauses import Block, units
+from exact.sat.triangles import Triangles
 from exact.sls.rules import RSAPS, RULES, advance
+from exact.sls.simplify import simplify
 from exact.sls.state import FALSE, NOISE, STEP, formula_of, random_walk
 from instances.puzzle import Puzzle
 from lns_support.errors import InputError
@@ -75,7 +78,10 @@ class LocalSearch:
 
 
 def run_sls(rule: str, puzzle: Puzzle, request: Request) -> Answer:
-    """The solvers 'sls:...': local search on the encoding 'triangles'. Nodes are steps.
+    """The solvers 'sls:...': local search on the encoding 'triangles', simplified. Nodes are steps.
+
+    The formula has no clause that keeps a corner piece in a corner or a rim piece on the rim; a local search finds this
+    out again and again. So placements of the wrong class are made false first, and units are propagated.
 
     Raises InputError if all solutions are asked for. A formula of 256 cells takes some gigabytes of memory.
     """
@@ -83,8 +89,9 @@ def run_sls(rule: str, puzzle: Puzzle, request: Request) -> Answer:
         raise InputError(
             f"sls:{rule} finds one solution and proves nothing, so it cannot count; expected a tree search"
         )
-    encoding = encode("triangles", puzzle)
-    search = LocalSearch(encoding.clauses(), encoding.variables, rule, request.seed)
+    encoding = Triangles(puzzle)
+    formula = simplify([*encoding.clauses(), units(_wrong_class(encoding))], encoding.variables)
+    search = LocalSearch(formula.blocks, len(formula.kept), rule, request.seed)
     status, seconds = run_search(
         search,
         count_all=False,
@@ -93,8 +100,16 @@ def run_sls(rule: str, puzzle: Puzzle, request: Request) -> Answer:
         on_progress=request.on_progress,
         processor_time=request.processor_time,
     )
-    board = encoding.board(search.model()) if search.solutions else None
+    board = encoding.board(formula.model(search.model())) if search.solutions else None
     if board is not None:
         require_solution(puzzle, board, f"sls:{rule}")
-    details: dict[str, Any] = {"variables": float(encoding.variables), "false_clauses": float(search.false_clauses)}
+    details: dict[str, Any] = {"variables": float(len(formula.kept)), "false_clauses": float(search.false_clauses)}
     return Answer(status, search.solutions, search.nodes, seconds, board, details)
+
+
+def _wrong_class(encoding: Triangles) -> Block:
+    """The negated variables of the pieces on cells where no rotation of them is allowed."""
+    wrong = np.ones(encoding.piece.shape, dtype=np.bool_)
+    for cell in range(encoding.puzzle.cells):
+        wrong[[oriented >> 2 for oriented in allowed_placements(encoding.puzzle, cell)], cell] = False
+    return -encoding.piece[wrong]

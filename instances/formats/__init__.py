@@ -10,8 +10,10 @@ Sources
     `shipped_instances` lists the instances of the package, `is_url` tells a URL from the name of a file.
 
 `FORMATS` has every format by name. These carry a puzzle: ``benoist`` (text of Benoist), ``quads`` (header and quads),
-``e2pieces`` (bare quads; ``e2pieces:ORDER`` names the order of the sides), ``csv16`` and ``json``. These carry a board:
-``url`` (``url:MOTIFS_ORDER`` names the order of the letters), ``solution`` and ``best``.
+``e2pieces`` (bare quads; ``e2pieces:ORDER`` names the order of the sides), ``csv16``, ``json``, ``pieces`` (any
+dialect, by evidence), ``meta`` and ``tetravex``. These carry a board: ``url`` (``url:MOTIFS_ORDER`` names the order of
+the letters), ``solution``, ``best``, ``cells`` (any dialect), ``clues``, ``meta-board``, ``tetravex-board`` and
+``picture``.
 """
 
 from instances.formats.base import Document
@@ -29,7 +31,7 @@ from instances.formats.reading import (
 from instances.formats.registry import FORMATS
 from instances.formats.shipped import shipped_instances
 from instances.formats.sources import is_url
-from instances.formats.viewer import url_if_any, viewer_url
+from instances.formats.viewer_text import url_if_any, viewer_url
 from lns_support.files import atomic_write
 
 __all__ = [

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from instances.board import Board
-from instances.formats import viewer
+from instances.formats import viewer, viewer_text
 from instances.formats.base import Document, Format, Source, Target
 from instances.formats.shipped import shipped_instances
 from instances.formats.text import board_shape
@@ -62,7 +62,7 @@ def best_json(puzzle: Puzzle, board: Board, *, instance: str, seed: int, elapsed
         "placements": board.without_blanks(puzzle).pairs(),
         "seed": seed,
         "elapsed_s": elapsed_s,
-        "url": viewer.url_if_any(puzzle, board),
+        "url": viewer_text.url_if_any(puzzle, board),
     }
 
 
@@ -138,7 +138,7 @@ def _parse(text: str) -> _Best:
     bounded_integer(fields.get("seed"), 0, _MAX_SEED, "'seed'")
     fields.number("elapsed_s", 0, _MAX_SECONDS)
     url = fields.text("url", _MAX_URL)
-    if url and not viewer.looks_like(url):
+    if url and not viewer_text.looks_like(url):
         raise InputError(f"'url': {describe_found(url)}; expected a viewer URL with board_edges, or an empty text")
     return _Best(instance, sha256, score, max_score, Board.from_pairs(pairs, width, height), url)
 
@@ -149,7 +149,7 @@ def _check(best: _Best, puzzle: Puzzle, notes: list[str]) -> None:
     if puzzle.sha256 == best.sha256:
         return
     if best.url:
-        letters = viewer.parse(best.url, puzzle, [])
+        letters = viewer_text.parse(best.url, puzzle, [])
         quads = [None if quad[0] < 0 else tuple(quad) for quad in best.board.colours(puzzle).tolist()]
         if quads == list(letters.quads):
             notes.append(f"made for {quoted(best.instance)}, whose pieces on the board are those of {puzzle.name}")
@@ -200,7 +200,7 @@ def _check_url(best: _Best) -> None:
     the url has no ``board_pieces``.
     """
     pieces = [oriented >> 2 for oriented in best.board.placements.tolist()]
-    stated = viewer.parse(best.url, None, []).numbers
+    stated = viewer_text.parse(best.url, None, []).numbers
     if sorted(pieces) != [*range(len(pieces))] or (stated is not None and pieces != [*stated]):
         raise InputError("'placements' and 'url' show different boards; expected the same pieces on the same cells")
 

@@ -17,14 +17,15 @@ import numpy as np
 
 from instances.board import Board
 from instances.eternity2 import SWAPPED, recognise
-from instances.formats import pieces
 from instances.formats.base import Document, Format, Quad, Source, Target
 from instances.formats.e2pieces import CLOCKWISE, clockwise
 from instances.formats.piece_index import PieceIndex
+from instances.formats.piece_list import WORD_ORDER, parse, sides_of_words, words_in_rows
 from instances.formats.rows import bracketed_quads, colour_of_letter, rows_of
 from instances.puzzle import GREY, MAX_CELLS, IntArray, Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
+from lns_support.text import count_of, quoted
 
 _PAIR = re.compile(r"([0-9]{1,4})\s*[/(:]\s*([0-4])(?![0-9])")
 _COMPASS = re.compile(r"\$((?:(?:\.|[0-9]{1,4}[NESW]):)+(?:\.|[0-9]{1,4}[NESW])?):?;")
@@ -114,6 +115,7 @@ def _faults(reading: Reading) -> tuple[int, int]:
     )
     placed = board.placements[board.placements >= 0] >> 2
     broken += len(placed) - len(np.unique(placed))
+    broken += 0 if puzzle.turns else int((board.placements[board.placements >= 0] % 4 > 0).sum())
     rim, seams = _rim_and_seams(shown.reshape(board.height, board.width, 4), GREY if puzzle.framed else None)
     return broken + rim, -seams
 
@@ -179,9 +181,13 @@ def _readings(source: Source) -> tuple[str, Iterable[Reading]]:
         quads = [[colour_of_letter(letter) for letter in quad] for quad in letters]
         return "letters in place", _in_place(quads, width, puzzle, source.name)
     if text.lstrip().startswith("{"):
-        listed = pieces.parse(text)
+        listed = parse(text)
         return "tiles in place", _in_place(listed.quads, (listed.shape or (0, 0))[0], puzzle, source.name)
-    if picture := _picture(text):
+    if words := words_in_rows(text):
+        quads = sides_of_words(words)
+        width = len(words[0])
+        return "words of Tetravex", _in_place(quads, width, puzzle, source.name, orders=[WORD_ORDER], framed=False)
+    if picture := picture_in(text):
         return "a picture of a board", _in_place(*picture, puzzle, source.name, orders=[CLOCKWISE])
     if quads := bracketed_quads(text):
         width = _line_width(text, re.compile(r"[\[({]\s*[0-9]+(?:[\s,;]+[0-9]+){3}\s*[\])}]"))
@@ -247,7 +253,7 @@ def _line_width(text: str, pattern: re.Pattern[str]) -> int:
     return counts.pop() if len(counts) == 1 else 0
 
 
-def _picture(text: str) -> tuple[list[list[int]], int] | None:
+def picture_in(text: str) -> tuple[list[list[int]], int] | None:
     """Quads and width of a picture of three lines a row: tops, then left and right of each, then bottoms."""
     lines: list[list[int]] = []
     for line in text.split("\n"):
@@ -278,8 +284,12 @@ def _in_place(
     puzzle: Puzzle | None,
     name: str,
     orders: Sequence[str] = _ORDERS,
+    framed: bool = True,
 ) -> Iterator[Reading]:
-    """Four colours for each cell, in each order of the sides, rows from the top or the bottom."""
+    """Four colours for each cell, in each order of the sides, rows from the top or the bottom.
+
+    ``framed``: a full board may define a puzzle with a frame.
+    """
     width = width or (puzzle.width if puzzle is not None else 0)
     if not width or len(quads) % width or len(quads) > MAX_CELLS or max(map(max, quads)) > 4000:
         return
@@ -308,12 +318,12 @@ def _in_place(
             cells: list[Quad | None] = [None if a < 0 else (a, b, c, d) for a, b, c, d in flat]
             if not index.cells_without_piece(cells):
                 yield Reading(convention, puzzle, index.board(cells)[0])
-        elif own := _own_puzzle([(a, b, c, d) for a, b, c, d in flat], width, height, name):
+        elif own := _own_puzzle([(a, b, c, d) for a, b, c, d in flat], width, height, name, framed):
             board = Board(4 * np.arange(width * height, dtype=np.int32), width, height)
             yield Reading(convention, own, board)
 
 
-def _own_puzzle(quads: Sequence[Quad], width: int, height: int, name: str) -> Puzzle | None:
+def _own_puzzle(quads: Sequence[Quad], width: int, height: int, name: str, framed: bool) -> Puzzle | None:
     """The puzzle that a full board defines: with a frame if its rim is one colour, else without, if its seams match."""
     rim = [
         quads[row * width + column][side]
@@ -322,7 +332,7 @@ def _own_puzzle(quads: Sequence[Quad], width: int, height: int, name: str) -> Pu
         for side, outside in enumerate((row == 0, column == width - 1, row == height - 1, column == 0))
         if outside
     ]
-    if len(set(rim)) == 1:
+    if framed and len(set(rim)) == 1:
         border = rim[0]
         swap = {border: GREY, GREY: border}
         own = np.array([[swap.get(colour, colour) for colour in quad] for quad in quads], dtype=np.int32)
@@ -367,7 +377,7 @@ def placed_turns(puzzle: Puzzle, entries: Sequence[tuple[int, int, int]], name: 
         return
     for sign, sense in ((1, "cw"), (-1, "ccw")):
         for offset in (0, 1, 2, 3):
-            if not puzzle.turns and (offset or sign < 0):
+            if not puzzle.turns and (offset or sign < 0) and any((sign * turn + offset) % 4 for *_, turn in entries):
                 continue
             placements = np.full(puzzle.cells, -1, dtype=np.int32)
             for cell, piece, turn in entries:
@@ -411,11 +421,27 @@ def placed_pieces(puzzle: Puzzle, table: Sequence[tuple[int, ...]]) -> Iterator[
 
 
 def write(target: Target) -> str:
-    """``id/turns`` for each cell, a line for each row; numbers from 1, clockwise turns, ``0/0`` for an empty cell."""
+    """``id/turns`` for each cell, a line for each row; numbers from 1, clockwise turns, ``0/0`` for an empty cell.
+
+    An option may name another convention: ``base0``, ``bottom`` (the last row first), ``ccw``, ``turn0`` to ``turn3``.
+    """
     assert target.board is not None
-    entries = ["0/0" if pair is None else f"{pair[0] + 1}/{pair[1]}" for pair in target.board.pairs()]
-    width = target.board.width
-    return "".join(" ".join(entries[at : at + width]) + "\n" for at in range(0, len(entries), width))
+    named = {part for part in (target.option or "").lower().split(",") if part}
+    unknown = sorted(named - {"base0", "base1", "top", "bottom", "cw", "ccw", "turn0", "turn1", "turn2", "turn3"})
+    if unknown:
+        raise InputError(
+            f"convention {quoted(unknown[0])}; expected base0 or base1, top or bottom, cw or ccw, turn0 to turn3"
+        )
+    base, sign = int("base0" not in named), -1 if "ccw" in named else 1
+    offset = next((turns for turns in (1, 2, 3) if f"turn{turns}" in named), 0)
+    pairs, width = target.board.pairs(), target.board.width
+    if not base and None in pairs:
+        raise InputError(f"{count_of(pairs.count(None), 'cell')} without a piece; expected a full board for base0")
+    if not target.puzzle.turns and (offset or sign < 0):
+        raise InputError(f"the pieces of {target.puzzle.name} are never turned; expected cw and turn0")
+    entries = ["0/0" if pair is None else f"{pair[0] + base}/{sign * (pair[1] - offset) % 4}" for pair in pairs]
+    lines = [" ".join(entries[at : at + width]) for at in range(0, len(entries), width)]
+    return "\n".join(lines[::-1] if "bottom" in named else lines) + "\n"
 
 
 FORMAT = Format(

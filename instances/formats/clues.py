@@ -172,6 +172,8 @@ def _official(puzzle: Puzzle, readings: Sequence[Reading]) -> list[Reading]:
 def write(target: Target) -> str:
     """``piece row column turn`` for each piece on the board, under a comment that names the convention."""
     assert target.board is not None
+    if target.option:
+        raise InputError(f"{FORMAT.name} are written in one convention, which they name; expected no option")
     width = target.board.width
     lines = [
         f"{pair[0] + 1} {cell // width} {cell % width} {pair[1]}"

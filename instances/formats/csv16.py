@@ -25,7 +25,7 @@ _RIM = 0xFFFF
 
 def looks_like(text: str) -> bool:
     rows = first_rows(text, 2)
-    return len(rows) == 2 and "," in rows[1] and rows[1][0] in "01"
+    return len(rows) == 2 and re.match(r"[01]{8,}\s*,", rows[1]) is not None
 
 
 def read(source: Source) -> Document:
@@ -70,7 +70,7 @@ def _form(option: str | None, puzzle: Puzzle, tails: list[tuple[int, int, list[s
     """
     if option is not None:
         if option not in _FORMS:
-            raise InputError(f"form {quoted(option)}; expected hxy (hint,x,y) or xyr (x,y,rotation)")
+            raise _unknown_form(option)
         return option
     legal: dict[str, Puzzle] = {}
     errors: dict[str, InputError] = {}
@@ -87,6 +87,10 @@ def _form(option: str | None, puzzle: Puzzle, tails: list[tuple[int, int, list[s
     if any(_number(tail[0]) == 0 and any(map(_number, tail)) for *_, tail in tails):
         return "xyr"  # a place behind the sign for no hint
     return "hxy"
+
+
+def _unknown_form(option: str) -> InputError:
+    return InputError(f"form {quoted(option)}; expected hxy (hint,x,y) or xyr (x,y,rotation)")
 
 
 def _number(text: str) -> int:
@@ -127,15 +131,27 @@ def write(target: Target) -> str:
     puzzle = target.puzzle
     check_square(puzzle, FORMAT.name)
     clues = {clue.piece: clue for clue in puzzle.clues}
-    if any(clue.rotation for clue in puzzle.clues):
+    form = target.option or "hxy"
+    if form not in _FORMS:
+        raise _unknown_form(form)
+    if form == "hxy" and any(clue.rotation for clue in puzzle.clues):
         target.notes.append(f"{FORMAT.name} has no rotation for clues: their pieces are written as the clues turn them")
     rows = [str(puzzle.width)]
     for piece, quad in enumerate(puzzle.pieces.tolist()):
         clue = clues.get(piece)
-        turned = rotate(quad, clue.rotation if clue else 0)
+        turned, rotation = (
+            (rotate(quad, clue.rotation) if clue and form == "hxy" else quad),
+            clue.rotation if clue else 0,
+        )
+        if form == "xyr" and clue and not clue.cell and not rotation:  # 0,0,0 would be no clue
+            turned, rotation = rotate(quad, 3), 1
+            target.notes.append(
+                f"{FORMAT.name}:xyr has no unturned clue on the first cell: its piece is written turned"
+            )
         words = [f"{_RIM if colour == GREY else colour - 1:016b}" for colour in turned]
         y, x = divmod(clue.cell, puzzle.width) if clue else (0, 0)
-        rows.append(",".join([*words, str(int(clue is not None)), str(x), str(y)]))
+        tail = [x, y, rotation] if form == "xyr" else [int(clue is not None), x, y]
+        rows.append(",".join([*words, *map(str, tail)]))
     return "\n".join(rows) + "\n"
 
 

@@ -34,8 +34,8 @@ class PieceIndex:
         """The board that shows given colours.
 
         Among identical pieces the stated one is chosen; without a statement, the clue's piece on the cell of a clue;
-        otherwise the pieces in the order of the index. If the cells show more of them than exist, the last one is
-        placed repeatedly, which `instances.verify` reports.
+        otherwise the pieces in the order of the index; of pieces that may not be turned those first that need no turn.
+        If the cells show more of them than exist, the last one is placed repeatedly, which `instances.verify` reports.
 
         Parameters
         ----------
@@ -75,6 +75,13 @@ class PieceIndex:
             if chosen[clue.cell] is None and clue.piece not in used and shows(clue.cell, clue.piece):
                 chosen[clue.cell] = clue.piece
                 used.add(clue.piece)
+        if not self.puzzle.turns:
+            for cell, quad in enumerate(quads):
+                alike = () if quad is None or chosen[cell] is not None else self.by_colours.get(canonical(quad), ())
+                unturned = (each for each in alike if each not in used and tuple(self.pieces[each]) == quad)
+                if (piece := next(unturned, None)) is not None:
+                    chosen[cell] = piece
+                    used.add(piece)
         next_index: Counter[Quad] = Counter()
         pairs: list[tuple[int, int] | None] = []
         for cell, quad in enumerate(quads):

@@ -371,7 +371,7 @@ def render(
         target = Target(puzzle, shown, puzzle.name if instance is None else instance, option)
         if form.holds == "board" and board is None:
             raise InputError(f"format {form.name} carries a board; found only a puzzle")
-        if form.holds == "puzzle" and puzzle.rules and form.name not in ("json", "pieces"):
+        if form.holds == "puzzle" and puzzle.rules and form.name not in ("json", "pieces", "tetravex"):
             raise InputError(
                 f"format {form.name} cannot say that a puzzle has {' and '.join(puzzle.rules)}; expected json"
             )

@@ -7,7 +7,21 @@ from pathlib import PurePath
 import numpy as np
 
 from instances.board import Board
-from instances.formats import benoist, best, cells, clues, csv16, e2pieces, pieces, puzzle_json, quads, solution, viewer
+from instances.formats import (
+    benoist,
+    best,
+    cells,
+    clues,
+    csv16,
+    e2pieces,
+    meta,
+    pieces,
+    puzzle_json,
+    quads,
+    solution,
+    tetravex,
+    viewer,
+)
 from instances.formats.base import Format, Target
 from instances.formats.dialects import DIALECTS
 from instances.formats.text import first_rows
@@ -16,12 +30,18 @@ from lns_support.errors import InputError
 from lns_support.text import quoted
 
 FORMATS: dict[str, Format] = {
-    module.FORMAT.name: module.FORMAT
-    for module in (best, puzzle_json, viewer, csv16, benoist, solution, quads, e2pieces, pieces, cells, clues)
+    form.name: form
+    for form in (
+        *(each.FORMAT for each in (best, puzzle_json, viewer, csv16, benoist, solution, quads, e2pieces, pieces)),
+        *(cells.FORMAT, clues.FORMAT, meta.PIECES, meta.BOARD, tetravex.PUZZLE, tetravex.BOARD, tetravex.PICTURE),
+    )
 }
 
 _SMALL = Puzzle(np.array([[0, 1, 2, 0], [0, 3, 1, 0], [2, 3, 0, 0], [3, 0, 0, 3]]), 2, 2, name="small")
+_DIGITS = np.array([[6, 10, 5, 9], [2, 2, 10, 10], [5, 5, 7, 8], [10, 7, 9, 5]])
+_TETRAVEX = Puzzle(_DIGITS, 2, 2, framed=False, turns=False)
 _LINE = 100  # characters of an example
+_LINES = {"benoist": 4, "quads": 2, "meta": 2, "meta-board": 2, "tetravex": 2, "tetravex-board": 2, "picture": 3}
 
 
 def by_name(name: str) -> tuple[Format, str | None]:
@@ -57,14 +77,15 @@ def examples() -> str:
 
 def _example(form: Format) -> str:
     """A telling line of a small puzzle in a format, shortened."""
-    board = Board.from_pairs([(0, 0), (1, 1), (2, 0), (3, 3)], 2, 2)
-    text = form.write(Target(_SMALL, board if form.holds == "board" else None, "small.json"))
+    puzzle, turns = (_TETRAVEX, (0, 0, 0, 0)) if "tetravex" in form.name else (_SMALL, (0, 1, 0, 3))
+    board = Board.from_pairs(list(enumerate(turns)), 2, 2)
+    text = form.write(Target(puzzle, board if form.holds == "board" else None, "small.json"))
     lines = text.splitlines()
     line = (
         " ".join(lines) if form.name == "json" else lines[1] if form.name in ("csv16", "clues", "pieces") else lines[0]
     )
-    if form.name in ("benoist", "quads"):
-        line = " / ".join(lines[: 2 if form.name == "quads" else 4])
+    if form.name in _LINES:
+        line = " / ".join(lines[: _LINES[form.name]])
     return line if len(line) <= _LINE else line[: _LINE - 1] + "…"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from pathlib import Path
 
-from instances.formats import viewer
+from instances.formats import viewer_text
 from instances.formats.shipped import shipped_instances
 from lns_support.errors import InputError
 from lns_support.files import EXPECTED_FILE, read_text
@@ -28,7 +28,7 @@ def is_url(source: str) -> bool:
         True for a viewer URL, in quotes or as a bare fragment too, and for every other http or https URL.
     """
     start = source.lstrip(" '\"<").lower()
-    return start.startswith(("http://", "https://")) or (viewer.looks_like(source) and "\n" not in source)
+    return start.startswith(("http://", "https://")) or (viewer_text.looks_like(source) and "\n" not in source)
 
 
 def file_of(source: str) -> Path:

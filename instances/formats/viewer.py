@@ -1,20 +1,15 @@
-"""URLs of the board viewer e2.bucas.name, which hold a board as four letters for each cell.
+"""Boards in viewer URLs: their letters become colours, and their cells pieces.
 
-The form is ``#puzzle=NAME&board_w=W&board_h=H&board_edges=LETTERS``. The letters are up, right, down, left of each
-cell, row by row; ``a`` is grey, ``aaaa`` an empty cell. Optional parameters are ``board_pieces``, three digits for each
-cell (pieces count from 1, ``000`` is an empty cell), and ``motifs_order``, the order of the letters. Besides grey there
-are 25 letters, so a puzzle with more colours has no viewer URL.
+`instances.formats.viewer_text` has the text of the URLs. Letters are matched to the colours of a known puzzle; a full
+board without one defines its own.
 """
 
 from __future__ import annotations
 
 import contextlib
-import math
-import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from urllib.parse import quote, unquote
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,58 +19,25 @@ from instances.formats.base import Document, Format, Quad, Source, Target
 from instances.formats.letters import match_letters
 from instances.formats.piece_index import PieceIndex
 from instances.formats.shipped import shipped_instances
-from instances.formats.text import board_shape
-from instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical
+from instances.formats.viewer_text import (
+    DEFAULT_ORDERS,
+    MOTIFS_ORDERS,
+    Letters,
+    looks_like,
+    parse,
+    translation,
+    viewer_url,
+)
+from instances.puzzle import GREY, Puzzle, canonical, cell_label
 from lns_support.errors import InputError
-from lns_support.text import count_of, parse_integer, quoted
-
-# The letter at index i is the default letter of the colour that such a URL writes as letter i.
-MOTIFS_ORDERS = {
-    "jef": "atojeqlgbupkfrmhcwvsnid",
-    "jblackwood": "abglqejotchmrfkpudinsvw",
-    "marie": "abglqejotchmrfkpudinsvw",
-}
-_DEFAULT_ORDERS = ("", "default", "normal")
-MOST_LETTERS = 25  # not counting the letter of grey
-_HAS_EDGES = re.compile(r"board_edges(\\?=|%(25)*3[dD])")  # '=' as it is, for a shell, or percent-encoded
-_AROUND = "'\"`<>‘’“”«»()[]{},;.!*"
-
-
-def looks_like(text: str) -> bool:
-    """Whether a text holds a viewer URL."""
-    return _HAS_EDGES.search(text) is not None
-
-
-@dataclass(frozen=True)
-class Letters:
-    """The parts of a viewer URL.
-
-    Attributes
-    ----------
-    name : str
-        Name of the puzzle.
-    width, height : int
-    quads : tuple of (int, int, int, int) or None
-        Letters as numbers (a = 0) up, right, down, left of each cell; None for an empty cell.
-    numbers : tuple of int or None, or None
-        The piece that the URL states for each cell, counted from 0; None for an empty cell, or without board_pieces.
-    order : str
-        The stated motifs_order, or an empty text.
-    """
-
-    name: str
-    width: int
-    height: int
-    quads: tuple[Quad | None, ...]
-    numbers: tuple[int | None, ...] | None
-    order: str
+from lns_support.text import count_of, quoted
 
 
 def read(source: Source) -> Document:
     notes: list[str] = []
     letters = parse(source.text, source.puzzle, notes, source.number)
     if source.option is not None:
-        if source.option not in _DEFAULT_ORDERS and _translation(source.option) is None:
+        if source.option not in DEFAULT_ORDERS and translation(source.option) is None:
             raise InputError(f"motifs_order {quoted(source.option)}; expected one of {', '.join(MOTIFS_ORDERS)}")
         letters = replace(letters, order=source.option)
     if source.puzzle is not None:
@@ -87,66 +49,6 @@ def read(source: Source) -> Document:
     return _on_its_own(letters, notes)
 
 
-def viewer_url(puzzle: Puzzle, board: Board, *, motifs_order: str | None = None) -> str:
-    """The URL that shows a board in the viewer e2.bucas.name.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-    board : Board
-        Partial or full.
-    motifs_order : {'jef', 'jblackwood', 'marie'}, optional
-        Another order of the letters.
-
-    Returns
-    -------
-    str
-        The URL. It states the numbers of the pieces if the puzzle has at most 999.
-
-    Raises
-    ------
-    InputError
-        If a colour on the board has no letter: above 25, or above 22 with ``motifs_order``.
-    """
-    board = board.without_blanks(puzzle)
-    colours = board.colours(puzzle)
-    letters = _letters_of(motifs_order)
-    if colours.max(initial=0) >= len(letters):
-        raise InputError(
-            f"the board has colour {int(colours.max())}; expected at most {len(letters) - 1}, "
-            f"as a viewer URL has letters for the colours 1 to {len(letters) - 1}"
-        )
-    edges = "".join("aaaa" if quad[0] < 0 else "".join(letters[colour] for colour in quad) for quad in colours.tolist())
-    pieces = ""
-    if puzzle.cells <= 999:
-        pieces = "&board_pieces=" + "".join(
-            "000" if oriented < 0 else f"{(oriented >> 2) + 1:03d}" for oriented in board.placements.tolist()
-        )
-    order = f"&motifs_order={motifs_order}" if motifs_order else ""
-    name = quote(puzzle.name, safe="", errors="replace")
-    shape = f"board_w={puzzle.width}&board_h={puzzle.height}"
-    return f"https://e2.bucas.name/#puzzle={name}&{shape}&board_edges={edges}{pieces}{order}"
-
-
-def url_if_any(puzzle: Puzzle, board: Board) -> str:
-    """The URL that shows a board, if there is one.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-    board : Board
-
-    Returns
-    -------
-    str
-        The `viewer_url`; an empty text if one of the board's colours has no letter.
-    """
-    try:
-        return viewer_url(puzzle, board)
-    except InputError:
-        return ""
-
-
 def write(target: Target) -> str:
     assert target.board is not None
     if target.puzzle.clues:
@@ -154,157 +56,7 @@ def write(target: Target) -> str:
     return viewer_url(target.puzzle, target.board, motifs_order=target.option) + "\n"
 
 
-def parse(text: str, puzzle: Puzzle | None, notes: list[str], number: int | None = None) -> Letters:
-    """Parse a viewer URL.
-
-    Parameters
-    ----------
-    text : str
-        A text that holds the URL.
-    puzzle : Puzzle or None
-        The puzzle of the board, if it is known. It supplies the shape if the URL has none.
-    notes : list of str
-        Sentences on what was left out are appended.
-    number : int, optional
-        Which of several URLs is read, counted from 1; the first by default.
-
-    Returns
-    -------
-    Letters
-
-    Raises
-    ------
-    InputError
-        If there is no viewer URL, or its parameters are malformed or contradict each other or the shape of ``puzzle``.
-    """
-    values = _parameters(text, notes, number)
-    edges = "".join("aaaa" if quad == "0000" else quad for quad in _quads(values["board_edges"]))
-    width, height = _shape(values, len(edges), puzzle)
-    if len(edges) != 4 * width * height:
-        raise InputError(
-            f"board_edges has {len(edges)} letters; "
-            f"expected {4 * width * height}, four for each cell of {width} x {height}"
-        )
-    bad = re.search(r"[^a-z]", edges)
-    if bad:
-        raise InputError(
-            f"board_edges has {quoted(bad[0])} on {_place(bad.start() // 4, width)}; expected letters from a to z"
-        )
-    empty_cells = [quad == "aaaa" for quad in _quads(edges)]
-    numbers = _numbers(values.get("board_pieces", ""), empty_cells, notes)
-    one_cell = width * height == 1  # only its number distinguishes a piece with four grey sides from an empty cell
-    flat = [ord(letter) - ord("a") for letter in edges]
-    quads: list[Quad | None] = []
-    for cell in range(width * height):
-        up, right, down, left = flat[4 * cell : 4 * cell + 4]
-        empty = up == right == down == left == GREY and not (one_cell and numbers and numbers[0] is not None)
-        quads.append(None if empty else (up, right, down, left))
-        stated = numbers[cell] if numbers else None
-        if empty and stated is not None:
-            raise InputError(
-                f"{_place(cell, width)} is empty in board_edges and holds piece {stated + 1} in board_pieces; "
-                "expected both to agree"
-            )
-    name = "".join(c for c in values.get("puzzle", "") if c.isprintable())[:100]
-    return Letters(name or "puzzle", width, height, tuple(quads), numbers, values.get("motifs_order", ""))
-
-
-def _quads(edges: str) -> list[str]:
-    return [edges[at : at + 4] for at in range(0, len(edges), 4)]
-
-
-def _parameters(text: str, notes: list[str], number: int | None) -> dict[str, str]:
-    """The parameters of the first or ``number``-th URL, without quotes, shell escapes and percent codes."""
-    urls = [word for word in re.split(r"""[\s"'`<>|\[\]()]+""", text) if "board_edges" in word]
-    if not urls:
-        raise InputError("no viewer URL here; expected '…#puzzle=NAME&board_w=W&board_h=H&board_edges=LETTERS'")
-    if not 1 <= (number or 1) <= len(urls):
-        raise InputError(f"the text has {len(urls)} URLs; expected a number from 1 to {len(urls)}")
-    if len(urls) > 1:
-        chosen = "only the first is read" if number is None else f"number {number} is read"
-        notes.append(f"the text has {len(urls)} URLs; {chosen}")
-    url = urls[(number or 1) - 1].strip(_AROUND)
-    url = url.replace("\\u0026", "&").replace("\\", "").replace("&amp;", "&")
-    for _ in range(3):  # the whole URL may be percent-encoded, even several times
-        if "board_edges=" in url:
-            break
-        url = unquote(url)
-    tail = url.partition("#")[2] or url.partition("?")[2] or url
-    values: dict[str, str] = {}
-    for part in tail.split("&"):
-        key, _, value = part.partition("=")
-        key, value = unquote(key).strip(_AROUND + "#?"), unquote(value).strip(_AROUND)
-        if values.setdefault(key, value) != value:
-            raise InputError(f"{quoted(key)} is given twice with two values; expected one")
-    if not values.get("board_edges"):
-        raise InputError("the viewer URL has no board_edges; expected 'board_edges=' and four letters for each cell")
-    return values
-
-
-def _shape(values: dict[str, str], letters: int, puzzle: Puzzle | None) -> tuple[int, int]:
-    """Width and height: as stated, else those of the puzzle, else a square of so many letters."""
-    size = values.get("puzzle_size")  # another viewer writes this for a square
-    wide, high = values.get("board_w", size), values.get("board_h", size)
-    if wide is not None and high is not None:
-        width, height = parse_integer(wide, 1, MAX_CELLS, "board_w"), parse_integer(high, 1, MAX_CELLS, "board_h")
-        board_shape(width, height)
-        if puzzle is not None and (width, height) != (puzzle.width, puzzle.height):
-            other = f" (--puzzle-format pieces:{width}x{height} reads it so)" * (
-                (height, width) == (puzzle.width, puzzle.height)
-            )
-            raise InputError(
-                f"the board is {width} x {height} (width x height); "
-                f"expected {puzzle.width} x {puzzle.height} as in {puzzle.name}{other}"
-            )
-        return width, height
-    if puzzle is not None:
-        return puzzle.width, puzzle.height
-    side = math.isqrt(letters // 4)
-    if side * side * 4 != letters or side * side > MAX_CELLS:
-        raise InputError(f"board_w and board_h are missing, and {letters} letters make no square; expected both")
-    return side, side
-
-
-def _numbers(digits: str, empty_cells: list[bool], notes: list[str]) -> tuple[int | None, ...] | None:
-    """The piece of each cell, counted from 0, None for an empty cell. None if board_pieces is missing or unusable."""
-    cells = len(empty_cells)
-    if not digits:
-        return None
-    if not re.fullmatch(r"[0-9]+", digits) or len(digits) != 3 * cells:
-        notes.append(f"board_pieces left out: {len(digits)} characters, not three digits for each of {cells} cells")
-        return None
-    stated = [int(digits[at : at + 3]) for at in range(0, len(digits), 3)]
-    shown = [number for number, empty in zip(stated, empty_cells, strict=True) if not empty]
-    hidden = [number for number, empty in zip(stated, empty_cells, strict=True) if empty]
-    if cells > 1 and shown.count(0) == 1 and max(shown) < cells and not any(hidden):
-        notes.append("board_pieces counts from 0, as a cell with a piece has 000")
-        return tuple(None if empty else number for number, empty in zip(stated, empty_cells, strict=True))
-    return tuple(number - 1 if number else None for number in stated)
-
-
-def _place(cell: int, width: int) -> str:
-    return f"row {cell // width}, column {cell % width} (cell {cell}, from 0)"
-
-
 # -- colours and pieces ------------------------------------------------------------------------------------------------
-
-
-def _letters_of(motifs_order: str | None) -> str:
-    """The letter of each colour: a to z, or the inverse of a known ``motifs_order``."""
-    if motifs_order is None or motifs_order in _DEFAULT_ORDERS:
-        return "abcdefghijklmnopqrstuvwxyz"
-    order = MOTIFS_ORDERS.get(motifs_order)
-    if order is None:
-        raise InputError(f"motifs_order {quoted(motifs_order)}; expected one of {', '.join(MOTIFS_ORDERS)}")
-    return "".join(chr(ord("a") + order.index(chr(ord("a") + colour))) for colour in range(len(order)))
-
-
-def _translation(order: str) -> list[int] | None:
-    """The default letter of each letter under a ``motifs_order``, a known name or a permutation; else None."""
-    letters = MOTIFS_ORDERS.get(order.lower(), order)
-    if len(letters) < 2 or letters[0] != "a" or sorted(letters) != [chr(ord("a") + i) for i in range(len(letters))]:
-        return None
-    return [ord(letter) - ord("a") for letter in letters] + list(range(len(letters), 26))
 
 
 def _translated(quads: Sequence[Quad | None], table: Sequence[int]) -> list[Quad | None]:
@@ -315,7 +67,7 @@ def _on_puzzle(letters: Letters, puzzle: Puzzle, notes: list[str]) -> Document:
     """The board of a known puzzle, by the stated order of letters, else the default, else any that fits the pieces."""
     index = PieceIndex(puzzle)
     tables = {"default letters": list(range(26))}
-    declared = _translation(letters.order)
+    declared = translation(letters.order)
     if declared is not None:
         tables = {f"motifs_order {letters.order}": declared, **tables}
     shown = [_translated(letters.quads, table) for table in tables.values()]
@@ -341,7 +93,7 @@ def _on_puzzle(letters: Letters, puzzle: Puzzle, notes: list[str]) -> Document:
         unmatched += [
             index.cells_without_piece(_translated(letters.quads, table))
             for order in MOTIFS_ORDERS
-            if (table := _translation(order)) is not None
+            if (table := translation(order)) is not None
         ]
         nearest = min(unmatched, key=len)
         quad = "".join(chr(ord("a") + side) for side in letters.quads[nearest[0]] or ())
@@ -393,7 +145,7 @@ def _shipped_puzzle(letters: Letters, source: Source) -> Puzzle | None:
     puzzle = source.find_puzzle(letters.name)
     if (letters.width, letters.height) != (puzzle.width, puzzle.height):
         return None
-    quads = _translated(letters.quads, _translation(letters.order) or range(26))
+    quads = _translated(letters.quads, translation(letters.order) or range(26))
     return None if PieceIndex(puzzle).cells_without_piece(quads) else puzzle
 
 
@@ -407,15 +159,15 @@ def _repeated_sentence(quads: Sequence[Quad | None], repeated: int, width: int) 
         f", and so {'does' if repeated == 2 else 'do'} {count_of(repeated - 1, 'other cell')}" if repeated > 1 else ""
     )
     return (
-        f"{_place(first, width)} and {_place(second, width)} show the same piece{more}: identical pieces, or one "
-        "placed twice (--puzzle INSTANCE tells)"
+        f"{cell_label(first, width)} and {cell_label(second, width)} show the same piece{more}: identical pieces, or "
+        "one placed twice (--puzzle INSTANCE tells)"
     )
 
 
 def _on_its_own(letters: Letters, notes: list[str]) -> Document:
     """A full board defines its own puzzle: each cell is a piece, numbered by board_pieces or else by cell."""
-    table = _translation(letters.order)
-    if letters.order not in _DEFAULT_ORDERS and table is None:
+    table = translation(letters.order)
+    if letters.order not in DEFAULT_ORDERS and table is None:
         notes.append(f"motifs_order {quoted(letters.order)} is not known: the default order is assumed")
     quads = _translated(letters.quads, table or range(26))
     shape = letters.width, letters.height

@@ -93,7 +93,7 @@ def diamond(side: int, colours: int | None = None, seed: int = 0) -> Planted:
     side : int
         Number of cells along each of its four sides; the board has ``side**2 + (side - 1)**2`` cells.
     colours, seed : int, optional
-        As for `unframed`.
+        As for `triangle`.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def diamond(side: int, colours: int | None = None, seed: int = 0) -> Planted:
     Raises
     ------
     InputError
-        If the side, number of colours or seed is out of range.
+        As for `triangle`.
     """
     width = height = 2 * side - 1
     return _generate("diamond", width, height, diamond_holes(side), colours, seed, side=side)

@@ -169,9 +169,10 @@ def _default_region(puzzle: Puzzle, board: Board, before: Verification) -> list[
 def _compared_with_given(result: RegionResult, score_before: int, spent: int) -> RegionResult:
     """A result of the search from a legal refill, compared with the given board, which broke a rule."""
     improved = result.score > score_before
+    proven = RegionStatus.IMPROVED_OPTIMAL if improved else RegionStatus.OPTIMAL
     status = {
-        RegionStatus.OPTIMAL: RegionStatus.IMPROVED_OPTIMAL if improved else RegionStatus.OPTIMAL,
-        RegionStatus.IMPROVED_OPTIMAL: RegionStatus.IMPROVED_OPTIMAL if improved else RegionStatus.OPTIMAL,
+        RegionStatus.OPTIMAL: proven,
+        RegionStatus.IMPROVED_OPTIMAL: proven,
         RegionStatus.IMPROVED: RegionStatus.IMPROVED if improved else RegionStatus.BUDGET_SPENT,
         RegionStatus.BUDGET_SPENT: RegionStatus.IMPROVED if improved and result.legal else RegionStatus.BUDGET_SPENT,
     }.get(result.status, result.status)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import multiprocessing
 import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +17,17 @@ from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
 from lns import cells
 from lns import params as parameters
+from lns.api.arguments import (
+    check_arguments,
+    check_workers,
+    default_workers,
+    given_parameters,
+    most_workers,
+    refuse_import_of_main,
+    resumed_workers,
+    search_seconds,
+    where_to_search,
+)
 from lns.api.files import BoardSource, PuzzleSource, read_board, read_puzzle
 from lns.api.progress import ProgressView, progress_view
 from lns.api.result import IslandSummary, Result
@@ -26,8 +35,8 @@ from lns.api.session import RunRecorder, SearchSession
 from lns.api.starting import full_start, pinned
 from lns.api.stopping import StopRule
 from lns.engine import FoundBoard
-from lns.engines import ENGINES, KERNELS
-from lns.islands import MAX_ISLANDS, Archipelago
+from lns.engines import KERNELS
+from lns.islands import Archipelago
 from lns.params import Params
 from lns.runs.board_log import BoardLog
 from lns.runs.directory import RunDirectory
@@ -36,10 +45,7 @@ from lns.runs.history import UNLIMITED_S, RunHistory
 from lns.runs.memory import MemoryRecorder
 from lns.runs.recorder import Recorder
 from lns.runs.recover import recover
-from lns.runs.settings import LEAST_CHECKPOINT_S
-from lns.terminal.options import available_cores, max_workers
 from lns.terminal.progress import RunLog
-from lns.workers import Workers
 from lns_support.errors import InputError
 from lns_support.files import read_text
 from lns_support.jit import is_compiled
@@ -50,7 +56,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("lns")
 
-DEFAULT_SECONDS = 60.0
 DRAWN_SEEDS = 10**9  # a random seed is drawn below it, so that it is short enough to type
 Pins = str | Iterable[int]
 OnImprove = Callable[[FoundBoard], object]
@@ -162,19 +167,19 @@ def solve(
     >>> lns.solve(puzzle, time=5, progress=None).score <= puzzle.max_score
     True
     """
-    _refuse_import_of_main("lns.solve")
+    refuse_import_of_main("lns.solve")
     if instance is None and not isinstance(puzzle, Puzzle):
         instance = os.fspath(puzzle)
     puzzle, noticed = read_puzzle(puzzle)
     notes = (*notes, *noticed)
     instance = puzzle.name if instance is None or "\n" in instance else instance
-    chosen = _parameters(params)
+    chosen = given_parameters(params)
     all_cores, drawn = workers is None, seed is None
     seed = secrets.randbelow(DRAWN_SEEDS) if seed is None else seed
-    _check(
+    check_arguments(
         puzzle,
         workers=workers,
-        most=_most_workers(executor),
+        most=most_workers(executor),
         seed=seed,
         engine=engine,
         target=target,
@@ -183,10 +188,10 @@ def solve(
     )
     begun, begun_score, clues, start_notes = _start(puzzle, start, pins, start_format, start_number)
     logged_from = min((chosen.engine.search_floor or -1) if min_score is None else min_score, puzzle.max_score)
-    seconds = _seconds(time, steps, stop)
-    searching = _searching(executor, checkpoint_s)
+    seconds = search_seconds(time, steps, stop)
+    searching = where_to_search(executor, checkpoint_s)
     grows = workers is None and steps is None
-    workers = _default_workers(engine, searching) if workers is None else workers
+    workers = default_workers(engine, searching) if workers is None else workers
     with contextlib.ExitStack() as stack:
         history = RunHistory(seconds)
         directory: RunDirectory | None = None
@@ -273,21 +278,21 @@ def resume(
     InputError
         No run directory, one of another version or damaged, or one that another process works in.
     """
-    _refuse_import_of_main("lns.resume")
+    refuse_import_of_main("lns.resume")
     with contextlib.ExitStack() as stack:
         directory = stack.enter_context(RunDirectory.open(Path(run_dir)))
         stack.enter_context(_run_log(directory))
         recovered = recover(directory)
         stack.callback(recovered.board_log.close)
         history, settings = recovered.history, directory.settings
-        seconds = history.remaining_s if time is None else _seconds(time, steps, stop)
+        seconds = history.remaining_s if time is None else search_seconds(time, steps, stop)
         if seconds <= 0:
             raise NoTimeLeft(history, run_dir)
         if workers is not None:
-            _check_workers(workers, _most_workers(executor))
-        searching = _searching(executor, settings.checkpoint_s)
+            check_workers(workers, most_workers(executor))
+        searching = where_to_search(executor, settings.checkpoint_s)
         grows = workers is None and steps is None
-        workers = workers or _resumed_workers(searching, history)
+        workers = workers or resumed_workers(searching, history)
         if missing := parameters.omitted_names(read_text(directory.path / PARAMETERS)):
             log.warning("%s is of another version, without %s: its defaults are taken", PARAMETERS, ", ".join(missing))
         log.info("going on at %s of search; %s", format_duration(history.elapsed_s), _resumed_plan(history, time))
@@ -396,48 +401,6 @@ def _start(
     return full, score, pinned(puzzle, given, full, named), notes
 
 
-def _parameters(params: Params | dict[str, Any] | str | os.PathLike[str] | None) -> Params:
-    if params is None:
-        return Params()
-    if isinstance(params, Params):
-        return params
-    return parameters.from_dict(params) if isinstance(params, dict) else parameters.load(os.fspath(params))
-
-
-def _searching(executor: Executor | Client | None, checkpoint_s: float) -> Executor | Workers | None:
-    """Where rounds are searched; a client of a cluster becomes its workers."""
-    if executor is None or isinstance(executor, Executor):
-        return executor
-    from lns.cluster import DaskWorkers, is_client
-
-    if not is_client(executor):
-        raise InputError(
-            f"the executor is of the type {type(executor).__name__}; expected a concurrent.futures.Executor or a "
-            "distributed.Client"
-        )
-    return DaskWorkers(executor, state_s=checkpoint_s)
-
-
-def _resumed_workers(searching: Executor | Workers | None, history: RunHistory) -> int:
-    """As many workers as a cluster has threads; elsewhere as in the last session, if this machine may have as many."""
-    if isinstance(searching, Workers):
-        return max(1, searching.room)
-    last = history.sessions[-1].workers if history.sessions else 1
-    return last if last <= max_workers() else available_cores()
-
-
-def _default_workers(engine: str, searching: Executor | Workers | None) -> int:
-    """One worker for each core or thread of a cluster; one in all where workers would not know all operators."""
-    if searching is not None:
-        return max(1, searching.room) if isinstance(searching, Workers) else 1
-    if engine == "lns":
-        from lns.neighbourhoods.operators import process_only_operators
-
-        if process_only_operators():
-            return 1
-    return available_cores()
-
-
 def _plan(seconds: float) -> str:
     return f"{format_duration(seconds)} of search" if seconds < UNLIMITED_S else "no time limit"
 
@@ -454,68 +417,6 @@ def _resumed_plan(history: RunHistory, time: float | None) -> str:
     if history.remaining_s < 1:
         return f"the plan of {_plan(history.budget_s)} is used up, {now}"
     return f"the plan was {_plan(history.budget_s)}, {history.remaining_in_words}; {now}"
-
-
-def _seconds(time: float | None, steps: int | None, stop: StopRule | None) -> float:
-    if time is None:
-        return DEFAULT_SECONDS if steps is None and stop is None else UNLIMITED_S
-    if not 0 < time <= UNLIMITED_S:
-        raise InputError(f"a time of {time} s; expected more than 0 and at most {UNLIMITED_S:.0f} s")
-    return float(time)
-
-
-def _most_workers(executor: Executor | Client | None) -> int:
-    """Most islands that are accepted: on this machine `max_workers`."""
-    return max_workers() if executor is None or isinstance(executor, Executor) else MAX_ISLANDS
-
-
-def _check_workers(workers: int, most: int) -> None:
-    if workers > most:
-        where = f"{os.cpu_count()} processors" if most < MAX_ISLANDS else "one run"
-        raise InputError(f"{workers} workers are too many for {where}; expected at most {most}")
-    if workers < 1:
-        raise InputError(f"{workers} workers; expected 1 or more")
-
-
-def _check(
-    puzzle: Puzzle,
-    *,
-    workers: int | None,
-    most: int,
-    seed: int,
-    engine: str,
-    target: int | None,
-    steps: int | None,
-    checkpoint_s: float,
-) -> None:
-    """Raises InputError for an argument that cannot be."""
-    if engine not in ENGINES:
-        near = get_close_matches(str(engine), ENGINES, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"expected one of {', '.join(ENGINES)}"
-        raise InputError(f"unknown engine '{engine}': {hint}")
-    if workers is not None:
-        _check_workers(workers, most)
-    if not 0 <= seed < 2**64:
-        raise InputError(f"a seed of {seed}; expected 0 to 2**64 - 1")
-    if target is not None and not 0 <= target <= puzzle.max_score:
-        raise InputError(f"a target of {target} cannot be reached: {puzzle.name} has {puzzle.max_score} inner edges")
-    if target is not None and target > (possible := pairing(puzzle)).best_possible:
-        raise InputError(f"a target of {target} cannot be reached: {possible}")
-    if steps is not None and steps < 1:
-        raise InputError(f"{steps} steps; expected 1 or more")
-    if checkpoint_s < LEAST_CHECKPOINT_S:
-        raise InputError(
-            f"a checkpoint every {checkpoint_s:g} s is too often; expected {LEAST_CHECKPOINT_S:g} seconds or more"
-        )
-
-
-def _refuse_import_of_main(function: str) -> None:
-    """Raises InputError in a worker that imports a script whose call is not guarded: workers would start workers."""
-    if getattr(multiprocessing.current_process(), "_inheriting", False):
-        raise InputError(
-            f"{function} was called while a worker imports the main module; expected the call in the script under "
-            "if __name__ == '__main__':"
-        )
 
 
 @contextlib.contextmanager

@@ -80,12 +80,15 @@ def run(args: argparse.Namespace) -> int:
 
     clues_of_input = args.puzzle is None and args.clues is not None
     known, notes_of_puzzle = (None, ()) if clues_of_input else puzzle_of_board(args)
-    document = read(
-        args.input,
-        puzzle=known and _mirrored(known, args.mirror),
-        format=args.from_format or (args.puzzle_format if clues_of_input else None),
-        number=args.number,
-    )
+    from_format = args.from_format or (args.puzzle_format if clues_of_input else None)
+    try:
+        document = read(
+            args.input, puzzle=known and _mirrored(known, args.mirror), format=from_format, number=args.number
+        )
+    except InputError:
+        if known is not None and args.mirror:
+            _check_mirrored(args, known)
+        raise
     if clues_of_input and document.puzzle is not None:
         document = with_clues(document, args.clues)
     puzzle = document.puzzle or (known and _mirrored(known, args.mirror))
@@ -137,6 +140,22 @@ def _mirrored(puzzle: Puzzle, mirror: bool) -> Puzzle:
     from instances.symmetry import View, puzzle_in_view
 
     return puzzle_in_view(puzzle, View(0, mirrored=True)) if mirror else puzzle
+
+
+def _check_mirrored(args: argparse.Namespace, puzzle: Puzzle) -> None:
+    """Raise InputError if the board of IN is one of ``puzzle`` as it is."""
+    from instances.formats import read
+    from instances.formats.sources import source_name
+
+    try:
+        read(args.input, puzzle=puzzle, format=args.from_format, number=args.number)
+    except InputError:
+        return
+    raise InputError(
+        f"the board shows the pieces of {puzzle.name} itself; expected no --mirror, which is for a board of their "
+        "mirror images",
+        source_name(args.input),
+    )
 
 
 def _transformed(puzzle: Puzzle, board: Board | None, turns: int, mirror: bool) -> tuple[Puzzle, Board | None]:

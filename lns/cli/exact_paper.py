@@ -23,6 +23,7 @@ PAPERS = {
     "bailleux2025": "Bailleux 2025: the four SAT encodings, tables 4 to 7",
     "jolivet2008": "Jolivet 2008: nodes, difficulty, tables 1 to 5, figures 3 and 6",
     "cuvillier2010": "Cuvillier & Szymkowiak 2010: tables 4.1 to 4.6",
+    "outcome": "which method solves which puzzle, 5x5 to 10x10, 2 to 30 colours",
 }
 
 
@@ -50,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=positive_number,
         nargs="+",
         metavar="K",
-        help="only these numbers of colours (jolivet2008, cuvillier2010)",
+        help="only these numbers of colours (jolivet2008, cuvillier2010, outcome)",
     )
     parser.add_argument("--solvers", nargs="+", metavar="NAME", help="only these methods")
     parser.add_argument(
@@ -205,10 +206,16 @@ def _checked_solvers(args: argparse.Namespace, plan: Any) -> tuple[str, ...]:
 
 
 def _plot(paper: Any, rows: list[ComparisonRow], csv: Path) -> str:
-    """Write the plot beside the CSV file. Returns lines that name both files; without matplotlib prints a warning."""
+    """Write the plots beside the CSV file. Returns lines that name the files; without matplotlib prints a warning."""
     from lns_support.errors import InputError
+    from lns_support.files import atomic_write
     from lns_support.optional_deps import require
 
+    if pictures := getattr(paper, "PICTURES", None):
+        made = {csv.with_name(f"{csv.stem}-{name}.svg"): draw(rows) for name, draw in pictures.items()}
+        for path, text in made.items():
+            atomic_write(path, text)
+        return "".join([f"\n\nrows   {csv}", *(f"\nplot   {path}" for path in made)])
     path = csv.with_suffix(".png")
     try:
         require("plot", "the plot")

@@ -10,6 +10,7 @@ from lns.terminal.output import print_text
 from lns_support.errors import InputError
 
 ELITES = 6
+EVERY_S = 60.0  # between two pages of --follow
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the page anew until the run ends; a browser that shows it refreshes it",
     )  # fmt: skip
     parser.add_argument(
-        "--every", type=duration, default=60.0, metavar="S", help="seconds between two pages of --follow (default 60)"
+        "--every", type=duration, metavar="S", help="seconds between two pages of --follow (default 60)"
     )
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
     parser.epilog = "The page is one HTML file without external resources. DIR/report.html is overwritten by each call."
@@ -35,21 +36,24 @@ def run(args: argparse.Namespace) -> int:
     from lns.runs.files import REPORT
     from lns.terminal.output import DONE
 
+    if args.every is not None and not args.follow:
+        raise InputError("--every is the time between two pages of --follow; expected --follow with it")
     check_new_file(args.output, args.force)
+    every = args.every or EVERY_S
     target = args.output or args.directory / REPORT
-    running = _write(args, target)
+    running = _write(args, target, every)
     print_text(target, flush=True)
     if args.open:
         import webbrowser
 
         webbrowser.open(target.resolve().as_uri())
     while args.follow and running:
-        time.sleep(args.every)
-        running = _write(args, target)
+        time.sleep(every)
+        running = _write(args, target, every)
     return DONE
 
 
-def _write(args: argparse.Namespace, target: Path) -> bool:
+def _write(args: argparse.Namespace, target: Path, every: float) -> bool:
     """Write the page; whether the run goes on."""
     from lns.runs.directory import read_parameters
     from lns.runs.elites import BestBoards
@@ -66,6 +70,6 @@ def _write(args: argparse.Namespace, target: Path) -> bool:
         parameters = str(error)
     elites = BestBoards(args.directory, summary.puzzle, ELITES).update()
     running = summary.state == "running"
-    refresh_s = args.every if args.follow and running else None
+    refresh_s = every if args.follow and running else None
     atomic_write(target, render(summary, elites, parameters, f"lns {__version__}, {utc_now()}", refresh_s=refresh_s))
     return running

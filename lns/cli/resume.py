@@ -28,7 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--steps", type=positive_number, metavar="N", help="stop each island after N more steps")
     add_ending_options(parser)
     parser.epilog = (
-        "Instance, seed, engine, target, pins and parameters are those of the run, as saved in DIR. "
+        "Instance, seed, engine, target, pins and parameters are those of the run, as saved in DIR; "
+        "--stop-after-no-gain and --on-best are not saved. "
         "With fewer workers than islands, the islands without a worker stay as they are until a later call."
     )
 

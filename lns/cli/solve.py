@@ -82,7 +82,8 @@ def run(args: argparse.Namespace) -> int:
     from lns.cli.ending import ended, search_end, search_executor
 
     with search_end(args) as end, search_executor(args.cluster, args.workers) as executor:
-        from lns.api.solving import DEFAULT_SECONDS, solve
+        from lns.api.arguments import DEFAULT_SECONDS
+        from lns.api.solving import solve
         from lns.runs.directory import new_run_directory
 
         document = read_puzzle(args, args.instance)

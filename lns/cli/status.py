@@ -131,7 +131,7 @@ _LEAST_WANTED = ["search", "workers", "speed", "boards", "found"]  # what a narr
 def _row(summary: RunSummary, min_score: int | None) -> list[str]:
     from lns.runs.files import format_duration, time_ago
 
-    history, running = summary.history, summary.state == "running"
+    history, searching = summary.history, summary.state == "running" and not summary.starting
     workers = "?" if summary.workers is None else str(summary.workers)
     return [
         summary.name,
@@ -142,6 +142,6 @@ def _row(summary: RunSummary, min_score: int | None) -> list[str]:
         summary.rate_in_words(_min_score(summary, min_score)),
         format_duration(history.elapsed_s),
         history.remaining_in_words,
-        f"{summary.heartbeat.rate / 1e6:.1f} M {summary.heartbeat.unit}/s" if running else "",
-        workers if running else "",
+        f"{summary.heartbeat.rate / 1e6:.1f} M {summary.heartbeat.unit}/s" if searching else "",
+        workers if searching else "",
     ]

@@ -82,8 +82,15 @@ class RunSummary:
         return self.history.sessions[-1].ended if self.history.sessions and self.state == "ended" else ""
 
     @property
+    def starting(self) -> bool:
+        """Whether the run goes on and has no worker yet, as while kernels are compiled."""
+        return self.state == "running" and not self.heartbeat.pids and not self.heartbeat.cluster_workers
+
+    @property
     def state_in_words(self) -> str:
         """The state and, if the run ended in order, why."""
+        if self.starting:
+            return "starting"
         if self.state == "died":
             return "died without saving its end"
         return f"ended: {reason_in_words(self.why)}" if self.why else self.state

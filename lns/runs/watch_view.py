@@ -64,7 +64,7 @@ def headline(run: RunSummary) -> list[str]:
     """Two lines: name, score, state and rate; time, and what could not be read or written."""
     history, puzzle = run.history, run.puzzle
     first = [f"{run.name}: {run.score if run.best else 'no board'} of {puzzle.max_score}", run.state_in_words]
-    if run.state == "running":
+    if run.state == "running" and not run.starting:
         first += [
             f"{run.heartbeat.rate / 1e6:.1f} M {run.heartbeat.unit}/s",
             "workers elsewhere" if run.workers is None else count_of(run.workers, "worker"),
@@ -82,7 +82,7 @@ def _text_lines(run: RunSummary, elites: Sequence[LoggedBoard], width: int, heig
         ["score over time", *_chart(run.history.improvements, run.history.elapsed_s, min(width, 100), tall, signs)],
         ["boards in the log", *_histogram(run, width, 5, signs)],
         ["parts        boards  bests  cost", *_parts(run)],
-        ["elites: score, time, cells unlike the best", *_elites(elites)],
+        ["best boards: score, found after, cells unlike", *_elites(elites)],
     ]
     lines: list[str] = []
     for section in sections:
@@ -140,7 +140,7 @@ def _parts(run: RunSummary) -> list[str]:
 
 def _elites(elites: Sequence[LoggedBoard]) -> list[str]:
     return [
-        f"{entry.score:>4}  {format_duration(entry.elapsed_s):>9}  {entry.board.distance(elites[0].board):>5}"
+        f"{entry.score:>4}  {format_duration(entry.elapsed_s):>12}  {entry.board.distance(elites[0].board):>5}"
         for entry in elites
     ]
 

@@ -179,8 +179,9 @@ class RunLog(logging.Handler):
             self._file.write(f"{self.format(record)}\n".encode(errors="backslashreplace"))
 
     def _rotate(self) -> None:
-        """Begin a new file; the old one is kept under another name."""
-        self._path.replace(self._path.with_name(f"{LOG}.1"))
+        """Begin a new file; the old one is kept under another name, unless somebody has removed or renamed it."""
+        with contextlib.suppress(FileNotFoundError):
+            self._path.replace(self._path.with_name(f"{LOG}.1"))
         old, self._file = self._file, open_regular(self._path, os.O_WRONLY | os.O_APPEND)
         old.close()
 

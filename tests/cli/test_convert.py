@@ -107,3 +107,84 @@ def test_a_partial_url_needs_its_puzzle(capsys: pytest.CaptureFixture[str]) -> N
     assert "1 of 18 cells are empty" in capsys.readouterr().err
     assert main(["convert", partial, "out.json", "--puzzle", "wide.json"]) == 0
     assert load_board("out.json", WIDE)[1].placed == 17
+
+
+def test_mirror_says_that_a_board_is_no_mirror_image(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["convert", "board.url", "own.url", "--puzzle", "p.json", "--mirror"]) == 2
+    said = capsys.readouterr().err
+    assert "the pieces of planted-31 itself; expected no --mirror" in said and "`lns convert --mirror`" not in said
+    assert main(["convert", "board.url", "mirrored.url", "--mirror"]) == 0
+    assert main(["convert", "mirrored.url", "own.url", "--puzzle", "p.json"]) == 2
+    assert "`lns convert --mirror` makes the board of them" in capsys.readouterr().err
+    assert main(["convert", "mirrored.url", "own.url", "--puzzle", "p.json", "--mirror"]) == 0
+    assert load_board("own.url", PUZZLE)[1] == BOARD
+
+
+@pytest.mark.parametrize("order", ["", ":urdl"])
+def test_meta_files_and_back(order: str) -> None:
+    """META pieces that were read like any others are turned twice, which ``meta-board:urdl`` takes into account."""
+    assert main(["convert", "wide.json", "meta.txt", "--to", "meta"]) == 0
+    assert Path("meta.txt").read_text().startswith("3 6\n")
+    if order:  # the size must be named, as the header says rows columns
+        assert main(["convert", "meta.txt", "read.json", "--from", "pieces:urdl,6x3"]) == 0
+    else:
+        assert main(["convert", "meta.txt", "read.json", "--from", "meta"]) == 0
+        assert load_puzzle("read.json") == WIDE
+    write("wide.url", None, WIDE, WIDE_BOARD)
+    assert main(["convert", "wide.url", "board.txt", "--puzzle", "read.json", "--to", f"meta-board{order}"]) == 0
+    first = f"{WIDE_BOARD.pairs()[0][0]} {WIDE_BOARD.pairs()[0][1]}"  # type: ignore[index]
+    assert Path("board.txt").read_text().splitlines()[0] == first
+    assert load_board("board.txt", WIDE, "meta-board") == (WIDE, WIDE_BOARD)
+
+
+def test_tetravex_and_pictures(capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        main(
+            [
+                "generate",
+                "tetravex",
+                "--width",
+                "4",
+                "--height",
+                "3",
+                "--seed",
+                "3",
+                "-o",
+                "t.json",
+                "--solution",
+                "s.json",
+            ]
+        )
+        == 0
+    )
+    for step in (
+        ["t.json", "t.txt", "--to", "tetravex"],
+        ["s.json", "s.txt", "--puzzle", "t.json", "--to", "tetravex-board"],
+        ["s.json", "s.picture", "--puzzle", "t.json", "--to", "picture"],
+    ):
+        assert main(["convert", *step]) == 0
+    puzzle = load_puzzle("t.json")
+    assert load_puzzle("t.txt") == puzzle
+    solution = load_board("s.json", puzzle)
+    assert load_board("s.txt", puzzle) == load_board("s.picture", puzzle) == solution
+    assert main(["verify", "s.txt"]) == 0  # a solved board in words defines its pieces
+    assert "17 of 17" in capsys.readouterr().out
+    assert main(["convert", "board.url", "x", "--puzzle", "p.json", "--to", "tetravex-board"]) == 2
+    assert "carries only a Tetravex" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("format", "sentence"),
+    [
+        ("cells:nonsense", "expected base0 or base1"),
+        ("clues:base0", "expected no option"),
+        ("csv16:nonsense", "expected hxy"),
+        ("meta-board:udlr", "expected a clockwise one"),
+    ],
+)
+def test_writers_refuse_options_that_they_do_not_know(
+    format: str, sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["convert", "board.url", "-", "--puzzle", "p.json", "--to", format]) == 2
+    said = capsys.readouterr()
+    assert sentence in said.err and not said.out

@@ -121,3 +121,18 @@ def test_missing_runs_of_the_other_experiment(capsys: pytest.CaptureFixture[str]
     shown = capsys.readouterr().out
     assert "2 instances, 1 finished by some method" in shown
     assert "2 runs are missing (1 of 7x7-c6 by row scan, 1 of 7x7-c6 by MinOffer)" in shown
+
+
+def test_the_comparison_of_all_methods_draws_its_pictures(capsys: pytest.CaptureFixture[str]) -> None:
+    small = ["exact", "paper", "outcome", "--sizes", "5", "--colours", "20", "--solvers", "rowscan", "colorpairs"]
+    assert main([*small, "-o", "rows.csv"]) == 0
+    said = capsys.readouterr().out
+    for name in ("fastest", "methods", "solved"):
+        assert f"rows-{name}.svg" in said
+        assert Path(f"rows-{name}.svg").read_text().startswith("<svg")
+    before = Path("rows.csv").read_text()
+    assert main([*small, "-o", "rows.csv"]) == 0
+    assert Path("rows.csv").read_text() == before
+    capsys.readouterr()
+    assert main([*small, "-o", "rows.csv", "--show"]) == 0
+    assert "no run is missing" in capsys.readouterr().out

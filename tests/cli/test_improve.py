@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from exact.region import resolve, warmup
+from exact.region import region_search, warmup
 from instances.board import Board
 from instances.draw.heatmap import svg_map, terminal_map
 from instances.formats import load_board, viewer_url, write
@@ -438,7 +438,7 @@ def test_kernels_are_compiled_before_the_clock_starts(
     files: tuple[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     slow = iter([3.0])
-    monkeypatch.setattr(resolve, "_compile", lambda search: time.sleep(next(slow, 0.0)))
+    monkeypatch.setattr(region_search, "_compile", lambda search: time.sleep(next(slow, 0.0)))
     monkeypatch.setattr(warmup, "is_compiled", lambda module: False)
     warmup.warm_up.cache_clear()
     arguments = [files[1], "--puzzle", files[0], "--window", "2x4", "--everywhere", "--time", "2.5"]

@@ -23,11 +23,16 @@ from instances.formats import load_board, load_puzzle
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.cli.main import main
+from lns.islands import Archipelago
+from lns.runs.board_log import BoardLog
 from lns.runs.directory import RunDirectory
 from lns.runs.elites import BestBoards
 from lns.runs.files import STATUS, seal, unseal
+from lns.runs.history import RunHistory
+from lns.runs.recorder import Recorder
 from lns.runs.run_summary import load_summary
 from lns.runs.watch_view import frame
+from lns.worker_pool import InProcessExecutor
 from lns_support.files import open_to_read
 from tests.cli.run_program import ROOT
 from tests.lns.run_parts import best_of, finished_run, log_of, new_directory, run_for, small_puzzle
@@ -85,6 +90,20 @@ def test_other_directories_do_not_hide_the_runs(
         assert line.startswith(f"lns: {other[:200]}")
     assert "cannot be read: File name too long" in among.err
     assert main([command, *others]) == 2
+
+
+def test_a_run_without_workers_yet_is_starting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with new_directory(tmp_path / "new", small_puzzle(), engine="tabu") as directory:
+        search = Archipelago(directory.puzzle, directory.params, 1, 2, engine="tabu", executor=InProcessExecutor())
+        Recorder(directory, RunHistory(60.0), BoardLog(directory.path), []).begin(search, "test")
+        assert main(["status", str(directory.path)]) == 0
+    said = capsys.readouterr().out
+    assert "starting" in said and "running" not in said and "nodes/s" not in said
+
+
+def test_every_is_for_follow(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", str(run), "--every", "5"]) == 2
+    assert "expected --follow with it" in capsys.readouterr().err
 
 
 def test_status_imports_no_engine(run: Path) -> None:
@@ -196,7 +215,7 @@ def test_frames_fit_the_terminal(run: Path, width: int, height: int, colour: Any
     text = ESCAPE.sub("", "\n".join(lines))
     assert "score over time" in text[:2000] or height == 10 or width == 20
     if width >= 80 and height >= 24:
-        assert "boards in the log" in text and "elites" in text
+        assert "boards in the log" in text and "best boards" in text
         assert text.isascii() == (colour == "none")
 
 

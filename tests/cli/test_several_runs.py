@@ -191,6 +191,17 @@ def test_a_long_log_of_messages_begins_a_new_file(tmp_path: Path, monkeypatch: p
     assert numbers == list(range(numbers[0], 60)) and len(kept) < 800
 
 
+def test_the_log_goes_on_where_somebody_removed_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "MAX_LOG_BYTES", 100)
+    handler = progress.RunLog(tmp_path)
+    for number in range(20):
+        if number == 10:
+            (tmp_path / "run.log").unlink()
+        handler.handle(logging.makeLogRecord({"msg": f"line {number:03d}", "levelno": logging.INFO}))
+    handler.close()
+    assert (tmp_path / "run.log").read_text().endswith("line 019\n")
+
+
 def test_a_full_board_log_takes_new_bests_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

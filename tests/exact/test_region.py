@@ -15,7 +15,8 @@ from exact.region import static
 from exact.region.kernel import BEST, FINISHED, NODES, load_region, search_region, start_search
 from exact.region.lagrangian import LagrangianSearch
 from exact.region.plan import make_state, plan_region
-from exact.region.resolve import RegionOptions, RegionResult, RegionSearch, RegionStatus, resolve
+from exact.region.region_search import RegionSearch
+from exact.region.resolve import RegionOptions, RegionResult, RegionStatus, resolve
 from exact.region.scheme import DIRECT, RegionShape, SearchScheme, direct_scheme, make_scheme
 from exact.region.spend_curves import make_spend_curves, orders_from_both_ends
 from exact.region.state import OUTSIDE, RegionPlan, RegionState
@@ -332,8 +333,9 @@ def test_spend_curves_are_ranked_at_any_level() -> None:
     search = RegionSearch(puzzle, board, list(range(64)), RegionOptions())
     search.use_cyclic_curves()
     first, second, *_ = search.searches
-    search.costs = {first: (0, 7.0), second: (2, 9.0)}
-    assert search._ranked(1000)[:2] == [second, first]  # 5**1000 overflows
+    search.costs.record(first, 0, 7.0)
+    search.costs.record(second, 2, 9.0)
+    assert search.costs.ranked(search.searches, 1000)[:2] == [second, first]  # 5**1000 overflows
 
 
 def test_the_proof_begins_at_the_bound_of_the_root() -> None:

@@ -18,7 +18,8 @@ from exact.region.compare_orders import cells_of, main
 from exact.region.dynamic import DynamicSearch
 from exact.region.dynamic_explain import last_conflict
 from exact.region.kernel import EXHAUSTED, FOUND, PAUSED
-from exact.region.resolve import RegionOptions, RegionSearch, RegionStatus, Search, resolve
+from exact.region.region_search import RegionSearch, Search
+from exact.region.resolve import RegionOptions, RegionStatus, resolve
 from exact.region.state import OUTSIDE
 from exact.region.windows import rows, sweep_windows, window
 from exact.solvers import count
@@ -158,9 +159,9 @@ def test_auto_gives_both_orders_turns_and_has_the_same_answers(monkeypatch: pyte
         puzzle, board = shuffled(seed, 2 + seed % 5)
         cells = window(puzzle, 4, 4, 1, 1) if seed % 2 else np.random.default_rng(seed).permutation(42)[:14].tolist()
         expected.append((puzzle, board, cells, resolve(puzzle, board, cells)))
-    monkeypatch.setattr("exact.region.resolve.DYNAMIC_DELAY", 500)
-    monkeypatch.setattr("exact.region.resolve._FIRST_TURN", 200)
-    monkeypatch.setattr("exact.region.resolve._PROBE", 2000)
+    monkeypatch.setattr("exact.region.region_search.DYNAMIC_DELAY", 500)
+    monkeypatch.setattr("exact.region.region_search._FIRST_TURN", 200)
+    monkeypatch.setattr("exact.region.region_search._PROBE", 2000)
     started = mock.Mock(side_effect=DynamicSearch.start, autospec=True)
     monkeypatch.setattr(DynamicSearch, "start", lambda search, r: started(search, r))
     for puzzle, board, cells, alone in expected:

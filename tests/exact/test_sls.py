@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from exact.outcome import SolveStatus
+from exact.sat.encodings import encode
 from exact.sls.rules import RULES, advance
+from exact.sls.simplify import simplify
 from exact.sls.solver import LocalSearch
 from exact.sls.state import FALSE, KEPT, PHASE, STEP, formula_of, random_walk, recount
 from exact.solvers import count, solve
@@ -84,6 +88,70 @@ def test_dcrwalk_is_deterministic_and_fair() -> None:
     assert np.ptp(walk.picked) <= 2
 
 
+def random_walk_steps(clauses: npt.NDArray[np.int32], variables: int, seed: int) -> int:
+    """Steps of the conflict-directed random walk (Papadimitriou 1991) to a model: what DCRWalk derandomises."""
+    random = np.random.default_rng(seed)
+    value = random.integers(0, 2, variables)
+    steps = 0
+    while True:
+        false = np.flatnonzero(~(np.where(clauses > 0, 1, 0) == value[np.abs(clauses) - 1]).any(axis=1))
+        if not len(false):
+            return steps
+        value[abs(random.choice(clauses[random.choice(false)])) - 1] ^= 1
+        steps += 1
+
+
+def test_dcrwalk_takes_as_many_steps_as_the_random_walk() -> None:
+    """Tompkins & Hoos 2006: without random decisions the walk is about as good. Formulas like SATLIB's uf20."""
+    pysat = pytest.importorskip("pysat.solvers")
+    derandomised, random = [], []
+    for seed in range(24):
+        clauses = random_3sat(20, 85, seed)
+        with pysat.Solver(name="cadical195", bootstrap_with=clauses.tolist()) as solver:
+            if not solver.solve():
+                continue
+        search = LocalSearch([clauses], 20, "dcrwalk", seed)
+        search.advance(1_000_000, True)
+        assert search.solutions, seed
+        derandomised.append(search.nodes)
+        random.append(random_walk_steps(clauses, 20, seed))
+    assert len(random) > 12
+    assert 1 / 3 < np.mean(derandomised) / np.mean(random) < 3
+
+
+def test_simplified_formulas_have_the_same_models() -> None:
+    """Ten variables, with units, against the list of all assignments."""
+    forced = 0
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        pairs = random_3sat(10, 9, seed)[:, :2]
+        unit = (random.integers(1, 11, (2, 1)) * random.choice([-1, 1], (2, 1))).astype(np.int32)
+        blocks = [random_3sat(10, 12, seed + 100), pairs, unit]
+        simple = simplify(blocks, 10)
+        assert models([*simple.blocks], len(simple.kept), simple.model) == models(blocks, 10)
+        forced = max(forced, len(simple.forced))
+    assert forced > 2
+
+
+def models(blocks: list[npt.NDArray[np.int32]], variables: int, as_told: object = list) -> set[tuple[int, ...]]:
+    """All models, as `as_told` tells each."""
+    assert callable(as_told)
+    found = set()
+    for signs in product((-1, 1), repeat=variables):
+        value = np.array(signs, dtype=np.int32)
+        if all((np.sign(block) == value[np.abs(block) - 1]).any(axis=1).all() for block in blocks):
+            found.add(tuple(as_told([sign * (at + 1) for at, sign in enumerate(signs)])))
+    return found
+
+
+def test_a_contradiction_leaves_the_formula_as_it_is() -> None:
+    blocks = [np.array([[1], [-2]], dtype=np.int32), np.array([[-1, 2]], dtype=np.int32)]
+    simple = simplify(blocks, 2)
+    assert [block.tolist() for block in simple.blocks] == [block.tolist() for block in blocks]
+    assert simple.kept.tolist() == [1, 2]
+    assert not len(simple.forced)
+
+
 def test_irots_keeps_an_assignment_with_the_recorded_score() -> None:
     """Local and perturbation phases alternate; the kept assignment has the recorded number of false clauses."""
     clauses = random_3sat(30, 240, 5)
@@ -110,12 +178,25 @@ def test_unsatisfiable_is_never_solved() -> None:
         assert search.solutions == 0
 
 
-@pytest.mark.parametrize("rule", ["adaptnovelty+", "adaptg2wsat", "rsaps"])
+@pytest.mark.parametrize("rule", RULES)
 def test_small_puzzles_are_solved(rule: str) -> None:
+    """Cuvillier & Szymkowiak 2010, tables 4.2 to 4.6: all five solve puzzles of nine pieces and two colours."""
     for seed in range(3):
-        outcome = solve(uniform(3, 3, 3, seed).puzzle, solver=f"sls:{rule}", nodes=2_000_000, seed=seed)
+        outcome = solve(uniform(3, 3, 2, seed).puzzle, solver=f"sls:{rule}", nodes=2_000_000, seed=seed)
         assert outcome.status is SolveStatus.SOLVED
         assert outcome.board is not None
+
+
+@pytest.mark.parametrize(("seed", "whole", "steps"), [(1, 341_584, (205_663, 3_353)), (2, 204_989, (148_969, 279))])
+def test_dcrwalk_and_irots_need_the_simplified_formula(seed: int, whole: int, steps: tuple[int, int]) -> None:
+    """Nine pieces, two colours: of the whole formula IRoTS takes ``whole`` steps, DCRWalk more than 500,000."""
+    puzzle = uniform(3, 3, 2, seed).puzzle
+    encoding = encode("triangles", puzzle)
+    searches = [LocalSearch(encoding.clauses(), encoding.variables, rule) for rule in ("dcrwalk", "irots")]
+    for search in searches:
+        search.advance(500_000, True)
+    assert [search.nodes for search in searches] == [500_000, whole]
+    assert tuple(solve(puzzle, solver=f"sls:{rule}", nodes=500_000).nodes for rule in ("dcrwalk", "irots")) == steps
 
 
 def test_the_same_seed_gives_the_same_walk() -> None:

@@ -25,6 +25,7 @@ from instances.formats import (
     write,
 )
 from instances.formats.e2pieces import detect_order
+from instances.generate import tetravex
 from instances.puzzle import Clue, Puzzle, canonical, rotate
 from instances.verify import verify
 from lns_support.errors import InputError
@@ -304,6 +305,21 @@ def test_a_format_that_cannot_carry_it_says_so(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="carries a board; found only a puzzle"):
             render(format, puzzle, None)
     assert "carries no board" in render("quads", puzzle, board)[1][0]
+
+
+def test_pieces_that_may_not_be_turned_are_found_as_they_are() -> None:
+    """Each of the two is the other one turned."""
+    quads = np.array([[1, 2, 1, 1], [1, 1, 1, 2]], dtype=np.int32)
+    puzzle, board = Puzzle(quads, 2, 1, framed=False, turns=False), Board([4, 0], 2, 1)
+    url = viewer_url(puzzle, board).partition("&board_pieces")[0]
+    assert load_board(url, puzzle) == (puzzle, board)
+
+
+def test_turns_of_pieces_that_may_not_be_turned_are_counted_from_another_side(tmp_path: Path) -> None:
+    made = tetravex(4, 3, 9, seed=2)
+    path = tmp_path / "board.txt"
+    path.write_text(render("cells", made.puzzle, made.solution)[0].replace("/0", "/2"))
+    assert load_board(str(path), made.puzzle) == (made.puzzle, made.solution)
 
 
 # -- sources -----------------------------------------------------------------------------------------------------------

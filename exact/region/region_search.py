@@ -1,0 +1,416 @@
+"""The search for the best refill of one region: which searches take turns, and what they prove together."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from exact.driver import StepSizer
+from exact.region.budget import Budget
+from exact.region.cyclic import CyclicSearch
+from exact.region.dynamic import DynamicSearch
+from exact.region.kernel import BEST, EXHAUSTED, FINISHED, FOUND, NODES, PAUSED, search_region
+from exact.region.lagrangian import LagrangianSearch
+from exact.region.options import RegionOptions
+from exact.region.plan import make_state, plan_region
+from exact.region.result import OnImprove, OnProgress, RegionResult, RegionStatus
+from exact.region.scheme import RegionShape
+from exact.region.search_costs import SearchCosts
+from exact.region.spend_curves import make_spend_curves, orders_from_both_ends
+from exact.region.state import RegionPlan, RegionState
+from exact.region.static import StaticSearch
+from exact.region.validation import check_pieces, fill_empty_cells, verify_rest, with_clues
+from instances.board import EMPTY, Board
+from instances.puzzle import Puzzle
+from instances.verify import verify
+
+_FIRST_ATTEMPT = 100_000  # nodes of the first search for a better refill, before the proof by deepening begins
+_TRY_NONE = 2_000  # nodes; a level that cost less says little about the next one
+_TRY_ALL = 20_000  # nodes; a level that cost less is repeated by all searches, to find the fastest
+_TRY_SOME = 1_000_000  # nodes; a level that cost less is repeated by two other searches
+_FIRST_TURN = 200_000  # nodes of the first turn of each search, if several take turns
+_TABLE_STEPS = 25  # steps of filling tables that take as long as a node without prices
+_PRICE_DELAY = 0.5  # nodes searched before prices are set, as a share of the cost of setting them
+_PRICE_CHECK = 50_000  # nodes searched before that cost is computed
+_NEVER = 1 << 62
+DYNAMIC_DELAY = 5_000_000  # node equivalents of a search in static order before the dynamic order is considered
+_PROBED_LEVELS = 3  # levels below the question at which both orders are tried then
+_PROBE = 500_000  # node equivalents of such an attempt
+
+Search = StaticSearch | CyclicSearch | DynamicSearch
+"""A search of a region for at most r mismatches: it is started, and then advanced by a number of nodes."""
+
+
+def considers_dynamic_order(nodes: int | None) -> bool:
+    """Whether a search of so many nodes, None for any number, may turn to the dynamic order."""
+    return nodes is None or nodes > DYNAMIC_DELAY
+
+
+class RegionSearch:
+    """The search for the best refill of one region.
+
+    Mismatches are counted on the joints of the region. The score of the whole board is ``base`` + ``joints`` -
+    mismatches, where ``base`` counts the matches that do not touch the region.
+    """
+
+    def __init__(self, puzzle: Puzzle, board: Board, cells: list[int], options: RegionOptions) -> None:
+        self.puzzle = puzzle
+        self.given = board
+        self.cells = cells
+        self.options = options
+        self.given_verification = verify(puzzle, board)
+        self.bounds = int(options.balance), int(options.lookahead)
+        start = with_clues(puzzle, board, cells)
+        clue_cells = {clue.cell for clue in puzzle.fixed}
+        free = np.array([cell for cell in cells if cell not in clue_cells], dtype=np.int64)
+        outside = start.placements.copy()
+        outside[free] = EMPTY
+        self.outside = outside
+        self.plan: RegionPlan = plan_region(puzzle, free.tolist(), filled=outside >= 0)
+        self.joints = int((self.plan.demand == 2).sum()) - _inner_joints(self.plan)
+        self.base = self._score_outside(start, free)
+        self.used = np.zeros(puzzle.cells, dtype=np.uint8)
+        self.used[outside[outside >= 0] >> 2] = 1
+        self.spare = max(0, int((self.used == 0).sum()) - len(free))
+        check_pieces(self.plan, self.used)
+        self.state = make_state(self.plan, self.spare)
+        self.priced: LagrangianSearch | None = None
+        self.dynamic: DynamicSearch | None = None
+        self.costs = SearchCosts()
+        self.shape = RegionShape(puzzle, self.plan, self.spare)
+        self.static = StaticSearch(
+            self.shape,
+            self.state,
+            self.used,
+            outside,
+            balance=self.bounds[0],
+            lookahead=self.bounds[1],
+            curves=options.curves,
+        )
+        self.searches: dict[str, Search] = {"scheme": self.static}
+        self.best = start
+        verification = self.given_verification if start == board else verify(puzzle, start)
+        occupied = start.placements[free] >= 0
+        if occupied.any() and not occupied.all() and not verification.violations:
+            self.best = fill_empty_cells(puzzle, start, free.tolist())
+            verification = verify(puzzle, self.best)
+        # mismatches of the best refill so far; joints + 1 if the board has no legal one
+        legal = occupied.any() and not verification.violations
+        self.incumbent = self.base + self.joints - verification.score if legal else self.joints + 1
+        self.lower_bound = 0  # every refill has at least this many mismatches
+
+    def _score_outside(self, start: Board, free: npt.NDArray[np.int64]) -> int:
+        """The matches that do not touch the region. Raises BoardError if the board breaks a rule outside the region."""
+        given = self.given_verification
+        if start != self.given or given.violations or (start.placements[free] < 0).any():
+            return verify_rest(self.puzzle, Board(self.outside, self.puzzle.width, self.puzzle.height)).score
+        freed = set(free.tolist())
+        missed = sum(first in freed or second in freed for first, second in given.mismatches)
+        return given.score - (self.joints - missed)
+
+    def use_dynamic_order(self) -> None:
+        """Search in the dynamic order only."""
+        self.searches = {}
+        self.add_dynamic_order()
+
+    def add_dynamic_order(self) -> None:
+        """Search in the dynamic order too."""
+        dynamic = DynamicSearch(self.shape, make_state(self.plan, self.spare), self.used, self.outside, self.options)
+        self.searches["dynamic"] = dynamic
+
+    def use_cyclic_curves(self) -> None:
+        """Search by cyclic spend curves too, in a fixed order; in bands they are often faster than a search scheme."""
+        curves = make_spend_curves(self.puzzle, self.plan.cells)
+        static = self.static.copy(make_state(self.plan, self.spare))
+        self.searches = {name: CyclicSearch(static, each) for name, each in curves.items()} | self.searches
+
+    # -- the search ------------------------------------------------------------------------------------------------
+
+    def run(
+        self,
+        target: int | None,
+        prices: bool | None,
+        budget: Budget,
+        on_progress: OnProgress | None,
+        on_improve: OnImprove | None,
+    ) -> RegionResult:
+        """Search until the best refill is proven, the target is reached or refuted, or the budget is spent."""
+        # mismatches that the target allows; -1 = it cannot be reached, None = no target
+        self.allowed = None if target is None else max(-1, min(self.joints, self.base + self.joints - target))
+        interrupted = False
+        self.budget, self.on_progress, self.on_improve = budget, on_progress, on_improve
+        root_bound = self._root_bound()
+        budget.start()
+        try:
+            self.price_delay = {None: _PRICE_CHECK, True: 0, False: _NEVER}[prices]  # nodes
+            self._raise_bound(min(root_bound, self.incumbent))
+            if self.price_delay == 0 and not self._settled:
+                self._consider_prices()
+            self._search()
+        except KeyboardInterrupt:
+            interrupted = True
+        return self._result(interrupted)
+
+    def _root_bound(self) -> int:
+        """The bound by colour balance before the first placement. Compiles the kernels."""
+        _compile(self)
+        return int(next(iter(self.searches.values())).state.bound[0]) * self.bounds[0]
+
+    def _search(self) -> None:
+        """Alternate searches for a better refill, each with four times the nodes, and levels of the deepening proof."""
+        attempt_nodes = _FIRST_ATTEMPT
+        while not self._settled and not self.budget.spent:
+            goal = self._goal
+            if self.allowed is not None:  # one question: no better board is wanted, and no lower level is of use
+                self._decide_level(goal)
+                continue
+            if goal > self.lower_bound:
+                cheapest = self.costs.ranked(self.searches, goal)[0]
+                if self._attempt(cheapest, goal, attempt_nodes) == FOUND:
+                    continue
+            while not self._settled and not self.budget.spent:
+                before = self.budget.nodes
+                self._decide_level(self.lower_bound)
+                if self.budget.nodes - before > attempt_nodes:
+                    break  # the next level will take longer, so search for a better refill again
+            attempt_nodes *= 4
+
+    @property
+    def _goal(self) -> int:
+        """Mismatches that the next refill may have."""
+        return self.incumbent - 1 if self.allowed is None else min(self.incumbent - 1, self.allowed)
+
+    @property
+    def _settled(self) -> bool:
+        """Whether the search is over: no refill is better, or the target is reached or refuted."""
+        return self._goal < self.lower_bound or (self.allowed is not None and self.incumbent <= self.allowed)
+
+    def _decide_level(self, r: int) -> None:
+        """Decide whether some refill has at most ``r`` mismatches; if that was cheap, find the fastest search."""
+        ranked = self.costs.ranked(self.searches, r)
+        if self.priced is not None:
+            self._attempt_with_prices(self.priced, r, None)
+            return
+        winner, status = self._race(self._contenders(ranked), r)
+        if status != EXHAUSTED:
+            return
+        cost = self.costs.of(winner)
+        others = [name for name in ranked if name != winner and (name != "dynamic" or cost >= _TRY_ALL)]
+        if cost < _TRY_NONE:
+            return
+        for name in others[: len(others) if cost < _TRY_ALL else 2 if cost < _TRY_SOME else 0]:
+            if self._settled or self.budget.spent or self.priced is not None:
+                break
+            if self._attempt(name, r, int(cost)) == EXHAUSTED:
+                cost = self.costs.of(name)
+
+    def _contenders(self, ranked: list[str]) -> list[str]:
+        """The first search of each kind in a ranking: those that run side by side, each in its own state."""
+        first: dict[int, str] = {}
+        for name in ranked:
+            first.setdefault(id(self.searches[name].state), name)
+        return list(first.values())
+
+    def _race(self, names: list[str], r: int) -> tuple[str, int]:
+        """Run searches for at most ``r`` mismatches in turns, which grow, until one ends; (its name, its status).
+
+        PAUSED if the budget is spent or prices are set.
+        """
+        used = dict.fromkeys(names, 0)  # nodes
+        goal = _FIRST_TURN  # node equivalents of each search
+        while True:
+            for name in names:
+                search = self.searches[name]
+                if name == "dynamic" and len(names) > 1 and goal <= DYNAMIC_DELAY:
+                    continue
+                if used[name] == 0:
+                    if name == "dynamic" and len(names) > 1:
+                        self._probe(names, r)
+                        names = self.costs.worth_a_turn(names, r)
+                        if self._settled or self.budget.spent or name not in names:
+                            break
+                    search.start(r)
+                limit = None if len(names) == 1 else max(0, goal // search.NODE_COST - used[name])
+                status, nodes = self._advance(name, limit)
+                used[name] += nodes
+                if status == PAUSED:
+                    if self.budget.spent or self.priced is not None:
+                        return name, PAUSED
+                    continue
+                if status == EXHAUSTED:
+                    cost = used[name] * search.NODE_COST
+                    self.costs.record(name, r, cost)
+                    for other in names:
+                        unfinished = used[other] * self.searches[other].NODE_COST
+                        if unfinished > cost:
+                            self.costs.record(other, r, unfinished, ended=False)
+                    self._raise_bound(r + 1)
+                return name, status
+            if self._settled or self.budget.spent:
+                return names[0], PAUSED
+            goal *= 2
+
+    def _probe(self, names: list[str], r: int) -> None:
+        """Learn what searches cost by short attempts at the levels below ``r``, each in a state of its own."""
+        probes = {name: self.searches[name].copy(make_state(self.plan, self.spare)) for name in names}
+        for level in range(max(self.lower_bound, r - _PROBED_LEVELS), r):
+            for name, probe in probes.items():
+                if self._settled or self.budget.spent:
+                    return
+                probe.start(level)
+                limit = _PROBE // probe.NODE_COST
+                status, nodes = self._run(probe, limit)
+                cost = float(nodes * probe.NODE_COST)
+                if status == EXHAUSTED:
+                    self._raise_bound(level + 1)
+                self.costs.record(name, level, cost, ended=status == EXHAUSTED)
+                if status == FOUND:
+                    return
+
+    def _attempt(self, name: str, r: int, limit: int) -> int:
+        """Search for at most ``r`` mismatches within ``limit`` node equivalents; FOUND, EXHAUSTED or PAUSED."""
+        if self.priced is not None:
+            return self._attempt_with_prices(self.priced, r, limit)
+        self.searches[name].start(r)
+        node_cost = self.searches[name].NODE_COST
+        status, nodes = self._advance(name, max(1, limit // node_cost))
+        if status == EXHAUSTED:
+            self.costs.record(name, r, nodes * node_cost)
+            self._raise_bound(r + 1)
+        elif status == PAUSED and nodes * node_cost >= limit:
+            self.costs.record(name, r, nodes * node_cost, ended=False)
+        return status
+
+    def _advance(self, name: str, limit: int | None) -> tuple[int, int]:
+        """Continue a search by ``limit`` nodes at most, or until prices are set; returns its status and the nodes."""
+        return self._run(self.searches[name], limit)
+
+    def _run(self, search: Search, limit: int | None) -> tuple[int, int]:
+        """As `_advance`, for a search that was started."""
+        started = self.budget.nodes
+        end = _NEVER if limit is None else started + limit
+        while True:
+            status, nodes = search.advance(self.budget.step(min(end, self.price_delay) - self.budget.nodes))
+            self.budget.use(nodes)
+            if status == FOUND:
+                self._accept(search.state)
+            elif status == PAUSED and self.budget.nodes >= self.price_delay and not self.budget.spent:
+                self._consider_prices()
+            if status != PAUSED or self.priced is not None or self.budget.spent or self.budget.nodes >= end:
+                return status, self.budget.nodes - started
+            self._report_progress()
+
+    # -- prices ----------------------------------------------------------------------------------------------------
+
+    def _consider_prices(self) -> None:
+        """Set prices, or decide after how many nodes that is worth its time."""
+        orders = orders_from_both_ends(self.puzzle, self.plan.cells)
+        priced = LagrangianSearch(self.plan, self.used, self.outside, orders, self.spare)
+        cost = priced.steps // _TABLE_STEPS
+        if priced.steps == 0:
+            self.price_delay = _NEVER
+            return
+        if 0 < self.price_delay < _PRICE_DELAY * cost:
+            affordable = self.budget.limit is None or cost <= self.budget.limit
+            self.price_delay = math.ceil(_PRICE_DELAY * cost) if affordable else _NEVER
+            return
+        priced.set_prices(self._goal, lambda: self.budget.spent)
+        self.priced, self.price_delay, self.budget.sizer = priced, _NEVER, StepSizer()
+        self._raise_bound(min(priced.bound, self.incumbent))
+
+    def _attempt_with_prices(self, priced: LagrangianSearch, r: int, limit: int | None) -> int:
+        """As `_attempt`, with prices: a search from each end."""
+        started = self.budget.nodes
+        limit = _NEVER if limit is None else limit
+        for end in range(len(priced.ends)):
+            plan, state = priced.start(end, r, *self.bounds)
+            while not state.scalars[FINISHED]:
+                before = int(state.scalars[NODES])
+                step = self.budget.step(limit - (self.budget.nodes - started))
+                search_region(plan, state, priced.scheme, before + step)
+                self.budget.use(int(state.scalars[NODES]) - before)
+                if state.scalars[BEST] >= 0:
+                    self._accept(state)
+                    return FOUND
+                if not state.scalars[FINISHED] and (self.budget.spent or self.budget.nodes - started >= limit):
+                    return PAUSED
+                self._report_progress()
+        self._raise_bound(r + 1)
+        return EXHAUSTED
+
+    # -- bounds and incumbent --------------------------------------------------------------------------------------
+
+    def _raise_bound(self, mismatches: int) -> None:
+        self.lower_bound = max(self.lower_bound, mismatches)
+        self._report_progress()
+
+    def _report_progress(self) -> None:
+        if self.on_progress is not None:
+            total = self.base + self.joints
+            bound = total - min(self.lower_bound, self.incumbent)
+            self.on_progress(total - self.incumbent, bound, self.budget.nodes, self.budget.elapsed)
+
+    def _accept(self, state: RegionState) -> None:
+        """Verify the refill that was found and make it the incumbent if it is better."""
+        placements = self.outside.copy()
+        placements[self.plan.cells] = state.refill
+        board = Board(placements, self.puzzle.width, self.puzzle.height)
+        mismatches = int(state.scalars[BEST])
+        verification = verify(self.puzzle, board)
+        if verification.score != self.base + self.joints - mismatches or verification.violations:
+            raise AssertionError(f"a refill with {mismatches} mismatches does not verify: {verification}")
+        if mismatches < self.incumbent:
+            self.best, self.incumbent = board, mismatches
+            if self.on_improve is not None:
+                self.on_improve(board)
+            self._report_progress()
+
+    def _result(self, interrupted: bool) -> RegionResult:
+        total, score_before, allowed = self.base + self.joints, self.given_verification.score, self.allowed
+        if self.lower_bound > self.joints and self.incumbent > self.joints:
+            raise AssertionError("the search found no refill, although there is one")
+        bound = total - min(self.lower_bound, self.incumbent)
+        has_refill = self.incumbent <= self.joints
+        proven = has_refill and self.lower_bound >= self.incumbent
+        reached = has_refill and allowed is not None and self.incumbent <= allowed
+        improved = has_refill and (total - self.incumbent > score_before or bool(self.given_verification.violations))
+        replaced = improved or (has_refill and self.best.placed > self.given.placed)
+        status = (
+            (RegionStatus.IMPROVED_OPTIMAL if improved else RegionStatus.OPTIMAL) if proven
+            else RegionStatus.INTERRUPTED if interrupted
+            else RegionStatus.TARGET_REACHED if reached
+            else RegionStatus.IMPROVED if improved
+            else RegionStatus.TARGET_REFUTED if allowed is not None and self.lower_bound > allowed
+            else RegionStatus.BUDGET_SPENT
+        )  # fmt: skip
+        score = total - self.incumbent if replaced else score_before
+        return RegionResult(
+            status=status,
+            board=self.best if replaced else self.given,
+            score=score,
+            score_before=score_before,
+            bound=max(bound, score),
+            nodes=self.budget.nodes,
+            seconds=self.budget.elapsed,
+            cells=tuple(self.cells),
+            legal=has_refill or not self.given_verification.violations,
+        )
+
+
+_compiled: set[type[Search]] = set()  # kinds of searches whose kernels this process has compiled or loaded
+
+
+def _compile(search: RegionSearch) -> None:
+    """Compile or load the kernels of a search before its clock starts."""
+    for each in search.searches.values():
+        if each is next(iter(search.searches.values())) or type(each) not in _compiled:
+            each.start(-1)
+            each.advance(0)
+            _compiled.add(type(each))
+
+
+def _inner_joints(plan: RegionPlan) -> int:
+    """Number of joints between two cells of the region."""
+    return int((plan.around >= 0).sum()) // 2

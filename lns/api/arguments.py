@@ -1,0 +1,143 @@
+"""The arguments of `lns.solve` and `lns.resume`: what stands for one that is not given, and what is refused."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+from concurrent.futures import Executor
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from instances.pairing import pairing
+from instances.puzzle import Puzzle
+from lns import params as parameters
+from lns.api.stopping import StopRule
+from lns.engines import ENGINES
+from lns.islands import MAX_ISLANDS
+from lns.params import Params
+from lns.runs.history import UNLIMITED_S, RunHistory
+from lns.runs.settings import LEAST_CHECKPOINT_S
+from lns.terminal.options import available_cores, max_workers
+from lns.workers import Workers
+from lns_support.errors import InputError
+from lns_support.text import count_of
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+log = logging.getLogger("lns")
+
+DEFAULT_SECONDS = 60.0
+
+
+def given_parameters(params: Params | dict[str, Any] | str | os.PathLike[str] | None) -> Params:
+    if params is None:
+        return Params()
+    if isinstance(params, Params):
+        return params
+    return parameters.from_dict(params) if isinstance(params, dict) else parameters.load(os.fspath(params))
+
+
+def where_to_search(executor: Executor | Client | None, checkpoint_s: float) -> Executor | Workers | None:
+    """Where rounds are searched; a client of a cluster becomes its workers."""
+    if executor is None or isinstance(executor, Executor):
+        return executor
+    from lns.cluster import DaskWorkers
+    from lns.cluster_client import is_client
+
+    if not is_client(executor):
+        raise InputError(
+            f"the executor is of the type {type(executor).__name__}; expected a concurrent.futures.Executor or a "
+            "distributed.Client"
+        )
+    return DaskWorkers(executor, state_s=checkpoint_s)
+
+
+def resumed_workers(searching: Executor | Workers | None, history: RunHistory) -> int:
+    """As many workers as a cluster has threads; elsewhere as in the last session, if this machine may have as many."""
+    if isinstance(searching, Workers):
+        return max(1, searching.room)
+    last = history.sessions[-1].workers if history.sessions else 1
+    if last <= max_workers():
+        return last
+    cores = available_cores()
+    log.warning(
+        "the last session had %s, more than this machine may have: now %s, one for each core; --workers sets another "
+        "number", count_of(last, "worker"), count_of(cores, "worker"),
+    )  # fmt: skip
+    return cores
+
+
+def default_workers(engine: str, searching: Executor | Workers | None) -> int:
+    """One worker for each core or thread of a cluster; one in all where workers would not know all operators."""
+    if searching is not None:
+        return max(1, searching.room) if isinstance(searching, Workers) else 1
+    if engine == "lns":
+        from lns.neighbourhoods.operators import process_only_operators
+
+        if process_only_operators():
+            return 1
+    return available_cores()
+
+
+def search_seconds(time: float | None, steps: int | None, stop: StopRule | None) -> float:
+    if time is None:
+        return DEFAULT_SECONDS if steps is None and stop is None else UNLIMITED_S
+    if not 0 < time <= UNLIMITED_S:
+        raise InputError(f"a time of {time} s; expected more than 0 and at most {UNLIMITED_S:.0f} s")
+    return float(time)
+
+
+def most_workers(executor: Executor | Client | None) -> int:
+    """Most islands that are accepted: on this machine `max_workers`."""
+    return max_workers() if executor is None or isinstance(executor, Executor) else MAX_ISLANDS
+
+
+def check_workers(workers: int, most: int) -> None:
+    if workers > most:
+        where = f"{os.cpu_count()} processors" if most < MAX_ISLANDS else "one run"
+        raise InputError(f"{workers} workers are too many for {where}; expected at most {most}")
+    if workers < 1:
+        raise InputError(f"{workers} workers; expected 1 or more")
+
+
+def check_arguments(
+    puzzle: Puzzle,
+    *,
+    workers: int | None,
+    most: int,
+    seed: int,
+    engine: str,
+    target: int | None,
+    steps: int | None,
+    checkpoint_s: float,
+) -> None:
+    """Raises InputError for an argument that cannot be."""
+    if engine not in ENGINES:
+        near = get_close_matches(str(engine), ENGINES, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"expected one of {', '.join(ENGINES)}"
+        raise InputError(f"unknown engine '{engine}': {hint}")
+    if workers is not None:
+        check_workers(workers, most)
+    if not 0 <= seed < 2**64:
+        raise InputError(f"a seed of {seed}; expected 0 to 2**64 - 1")
+    if target is not None and not 0 <= target <= puzzle.max_score:
+        raise InputError(f"a target of {target} cannot be reached: {puzzle.name} has {puzzle.max_score} inner edges")
+    if target is not None and target > (possible := pairing(puzzle)).best_possible:
+        raise InputError(f"a target of {target} cannot be reached: {possible}")
+    if steps is not None and steps < 1:
+        raise InputError(f"{steps} steps; expected 1 or more")
+    if checkpoint_s < LEAST_CHECKPOINT_S:
+        raise InputError(
+            f"a checkpoint every {checkpoint_s:g} s is too often; expected {LEAST_CHECKPOINT_S:g} seconds or more"
+        )
+
+
+def refuse_import_of_main(function: str) -> None:
+    """Raises InputError in a worker that imports a script whose call is not guarded: workers would start workers."""
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise InputError(
+            f"{function} was called while a worker imports the main module; expected the call in the script under "
+            "if __name__ == '__main__':"
+        )
