@@ -62,7 +62,7 @@ METHODS = {
     "blocks": Method("B", "#009e73", JOLIVET, "2x2 blocks, even sides only", "blocks"),
     "dlx:binary": Method("D", "#66c2a5", JOLIVET, "exact cover, binary code of colours", "dlx:binary"),
     "half-3": Method("H", "#d55e00", BAILLEUX, "HALF-3 with kissat", "sat:half-3", "kissat404"),
-    "triangles": Method("T", "#cc79a7", CUVILLIER, "triangles with minisat", "sat:triangles", "minisat22"),
+    "triangles": Method("T", "#cc79a7", CUVILLIER, "triangles with CaDiCaL", "sat:triangles", "cadical195"),
     "row-major": Method(
         "M", "#56b4e9", HERE, "ColorPairs in reading order", "colorpairs", None, Options(heuristic=Heuristic.ROW_MAJOR)
     ),
