@@ -6,36 +6,26 @@ an island moves. New bests and the end are told to the workers by calls beside t
 
 from __future__ import annotations
 
-import builtins
 import contextlib
-import hashlib
-import json
 import logging
 import platform
-import re
 import secrets
-import signal
 import threading
 import time
-import types
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any
 
 from instances.board import Board
-from lns import params as parameters
+from lns.cluster_client import ANSWER_S, differences, first_workers, scheduler_address, worker_threads
 from lns.packed_state import PackedState
-from lns.params import Params
 from lns.rounds import NotKept, Report, Task, forget_run, receive_incumbent, receive_stop, run_round
 from lns.worker_pool import WorkerLost
 from lns.workers import WorkersGone
 from lns_support.errors import InputError
-from lns_support.optional_deps import require
-from lns_support.text import count_of, printable
-from lns_support.version import __version__
+from lns_support.text import count_of
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -48,19 +38,9 @@ STATE_S = 60.0  # between two states of an island
 MAX_LOST_ROUNDS = 100  # in a row of an island; machines go for other reasons than what is searched on them
 GRACE_S = 30.0  # at the end, for the states of all islands
 WATCH_S = 1.0  # between two looks at the workers of the cluster
-ANSWER_S = 10.0  # for an answer of the scheduler
 GONE_S = 15.0  # without a connection to the scheduler, until the run stops
-WAIT_S = 60.0  # for the first worker
 EMPTY_S = 300.0  # without any worker, until the run stops
 THREADS = 32  # that receive reports, each of which waits for an answer of the scheduler
-_LOGGERS = (
-    "distributed",
-    "distributed.client",
-    "distributed.nanny",
-    "distributed.worker",
-    "distributed.core",
-    "tornado",
-)
 
 
 class HostLost(WorkerLost):
@@ -101,7 +81,7 @@ class DaskWorkers:
 
     def __init__(self, client: Client, *, state_s: float = STATE_S) -> None:
         self.state_s = max(state_s, ROUND_S)
-        self.address = _address(client)
+        self.address = scheduler_address(client)
         self._client, self._run = client, secrets.token_hex(8)
         self._lock = threading.RLock()
         self._hosts: dict[str, _Host] = {}
@@ -116,7 +96,7 @@ class DaskWorkers:
         self._ended = threading.Event()
         self._connected_at = self._populated_at = time.monotonic()
         self._receivers = ThreadPoolExecutor(THREADS, thread_name_prefix="lns-cluster")
-        self._join(_first_workers(client, self.address), strict=True)
+        self._join(first_workers(client, self.address), strict=True)
         log.info(
             "cluster %s: %s, %s", self.address, count_of(len(self._hosts), "worker"), count_of(self.room, "thread")
         )
@@ -281,7 +261,7 @@ class DaskWorkers:
         now = time.monotonic()
         if self._client.status != "running":
             return
-        present = _threads(self._client)
+        present = worker_threads(self._client)
         self._connected_at = now
         with self._lock:
             gone = self._hosts.keys() - present.keys()
@@ -317,7 +297,7 @@ class DaskWorkers:
 
     def _join(self, threads: dict[str, int], *, strict: bool) -> None:
         """Take over workers. One of another version is an InputError if ``strict``; else it is left out, and logged."""
-        for address, problem in sorted(_differences(self._client, list(threads)).items()):
+        for address, problem in sorted(differences(self._client, list(threads)).items()):
             if strict:
                 raise InputError(problem)
             log.warning("%s; it is left out", problem)
@@ -347,167 +327,4 @@ def _is_of_the_cluster(error: Exception) -> bool:
     """Whether a round failed with its worker or its connection, not by itself."""
     return isinstance(error, NotKept | OSError | TimeoutError) or type(error).__module__.startswith(
         ("distributed", "asyncio", "concurrent", "tornado")
-    )
-
-
-def _threads(client: Client) -> dict[str, int]:
-    """Threads of each worker, by its address."""
-    scheduler: Any = client.scheduler
-    return dict(client.sync(scheduler.ncores, callback_timeout=ANSWER_S))
-
-
-def _address(client: Client) -> str:
-    scheduler: Any = client.scheduler
-    return str(scheduler.address)
-
-
-def _first_workers(client: Client, address: str) -> dict[str, int]:
-    """The workers, once there is one. Raises InputError if none comes."""
-    end, said = time.monotonic() + WAIT_S, False
-    while not (threads := _threads(client)):
-        if time.monotonic() > end:
-            raise InputError(
-                f"the cluster at {address} has had no worker for {WAIT_S:.0f} s; expected some (dask worker)"
-            )
-        if not said:
-            log.info("waiting for the first worker of the cluster at %s", address)
-            said = True
-        time.sleep(0.2)
-    return threads
-
-
-# -- versions --------------------------------------------------------------------------------------------------------
-
-
-def parameter_digest() -> str:
-    """Digest of the names and defaults of all parameters: equal in processes that search alike."""
-    return hashlib.sha256(json.dumps(parameters.to_dict(Params()), sort_keys=True).encode()).hexdigest()[:12]
-
-
-def _described() -> dict[str, str]:
-    """Versions of packages, and the digest of the parameters; "" for what is not there. Sent by `_as_code`."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    found = {"lns": "", "parameters": ""}
-    try:
-        from lns.cluster import parameter_digest
-        from lns_support.version import __version__
-
-        found = {"lns": __version__, "parameters": parameter_digest()}
-    except ImportError:
-        pass
-    for name in ("numba", "numpy"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = ""
-    return found
-
-
-def _as_code(function: Callable[[], dict[str, str]]) -> Callable[[], dict[str, str]]:
-    """A copy of a function that is pickled as its code, for workers without this package."""
-    copy: Any = types.FunctionType(function.__code__, {"__builtins__": builtins}, function.__name__)
-    copy.__module__ = "__main__"
-    return cast("Callable[[], dict[str, str]]", copy)
-
-
-def _differences(client: Client, addresses: list[str]) -> dict[str, str]:
-    """A sentence on each worker that differs from this process in a version or in the parameters."""
-    versions: Any = client.get_versions()
-    pythons = {at: str(versions["workers"].get(at, {}).get("packages", {}).get("python")) for at in addresses}
-    own = {"python": str(versions["client"]["packages"]["python"]), **_described()}
-    alike = [address for address in addresses if pythons[address] == own["python"]]  # others could not read the code
-    described = client.run(_as_code(_described), workers=alike, on_error="ignore") if alike else {}
-    problems = {}
-    for address in addresses:
-        theirs = {"python": pythons[address], **described.get(address, {})}
-        other = [name for name, version in theirs.items() if name != "parameters" and version != own[name]]
-        if other:
-            found = ", ".join(
-                printable(f"{name} {theirs[name]}" if theirs[name] else f"no {name}", 60) for name in other
-            )
-            expected = ", ".join(f"{name} {own[name]}" for name in other)
-            problems[address] = f"worker {address} has {printable(found, 200)}; expected {expected}, as here"
-        elif theirs.get("parameters", own["parameters"]) != own["parameters"]:
-            problems[address] = f"worker {address} has other parameters; expected the lns {__version__} that runs here"
-    return problems
-
-
-# -- connections -----------------------------------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def connected(address: str, workers: int | None = None) -> Iterator[Client]:
-    """A client of the cluster at ``address``, closed on exit.
-
-    Parameters
-    ----------
-    address : str
-        ``tcp://HOST:PORT`` or ``tls://HOST:PORT`` of a scheduler, or ``local`` for a cluster on this machine.
-    workers : int, optional
-        Workers of a local cluster; by default one for each core.
-
-    Raises
-    ------
-    InputError
-        The address is none, nobody answers there, or Dask is not installed.
-    """
-    require("cluster", "--cluster")
-    check_address(address)
-    from distributed import Client, LocalCluster
-
-    with _quiet(), contextlib.ExitStack() as stack:
-        target: Any = address
-        if address == "local":
-            target = stack.enter_context(
-                LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0")
-            )
-        try:
-            client = stack.enter_context(Client(target, timeout=ANSWER_S, set_as_default=False))
-        except Exception as error:  # of the network, of TLS, or of Dask's own checks
-            why = printable(str(error).splitlines()[0] if str(error) else type(error).__name__, 200)
-            raise InputError(f"no Dask scheduler answers at {address} ({why}); expected one of this version") from None
-        if address == "local":
-            client.run(_ignore_signals)
-        yield client
-
-
-def check_address(address: str) -> None:
-    """Raise InputError if ``address`` cannot be that of a cluster."""
-    try:
-        parts = urlsplit(address)
-        is_scheduler = parts.scheme in ("tcp", "tls") and bool(parts.hostname) and bool(parts.port)
-    except ValueError:  # a port that is no number
-        is_scheduler = False
-    if address != "local" and not (is_scheduler and re.fullmatch(r"(tcp|tls)://[^/\s@]+", address)):
-        raise InputError(
-            f"no address of a cluster: {printable(address, 100)}; expected tcp://HOST:PORT, tls://HOST:PORT or local"
-        )
-
-
-def _ignore_signals() -> None:
-    """In the main thread of a local worker: Ctrl-C in the terminal ends the search in order, not its workers."""
-    for name in ("SIGINT", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Without the log of Dask, which tells in many lines what `lns` says in one."""
-    loggers = [logging.getLogger(name) for name in _LOGGERS]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
-
-
-def is_client(executor: object) -> bool:
-    """Whether ``executor`` is a client of Dask."""
-    return any(
-        kind.__module__.startswith("distributed.") and kind.__name__ == "Client" for kind in type(executor).__mro__
     )

@@ -196,7 +196,7 @@ def _piece_dialect(puzzle: Puzzle, chance: random.Random) -> tuple[str, str]:
     order = chance.choice(["urdl", "urdl", "udlr", "ulrd", "dlur", "lurd", "ludr", "rudl"])
     border = chance.choice([0, 0, 0, 0, 65535, int(puzzle.pieces.max()) + 1])
     quads = [[border if c == 0 else c for c in quad] for quad in in_order(puzzle.pieces.tolist(), order)]
-    style = chance.choice(["plain", "id", "csv", "idtype", "python", "ini", "letters", "comment"])
+    style = chance.choice(["plain", "id", "csv", "idtype", "python", "ini", "letters", "comment", "label"])
     if style == "letters" and (border or puzzle.pieces.max() > 25):
         style = "plain"
     first = chance.choice([0, 1])
@@ -209,6 +209,7 @@ def _piece_dialect(puzzle: Puzzle, chance: random.Random) -> tuple[str, str]:
         "python": lambda _, q: f"  {q},",
         "ini": lambda i, q: f"{i + 1}=" + "-".join(map(str, q)),
         "letters": lambda i, q: f"- {i + 1} " + "".join(chr(97 + c) for c in q),
+        "label": lambda i, q: f"P{i + 1};" + ";".join(map(str, q)),
         "comment": lambda i, q: " ".join(map(str, q)) + f"  # piece {i}",
     }
     lines = [write[style](i, quad) for i, quad in enumerate(quads)]

@@ -3,7 +3,8 @@
 A benchmark row of a minute often ends at the same score before and after a change. Here each island searches as if it
 had a board of score ``best`` already, and distinct boards of a few edges less are counted. Budgets are nodes, so other
 load on the machine changes only the seconds. A few lucky restarts find most boards, so several seeds are needed. With
-``--islands`` each seed is a run of several islands, and a board that two of them find counts once.
+``--islands`` each seed is a run of several islands, and a board that two of them find counts once. ``--ablate``
+repeats all of it with each part of the engine switched off in turn (`tuning.ablate`); each has the same budget.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from lns.orientation import Orientation
 from lns.params import Params
 from lns.worker_pool import WorkerPool
 from lns_support.errors import InputError
+from tuning import ablate
 
 BELOW, ABOVE = 3, 2  # boards are counted from ``best`` - BELOW to ``best`` + ABOVE
 
@@ -165,6 +167,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--islands", type=int, default=1, metavar="N", help="islands of each seed (default 1)")
     parser.add_argument("--workers", type=int, default=2, metavar="N", help="worker processes (default 2)")
     parser.add_argument("--engine", choices=("construct", "auto"), default="construct", help="default construct")
+    parser.add_argument("--ablate", action="store_true", help="also count with each part switched off, in turn")
     parser.add_argument("--params", metavar="FILE", help="read parameters from this TOML file")
     args = parser.parse_args(arguments)
     try:
@@ -185,24 +188,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(args: argparse.Namespace, puzzle: Puzzle, params: Params) -> None:
-    """Print a line for each island of each seed, and the sums."""
+    """Print a line for each island of each seed, and the sums; the same for each variant of an ablation."""
     print(f"{'boards of':<9} {' '.join(f'{score:>5}+' for score in _scores(puzzle, args.best))}")
+    variants = ablate.variants(params) if args.ablate else {"": params}
     with WorkerPool(args.workers) as pool:
-        jobs = [
-            pool.submit(
-                count_boards, puzzle, params, seed, args.best, int(args.nodes), island, args.islands, args.engine
-            )
-            for seed in range(1, args.seeds + 1)
-            for island in range(args.islands)
-        ]
-        counts = []
-        for job in jobs:
-            counts.append(job.result())
-            print(counts[-1], flush=True)
+        for name, values in variants.items():
+            if name:
+                print(f"{name}:")
+            _count_variant(pool, args, puzzle, values)
+
+
+def _count_variant(pool: WorkerPool, args: argparse.Namespace, puzzle: Puzzle, params: Params) -> None:
+    jobs = [
+        pool.submit(count_boards, puzzle, params, seed, args.best, int(args.nodes), island, args.islands, args.engine)
+        for seed in range(1, args.seeds + 1)
+        for island in range(args.islands)
+    ]
+    counts = []
+    for job in jobs:
+        counts.append(job.result())
+        print(counts[-1], flush=True)
     nodes = sum(count.nodes for count in counts)
     runs = [counts[first : first + args.islands] for first in range(0, len(counts), args.islands)]
     total = [sum(column) for column in zip(*(combined_counts(puzzle, args.best, run) for run in runs), strict=True)]
-    print(f"{'all':<9} {' '.join(f'{count:6}' for count in total)}   in {nodes:.3g} nodes")
+    print(f"{'all':<9} {' '.join(f'{count:6}' for count in total)}   in {nodes:.3g} nodes", flush=True)
 
 
 if __name__ == "__main__":

@@ -7,10 +7,11 @@ machines need: those of the defaults, and those on held-out pairs.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import optuna
@@ -27,7 +28,12 @@ if TYPE_CHECKING:
 STORAGE_FILE = "storage.txt"  # in the directory: where the trials are, without the password
 ANSWER_S = 10  # for the first answer of a storage
 _DRIVERS = {"postgresql": "postgresql+psycopg", "mysql": "mysql+pymysql"}
-_PLAN, _RUN = "file ", "run "  # attributes of the study: files of the plan, finished runs
+_PLAN, _RUN, _PART = (
+    "file ",
+    "run ",
+    "part ",
+)  # attributes of the study: files of the plan, finished runs, parts of texts
+_LONGEST = 10_000  # characters of an attribute; an attribute in MySQL has 65,535 bytes at most
 
 
 def connect(url: str) -> BaseStorage:
@@ -89,10 +95,10 @@ def storage_errors(url: str | None) -> Iterator[None]:
     except InputError:
         raise
     except Exception as error:
-        if isinstance(error, ImportError):
+        if package := _missing_package(error):
             raise InputError(
-                f"the storage {shown(url)} needs {error.name}, which is not installed; PostgreSQL and the proxy come "
-                "with the extra 'storage': pip install 'lns[storage]'"
+                f"the storage {shown(url)} needs {package}, which is not installed; the drivers come with the extra "
+                "'storage': pip install 'lns[storage]'"
             ) from None
         if not _is_of_the_storage(error):
             raise
@@ -100,6 +106,14 @@ def storage_errors(url: str | None) -> Iterator[None]:
         password = urlsplit(url).password
         reason = reason.replace(password, "***") if password else reason
         raise InputError(f"the storage {shown(url)} refuses: {printable(reason, 300)}") from None
+
+
+def _missing_package(error: Exception) -> str | None:
+    """The package that a driver did not find; None for other errors."""
+    if isinstance(error, ImportError):
+        return error.name
+    is_of_pymysql = isinstance(error, RuntimeError) and "'cryptography' package is required" in str(error)
+    return "cryptography" if is_of_pymysql else None  # for the passwords of MySQL 8
 
 
 def _is_of_the_storage(error: Exception) -> bool:
@@ -135,26 +149,26 @@ def fetch_plan(storage: BaseStorage, path: Path) -> bool:
         study = optuna.load_study(storage=storage, study_name=study_name(path))
     except KeyError:
         return False
-    files = {name.removeprefix(_PLAN): text for name, text in study.user_attrs.items() if name.startswith(_PLAN)}
+    files = dict(_texts(study.user_attrs, _PLAN))
     if STUDY_FILE not in files:
         return False
     path.mkdir(parents=True, exist_ok=True)
     for name in sorted(files, key=lambda name: name == STUDY_FILE):  # the file that makes it a study comes last
         if not re.fullmatch(rf"{STUDY_FILE}|{BASE_FILE}|instance-[0-9]{{1,4}}\.json", name):
             raise InputError(f"the storage has a file {printable(name, 60)} of the study; expected only its plan")
-        atomic_write(path / name, str(files[name]))
+        atomic_write(path / name, files[name])
     return True
 
 
 def share_plan(study: optuna.Study, path: Path, url: str) -> None:
     """Put the plan in ``path`` into the storage; InputError if the storage has another one under this name."""
     names = [*sorted(file.name for file in path.glob("instance-*.json")), BASE_FILE, STUDY_FILE]
-    known = study.user_attrs
+    known = dict(_texts(study.user_attrs, _PLAN))
     for name in names:
         text = read_text(path / name)
-        if known.get(_PLAN + STUDY_FILE) is None:
-            study.set_user_attr(_PLAN + name, text)
-        elif known.get(_PLAN + name) != text:
+        if STUDY_FILE not in known:
+            _put(study, _PLAN + name, text)
+        elif known.get(name) != text:
             raise InputError(
                 f"the storage {shown(url)} has another study named '{path.resolve().name}'; expected a directory of "
                 "another name, or a new one for that study",
@@ -182,8 +196,31 @@ class SharedRuns:
     def put(self, key: RunKey, line: str) -> None:
         """Add a run, if others need it."""
         if key[0] == self._base or key[2] >= self._first_held_out:
-            self._study.set_user_attr(_RUN + " ".join(map(str, key)), line)
+            _put(self._study, _RUN + " ".join(map(str, key)), line)
 
     def lines(self) -> list[str]:
         """All runs."""
-        return [str(line) for name, line in self._study.user_attrs.items() if name.startswith(_RUN)]
+        return [line for _, line in _texts(self._study.user_attrs, _RUN)]
+
+
+# -- texts ------------------------------------------------------------------------------------------------------------
+
+
+def _put(study: optuna.Study, name: str, text: str) -> None:
+    """Set an attribute to a text. The parts of a long one are stored before, so that who reads the name finds them."""
+    if len(text) <= _LONGEST:
+        study.set_user_attr(name, text)
+        return
+    digest = hashlib.sha256(text.encode()).hexdigest()[:32]
+    parts = {f"{_PART}{digest} {at}": text[at : at + _LONGEST] for at in range(0, len(text), _LONGEST)}
+    for part, content in parts.items():
+        study.set_user_attr(part, content)
+    study.set_user_attr(name, list(parts))
+
+
+def _texts(attributes: Mapping[str, Any], kind: str) -> Iterator[tuple[str, str]]:
+    """Names and texts of the attributes of a kind."""
+    for name, value in attributes.items():
+        if name.startswith(kind):
+            parts = [attributes.get(str(part), "") for part in value] if isinstance(value, list) else [value]
+            yield name.removeprefix(kind), "".join(map(str, parts))

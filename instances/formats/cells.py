@@ -187,7 +187,7 @@ def _readings(source: Source) -> tuple[str, Iterable[Reading]]:
         quads = sides_of_words(words)
         width = len(words[0])
         return "words of Tetravex", _in_place(quads, width, puzzle, source.name, orders=[WORD_ORDER], framed=False)
-    if picture := _picture(text):
+    if picture := picture_in(text):
         return "a picture of a board", _in_place(*picture, puzzle, source.name, orders=[CLOCKWISE])
     if quads := bracketed_quads(text):
         width = _line_width(text, re.compile(r"[\[({]\s*[0-9]+(?:[\s,;]+[0-9]+){3}\s*[\])}]"))
@@ -253,7 +253,7 @@ def _line_width(text: str, pattern: re.Pattern[str]) -> int:
     return counts.pop() if len(counts) == 1 else 0
 
 
-def _picture(text: str) -> tuple[list[list[int]], int] | None:
+def picture_in(text: str) -> tuple[list[list[int]], int] | None:
     """Quads and width of a picture of three lines a row: tops, then left and right of each, then bottoms."""
     lines: list[list[int]] = []
     for line in text.split("\n"):

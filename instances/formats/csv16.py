@@ -25,7 +25,7 @@ _RIM = 0xFFFF
 
 def looks_like(text: str) -> bool:
     rows = first_rows(text, 2)
-    return len(rows) == 2 and "," in rows[1] and rows[1][0] in "01"
+    return len(rows) == 2 and re.match(r"[01]{8,}\s*,", rows[1]) is not None
 
 
 def read(source: Source) -> Document:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from instances.formats import clues as clue_lines
 from instances.formats import quads, viewer_text
 from instances.formats.base import Document, Source
-from instances.formats.cells import NeedsPuzzleError
+from instances.formats.cells import NeedsPuzzleError, picture_in
 from instances.formats.pieces import NoRimError
 from instances.formats.registry import FORMATS, by_content
 from instances.verify import verify
@@ -40,7 +40,7 @@ def read_by_evidence(source: Source) -> Document:
 def _in_any_dialect(source: Source, strict_error: InputError | None, error: InputError) -> Document:
     """Read a text that no strict format reads. Raises the error with the most to say about the text."""
     readers: tuple[str, ...] = ("cells", "clues") if source.puzzle is not None else ("pieces", "cells")
-    if source.puzzle is None and strict_error is not None:
+    if source.puzzle is None and strict_error is not None and picture_in(source.text) is None:
         readers = ("pieces",)  # rows of numbers; that they match side by side is no reason to drop their frame
     refusals = []
     for name in readers:

@@ -36,6 +36,7 @@ _RULES = re.compile(rf"sides up right down left, ({NO_FRAME}(?:, {NO_TURNS})?)$"
 WORD_ORDER = "ulrd"  # of the sides in a word of Tetravex
 _WORDS = re.compile(r"@?[0-9]{4}@?(?:\s+@?[0-9]{4}@?)*")
 _SIDES = re.compile(r"sides ((?:up|right|down|left)(?: (?:up|right|down|left)){3})\b")
+_LABEL = re.compile(r"[A-Za-z]{1,3}[0-9]{1,4}")
 _COUNT = re.compile(r"(?:ntiles|total)\D*([0-9]{1,4})", re.I)
 
 
@@ -181,8 +182,10 @@ def _parse_rows(rows: Sequence[Row]) -> PieceList:
             f"{len(stray.tokens)} entries; expected {width} columns as in the other lines", line=stray.line
         )
     names = next((row.tokens for row in rows if row.line < first and not row.numbers and len(row.tokens) >= 4), ())
-    order = "".join(SIDE_OF_LETTER.get(name[:1].lower(), "?") for name in names[-4:]) if len(names) == width else None
-    listed = PieceList([], header, None, order if order and sorted(order) == sorted(CLOCKWISE) else None, last)
+    order = "".join(SIDE_OF_LETTER.get(name[:1].lower(), "?") for name in names[-4:])
+    labelled = any(_LABEL.fullmatch("".join(row.tokens[:2])) and len(row.tokens) == 6 for row, _ in pieces)
+    order = order if len(names) == width + labelled else ""
+    listed = PieceList([], header, None, order if sorted(order) == sorted(CLOCKWISE) else None, last)
     columns = [quad for _, quad in pieces]
     if width > 4:
         ids = [row[0] for row in columns]
@@ -196,6 +199,8 @@ def _parse_rows(rows: Sequence[Row]) -> PieceList:
             listed.notes.append("pieces in the order of their ids")
         if width == 6:
             listed.notes.append("the second column, the type of the piece, is left out")
+    elif labelled:
+        listed.notes.append("the labels of the pieces are left out: they are numbered in the order of the lines")
     listed.quads = [row[-4:] for row in columns]
     return listed
 
@@ -213,6 +218,8 @@ def _columns(row: Row) -> list[int] | None:
     if not 4 <= len(tokens) <= 6:
         return None
     head, sides = tokens[:-4], tokens[-4:]
+    if len(head) == 2 and _LABEL.fullmatch("".join(head)) and all(token.isdigit() for token in sides):
+        head, tokens = (), sides  # a label such as A1
     if not all(token.isdigit() and token.isascii() for token in head):
         return None
     if all(token.isdigit() for token in sides):

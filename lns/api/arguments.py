@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 from concurrent.futures import Executor
@@ -20,9 +21,12 @@ from lns.runs.settings import LEAST_CHECKPOINT_S
 from lns.terminal.options import available_cores, max_workers
 from lns.workers import Workers
 from lns_support.errors import InputError
+from lns_support.text import count_of
 
 if TYPE_CHECKING:
     from distributed import Client
+
+log = logging.getLogger("lns")
 
 DEFAULT_SECONDS = 60.0
 
@@ -39,7 +43,8 @@ def where_to_search(executor: Executor | Client | None, checkpoint_s: float) -> 
     """Where rounds are searched; a client of a cluster becomes its workers."""
     if executor is None or isinstance(executor, Executor):
         return executor
-    from lns.cluster import DaskWorkers, is_client
+    from lns.cluster import DaskWorkers
+    from lns.cluster_client import is_client
 
     if not is_client(executor):
         raise InputError(
@@ -54,7 +59,14 @@ def resumed_workers(searching: Executor | Workers | None, history: RunHistory) -
     if isinstance(searching, Workers):
         return max(1, searching.room)
     last = history.sessions[-1].workers if history.sessions else 1
-    return last if last <= max_workers() else available_cores()
+    if last <= max_workers():
+        return last
+    cores = available_cores()
+    log.warning(
+        "the last session had %s, more than this machine may have: now %s, one for each core; --workers sets another "
+        "number", count_of(last, "worker"), count_of(cores, "worker"),
+    )  # fmt: skip
+    return cores
 
 
 def default_workers(engine: str, searching: Executor | Workers | None) -> int:

@@ -113,7 +113,7 @@ def search_executor(address: str | None, workers: int | None) -> Iterator[Client
     if address is None:
         yield None
         return
-    from lns.cluster import connected
+    from lns.cluster_client import connected
 
     with connected(address, workers) as client:
         yield client

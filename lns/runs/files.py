@@ -9,6 +9,7 @@ import shutil
 import stat
 import zlib
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
 
@@ -190,16 +191,17 @@ def parse_time(text: str) -> datetime | None:
         return None
 
 
+_UNITS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
+
+
 def format_duration(seconds: float) -> str:
-    """A duration as text, such as '8 s', '3:20', '2:03:20' or '6 d 2 h'."""
+    """A duration as text in its two largest units, such as '8 s', '3 min 20 s', '2 h 3 min' or '6 d 2 h'."""
     whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60}:{whole % 60:02d}"
-    if whole < 86400:
-        return f"{whole // 3600}:{whole % 3600 // 60:02d}:{whole % 60:02d}"
-    return f"{whole // 86400} d {whole % 86400 // 3600} h"
+    for (unit, size), (smaller, part) in pairwise(_UNITS):
+        if whole >= size:
+            rest = whole % size // part
+            return f"{whole // size} {unit}" + (f" {rest} {smaller}" if rest else "")
+    return f"{whole} s"
 
 
 def time_ago(text: str) -> str:
@@ -208,7 +210,7 @@ def time_ago(text: str) -> str:
     if then is None:
         return ""
     seconds = (datetime.now(UTC) - then).total_seconds()
-    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+    for unit, size in _UNITS[:-1]:
         if seconds >= size:
             return f"{seconds // size:.0f} {unit} ago"
     return "now" if seconds < 10 else f"{seconds:.0f} s ago"

@@ -79,7 +79,7 @@ class RunHistory:
 
     @property
     def remaining_in_words(self) -> str:
-        """What is left of the time, such as "2:00 left", or that nothing is left or that there is no limit."""
+        """What is left of the time, such as "2 min left", or that nothing is left or that there is no limit."""
         if not self.has_time_limit:
             return "no time limit"
         return f"{format_duration(self.remaining_s)} left" if self.remaining_s >= 1 else "no time left"

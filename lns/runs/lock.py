@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import socket
 import tempfile
@@ -18,6 +19,8 @@ from lns_support.file_lock import try_lock
 from lns_support.files import open_to_read, read_text
 from lns_support.json_values import JsonFields, json_object
 from lns_support.text import printable
+
+log = logging.getLogger("lns")
 
 OBSERVATION_S = 12.0  # longer than two heartbeats (status.json)
 LEFT_BEHIND_S = 60.0  # age of a status.json that no process writes any more
@@ -112,8 +115,13 @@ class Lock:
         if locked is False or alive:
             who = str(holder) if holder is not None else "another process"
             raise InputError(f"a run is under way here ({who}); watch it, or stop it with `lns stop`", directory)
-        if holder is not None and holder.is_elsewhere and _still_writes(directory):
-            raise InputError(f"a run is under way here ({holder}): {STATUS} still changes", directory)
+        if holder is not None and holder.is_elsewhere and not _was_left_behind(directory):
+            log.warning(
+                "the lock names %s, which cannot be seen from here: looking for up to %.0f s whether its run still "
+                "writes", holder, OBSERVATION_S,
+            )  # fmt: skip
+            if _still_writes(directory):
+                raise InputError(f"a run is under way here ({holder}): {STATUS} still changes", directory)
         self._write(json.dumps(Holder.me().__dict__))
         clear_temporaries(directory)
         return holder
@@ -173,25 +181,26 @@ def is_held_elsewhere(directory: Path) -> bool:
     Takes up to 12 s if it does not and status.json is less than a minute old.
     """
     holder = read_holder(directory)
-    return holder is not None and holder.is_elsewhere and _still_writes(directory)
+    return holder is not None and holder.is_elsewhere and not _was_left_behind(directory) and _still_writes(directory)
+
+
+def _was_left_behind(directory: Path) -> bool:
+    """Whether status.json is much older than a heartbeat.
+
+    Its time is compared with that of a file which is made now in the same directory, not with the clock of this
+    machine, as clocks of machines differ.
+    """
+    age = _age(directory / STATUS)
+    return age is not None and age > LEFT_BEHIND_S
 
 
 def _still_writes(directory: Path) -> bool:
-    """Whether status.json still changes.
-
-    Its time is compared with that of a file which is made now in the same directory, not with the clock of this
-    machine, as clocks of machines differ. A status.json much older than a heartbeat was left behind; a recent one is
-    observed until it changes or is too old.
-    """
-    status = directory / STATUS
-    age = _age(status)
-    if age is not None and age > LEFT_BEHIND_S:
-        return False
+    """Whether status.json changes while it is observed."""
     end = time.monotonic() + OBSERVATION_S
-    first = _stamp(status)
+    first = _stamp(directory / STATUS)
     while time.monotonic() < end:
         time.sleep(0.2)
-        if _stamp(status) != first:
+        if _stamp(directory / STATUS) != first:
             return True
     return False
 

@@ -56,7 +56,7 @@ def _head(run: RunSummary) -> str:
     history = run.history
     words = [run.state_in_words, f"{format_duration(history.elapsed_s)} of search", history.remaining_in_words]
     if run.best_at:
-        words.append(f"best since {run.best_at}")
+        words.append(f"best since {run.best_at.replace('T', ' ').removesuffix('Z')} UTC")
     score = str(run.score) if run.best else "no board yet"
     puzzle = run.puzzle
     facts = [

@@ -82,7 +82,7 @@ def _text_lines(run: RunSummary, elites: Sequence[LoggedBoard], width: int, heig
         ["score over time", *_chart(run.history.improvements, run.history.elapsed_s, min(width, 100), tall, signs)],
         ["boards in the log", *_histogram(run, width, 5, signs)],
         ["parts        boards  bests  cost", *_parts(run)],
-        ["elites: score, time, cells unlike the best", *_elites(elites)],
+        ["best boards: score, found after, cells unlike", *_elites(elites)],
     ]
     lines: list[str] = []
     for section in sections:
@@ -140,7 +140,7 @@ def _parts(run: RunSummary) -> list[str]:
 
 def _elites(elites: Sequence[LoggedBoard]) -> list[str]:
     return [
-        f"{entry.score:>4}  {format_duration(entry.elapsed_s):>9}  {entry.board.distance(elites[0].board):>5}"
+        f"{entry.score:>4}  {format_duration(entry.elapsed_s):>12}  {entry.board.distance(elites[0].board):>5}"
         for entry in elites
     ]
 

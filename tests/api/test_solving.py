@@ -18,8 +18,11 @@ import pytest
 
 import lns
 from lns.api import progress as views
+from lns.api.arguments import resumed_workers
 from lns.api.result import Result
 from lns.cli.main import main
+from lns.runs.history import RunHistory, SessionRecord
+from lns.terminal.options import available_cores, max_workers
 from tests.cli.run_program import ROOT
 
 QUICK = {
@@ -264,6 +267,16 @@ def test_a_notebook_gets_a_bar_of_tqdm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(views, "_in_notebook", lambda: True)
     quick(progress="auto")
     assert Bar.shown[-1] == "closed" and "of 60" in Bar.shown[-2]
+
+
+def test_more_workers_of_the_last_session_than_a_machine_has_are_not_started(caplog: pytest.LogCaptureFixture) -> None:
+    history = RunHistory(1.0)
+    history.begin(SessionRecord("", "", "", "", workers=10**6))
+    assert resumed_workers(None, history) == available_cores()
+    assert "the last session had 1,000,000 workers, more than this machine may have" in caplog.text
+    caplog.clear()
+    history.begin(SessionRecord("", "", "", "", workers=max_workers()))
+    assert resumed_workers(None, history) == max_workers() and not caplog.text
 
 
 def test_without_a_terminal_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:

@@ -3,23 +3,41 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 ONE_WORKER = ["--workers", "1", "--seed", "1"]  # options of `lns solve` for a search that is repeated exactly
 
 
+_WITH_CONSTANTS = """
+import json, pkgutil, sys
+for name, value in json.loads(sys.argv.pop(1)).items():
+    pkgutil.resolve_name(name)
+    place, _, constant = name.rpartition(".")
+    setattr(pkgutil.resolve_name(place), constant, value)
+from lns.cli.main import main
+sys.exit(main())
+"""
+
+
 @contextlib.contextmanager
-def program(*arguments: str, **options: object) -> Iterator[subprocess.Popen[str]]:
-    """`python -m lns` in a process group of its own, which is dead afterwards."""
+def program(
+    *arguments: str, constants: Mapping[str, float] | None = None, **options: object
+) -> Iterator[subprocess.Popen[str]]:
+    """`python -m lns` in a process group of its own, which is dead afterwards.
+
+    ``constants`` gives constants of its modules or classes other values, such as shorter waits than a user has.
+    """
+    start = ["-m", "lns"] if constants is None else ["-c", _WITH_CONSTANTS, json.dumps(constants)]
     process = subprocess.Popen(
-        [sys.executable, "-m", "lns", *arguments],
+        [sys.executable, *start, *arguments],
         cwd=ROOT,
         start_new_session=True,
         stdout=subprocess.PIPE,

@@ -21,6 +21,7 @@ from tests.dask_processes import Cluster, dask_cluster
 pytest.importorskip("distributed", reason="Dask is not installed: it comes with the extra 'cluster'")
 
 TABU = ["--engine", "tabu", "--seed", "1"]
+SHORT_ROUNDS = {"lns.cluster.ROUND_S": 2.0, "lns.cluster.DaskWorkers.round_s": 2.0}  # users have 10 s
 
 
 def steps(run: Path) -> int:
@@ -46,7 +47,7 @@ def test_a_cluster_that_cannot_be_is_one_sentence(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("lns.cluster.ANSWER_S", 1.0)
+    monkeypatch.setattr("lns.cluster_client.ANSWER_S", 1.0)
     assert main(["solve", "like-e2-4x4", "--run-dir", str(tmp_path / "run"), *options]) == 2
     captured = capsys.readouterr()
     assert sentence in captured.err and captured.err.count("\n") == 1 and not (tmp_path / "run").exists()
@@ -62,7 +63,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 def test_a_killed_worker_is_replaced_and_ctrl_c_saves(cluster: Cluster, tmp_path: Path, params: str) -> None:
     run = tmp_path / "run"
     options = ["--cluster", cluster.address, "--run-dir", str(run), "--params", params, "--checkpoint", "1", *TABU]
-    with program("solve", "like-e2-12x12", "--time", "600", *options) as search:
+    with program("solve", "like-e2-12x12", "--time", "600", *options, constants=SHORT_ROUNDS) as search:
         wait_for(lambda: steps(run) > 0, "the first steps")
         assert load_summary(run).workers == 2
         os.killpg(cluster.workers[0].pid, signal.SIGKILL)
@@ -95,7 +96,8 @@ def test_the_loss_of_the_scheduler_ends_the_run_saved(tmp_path: Path, params: st
     run = tmp_path / "run"
     with dask_cluster(tmp_path, workers=1) as cluster:
         options = ["--cluster", cluster.address, "--run-dir", str(run), "--params", params, "--checkpoint", "1", *TABU]
-        with program("solve", "like-e2-8x8", "--time", "600", *options) as search:
+        waits = {**SHORT_ROUNDS, "lns.cluster.GONE_S": 5.0}
+        with program("solve", "like-e2-8x8", "--time", "600", *options, constants=waits) as search:
             wait_for(lambda: steps(run) > 0, "the first steps")
             os.killpg(cluster.scheduler.pid, signal.SIGKILL)
             output, errors = search.communicate(timeout=60)
@@ -132,7 +134,9 @@ def test_a_cluster_with_tls(tmp_path: Path, params: str) -> None:
             (cluster.address.replace("tls", "tcp"), tls, 2),
         ):
             run = tmp_path / f"run{status}{len(known)}{address[:3]}"
-            with program(*command, "--cluster", address, "--run-dir", str(run), env={**os.environ, **known}) as search:
+            where = ["--cluster", address, "--run-dir", str(run)]
+            waits = SHORT_ROUNDS if status == 0 else {"lns.cluster_client.ANSWER_S": 2.0}
+            with program(*command, *where, constants=waits, env={**os.environ, **known}) as search:
                 output, errors = search.communicate(timeout=90)
             assert search.returncode == status, errors
             assert json.loads(output)["score"] > 0 if status == 0 else "no Dask scheduler answers at" in errors

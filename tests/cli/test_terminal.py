@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from lns.engines import KERNELS
+from lns.runs.files import format_duration
 from lns.terminal.help import HelpFormatter
 from lns.terminal.output import wrapped
 from lns.terminal.progress import LiveLine
@@ -43,7 +44,12 @@ def test_intervals_between_plain_lines_grow(quiet: bool, caplog: pytest.LogCaptu
     with LiveLine(90.0, quiet=quiet) as line:
         for elapsed in (1, 2, 14, 16, 30, 32, 60, 74):
             line.show("well", float(elapsed), now=elapsed == 1)
-    told = ["1.0 s  well, 1:29 left", "16.0 s  well, 1:14 left", "32.0 s  well, 58 s left", "60.0 s  well, 30 s left"]
+    told = [
+        "1.0 s  well, 1 min 29 s left",
+        "16.0 s  well, 1 min 14 s left",
+        "32.0 s  well, 58 s left",
+        "60.0 s  well, 30 s left",
+    ]
     assert [record.getMessage().strip() for record in caplog.records] == ([] if quiet else told)
 
 
@@ -129,7 +135,7 @@ def test_what_is_waited_for_is_said_until_the_work_begins(
         wait_for(lambda: "run 2 of 7" in caplog.text, "the line about the run")
     said = [record.getMessage().strip() for record in caplog.records]
     assert said[0].startswith("starting, ") and said[1].startswith("compiling kernels, once: 3 of about 9, ")
-    assert "20.0 s  well, 1:10 left" in said and said[-1].startswith("run 2 of 7; compiling kernels, once: 3 of")
+    assert "20.0 s  well, 1 min 10 s left" in said and said[-1].startswith("run 2 of 7; compiling kernels, once: 3 of")
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     with LiveLine(None, quiet=False):
@@ -144,3 +150,8 @@ def test_the_number_of_kernels_in_messages_is_about_right(tmp_path: Path) -> Non
         environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
         subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=environment, check=True)
         assert abs(len(list(cache.rglob("*.nbi"))) - KERNELS[engine]) <= 2
+
+
+def test_durations_have_their_two_largest_units() -> None:
+    shown = [format_duration(seconds) for seconds in (0, 59.4, 59.6, 89, 3600, 7400, 86_400, 604_800, 620_000)]
+    assert shown == ["0 s", "59 s", "1 min", "1 min 29 s", "1 h", "2 h 3 min", "1 d", "7 d", "7 d 4 h"]

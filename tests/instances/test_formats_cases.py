@@ -225,3 +225,30 @@ def test_clues_are_written_and_read_as_they_lie(tmp_path: Path) -> None:
     write(tmp_path / "p.json", None, puzzle, None)
     found = load_puzzle(str(tmp_path / "p.json"), clues=str(tmp_path / "clues.txt"))
     assert [4 * clue.piece + clue.rotation for clue in found.clues] == board.placements.tolist()
+
+
+def test_labels_of_pieces_are_left_out(tmp_path: Path) -> None:
+    puzzle, _ = planted(4, 3, 3, 3)
+    rows = [f"{'AB'[i % 2]}{i},{','.join(map(str, quad))}" for i, quad in enumerate(puzzle.pieces.tolist())]
+    path = tmp_path / "labels.csv"
+    path.write_text("\n".join(["id,top,right,bottom,left", *rows]))
+    document = read(str(path))
+    assert document.puzzle == puzzle and "the labels of the pieces are left out" in document.notes[0]
+    assert "as the file names it" in document.notes[1]
+
+
+def test_an_id_twice_is_named_where_the_columns_have_names(tmp_path: Path) -> None:
+    path = tmp_path / "ids.csv"
+    path.write_text("id,top,right,bottom,left\n" + "1,0,0,1,2\n" * 4)
+    with pytest.raises(InputError, match="two pieces have the id 1"):
+        read(str(path))
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 4])
+def test_a_picture_of_any_width_defines_its_puzzle(tmp_path: Path, width: int) -> None:
+    puzzle, solution = planted(6, width, 4, 5)
+    path = tmp_path / "board.txt"
+    write(path, "picture", puzzle, solution)
+    document = read_board(str(path))
+    assert document.puzzle is not None and document.board is not None
+    assert np.array_equal(document.board.colours(document.puzzle), solution.colours(puzzle))

@@ -30,7 +30,9 @@ from tests.lns.test_islands import same
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed: it comes with the extra 'cluster'")
 from lns import cluster as clusters  # noqa: E402
-from lns.cluster import DaskWorkers, check_address, connected  # noqa: E402
+from lns import cluster_client  # noqa: E402
+from lns.cluster import DaskWorkers  # noqa: E402
+from lns.cluster_client import check_address, connected, differences  # noqa: E402
 
 
 def task(puzzle: Puzzle, report: Report | None = None, **options: Any) -> Task:
@@ -226,7 +228,7 @@ def test_an_address_is_checked(address: str) -> None:
 
 
 def test_a_scheduler_that_does_not_answer_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clusters, "ANSWER_S", 1.0)
+    monkeypatch.setattr(cluster_client, "ANSWER_S", 1.0)
     with (
         pytest.raises(InputError, match="no Dask scheduler answers at tcp:"),
         connected("tcp://127.0.0.1:9"),
@@ -242,7 +244,7 @@ class Foreign:
             "client": {"packages": {"python": "3"}},
             "workers": {"tcp://a:1": {"packages": {"python": python}}},
         }
-        self.described = {**clusters._described(), **described}
+        self.described = {**cluster_client._described(), **described}
 
     def get_versions(self) -> Any:
         return self.versions
@@ -263,10 +265,10 @@ class Foreign:
 )
 def test_a_worker_of_another_version_is_named(described: dict[str, str], sentence: str) -> None:
     client: Any = Foreign(**described)
-    (problem,) = clusters._differences(client, ["tcp://a:1"]).values()
+    (problem,) = differences(client, ["tcp://a:1"]).values()
     assert problem.startswith(sentence)
     same: Any = Foreign()
-    assert not clusters._differences(same, ["tcp://a:1"])
+    assert not differences(same, ["tcp://a:1"])
 
 
 def test_a_foreign_worker_ends_the_start_and_is_left_out_later(
@@ -274,7 +276,7 @@ def test_a_foreign_worker_ends_the_start_and_is_left_out_later(
 ) -> None:
     workers = DaskWorkers(client)
     monkeypatch.setattr(
-        clusters, "_differences", lambda client, addresses: {at: f"worker {at} is old" for at in addresses}
+        clusters, "differences", lambda client, addresses: {at: f"worker {at} is old" for at in addresses}
     )
     with pytest.raises(InputError, match="is old"):
         DaskWorkers(client)

@@ -10,6 +10,7 @@ from instances import Board, verify
 from instances.formats import load_puzzle, write
 from instances.generate import uniform
 from tests.lns.run_parts import QUICK
+from tuning import ablate
 from tuning.boards_per_node import combined_counts, count_boards, main
 
 
@@ -33,6 +34,17 @@ def test_a_table_with_a_line_for_each_seed_and_one_for_all(capsys):
     assert [int(one) for one in lines[4].split()[1:7]] == [
         sum(int(line.split()[2 + i]) for line in lines[1:4]) for i in range(6)
     ]
+
+
+@pytest.mark.slow
+def test_an_ablation_counts_each_variant_with_the_same_budget(capsys):
+    arguments = ["like-e2-8x8", "--best", "110", "--nodes", "1e6", "--seeds", "1", "--workers", "1", "--engine", "auto"]
+    assert main([*arguments, "--ablate"]) == 0
+    _, *lines = capsys.readouterr().out.splitlines()
+    assert [line.rstrip(":") for line in lines[::3]] == [ablate.BASELINE, *ablate.ABLATIONS]
+    assert main(arguments) == 0
+    whole = capsys.readouterr().out.splitlines()[-1]
+    assert lines[2] == whole and any(line != whole for line in lines[5::3])
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Studies whose trials are in PostgreSQL or behind optuna's proxy."""
+"""Studies whose trials are in PostgreSQL, in MariaDB or behind optuna's proxy."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from optuna.trial import TrialState
 
 from lns.cli.main import main
 from lns_support.errors import InputError
+from tests.tuning.database_servers import PASSWORD, QUOTED, SERVERS, missing
 from tests.tuning.made_up import REQUEST, MadeUp
-from tests.tuning.postgres import PASSWORD, QUOTED, binaries, postgres
 from tuning import study as studies
 from tuning import worker as workers
+from tuning.objective import Trace
 from tuning.plan import StudyRequest, begin_study
-from tuning.storage import connect, shown
+from tuning.storage import connect, shown, storage_errors
 from tuning.study import open_study
 from tuning.worker import Worker, search_task
 
@@ -55,20 +56,36 @@ def test_a_storage_that_cannot_be_is_one_sentence(url: str, sentence: str, tmp_p
     assert sentence in said
 
 
+@pytest.mark.parametrize(
+    ("error", "package"),
+    [
+        (ModuleNotFoundError("No module named 'pymysql'", name="pymysql"), "pymysql"),
+        (RuntimeError("'cryptography' package is required for caching_sha2_password"), "cryptography"),
+    ],
+)
+def test_a_driver_that_is_not_installed_is_named(error: Exception, package: str) -> None:
+    with (
+        pytest.raises(InputError, match=rf"mysql://u@h/d needs {package}, .*: pip install 'lns\[storage\]'"),
+        storage_errors("mysql://u:word@h/d"),
+    ):
+        raise error
+    with pytest.raises(RuntimeError, match="other"), storage_errors("mysql://u:word@h/d"):
+        raise RuntimeError("other")
+
+
 def test_no_password_is_shown() -> None:
     assert shown(f"postgresql://lns:{QUOTED}@host:5432/db?password=word") == "postgresql://lns@host:5432/db"
     assert shown("postgresql://lns:a@b:c@host/db") == "postgresql://lns@host/db"
     assert shown("grpc://host:13000") == "grpc://host:13000"
 
 
-@pytest.fixture(scope="module")
-def database() -> Iterator[str]:
-    if binaries() is None:
-        pytest.skip("PostgreSQL is not installed")
-    pytest.importorskip(
-        "psycopg", reason="the driver of PostgreSQL is not installed: it comes with the extra 'storage'"
-    )
-    with postgres() as url:
+@pytest.fixture(scope="module", params=SERVERS)
+def database(request: pytest.FixtureRequest) -> Iterator[str]:
+    if sentence := missing(request.param):
+        pytest.skip(sentence)
+    driver = {"postgresql": "psycopg", "mysql": "pymysql"}[request.param]
+    pytest.importorskip(driver, reason=f"{driver} is not installed: it comes with the extra 'storage'")
+    with SERVERS[request.param]() as url:
         yield url
 
 
@@ -86,7 +103,7 @@ def test_two_machines_share_plan_trials_and_runs(made_up: None, database: str, t
     assert len(first.trials(*studies.FINISHED)) == 12
     files = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
     assert files and not any(word.encode() in data for data in files for word in (PASSWORD, QUOTED))
-    with pytest.raises(InputError, match="the trials are in postgresql://lns@127"):
+    with pytest.raises(InputError, match=r"the trials are in [a-z]*://lns@127"):
         open_study(here, StudyRequest())
     begin_study(tmp_path / "third" / "one", replace(REQUEST, seed=4))
     with pytest.raises(InputError, match="has another study named 'one'"):
@@ -98,6 +115,23 @@ def test_two_machines_share_plan_trials_and_runs(made_up: None, database: str, t
     assert main(["tune", "--study", str(here), "--storage", wrong, "--quiet"]) == 2
     said = capsys.readouterr().err
     assert "refuses" in said and "wr0ng" not in said and said.count("\n") == 1
+
+
+def test_a_plan_and_runs_of_any_length_are_shared(made_up: None, database: str, tmp_path: Path) -> None:
+    """An attribute has 65,535 bytes at most in MySQL; the largest puzzles and long runs have more."""
+    here, there = (tmp_path / machine / "long" for machine in ("here", "there"))
+    begin_study(here, replace(REQUEST, storage=database))
+    with (here / "study.json").open("a") as file:
+        file.write("\n" * 200_000)
+    first = open_study(here, StudyRequest(storage=database))
+    second = open_study(there, StudyRequest(storage=database))
+    assert (there / "study.json").read_text() == (here / "study.json").read_text()
+    key = first.key(first.base, first.pairs[0])
+    assert second.run_store.get(key) is None
+    long = Trace(tuple((score, 5 * score) for score in range(20_000)), 200_000, False, 1.0)
+    first.run_store.add(key, long)
+    third = open_study(there, StudyRequest(storage=database))
+    assert third.run_store.get(key) == long
 
 
 def test_a_study_in_a_journal_stays_there(made_up: None, tmp_path: Path) -> None:
