@@ -69,7 +69,8 @@ def rotate(quad: Sequence[int], rotation: int) -> tuple[int, int, int, int]:
     tuple of 4 int
         Colours up, right, down, left after the turn.
     """
-    up, right, down, left = (int(quad[(side - rotation) % 4]) for side in range(4))
+    first = -rotation % 4
+    up, right, down, left = (*map(int, quad), *map(int, quad))[first : first + 4]
     return up, right, down, left
 
 
@@ -87,7 +88,8 @@ def canonical(quad: Sequence[int]) -> tuple[int, int, int, int]:
     -------
     tuple of 4 int
     """
-    return min(rotate(quad, rotation) for rotation in range(4))
+    up, right, down, left = map(int, quad)
+    return min((up, right, down, left), (right, down, left, up), (down, left, up, right), (left, up, right, down))
 
 
 def cell_label(cell: int, width: int) -> str:

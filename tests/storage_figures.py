@@ -12,6 +12,7 @@ rate    Trials a minute, and for each minute of processor time, in NUMBER second
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -30,7 +31,7 @@ from tuning.study import FINISHED, Study, open_study
 
 TUNERS = 4
 PAUSE_S = 10.0  # longest time between a finished trial and the next kill
-FIRST_S = 600.0  # for the first trials of all tuners
+LONGEST_S = 3600.0  # to wait for trials; kernels may be compiled first
 REQUEST = StudyRequest(
     family="like-e2:6x6", nodes=4_000_000, pairs=4, held_out=4, params=from_dict({"construct": {"population": 200}})
 )
@@ -54,7 +55,8 @@ class Tuner:
             )  # fmt: skip
 
     def kill(self) -> None:
-        os.killpg(self.process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it has ended by itself
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     def told(self) -> int:
@@ -151,9 +153,9 @@ def _request(url: str) -> StudyRequest:
 
 
 def _await_trials(study: Study, count: int, tuners: list[Tuner]) -> None:
-    end = time.monotonic() + FIRST_S
+    end = time.monotonic() + LONGEST_S
     while len(study.trials(*FINISHED)) < count:
-        assert time.monotonic() < end, f"there are no {count} trials after {FIRST_S:.0f} s"
+        assert time.monotonic() < end, f"there are no {count} trials after {LONGEST_S:.0f} s"
         _check(tuners)
         time.sleep(0.5)
 

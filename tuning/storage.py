@@ -95,10 +95,10 @@ def storage_errors(url: str | None) -> Iterator[None]:
     except InputError:
         raise
     except Exception as error:
-        if isinstance(error, ImportError):
+        if package := _missing_package(error):
             raise InputError(
-                f"the storage {shown(url)} needs {error.name}, which is not installed; the drivers come with the "
-                "extra 'storage': pip install 'lns[storage]'"
+                f"the storage {shown(url)} needs {package}, which is not installed; the drivers come with the extra "
+                "'storage': pip install 'lns[storage]'"
             ) from None
         if not _is_of_the_storage(error):
             raise
@@ -106,6 +106,14 @@ def storage_errors(url: str | None) -> Iterator[None]:
         password = urlsplit(url).password
         reason = reason.replace(password, "***") if password else reason
         raise InputError(f"the storage {shown(url)} refuses: {printable(reason, 300)}") from None
+
+
+def _missing_package(error: Exception) -> str | None:
+    """The package that a driver did not find; None for other errors."""
+    if isinstance(error, ImportError):
+        return error.name
+    is_of_pymysql = isinstance(error, RuntimeError) and "'cryptography' package is required" in str(error)
+    return "cryptography" if is_of_pymysql else None  # for the passwords of MySQL 8
 
 
 def _is_of_the_storage(error: Exception) -> bool:

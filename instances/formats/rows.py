@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from instances.formats.text import MAX_LINES
@@ -11,20 +12,31 @@ from lns_support.errors import InputError
 
 MAX_NUMBER = 65_535
 _TOKEN = re.compile(r"[0-9]{1,18}|[A-Za-z_]+|[^\W\d_]+")
+_COMMENT = re.compile(r"\s*c(\s|$)")
+_BRACKET = re.compile(r"[\[({]")
+_EMPTY_FIELD = re.compile(r"(?<=,)(?=,)|^(?=,)|(?<=,)\s*$")
+_SIGNED = re.compile(r"(?:^|\s)[-+][0-9]")
 _BRACKETED = re.compile(r"[\[({]((?:\s{0,9}[0-9]{1,6}\s{0,9}[,;\s]){3}\s{0,9}[0-9]{1,6})\s{0,9},?\s{0,9}[\])}]")
 
 
 class Row(NamedTuple):
-    """A line with something on it: its number from 1, its words and numbers, and its comment."""
+    """A line with something on it.
+
+    Attributes
+    ----------
+    line : int
+        Its number from 1.
+    tokens : tuple of str
+        Its words and numbers.
+    comment : str
+    numbers : tuple of int
+        The numbers alone.
+    """
 
     line: int
     tokens: tuple[str, ...]
     comment: str
-
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        """The numbers of the row, words left out."""
-        return tuple(int(token) for token in self.tokens if token.isascii() and token.isdigit())
+    numbers: tuple[int, ...]
 
     @property
     def only_numbers(self) -> bool:
@@ -32,7 +44,8 @@ class Row(NamedTuple):
         return bool(self.tokens) and len(self.numbers) == len(self.tokens)
 
 
-def rows_of(text: str) -> list[Row]:
+@lru_cache(maxsize=2)  # several readers try the same text
+def rows_of(text: str) -> tuple[Row, ...]:
     """The rows of a text, comments (``#``, ``//``, ``c`` at the start) apart. Raises InputError if it is too long."""
     lines = text.split("\n", MAX_LINES)
     if len(lines) > MAX_LINES:
@@ -42,16 +55,17 @@ def rows_of(text: str) -> list[Row]:
         line, mark, comment = raw.partition("#")
         if not mark:
             line, _, comment = raw.partition("//")
-        if re.match(r"\s*c(\s|$)", line):
+        if _COMMENT.match(line):
             line, comment = "", line
-        if "," in line and not re.search(r"[\[({]", line):
-            line = re.sub(r"(?<=,)(?=,)|^(?=,)|(?<=,)\s*$", "_", line.strip())  # an empty field
-        if re.search(r"(?:^|\s)[-+][0-9]", line):
+        if "," in line and not _BRACKET.search(line):
+            line = _EMPTY_FIELD.sub("_", line.strip())
+        if _SIGNED.search(line):
             raise InputError("a number with a sign; expected whole numbers from 0", line=number)
         tokens = tuple(_TOKEN.findall(line))
         if tokens or comment.strip():
-            rows.append(Row(number, tokens, comment.strip()))
-    return rows
+            numbers = tuple(int(token) for token in tokens if token.isascii() and token.isdigit())
+            rows.append(Row(number, tokens, comment.strip(), numbers))
+    return tuple(rows)
 
 
 def bracketed_quads(text: str) -> list[list[int]]:

@@ -84,7 +84,12 @@ JOBS = {
     ),
     "polyomino": ("lns.cli.exact_polyomino", "add_arguments", "run", "fill a grid with polyominoes: IQ Puzzler Pro"),
     "trace": ("lns.cli.exact_trace", "add_arguments", "run", "record a search step by step, as a page that plays it"),
-    "paper": ("lns.cli.exact_paper", "add_arguments", "run", "repeat the experiments of a paper on instances like its"),
+    "paper": (
+        "lns.cli.exact_paper",
+        "add_arguments",
+        "run",
+        "repeat the experiments of a paper on instances of its kind",
+    ),
 }
 
 _EPILOG = """\

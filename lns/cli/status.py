@@ -139,7 +139,7 @@ def _row(summary: RunSummary, min_score: int | None) -> list[str]:
         f"{summary.score if summary.best else '-'} of {summary.puzzle.max_score}",
         time_ago(summary.best_at),
         summary.state_in_words,
-        summary.rate_in_words(_min_score(summary, min_score)),
+        summary.rate_in_words(_min_score(summary, min_score)) if summary.best else "none yet",
         format_duration(history.elapsed_s),
         history.remaining_in_words,
         f"{summary.heartbeat.rate / 1e6:.1f} M {summary.heartbeat.unit}/s" if searching else "",

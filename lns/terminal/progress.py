@@ -101,7 +101,7 @@ class LiveLine:
             return
         waited, words = time.monotonic() - self._activity_began, [self._activity]
         if compiled > 0:
-            total = f" of about {max(self._kernels, compiled)}" if self._kernels else ""
+            total = f" of about {self._kernels}" if self._kernels > compiled else ""
             words = [*(words if self._activity != "starting" else []), f"compiling kernels, once: {compiled}{total}"]
         line = f"{'; '.join(words)}, {format_duration(waited)}"
         if self._bar is not None:

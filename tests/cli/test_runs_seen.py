@@ -98,7 +98,7 @@ def test_a_run_without_workers_yet_is_starting(tmp_path: Path, capsys: pytest.Ca
         Recorder(directory, RunHistory(60.0), BoardLog(directory.path), []).begin(search, "test")
         assert main(["status", str(directory.path)]) == 0
     said = capsys.readouterr().out
-    assert "starting" in said and "running" not in said and "nodes/s" not in said
+    assert "starting" in said and "none yet" in said and "running" not in said and "nodes/s" not in said
 
 
 def test_every_is_for_follow(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

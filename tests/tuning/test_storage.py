@@ -24,7 +24,7 @@ from tuning import study as studies
 from tuning import worker as workers
 from tuning.objective import Trace
 from tuning.plan import StudyRequest, begin_study
-from tuning.storage import connect, shown
+from tuning.storage import connect, shown, storage_errors
 from tuning.study import open_study
 from tuning.worker import Worker, search_task
 
@@ -54,6 +54,23 @@ def test_a_storage_that_cannot_be_is_one_sentence(url: str, sentence: str, tmp_p
     said = capsys.readouterr().err
     assert said.count("\n") == 1 and "word" not in said, said
     assert sentence in said
+
+
+@pytest.mark.parametrize(
+    ("error", "package"),
+    [
+        (ModuleNotFoundError("No module named 'pymysql'", name="pymysql"), "pymysql"),
+        (RuntimeError("'cryptography' package is required for caching_sha2_password"), "cryptography"),
+    ],
+)
+def test_a_driver_that_is_not_installed_is_named(error: Exception, package: str) -> None:
+    with (
+        pytest.raises(InputError, match=rf"mysql://u@h/d needs {package}, .*: pip install 'lns\[storage\]'"),
+        storage_errors("mysql://u:word@h/d"),
+    ):
+        raise error
+    with pytest.raises(RuntimeError, match="other"), storage_errors("mysql://u:word@h/d"):
+        raise RuntimeError("other")
 
 
 def test_no_password_is_shown() -> None:
