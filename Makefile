@@ -1,7 +1,7 @@
 # make install    .venv/ with everything but the docs' packages, at locked versions
 # make solve      a 16x16 board: TIME seconds of search (60), INSTANCE, WORKERS, SEED
 # make test       the fast tests         make test-slow  the others       make test-all  both
-# make test-web   the pages of `lns web`, in a Chromium that is installed
+# make test-web   the pages of `lns web`, in a Chromium and a Firefox that are installed
 # make lint       linters, type checker, import contracts
 # make docs       the documentation, in site/
 # make dist       wheel and source distribution, in dist/
@@ -53,7 +53,7 @@ test-slow: install
 test-all: test test-slow
 
 test-web: install
-	@$(BIN)/python -m pytest -m browser tests/web
+	@$(PYTEST) -m browser tests/web
 
 lint: install
 	$(BIN)/ruff check .

@@ -62,7 +62,8 @@ METHODS = {
     "blocks": Method("B", "#009e73", JOLIVET, "2x2 blocks, even sides only", "blocks"),
     "dlx:binary": Method("D", "#66c2a5", JOLIVET, "exact cover, binary code of colours", "dlx:binary"),
     "half-3": Method("H", "#d55e00", BAILLEUX, "HALF-3 with kissat", "sat:half-3", "kissat404"),
-    "triangles": Method("T", "#cc79a7", CUVILLIER, "triangles with minisat", "sat:triangles", "minisat22"),
+    "triangles": Method("T", "#cc79a7", CUVILLIER, "triangles with CaDiCaL", "sat:triangles", "cadical195"),
+    "adaptg2wsat": Method("G", "#882255", CUVILLIER, "local search, simplified formula", "sls:adaptg2wsat"),
     "row-major": Method(
         "M", "#56b4e9", HERE, "ColorPairs in reading order", "colorpairs", None, Options(heuristic=Heuristic.ROW_MAJOR)
     ),
@@ -268,7 +269,7 @@ def fastest_picture(rows: Sequence[ComparisonRow]) -> str:
         x = 60 + 150 * (at % 4)
         parts.append(charts.rectangle(x, y - 11 + 20 * (at // 4), 14, 14, METHODS[name].colour))
         parts.append(charts.label(x + 20, y + 20 * (at // 4), name))
-    return charts.document(80 + wide * len(colours), y + 60, parts, title)
+    return charts.document(max(80 + wide * len(colours), 660), y + 60, parts, title)
 
 
 def methods_picture(rows: Sequence[ComparisonRow]) -> str:
@@ -278,7 +279,7 @@ def methods_picture(rows: Sequence[ComparisonRow]) -> str:
     title = "Seconds of each method by side and colours"
     names = [name for name in METHODS if any(row.solver == name for row in rows)]
     wide, high = 24, 15
-    step_x, step_y = wide * len(colours) + 60, high * len(sides) + 52
+    step_x, step_y = max(wide * len(colours) + 60, 370), high * len(sides) + 52
     parts = [charts.label(20, 22, title, size=14)]
     for at, name in enumerate(names):
         x, y = 45 + step_x * (at % 2), 76 + step_y * (at // 2)

@@ -90,8 +90,8 @@ class Guard:
         if "origin" in headers and headers["origin"] != f"http://{hosts[0]}":
             return refuse(403, "the request comes from a page of another site")
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-            at_the_door = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate"
-            if not at_the_door:  # a link on another page may lead here; it changes nothing
+            link = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate"
+            if not link or path.startswith("/api/"):  # a link of another site may lead to a page; it changes nothing
                 return refuse(403, "the request comes from a page of another site")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > 12:
@@ -143,8 +143,11 @@ def refuse(status: int, sentence: str) -> Response:
 
 
 def with_key(access: Access, response: Response) -> Response:
-    """The answer with the key as a cookie, which scripts do not see and other sites do not send."""
-    response.set_cookie(access.cookie, access.key, httponly=True, samesite="strict", path="/")
+    """The answer with the key as a cookie, which scripts do not see and other sites send with a link only.
+
+    Not "strict": the printed address, clicked in a terminal that is itself a web page, would then open without its key.
+    """
+    response.set_cookie(access.cookie, access.key, httponly=True, samesite="lax", path="/")
     return response
 
 

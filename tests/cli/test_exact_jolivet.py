@@ -124,7 +124,7 @@ def test_missing_runs_of_the_other_experiment(capsys: pytest.CaptureFixture[str]
 
 
 def test_the_comparison_of_all_methods_draws_its_pictures(capsys: pytest.CaptureFixture[str]) -> None:
-    small = ["exact", "paper", "outcome", "--sizes", "5", "--colours", "20", "--solvers", "rowscan", "colorpairs"]
+    small = ["exact", "paper", "outcome", "--sizes", "5", "--colours", "20", "--solvers", "rowscan", "xcc"]
     assert main([*small, "-o", "rows.csv"]) == 0
     said = capsys.readouterr().out
     for name in ("fastest", "methods", "solved"):

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +21,15 @@ from instances.puzzle import Puzzle
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
+ROOT = Path(__file__).resolve().parents[2]
+READY = {
+    "runs": "#list :is(table, p)",
+    "board": "#solver option",
+    "play": "#times :is(table, p)",
+    "polyominoes": "#place svg",
+    "steps": "#solver option",
+}
+"""What a page has once it is loaded."""
 CASES = {"desktop light": (1280, 900, "light"), "desktop dark": (1280, 900, "dark"), "phone light": (360, 740, "light"),
          "phone dark": (360, 740, "dark"), "4k light": (3840, 2160, "light")}  # fmt: skip
 
@@ -30,16 +47,55 @@ class Site:
         return f"{self.address.split('?')[0]}{path}"
 
 
+@contextlib.contextmanager
+def served(root: Path, *what: str) -> Iterator[Site]:
+    """A server of `lns web` in a directory, in a process of its own, which must end in order."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "lns", "web", *what, "--port", "0"],
+        cwd=root,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        yield Site(root, process.stdout.readline().split()[-1], process.pid)
+    finally:
+        process.send_signal(signal.SIGINT)
+        status = process.wait(timeout=60)
+        process.stdout.close()
+    assert status == 0
+
+
+def loaded(page: Page) -> None:
+    """Wait until a page has what it asks the server for at first."""
+    page.locator(READY[page.url.rsplit("/", 1)[-1].split("?")[0]]).first.wait_for(state="attached")
+
+
 def open_board(page: Page, site: Site, puzzle: Puzzle, board: Board | None = None) -> None:
     """Open the editor and paste a puzzle, then its board."""
     page.goto(site.at("board"))
-    for text in (formats.render("json", puzzle, None)[0], board and formats.render("solution", puzzle, board)[0]):
-        if text:
-            page.locator("#opener").evaluate("details => { details.open = true; }")
-            page.fill("#text", text)
-            page.click("#open")
-            page.locator("#name", has_text=puzzle.name).wait_for()
+    pasted = [(formats.render("json", puzzle, None)[0], puzzle.piece_count - len(puzzle.clues))]
+    if board is not None:
+        pasted.append(
+            (formats.render("solution", puzzle, board)[0], puzzle.piece_count - int((board.placements >= 0).sum()))
+        )
+    for text, free in pasted:
+        page.locator("#opener").evaluate("details => { details.open = true; }")
+        page.fill("#text", text)
+        page.click("#open")
+        page.locator("#tray-head", has_text=re.compile(f": {free}$")).wait_for()
     page.locator("#opener").evaluate("details => { details.open = false; }")
+
+
+def kept(page: Page, name: str) -> dict[str, Any]:
+    """What the page keeps in the browser when it is closed."""
+    text = page.evaluate(
+        "name => { dispatchEvent(new Event('pagehide')); return localStorage.getItem(`lns-${name}`); }", name
+    )
+    found: dict[str, Any] = json.loads(text)
+    return found
 
 
 def cell(page: Page, number: int) -> Locator:

@@ -1,24 +1,21 @@
-"""A Chromium that is installed, and a server of `lns web` in a process of its own, for the tests of the pages."""
+"""A Chromium and a Firefox that are installed, and a server of `lns web`, for the tests of the pages."""
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.web import firefox as firefox_support
+from tests.web.browsing import Site, served
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-    from tests.web.browsing import Site
+    from tests.web.firefox import Firefox, Tab
 
-ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -31,33 +28,20 @@ def browser() -> Iterator[Browser]:
     path = next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:
         pytest.skip("no Chromium is installed; on Debian: apt install chromium")
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=30_000)  # as long as a page may take for a click
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield started
         started.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """A server for all tests of a module; its root has nothing in it at first."""
-    from tests.web.browsing import Site
-
-    root = tmp_path_factory.mktemp("root")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "lns", "web", "--port", "0"],
-        cwd=root,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    assert process.stdout is not None
-    yield Site(root, process.stdout.readline().split()[-1], process.pid)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=60) == 0
-    process.stdout.close()
+    """A server for all tests."""
+    with served(tmp_path_factory.mktemp("root")) as started:
+        yield started
 
 
 @pytest.fixture
@@ -73,3 +57,23 @@ def page(browser: Browser, site: Site) -> Iterator[Page]:
     yield opened
     context.close()
     assert not [error for error in errors if "status of 4" not in error], errors
+
+
+@pytest.fixture(scope="session")
+def firefox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firefox]:
+    path = next(filter(None, map(shutil.which, firefox_support.NAMES)), None)
+    if path is None:
+        pytest.skip("no Firefox is installed; on Debian: apt install firefox-esr")
+    pytest.importorskip("websockets")
+    with firefox_support.started(path, tmp_path_factory.mktemp("firefox")) as running:
+        yield running
+
+
+@pytest.fixture
+def tab(firefox: Firefox, site: Site) -> Iterator[Tab]:
+    """A tab of Firefox, which must say no error on its console."""
+    with firefox.user() as user:
+        opened = firefox.tab(user)
+        opened.open(site.address)
+        yield opened
+        assert not opened.errors()

@@ -7,7 +7,6 @@ requests, and the findings of axe-core.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
 import re
@@ -18,7 +17,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,8 +25,8 @@ from urllib.parse import parse_qs, urlsplit
 import lns
 from instances import formats
 from lns.web.routes.pages import PAGES
-from tests.web.browsing import CASES, Site, cell, serious_findings
-from tests.web.conftest import FLAGS, NAMES, ROOT
+from tests.web.browsing import CASES, ROOT, cell, loaded, serious_findings, served
+from tests.web.conftest import FLAGS, NAMES
 from tests.web.hostile import Target, answer_time, attack, exchange, request
 
 if TYPE_CHECKING:
@@ -48,26 +46,6 @@ FRAMES = """() => {
   const note = at => { window.frames_at.push(at); requestAnimationFrame(note); };
   requestAnimationFrame(note);
 }"""
-
-
-@contextlib.contextmanager
-def served(root: Path, *what: str) -> Iterator[Site]:
-    """A server of `lns web` in a directory."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "lns", "web", *what, "--port", "0"],
-        cwd=root,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    assert process.stdout is not None
-    try:
-        yield Site(root, process.stdout.readline().split()[-1], process.pid)
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.wait(timeout=60)
-        process.stdout.close()
 
 
 def first_paint(browser: Browser, root: Path) -> list[float]:
@@ -182,7 +160,7 @@ def axe(browser: Browser, root: Path) -> tuple[int, list[dict[str, Any]]]:
             page.goto(site.address)
             for name in PAGES:
                 page.goto(site.at(f"{name}?opened=1" if name == "board" else name))
-                page.wait_for_timeout(700)
+                loaded(page)
                 found += serious_findings(page)
                 looked += 1
             context.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from instances import formats
 from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from tests.web.browsing import Site, cell, drag, open_board
+from tests.web.browsing import Site, cell, drag, kept, open_board
 
 pytest.importorskip("playwright")
 from playwright.sync_api import expect
@@ -37,9 +38,8 @@ def swapped(board: Board, one: int, other: int) -> Board:
 
 
 def shown(page: Page) -> list[int]:
-    """The board that the page has kept in the browser, which it does soon after a change."""
-    page.wait_for_timeout(1000)
-    board: list[int] = json.loads(page.evaluate("() => localStorage.getItem('lns-board')"))["board"]
+    """The board that the page keeps in the browser when it is closed."""
+    board: list[int] = kept(page, "board")["board"]
     return board
 
 
@@ -66,6 +66,8 @@ def test_a_bad_text_is_refused_with_its_sentence(page: Page, site: Site) -> None
     page.fill("#text", "<img src=x onerror=alert(1)>")
     page.click("#open")
     expect(page.locator("#problem")).to_contain_text("begins no known format")
+    page.keyboard.press("Escape")
+    expect(page.locator("#problem")).to_be_hidden()
 
 
 def test_a_name_with_markup_is_shown_as_text(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
@@ -137,6 +139,54 @@ def test_the_keyboard_does_it_all(page: Page, site: Site, small: tuple[Puzzle, B
     page.keyboard.press("Delete")
     assert shown(page)[7] == -1
     expect(cell(page, 7)).to_have_attribute("aria-label", "row 1, column 2, empty")
+
+
+def test_a_mouse_alone_turns_and_pins(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
+    """A finger has neither a right button nor keys."""
+    puzzle, board = small
+    open_board(page, site, puzzle, board)
+    page.click("#mode-turn")
+    cell(page, 12).click()
+    turned = shown(page)
+    assert turned[12] == (int(board.placements[12]) & ~3) | ((int(board.placements[12]) + 1) & 3)
+    page.click("#mode-pin")
+    cell(page, 12).click()
+    expect(cell(page, 12)).to_have_attribute("aria-label", re.compile(", pinned$"))
+    page.click("#mode-move")
+    drag(page, cell(page, 12), cell(page, 6))
+    assert shown(page) == turned
+
+
+def test_cells_are_selected_with_the_keyboard(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
+    open_board(page, site, *small)
+    cell(page, 6).focus()
+    for key in ("Shift+ArrowRight", "Shift+ArrowDown", "ArrowDown", "s"):
+        page.keyboard.press(key)
+    chosen = page.locator("#place [aria-selected=true]").evaluate_all("cells => cells.map(one => one.dataset.cell)")
+    assert chosen == ["6", "7", "12", "17"]
+
+
+def test_the_focus_stays_among_the_free_pieces(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
+    puzzle, board = small
+    open_board(page, site, puzzle, board)
+    for number in (7, 12):
+        cell(page, number).focus()
+        page.keyboard.press("Delete")
+    page.locator("#tray button").first.focus()
+    page.keyboard.press("Control+z")
+    expect(page.locator("#tray button")).to_have_count(1)
+    assert page.evaluate("() => document.activeElement.matches('#tray button, #place [data-cell]')")
+
+
+def test_the_last_change_is_kept_when_the_page_is_closed_at_once(
+    page: Page, site: Site, small: tuple[Puzzle, Board]
+) -> None:
+    puzzle, board = small
+    open_board(page, site, puzzle, board)
+    drag(page, cell(page, 6), cell(page, 12))
+    changed = cell(page, 6).get_attribute("aria-label")
+    page.reload()
+    expect(cell(page, 6)).to_have_attribute("aria-label", changed or "")
 
 
 def test_the_filter_shows_the_pieces_of_a_colour(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:

@@ -14,8 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.web.browsing import Site
-from tests.web.conftest import ROOT
+from tests.web.browsing import ROOT, Site
 from tests.web.hostile import Target, answer_time, attack, exchange, request
 
 SECRET = "these words are in no answer"

@@ -8,29 +8,25 @@ import pytest
 
 import lns
 from lns.web.routes.pages import PAGES
-from tests.web.browsing import CASES, Site, open_board, overflows, serious_findings
+from tests.web.browsing import CASES, Site, loaded, open_board, overflows, serious_findings
 
 pytest.importorskip("playwright")
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("name", PAGES)
-def test_pages_can_be_read_by_all(browser: Browser, site: Site, name: str, case: str) -> None:
-    width, height, scheme = CASES[case]
-    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)  # type: ignore[arg-type]
-    page = context.new_page()
-    page.goto(site.address)
+def test_pages_can_be_read_by_all(page: Page, site: Site, name: str) -> None:
     page.goto(site.at(name))
+    loaded(page)
     if name == "board":
-        made = lns.generate("like-e2", width=6, seed=3)
-        open_board(page, site, *made)
-    page.wait_for_timeout(700)
-    found = serious_findings(page)
-    assert not found, found
-    assert not overflows(page)
-    context.close()
+        open_board(page, site, *lns.generate("like-e2", width=6, seed=3))
+    for case, (width, height, scheme) in CASES.items():
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        found = serious_findings(page)
+        assert not found, (case, found)
+        assert not overflows(page), case

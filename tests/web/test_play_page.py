@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import lns
 from instances import formats
-from tests.web.browsing import Site, cell, drag
+from tests.web.browsing import Site, cell, drag, kept
 
 pytest.importorskip("playwright")
 from playwright.sync_api import expect
@@ -31,9 +30,7 @@ def begin(page: Page, site: Site, shape: str, pieces: int, colours: int = 3) -> 
     page.fill("#colours", str(colours))
     page.click("#new button[type=submit]")
     page.locator("#place svg").wait_for()
-    page.wait_for_timeout(500)
-    game: dict[str, Any] = json.loads(page.evaluate("() => localStorage.getItem('lns-game')"))
-    return game
+    return kept(page, "game")
 
 
 @pytest.mark.parametrize(("shape", "pieces"), [("square", 9), ("diamond", 13), ("triangle", 9), ("rectangle", 6)])
@@ -45,9 +42,7 @@ def test_a_game_is_played_to_its_end(page: Page, site: Site, shape: str, pieces:
         drag(page, page.locator(f"#tray [data-piece='{oriented >> 2}']"), cell(page, number))
         for _ in range(4):
             label = cell(page, number).get_attribute("aria-label") or ""
-            page.wait_for_timeout(400)
-            placed = json.loads(page.evaluate("() => localStorage.getItem('lns-game')"))["board"]
-            if placed[number] == oriented or "piece" not in label:
+            if kept(page, "game")["board"][number] == oriented or "piece" not in label:
                 break
             cell(page, number).click(button="right")
     expect(page.locator("#play-said")).to_contain_text("Solved in")
@@ -66,8 +61,7 @@ def test_a_game_is_played_to_its_end_with_the_keyboard_alone(page: Page, site: S
     page.keyboard.type("3")
     page.keyboard.press("Enter")
     page.locator("#place svg").wait_for()
-    page.wait_for_timeout(500)
-    solution = json.loads(page.evaluate("() => localStorage.getItem('lns-game')"))["solution"]
+    solution = kept(page, "game")["solution"]
     for number, oriented in enumerate(solution):
         for _ in range(60):  # Tab leads to each free piece
             if page.evaluate("() => document.activeElement?.dataset?.piece") == str(oriented >> 2):
@@ -76,11 +70,22 @@ def test_a_game_is_played_to_its_end_with_the_keyboard_alone(page: Page, site: S
         page.keyboard.press("Enter")  # the first empty cell has the focus now, and it is the one
         page.keyboard.press("Enter")
         for _ in range(4):
-            page.wait_for_timeout(400)
-            if json.loads(page.evaluate("() => localStorage.getItem('lns-game')"))["board"][number] == oriented:
+            if kept(page, "game")["board"][number] == oriented:
                 break
             page.keyboard.press("r")
     expect(page.locator("#play-said")).to_contain_text("Solved in")
+
+
+def test_a_finger_turns_a_piece(page: Page, site: Site) -> None:
+    begin(page, site, "square", 4)
+    page.click("#hint")
+    label = cell(page, 0).get_attribute("aria-label") or ""
+    page.click("#turn")
+    cell(page, 0).click()
+    expect(cell(page, 0)).not_to_have_attribute("aria-label", label)
+    for _ in range(3):
+        cell(page, 0).click()
+    expect(cell(page, 0)).to_have_attribute("aria-label", label)
 
 
 def test_hints_lead_to_the_end(page: Page, site: Site) -> None:

@@ -82,6 +82,24 @@ def test_a_level_is_played_by_hand(page: Page, site: Site) -> None:
     expect(page.locator("#fill-said")).to_have_text("The grid is filled.")
 
 
+def test_pieces_are_placed_with_the_keyboard_alone(page: Page, site: Site) -> None:
+    page.goto(site.at("polyominoes"))
+    page.locator("#place svg").wait_for()
+    page.locator("#pieces button").first.focus()
+    name = page.evaluate("() => document.activeElement.dataset.name")
+    page.keyboard.press("Enter")
+    assert page.evaluate("() => document.activeElement.dataset.cell") == "0"
+    for key in ("ArrowRight", "ArrowDown", "ArrowRight", "r", "f", "Enter"):
+        page.keyboard.press(key)
+    assert name in "".join(rows(page))
+    assert page.evaluate("() => document.activeElement.dataset.cell") == "13"
+    page.locator("#pieces button").first.focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("() => document.activeElement.dataset.cell") == "13", "where the grid was left"
+    page.keyboard.press("Escape")
+    assert page.evaluate("() => document.activeElement.closest('#pieces') !== null")
+
+
 def test_a_grid_is_cut_at_random_and_its_search_is_stopped(page: Page, site: Site) -> None:
     page.goto(site.at("polyominoes"))
     page.locator("#place svg").wait_for()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 
 import lns
-from tests.web.browsing import Site
+from tests.web.browsing import Site, served
 
 pytest.importorskip("playwright")
 from playwright.sync_api import expect
@@ -19,28 +20,55 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A server with no run at first."""
+    with served(tmp_path_factory.mktemp("root")) as started:
+        yield started
+
+
+def test_the_printed_address_opens_from_a_page_of_another_site(page: Page, site: Site) -> None:
+    """A terminal may be a page itself."""
+    link = f"<a href='{site.address}'>open</a>"
+    page.route("http://elsewhere.test/", lambda route: route.fulfill(content_type="text/html", body=link))
+    page.goto("http://elsewhere.test/")
+    page.click("a")
+    expect(page.locator("h1")).to_contain_text("Runs")
+
+
 def test_a_run_is_started_watched_stopped_and_resumed(page: Page, site: Site) -> None:
     page.goto(site.at("runs"))
     expect(page.locator("#list")).to_contain_text("There is no run")
     page.locator("summary", has_text="Start a search").click()
-    page.fill("#instance", "like-e2-8x8")
+    page.select_option("#instance", "like-e2-8x8")
     page.fill("#time", "10m")
     page.click("#start button[type=submit]")
+    expect(page.locator("#start-said")).to_contain_text("is started", timeout=60_000)
+    expect(page.locator("#run-head")).to_be_focused()
+    expect(page.locator("#run-head")).to_be_in_viewport()
     expect(page.locator("#facts")).to_contain_text("running", timeout=60_000)
     expect(page.locator("#best svg.board")).to_be_visible(timeout=240_000)
     expect(page.locator("#chart canvas")).to_be_visible()
     expect(page.locator("#log")).to_contain_text("like-e2-8x8")
     page.click("#stop")
+    expect(page.locator("#run-said")).to_have_text(re.compile("Stopping and saving|Stopped and saved"))
+    expect(page.locator("#stop")).to_be_disabled()
     expect(page.locator("#facts")).to_contain_text("ended", timeout=60_000)
+    expect(page.locator("#run-said")).to_have_text("Stopped and saved.")
     expect(page.locator("#islands tbody tr")).to_have_count(1)
     expect(page.locator("#elites figure").first).to_contain_text("after")
     page.fill("#estimate-time", "2")
     page.click("#estimate")
     expect(page.locator("#estimate-said")).to_contain_text("measured up to", timeout=120_000)
     expect(page.locator("#estimate-rows tbody tr").first).to_contain_text(re.compile("second|minute|hour|year"))
+    expect(page.locator("#more")).to_have_attribute("placeholder", re.compile(r"^\d:\d\d left$"))
     page.fill("#more", "2")
     page.click("#resume")
+    expect(page.locator("#run-said")).to_have_text(re.compile("Going on|The search goes on"))
     expect(page.locator("#facts")).to_contain_text("ended: time over", timeout=120_000)
+    page.fill("#more", "")
+    page.click("#resume")
+    expect(page.locator("#run-said")).to_contain_text("used up: write how long")
     page.click("#edit")
     expect(page.locator("#name")).to_contain_text("like-e2-8x8")
 
@@ -56,6 +84,41 @@ def test_a_run_that_died_and_one_that_cannot_be_read_look_so(page: Page, site: S
     expect(page.locator("#list tr", has_text="damaged").locator(".bad")).to_be_visible()
     page.get_by_role("link", name="died").click()
     expect(page.locator("#run-head")).to_have_text("died")
+    expect(page.locator("#best svg")).to_be_visible()
+    page.get_by_role("link", name="damaged").click()
+    expect(page.locator("#run-notes")).to_contain_text("run.json")
+    expect(page.locator("#best svg")).to_have_count(0)  # nothing of the other run is left
+    expect(page.locator("#facts")).to_be_empty()
+    expect(page.locator("#resume")).to_be_disabled()
+
+
+def test_two_runs_are_compared(page: Page, site: Site) -> None:
+    made = lns.generate("like-e2", width=4, seed=1)
+    for name in ("one", "other"):
+        lns.solve(made.puzzle, time=5, steps=1, workers=1, seed=1, run_dir=site.root / name, progress="none")
+    page.goto(site.at("runs"))
+    expect(page.locator("#list th").first).to_have_text("compare")
+    page.get_by_label("compare one").check()  # no run is shown yet
+    expect(page.locator("#run-head")).to_have_text("one")
+    page.get_by_label("compare other").check()
+    labels = page.locator("#chart .u-legend .u-label")
+    expect(labels).to_have_text(["search", "one", "other"])
+    page.get_by_label("compare one").uncheck()
+    page.get_by_label("compare other").uncheck()
+    expect(labels).to_have_text(["search", "one"])
+
+
+def test_a_search_that_cannot_start_says_why(page: Page, site: Site) -> None:
+    page.goto(site.at("runs"))
+    page.locator("summary", has_text="Start a search").click()
+    page.fill("#time", "soon")
+    page.click("#start button[type=submit]")
+    expect(page.locator("#start-said")).to_contain_text("'soon' is no duration")
+    page.fill("#time", "10s")
+    page.fill("#instance-file", "../../etc/passwd")
+    page.click("#start button[type=submit]")
+    expect(page.locator("#start-said")).to_contain_text("no path below the directory")
+    expect(page.locator("#start button[type=submit]")).to_be_enabled()
 
 
 def test_a_log_of_a_million_lines_opens_at_once(page: Page, site: Site) -> None:

@@ -4,7 +4,7 @@ import { useColours } from "./draw.js";
 import { Editor, undoControls } from "./editor.js";
 import { Puzzle } from "./model.js";
 
-const STARTER = 1, MODES = ["move", "rectangle", "rows", "brush"];
+const STARTER = 1, MODES = ["move", "turn", "pin", "rectangle", "rows", "brush"];
 let setup, puzzle, editor;
 const jobs = {};
 
@@ -159,7 +159,8 @@ async function render(format) {
   return ask("render", { ...current(), format });
 }
 
-const ENDINGS = { svg: "svg", url: "url", best: "json", json: "json", solution: "solution.txt", csv16: "csv" };
+// Firefox renames a file that ends with .url, which Windows runs.
+const ENDINGS = { svg: "svg", url: "url.txt", best: "json", json: "json", solution: "solution.txt", csv16: "csv" };
 
 async function save() {
   const format = find("format").value;
@@ -203,6 +204,8 @@ function keepSoon() {
   clearTimeout(waiting);
   waiting = setTimeout(keep, 800);
 }
+
+addEventListener("pagehide", () => { if (editor) keep(); });
 
 // -- begin
 

@@ -29,7 +29,7 @@ export function say(sentence) {
 }
 
 let hide;
-/** Show what went wrong, until the next click or for ten seconds. */
+/** Show what went wrong, until the next click or Escape, or for ten seconds. */
 export function complain(error) {
   const box = find("problem");
   box.textContent = error.message || String(error);
@@ -38,6 +38,7 @@ export function complain(error) {
   hide = setTimeout(() => { box.hidden = true; }, 10000);
 }
 addEventListener("pointerdown", () => { find("problem").hidden = true; });
+addEventListener("keydown", (event) => { if (event.key === "Escape") find("problem").hidden = true; });
 
 /** A handler whose errors are shown. */
 export const safely = (handler) => async (...given) => {
@@ -57,6 +58,21 @@ export function follow(path, receive, ended = () => {}) {
   source.onerror = () => { if (source.readyState === EventSource.CLOSED) ended(); };
   addEventListener("pagehide", () => source.close());
   return () => source.close();
+}
+
+/** The same while the page is seen: a browser has six connections for all tabs of a server, and a hidden one needs none. */
+export function followWhileSeen(path, receive) {
+  let leave = null;
+  const look = () => {
+    leave?.();
+    leave = document.hidden ? null : follow(path, receive);
+  };
+  document.addEventListener("visibilitychange", look);
+  look();
+  return () => {
+    document.removeEventListener("visibilitychange", look);
+    leave?.();
+  };
 }
 
 /** Start a job, at another address than `job` if one is given. `on` has functions by the type of message. Returns a promise of its last message, with `stop`. */

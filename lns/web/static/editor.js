@@ -48,6 +48,7 @@ export class Editor {
   }
 
   drawTray() {
+    const focused = document.activeElement?.closest("#tray button")?.dataset.piece;
     const pieces = this.board.free.filter((piece) => !this.colour || this.puzzle.pieces[piece].includes(this.colour));
     find("tray-head").textContent = `Free pieces: ${pieces.length}`;
     put(find("tray"), pieces.slice(0, MOST_SHOWN).map((piece) => h("button", {
@@ -55,12 +56,17 @@ export class Editor {
       "aria-pressed": String(this.held?.piece === piece), pointerdown: (event) => this.dragFromTray(event, piece),
       click: (event) => { if (event.detail === 0) this.pickFromTray(piece); },
     }, pieceSvg(this.puzzle.pieces[piece]))));
+    if (focused !== undefined) (find("tray").querySelector(`[data-piece="${focused}"]`) ?? this.view.cells.find((group) => group.tabIndex === 0)).focus();
   }
 
   select(cells) {
     this.selected = cells;
     this.view.select(cells);
     this.selectionChanged(cells);
+  }
+
+  get selects() {
+    return ["rectangle", "rows", "brush"].includes(this.mode);
   }
 
   // -- mouse and finger
@@ -76,6 +82,9 @@ export class Editor {
       if (cell < 0 || event.button !== 0 || this.locked) return;
       this.view.focus(cell);
       if (this.mode === "move") this.dragFromBoard(event, cell);
+      else if (this.held && !this.selects) this.putDown(cell);
+      else if (this.mode === "turn") this.turn(cell, 1);
+      else if (this.mode === "pin") this.pin(cell);
       else this.dragSelection(event, cell);
     });
     svg.addEventListener("keydown", (event) => this.press(event));
@@ -194,7 +203,9 @@ export class Editor {
     if (key in steps) {
       const to = cell + steps[key];
       const leaves = (key === "ArrowLeft" && column === 0) || (key === "ArrowRight" && column === puzzle.width - 1);
-      if (!leaves && to >= 0 && to < puzzle.cells) view.focus(to);
+      if (leaves || to < 0 || to >= puzzle.cells) { event.preventDefault(); return; }
+      view.focus(to);
+      if (event.shiftKey) this.select(new Set([...this.selected, cell, to].filter((chosen) => !puzzle.hole.has(chosen))));
     } else if (key === "Home") view.focus(cell - column);
     else if (key === "End") view.focus(cell - column + puzzle.width - 1);
     else if (key === "Escape" && this.held) { this.held = null; this.drawTray(); say("let go"); }

@@ -55,6 +55,7 @@ function open(fields) {
   chooseColours(game.own);
   editor = new Editor(puzzle, game.board ?? puzzle.start(), changed);
   for (const cell of puzzle.clueOf.keys()) editor.board.pinned.add(cell);
+  chooseTurning(false);
   find("work").hidden = false;
   find("opener").open = false;
   find("name").textContent = game.title;
@@ -229,6 +230,12 @@ find("shape").addEventListener("change", offerSizes);
 find("new").addEventListener("submit", begin);
 onFile(openFile);
 find("pause").addEventListener("click", () => { if (going()) { hold(); say("paused"); } else { start(); say("going on"); } keep(); });
+/** Whether a click turns a piece: a finger has no right button. */
+function chooseTurning(turning) {
+  editor.mode = turning ? "turn" : "move";
+  find("turn").setAttribute("aria-pressed", String(turning));
+}
+find("turn").addEventListener("click", () => chooseTurning(editor.mode !== "turn"));
 find("check").addEventListener("click", check);
 find("hint").addEventListener("click", hint);
 find("give-up").addEventListener("click", giveUp);

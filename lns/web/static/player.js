@@ -31,6 +31,7 @@ export class Player {
     this.pause();
     if (this.at === this.total) this.go(0);
     this.playButton.textContent = "Pause";
+    this.line.setAttribute("aria-live", "off");  // nobody can listen to 30 sentences a second
     const perSecond = 2 ** Number(this.speed.value), pace = Math.max(1, Math.round(perSecond / 30));
     this.timer = setInterval(() => { if (this.at >= this.total) this.pause(); else this.go(this.at + pace); }, 1000 * pace / perSecond);
   }
@@ -39,5 +40,6 @@ export class Player {
     clearInterval(this.timer);
     this.timer = 0;
     this.playButton.textContent = "Play";
+    this.line.setAttribute("aria-live", "polite");
   }
 }

@@ -3,7 +3,7 @@ import { ask, complain, count, download, find, getSetup, h, job, onFile, put, pu
 import { useColours } from "./draw.js";
 import { SIDE, drawCell, gridSvg, placedOn, replay } from "./grid_view.js";
 
-let grid = null, placed = new Map(), fixed = new Set(), held = null, past = [], future = [], running = null;
+let grid = null, placed = new Map(), fixed = new Set(), held = null, current = 0, past = [], future = [], running = null;
 const numbersOf = (row, column) => row * grid.rows[0].length + column;
 
 // -- shapes
@@ -18,10 +18,10 @@ const flipped = (shape) => normal(shape.map(([row, column]) => [row, -column]));
 // -- drawing
 
 function draw(pieces = placed) {
-  const focused = document.activeElement?.dataset?.cell;
-  const svg = gridSvg(grid, pieces, { fixed, focused: Number(focused ?? 0), click: chooseCell, keydown: press });
+  const within = document.activeElement?.dataset?.cell !== undefined;
+  const svg = gridSvg(grid, pieces, { fixed, focused: current, click: chooseCell, keydown: press, focusin: (event) => { current = Number(event.target.dataset.cell); } });
   put(find("place"), svg);
-  if (focused !== undefined) svg.querySelector(`[data-cell="${focused}"]`)?.focus();
+  if (within) svg.querySelector(`[data-cell="${current}"]`)?.focus();
 }
 
 function drawPieces() {
@@ -30,7 +30,7 @@ function drawPieces() {
   put(find("pieces"), loose.map((name) => {
     const shape = held?.name === name ? held.shape : grid.pieces[name];
     const height = Math.max(...shape.map(([row]) => row)) + 1, width = Math.max(...shape.map(([, column]) => column)) + 1, side = Math.max(height, width);
-    return h("button", { type: "button", "data-name": name, "aria-label": `piece ${name}, ${shape.length} cells`, "aria-pressed": String(held?.name === name), click: () => { held = held?.name === name ? null : { name, shape }; drawPieces(); } },
+    return h("button", { type: "button", "data-name": name, "aria-label": `piece ${name}, ${shape.length} cells`, "aria-pressed": String(held?.name === name), click: (event) => choosePiece(name, shape, event.detail === 0) },
       s("svg", { viewBox: `-2 -2 ${side * SIDE + 4} ${side * SIDE + 4}`, "aria-hidden": "true" }, shape.map(([row, column]) => drawCell(grid, SIDE * column, SIDE * row, name))));
   }));
   find("undo").disabled = !past.length || running !== null;
@@ -41,6 +41,15 @@ function drawPieces() {
 }
 
 function refresh() { draw(); drawPieces(); }
+
+/** Take a piece up, or let it go; with the keyboard the focus goes on to the grid. */
+function choosePiece(name, shape, byKey) {
+  held = held?.name === name ? null : { name, shape };
+  drawPieces();
+  if (!byKey) return;
+  if (held) find("place").querySelector("[tabindex='0']").focus();
+  else find("pieces").querySelector(`[data-name="${name}"]`).focus();
+}
 
 // -- by hand
 
@@ -95,6 +104,7 @@ function press(event) {
     const next = find("place").querySelector(`[data-cell="${cell + steps[event.key]}"]`);
     if (next) { group.setAttribute("tabindex", "-1"); next.setAttribute("tabindex", "0"); next.focus(); }
   } else if ((event.key === "Enter" || event.key === " ") && !running) putHere(cell);
+  else if (event.key === "Escape" && held) choosePiece(held.name, held.shape, true);
   else return;
   event.preventDefault();
 }
@@ -116,7 +126,7 @@ function open(fields, name) {
   grid = fields;
   placed = placedOn(grid);
   fixed = new Set(placed.keys());
-  [held, past, future] = [null, [], []];
+  [held, current, past, future] = [null, 0, [], []];
   find("name").textContent = name;
   find("work").hidden = false;
   find("player").hidden = true;

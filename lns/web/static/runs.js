@@ -1,5 +1,5 @@
 // The page of runs: a list that follows all runs, and one of them with its curve, boards and log.
-import { ask, complain, count, duration, find, follow, getSetup, h, hoursInWords, job, moment, put, putFacts, safely, say, short, store, table } from "./common.js";
+import { ask, complain, count, duration, find, follow, followWhileSeen, getSetup, h, hoursInWords, job, moment, put, putFacts, safely, say, short, store, table } from "./common.js";
 import { BoardView, picture, useColours } from "./draw.js";
 import { Puzzle, judge } from "./model.js";
 import uPlot from "./vendor/uplot.js";
@@ -9,9 +9,9 @@ let setup, runs = [], shown = null, leave = () => {}, plot = null, compared = ne
 // -- the list
 
 function drawList() {
-  const heads = ["", "run", "state", "score", "best since", "rate", "used", "left"];
+  const heads = ["compare", "run", "state", "score", "best since", "rate", "used", "left"];
   const rows = runs.map((run) => {
-    const name = h("a", { href: `/runs?name=${encodeURIComponent(run.name)}`, click: (event) => { event.preventDefault(); show(run.name); } }, run.name || "(this directory)");
+    const name = h("a", { href: `/runs?name=${encodeURIComponent(run.name)}`, click: (event) => { event.preventDefault(); show(run.name); goTo(find("run-head")); } }, run.name || "(this directory)");
     if (run.state === "unreadable") return h("tr", {}, h("td"), h("td", {}, name), h("td", { class: "bad wrap", colspan: 6 }, run.error));
     const state = run.state === "running" || !run.ended ? run.state : `${run.state}: ${run.ended}`;
     return h("tr", { class: run.name === shown ? "chosen" : null },
@@ -24,35 +24,47 @@ function drawList() {
   });
   const focus = document.activeElement?.closest?.("#list") ? document.activeElement.getAttribute("href") ?? document.activeElement.getAttribute("aria-label") : null;
   put(find("list"), runs.length ? h("table", {}, h("caption", { class: "unseen" }, "Runs"),
-    h("thead", {}, h("tr", {}, heads.map((head, i) => i ? h("th", { scope: "col" }, head) : h("th", { scope: "col" }, h("span", { class: "unseen" }, "compare"))))), h("tbody", {}, rows))
+    h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, rows))
     : h("p", { class: "soft" }, "There is no run below this directory yet. Start one here, or with `lns solve`."));
   if (focus) [...find("list").querySelectorAll("a, input")].find((element) => [element.getAttribute("href"), element.getAttribute("aria-label")].includes(focus))?.focus();
 }
 
 const compare = safely(async (name, wanted) => {
   if (wanted) compared.add(name); else compared.delete(name);
-  await drawChart();
+  if (shown === null) show(name);  // the chart is part of a run
+  else await drawChart();
+  say(wanted ? `${name} is in the chart` : `${name} is out of the chart`);
 });
 
 // -- one run
+
+let stopping = null;  // the run that was asked to stop
 
 function show(name) {
   leave();
   measuring?.stop();
   shown = name;
   drawn = {};
-  find("estimate-said").textContent = "";
-  put(find("estimate-rows"));
+  for (const id of ["run-said", "run-notes", "estimate-said", "common", "next"]) find(id).textContent = "";
+  for (const id of ["facts", "best", "elites", "islands", "parts", "counts", "sessions", "estimate-rows"]) put(find(id));
+  for (const id of ["stop", "resume"]) find(id).disabled = true;
+  drawChart();
   history.replaceState(null, "", `/runs?name=${encodeURIComponent(name)}`);
   find("run").hidden = false;
   find("run-head").textContent = name || "(this directory)";
   log.open(name);
   drawList();
-  leave = follow(`watch/run?name=${encodeURIComponent(name)}`, safely(drawRun));
+  leave = followWhileSeen(`watch/run?name=${encodeURIComponent(name)}`, safely((run) => (name === shown ? drawRun(run) : undefined)));
+}
+
+/** Bring a heading into view, and the focus of the keyboard to it. */
+function goTo(heading) {
+  heading.focus();
+  heading.scrollIntoView({ block: "start" });
 }
 
 async function drawRun(run) {
-  if (run.type === "error") throw new Error(run.error);
+  if (run.type === "error") { find("run-notes").textContent = run.error; return; }
   const running = run.state === "running";
   const state = running || !run.ended ? run.state : `${run.state}: ${run.ended}`;
   putFacts(find("facts"), [
@@ -65,9 +77,14 @@ async function drawRun(run) {
     run.target >= 0 && ["target", String(run.target)],
   ]);
   if (drawn.run?.score !== undefined && drawn.run.score !== run.score) say(`new best: ${run.score}`);
+  if (drawn.run && drawn.run.state !== run.state) {  // what was asked for has happened
+    find("run-said").textContent = running ? "The search goes on." : stopping === run.name ? "Stopped and saved." : "";
+    stopping = null;
+  }
   find("run-notes").textContent = [...run.notes, ...run.write_errors.map((file) => `${file} cannot be written`)].join("; ");
-  find("stop").disabled = !running;
+  find("stop").disabled = !running || stopping === run.name;
   find("resume").disabled = running;
+  find("more").placeholder = run.left_s > 0 ? `${duration(run.left_s)} left` : "like 10m";
   const differs = (part) => JSON.stringify(run[part]) !== JSON.stringify(drawn.run?.[part]);
   const puzzle = drawn.puzzle ?? new Puzzle(run.puzzle);
   if (differs("best")) {
@@ -91,7 +108,7 @@ async function drawRun(run) {
     put(find("sessions"), table(["began", "ended", "search", "workers"], run.sessions.map((one) => [moment(one.started_at), one.ended || "-", duration(one.seconds), one.workers]), "Sessions"));
   }
   drawn = { run, puzzle };
-  if (differs("improvements") || drawn.plotted !== run.elapsed_s) await drawChart();
+  await drawChart();
   log.update();
 }
 
@@ -127,11 +144,22 @@ function outlook(run) {
   return `A board of ${run.score} came every ${hoursInWords(each)} since the first. An edge more costs about ${cost.toFixed(1)} times as much by the boards of ${below[0]}, so ${run.score + 1} would take about ${hoursInWords(each * cost)} at this rate, uncertain by a factor of ${(1 + 2 / Math.sqrt(top[1])).toFixed(1)} or more.`;
 }
 
+const curves = new Map();
+/** A run that is drawn into the chart; asked for again only when the list says that it has changed. */
+async function curveOf(name) {
+  if (name === shown) return drawn.run;
+  const stamp = JSON.stringify(runs.find((run) => run.name === name));
+  if (curves.get(name)?.stamp !== stamp) curves.set(name, { stamp, run: await ask(`run?name=${encodeURIComponent(name)}`).catch(() => null) });
+  return curves.get(name).run;
+}
+
+let charts = 0;
 async function drawChart() {
-  const series = [];
+  const series = [], number = ++charts;
   const names = [...new Set([shown, ...compared])].filter((name) => name !== null);
   for (const name of names) {
-    const run = name === shown ? drawn.run : await ask(`run?name=${encodeURIComponent(name)}`);
+    const run = await curveOf(name);
+    if (number !== charts) return;  // it is drawn anew meanwhile
     if (run?.improvements.length) series.push([name, run.improvements.map(([score, at]) => [Math.max(at, 0.1), score]), Math.max(run.elapsed_s, 0.2)]);
   }
   const times = [...new Set(series.flatMap(([, points, end]) => [...points.map(([at]) => at), end]))].sort((a, b) => a - b);
@@ -216,31 +244,74 @@ find("start").addEventListener("submit", safely(async (event) => {
     const [section, name] = input.name.split(".");
     (params[section] ??= {})[name] = Number(input.value);
   }
-  const target = find("target").value;
-  const started = await ask("run/start", {
-    instance: find("instance").value, time: seconds(find("time").value), workers: Number(find("workers").value), seed: Number(find("seed").value),
-    engine: find("engine").value, target: target === "" ? null : Number(target), params,
-  });
-  find("start-said").textContent = `started: ${started.run}`;
-  follow(`watch/job?id=${started.id}`, (message) => {
-    if (message.type === "error") { find("start-said").textContent = message.error; find("start-said").className = "bad"; }
-    if (message.type === "done") find("start-said").textContent = `ended: ${message.status}`;
-  });
-  await appears(started.run);
-  show(started.run);
+  const target = find("target").value, line = find("start-said");
+  const button = find("start").querySelector("button[type=submit]");
+  button.disabled = true;
+  line.className = "";
+  line.textContent = "starting ...";
+  try {
+    const started = await ask("run/start", {
+      instance: find("instance-file").value.trim() || find("instance").value, time: seconds(find("time").value), workers: Number(find("workers").value), seed: Number(find("seed").value),
+      engine: find("engine").value, target: target === "" ? null : Number(target), params,
+    });
+    line.textContent = `starting ${started.run} ...`;
+    let last = null;
+    attend(started.id, (message) => {
+      last = message;
+      if (message.type === "done") line.textContent = `${started.run} has ended: ${message.status}`;
+      else fail(line, message.error);
+    });
+    while (!runs.some((run) => run.name === started.run)) {
+      if (last?.type === "error") return;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    if (!last) line.textContent = `${started.run} is started. It goes on when this page is closed.`;
+    show(started.run);
+    goTo(find("run-head"));
+  } catch (error) {
+    fail(line, error.message);
+  } finally {
+    button.disabled = false;
+  }
 }));
 
-/** Wait until a run that was started has its directory. */
-async function appears(name) {
-  for (let tries = 0; tries < 240 && !runs.some((run) => run.name === name); tries++) await new Promise((resolve) => setTimeout(resolve, 250));
+function fail(line, sentence) {
+  line.textContent = sentence;
+  line.className = "bad";
 }
 
-find("stop").addEventListener("click", safely(async () => { await ask("run/stop", { name: shown }); say("asked to stop"); }));
+/** Wait for the last message of a job that goes on without this page. */
+function attend(id, ended) {
+  const leave = followWhileSeen(`watch/job?id=${id}`, (message) => {
+    if (message.type !== "done" && message.type !== "error") return;
+    leave();
+    ended(message);
+  });
+}
+
+find("stop").addEventListener("click", safely(async () => {
+  await ask("run/stop", { name: shown });
+  stopping = shown;
+  find("stop").disabled = true;
+  find("run-said").className = "";
+  find("run-said").textContent = "Stopping and saving ...";
+}));
 find("resume").addEventListener("click", safely(async () => {
-  const more = find("more").value.trim();
-  const started = await ask("run/resume", { name: shown, time: more ? seconds(more) : null, workers: null });
-  follow(`watch/job?id=${started.id}`, (message) => { if (message.type === "error") complain(new Error(message.error)); });
-  say("asked to go on");
+  const more = find("more").value.trim(), name = shown, line = find("run-said");
+  line.className = "";
+  if (!more && drawn.run.left_s <= 0) {
+    fail(line, "The time of this run is used up: write how long it shall go on.");
+    find("more").focus();
+    return;
+  }
+  const started = await ask("run/resume", { name, time: more ? seconds(more) : null, workers: null });
+  find("resume").disabled = true;
+  line.textContent = "Going on ...";
+  attend(started.id, (message) => {
+    if (name !== shown) return;
+    find("resume").disabled = drawn.run?.state === "running";
+    if (message.type === "error") fail(line, message.error);
+  });
 }));
 let measuring = null;
 find("estimate").addEventListener("click", safely(async () => {
@@ -277,14 +348,14 @@ async function begin() {
   setup = await getSetup();
   useColours(setup);
   find("root").textContent = `below ${setup.root}`;
-  find("instances").append(...setup.instances.map((name) => h("option", { value: name })));
+  find("instance").append(...setup.instances.map((name) => h("option", { selected: name === "like-e2-16x16" }, name)));
   find("engine").append(...setup.engines.map((name) => h("option", {}, name)));
   find("workers").max = setup.max_workers;
   const { sections } = await ask("params");
   put(find("params"), Object.entries(sections).map(([section, { about, parameters }]) => h("details", {}, h("summary", {}, `${section}: ${about}`),
     parameters.map((one) => h("p", {}, h("label", {}, `${one.name} `, h("input", { name: `${section}.${one.name}`, type: "number", step: "any", min: one.low, max: one.high, placeholder: one.default })),
       h("span", { class: "soft" }, ` ${one.about}${one.low === null ? "" : ` (${one.low} to ${one.high ?? "any"})`}`))))));
-  follow("watch/runs", (message) => { runs = message.runs; drawList(); });
+  followWhileSeen("watch/runs", (message) => { runs = message.runs; drawList(); });
   const name = new URLSearchParams(location.search).get("name");
   if (name !== null) show(name);
 }

@@ -1,0 +1,250 @@
+"""The main path of each page in Firefox: no error on the console, nothing blocked by the content policy."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import lns
+from instances import formats
+from instances.board import Board
+from instances.puzzle import Puzzle
+from instances.verify import verify
+from lns.cli.main import main
+from lns.web.routes.pages import PAGES
+from tests.web.browsing import Site
+
+if TYPE_CHECKING:
+    from tests.web.firefox import Firefox, Tab
+
+pytestmark = pytest.mark.browser
+
+EMPTY = "() => document.querySelectorAll('#place .empty').length"
+
+
+@pytest.fixture(scope="module")
+def small() -> tuple[Puzzle, Board]:
+    return lns.generate("like-e2", width=5, seed=3)
+
+
+def swapped(board: Board, one: int, other: int) -> Board:
+    placements = board.placements.copy()
+    placements[[one, other]] = placements[[other, one]]
+    return Board(placements, board.width, board.height)
+
+
+def cell(number: int) -> str:
+    return f"#place [data-cell='{number}']"
+
+
+def pieces(tab: Tab, *cells: int) -> list[str]:
+    """What a reader of the screen hears of some cells, without where they are."""
+    return [
+        str(tab.call("name => document.querySelector(name).ariaLabel", cell(number))).split(", ", 2)[2]
+        for number in cells
+    ]
+
+
+def open_board(tab: Tab, site: Site, puzzle: Puzzle, board: Board) -> None:
+    """Paste a puzzle of 25 pieces, then a full board of it."""
+    tab.open(site.at("board"))
+    for text, free in (
+        (formats.render("json", puzzle, None)[0], 25),
+        (formats.render("solution", puzzle, board)[0], 0),
+    ):
+        tab.call("() => { document.getElementById('opener').open = true; }")
+        tab.fill("#text", text)
+        tab.click("#open")
+        tab.says("#tray-head", f"Free pieces: {free}")
+    tab.call("() => { document.getElementById('opener').open = false; }")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_opens(tab: Tab, site: Site, name: str) -> None:
+    tab.open(site.at(name))
+    tab.until("() => document.readyState === 'complete' && document.querySelectorAll('option').length > 0")
+    assert tab.text("h1").startswith(PAGES[name])
+    assert tab.call("() => document.getElementById('problem').hidden")
+
+
+def test_what_goes_wrong_on_a_page_is_noticed(firefox: Firefox, site: Site) -> None:
+    """The other tests rely on it."""
+    with firefox.user() as user:
+        tab = firefox.tab(user)
+        tab.open(site.address)
+        assert tab.errors() == []
+        tab.call("() => { document.body.setAttribute('style', 'color: red'); }")
+        assert "Content-Security-Policy" in tab.errors()[0]
+        tab.call("() => { setTimeout(() => nothing.of.this.name); }")
+        assert "nothing is not defined" in tab.errors()[1]
+        assert len(tab.errors()) == 2
+
+
+def test_a_pasted_board_is_painted_and_counted(tab: Tab, site: Site, small: tuple[Puzzle, Board]) -> None:
+    puzzle, board = small
+    wrong = swapped(board, 6, 7)
+    open_board(tab, site, puzzle, wrong)
+    checked = verify(puzzle, wrong)
+    tab.says("#score", f"{checked.score} of {puzzle.max_score}")
+    tab.says("#score", f"conflicts{len(checked.mismatches)}")
+    assert tab.call("() => document.querySelectorAll('#place [data-cell] path[stroke]').length") == 100
+    tab.click("#check")
+    tab.says("#checked", f"{checked.score} of {puzzle.max_score}, valid")
+
+
+def test_a_piece_is_dragged_turned_and_all_is_undone(tab: Tab, site: Site, small: tuple[Puzzle, Board]) -> None:
+    puzzle, board = small
+    open_board(tab, site, puzzle, board)
+    before = pieces(tab, 6, 12)
+    tab.drag(cell(6), cell(12))
+    assert pieces(tab, 6, 12) == before[::-1]
+    tab.click("#undo")
+    assert pieces(tab, 6, 12) == before
+    tab.click("#redo")
+    assert pieces(tab, 6, 12) == before[::-1]
+    turned = pieces(tab, 12)
+    tab.click(cell(12), button=2)
+    assert pieces(tab, 12) != turned
+    tab.press("r", "r", "r")
+    assert pieces(tab, 12) == turned
+    tab.press(*["Control+z"] * 5)
+    assert pieces(tab, 6, 12) == before
+    tab.drag(cell(12), "#tray")
+    tab.says("#tray-head", "Free pieces: 1")
+    tab.drag("#tray button", cell(12))
+    tab.says("#score", f"{puzzle.max_score} of {puzzle.max_score}")
+
+
+def test_the_keyboard_swaps(tab: Tab, site: Site, small: tuple[Puzzle, Board]) -> None:
+    open_board(tab, site, *small)
+    before = pieces(tab, 6, 7)
+    tab.call("name => document.querySelector(name).focus()", cell(0))
+    tab.press("ArrowRight", "ArrowDown", "Enter", "ArrowRight", "Enter")
+    assert pieces(tab, 6, 7) == before[::-1]
+
+
+def test_a_region_is_resolved_with_a_proof(tab: Tab, site: Site, small: tuple[Puzzle, Board]) -> None:
+    puzzle, board = small
+    open_board(tab, site, puzzle, swapped(board, 6, 12))
+    tab.click("#mode-rectangle")
+    tab.drag(cell(6), cell(13))
+    tab.says("#chosen", "6 selected")
+    tab.click("#again")
+    tab.says("#again-said", "Proven: no refill of these 6 cells is better", seconds=180)
+    tab.says("#score", f"{puzzle.max_score} of {puzzle.max_score}")
+
+
+def test_a_board_is_downloaded(firefox: Firefox, tab: Tab, site: Site, small: tuple[Puzzle, Board]) -> None:
+    puzzle, board = small
+    open_board(tab, site, puzzle, board)
+    tab.click("#png")
+    assert downloaded(tab, firefox, "*.png").startswith(b"\x89PNG")
+    tab.fill("#format", "url")
+    tab.click("#save")
+    text = downloaded(tab, firefox, "*.url.txt").decode()
+    assert lns.load_board(text, puzzle) == board
+
+
+def downloaded(tab: Tab, firefox: Firefox, pattern: str) -> bytes:
+    """The content of a file once it is whole; the file is removed."""
+    for _ in range(600):
+        found = [path for path in firefox.downloads.glob(pattern) if path.stat().st_size]
+        if found and not list(firefox.downloads.glob("*.part")):
+            content = found[0].read_bytes()
+            found[0].unlink()
+            return content
+        tab.call("() => new Promise(resolve => setTimeout(resolve, 50))")
+    raise AssertionError(f"no {pattern} in {list(firefox.downloads.iterdir())}")
+
+
+def test_a_game_is_played_to_its_end(tab: Tab, site: Site) -> None:
+    tab.open(site.at("play"))
+    tab.fill("#pieces", json.dumps({"width": 2, "height": 2}, separators=(",", ":")))
+    tab.fill("#colours", "3")
+    tab.click("#new button[type=submit]")
+    tab.until("() => document.querySelector('#place svg') !== null")
+    tab.drag("#tray button", cell(0))
+    tab.says("#score", "placed1 of 4")
+    tab.click("#undo")
+    for number in range(4):
+        tab.click("#hint")
+        tab.says("#score", f"hints{number + 1}")
+    tab.says("#play-said", "Solved in")
+    tab.says("#times", "square, 4 pieces, 3 colours")
+
+
+def test_many_tabs_are_open_at_once(firefox: Firefox, site: Site) -> None:
+    """A browser has six connections for a server; a tab that is not seen takes none."""
+    run = lns.generate("like-e2", width=4, seed=1)
+    lns.solve(run.puzzle, time=5, steps=1, workers=1, seed=1, run_dir=site.root / "tabs", progress="none")
+    with firefox.user() as user:
+        for _ in range(5):
+            tab = firefox.tab(user)
+            tab.open(site.address)
+            tab.open(site.at("runs?name=tabs"))
+            tab.says("#facts", "ended")
+
+
+def test_polyominoes_fill_a_grid(tab: Tab, site: Site) -> None:
+    tab.open(site.at("polyominoes"))
+    tab.until("() => document.querySelector('#place svg') !== null")
+    tab.click("#solve")
+    tab.says("#solve-said", "Filled.", seconds=180)
+    free = "() => document.querySelectorAll(`#place [aria-label$='free']`).length"
+    assert tab.call(free) == 0
+    tab.click("[aria-label='To the start']")
+    assert tab.call(free) == 55
+    tab.click("[aria-label='One step']")
+    assert 0 < tab.call(free) < 55
+    tab.click("[aria-label='To the end']")
+    assert tab.call(free) == 0
+
+
+def step_through(tab: Tab) -> None:
+    """Play a recording of the 5x5 instance."""
+    assert tab.call(EMPTY) == 25
+    tab.click("[aria-label='One step']")
+    tab.says("#player", "decision 1: piece")
+    assert tab.call(EMPTY) == 24
+    tab.click("[aria-label='One step back']")
+    assert tab.call(EMPTY) == 25
+    tab.click("[aria-label='To the end']")
+    tab.says("#player", "solution")
+    assert tab.call(EMPTY) == 0
+
+
+def test_a_search_is_recorded_and_stepped(tab: Tab, site: Site) -> None:
+    tab.open(site.at("steps"))
+    tab.until("() => document.querySelectorAll('#solver option').length")
+    tab.fill("#which", "like-e2-5x5")
+    tab.fill("#solver", "colorpairs")
+    tab.fill("#most", "20000")
+    tab.click("#begin button[type=submit]")
+    tab.says("#player", "steps, solved", seconds=180)
+    step_through(tab)
+
+
+def test_a_recorded_file_plays_without_the_server(tab: Tab, tmp_path: Path) -> None:
+    path = tmp_path / "steps.html"
+    assert main(["exact", "trace", "like-e2-5x5", "-o", str(path)]) == 0
+    tab.open(path.as_uri())
+    tab.says("#player", "steps, solved")
+    step_through(tab)
+
+
+def test_a_run_is_started_watched_and_stopped(tab: Tab, site: Site) -> None:
+    tab.open(site.at("runs"))
+    tab.until("() => document.querySelectorAll('#engine option').length")
+    tab.call("() => { document.getElementById('start').closest('details').open = true; }")
+    tab.fill("#instance", "like-e2-8x8")
+    tab.fill("#time", "10m")
+    tab.click("#start button[type=submit]")
+    tab.says("#facts", "running", seconds=120)
+    tab.until("() => document.querySelector('#best svg.board') !== null", seconds=240)
+    tab.until("() => document.querySelector('#chart canvas') !== null")
+    tab.says("#log", "like-e2-8x8")
+    tab.click("#stop")
+    tab.says("#facts", "ended: stopped", seconds=120)
