@@ -125,7 +125,7 @@ def _min_score(summary: RunSummary, min_score: int | None) -> int:
 
 
 _HEADS = ["run", "instance", "best", "found", "state", "boards", "search", "time", "speed", "workers"]
-_LEAST_WANTED = ["search", "workers", "speed", "boards", "found"]  # what a narrow terminal does without first
+_LEAST_WANTED = ["search", "workers", "speed", "boards", "found", "time"]  # what a narrow terminal does without first
 
 
 def _row(summary: RunSummary, min_score: int | None) -> list[str]:

@@ -39,6 +39,7 @@ PREFERENCES = {
 }
 """A fresh profile that asks for nothing and loads nothing by itself."""
 _ANSWER_S = 120.0
+_STILL_S = 0.1  # an element that is to be clicked has not moved for so long
 
 
 class Firefox:
@@ -164,7 +165,15 @@ class Tab:
         )
 
     def centre(self, selector: str) -> dict[str, int]:
-        """The middle of an element on the screen; it is scrolled to first, and nothing may lie over it."""
+        """The middle of an element on the screen; it is scrolled to first, must rest, and nothing may lie over it."""
+        at = self._covered_by_none(selector)
+        while True:
+            time.sleep(_STILL_S)
+            before, at = at, self._covered_by_none(selector)
+            if at == before:
+                return at
+
+    def _covered_by_none(self, selector: str) -> dict[str, int]:
         at: dict[str, int] = self.until(
             """name => {
                 const element = document.querySelector(name);
