@@ -28,8 +28,8 @@ _BRIEF = from_dict(
 
 
 def uses_dynamic_order(params: Params) -> bool:
-    """Whether regions have budgets at which `resolve` considers the dynamic order, and compiles its search."""
-    return considers_dynamic_order(max(params.rework.nodes, params.neighbourhoods.nodes))
+    """Whether regions have a budget at which `lns.loop.rework` may turn to the dynamic order."""
+    return considers_dynamic_order(params.rework.nodes)
 
 
 def _warm_up_regions(puzzle: Puzzle, dynamic_order: bool) -> None:

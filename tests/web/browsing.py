@@ -47,6 +47,13 @@ class Site:
         return f"{self.address.split('?')[0]}{path}"
 
 
+def swapped(board: Board, one: int, other: int) -> Board:
+    """The board with two pieces exchanged."""
+    placements = board.placements.copy()
+    placements[[one, other]] = placements[[other, one]]
+    return Board(placements, board.width, board.height)
+
+
 @contextlib.contextmanager
 def served(root: Path, *what: str) -> Iterator[Site]:
     """A server of `lns web` in a directory, in a process of its own, which must end in order."""

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import lns
+from instances.board import Board
+from instances.puzzle import Puzzle
 from tests.web import firefox as firefox_support
 from tests.web.browsing import Site, served
 
@@ -35,6 +38,12 @@ def browser() -> Iterator[Browser]:
         started = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield started
         started.close()
+
+
+@pytest.fixture(scope="session")
+def small() -> tuple[Puzzle, Board]:
+    """A puzzle and its solution."""
+    return lns.generate("like-e2", width=5, seed=3)
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from instances import formats
 from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from tests.web.browsing import Site, cell, drag, kept, open_board
+from tests.web.browsing import Site, cell, drag, kept, open_board, swapped
 
 pytest.importorskip("playwright")
 from playwright.sync_api import expect
@@ -24,17 +24,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def small() -> tuple[Puzzle, Board]:
-    return lns.generate("like-e2", width=5, seed=3)
-
-
-def swapped(board: Board, one: int, other: int) -> Board:
-    placements = board.placements.copy()
-    placements[[one, other]] = placements[[other, one]]
-    return Board(placements, board.width, board.height)
 
 
 def shown(page: Page) -> list[int]:

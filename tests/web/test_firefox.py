@@ -15,7 +15,7 @@ from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.cli.main import main
 from lns.web.routes.pages import PAGES
-from tests.web.browsing import Site
+from tests.web.browsing import Site, swapped
 
 if TYPE_CHECKING:
     from tests.web.firefox import Firefox, Tab
@@ -23,17 +23,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 EMPTY = "() => document.querySelectorAll('#place .empty').length"
-
-
-@pytest.fixture(scope="module")
-def small() -> tuple[Puzzle, Board]:
-    return lns.generate("like-e2", width=5, seed=3)
-
-
-def swapped(board: Board, one: int, other: int) -> Board:
-    placements = board.placements.copy()
-    placements[[one, other]] = placements[[other, one]]
-    return Board(placements, board.width, board.height)
 
 
 def cell(number: int) -> str:
