@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
+import signal
 import socket
 import threading
 import time
@@ -164,14 +166,29 @@ def test_killed_processes_lose_no_finished_trial(made_up: None, database: str, t
         processes[kill].kill()
         processes[kill + 4].start()
         known = _kept(known, watcher)
+    _stop_within_a_trial(processes[KILLS:], watcher)
     for process in processes:
         process.kill()
         process.join()
     _kept(known, watcher)
-    left = len(watcher.trials(TrialState.RUNNING))
+    left = watcher.trials(TrialState.RUNNING)
     again = open_study(places[0], StudyRequest(storage=database))
     started = [trial for trial in again.trials(TrialState.RUNNING) if "holder" in trial.user_attrs]
     assert not started and left, "what they ran is tried again"
+
+
+def _stop_within_a_trial(processes: list[Any], watcher: studies.Study) -> None:
+    """Stop all ``processes`` at a moment when at least one of them runs a trial."""
+    end = time.monotonic() + 120
+    while True:
+        for process in processes:
+            os.kill(process.pid, signal.SIGSTOP)
+        if watcher.trials(TrialState.RUNNING):
+            return
+        assert time.monotonic() < end
+        for process in processes:
+            os.kill(process.pid, signal.SIGCONT)
+        time.sleep(0.02)
 
 
 def _kept(known: dict[int, str], study: studies.Study) -> dict[int, str]:
