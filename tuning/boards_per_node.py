@@ -163,7 +163,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("instance", metavar="INSTANCE", help="a puzzle file, or the name of a shipped instance")
     parser.add_argument("--best", type=int, required=True, metavar="SCORE", help="search as if this score were reached")
     parser.add_argument("--nodes", type=float, default=3e9, help="nodes of each island (default 3e9)")
-    parser.add_argument("--seeds", type=int, default=6, metavar="N", help="random seeds 1 to N (default 6)")
+    parser.add_argument("--seeds", type=int, default=6, metavar="N", help="number of random seeds (default 6)")
+    parser.add_argument("--first-seed", type=int, default=1, metavar="SEED", help="the first of them (default 1)")
     parser.add_argument("--islands", type=int, default=1, metavar="N", help="islands of each seed (default 1)")
     parser.add_argument("--workers", type=int, default=2, metavar="N", help="worker processes (default 2)")
     parser.add_argument("--engine", choices=("construct", "auto"), default="construct", help="default construct")
@@ -175,9 +176,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         params = parameters.load(args.params) if args.params else Params()
         if not BELOW < args.best < puzzle.max_score:
             raise InputError(f"--best {args.best}; expected a score of {BELOW + 1} to {puzzle.max_score - 1}")
-        for name in ("nodes", "seeds", "islands", "workers"):
+        for name in ("nodes", "seeds", "first_seed", "islands", "workers"):
             if not 1 <= getattr(args, name) < 1e15:
-                raise InputError(f"--{name} {getattr(args, name):g}; expected 1 or more")
+                raise InputError(f"--{name.replace('_', '-')} {getattr(args, name):g}; expected 1 or more")
         _run(args, puzzle, params)
     except InputError as error:
         print(f"boards_per_node: {error}", file=sys.stderr)
@@ -201,7 +202,7 @@ def _run(args: argparse.Namespace, puzzle: Puzzle, params: Params) -> None:
 def _count_variant(pool: WorkerPool, args: argparse.Namespace, puzzle: Puzzle, params: Params) -> None:
     jobs = [
         pool.submit(count_boards, puzzle, params, seed, args.best, int(args.nodes), island, args.islands, args.engine)
-        for seed in range(1, args.seeds + 1)
+        for seed in range(args.first_seed, args.first_seed + args.seeds)
         for island in range(args.islands)
     ]
     counts = []

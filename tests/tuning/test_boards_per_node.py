@@ -34,6 +34,10 @@ def test_a_table_with_a_line_for_each_seed_and_one_for_all(capsys):
     assert [int(one) for one in lines[4].split()[1:7]] == [
         sum(int(line.split()[2 + i]) for line in lines[1:4]) for i in range(6)
     ]
+    last = ["like-e2-8x8", "--best", "110", "--nodes", "1e6", "--seeds", "1", "--first-seed", "3"]
+    assert main(last) == 0
+    assert capsys.readouterr().out.splitlines()[1].split()[:8] == lines[3].split()[:8]
+    assert main([*last[:-1], "0"]) == 2 and "--first-seed 0; expected 1 or more" in capsys.readouterr().err
 
 
 @pytest.mark.slow
