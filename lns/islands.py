@@ -20,7 +20,7 @@ from lns.greedy import ORIGIN as GREEDY
 from lns.greedy import greedy_board
 from lns.params import Params
 from lns.rounds import Island, Report, Task
-from lns.worker_pool import InProcessExecutor, WorkerLost
+from lns.worker_pool import UNGUARDED, InProcessExecutor, WorkerLost
 from lns.workers import GRACE_S, MAX_LOST_ROUNDS, ExecutorWorkers, LocalWorkers, Workers
 from lns_support.errors import InputError
 
@@ -307,6 +307,11 @@ class Archipelago:
             raise failed
 
     def _handle_lost_worker(self, number: int, error: Exception) -> None:
+        if isinstance(error, WorkerLost) and error.exitcode == UNGUARDED:
+            raise InputError(
+                "the script calls lns.solve or lns.resume where each worker, which imports the script, would call it "
+                "again; expected the call under if __name__ == '__main__':"
+            )
         most = MAX_LOST_ROUNDS if self._workers is None else self._workers.max_lost
         self._lost[number] += 1
         self._ahead.pop(number, None)

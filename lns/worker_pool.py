@@ -28,6 +28,9 @@ _Job = tuple[Future[Any], Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 # Sent to the whole process group by a terminal or service manager. Workers ignore them: the parent ends the workers.
 _PARENT_SIGNALS = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
 
+WORKER_NAME = "island-"  # with its number
+UNGUARDED = 78  # exit status of a worker: the main module, which it imports, calls `lns.solve` without a guard
+
 _stop_flag: Any = None  # in a worker: memory shared with the parent
 _begin: Any = None  # likewise
 
@@ -176,7 +179,7 @@ class WorkerPool(Executor):
     def _start(self, slot: int) -> Connection:
         parent_end, worker_end = self._context.Pipe()
         process = self._context.Process(
-            target=_work, args=(worker_end, self._flag, self._begin), daemon=True, name=f"island-{slot}"
+            target=_work, args=(worker_end, self._flag, self._begin), daemon=True, name=f"{WORKER_NAME}{slot}"
         )
         process.start()
         self._processes[slot] = process

@@ -19,6 +19,7 @@ from lns.params import Params
 from lns.runs.history import UNLIMITED_S, RunHistory
 from lns.runs.settings import LEAST_CHECKPOINT_S
 from lns.terminal.options import available_cores, max_workers
+from lns.worker_pool import UNGUARDED, WORKER_NAME
 from lns.workers import Workers
 from lns_support.errors import InputError
 from lns_support.text import count_of
@@ -135,8 +136,14 @@ def check_arguments(
 
 
 def refuse_import_of_main(function: str) -> None:
-    """Raises InputError in a worker that imports a script whose call is not guarded: workers would start workers."""
-    if getattr(multiprocessing.current_process(), "_inheriting", False):
+    """Raises InputError in a process that imports a script whose call is not guarded: workers would start workers.
+
+    A worker of `lns` ends with a status that tells its parent, which says so once.
+    """
+    process = multiprocessing.current_process()
+    if getattr(process, "_inheriting", False):
+        if process.name.startswith(WORKER_NAME):
+            raise SystemExit(UNGUARDED)
         raise InputError(
             f"{function} was called while a worker imports the main module; expected the call in the script under "
             "if __name__ == '__main__':"

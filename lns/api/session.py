@@ -99,6 +99,7 @@ class SearchSession:
         self._improved_at = 0.0
         self._why = "failed"
         self._failure: BaseException | None = None
+        self._done = threading.Event()
         self._placements_before = archipelago.statistics.placements  # of earlier sessions
         self._steps_before = {number: island.steps for number, island in archipelago.islands.items()}
         recorder.on_best = self._improved
@@ -111,9 +112,9 @@ class SearchSession:
             thread.start()
             while True:
                 try:
-                    thread.join(TICK_S)
+                    done = self._done.wait(TICK_S)  # Ctrl-C during `join` marks a running thread as dead in Python 3.11
                     self._deliver()
-                    if not thread.is_alive():
+                    if done:
                         self._deliver()  # what came between the last delivery and the end
                         break
                 except KeyboardInterrupt:
@@ -170,6 +171,8 @@ class SearchSession:
             self._why = why
         except BaseException as error:
             self._failure = error
+        finally:
+            self._done.set()
 
     def _after_round(self, archipelago: Archipelago) -> None:
         self.recorder.on_round(archipelago)

@@ -22,6 +22,7 @@ from lns.api.arguments import resumed_workers
 from lns.api.result import Result
 from lns.cli.main import main
 from lns.runs.history import RunHistory, SessionRecord
+from lns.runs.run_summary import load_summary
 from lns.terminal.options import available_cores, max_workers
 from tests.cli.run_program import ROOT
 
@@ -175,15 +176,26 @@ def test_a_run_directory_that_is_in_the_way_is_refused_and_left_alone(tmp_path: 
 
 
 class Interrupt:
-    """A callback that sends Ctrl-C once, at the first board."""
+    """A callback that sends Ctrl-C once, at the first board: at once, or while the caller waits for the search."""
 
-    def __init__(self) -> None:
-        self.sent = False
+    def __init__(self, *, waiting: bool = False) -> None:
+        self.sent, self.waiting = False, waiting
 
     def __call__(self, found: lns.FoundBoard) -> None:
-        if not self.sent:
-            self.sent = True
+        if self.sent:
+            return
+        self.sent = True
+        if self.waiting:
+            threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        else:
             _thread.interrupt_main()
+
+
+def test_ctrl_c_while_the_caller_waits_ends_the_search_in_order(tmp_path: Path) -> None:
+    result = quick("like-e2-8x8", steps=None, time=600, on_improve=Interrupt(waiting=True), run_dir=tmp_path / "run")
+    assert result.why == "interrupted" and result.board is not None and result.elapsed_s < 300
+    assert not [thread for thread in threading.enumerate() if thread.name == "lns-search"]
+    assert load_summary(tmp_path / "run").why == "interrupted"
 
 
 @pytest.mark.slow
@@ -231,7 +243,8 @@ def test_a_script_without_the_guard_is_told_so(tmp_path: Path) -> None:
     ended = subprocess.run(
         [sys.executable, str(script)], capture_output=True, text=True, env=_environment(), timeout=300
     )
-    assert ended.returncode != 0 and "if __name__ == '__main__':" in ended.stderr
+    assert ended.returncode != 0 and "if __name__ == '__main__':" in ended.stderr.splitlines()[-1]
+    assert ended.stderr.count("Traceback") == 1, "that of the script, none of its workers"
     script.write_text(
         "import lns\nif __name__ == '__main__':\n    print(lns.solve('like-e2-4x4', time=5, progress=None).score)\n"
     )
