@@ -33,7 +33,7 @@ from lns.api.progress import ProgressView, progress_view
 from lns.api.result import IslandSummary, Result
 from lns.api.session import RunRecorder, SearchSession
 from lns.api.starting import full_start, pinned
-from lns.api.stopping import StopRule
+from lns.api.stopping import StopRule, length_of
 from lns.engine import FoundBoard
 from lns.engines import KERNELS
 from lns.islands import Archipelago
@@ -225,7 +225,7 @@ def solve(
         log.info(
             "%s%s, seed %d%s, %s", count_of(workers, "worker"),
             " (one for each core)" * (all_cores and executor is None and workers > 1),
-            seed, " (drawn at random)" * drawn, _plan(seconds),
+            seed, " (drawn at random)" * drawn, _plan(seconds) + _patience(stop),
         )  # fmt: skip
         return _run(
             puzzle, archipelago, recorder, directory, target=target, seconds=seconds, steps=steps, stop=stop,
@@ -295,7 +295,8 @@ def resume(
         workers = workers or resumed_workers(searching, history)
         if missing := parameters.omitted_names(read_text(directory.path / PARAMETERS)):
             log.warning("%s is of another version, without %s: its defaults are taken", PARAMETERS, ", ".join(missing))
-        log.info("going on at %s of search; %s", format_duration(history.elapsed_s), _resumed_plan(history, time))
+        plan = _resumed_plan(history, time) + _patience(stop)
+        log.info("going on at %s of search; %s", format_duration(history.elapsed_s), plan)
         history.budget_s = history.elapsed_s + seconds
         best = recovered.best
         archipelago = Archipelago(
@@ -403,6 +404,12 @@ def _start(
 
 def _plan(seconds: float) -> str:
     return f"{format_duration(seconds)} of search" if seconds < UNLIMITED_S else "no time limit"
+
+
+def _patience(stop: StopRule | None) -> str:
+    """What ends the search where it finds nothing better, behind its plan; "" if nothing does."""
+    seconds = None if stop is None else stop.max_seconds_without_gain
+    return "" if seconds is None else f"; it ends after {length_of(seconds)} without a better board"
 
 
 def _resumed_plan(history: RunHistory, time: float | None) -> str:

@@ -57,6 +57,11 @@ class StopRule:
         """Seconds after which this rule certainly ends the search."""
         return None
 
+    @property
+    def max_seconds_without_gain(self) -> float | None:
+        """Seconds of search without a better board after which this rule certainly ends the search."""
+        return None
+
 
 @dataclass(frozen=True)
 class MaxTime(StopRule):
@@ -96,6 +101,13 @@ class TargetScore(StopRule):
         return "target reached" if progress.best_score >= self.score else None
 
 
+def length_of(seconds: float) -> str:
+    """The seconds of a rule in words; all digits below a minute."""
+    from lns.runs.files import format_duration
+
+    return format_duration(seconds) if seconds >= 60 else f"{seconds:g} s"
+
+
 @dataclass(frozen=True)
 class NoImprovement(StopRule):
     """End when the best board is ``seconds`` of search old."""
@@ -103,12 +115,11 @@ class NoImprovement(StopRule):
     seconds: float
 
     def __call__(self, progress: SearchProgress) -> str | None:
-        from lns.runs.files import format_duration
+        return None if progress.since_improvement_s < self.seconds else f"no improvement in {length_of(self.seconds)}"
 
-        if progress.since_improvement_s < self.seconds:
-            return None
-        length = format_duration(self.seconds) if self.seconds >= 60 else f"{self.seconds:g} s"
-        return f"no improvement in {length}"
+    @property
+    def max_seconds_without_gain(self) -> float | None:
+        return self.seconds
 
 
 @dataclass(frozen=True)
@@ -125,6 +136,11 @@ class _Any(StopRule):
     @property
     def max_seconds(self) -> float | None:
         return min((rule.max_seconds for rule in self.rules if rule.max_seconds is not None), default=None)
+
+    @property
+    def max_seconds_without_gain(self) -> float | None:
+        limits = (rule.max_seconds_without_gain for rule in self.rules)
+        return min((limit for limit in limits if limit is not None), default=None)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING
 from lns.api.stopping import NoImprovement, SearchProgress, StopRule
 from lns.cli.stats import facts, table
 from lns.terminal.options import duration
-from lns.terminal.output import ANSWER_IS_NO, BAD_INPUT, DONE, print_error, print_json, print_text, print_wrapped
+from lns.terminal.output import (
+    ANSWER_IS_NO,
+    BAD_INPUT,
+    DONE,
+    command_name,
+    print_error,
+    print_json,
+    print_text,
+    print_wrapped,
+)
 from lns.terminal.progress import screen_log
 from lns.terminal.signals import signal_handler
 from lns_support.errors import InputError
@@ -77,7 +86,9 @@ class SignalStop(StopRule):
         if not self._searching:
             raise SystemExit(128 + number)
         self.number = number
-        print_error(f"lns: {signal.Signals(number).name}: saving; once more ends at once")
+        how = "Ctrl-C" if number == signal.SIGINT else signal.Signals(number).name
+        # below the live line, in which a terminal shows ^C
+        print_error(f"{chr(10) * sys.stderr.isatty()}lns: {how}: saving; once more ends at once")
 
 
 class SearchEnd:
@@ -154,15 +165,15 @@ def ended(result: Result, end: SearchEnd, args: argparse.Namespace, *, target: i
 def _print_summary(result: Result, stats: str, *, with_url: bool) -> None:
     """The score and what it means, where the run is saved, and the commands that come next."""
     from instances.pairing import pairing
-    from lns.runs.files import format_duration, reason_in_words
+    from lns.runs.files import INSTANCE, format_duration, reason_in_words
 
     workers = result.history.sessions[-1].workers
     if stats:
         print_wrapped(f"work        {result.elapsed_s:.1f} s, {result.statistics.summary(result.elapsed_s)}")
         print_text(stats)
-    print_text(f"best score  {result.score_in_words}")
+    print_text(f"best score  {result.score_in_words}{_without_target(result)}")
     print_text(
-        f"search      {reason_in_words(result.why)} after {format_duration(result.elapsed_s)}; "
+        f"search      ended after {format_duration(result.elapsed_s)}: {reason_in_words(result.why)}; "
         f"{count_of(workers, 'worker')}, seed {result.seed}"
     )
     print_text(f"saved in    {result.run_dir}")
@@ -170,12 +181,21 @@ def _print_summary(result: Result, stats: str, *, with_url: bool) -> None:
     if with_url or result.write_errors:
         print_text(f"viewer      {result.url or 'none: it has no letter for some of the colours'}")
     if result.record:
-        print_text(f"see it      lns show {directory}")
+        print_text(f"see it      {command_name()} show {directory}")
     if (
         not result.solved
         and result.score < pairing(result.puzzle).best_possible
         and result.why != "nothing left to search"
     ):
         time = "" if result.history.remaining_s >= 1 else " --time 1h"
-        print_text(f"go on       lns resume {directory}{time}")
+        reached = result.target is not None and result.score >= result.target
+        # a run keeps its target, so that its resumption would end at once
+        again = f"solve {shlex.quote(f'{result.run_dir}/{INSTANCE}')} --start {directory}"
+        print_text(f"go on       {command_name()} {again if reached else f'resume {directory}{time}'}")
     sys.stdout.flush()
+
+
+def _without_target(result: Result) -> str:
+    """What to say of the target of the run where it was not reached; else ""."""
+    missed = result.target is not None and result.score < result.target
+    return f"; the target {result.target} was not reached" if missed else ""

@@ -19,6 +19,7 @@ from lns.cli.main import main
 from lns.engine import FoundBoard
 from lns.runs.run_summary import load_summary
 from lns.terminal import notify
+from lns.terminal.output import command_name
 from lns_support.errors import InputError
 from tests.cli.run_program import ONE_WORKER, ROOT, is_alive, program, wait_for
 from tests.lns.run_parts import best_of, finished_run
@@ -113,15 +114,34 @@ def test_the_end_is_a_few_short_lines_with_the_next_commands(
     score = best_of(run)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"best score  {score} of 112, {112 - score} mismatches"
-    assert lines[1].startswith("search      steps made after ") and "; 1 worker, seed " in lines[1]
+    assert re.match(r"search      ended after \d+ s: steps made; 1 worker, seed ", lines[1])
     assert lines[2:] == [f"saved in    {run}", f"see it      lns show '{run}'", f"go on       lns resume '{run}'"]
     assert main(["resume", str(run), "--steps", "1", "--quiet", "--url"]) == 0
     url = json.loads((run / "best.json").read_text())["url"]
     assert f"\nviewer      {url}\n" in capsys.readouterr().out
+    missed = [*command, "--steps", "1", "--target", "112", "--run-dir", str(tmp_path / "missed")]
+    assert main(missed) == 1
+    assert "; the target 112 was not reached\n" in capsys.readouterr().out
+    reached = tmp_path / "reached"
+    assert main([*command, "--steps", "1", "--target", "50", "--run-dir", str(reached)]) == 0
+    said = capsys.readouterr().out
+    assert "target reached" in said and "not reached" not in said
+    assert f"go on       lns solve {reached}/instance.json --start {reached}\n" in said, "its resumption ends at once"
     start = ["--start", str(ROOT / "instances" / "data" / "like-e2-4x4.solution.txt")]
     assert main(["solve", "like-e2-4x4", *start, "--run-dir", str(tmp_path / "solved"), "--quiet", *ONE_WORKER]) == 0
     solved = capsys.readouterr().out
     assert solved.startswith("best score  24 of 24, solved") and "lns resume" not in solved
+
+
+def test_the_next_commands_can_be_typed_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: dict[str, str | None] = {"lns": None}
+    monkeypatch.setattr("shutil.which", found.get)
+    for started, named in ((".venv/bin/lns", ".venv/bin/lns"), ("/a b/lns", "'/a b/lns'"), ("/x/__main__.py", "lns")):
+        monkeypatch.setattr("sys.argv", [started])
+        assert command_name() == named
+    found["lns"] = "/usr/bin/lns"
+    monkeypatch.setattr("sys.argv", [".venv/bin/lns"])
+    assert command_name() == "lns"
 
 
 def test_the_seed_is_drawn_and_saved_and_workers_are_as_many_as_cores(
@@ -159,6 +179,8 @@ def test_a_run_ends_when_the_score_no_longer_rises(tmp_path: Path, params: str) 
     command = ["solve", "like-e2-8x8", "--engine", "tabu", "--params", params, "--quiet", *ONE_WORKER]
     assert main([*command, "--stop-after-no-gain", "1", "--run-dir", str(run)]) == 0
     one = load_summary(run)
+    log = (run / "run.log").read_text()
+    assert "no time limit; it ends after 1 s without a better board\n" in log
     assert one.why == "no improvement in 1 s" and not one.history.has_time_limit
     assert one.history.elapsed_s >= one.history.improvements[-1].elapsed_s + 1
 
