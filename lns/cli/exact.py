@@ -350,6 +350,8 @@ def _print(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> None:
     from exact.outcome import NODES_UNKNOWN
 
     counted = args.all or args.job == "count"
+    if args.job == "solve" and not args.all and outcome.board is not None:
+        print_text(*board_lines(puzzle, outcome.board), sep="\n")  # first: a URL may fill a terminal
     unbuilt = "; the time was over before the model was built" if "model_unfinished" in outcome.details else ""
     print_text(f"status      {outcome.status}{unbuilt}")
     print_text(f"solutions   {solutions_in_words(outcome.status, outcome.solutions, counted=counted)}")
@@ -361,5 +363,3 @@ def _print(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> None:
         rate = outcome.nodes / outcome.seconds / 1e6 if outcome.seconds else 0.0
         print_text(f"nodes       {outcome.nodes:,} ({args.solver})")
         print_text(f"time        {format_seconds(outcome.seconds)}, {rate:#.3g} M nodes/s")
-    if args.job == "solve" and not args.all and outcome.board is not None:
-        print_text(*board_lines(puzzle, outcome.board), sep="\n")

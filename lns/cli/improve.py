@@ -163,6 +163,8 @@ def _improve_region(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> i
         write_board(args, puzzle, result.board)
     finally:  # the answer is printed even if the file cannot be written, and the file written even if stdout is closed
         _print_result(args, puzzle, board, result)
+    if args.output and not args.json:
+        print_text(f"written     {args.output}")
     if result.status == RegionStatus.INTERRUPTED:
         return INTERRUPTED
     return ANSWER_IS_NO if args.target is not None and result.score < args.target else DONE
@@ -210,13 +212,14 @@ def _print_result(args: argparse.Namespace, puzzle: Puzzle, given: Board, result
 
         print_json(answer | {"placements": result.board.without_blanks(puzzle).pairs(), "notes": args.notes})
     else:
+        if result.board != given:  # it may have the same score, for example if the given board broke a rule
+            print_text(*board_lines(puzzle, result.board), sep="\n")  # first: a URL may fill a terminal
         donors = f", {args.donors} of them donors" if args.donors and result.cells else ""
-        print_text(f"region      {count_of(len(result.cells), 'cell')}{donors}")
+        nothing = "" if result.cells or before.mismatches else ": the board has no mismatch"
+        print_text(f"region      {count_of(len(result.cells), 'cell')}{donors}{nothing}")
         print_text(f"score       {_score(puzzle, result, before)}")
         print_text(f"status      {_status(result, before)}")
         print_text(f"search      {count_of(result.nodes, 'node')}, {format_seconds(result.seconds)}")
-        if result.board != given:  # it may have the same score, for example if the given board broke a rule
-            print_text(*board_lines(puzzle, result.board), sep="\n")
 
 
 def _score(puzzle: Puzzle, result: RegionResult, before: Verification) -> str:
@@ -231,7 +234,10 @@ def _score(puzzle: Puzzle, result: RegionResult, before: Verification) -> str:
 
 def _status(result: RegionResult, before: Verification) -> str:
     if not before.violations:
-        return f"{result.status}: {_SENTENCES[result.status.name].format(bound=result.bound)}"
+        name = result.status.name
+        if name == "INTERRUPTED":
+            name = "IMPROVED" if result.improved else "BUDGET_SPENT"
+        return f"{result.status}: {_SENTENCES[name].format(bound=result.bound)}"
     if result.proven:
         return "optimal: no other legal refill of this region has a higher score"
     return f"{_status_name(result, before)}: a legal refill has at most {result.bound}"
@@ -252,7 +258,6 @@ _SENTENCES = {
     "TARGET_REACHED": "at most {bound} is possible",
     "IMPROVED": "a better way to fill the region; at most {bound} is possible",
     "BUDGET_SPENT": "nothing better found; at most {bound} is possible",
-    "INTERRUPTED": "interrupted; at most {bound} is possible",
 }
 
 

@@ -48,7 +48,8 @@ def run(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
     height, width = args.window
     check_shape(puzzle, height, width)
     announce_compilation(args)
-    warm_up(args.order)
+    with live_line(None, quiet=args.quiet or args.json):
+        warm_up(args.order)
     total = (puzzle.height - height + 1) * (puzzle.width - width + 1)
     sweep = _Sweep(_legal(puzzle, board, args.quiet), board, 0, total)
     sweep.board, sweep.before = sweep.given, verify(puzzle, sweep.given).score
@@ -60,6 +61,8 @@ def run(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
             atomic_write(args.svg, svg_map(_grid(args, puzzle, sweep), _LEGEND, title))
     finally:  # as for one region
         _print_result(args, puzzle, sweep)
+    if args.output and not args.json:
+        print_text(f"written     {args.output}")
     return INTERRUPTED if sweep.interrupted else DONE
 
 
@@ -133,11 +136,11 @@ def _print_result(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> No
         )
     else:
         searched = f"{len(done)} of {sweep.total} searched in {format_seconds(sweep.seconds)}"
+        if score > before:
+            print_text(*board_lines(puzzle, sweep.board), sep="\n")  # first: a URL may fill a terminal
         print(terminal_map(_grid(args, puzzle, sweep), _LEGEND))
         print_text(f"{_shape_in_words(args)}: {searched}, by upper left cell")
         print_text(f"score       {score} of {puzzle.max_score}, before {before}")
-        if score > before:
-            print_text(*board_lines(puzzle, sweep.board), sep="\n")
 
 
 def _shape_in_words(args: argparse.Namespace) -> str:

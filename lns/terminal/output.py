@@ -18,13 +18,13 @@ def print_text(*values: object, sep: str = " ", end: str = "\n", flush: bool = F
     print(*(escape_controls(str(value)) for value in values), sep=sep, end=end, flush=flush)
 
 
-def print_wrapped(text: str) -> None:
-    """`print_text` for a sentence: on a terminal, lines end between words."""
-    print_text(wrapped(text, sys.stdout))
+def print_wrapped(text: str, *, indent: int = 0) -> None:
+    """`print_text` for a sentence: on a terminal, lines end between words, the rest of one indented."""
+    print_text(wrapped(text, sys.stdout, indent=indent))
 
 
-def wrapped(text: str, stream: TextIO) -> str:
-    """``text``, its long lines ended between words where ``stream`` is a terminal."""
+def wrapped(text: str, stream: TextIO, *, indent: int = 0) -> str:
+    """``text``, its long lines ended between words where ``stream`` is a terminal; the rest of a line is indented."""
     if not stream.isatty():
         return text
     import shutil
@@ -32,9 +32,20 @@ def wrapped(text: str, stream: TextIO) -> str:
 
     width = max(20, shutil.get_terminal_size((80, 24)).columns)
     return "\n".join(
-        line if len(line) <= width else textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
+        line
+        if len(line) <= width
+        else textwrap.fill(line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
         for line in text.split("\n")
     )
+
+
+def command_name() -> str:
+    """How to call this program in a shell: "lns", or the path it was started by where a shell does not find that."""
+    import shlex
+    import shutil
+
+    started = sys.argv[0]
+    return "lns" if os.path.basename(started) != "lns" or shutil.which("lns") else shlex.quote(started)  # noqa: PTH119
 
 
 def print_error(line: str) -> None:

@@ -64,6 +64,7 @@ class LiveLine:
             self._redirect = logging_redirect_tqdm([log])
             self._redirect.__enter__()
             self._bar = tqdm(
+                desc=self._activity,
                 total=round(self._seconds or 0) or None, unit="s", leave=False, file=sys.stderr, dynamic_ncols=True,
                 bar_format="{desc} |{bar}|" if self._seconds else "{desc} [{elapsed}]",
             )  # fmt: skip

@@ -18,13 +18,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import lns
 from exact.region import region_search, warmup
+from exact.region.result import RegionStatus
 from instances.board import Board
 from instances.draw.heatmap import svg_map, terminal_map
 from instances.formats import load_board, viewer_url, write
 from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
+from lns.cli import improve_everywhere
+from lns.cli.improve import _status
 from lns.cli.main import main
+from lns.terminal import progress
 from tests.cli.run_program import ROOT, program, wait_for
 from tests.instances.small_puzzles import planted
 
@@ -79,6 +84,33 @@ def test_rows_are_improved_to_a_proven_optimum_and_written(
     assert load_board(str(answer["url"]), PUZZLE)[1] == board
     status, answer = improve_json(capsys, str(out), "--puzzle", puzzle_file, "--rows", "1:3")
     assert status == 0 and answer["status"] == "optimal" and not answer["improved"]
+
+
+def test_the_answer_ends_with_its_score_and_file(
+    files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    puzzle_file, board_file = files
+    out = tmp_path / "better.json"
+    assert main(["improve", board_file, "--puzzle", puzzle_file, "--rows", "1-2", "-o", str(out)]) == 0
+    labels = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert labels == ["url", "region", "score", "status", "search", "written"], "a URL may fill a terminal"
+    assert main(["improve", str(out)]) == 0
+    assert capsys.readouterr().out.startswith("region      0 cells: the board has no mismatch\n")
+    result = lns.improve(PUZZLE, swapped(), lns.cells.rows(PUZZLE, 1, 3))
+    before = verify(PUZZLE, swapped())
+    stopped = dataclasses.replace(result, status=RegionStatus.INTERRUPTED, bound=PUZZLE.max_score)
+    assert _status(stopped, before).startswith("interrupted: a better way to fill the region; at most ")
+    stopped = dataclasses.replace(stopped, score=result.score_before)
+    assert _status(stopped, before).startswith("interrupted: nothing better found; at most ")
+
+
+def test_the_windows_say_what_they_wait_for(
+    files: tuple[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "WAIT_S", 0.0)
+    monkeypatch.setattr(improve_everywhere, "warm_up", lambda order: time.sleep(2.5))
+    assert main(["improve", files[1], "--puzzle", files[0], "--everywhere", "--window", "1x2"]) == 0
+    assert "starting, 2 s" in capsys.readouterr().err
 
 
 def test_a_target_that_is_not_reached_is_the_answer_no(
@@ -145,8 +177,8 @@ def test_a_board_of_too_many_colours_for_a_url_is_printed_as_placements(
         assert status == 0 and answer["url"] == "" and answer["placements"] == solved.pairs()
         assert main(["improve", *question, *region]) == 0
         lines = capsys.readouterr().out.splitlines()
-        assert lines[-2].startswith("url         - (a viewer URL has no letter")
-        assert lines[-1] == f"placements  {json.dumps(solved.pairs())}"
+        assert lines[0].startswith("url         - (a viewer URL has no letter"), "the answer comes last"
+        assert lines[1] == f"placements  {json.dumps(solved.pairs())}"
 
 
 def test_without_a_region_the_cells_around_the_mismatches_are_freed(
