@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from exact.outcome import Outcome
+from exact.outcome import Outcome, SolveStatus
 from exact.request import Request
 from exact.solvers import solve_request
 from instances.puzzle import Puzzle
@@ -191,14 +191,14 @@ def size_of(details: dict[str, float]) -> str:
 
 
 def table(rows: Sequence[ComparisonRow]) -> str:
-    """The rows as aligned text; '-' where a number is not known."""
+    """The rows as aligned text; '-' where a number is not known, no column of sizes where no row has one."""
     head = ["instance", "solver", "status", "solutions", "nodes", "seconds", "MB", "size"]
     body = [
         [
             row.instance,
             row.solver,
             row.status,
-            f"{row.solutions:,}" if row.solutions >= 0 else "-",
+            _solutions_in_words(row),
             f"{row.nodes:,}" if row.nodes >= 0 else "-",
             format_seconds(row.seconds).removesuffix(" s") if row.seconds >= 0 else "-",
             f"{row.megabytes:.0f}" if row.megabytes >= 0 else "-",
@@ -206,6 +206,8 @@ def table(rows: Sequence[ComparisonRow]) -> str:
         ]
         for row in rows
     ]
+    if not any(line[-1] for line in body):
+        head, body = head[:-1], [line[:-1] for line in body]
     widths = [max(len(line[column]) for line in [head, *body]) for column in range(len(head))]
     right = {3, 4, 5, 6}
     return "\n".join(
@@ -215,3 +217,10 @@ def table(rows: Sequence[ComparisonRow]) -> str:
         ).rstrip()
         for line in [head, *body]
     )
+
+
+def _solutions_in_words(row: ComparisonRow) -> str:
+    """How many solutions there are, as far as the search tells: one that was cut off before the first tells nothing."""
+    if row.status in (SolveStatus.SOLVED, SolveStatus.INFEASIBLE):
+        return f"{row.solutions:,}"
+    return f"at least {row.solutions:,}" if row.solutions > 0 else "-"

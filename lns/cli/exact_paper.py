@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from lns.cli.exact_compare import announce
 from lns.terminal.options import duration, positive_number, whole_number
-from lns.terminal.output import DONE, INTERRUPTED, print_error, print_text
+from lns.terminal.output import DONE, INTERRUPTED, print_error, print_text, print_wrapped
+from lns_support.text import count_of
 
 if TYPE_CHECKING:
     from exact.compare import ComparisonRow
@@ -113,7 +114,8 @@ def _run_benoist2008(args: argparse.Namespace) -> int:
     plan = replace(FULL if args.full else SMALL, seed=args.seed, **changes)
     if args.show:
         rows, left = finished_runs(plan, args.output)
-        print_text(tables(rows, plan) + "\n\n" + _missing([(f"{n}x{n}-c{k}", method) for n, k, method in left]))
+        print_text(tables(rows, plan) + "\n")
+        print_wrapped(_missing([(f"{n}x{n}-c{k}", method) for n, k, method in left]))
         return DONE
     completed = []
     status = DONE
@@ -134,6 +136,7 @@ def _run_benoist2008(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
+    from exact.compare import read_rows
     from exact.paper import runs
     from lns.terminal.progress import live_line, log
     from lns_support.errors import InputError
@@ -163,7 +166,11 @@ def _run(args: argparse.Namespace) -> int:
     if args.show:
         planned = list(paper.runs(plan))
         rows, left = runs.finished_rows(planned, args.output)
-        print_text(paper.tables(rows, plan) + "\n\n" + _missing([(run.instance, run.solver) for run in left]))
+        missing = _missing([(run.instance, run.solver) for run in left])
+        if others := len(read_rows(args.output)) - len(rows):
+            missing += f"\n{count_of(others, 'row')} of {args.output} not shown: expected the options of their runs"
+        print_text(paper.tables(rows, plan) + "\n")
+        print_wrapped(missing)
         return DONE
     status = DONE
     try:

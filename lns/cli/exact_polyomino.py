@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from lns.terminal.options import check_files, duration, nonempty_path, positive_number, whole_number, worker_count
-from lns.terminal.output import print_text
+from lns.terminal.output import print_text, print_wrapped
 from lns_support.text import count_of, format_seconds
 
 if TYPE_CHECKING:
@@ -368,7 +368,7 @@ def _print_text(args: argparse.Namespace, grid: Grid, result: FillResult) -> Non
         sys.stdout.write(_picture(args, grid, result.filling) + "\n\n")
     print_text(f"status      {result.status}")
     print_text(f"fillings    {solutions_in_words(result.status, result.solutions, counted=args.count)}")
-    print_text(f"convention  {CONVENTION}")
+    print_wrapped(f"convention  {CONVENTION}", indent=12)
     if result.nodes == NODES_UNKNOWN:
         print_text("nodes       - (xcover does not report them)")
     else:

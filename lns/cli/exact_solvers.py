@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from lns.terminal.output import print_text
+from lns.terminal.output import print_wrapped
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,5 +35,5 @@ def run(args: argparse.Namespace) -> int:
     for name, entry in solvers.items():
         needs = "" if entry.extra is None else f"; needs {EXTRAS[entry.extra][1]}"
         missing = "" if entry.extra is None or is_installed(entry.extra) else ", which is not installed"
-        print_text(f"{name:<{width}}  {entry.description} ({entry.source}{needs}{missing})")
+        print_wrapped(f"{name:<{width}}  {entry.description} ({entry.source}{needs}{missing})", indent=width + 2)
     return DONE

@@ -107,7 +107,10 @@ def test_missing_runs_of_a_paper_are_named_and_made(capsys: pytest.CaptureFixtur
     assert main([*small, "--per-size", "3", "--solvers", "zig-zag"]) == 0
     assert Path("rows.csv").read_text().startswith(before)
     assert main([*small, "--per-size", "3", "--solvers", "zig-zag", "--show"]) == 0
-    assert "no run is missing" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "no run is missing" in shown and "not shown" not in shown
+    assert main([*small, "--per-size", "1", "--solvers", "zig-zag", "--show"]) == 0
+    assert "4 rows of rows.csv not shown: expected the options of their runs" in capsys.readouterr().out
 
 
 def test_missing_runs_of_the_other_experiment(capsys: pytest.CaptureFixture[str]) -> None:

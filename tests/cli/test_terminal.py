@@ -71,6 +71,8 @@ def test_lines_end_between_words_on_a_terminal_and_nowhere_else(monkeypatch: pyt
     assert shown == "saved in  runs/one\nsearch  time over after 25 s;\n2 workers, seed 835566150"
     assert wrapped(text, io.StringIO()) == text
     assert wrapped("x" * 40, Terminal()) == "x" * 40, "a path is not cut"
+    table_row = "dlx     exact cover, as many items an edge"
+    assert wrapped(table_row, Terminal(), indent=8) == "dlx     exact cover, as many\n        items an edge"
 
 
 def test_help_wraps_paragraphs_and_leaves_examples(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,6 +56,9 @@ def test_compare_counts_refuses_and_reuses_rows(tmp_path: Path) -> None:
     assert again == rows[:2]
     assert csv.read_text() == before
     assert len(table(rows).splitlines()) == 6
+    cut_off = [replace(rows[0], status="budget spent", solutions=found, size="") for found in (0, 5)]
+    assert "size" in table(rows) and "size" not in table(cut_off)
+    assert re.search("budget spent +- ", table(cut_off)) and "at least 5" in table(cut_off)
     csv.write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match="other columns"):
         read_rows(csv)
