@@ -172,6 +172,7 @@ def histogram(counts: dict[int, int]) -> str:
             parts.append(f'<text class="middle" x="{middle:.1f}" y="{_HEIGHT - 24}">{score}</text>')
     parts.append(f'<path class="axis" d="M{_LEFT} {base}H{_WIDTH - _RIGHT}"/>')
     parts.append(f'<text class="middle" x="{(_LEFT + _WIDTH - _RIGHT) / 2}" y="{_HEIGHT - 6}">score</text>')
+    parts.append(f'<text x="4" y="{_TOP - 2}">boards, logarithmic</text>')
     return chart("boards by score", _WIDTH, _HEIGHT, parts)
 
 

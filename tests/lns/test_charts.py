@@ -69,6 +69,7 @@ def test_bars_are_logarithmic_and_stand_on_the_axis() -> None:
         for y, height, title in re.findall(r' y="([\d.]+)" [^>]*height="([\d.]+)"><title>([^<]*)</title>', svg)
     ]
     assert [title for *_, title in bars] == ["1 board of 10", "9 boards of 12", "99 boards of 13"], "none for 11"
+    assert ">boards, logarithmic</text>" in svg and ">score</text>" in svg
     assert len({round(y + height) for y, height, _ in bars}) == 1
     heights = [height for _, height, _ in bars]
     for height, count in zip(heights, (1, 9, 99), strict=True):
