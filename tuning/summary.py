@@ -24,7 +24,7 @@ from tuning.validate import Conclusion, Verdict
 
 MIN_TRIALS = 20  # for the importance of parameters
 NO_BOARD = -1e6  # value in the ranking by short runs of a trial that made no board where the defaults made one
-LABEL_WIDTH = 10  # of the facts below the verdict
+LABEL_WIDTH = 11  # of the facts below the verdict
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,8 @@ def verdict_text(study: Study, conclusion: Conclusion) -> str:
         else:
             where_text = str(where)
         slower = f" A run takes {winner.cost:.1f} x the seconds of the defaults." if winner.cost >= 1.2 else ""
-        return f"Use {where_text}: {winner.effect}.{slower}{_left_out(winner)}"
+        earlier = "" if winner.edges else " The scores are the same and come earlier, which counts up to half an edge."
+        return f"Use {where_text}: {winner.effect}.{earlier}{slower}{_left_out(winner)}"
     if why := _unfinished(study, conclusion):
         return f"No verdict yet, so keep the defaults: {why}; go on with `{_command(study)}`."
     if study.plan.held_out < MIN_HELD_OUT_PAIRS:
@@ -184,7 +185,7 @@ def facts(study: Study, conclusion: Conclusion, overhead: float | None) -> Itera
         yield "left out", f"{pairs}, as the defaults make no board within a short run there: {named}"
     if completed:
         best = max(completed, key=trial_value)
-        value = f"{trial_value(best):+.2f} edges over the defaults on the training pairs"
+        value = f"{validate.signed(trial_value(best))} edges over the defaults on the training pairs"
         yield "best trial", f"number {best.number}: {value}"
     if finished:
         yield "short runs", str(agreement(study))

@@ -100,20 +100,25 @@ class Verdict:
         if self.p >= ALPHA:
             return f"that may be chance: p = {self.p:.2g}, corrected for the number of candidates, is not below {ALPHA}"
         if self.edges < 0:
-            return f"its boards came earlier, but scored lower ({self.edges:+.2f} edges)"
+            return f"its boards came earlier, but scored lower ({signed(self.edges)} edges)"
         return ""
 
     @property
     def effect(self) -> str:
         """The mean difference with its interval, in words."""
         pairs = count_of(len(self.differences), "held-out pair")
-        return f"{self.mean:+.2f} edges on {pairs} (95% interval {self.low:+.2f} to {self.high:+.2f})"
+        return f"{signed(self.mean)} edges on {pairs} (95% interval {signed(self.low)} to {signed(self.high)})"
 
     def __str__(self) -> str:
         return (
-            f"trial {self.trial}: {self.effect}; scores alone {self.edges:+.2f}; p = {self.p:.2g}; "
+            f"trial {self.trial}: {self.effect}; scores alone {signed(self.edges)}; p = {self.p:.2g}; "
             f"a run takes {self.cost:.2f} x the seconds of the defaults"
         )
+
+
+def signed(edges: float) -> str:
+    """A difference with two decimals; with one digit where these would hide that it is not zero."""
+    return f"{edges:+.2f}" if not edges or abs(edges) >= 0.005 else f"{edges:+.1g}"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from scipy.stats import wilcoxon
 from tests.tuning.made_up import searched, validated
 from tuning import summary
 from tuning.objective import Trace
-from tuning.validate import ALPHA, alpha_share, candidates_of, choose_candidates, compare
+from tuning.validate import ALPHA, Conclusion, alpha_share, candidates_of, choose_candidates, compare
 
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 
@@ -98,6 +98,16 @@ def test_a_verdict_says_why_nothing_is_better():
     assert "p = 0.6, corrected" in replace(_verdict([1.0] * 24), p=0.6).doubt
     assert "scored lower (-0.10 edges)" in _verdict([0.3] * 24, edges=-0.1).doubt
     assert _verdict([1.0] * 24).doubt == ""
+
+
+def test_a_difference_is_not_rounded_to_none_and_equal_scores_are_said(made_up, tmp_path):
+    study, verdict = searched(tmp_path / "s", 5), _verdict([2e-5] * 24, edges=0.0)
+    assert verdict.effect == "+2e-05 edges on 24 held-out pairs (95% interval +2e-05 to +2e-05)"
+    text = summary.verdict_text(study, Conclusion((verdict,), 0))
+    assert text.endswith("The scores are the same and come earlier, which counts up to half an edge.")
+    more = _verdict([1.25] * 24, edges=1.0)
+    assert summary.verdict_text(study, Conclusion((more,), 0)).endswith(": " + more.effect + ".")
+    assert more.effect.startswith("+1.25 edges")
 
 
 def _store(study, params, pairs, best_scores):
