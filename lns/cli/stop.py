@@ -57,7 +57,8 @@ def run(args: argparse.Namespace) -> int:
         summary = load_summary(args.directory)
         if summary.state in ended:
             best = f"{summary.score} of {summary.puzzle.max_score}" if summary.best else "no board"
-            print_text(f"stopped with {best}; lns resume {summary.path} continues it")
+            goes_on = f"; {summary.resumption} continues it" if summary.resumption else ""
+            print_text(f"stopped with {best}{goes_on}")
             return DONE
     print_text(f"the run was asked to stop and has not stopped after {args.wait:g} s")
     return ANSWER_IS_NO

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import shlex
 import shutil
 import signal
 import sys
@@ -88,7 +87,8 @@ def _footer(runs: Sequence[RunSummary]) -> str:
     if any(run.state == "running" for run in runs):
         return f"q ends this view; the {'run goes' if len(runs) == 1 else 'runs go'} on"
     if len(runs) == 1:
-        return f"this run is over; q ends this view, lns resume {shlex.quote(str(runs[0].path))} goes on"
+        goes_on = f", {runs[0].resumption} goes on" if runs[0].resumption else ""
+        return f"this run is over; q ends this view{goes_on}"
     return "all runs are over; q ends this view"
 
 

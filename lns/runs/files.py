@@ -222,6 +222,11 @@ def local_time(text: str) -> str:
     return text if then is None else f"{then.astimezone():%d %b %H:%M}".lstrip("0")
 
 
-def reason_in_words(why: str) -> str:
-    """Why a session ended, for a person: signals are named by what sends them."""
+def reason_in_words(why: str, *, has_target: bool) -> str:
+    """Why a session ended, for a person: signals are named by what sends them.
+
+    ``has_target``: the user gave one; else the target is the best possible score.
+    """
+    if why == "target reached" and not has_target:
+        return "no better board is possible"
     return _REASONS.get(why, why)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -93,7 +94,15 @@ class RunSummary:
             return "starting"
         if self.state == "died":
             return "died without saving its end"
-        return f"ended: {reason_in_words(self.why)}" if self.why else self.state
+        words = reason_in_words(self.why, has_target=self.settings.target >= 0)
+        return f"ended: {words}" if self.why else self.state
+
+    @property
+    def resumption(self) -> str:
+        """The command that goes on with the run, for a shell; "" where it would end at once."""
+        if self.why == "target reached":
+            return ""
+        return f"lns resume {shlex.quote(str(self.path))}{'' if self.history.remaining_s >= 1 else ' --time 1h'}"
 
     def boards_per_hour(self, score: int) -> float:
         """Logged boards of at least ``score`` per hour of search."""

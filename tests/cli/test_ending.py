@@ -16,6 +16,7 @@ from instances.board import Board
 from instances.formats import load_puzzle
 from lns.api.solving import resume
 from lns.cli.main import main
+from lns.cli.watch import _footer
 from lns.engine import FoundBoard
 from lns.runs.run_summary import load_summary
 from lns.terminal import notify
@@ -131,6 +132,14 @@ def test_the_end_is_a_few_short_lines_with_the_next_commands(
     assert main(["solve", "like-e2-4x4", *start, "--run-dir", str(tmp_path / "solved"), "--quiet", *ONE_WORKER]) == 0
     solved = capsys.readouterr().out
     assert solved.startswith("best score  24 of 24, solved") and "lns resume" not in solved
+    assert "no better board is possible" in solved, "no target was given"
+    ended = {name: load_summary(tmp_path / name) for name in ("my run", "reached", "solved")}
+    assert ended["reached"].state_in_words == "ended: target reached"
+    assert ended["solved"].state_in_words == "ended: no better board is possible"
+    assert [one.resumption for one in ended.values()] == [f"lns resume '{run}'", "", ""]
+    used = finished_run(tmp_path / "used", name="like-e2-8x8", engine="tabu", seconds=1e-3)
+    assert _footer([load_summary(used)]).endswith(f", lns resume {used} --time 1h goes on")
+    assert _footer([ended["reached"]]) == "this run is over; q ends this view"
 
 
 def test_the_next_commands_can_be_typed_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
