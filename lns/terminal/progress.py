@@ -89,8 +89,10 @@ class LiveLine:
             return
         from lns_support.jit import saved_kernels
 
-        before = saved_kernels()
+        before, began = saved_kernels(), self._activity_began
         while not self._ended.wait(1.0):
+            if began != self._activity_began:  # another activity
+                before, began = saved_kernels(), self._activity_began
             if self._activity is not None:
                 compiled = saved_kernels() - before
                 with self._lock:

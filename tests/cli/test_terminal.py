@@ -127,17 +127,21 @@ def test_what_is_waited_for_is_said_until_the_work_begins(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "lns")
-    kernels = iter([100, 100, *[103] * 100])
-    monkeypatch.setattr("lns_support.jit.saved_kernels", lambda: next(kernels))
+    saved = iter([100, 100, *[103] * 100])
+    monkeypatch.setattr("lns_support.jit.saved_kernels", lambda: next(saved))
     monkeypatch.setattr("lns.terminal.progress.WAIT_S", 0.5)
     with LiveLine(90.0, quiet=False, kernels=9) as line:
         wait_for(lambda: len(caplog.records) >= 2, "two lines about the start")
         line.show("well", 20.0)
         line.begin("run 2 of 7")
         wait_for(lambda: "run 2 of 7" in caplog.text, "the line about the run")
+        saved = iter([103, *[105] * 100])
+        line.begin("run 3 of 7")
+        wait_for(lambda: "run 3 of 7" in caplog.text, "the line about the next run")
     said = [record.getMessage().strip() for record in caplog.records]
     assert said[0].startswith("starting, ") and said[1].startswith("compiling kernels, once: 3 of about 9, ")
-    assert "20.0 s  well, 1 min 10 s left" in said and said[-1].startswith("run 2 of 7; compiling kernels, once: 3 of")
+    assert "20.0 s  well, 1 min 10 s left" in said and said[3].startswith("run 2 of 7, ")
+    assert said[-1].startswith("run 3 of 7; compiling kernels, once: 2 of about 9, "), "those of this run only"
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     with LiveLine(None, quiet=False):
