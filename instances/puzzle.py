@@ -428,13 +428,13 @@ class Puzzle(RichDisplay):
             if clue.cell in cells:
                 raise InputError(f"two clues for {self.cell_label(clue.cell)}; expected one clue a cell")
             if clue.piece in used:
-                raise InputError(f"two clues place piece {clue.piece + 1}; expected each piece once")
+                raise InputError(f"two clues place piece {clue.piece + 1} (from 1); expected each piece once")
             cells[clue.cell] = used[clue.piece] = clue
             quad = rotate(self.pieces[clue.piece].tolist(), clue.rotation)
             if tuple(colour == GREY for colour in quad) != self.grey_sides(clue.cell):
                 where = "exactly on the rim" if self.framed else "only towards a hole"
                 raise InputError(
-                    f"the clue on {self.cell_label(clue.cell)} places piece {clue.piece + 1} with the sides "
+                    f"the clue on {self.cell_label(clue.cell)} places piece {clue.piece + 1} (from 1) with the sides "
                     f"{' '.join(map(str, quad))} (up right down left); expected grey (0) {where}"
                 )
         for clue in self.clues:  # two clues side by side must match

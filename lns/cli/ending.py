@@ -171,11 +171,12 @@ def _print_summary(result: Result, stats: str, *, with_url: bool) -> None:
     if stats:
         print_wrapped(f"work        {result.elapsed_s:.1f} s, {result.statistics.summary(result.elapsed_s)}")
         print_text(stats)
-    print_text(f"best score  {result.score_in_words}{_without_target(result)}")
+    print_wrapped(f"best score  {result.score_in_words}{_without_target(result)}", indent=12)
     reason = reason_in_words(result.why, has_target=result.target is not None)
-    print_text(
+    print_wrapped(
         f"search      ended after {format_duration(result.elapsed_s)}: {reason}; "
-        f"{count_of(workers, 'worker')}, seed {result.seed}"
+        f"{count_of(workers, 'worker')}, seed {result.seed}",
+        indent=12,
     )
     print_text(f"saved in    {result.run_dir}")
     directory = shlex.quote(str(result.run_dir))

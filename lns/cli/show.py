@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lns.terminal.inputs import add_board_options, add_puzzle_options, print_notes, puzzle_of_board
 from lns.terminal.options import check_files
-from lns.terminal.output import print_error, print_text
+from lns.terminal.output import print_error, print_text, print_wrapped
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _draw(puzzle: Puzzle, board: Board | None, choice: str) -> None:
     print(terminal.legend(puzzle, board, **shape))
     print(scene(puzzle, board).caption)
     if board is None:
-        sys.stdout.write(summary.describe(puzzle))
+        print_wrapped(summary.describe(puzzle).removesuffix("\n"), indent=12)
         return
     problems = verify(puzzle, board).problems
     for problem in problems[:5]:

@@ -142,6 +142,22 @@ def test_the_end_is_a_few_short_lines_with_the_next_commands(
     assert _footer([ended["reached"]]) == "this run is over; q ends this view"
 
 
+def test_lines_of_the_end_break_between_words(
+    tmp_path: Path, params: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "40")
+    run = str(tmp_path / "run")
+    command = ["solve", "like-e2-4x4", "--engine", "tabu", "--params", params, "--steps", "1", "--quiet"]
+    assert main([*command, "--workers", "1", "--seed", "1234567890", "--run-dir", run, "--target", "24"]) in (0, 1)
+    lines = capsys.readouterr().out.splitlines()
+    search = lines.index(next(line for line in lines if line.startswith("search ")))
+    assert all(len(line) <= 40 for line in lines[: search + 2]) and lines[search + 1].startswith(" " * 12)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["show", "like-e2-16x16-clue1"]) == 0
+    assert "\n            in text files)\n" in capsys.readouterr().out
+
+
 def test_the_next_commands_can_be_typed_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     found: dict[str, str | None] = {"lns": None}
     monkeypatch.setattr("shutil.which", found.get)

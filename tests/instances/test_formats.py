@@ -83,7 +83,7 @@ def test_quads_carry_a_strip_whose_ends_look_like_corners_in_another_order(tmp_p
     [
         ("2 2 99 1", r"p\.txt:2: clue 1 of 2 .* is '99'; expected a whole number from 1 to 54"),
         ("10 2 30 1", r"p\.txt:2: clue 1 of 2 .* is '10'; expected a whole number from 1 to 9"),
-        ("1 2 30 1", r"p\.txt:2: the clue on row 0, column 1 .* places piece 30 .* expected grey"),
+        ("1 2 30 1", r"p\.txt:2: the clue on row 0, column 1 .* places piece 30 \(from 1\) .* expected grey"),
         ("5 3 30 1", r"p\.txt:[23]: two clues for row 4, column 2"),
     ],
 )
