@@ -27,7 +27,7 @@ from lns.worker_pool import WorkerPool
 from lns_support.errors import InputError
 from tuning import ablate
 
-BELOW, ABOVE = 3, 2  # boards are counted from ``best`` - BELOW to ``best`` + ABOVE
+BELOW, ABOVE = 3, 2  # boards are counted from ``best`` - BELOW, or a given score, to ``best`` + ABOVE
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class BoardCounts:
     seed, island : int
         Random seed, and number of the island.
     distinct_boards : tuple of int
-        Number of distinct boards of at least each score, from ``best`` - BELOW upwards.
+        Number of distinct boards of at least each score, from the floor upwards.
     boards : tuple of (int32 array of shape (cells,), int)
         Placements and score of each board that was distinct when it was found.
     nodes : int
@@ -75,6 +75,7 @@ def count_boards(
     island: int = 0,
     islands: int = 1,
     engine: str = "construct",
+    floor: int | None = None,
 ) -> BoardCounts:
     """Count the distinct boards that one island finds.
 
@@ -94,9 +95,12 @@ def count_boards(
         Number of the island, and how many islands there are.
     engine : {"construct", "auto"}
         The construction alone, or all parts.
+    floor : int, optional
+        Boards are counted from this score on; the fewer, the more prefixes need not be completed. Default: three edges
+        below ``best``.
     """
     orientation = Orientation.of_island(puzzle, island, islands)
-    puzzle, scores = orientation.puzzle, _scores(puzzle, best)
+    puzzle, scores = orientation.puzzle, _scores(puzzle, best, floor)
     params = replace(params, engine=replace(params.engine, search_floor=max(1, scores[0])))
     search = island_engine(engine, orientation, params, seed, island)
     while search.best is None:
@@ -124,8 +128,8 @@ def count_boards(
     )
 
 
-def _scores(puzzle: Puzzle, best: int) -> range:
-    return range(best - BELOW, min(best + ABOVE, puzzle.max_score) + 1)
+def _scores(puzzle: Puzzle, best: int, floor: int | None) -> range:
+    return range(best - BELOW if floor is None else floor, min(best + ABOVE, puzzle.max_score) + 1)
 
 
 def _is_new(placements: IntArray, score: int, tallies: dict[int, Tally]) -> bool:
@@ -137,21 +141,21 @@ def _is_new(placements: IntArray, score: int, tallies: dict[int, Tally]) -> bool
     return before != [tally.count for tally in tallies.values()]
 
 
-def combined_counts(puzzle: Puzzle, best: int, counts: Sequence[BoardCounts]) -> list[int]:
+def combined_counts(puzzle: Puzzle, best: int, counts: Sequence[BoardCounts], floor: int | None = None) -> list[int]:
     """Number of distinct boards of at least each score that the islands of one seed found together.
 
     Parameters
     ----------
     puzzle : Puzzle
         The instance.
-    best : int
+    best, floor : int
         As for `count_boards`.
     counts : sequence of BoardCounts
         The results of the islands.
     """
     if len(counts) == 1:
         return list(counts[0].distinct_boards)
-    tallies = {score: Tally() for score in _scores(puzzle, best)}
+    tallies = {score: Tally() for score in _scores(puzzle, best, floor)}
     for count in counts:
         for placements, score in count.boards:
             _is_new(placements, score, tallies)
@@ -162,6 +166,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tuning.boards_per_node", description=__doc__.split("\n")[0])
     parser.add_argument("instance", metavar="INSTANCE", help="a puzzle file, or the name of a shipped instance")
     parser.add_argument("--best", type=int, required=True, metavar="SCORE", help="search as if this score were reached")
+    parser.add_argument("--floor", type=int, metavar="SCORE", help=f"count from this score on (default {BELOW} less)")
     parser.add_argument("--nodes", type=float, default=3e9, help="nodes of each island (default 3e9)")
     parser.add_argument("--seeds", type=int, default=6, metavar="N", help="number of random seeds (default 6)")
     parser.add_argument("--first-seed", type=int, default=1, metavar="SEED", help="the first of them (default 1)")
@@ -176,6 +181,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         params = parameters.load(args.params) if args.params else Params()
         if not BELOW < args.best < puzzle.max_score:
             raise InputError(f"--best {args.best}; expected a score of {BELOW + 1} to {puzzle.max_score - 1}")
+        if args.floor is not None and not 1 <= args.floor <= args.best:
+            raise InputError(f"--floor {args.floor}; expected a score of 1 to {args.best}, as --best says")
         for name in ("nodes", "seeds", "first_seed", "islands", "workers"):
             if not 1 <= getattr(args, name) < 1e15:
                 raise InputError(f"--{name.replace('_', '-')} {getattr(args, name):g}; expected 1 or more")
@@ -190,7 +197,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(args: argparse.Namespace, puzzle: Puzzle, params: Params) -> None:
     """Print a line for each island of each seed, and the sums; the same for each variant of an ablation."""
-    print(f"{'boards of':<9} {' '.join(f'{score:>5}+' for score in _scores(puzzle, args.best))}")
+    print(f"{'boards of':<9} {' '.join(f'{score:>5}+' for score in _scores(puzzle, args.best, args.floor))}")
     variants = ablate.variants(params) if args.ablate else {"": params}
     with WorkerPool(args.workers) as pool:
         for name, values in variants.items():
@@ -201,7 +208,18 @@ def _run(args: argparse.Namespace, puzzle: Puzzle, params: Params) -> None:
 
 def _count_variant(pool: WorkerPool, args: argparse.Namespace, puzzle: Puzzle, params: Params) -> None:
     jobs = [
-        pool.submit(count_boards, puzzle, params, seed, args.best, int(args.nodes), island, args.islands, args.engine)
+        pool.submit(
+            count_boards,
+            puzzle,
+            params,
+            seed,
+            args.best,
+            int(args.nodes),
+            island,
+            args.islands,
+            args.engine,
+            args.floor,
+        )
         for seed in range(args.first_seed, args.first_seed + args.seeds)
         for island in range(args.islands)
     ]
@@ -211,7 +229,10 @@ def _count_variant(pool: WorkerPool, args: argparse.Namespace, puzzle: Puzzle, p
         print(counts[-1], flush=True)
     nodes = sum(count.nodes for count in counts)
     runs = [counts[first : first + args.islands] for first in range(0, len(counts), args.islands)]
-    total = [sum(column) for column in zip(*(combined_counts(puzzle, args.best, run) for run in runs), strict=True)]
+    total = [
+        sum(column)
+        for column in zip(*(combined_counts(puzzle, args.best, run, args.floor) for run in runs), strict=True)
+    ]
     print(f"{'all':<9} {' '.join(f'{count:6}' for count in total)}   in {nodes:.3g} nodes", flush=True)
 
 
