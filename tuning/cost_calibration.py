@@ -26,7 +26,6 @@ from lns.rng import random_state
 from lns.tabu.search import TabuSearch
 from lns_support.jit import flat_kernel
 
-ANY_MISMATCHES = 10**6  # no prefix is left out for the mismatches of its boards
 TIGHT, LOOSE = 0, 4  # mismatches allowed in a tail: with few its search ends at once, with many it takes longer
 
 
@@ -171,7 +170,7 @@ def _finish_prefixes(
 ) -> tuple[int, int]:
     """(prefixes, placements of tails) until ``node_limit``; each tail is solved ``repeats`` times."""
     prefixes, placements, prefix = 0, 0, state.prefix
-    while kernel.next_prefix(plan, state, ANY_MISMATCHES, node_limit) == REACHED:
+    while kernel.next_prefix(plan, state, node_limit) == REACHED:
         prefixes += 1
         for _ in range(repeats):
             placements += solve_tail(plan.tail, state.tail, prefix.used, prefix.right, prefix.down, allowed, 1_000_000)[

@@ -9,10 +9,6 @@ A piece is refused at once if it leaves a later neighbour without a candidate (`
 cell may not break, candidates that leave it without one are dropped together before they are tried; they count as nodes
 all the same, as in a search that places them first. On the rim only pieces are placed after which the rim can still be
 completed (`lns.construct.border_completion`).
-
-All half-edges that are left, on free pieces and on the frontier, meet in pairs on the full board. Two that match are of
-one colour. So of each colour with an odd number of half-edges left, one will mismatch, and a mismatch takes two of
-these colours at most. A break after which more are odd than the mismatches that may follow can take is refused.
 """
 
 from __future__ import annotations
@@ -98,46 +94,6 @@ def assign_bit(plan: EndgamePlan, state: EndgameState, piece: int, bit: int) -> 
         state.down_offset[index] = plan.side_offsets[oriented, DOWN]
 
 
-@inline_flat_kernel
-def _bit_of_colour(colour: int) -> np.uint64:
-    return _ONE << np.uint64(colour & 63)  # `endgame_plan.colour_bit`
-
-
-@flat_kernel
-def _odd_colours_left(plan: EndgamePlan, used: npt.NDArray[np.uint8], right: Int64Array, down: Int64Array) -> np.uint64:
-    """Bits of the colours of which an odd number of half-edges is left behind a prefix of ``endgame_start`` cells."""
-    odd = _NONE
-    for piece in range(len(plan.piece_colours)):
-        if used[piece] == 0:
-            odd ^= plan.piece_colours[piece]
-    for i in range(len(plan.frontier)):
-        column, position, colour = plan.frontier[i]
-        if colour < 0:  # else the mismatch with the clue, if it is one, is among the breaks already
-            colour = down[position] if column else right[position] // plan.colour_count
-        odd ^= _bit_of_colour(colour)
-    return odd
-
-
-@inline_flat_kernel
-def _odd_colours_after_break(
-    plan: EndgamePlan, state: EndgameState, level: np.uint64, placement: np.uint64
-) -> np.uint64:
-    """``odd_colours`` after a breaking placement: both colours of each joint that mismatches change."""
-    oriented, offsets = np.uint64(state.oriented[placement]), plan.side_offsets
-    odd = state.odd_colours[level]
-    odd ^= _bit_of_colour(state.shown_right[np.uint64(plan.left_source[level])] >> 2) ^ _bit_of_colour(
-        offsets[oriented, LEFT] >> 2
-    )
-    odd ^= _bit_of_colour(state.shown_down[np.uint64(plan.up_source[level])] >> 2) ^ _bit_of_colour(
-        offsets[oriented, UP] >> 2
-    )
-    if plan.clue_colours[level, 0] >= 0:
-        odd ^= _bit_of_colour(plan.clue_colours[level, 0]) ^ _bit_of_colour(offsets[oriented, RIGHT] >> 2)
-    if plan.clue_colours[level, 1] >= 0:
-        odd ^= _bit_of_colour(plan.clue_colours[level, 1]) ^ _bit_of_colour(offsets[oriented, DOWN] >> 2)
-    return odd
-
-
 @flat_kernel
 def start_endgame(
     plan: EndgamePlan,
@@ -159,7 +115,6 @@ def start_endgame(
     breaks : int
         Breaks that the prefix has spent.
     """
-    state.odd_colours[0] = plan.odd_colours if breaks == 0 else _odd_colours_left(plan, used, right, down)
     free, taken, missing = _NONE, _NONE, len(plan.piece_order) - plan.endgame_start
     for bit, piece in enumerate(state.piece_of_bit):
         if piece >= 0:
@@ -345,9 +300,9 @@ def _enter_level(plan: EndgamePlan, state: EndgameState, level: np.uint64, child
 
 @inline_flat_kernel
 def _place_next_candidate(
-    plan: EndgamePlan, state: EndgameState, level: np.uint64, child_counts: Int64Array, max_mismatches: int
+    plan: EndgamePlan, state: EndgameState, level: np.uint64, child_counts: Int64Array
 ) -> tuple[bool, int]:
-    """Place the next candidate of ``level`` that is not refused: (whether there is one, nodes made)."""
+    """Place the next candidate of ``level`` that no look-ahead refuses: (whether there is one, nodes made)."""
     candidates = state.candidates
     counts = (np.uint64(plan.endgame_start) + level) * np.uint64(COUNTS_PER_DEPTH)
     nodes = 0
@@ -364,11 +319,6 @@ def _place_next_candidate(
         rotation = _pop_rotation(state, level, with_break, bit, number)
         placement = (number << _TWO) + rotation
         breaks = state.breaks[level] + np.int64(with_break)
-        odd_colours = state.odd_colours[level]
-        if with_break:
-            odd_colours = _odd_colours_after_break(plan, state, level, placement)
-            if popcount(odd_colours) > 2 * (max_mismatches - breaks):
-                continue
         state.shown_right[level] = state.right_offset[placement]
         state.shown_down[level] = state.down_offset[placement]
         free = _free_after(plan, state, level, bit)
@@ -383,24 +333,17 @@ def _place_next_candidate(
         state.chosen[level] = np.int64(with_break * np.uint64(_BREAK) + placement)
         state.free[level + _ONE] = free
         state.breaks[level + _ONE] = breaks
-        state.odd_colours[level + _ONE] = odd_colours
         return True, nodes
 
 
 @flat_kernel
 def search_endgame(
-    plan: EndgamePlan,
-    state: EndgameState,
-    scalars: Int64Array,
-    child_counts: Int64Array,
-    max_mismatches: int,
-    node_limit: int,
+    plan: EndgamePlan, state: EndgameState, scalars: Int64Array, child_counts: Int64Array, node_limit: int
 ) -> int:
     """Search on until all levels are filled, or until ``node_limit`` nodes were made in all calls together.
 
-    ``scalars``, ``child_counts``: see `kernel.PrefixState`. ``max_mismatches``: the most mismatches of a full board
-    that is wanted; a prefix that is known to have none may be left out. Returns REACHED (the next call continues with
-    the prefix after it), BUDGET, or EXHAUSTED, at depth ``endgame_start``.
+    ``scalars``, ``child_counts``: see `kernel.PrefixState`. Returns REACHED (the next call continues with the prefix
+    after it), BUDGET, or EXHAUSTED, at depth ``endgame_start``.
     """
     levels = np.uint64(len(plan.class_base))
     level = np.uint64(scalars[DEPTH] - plan.endgame_start)
@@ -414,7 +357,7 @@ def search_endgame(
             level -= _ONE
         else:
             nodes += _enter_level(plan, state, level, child_counts)
-        placed, new_nodes = _place_next_candidate(plan, state, level, child_counts, max_mismatches)
+        placed, new_nodes = _place_next_candidate(plan, state, level, child_counts)
         nodes += new_nodes
         backtrack = not placed
         if placed:
@@ -501,9 +444,6 @@ def replay_cursors(plan: EndgamePlan, state: EndgameState, cursors: Int64Array) 
             if popped == number and popped_rotation == rotation:
                 break
         state.chosen[level] = cursor
-        state.odd_colours[level + _ONE] = state.odd_colours[level]
-        if with_break:
-            state.odd_colours[level + _ONE] = _odd_colours_after_break(plan, state, level, np.uint64(placement))
         state.shown_right[level] = state.right_offset[placement]
         state.shown_down[level] = state.down_offset[placement]
         free = _free_after(plan, state, level, _ONE << number)

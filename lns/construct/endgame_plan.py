@@ -6,14 +6,12 @@ A *level* is a depth counted from the start of the endgame; level i fills the ce
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import xor
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Clue, IntArray, Puzzle
+from instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray, Puzzle
 from lns.construct import candidate_tables
 from lns.construct.border_completion import ClosingPlan, ClosingState, plan_closing
 from lns.construct.candidate_tables import CellClass
@@ -61,11 +59,6 @@ class EndgamePlan(NamedTuple):
     set_indexes: Int64Array  # set_indexes[first_set[o]:first_set[o + 1]] of EndgameState.class_sets; int64
     piece_order: Int64Array  # int64 (pieces,): order in which free pieces get a bit
     closing: ClosingPlan
-    piece_colours: Bitsets  # uint64 (pieces,): bits of the colours that a piece shows an odd number of times
-    frontier: Int64Array  # int64 (n, 3): joints between a cell filled before the endgame and a later one: 0 if that is
-    # on the right, 1 if below; padded position of the earlier cell; colour of a clue on the later one, -1 = none
-    clue_colours: Int64Array  # int64 (levels, 2): colours that clues on the right and below show to the cell, -1 = none
-    odd_colours: np.uint64  # bits of the colours that all pieces together show an odd number of times
     colour_count: int  # number of colours, the rim's included
     endgame_start: int  # depth of level 0
 
@@ -95,10 +88,6 @@ class EndgameState(NamedTuple):
     shown_down: Int64Array  # int64 (2 levels + 1,): the same downwards
     free: Bitsets  # uint64 (levels + 1,): free pieces before each level
     breaks: Int64Array  # int64 (levels + 1,): breaks spent before each level
-    odd_colours: (
-        Bitsets  # uint64 (levels + 1,): bits of the colours of which an odd number of half-edges is left before
-    )
-    # each level, on free pieces and on the frontier
     candidate_sets: Bitsets  # uint64 (8 levels,): pieces still to try, by rotation: exact ones, then breaking ones
     candidates: Bitsets  # uint64 (2 levels,): pieces still to try in any rotation: exact ones, then breaking ones
     chosen: Int64Array  # int64 (levels,): break * 256 + bit * 4 + rotation
@@ -108,11 +97,6 @@ class EndgameState(NamedTuple):
 def padded_colour_count(colour_count: int) -> int:
     """The number of colours, with room for the unknown colour, rounded up to a whole number of vectors."""
     return (colour_count + 8) & ~7
-
-
-def colour_bit(colour: int) -> int:
-    """The bit that stands for a colour; beyond 63 colours some share a bit, and of two odd ones none is seen."""
-    return 1 << (colour & 63)
 
 
 def plan_endgame(
@@ -139,7 +123,7 @@ def plan_endgame(
     padded_colours = padded_colour_count(puzzle.colours + 1)
     class_numbers: dict[CellClass, int] = {}
     class_base, pair_base, left_source, up_source = (np.zeros(levels, dtype=np.int64) for _ in range(4))
-    outside, clue_colours = (np.full((levels, 2), -1, dtype=np.int64) for _ in range(2))
+    outside = np.full((levels, 2), -1, dtype=np.int64)
     left_break_mask, up_break_mask, clue_mask = (np.zeros(levels, dtype=np.uint64) for _ in range(3))
     position = padded_positions(order[start:cut], width)
     beside_clue: list[bool] = []
@@ -157,8 +141,6 @@ def plan_endgame(
             elif not rim_sides[side]:
                 outside[level, column] = position[level] - step
             break_mask[level] = _ALL if side in cell_class.break_sides else _NONE
-        for side, colour in cell_class.clue_sides:
-            clue_colours[level, (RIGHT, DOWN).index(side)] = colour
         clue_mask[level] = _ALL if cell_class.clue >= 0 else _NONE
         beside_clue.append(cell_class.clue >= 0 or bool(cell_class.clue_sides))
     closing, closing_state = plan_closing(puzzle, order, start, cut)
@@ -169,7 +151,6 @@ def plan_endgame(
     set_indexes = _set_indexes(puzzle, class_numbers)
     colour_count = puzzle.colours + 1
     oriented = np.arange(4 * puzzle.cells)
-    piece_colours = _colours_of_pieces(puzzle)
     plan = EndgamePlan(
         class_base=class_base,
         left_source=left_source,
@@ -188,10 +169,6 @@ def plan_endgame(
         set_indexes=np.array([index for indexes in set_indexes for index in indexes], dtype=np.int64),
         piece_order=chance.permutation(puzzle.cells),
         closing=closing,
-        piece_colours=piece_colours,
-        frontier=_frontier(puzzle, order[:start], clues),
-        clue_colours=clue_colours,
-        odd_colours=np.bitwise_xor.reduce(piece_colours),
         colour_count=colour_count,
         endgame_start=start,
     )
@@ -217,7 +194,6 @@ def plan_endgame(
         shown_down=integers(2 * levels + 1),
         free=bitsets(levels + 1),
         breaks=integers(levels + 1),
-        odd_colours=bitsets(levels + 1),
         candidate_sets=bitsets(8 * levels),
         candidates=bitsets(2 * levels),
         chosen=integers(levels),
@@ -226,25 +202,6 @@ def plan_endgame(
     state.left_sets[-4:] = state.up_sets[-4:] = _ALL  # whatever is tried matches an unknown colour
     state.shown_right[-1] = state.shown_down[-1] = 4 * colour_count
     return plan, state
-
-
-def _colours_of_pieces(puzzle: Puzzle) -> Bitsets:
-    """`EndgamePlan.piece_colours`."""
-    bits = [[colour_bit(colour) for colour in quad if colour != GREY] for quad in puzzle.pieces.tolist()]
-    return np.array([reduce(xor, piece_bits, 0) for piece_bits in bits], dtype=np.uint64)
-
-
-def _frontier(puzzle: Puzzle, filled: IntArray, clues: dict[int, Clue]) -> Int64Array:
-    """`EndgamePlan.frontier` behind the cells ``filled``; ``clues``: by cell, those that are respected."""
-    joints = []
-    earlier = set(filled.tolist())
-    for cell, position in zip(filled.tolist(), padded_positions(filled, puzzle.width).tolist(), strict=True):
-        for column, (side, neighbour) in enumerate(((RIGHT, cell + 1), (DOWN, cell + puzzle.width))):
-            if not puzzle.rim_sides(cell)[side] and neighbour not in earlier:
-                clue = clues.get(neighbour)
-                colour = -1 if clue is None else int(puzzle.oriented[clue.piece * 4 + clue.rotation, (side + 2) % 4])
-                joints.append((column, position, colour))
-    return np.array(joints, dtype=np.int64).reshape(-1, 3)
 
 
 def _set_indexes(puzzle: Puzzle, class_numbers: dict[CellClass, int]) -> list[list[int]]:

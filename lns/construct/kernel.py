@@ -236,11 +236,10 @@ def _record_frontier_key(prefix: PrefixState, length: int) -> None:
 
 
 @flat_kernel
-def next_prefix(plan: ConstructorPlan, state: ConstructorState, max_mismatches: int, node_limit: int) -> int:
+def next_prefix(plan: ConstructorPlan, state: ConstructorState, node_limit: int) -> int:
     """Search on, by candidate lists and then by the endgame, up to the next prefix of ``cut`` cells.
 
-    A prefix that is known to have only boards of more than ``max_mismatches`` mismatches may be left out. Returns
-    REACHED, BUDGET or EXHAUSTED as `search_lists` does.
+    Returns REACHED, BUDGET or EXHAUSTED as `search_lists` does.
     """
     endgame_start = plan.prefix.endgame_start
     prefix, scalars = state.prefix, state.prefix.scalars
@@ -259,7 +258,7 @@ def next_prefix(plan: ConstructorPlan, state: ConstructorState, max_mismatches: 
             _record_frontier_key(prefix, endgame_start)
             breaks = breaks_spent(prefix.gain[endgame_start])
             start_endgame(plan.endgame, state.endgame, prefix.used, prefix.right, prefix.down, breaks)
-        status = search_endgame(plan.endgame, state.endgame, scalars, prefix.child_counts, max_mismatches, node_limit)
+        status = search_endgame(plan.endgame, state.endgame, scalars, prefix.child_counts, node_limit)
         if status != EXHAUSTED:
             place_pieces(
                 plan.endgame, state.endgame, scalars[DEPTH],
@@ -309,7 +308,7 @@ def construct(
     cut = plan.prefix.cut
     tail_nodes_before = counters[TAIL_NODES]
     while True:
-        status = next_prefix(plan, state, max_mismatches, node_limit - (counters[TAIL_NODES] - tail_nodes_before))
+        status = next_prefix(plan, state, node_limit - (counters[TAIL_NODES] - tail_nodes_before))
         if status != REACHED:
             return status
         counters[PREFIXES] += 1

@@ -97,7 +97,7 @@ def small_search(
 
 def prefixes_of(search: Constructor) -> set[tuple[int, ...]]:
     met = set()
-    while kernel.next_prefix(search.plan, search.arrays, search.puzzle.max_score, 10**9) == endgame.REACHED:
+    while kernel.next_prefix(search.plan, search.arrays, 10**9) == endgame.REACHED:
         met.add(standing(search))
     return met
 

@@ -47,7 +47,7 @@ def prefixes_of(search: Constructor, nodes: int = 10**9) -> tuple[int, list[tupl
     limit = search.nodes + nodes
     found = []
     while True:
-        status = kernel.next_prefix(search.plan, search.arrays, search.puzzle.max_score, limit)
+        status = kernel.next_prefix(search.plan, search.arrays, limit)
         if status != REACHED:
             return status, found
         found.append(standing(search))
