@@ -7,16 +7,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from exact.outcome import Outcome, SolveStatus
+from exact.registry import find_solver
 from exact.request import Request
 from exact.solvers import solve_request
 from instances.puzzle import Puzzle
 from lns_support import csv_records
 from lns_support.child_process import Emit, ExitReason, run_in_process
 from lns_support.errors import InputError
+from lns_support.jit import is_compiled
 from lns_support.text import format_seconds
 
 STARTUP_SECONDS = 60.0
-"""Time beyond the limit that a child may take for its start, compilation, and its own children."""
+"""Time beyond the limit that a child may take for its start and for what checks no clock."""
+
+COMPILATION_SECONDS = 900.0
+"""The same where it may have to compile. Solvers keep the limit of search themselves; this ends those that do not."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +129,7 @@ def compare(
 def run_solver(instance: str, puzzle: Puzzle, solver: str, question: Question) -> ComparisonRow:
     """Run one solver in a child process; a refusal or a crash becomes a row, Ctrl-C is passed on."""
     outcomes: list[Outcome] = []
-    limit = None if question.seconds is None else question.seconds + STARTUP_SECONDS
+    limit = None if question.seconds is None else question.seconds + _startup_seconds(solver)
     try:
         ended = run_in_process(
             _solve, puzzle, solver, question, receive=outcomes.append, seconds=limit, memory=question.memory
@@ -139,6 +144,15 @@ def run_solver(instance: str, puzzle: Puzzle, solver: str, question: Question) -
     if not outcomes:
         return ComparisonRow(instance, solver, "budget spent", 0, -1, ended.seconds, megabytes, note=ended.reason)
     return outcome_row(instance, solver, outcomes[0], megabytes)
+
+
+def _startup_seconds(solver: str) -> float:
+    """Time beyond the limit of search that a child may take for ``solver``."""
+    entry = find_solver(solver)
+    if entry.extra is not None:  # a library; in a child of its own, which keeps the limit
+        return COMPILATION_SECONDS
+    compiled = entry.kernel_module is None or is_compiled(entry.kernel_module)
+    return STARTUP_SECONDS if compiled else COMPILATION_SECONDS
 
 
 def outcome_row(instance: str, solver: str, outcome: Outcome, megabytes: float = -1.0) -> ComparisonRow:

@@ -112,8 +112,16 @@ def _processor_seconds() -> float:
     return sum(os.times()[:4])
 
 
-def solve_in_child(task: Callable[..., None], puzzle: Puzzle, request: Request, *arguments: Any) -> Answer:
+def solve_in_child(
+    task: Callable[..., None],
+    puzzle: Puzzle,
+    request: Request,
+    *arguments: Any,
+    prepare: Callable[[], None] | None = None,
+) -> Answer:
     """Run ``task(emit, puzzle, *arguments)`` in a child process within the limits of ``request``.
+
+    The limits are of model and search: the start of Python, imports and compilation do not count.
 
     Parameters
     ----------
@@ -124,6 +132,9 @@ def solve_in_child(task: Callable[..., None], puzzle: Puzzle, request: Request, 
         Limits and ``on_solution``.
     *arguments
         Further arguments of the task; they are pickled.
+    prepare : callable, optional
+        A function at the top of a module, called in the child before the limits begin: it imports or compiles the
+        library.
 
     Returns
     -------
@@ -147,7 +158,7 @@ def solve_in_child(task: Callable[..., None], puzzle: Puzzle, request: Request, 
                 request.on_solution(_board(puzzle, placements))
 
     limits: dict[str, Any] = {"seconds": request.seconds, "memory": request.memory, "processor": request.processor_time}
-    ended = run_in_process(task, puzzle, *arguments, receive=receive, **limits)
+    ended = run_in_process(task, puzzle, *arguments, receive=receive, prepare=prepare, **limits)
     return _answer(puzzle, last, ended, request)
 
 

@@ -1,13 +1,15 @@
 """Run a function in a child process that can be stopped at any moment.
 
 `run_in_process` starts a new interpreter, calls a function there by name and passes on the messages that it sends.
-Limits on time and memory also hold inside C code that checks no clock. Ctrl-C ends the child and keeps the messages
+Limits on time and memory also hold inside C code that checks no clock. They begin when the function is called: the
+start of Python, imports and compilation do not count. Ctrl-C ends the child and keeps the messages
 received so far. A child that crashes raises an error; a crash is never taken for an answer.
 """
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import math
 import os
 import pickle
@@ -29,11 +31,17 @@ from lns_support.errors import InputError
 
 Emit = Callable[[Any], None]
 _SERVE = "from lns_support.child_process import serve; serve()"
-_MESSAGE, _DONE, _MEMORY, _BAD_INPUT, _ERROR = range(5)
+_MESSAGE, _DONE, _MEMORY, _BAD_INPUT, _ERROR, _READY = range(6)
 _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 """Each thread of a linear algebra library takes address space; OpenBLAS hangs if it gets none."""
 
+_SILENT_SECONDS = 2.0
+"""A start that takes longer is logged."""
+
 _POLL_SECONDS = 86_400.0  # a wait of more than 24.8 days overflows the C int of milliseconds in poll()
+
+
+log = logging.getLogger("lns")
 
 
 class ExitReason(StrEnum):
@@ -53,7 +61,7 @@ class ProcessResult:
     ----------
     reason : ExitReason
     seconds : float
-        Wall-clock time from the call to the end.
+        Wall-clock time from the start of the task to the end; 0 if the task was not started.
     peak_bytes : int
         Largest resident memory of the child in bytes; 0 if the system does not report it.
     """
@@ -70,6 +78,7 @@ def run_in_process(
     seconds: float | None = None,
     memory: int | None = None,
     processor: bool = False,
+    prepare: Callable[[], None] | None = None,
 ) -> ProcessResult:
     """Call ``task(emit, *arguments)`` in a new process.
 
@@ -82,13 +91,16 @@ def run_in_process(
     receive : callable
         Called with each message, in this process.
     seconds : float, optional
-        Limit on wall-clock time from this call on; with ``processor``, on the child's processor time, rounded up to
-        whole seconds.
+        Limit on wall-clock time from the start of the task on, when its module is imported and ``prepare`` has
+        returned; with ``processor``, on the child's processor time from then on, rounded up to whole seconds.
     memory : int, optional
-        Limit on the child's address space in bytes, set when the task's module is imported: a library that gets no
-        memory while it is loaded may hang. A child that dies under it is taken to have reached it.
+        Limit on the child's address space in bytes, set at the start of the task: a library that gets no memory while
+        it is loaded may hang. A child that dies under it is taken to have reached it.
     processor : bool, optional
         Whether ``seconds`` limits processor time.
+    prepare : callable, optional
+        A function at the top level of a module, called in the child before the limits begin. It imports or compiles
+        what the task needs.
 
     Returns
     -------
@@ -101,10 +113,10 @@ def run_in_process(
     ChildProcessError
         If the task raised another exception, or the child crashed or was killed; the result is then unknown.
     """
-    start = time.perf_counter()
     read_end, write_end = os.pipe()
     environment = os.environ | _ONE_THREAD | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     with tempfile.TemporaryFile() as errors, Connection(read_end, writable=False) as inbox:
+        started: float | None = None
         child = subprocess.Popen(
             [sys.executable, "-c", _SERVE, str(write_end), str(os.getpid())],
             stdin=subprocess.PIPE,
@@ -118,9 +130,12 @@ def run_in_process(
         try:
             assert child.stdin is not None
             with contextlib.suppress(BrokenPipeError), child.stdin as request:
-                limit = math.ceil(seconds) if processor and seconds is not None else None
-                request.write(pickle.dumps((task.__module__, task.__qualname__, arguments, memory, limit)))
-            deadline = math.inf if processor or seconds is None else start + seconds
+                first = None if prepare is None else (prepare.__module__, prepare.__qualname__)
+                limit = seconds if processor else None
+                request.write(pickle.dumps((task.__module__, task.__qualname__, arguments, memory, limit, first)))
+            _await_start(inbox)
+            started = time.perf_counter()
+            deadline = math.inf if processor or seconds is None else started + seconds
             reason, peak = _listen(inbox, child.pid, receive, deadline)
         except KeyboardInterrupt:
             reason, peak = ExitReason.INTERRUPTED, peak_bytes(child.pid)
@@ -134,7 +149,17 @@ def run_in_process(
         if reason is None:
             errors.seek(0)
             raise _crash(task, child.returncode, errors.read().decode(errors="replace"))
-    return ProcessResult(reason, time.perf_counter() - start, peak)
+    return ProcessResult(reason, 0.0 if started is None else time.perf_counter() - started, peak)
+
+
+def _await_start(inbox: Connection) -> None:
+    """Wait until the first message of a child can be read: it is ready, or could not be. A long wait is logged."""
+    if not inbox.poll(_SILENT_SECONDS):
+        log.info(
+            "the search has not begun: what it needs is being loaded, the first time also compiled; no time counts"
+        )
+        while not inbox.poll(_POLL_SECONDS):
+            pass
 
 
 def _listen(
@@ -155,6 +180,8 @@ def _listen(
         except (EOFError, pickle.UnpicklingError):
             os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # keep its own exit status: the caller kills it next
             return None, 0
+        if kind == _READY:
+            continue
         if kind == _MESSAGE:
             receive(content)
         elif kind == _BAD_INPUT:
@@ -180,13 +207,17 @@ def serve() -> None:
     """
     outbox = Connection(int(sys.argv[1]), readable=False)
     die_with_parent(int(sys.argv[2]))
-    module, name, arguments, memory, processor_seconds = pickle.load(sys.stdin.buffer)
-    if processor_seconds is not None:
-        resource.setrlimit(resource.RLIMIT_CPU, (processor_seconds, processor_seconds + 5))
+    module, name, arguments, memory, processor_seconds, first = pickle.load(sys.stdin.buffer)
     try:
-        task = getattr(__import__(module, fromlist=[name]), name)
+        task = getattr(import_module(module), name)
+        if first is not None:
+            getattr(import_module(first[0]), first[1])()
         if memory is not None:
             _limit_memory(memory)
+        if processor_seconds is not None:
+            limit = math.ceil(time.process_time() + processor_seconds)
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
+        outbox.send((_READY, None))
         task(lambda message: outbox.send((_MESSAGE, message)), *arguments)
         final = (_DONE, peak_bytes(os.getpid()))
     except MemoryError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from itertools import pairwise
 
 import numpy as np
@@ -110,7 +111,13 @@ def run_xcover(puzzle: Puzzle, request: Request) -> Answer:
     if request.nodes is not None:
         raise InputError("xcover reports no nodes; expected a budget of time, or the solver xcc:counted")
     _check_size(puzzle, matrix_nodes(puzzle, "colours"), MAX_NODES_XCOVER)
-    return solve_in_child(cover_by_library, puzzle, request, request.count_all, request.on_solution is not None)
+    list_boards = request.on_solution is not None
+    return solve_in_child(cover_by_library, puzzle, request, request.count_all, list_boards, prepare=import_xcover)
+
+
+def import_xcover() -> None:
+    """Import xcover, which compiles itself at its first import, in some 10 s, and keeps the machine code."""
+    import_module("xcover")
 
 
 def cover_by_library(emit: Emit, puzzle: Puzzle, count_all: bool, list_boards: bool = False) -> None:

@@ -11,6 +11,7 @@ T. Benoist and E. Bourreau, "La programmation par contraintes à l'attaque d'Ete
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,14 @@ def run_classic(model: str, puzzle: Puzzle, request: Request) -> Answer:
     """The solver ``cp:MODEL``, one of `MODELS`. Raises InputError without ortools."""
     require("cp", f"the solver cp:{model}")
     list_boards = request.on_solution is not None
-    answer = solve_in_child(solve_classic, puzzle, request, model, request.count_all, request.nodes, list_boards)
+    arguments = model, request.count_all, request.nodes, list_boards
+    answer = solve_in_child(solve_classic, puzzle, request, *arguments, prepare=import_classic)
     return replace(answer, budget_used=max(0, answer.nodes))
+
+
+def import_classic() -> None:
+    """Import OR-tools' classic solver."""
+    import_module("ortools.constraint_solver.pywrapcp")
 
 
 def solve_classic(

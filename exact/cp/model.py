@@ -7,6 +7,7 @@ each cell a table of the allowed (t, r, colours around), which is the paper's 4-
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,14 @@ def run_cp(puzzle: Puzzle, request: Request) -> Answer:
     """
     require("cp", "the solver cp")
     list_boards = request.on_solution is not None
-    answer = solve_in_child(solve_by_cp_sat, puzzle, request, request.count_all, request.nodes, list_boards)
+    arguments = request.count_all, request.nodes, list_boards
+    answer = solve_in_child(solve_by_cp_sat, puzzle, request, *arguments, prepare=import_cp_sat)
     return replace(answer, budget_used=int(answer.details.get("conflicts", 0)))
+
+
+def import_cp_sat() -> None:
+    """Import OR-tools' CP-SAT."""
+    import_module("ortools.sat.python.cp_model")
 
 
 def solve_by_cp_sat(

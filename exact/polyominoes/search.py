@@ -16,6 +16,7 @@ from math import factorial, prod
 import numpy as np
 
 from exact.cover.kernel import DESCENDING, EXHAUSTED, LEVEL, NODES, SOLUTIONS
+from exact.cover.search import import_xcover
 from exact.driver import CountedSearch, ProgressCallback, explored_by_tries, run_search
 from exact.outcome import NODES_UNKNOWN, SolveStatus
 from exact.polyominoes.grid import Grid, filling_errors
@@ -277,7 +278,7 @@ def fill_by_library(grid: Grid, *, count_all: bool = False, seconds: float | Non
     count_all : bool
         Count all fillings instead of finding the first.
     seconds : float, optional
-        Limit of elapsed time.
+        Limit of elapsed time, without compilation.
 
     Returns
     -------
@@ -293,7 +294,9 @@ def fill_by_library(grid: Grid, *, count_all: bool = False, seconds: float | Non
     require("cover", "the solver xcover")
     model = build_model(grid)
     answers: list[tuple[int, list[int], bool, float]] = []
-    ended = run_in_process(_cover_by_library, grid, count_all, receive=answers.append, seconds=seconds)
+    ended = run_in_process(
+        _cover_by_library, grid, count_all, receive=answers.append, seconds=seconds, prepare=import_xcover
+    )
     count, first, exhausted, spent = answers[-1] if answers else (0, [], False, 0.0)
     filling = _verified(model, np.array(first, dtype=np.int32)) if count else None
     if ended.reason is ExitReason.INTERRUPTED:
@@ -310,7 +313,6 @@ def _cover_by_library(emit: Emit, grid: Grid, count_all: bool) -> None:
     """Task of the child process. Emits (fillings, options of the first one, ended, seconds); equal pieces differ."""
     from xcover import covers
 
-    list(covers([["0"], ["1"]], primary=["0", "1"]))  # compiles before the clock starts; xcover needs two items
     began = time.perf_counter()
     model = build_model(grid)
     options, numbers = [], []

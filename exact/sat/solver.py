@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 
 from exact.outcome import Answer
 from exact.request import Request
@@ -33,10 +34,12 @@ def run_sat(encoding: str, puzzle: Puzzle, request: Request, *, restricted: bool
     Raises InputError without python-sat, and ChildProcessError if the library crashes.
     """
     sat_solver = request.sat_solver or (COUNTING if restricted or request.count_all else FIRST)
+    prepare = None
     if sat_solver == OWN:
-        Cdcl([], 1).solve()  # compiles where it is not compiled yet, before the child's clock starts
+        prepare = compile_cdcl
     elif not sat_solver.startswith(PREFIX):
         require("sat", f"the solver sat:{encoding}")
+        prepare = import_pysat
     job = Job(
         encoding,
         sat_solver,
@@ -45,7 +48,17 @@ def run_sat(encoding: str, puzzle: Puzzle, request: Request, *, restricted: bool
         restricted=restricted,
         list_boards=request.on_solution is not None,
     )
-    answer = solve_in_child(search, puzzle, request, job)
+    answer = solve_in_child(search, puzzle, request, job, prepare=prepare)
     return (
         replace(answer, budget_used=int(answer.details["budget_spent"])) if "budget_spent" in answer.details else answer
     )
+
+
+def compile_cdcl() -> None:
+    """Compile the SAT solver of this project, or load its machine code."""
+    Cdcl([], 1).solve()
+
+
+def import_pysat() -> None:
+    """Import python-sat."""
+    import_module("pysat.solvers")

@@ -27,7 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--count", action="store_true", help="count all solutions (default: the first one)")
     parser.add_argument(
-        "--time", type=duration, default=60.0, metavar="S", help="time limit of each run in seconds (default 60)"
+        "--time",
+        type=duration,
+        default=60.0,
+        metavar="S",
+        help="time limit of each search in seconds, without compilation (default 60)",
     )
     parser.add_argument("--memory", type=positive_number, metavar="MB", help="memory limit of each run")
     parser.add_argument(

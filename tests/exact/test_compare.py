@@ -14,13 +14,23 @@ from typing import Any
 import pytest
 
 from exact.blocks.search import Blocks
-from exact.compare import ComparisonRow, Question, compare, read_rows, table
+from exact.compare import (
+    COMPILATION_SECONDS,
+    STARTUP_SECONDS,
+    ComparisonRow,
+    Question,
+    compare,
+    read_rows,
+    run_solver,
+    table,
+)
 from exact.paper import bailleux2025, cuvillier2010, jolivet2008, runs
 from instances.formats import load_puzzle
 from instances.generate import three_partition, triples_of, uniform
 from instances.puzzle import Puzzle
 from lns.cli.main import main
 from lns_support import csv_records
+from lns_support.child_process import ExitReason, ProcessResult
 from lns_support.errors import InputError
 
 pytest.importorskip("pysat")
@@ -240,6 +250,21 @@ def test_a_first_compilation_is_announced(
         monkeypatch.setattr("lns_support.jit.is_compiled", lambda module, known=compiled: known)
         assert main(["generate", "--unique", "max", "--width", "3", "-o", str(made), "--force"]) == 0
         assert ("compiling" in capsys.readouterr().err) is not compiled
+
+
+def test_the_time_for_a_start_is_longer_where_something_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[float] = []
+
+    def run_in_process(*arguments: object, seconds: float, **others: object) -> ProcessResult:
+        limits.append(seconds)
+        return ProcessResult(ExitReason.TIME, seconds, 0)
+
+    monkeypatch.setattr("exact.compare.run_in_process", run_in_process)
+    for compiled in (True, False):
+        monkeypatch.setattr("exact.compare.is_compiled", lambda module, known=compiled: known)
+        for solver in ("rowscan", "xcc"):
+            run_solver("small", uniform(3, 3, 2).puzzle, solver, Question(seconds=4.0))
+    assert limits == [4 + STARTUP_SECONDS, *[4 + COMPILATION_SECONDS] * 3]
 
 
 def test_experiments_of_the_papers_at_a_small_scale(tmp_path: Path) -> None:

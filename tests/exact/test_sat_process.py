@@ -13,10 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from exact.building import BuildingEnded, not_built
 from exact.outcome import NODES_UNKNOWN, SolveStatus
+from exact.polyominoes.search import fill_by_library
+from exact.polyominoes.text import parse
 from exact.registry import SOLVERS, SolverEntry
 from exact.request import Request
 from exact.sat.search import Job, canonical_name, search
+from exact.sat.solver import compile_cdcl
 from exact.solver_protocol import SolverMessage, solve_in_child
 from exact.solvers import count, solve, solve_request
 from instances.generate import uniform
@@ -64,9 +68,8 @@ def test_errors_of_the_task_are_raised_again() -> None:
 
 def test_time_and_memory_limits() -> None:
     messages: list[str] = []
-    began = time.perf_counter()
-    assert run_in_process(sleep, receive=messages.append, seconds=1.0).reason is ExitReason.TIME
-    assert time.perf_counter() - began < 3.0
+    ended = run_in_process(sleep, receive=messages.append, seconds=1.0)
+    assert ended.reason is ExitReason.TIME and 1.0 <= ended.seconds < 3.0
     assert run_in_process(allocate, receive=messages.append, memory=3_000_000_000).reason is ExitReason.MEMORY
     assert "allocating" in messages
 
@@ -110,6 +113,57 @@ def test_a_limit_of_processor_time() -> None:
         outcome = solve_request(uniform(10, 10, 8, seed=1).puzzle, Request(seconds=0.2, processor_time=True), solver)
         assert outcome.status is SolveStatus.BUDGET_SPENT
         assert 0.2 <= outcome.seconds <= time.process_time() - began
+
+
+def load_slowly() -> None:
+    """Takes more processor time than the limits below."""
+    while time.process_time() < 2.5:
+        pass
+
+
+def say_done(emit: Emit) -> None:
+    emit("done")
+
+
+@pytest.mark.parametrize("processor", [False, True])
+def test_a_limit_begins_when_the_child_is_prepared(processor: bool) -> None:
+    messages: list[str] = []
+    ended = run_in_process(say_done, receive=messages.append, seconds=0.5, processor=processor, prepare=load_slowly)
+    assert (ended.reason, messages) == (ExitReason.FINISHED, ["done"])
+    assert ended.seconds < 1.5, "the preparation does not count"
+    ended = run_in_process(burn, receive=messages.append, seconds=0.5, processor=processor, prepare=load_slowly)
+    assert ended.reason is ExitReason.TIME
+
+
+@pytest.mark.parametrize(
+    ("solver", "package"),
+    [("xcc", "xcover"), ("cp", "ortools"), ("cp:table", "ortools"), ("sat:half-3", "pysat")],
+)
+def test_importing_a_library_does_not_count(
+    solver: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library xcover compiles itself when it is first imported, which took longer than many a time limit."""
+    pytest.importorskip(package)
+    (tmp_path / package).mkdir()
+    (tmp_path / package / "__init__.py").write_text(
+        "import time\nfrom lns_support.errors import InputError\ntime.sleep(1.5)\nraise InputError('imported at last')"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(InputError, match="imported at last"):
+        solve(uniform(3, 3, 3).puzzle, solver=solver, seconds=0.2)
+    if solver == "xcc":
+        with pytest.raises(InputError, match="imported at last"):
+            fill_by_library(parse("..\n\naa"), seconds=0.2)
+
+
+def test_compiling_the_own_sat_solver_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    prepared: list[object] = []
+    monkeypatch.setattr(
+        "exact.sat.solver.solve_in_child",
+        lambda *arguments, prepare: prepared.append(prepare) or not_built(BuildingEnded(0.0)),
+    )
+    solve(uniform(3, 3, 3).puzzle, solver="sat:half-3", sat_solver="cdcl")
+    assert prepared == [compile_cdcl]
 
 
 def test_nodes_are_unknown_where_the_library_reports_none() -> None:
