@@ -16,6 +16,7 @@ from lns_support.child_process import Emit, ExitReason, run_in_process
 from lns_support.errors import InputError
 from lns_support.jit import is_compiled
 from lns_support.text import format_seconds
+from lns_support.text_table import aligned
 
 STARTUP_SECONDS = 60.0
 """Time beyond the limit that a child may take for its start and for what checks no clock."""
@@ -222,15 +223,7 @@ def table(rows: Sequence[ComparisonRow]) -> str:
     ]
     if not any(line[-1] for line in body):
         head, body = head[:-1], [line[:-1] for line in body]
-    widths = [max(len(line[column]) for line in [head, *body]) for column in range(len(head))]
-    right = {3, 4, 5, 6}
-    return "\n".join(
-        "  ".join(
-            text.rjust(width) if column in right else text.ljust(width)
-            for column, (text, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in [head, *body]
-    )
+    return aligned([head, *body], left=(0, 1, 2, 7), repeated=2)
 
 
 def _solutions_in_words(row: ComparisonRow) -> str:

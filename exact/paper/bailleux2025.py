@@ -14,10 +14,11 @@ from functools import cache
 from pathlib import Path
 
 from exact.compare import ComparisonRow
-from exact.paper.runs import PlannedRun, columns, mean_of, rounded, solver_run
+from exact.paper.runs import PlannedRun, mean_of, rounded, solver_run
 from exact.sat.dimacs import lines_of
 from exact.sat.encodings import encode
 from instances.generate import balanced_torus
+from lns_support.text_table import aligned
 
 ENCODINGS = ("half-3", "full-2", "half-2", "full-4")
 
@@ -105,7 +106,7 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
                 ]
             )
     head = f"Bailleux 2025, tables 4 to 7: {plan.sat_solver}, limit {plan.seconds:.0f} s of processor time\n"
-    return head + columns(lines) + "\n\n" + spread(rows, plan) + "\n\n" + best(rows, plan)
+    return head + aligned(lines, repeated=2) + "\n\n" + spread(rows, plan) + "\n\n" + best(rows, plan)
 
 
 @cache
@@ -138,7 +139,7 @@ def spread(rows: Sequence[ComparisonRow], plan: Plan) -> str:
                 told = " (paper 6)" if (solver, n) == ("sat:half-3", 9) else ""
                 lines.append([solver, f"{n}x{n}", factor + paper, f"{crossing}{told}" if before else "-"])
             before = times
-    return columns(lines)
+    return aligned(lines, repeated=2)
 
 
 def best(rows: Sequence[ComparisonRow], plan: Plan) -> str:
@@ -156,7 +157,7 @@ def best(rows: Sequence[ComparisonRow], plan: Plan) -> str:
             _, seconds, solver, solved = min(ranked, default=(0.0, float("nan"), "-", "-"))
             line += [solver, solved, "-" if seconds != seconds else f"{seconds:.3f}"]
         lines.append(line)
-    return "the best encoding and the best other solver, by size\n" + columns(lines)
+    return "the best encoding and the best other solver, by size\n" + aligned(lines)
 
 
 def _of(rows: Sequence[ComparisonRow], solver: str, n: int) -> list[ComparisonRow]:

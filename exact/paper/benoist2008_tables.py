@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from exact.paper.benoist2008 import METHODS, REFERENCE, ROW_SCAN, ExperimentRun, Plan
+from lns_support.text_table import markdown
 
 # (label, from, to): seconds that the fastest method took on an instance
 CLASSES = (
@@ -122,7 +123,7 @@ def _table_1(rows: Sequence[dict[str, ExperimentRun]]) -> str:
             )
         first = next(run for run in row.values() if run.finished)
         lines.append([first.instance, str(first.solutions), *cells])
-    return _markdown(["instance", "solutions", *methods], lines)
+    return markdown(["instance", "solutions", *methods], lines)
 
 
 def _table_2(rows: Sequence[dict[str, ExperimentRun]]) -> str:
@@ -141,7 +142,7 @@ def _table_2(rows: Sequence[dict[str, ExperimentRun]]) -> str:
         lines.append([f"{what} divided by, geometric mean over all", *means[0]])
         lines.append([f"{what}, arithmetic mean (paper)", *map(_beside, means[1], paper[0])])
         lines.append([f"{what}, geometric mean (paper)", *map(_beside, means[2], paper[1])])
-    return _markdown(["when the best takes", *(label for label, _, _ in CLASSES)], lines)
+    return markdown(["when the best takes", *(label for label, _, _ in CLASSES)], lines)
 
 
 def _beside(own: str, paper: str) -> str:
@@ -162,7 +163,7 @@ def _parts(rows: Sequence[dict[str, ExperimentRun]]) -> str:
                 str(len(pairs)),
             ]
         )
-    return _markdown(["", "nodes", "paper", "time", "paper", "instances"], lines)
+    return markdown(["", "nodes", "paper", "time", "paper", "instances"], lines)
 
 
 def _table_3(rows: Sequence[dict[str, ExperimentRun]]) -> str:
@@ -175,16 +176,11 @@ def _table_3(rows: Sequence[dict[str, ExperimentRun]]) -> str:
                 saved = "-" if value is None else f"{1 - value:.0%}"
                 cells.append(saved + (f" (paper {paper[what][index]})" if paper else ""))
             lines.append([f"{_NAMES.get(method, method)}, {what} saved", *cells])
-    return _markdown(["when the best takes", *(label for label, _, _ in CLASSES)], lines)
+    return markdown(["when the best takes", *(label for label, _, _ in CLASSES)], lines)
 
 
 def _change(value: float | None) -> str:
     return "-" if value is None else f"{value - 1:+.0%}"
-
-
-def _markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    rows = [header, ["---"] * len(header), *lines]
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
 assert all(method in METHODS for method in (*_ABLATIONS, *_TABLE_3))

@@ -16,7 +16,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from exact.compare import ComparisonRow
-from exact.paper.runs import PlannedRun, columns, mean_of, rounded, solver_run, uniform_classes
+from exact.paper.runs import PlannedRun, mean_of, rounded, solver_run, uniform_classes
+from lns_support.text_table import aligned
 
 PROGRAM = "minisat"
 
@@ -114,7 +115,7 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
                     known = f" ({rounded(paper[0] / paper[1])} s {paper[1]}%)" if paper[1] else " (0%)"
                 line.append(f"{seconds}{100 * len(solved) // len(chosen)}%{known}")
             lines.append(line)
-        parts.append(f"table {table}: {title}; mean seconds and share solved (the paper's)\n" + columns(lines))
+        parts.append(f"table {table}: {title}; mean seconds and share solved (the paper's)\n" + aligned(lines))
     head = (
         f"Cuvillier & Szymkowiak 2010, chapter 4: {plan.per_size} puzzles for each class, "
         f"at most {plan.seconds:.0f} s of processor time each\n\n"
@@ -133,7 +134,7 @@ def nodes(rows: Sequence[ComparisonRow], plan: Plan) -> str:
                 line.append(rounded(mean_of([row.nodes for row in solved if row.nodes >= 0])))
             if set(line[1:]) != {"-"}:
                 lines.append(line)
-    return columns(lines)
+    return aligned(lines)
 
 
 def _class(

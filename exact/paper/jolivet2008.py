@@ -34,9 +34,10 @@ from exact.paper.jolivet2008_searches import (
     single_runs,
     single_text,
 )
-from exact.paper.runs import BUDGET_SPENT, PlannedRun, columns, mean_of, rounded
+from exact.paper.runs import BUDGET_SPENT, PlannedRun, mean_of, rounded
 from instances.generate import uniform
 from instances.puzzle import Puzzle
+from lns_support.text_table import aligned
 
 METHODS = ("dlx:binary", "zig-zag", "grouping", "dlx")
 PARTS = ("paths", "hard", "single", "eternity")  # figure 3, the searches of tables 3 and 4, section 2.5
@@ -228,7 +229,7 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
             known = known if paper is None else f" ({rounded(paper)})"
             line.append("-" if not chosen else f"{_mean_and_error([row.nodes for row in chosen], chosen, CUT)}{known}")
         lines.append(line)
-    text = f"Jolivet 2008, table 1: {plan.per_size} puzzles for each class (the paper's means)\n" + columns(lines)
+    text = f"Jolivet 2008, table 1: {plan.per_size} puzzles for each class (the paper's means)\n" + aligned(lines)
     lines = [["dlx:binary nodes / solutions", *map(str, range(2, 10))]]
     for width, height in plan.table_2:
         line = [f"{width}x{height}"]
@@ -240,7 +241,7 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
                 else f"{_mean_and_error(_difficulty(chosen), chosen, ESTIMATE)} ({figure})"
             )
         lines.append(line)
-    text += "\n\ntable 2: mean difficulty by number of colours\n" + columns(lines)
+    text += "\n\ntable 2: mean difficulty by number of colours\n" + aligned(lines)
     lines = [["zig-zag nodes / solutions", "hardest drawn", "hardest searched", "mean"]]
     for side, colours in plan.table_3:
         chosen = _class(rows, side, side, colours, "zig-zag")
@@ -256,7 +257,7 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
                     f"{_mean_and_error(values, chosen, ESTIMATE) if values else '-'} ({average or '-'})",
                 ]
             )
-    text += "\n\ntable 3: the hardest found and the mean (the paper's)\n" + columns(lines)
+    text += "\n\ntable 3: the hardest found and the mean (the paper's)\n" + aligned(lines)
     text += "\n\n" + conjecture(rows)
     if "paths" in plan.solvers:
         text += "\n\n" + path_text(rows)
@@ -286,7 +287,7 @@ def conjecture(rows: Sequence[ComparisonRow]) -> str:
                 difficulty[colours] = mean_of(_difficulty(chosen))
         peak = max(difficulty, key=difficulty.__getitem__) if difficulty else "-"
         lines.append([*line, single, str(peak)])
-    return "section 5.2: mean solutions by colours (the paper at 4x4: 7000 with 2, 40 with 3)\n" + columns(lines)
+    return "section 5.2: mean solutions by colours (the paper at 4x4: 7000 with 2, 40 with 3)\n" + aligned(lines)
 
 
 def levels(plan: Plan) -> str:
@@ -307,7 +308,7 @@ def levels(plan: Plan) -> str:
         )
     sums = zip(counts, FIGURE_6, strict=True)
     lines.append(["nodes", *(f"{sum(own):,} ({sum(paper):,})" for own, paper in sums)])
-    return "figure 6 d: nodes by level, 4x4; the last level holds the solutions (the paper's in brackets)\n" + columns(
+    return "figure 6 d: nodes by level, 4x4; the last level holds the solutions (the paper's in brackets)\n" + aligned(
         lines
     )
 

@@ -25,9 +25,10 @@ from exact.outcome import SolveStatus
 from exact.paper.block_count import count_inner_blocks
 from exact.paper.design import Design, distinct_pieces, fewest_colours, improve
 from exact.paper.paths import PATHS, constraints, path, scan_along
-from exact.paper.runs import BUDGET_SPENT, PlannedRun, columns, mean_of, rounded
+from exact.paper.runs import BUDGET_SPENT, PlannedRun, mean_of, rounded
 from instances.formats import load_puzzle
 from instances.generate import uniform
+from lns_support.text_table import aligned
 
 # (width, height) -> the paper's upper bound on the colours of a puzzle with a single solution
 TABLE_4: dict[tuple[int, int], int] = {
@@ -84,7 +85,7 @@ def path_text(rows: Sequence[ComparisonRow]) -> str:
             mark = ">" if any(row.status == BUDGET_SPENT for row in chosen) else ""
             line.append(mark + rounded(mean_of([row.nodes for row in chosen])))
         lines.append(line)
-    return "figure 3: local constraints by path, and mean nodes\n" + columns(lines)
+    return "figure 3: local constraints by path, and mean nodes\n" + aligned(lines)
 
 
 # -- tables 3 and 4: searched puzzles -------------------------------------------------------------------------------
@@ -145,7 +146,7 @@ def single_text(rows: Sequence[ComparisonRow]) -> str:
         lines.append(line)
     return (
         "table 4: colours of puzzles with a single solution: lower bound .. fewest found (the paper's bound)\n"
-        + columns(lines)
+        + aligned(lines)
     )
 
 
@@ -165,10 +166,10 @@ def bound_text() -> str:
         bounds.append([str(side), *map(str, both), "-" if paper is None else str(paper)])
     return (
         "table 5: distinct pieces by colours, listed\n"
-        + columns(lines)
+        + aligned(lines)
         + "\n\nlower bounds on the colours of a single-solution puzzle; the paper counts both orientations of a\n"
         + "symmetric piece, so its single solutions have none\n"
-        + columns(bounds)
+        + aligned(bounds)
     )
 
 
@@ -224,5 +225,5 @@ def barrier_text(rows: Sequence[ComparisonRow]) -> str:
             lines.append([row.solver, f"{row.nodes:,}", rounded(row.seconds), row.note])
     return (
         "section 2.5: inner 4x4 blocks (the paper: over 2e14 blocks of all kinds), deepest levels (210 to 220)\n"
-        + columns(lines)
+        + aligned(lines)
     )

@@ -12,9 +12,10 @@ from math import log10
 from exact.colorpairs.options import Heuristic, Options
 from exact.compare import ComparisonRow
 from exact.paper import charts, cuvillier2010
-from exact.paper.runs import PlannedRun, columns, mean_of, rounded, solver_run, uniform_classes
+from exact.paper.runs import PlannedRun, mean_of, rounded, solver_run, uniform_classes
 from exact.registry import SOLVERS
 from lns_support.optional_deps import is_installed
+from lns_support.text_table import aligned
 
 PLAIN, HERE = "plain", "here"
 BENOIST, JOLIVET, BAILLEUX, CUVILLIER = "Benoist", "Jolivet", "Bailleux", "Cuvillier"
@@ -168,7 +169,7 @@ def _fastest(by_class: dict[tuple[int, int], list[Score]], plan: Plan) -> str:
             best = next(iter(by_class.get((side, colours), [])), None)
             line.append("" if best is None else "-" if not best.solved else f"{best.method} {_seconds(best)}")
         lines.append(line)
-    return "the fastest method and its mean seconds; -: none solved it\n" + columns(lines)
+    return "the fastest method and its mean seconds; -: none solved it\n" + aligned(lines)
 
 
 def _methods(
@@ -198,7 +199,7 @@ def _methods(
                 METHODS[name].title,
             ]
         )
-    return "methods: puzzles solved, classes that no other solves, classes in which it is the fastest\n" + columns(
+    return "methods: puzzles solved, classes that no other solves, classes in which it is the fastest\n" + aligned(
         lines
     )
 
@@ -213,7 +214,8 @@ def _groups(by_class: dict[tuple[int, int], list[Score]]) -> str:
         lines.append([*line, printed(side, colours)])
     return (
         "the best of each paper and of what was added here: mean seconds of those solved, -: none;\n"
-        "last: the best of the six tables of Cuvillier & Szymkowiak, its seconds a puzzle and share\n" + columns(lines)
+        "last: the best of the six tables of Cuvillier & Szymkowiak, its seconds a puzzle and share\n"
+        + aligned(lines, repeated=2)
     )
 
 

@@ -21,13 +21,14 @@ from statistics import median
 
 from exact.compare import ComparisonRow
 from exact.outcome import SolveStatus
-from exact.paper.runs import BUDGET_SPENT, PlannedRun, columns, rounded
+from exact.paper.runs import BUDGET_SPENT, PlannedRun, rounded
 from exact.polyominoes.cut import cut_grid
 from exact.polyominoes.grid import Grid
 from exact.polyominoes.levels import random_level
 from exact.polyominoes.search import RACE, fill, fill_by_library
 from exact.polyominoes.shapes import NO_WEIGHT, WEIGHTS
 from exact.polyominoes.text import render
+from lns_support.text_table import aligned
 
 NO_ZONES, NO_DEAD_ENDS = "-no-zones", "-no-dead-ends"
 LIBRARY = "xcover"
@@ -146,7 +147,7 @@ def _table(rows: Sequence[ComparisonRow], plan: Plan, what: str) -> str:
             cut_off = ">" if 2 * failed >= len(chosen) else ""
             line.append(f"{cut_off}{middle}" + (f" ({failed} not)" if failed else ""))
         lines.append([*line, result])
-    return columns(lines)
+    return aligned(lines)
 
 
 def plot(rows: Sequence[ComparisonRow], path: Path) -> None:

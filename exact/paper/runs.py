@@ -171,18 +171,6 @@ def _first(instance: str, puzzle: Puzzle, solver: str, request: Request, label: 
     return outcome_row(instance, label, outcome)
 
 
-def columns(lines: Sequence[Sequence[str]]) -> str:
-    """Lines of cells as aligned text: the first column is flush left, the others flush right."""
-    widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))]
-    return "\n".join(
-        "  ".join(
-            text.rjust(width) if at else text.ljust(width)
-            for at, (text, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )
-
-
 def mean_of(values: Sequence[float]) -> float:
     """The arithmetic mean; NaN of no values."""
     return sum(values) / len(values) if values else float("nan")

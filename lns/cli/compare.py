@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lns.terminal.options import add_run_directories, check_new_file
-from lns.terminal.output import print_text
+from lns.terminal.output import print_text, terminal_width
 from lns_support.text import count_of, cut_middle
+from lns_support.text_table import aligned, table_width
 
 if TYPE_CHECKING:
     from lns.runs.history import RunHistory
@@ -50,7 +51,9 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"runs": [_fields(one) for one in runs]})
         return DONE
-    for line in [*_table(runs), "", *_chart(runs)]:
+    with table_width(terminal_width()):
+        lines = [*_table(runs), "", *_chart(runs)]
+    for line in lines:
         print_text(line)
     if args.output is not None:
         print_text(f"written  {args.output}")
@@ -90,14 +93,7 @@ def _table(runs: Sequence[RunSummary]) -> list[str]:
     heads, rows = _rows(runs)
     lines = [["", *heads], *([_letter(number), *row] for number, row in enumerate(rows))]
     lines = [[cell if at != 1 else cut_middle(cell, 32) for at, cell in enumerate(line)] for line in lines]
-    widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))]
-    return [
-        "  ".join(
-            cell.ljust(width) if at < 3 else cell.rjust(width)
-            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    ]
+    return aligned(lines, left=(0, 1, 2), repeated=2).split("\n")
 
 
 def _letter(number: int) -> str:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from lns.terminal.inputs import add_puzzle_options, read_puzzles
 from lns.terminal.options import duration, positive_number, whole_number
-from lns.terminal.output import print_text
+from lns.terminal.output import print_text, terminal_width
+from lns_support.text_table import table_width
 
 if TYPE_CHECKING:
     from lns.terminal.progress import LiveLine
@@ -94,5 +95,6 @@ def run(args: argparse.Namespace) -> int:
         ]
         print_json({"rows": values})
     else:
-        print_text(table(rows))
+        with table_width(terminal_width()):
+            print_text(table(rows))
     return status

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module
@@ -12,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from lns.cli.exact_compare import announce
 from lns.terminal.options import duration, positive_number, whole_number
-from lns.terminal.output import DONE, INTERRUPTED, print_error, print_text, print_wrapped
+from lns.terminal.output import DONE, INTERRUPTED, print_error, print_wrapped, terminal_width
 from lns_support.text import count_of
+from lns_support.text_table import table_width
 
 if TYPE_CHECKING:
     from exact.compare import ComparisonRow
@@ -114,7 +116,7 @@ def _run_benoist2008(args: argparse.Namespace) -> int:
     plan = replace(FULL if args.full else SMALL, seed=args.seed, **changes)
     if args.show:
         rows, left = finished_runs(plan, args.output)
-        print_text(tables(rows, plan) + "\n")
+        _print_tables(tables, rows, plan, "\n")
         print_wrapped(_missing([(f"{n}x{n}-c{k}", method) for n, k, method in left]))
         return DONE
     completed = []
@@ -131,7 +133,7 @@ def _run_benoist2008(args: argparse.Namespace) -> int:
                 announce(line, planned, len(completed))
     except KeyboardInterrupt:
         status = INTERRUPTED
-    print_text(tables(completed, plan))
+    _print_tables(tables, completed, plan)
     return status
 
 
@@ -169,7 +171,7 @@ def _run(args: argparse.Namespace) -> int:
         missing = _missing([(run.instance, run.solver) for run in left])
         if others := len(read_rows(args.output)) - len(rows):
             missing += f"\n{count_of(others, 'row')} of {args.output} not shown: expected the options of their runs"
-        print_text(paper.tables(rows, plan) + "\n")
+        _print_tables(paper.tables, rows, plan, "\n")
         print_wrapped(missing)
         return DONE
     status = DONE
@@ -187,8 +189,14 @@ def _run(args: argparse.Namespace) -> int:
         status = INTERRUPTED
     plotted = _plot(paper, rows, args.output) if args.output is not None and rows else ""
     if rows:
-        print_text(paper.tables(rows, plan) + plotted)
+        _print_tables(paper.tables, rows, plan, plotted)
     return status
+
+
+def _print_tables(tables: Callable[[Any, Any], str], rows: Sequence[Any], plan: Any, after: str = "") -> None:
+    """Print the tables of an experiment, on a narrow terminal in blocks of columns, and a text ``after`` them."""
+    with table_width(terminal_width()):
+        print_wrapped(tables(rows, plan) + after)
 
 
 def _missing(left: list[tuple[str, str]]) -> str:

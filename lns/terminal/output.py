@@ -23,6 +23,15 @@ def print_wrapped(text: str, *, indent: int = 0) -> None:
     print_text(wrapped(text, sys.stdout, indent=indent))
 
 
+def terminal_width() -> int | None:
+    """Columns of the terminal that stdout is; None if it is none. Tables are printed under `table_width` of it."""
+    if not sys.stdout.isatty():
+        return None
+    import shutil
+
+    return max(20, shutil.get_terminal_size((80, 24)).columns)
+
+
 def wrapped(text: str, stream: TextIO, *, indent: int = 0) -> str:
     """``text``, its long lines ended between words where ``stream`` is a terminal; the rest of a line is indented."""
     if not stream.isatty():

@@ -1,0 +1,75 @@
+"""Tables as text. On a narrow terminal a table is broken into blocks of columns; nothing is cut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_width: ContextVar[int | None] = ContextVar("width of a table", default=None)
+
+
+@contextmanager
+def table_width(width: int | None) -> Iterator[None]:
+    """Tables made under this context have lines of at most ``width`` characters, if possible; None is no limit."""
+    token = _width.set(width)
+    try:
+        yield
+    finally:
+        _width.reset(token)
+
+
+def aligned(lines: Sequence[Sequence[str]], *, left: Collection[int] = (0,), repeated: int = 1) -> str:
+    """Lines of cells as aligned text.
+
+    Under `table_width`, a wider table becomes several blocks of columns below one another, with a blank line between.
+    Each begins with the first columns again. A column that is wider than that by itself is a block of its own.
+
+    Parameters
+    ----------
+    lines : sequence of sequence of str
+        The cells, as many in each line.
+    left : collection of int
+        The columns that are flush left; the others are flush right.
+    repeated : int
+        How many of the first columns every block has.
+
+    Returns
+    -------
+    str
+    """
+    widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))]
+
+    def text(columns: Sequence[int]) -> list[str]:
+        return [
+            "  ".join(
+                line[at].ljust(widths[at]) if at in left else line[at].rjust(widths[at]) for at in columns
+            ).rstrip()
+            for line in lines
+        ]
+
+    return _blocks(text, len(widths), repeated)
+
+
+def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown, in blocks as by `aligned`."""
+    rows = [header, ["---"] * len(header), *lines]
+
+    def text(columns: Sequence[int]) -> list[str]:
+        return ["| " + " | ".join(row[at] for at in columns) + " |" for row in rows]
+
+    return _blocks(text, len(header), 1)
+
+
+def _blocks(text: Callable[[Sequence[int]], list[str]], columns: int, repeated: int) -> str:
+    """The lines of all columns, or of blocks of columns that are as wide as the limit allows."""
+    limit = _width.get()
+    first = list(range(repeated))
+    blocks = [[*first]]
+    for column in range(repeated, columns):
+        longer = [*blocks[-1], column]
+        if limit is None or blocks[-1] == first or max(map(len, text(longer))) <= limit:
+            blocks[-1] = longer
+        else:
+            blocks.append([*first, column])
+    return "\n\n".join("\n".join(text(block)) for block in blocks)
