@@ -123,6 +123,8 @@ def verdict_text(study: Study, conclusion: Conclusion) -> str:
     best = conclusion.verdicts[0]
     candidates = len(conclusion.verdicts)
     which = "the best candidate" if candidates == 1 else f"the best of {candidates} candidates"
+    if best.negligible:
+        return f"Keep the defaults, because {best.doubt}: {which} had {best.effect}.{_left_out(best)}"
     return f"Keep the defaults, because {which} had {best.effect}: {best.doubt}.{_left_out(best)}"
 
 

@@ -4,7 +4,7 @@ The best trials were selected for their luck on the training pairs too; their di
 pairs are not biased by that. P-values are from the one-sided Wilcoxon signed-rank test, divided by the candidate's
 share of the level `ALPHA`. Shares are fixed when candidates are chosen: those of the k-th choice have 1 / (k (k + 1))
 together. Over all choices these sum up to 1, so the level holds over any number of sessions, and a verdict never
-changes.
+changes. A gain that is certainly smaller than `MIN_EFFECT` is no reason to leave the defaults, however significant.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from tuning.study import BEST_FILE, FINISHED, Study, trial_value
 
 MAX_CANDIDATES = 3  # validated in one session
 ALPHA = 0.05  # level of the test
+MIN_EFFECT = 0.05  # edges; a candidate whose whole confidence interval is below gains nothing that matters
 RESAMPLES = 10_000  # of the bootstrap
 
 
@@ -80,8 +81,17 @@ class Verdict:
 
     @property
     def better(self) -> bool:
-        """Significantly better by ranks and by an interval above 0; ranks alone overlook a rare large loss."""
+        """Significantly better by ranks and by an interval above 0; ranks alone overlook a rare large loss.
+
+        The interval must reach `MIN_EFFECT`.
+        """
         return not self.doubt
+
+    @property
+    def negligible(self) -> bool:
+        """No candidate for better: it was not worse, but its whole interval is below `MIN_EFFECT`."""
+        compared = not self.lost and len(self.differences) >= MIN_HELD_OUT_PAIRS
+        return compared and self.mean >= 0 and self.high < MIN_EFFECT
 
     @property
     def doubt(self) -> str:
@@ -95,6 +105,8 @@ class Verdict:
             )
         if self.mean < 0:
             return "it was worse" if self.high < 0 else "it was worse, though that may be chance"
+        if self.negligible:
+            return f"the gain is less than {MIN_EFFECT} edges"
         if self.low <= 0:
             return "that may be chance, as the interval includes 0"
         if self.p >= ALPHA:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import replace
 
 import numpy as np
@@ -9,9 +10,9 @@ import pytest
 from scipy.stats import wilcoxon
 
 from tests.tuning.made_up import searched, validated
-from tuning import summary
+from tuning import report, summary
 from tuning.objective import Trace
-from tuning.validate import ALPHA, Conclusion, alpha_share, candidates_of, choose_candidates, compare
+from tuning.validate import ALPHA, MIN_EFFECT, Conclusion, alpha_share, candidates_of, choose_candidates, compare
 
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 
@@ -91,6 +92,7 @@ def test_a_verdict_says_why_nothing_is_better():
         "it was worse": [-1.0] * 24,
         "though that may be chance": [-1.0, 0.9] * 12,
         "the interval includes 0": [1.0, -0.9] * 12,
+        "the gain is less than 0.05 edges": [2e-5] * 24,
         "19 held-out pairs with boards cannot show anything": [1.0] * 19,
     }
     for reason, values in reasons.items():
@@ -101,13 +103,37 @@ def test_a_verdict_says_why_nothing_is_better():
 
 
 def test_a_difference_is_not_rounded_to_none_and_equal_scores_are_said(made_up, tmp_path):
-    study, verdict = searched(tmp_path / "s", 5), _verdict([2e-5] * 24, edges=0.0)
-    assert verdict.effect == "+2e-05 edges on 24 held-out pairs (95% interval +2e-05 to +2e-05)"
+    assert _verdict([2e-5] * 24).effect == "+2e-05 edges on 24 held-out pairs (95% interval +2e-05 to +2e-05)"
+    study, verdict = searched(tmp_path / "s", 5), _verdict([0.2] * 24, edges=0.0)
     text = summary.verdict_text(study, Conclusion((verdict,), 0))
     assert text.endswith("The scores are the same and come earlier, which counts up to half an edge.")
     more = _verdict([1.25] * 24, edges=1.0)
     assert summary.verdict_text(study, Conclusion((more,), 0)).endswith(": " + more.effect + ".")
     assert more.effect.startswith("+1.25 edges")
+
+
+def test_a_gain_that_is_certainly_small_is_no_reason_to_leave_the_defaults(made_up, tmp_path):
+    small, chance = _verdict([2e-5] * 24), _verdict([0.05, -0.04] * 12)
+    assert small.p < ALPHA and small.low > 0, "significant"
+    for verdict in (small, chance, _verdict([0.0] * 24), _verdict([MIN_EFFECT * 0.9] * 24)):
+        assert verdict.negligible and not verdict.better
+    for verdict in (_verdict([MIN_EFFECT * 1.1] * 24), _verdict([0.001] * 20 + [0.5] * 4)):
+        assert verdict.better, "its gain may matter"
+    for verdict in (_verdict([-1.0] * 24), _verdict([2e-5] * 19), _verdict([1.0, -0.9] * 12)):
+        assert not verdict.negligible
+    study = searched(tmp_path / "s", 30)
+    trial = choose_candidates(study)[0]
+    _store(study, study.base, study.held_out, ((40, 2000),))
+    for candidate in candidates_of(study):
+        _store(study, study.params_of(candidate), study.held_out, ((40, 1900),))
+    found = validated(study)
+    assert [one.better for one in found.verdicts] == [False] * len(candidates_of(study))
+    assert found.verdicts[0].low > 0 and found.verdicts[0].p < ALPHA
+    assert found.winner is None and trial.number in {one.trial for one in found.verdicts}
+    assert not (study.path / "best_params.toml").exists()
+    text = summary.verdict_text(study, found)
+    assert text.startswith("Keep the defaults, because the gain is less than 0.05 edges: the best of ")
+    assert "candidates had +" in text and text in html.unescape(report.html_page(study, found, "now"))
 
 
 def _store(study, params, pairs, best_scores):
