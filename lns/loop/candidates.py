@@ -55,6 +55,10 @@ class Candidates:
             return
         self.members = sorted([candidate, *self.members], key=lambda member: -member.score)[: self.size]
 
+    def remove(self, candidate: Candidate) -> None:
+        """Remove a candidate, if it is one of the members."""
+        self.members = [member for member in self.members if member is not candidate]
+
     def keep(self, low: int, high: int) -> None:
         """Remove all boards with a score below ``low`` or above ``high``."""
         self.members = [member for member in self.members if low <= member.score <= high]

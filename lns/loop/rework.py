@@ -1,10 +1,10 @@
 """Exact re-solves of regions of all boards near the best: the last cells of the construction, and all the damage.
 
 A board that misses the wanted score by an edge or two is common where one that has it is rare. Its last cells in the
-order of the construction, where breaks were allowed by a schedule, are freed and searched exactly for a refill that
-reaches the wanted score: first the fewest cells, then more (escalation). Boards one edge short are also freed around
-their mismatches. Regions of one shape and size are an *operator*; how often an operator is called depends on what it
-gains (`lns.loop.payoff`).
+order of the construction, where breaks were allowed by a schedule, are freed and searched exactly for one edge more:
+first the fewest cells, then more (escalation). Boards one edge short are also freed around their mismatches. A board
+that gains an edge is a candidate itself, so that edges are gained one after the other. Regions of one shape and size
+are an *operator*; how often an operator is called depends on what it gains (`lns.loop.payoff`).
 """
 
 from __future__ import annotations
@@ -60,11 +60,15 @@ class Rework:
         longest = min(puzzle.cells, MOST_CELLS)
         sizes = (params.suffix + i * params.suffix_step for i in range(params.suffixes))
         self.suffixes = tuple(dict.fromkeys(min(size, longest) for size in sizes))
-        self.operators = (*(f"suffix-{size}" for size in self.suffixes), *SHAPES)
+        self.operators = (
+            *(f"suffix-{size}" for size in self.suffixes),
+            *SHAPES,
+            *(f"suffix-{size}-short-{short}" for short in range(2, params.near_misses + 1) for size in self.suffixes),
+        )
         self.candidates = Candidates(puzzle, params.candidates)
         self.payoffs = Payoffs(self.operators)
         self._searched: deque[int] = deque(maxlen=REMEMBERED)  # keys of regions that were searched
-        self._regions: tuple[Board, bool, list[Region]] | None = None  # of the board that was reworked last
+        self._regions: tuple[Board, int, list[Region]] | None = None  # of the board that was reworked last
 
     @property
     def statistics(self) -> Statistics:
@@ -78,9 +82,11 @@ class Rework:
         return int(self.payoffs.cost.sum())
 
     def next_region(self, wanted: int, total: float, *, all_regions: bool = False) -> tuple[Candidate, Region] | None:
-        """The next region of the best candidate that is worth its cost; None if there is none.
+        """The next region that is worth its cost; None if there is none.
 
-        Regions that are not worth it are passed over for good: there are always new candidates.
+        Suffixes of all candidates come first, those of the size that gains most before others, since there are few of
+        them; then the other regions of the best candidate. Regions that are not worth it are passed over for good:
+        there are always new candidates.
 
         Parameters
         ----------
@@ -93,62 +99,76 @@ class Rework:
         """
         self.candidates.keep(wanted - max(1, self.params.near_misses), wanted - 1)
         while self.candidates.members:
-            candidate = self.candidates.members[0]
+            candidate = max(self.candidates.members, key=lambda member: self._promise(member, wanted))
             regions = self._regions_of(candidate, wanted)
-            while candidate.done < len(regions):
-                region = regions[candidate.done]
-                if all_regions or self.payoffs.pays(region.operator, self.params.share, total):
-                    key = self._key(candidate.board, region, wanted)
-                    if key not in self._searched:
-                        return candidate, region
-                candidate.done += 1
-            self.candidates.members.pop(0)
+            if candidate.done >= len(regions):
+                self.candidates.remove(candidate)
+                continue
+            region = regions[candidate.done]
+            pays = all_regions or self.payoffs.pays(region.operator, self.params.share, total)
+            if pays and self._key(candidate, region) not in self._searched:
+                return candidate, region
+            candidate.done += 1
         return None
 
-    def search(self, candidate: Candidate, region: Region, wanted: int, price: float) -> FoundBoard | None:
-        """Search a region for a refill that gives the board the score ``wanted``; the board if there is one.
+    def _promise(self, candidate: Candidate, wanted: int) -> float:
+        """What the next suffix of a candidate is worth; 0 if it has none."""
+        has_suffix = candidate.order is not None and candidate.done < len(self.suffixes)
+        return self.payoffs.value(self._operator(candidate.done, wanted - candidate.score)) if has_suffix else 0.0
+
+    def _operator(self, suffix: int, short: int) -> int:
+        """Number of the operator that re-solves a suffix of boards so many edges short, as gains differ widely."""
+        others = len(self.suffixes) + len(SHAPES) + (short - 2) * len(self.suffixes)
+        return suffix if short <= 1 else others + suffix
+
+    def search(self, candidate: Candidate, region: Region, price: float) -> FoundBoard | None:
+        """Search a region for a refill with which the board has one edge more; that board if there is one.
+
+        A candidate that has gained is not searched any further, since the better board has the same regions.
 
         Parameters
         ----------
         candidate, region
             As `next_region` returned them.
-        wanted : int
-            The score that is searched for.
         price : float
-            Node equivalents that the construction pays for a board of that score.
+            Node equivalents that the construction pays for a board with one edge more than the candidate.
         """
-        name = self.operators[region.operator]
+        name, goal = self.operators[region.operator], candidate.score + 1
         result = resolve(
-            self.puzzle, candidate.board, region.cells, target=wanted, nodes=self.params.nodes, options=_OPTIONS
+            self.puzzle, candidate.board, region.cells, target=goal, nodes=self.params.nodes, options=_OPTIONS
         )
-        self._searched.append(self._key(candidate.board, region, wanted))
+        self._searched.append(self._key(candidate, region))
         candidate.done += 1
-        gained = result.score >= wanted
+        gained = result.score >= goal
+        if gained:
+            self.candidates.remove(candidate)
         cost = node_equivalents.region(result.nodes)
         self.payoffs.record(region.operator, cost, price, gained)
         return verified_board(self.puzzle, result.board, name) if gained else None
 
     def _regions_of(self, candidate: Candidate, wanted: int) -> list[Region]:
         """All regions of a candidate, in the order in which they are searched."""
-        is_near = wanted - candidate.score <= 1
-        if self._regions is None or self._regions[0] is not candidate.board or self._regions[1] != is_near:
+        short = wanted - candidate.score
+        if self._regions is None or self._regions[0] is not candidate.board or self._regions[1] != short:
             regions = []
             if candidate.order is not None:
                 cells = candidate.order.tolist()
-                regions = [Region(i, tuple(cells[-size:])) for i, size in enumerate(self.suffixes)]
-            if is_near:
+                regions = [
+                    Region(self._operator(i, short), tuple(cells[-size:])) for i, size in enumerate(self.suffixes)
+                ]
+            if short <= 1:
                 regions += [
                     Region(self.operators.index(shape), cells)
                     for shape, cells in regions_by_shape(self.puzzle, candidate.board)
                 ]
-            self._regions = candidate.board, is_near, regions
+            self._regions = candidate.board, short, regions
         return self._regions[2]
 
-    def _key(self, board: Board, region: Region, wanted: int) -> int:
-        """A number for the question: the region, the pieces around it, and the wanted score."""
-        around = board.placements.copy()
+    def _key(self, candidate: Candidate, region: Region) -> int:
+        """A number for the question: the region, the pieces around it, and the score that is searched for."""
+        around, goal = candidate.board.placements.copy(), candidate.score + 1
         around[list(region.cells)] = -1
-        digest = blake2b(around.tobytes(), digest_size=8, key=wanted.to_bytes(8, "little"))
+        digest = blake2b(around.tobytes(), digest_size=8, key=goal.to_bytes(8, "little"))
         return int.from_bytes(digest.digest(), "little")
 
     def state(self) -> State:

@@ -144,9 +144,10 @@ class SearchLoop:
             self.has_start_board = False
             return False
         candidate, region = chosen
-        found = rework.search(candidate, region, wanted, price)
+        found = rework.search(candidate, region, self._price(candidate.score + 1))
         if found is not None:
-            self._offer(found, "rework")
+            if found.score >= min(wanted, self.params.engine.search_floor or wanted):
+                self._offer(found, "rework")
             self._add_candidate(Candidate(found.board, found.score, candidate.order))
         return True
 

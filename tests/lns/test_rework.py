@@ -77,7 +77,7 @@ def rework_all(puzzle, candidate, wanted, params=None):
     rework = Rework(puzzle, params or Params().rework)
     rework.candidates.add(candidate)
     while (chosen := rework.next_region(wanted, 1e18)) is not None:
-        found = rework.search(*chosen, wanted, 1e9)
+        found = rework.search(*chosen, 1e9)
         if found is not None:
             return found, rework
     return None, rework
@@ -92,16 +92,60 @@ def test_a_region_that_can_be_repaired_is_repaired(seed):
     assert found.origin in rework.operators and rework.payoffs.gains.sum() == 1
 
 
+@pytest.mark.parametrize("seed", [6, 9, 11])
+def test_a_board_two_edges_short_gains_one_edge_after_the_other(seed):
+    """Each better board takes the place of the one it was made from."""
+    puzzle, board, score = damaged(seed, swaps=2)
+    damage = {cell for pair in verify(puzzle, board).mismatches for cell in pair}
+    order = np.array(sorted(range(36), key=lambda cell: cell in damage), dtype=np.int32)
+    rework = Rework(puzzle, ReworkParams(suffix=8, suffix_step=8))
+    rework.candidates.add(Candidate(board, score, order))
+    scores = [score]
+    while (chosen := rework.next_region(scores[-1] + 2, 1e18)) is not None:
+        candidate, _ = chosen
+        assert candidate.score == scores[-1]
+        found = rework.search(*chosen, 1e9)
+        if found is not None:
+            assert found.score == verify(puzzle, found.board).score > candidate.score
+            assert rework.candidates.members == []
+            rework.candidates.add(Candidate(found.board, found.score, order))
+            scores.append(found.score)
+    assert len(scores) > 2
+
+
 def test_suffixes_come_first_from_short_to_long_and_only_with_an_order():
     puzzle, board, score = damaged(3)
     order = np.arange(36, dtype=np.int32)
-    params = ReworkParams(suffix=4, suffix_step=3, suffixes=3, near_misses=4)
+    params = ReworkParams(suffix=4, suffix_step=3, suffixes=3, near_misses=3)
     rework = Rework(puzzle, params)
-    assert rework.operators == ("suffix-4", "suffix-7", "suffix-10", *SHAPES)
+    own = ("suffix-4", "suffix-7", "suffix-10")
+    assert rework.operators == (*own, *SHAPES, *(f"{name}-short-{short}" for short in (2, 3) for name in own))
     far = rework._regions_of(Candidate(board, score, order), score + 3)
     assert [region.cells for region in far] == [tuple(range(36 - size, 36)) for size in (4, 7, 10)]
+    assert [rework.operators[region.operator] for region in far] == [f"{name}-short-3" for name in own]
+    ordered = rework._regions_of(Candidate(board, score, order), score + 1)
+    assert [rework.operators[region.operator] for region in ordered[:3]] == list(own)
     near = rework._regions_of(Candidate(Board(board.placements.copy(), 6, 6), score), score + 1)
     assert near and all(rework.operators[region.operator] in SHAPES for region in near)
+
+
+def test_the_suffix_that_gains_most_comes_first_whatever_board_it_is_of():
+    puzzle, board, score = damaged(3)
+    other = board.placements.copy()
+    other[[7, 8]] = other[[8, 7]]
+    order = np.arange(36, dtype=np.int32)
+    rework = Rework(puzzle, ReworkParams(suffix=4, suffix_step=3, suffixes=2))
+    near, far = Candidate(board, score, order), Candidate(Board(other, 6, 6), score - 1, order)
+    rework.candidates.members = [near, far]
+    names = []
+    for gained, paid in [("suffix-4", 0.5), ("suffix-4-short-2", 0.1), ("suffix-7-short-2", 1.0), ("suffix-7", 2.0)]:
+        rework.payoffs.gained[rework.operators.index(gained)] = 5
+        rework.payoffs.paid[rework.operators.index(gained)] = paid
+    while (chosen := rework.next_region(score + 1, 1e18)) is not None:
+        names.append(rework.operators[chosen[1].operator])
+        chosen[0].done += 1
+    assert names[:4] == ["suffix-4-short-2", "suffix-4", "suffix-7-short-2", "suffix-7"]
+    assert len(names) > 4 and all(name in SHAPES for name in names[4:])
 
 
 def test_a_region_is_not_searched_twice_for_the_same_score():
@@ -130,12 +174,12 @@ def test_a_rework_continues_from_its_state():
     for _ in range(4):
         chosen = first.next_region(score + 1, 1e18)
         assert chosen is not None
-        if first.search(*chosen, score + 1, 1e9):
+        if first.search(*chosen, 1e9):
             break
     second.restore(first.state())
     for rework in (first, second):
         while (chosen := rework.next_region(score + 1, 1e18)) is not None:
-            rework.search(*chosen, score + 1, 1e9)
+            rework.search(*chosen, 1e9)
     for name, value in first.state().items():
         assert np.array_equal(value, second.state()[name]), name
     assert wanted > score
@@ -148,7 +192,7 @@ def test_a_rework_continues_from_its_state():
         ("orders", np.zeros((1, 36), dtype=np.int32)),
         ("done", np.array([-1])),
         ("done", np.array([1, 2])),
-        ("payoffs", np.full((5, 7), np.nan)),
+        ("payoffs", np.full((5, 10), np.nan)),
         ("payoffs", np.zeros((4, 7))),
     ],
 )

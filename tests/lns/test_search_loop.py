@@ -7,13 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from instances import InputError, verify
+from instances import Board, InputError, verify
 from instances.formats import load_puzzle
 from instances.puzzle import Clue, Puzzle
 from instances.symmetry import IDENTITY_VIEW, View
 from lns.construct.quota_bandit import QuotaBandit
 from lns.engine import FoundBoard
 from lns.engines import ENGINES, island_engine, make_engine
+from lns.loop.candidates import Candidate
 from lns.loop.search_loop import SearchLoop
 from lns.orientation import Orientation
 from lns.params import Params, from_dict
@@ -292,6 +293,28 @@ def test_only_the_first_island_reworks_a_start_board_and_none_that_of_another_is
 
     assert regions(island=0, steps_before=0) == 5
     assert regions(island=1, steps_before=0) == regions(island=0, steps_before=1) == 0
+
+
+@pytest.mark.parametrize("floor", [0, 1])
+def test_a_board_that_gains_an_edge_below_the_wanted_score_is_a_candidate(monkeypatch, floor):
+    """It is reported only where boards of its score are searched for."""
+    puzzle = load_puzzle("like-e2-8x8")
+    search = main_engine(puzzle, replace(QUICK, engine=replace(QUICK.engine, search_floor=floor)), 1, 0)
+    search.step(puzzle.max_score)
+    search.pop_boards()
+    assert search.best is not None and search.rework is not None
+    candidate = Candidate(search.best, search.best_score - 1, np.arange(64, dtype=np.int32))
+    placed = search.best.placements.copy()
+    placed[[9, 10]] = placed[[10, 9]]
+    better = FoundBoard(Board(placed, 8, 8), search.best_score, "suffix-20")
+    search.rework.candidates.members = [candidate]
+    monkeypatch.setattr(search, "_price", lambda score: 1e9)
+    monkeypatch.setattr(search.rework, "next_region", lambda wanted, total, all_regions: (candidate, None))
+    monkeypatch.setattr(search.rework, "search", lambda candidate, region, price: better)
+    assert search._rework_a_region(search.best_score + 1)
+    assert search.pop_boards() == ([better] if floor else [])
+    first = search.rework.candidates.members[0]
+    assert first.board is better.board and first.score == better.score and first.order is candidate.order
 
 
 def test_operators_that_do_not_pay_cost_their_share_and_no_more():
