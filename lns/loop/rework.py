@@ -181,6 +181,9 @@ class Rework:
     def restore(self, state: State) -> None:
         """Continue from `state`; raises InputError if it does not fit this puzzle and these parameters."""
         self.candidates.restore(state)
-        self.payoffs.restore(state["payoffs"])
+        payoffs = np.asarray(state["payoffs"])
+        if payoffs.shape == (5, len(self.suffixes) + len(SHAPES)):  # of a version without those for boards two short
+            payoffs = np.pad(payoffs, ((0, 0), (0, len(self.operators) - payoffs.shape[1])))
+        self.payoffs.restore(payoffs)
         self._searched = deque((int(key) for key in state["searched"]), maxlen=REMEMBERED)
         self._regions = None

@@ -185,6 +185,18 @@ def test_a_rework_continues_from_its_state():
     assert wanted > score
 
 
+def test_a_state_of_a_version_without_operators_for_boards_two_short_goes_on():
+    puzzle, board, score = damaged(6)
+    old, rework = (Rework(puzzle, ReworkParams(near_misses=near)) for near in (1, 2))
+    old.candidates.add(Candidate(board, score, np.arange(36, dtype=np.int32)))
+    chosen = old.next_region(score + 1, 1e18)
+    assert chosen is not None
+    old.search(*chosen, 1e9)
+    rework.restore(old.state())
+    assert rework.payoffs.tries[: len(old.operators)].tolist() == old.payoffs.tries.tolist()
+    assert rework.payoffs.tries.sum() == 1 and len(rework.operators) > len(old.operators)
+
+
 @pytest.mark.parametrize(
     "name, value",
     [
