@@ -23,7 +23,7 @@ from lns.runs.files import read_sealed, seal
 from lns.runs.settings import digest
 from lns_support.errors import InputError
 from lns_support.files import atomic_write
-from lns_support.json_values import JsonFields, describe_found
+from lns_support.json_values import JsonFields, bounded_integer, describe_found
 from lns_support.text import printable, quoted
 from lns_support.version import __version__
 from tuning import SAMPLERS
@@ -287,7 +287,9 @@ def read_plan(path: Path) -> StudyPlan:
                 f"a study of schema {schema}, begun by lns {printable(values.text('version', 40))}; "
                 f"this is lns {__version__}, which reads schema {SCHEMA}: expected a new study"
             )
-        training, held_out = values.array("first_seeds", 2)
+        training, held_out = (
+            bounded_integer(seed, 0, 2**100, "'first_seeds'") for seed in values.array("first_seeds", 2)
+        )
         plan = StudyPlan(
             instances=_instances(values),
             first_seeds=(training, held_out),

@@ -61,13 +61,14 @@ def page(
     """
     body = "\n".join(f"<section><h2>{escape(name)}</h2>\n{content}</section>" for name, content in sections if content)
     refresh = "" if refresh_s is None else f'<meta http-equiv="refresh" content="{max(1, round(refresh_s))}">\n'
-    return (
+    document = (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
         f"{refresh}<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{head}\n{body}\n"
         f'<p class="soft">{escape(footer)}</p>\n</body>\n</html>\n'
     )
+    return document.encode("utf-8", "backslashreplace").decode()  # lone surrogates of damaged files cannot be written
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, words: bool = False) -> str:

@@ -13,7 +13,7 @@ from lns.runs.board_log import LoggedBoard
 from lns.runs.breakdown import parts
 from lns.runs.files import format_duration
 from lns.runs.run_summary import RunSummary
-from lns_support.text import count_of
+from lns_support.text import count_of, printable
 
 
 def render(
@@ -129,14 +129,14 @@ def _sessions(run: RunSummary) -> str:
 def _run(run: RunSummary) -> str:
     settings = run.settings
     rows = [
-        ["instance", settings.instance],
+        ["instance", printable(settings.instance)],
         ["seed", str(settings.seed)],
         ["engine", settings.engine],
         ["target", str(settings.target) if settings.target >= 0 else "none"],
         *([["pinned cells", str(len(settings.pins))]] if settings.pins else []),
         ["boards logged from", "best score less one" if settings.min_score < 0 else str(settings.min_score)],
         ["run id", settings.run],
-        ["created", settings.created_at],
+        ["created", printable(settings.created_at, 40)],
         *([name, f"{count:,}"] for name, count in run.heartbeat.statistics.counts().items() if count),
     ]
     return table(["", ""], rows, words=True)

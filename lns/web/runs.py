@@ -262,7 +262,7 @@ def _details(run: RunSummary) -> dict[str, Any]:
         "engine": settings.engine,
         "target": settings.target,
         "pins": len(settings.pins),
-        "created_at": settings.created_at,
+        "created_at": printable(settings.created_at, 40),
         "improvements": [[one.score, one.elapsed_s, one.at, one.origin] for one in history.improvements],
         "counts": sorted(history.counts.items(), reverse=True),
         "parts": [

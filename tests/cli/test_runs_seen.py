@@ -313,7 +313,7 @@ def evil_run(path: Path) -> Path:
     (path / STATUS).write_text(seal(text))
     settings = unseal((path / "run.json").read_text())
     values = {name: settings.get(name) for name in json.loads((path / "run.json").read_text()) if name != "sum"}
-    (path / "run.json").write_text(seal(values | {"instance": f"../../{evil}"}))
+    (path / "run.json").write_text(seal(values | {"instance": f"../../{evil}", "created_at": "\ud800\x1b"}))
     return path
 
 
@@ -322,6 +322,7 @@ def test_texts_of_a_run_directory_are_escaped(tmp_path: Path, capsys: pytest.Cap
     assert main(["report", str(path)]) == 0
     page = (path / "report.html").read_text()
     assert "<script" not in page and "&lt;script&gt;alert(1)" in page
+    assert "\x1b" not in page and "\\ud800\\x1b" in page
     Page(page)
     capsys.readouterr()
     for command in ("status", "watch", "collect"):

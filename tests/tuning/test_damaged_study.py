@@ -10,7 +10,8 @@ import pytest
 from instances import InputError
 from lns.runs.files import seal
 from tests.fuzz_study import FILES, fuzz, recorded_study, report, state
-from tuning.plan import StudyRequest
+from tests.tuning.made_up import REQUEST
+from tuning.plan import StudyRequest, first_seeds
 from tuning.study import open_study
 
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
@@ -111,7 +112,8 @@ def test_a_value_of_another_type_in_a_run_is_refused_with_its_line(tmp_path, fie
 
 @pytest.mark.parametrize(
     "changes", [{"instances": [3]}, {"instances": [["a"]]}, {"instances": [], "family": ""}, {"engine": "<b>"},
-                {"pairs": 10**6}, {"first_seeds": [1, 2]}, {"family": "x"}],
+                {"pairs": 10**6}, {"first_seeds": [1, 2]}, {"family": "x"},
+                {"first_seeds": [float(seed) for seed in first_seeds(REQUEST.seed)]}],
 )  # fmt: skip
 def test_a_wrong_value_in_study_json_is_refused(tmp_path, changes):
     path = recorded_study(tmp_path / "s")
