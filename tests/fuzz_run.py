@@ -205,6 +205,7 @@ def check(command: tuple[str, ...], path: Path, outside: Path, new: Path, what: 
     assert "Traceback" not in messages and "Warning" not in messages, what
     said = [line for line in messages.splitlines() if line.startswith("lns: ")]
     assert len(said) in (1, 2) if status == 2 else len(said) <= 3, what  # one for each damaged file
+    assert len(set(said)) == len(said), f"{what}\na sentence was said twice"
     shutil.rmtree(new, ignore_errors=True)
     return "refused" if status == 2 else "done"
 

@@ -96,8 +96,7 @@ def count_boards(
     engine : {"construct", "auto"}
         The construction alone, or all parts.
     floor : int, optional
-        Boards are counted from this score on; the fewer, the more prefixes need not be completed. Default: three edges
-        below ``best``.
+        Boards are counted from this score on; default: three edges below ``best``.
     """
     orientation = Orientation.of_island(puzzle, island, islands)
     puzzle, scores = orientation.puzzle, _scores(puzzle, best, floor)

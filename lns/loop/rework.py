@@ -118,8 +118,8 @@ class Rework:
 
     def _operator(self, suffix: int, short: int) -> int:
         """Number of the operator that re-solves a suffix of boards so many edges short, as gains differ widely."""
-        others = len(self.suffixes) + len(SHAPES) + (short - 2) * len(self.suffixes)
-        return suffix if short <= 1 else others + suffix
+        first = 0 if short <= 1 else len(SHAPES) + (short - 1) * len(self.suffixes)
+        return first + suffix
 
     def search(self, candidate: Candidate, region: Region, price: float) -> FoundBoard | None:
         """Search a region for a refill with which the board has one edge more; that board if there is one.
