@@ -26,7 +26,7 @@ class CyclicSearch:
         Order and spend curves.
     """
 
-    NODE_COST = 1  # node equivalents of a node
+    NODE_COST = 1  # nodes in a fixed order that take as long as one node
 
     def __init__(self, static: StaticSearch, curves: SpendCurves) -> None:
         self.static, self.curves = static, curves

@@ -49,7 +49,7 @@ class DynamicSearch:
     options : RegionOptions
     """
 
-    NODE_COST = 8  # node equivalents of a node
+    NODE_COST = 6  # nodes in a fixed order that take as long as one node
 
     def __init__(
         self,
@@ -66,6 +66,7 @@ class DynamicSearch:
             self.curves = next(iter(make_spend_curves(shape.puzzle, self.plan.cells).values()))
         self._empty: DynamicArrays | None = None  # before the first decision
         self.parts = _parts(options)
+        self._preempts = True if options.preemption or options.instantiation else None
 
     def copy(self, state: RegionState) -> DynamicSearch:
         """A search of the same region with its own state."""
@@ -82,7 +83,7 @@ class DynamicSearch:
         scalars = self.state.scalars
         before = int(scalars[NODES])
         budget = before + min(node_budget, MAX_STEP)
-        search_dynamic(*self.arrays, self.plan, self.state, self.scheme, self.parts, budget)
+        search_dynamic(*self.arrays, self.plan, self.state, self.scheme, self.parts, self._preempts, budget)
         searched = int(scalars[NODES]) - before
         if scalars[BEST] >= 0:
             return FOUND, searched

@@ -9,10 +9,10 @@ import numpy as np
 from exact.colorpairs.branching import smallest_offer_pair, urgency
 from exact.colorpairs.state import State
 from exact.colorpairs.tables import Tables
-from exact.region.dynamic_explain import NO_CELL, add_to_conflict, clear_explanation, explain_limit
-from exact.region.dynamic_levels import count_candidates, known_colours, least_level
+from exact.region.dynamic_explain import NO_CELL, NO_MISMATCH, add_to_conflict, clear_explanation, explain_limit
+from exact.region.dynamic_levels import count_candidates, is_free, known_colours, least_level
 from exact.region.dynamic_moves import is_member
-from exact.region.dynamic_pairs import count_pairs
+from exact.region.dynamic_pairs import count_deficits
 from exact.region.dynamic_preempt import exclude_held, preempt
 from exact.region.dynamic_state import DOM_DEG, NO_LIMIT, REGION, STAGE, Parts, Spending
 from exact.region.kernel import ALLOWED
@@ -24,27 +24,29 @@ _WEIGHT = 60 << 4  # divisible by 1 to 5 (open neighbours + 1), and by 2 for eac
 
 @inline_flat_kernel
 def bound_and_choose(
-    t: Tables, s: State, p: Spending, state: RegionState, parts: Parts, depth: int, words: int
+    t: Tables, s: State, p: Spending, state: RegionState, parts: Parts, preempts: bool | None, depth: int, words: int
 ) -> bool:
-    """Bound the mismatches at a node and choose its cell. False if a cap is exceeded; the conflict set explains it."""
+    """Bound the mismatches at a node and choose its cell. False if a cap is exceeded; the conflict set explains it.
+
+    ``preempts``: None without preemption and instantiation, whose machine code is then left out.
+    """
     limit, in_stage, in_region = _least_mismatches(t, s, p, state, depth, words)
     stage_cap = min(state.cap[depth], state.scalars[ALLOWED])
     stage_slack, region_slack = stage_cap - in_stage, state.scalars[ALLOWED] - in_region
     stage_deficit = region_deficit = 0
     if parts.pairs and limit == NO_LIMIT:
-        stage_deficit = count_pairs(t, s, p, depth, STAGE, NO_CELL)
-        region_deficit = count_pairs(t, s, p, depth, REGION, NO_CELL)
+        stage_deficit, region_deficit = count_deficits(t, s, p, depth)
         if stage_deficit > stage_slack:
             limit = STAGE
         elif region_deficit > region_slack:
             limit = REGION
     if limit != NO_LIMIT:
         clear_explanation(t, s)
-        explain_limit(t, s, p, state, depth, limit, NO_CELL, 0, words)
+        explain_limit(t, s, p, state, depth, limit, NO_CELL, NO_MISMATCH, words)
         add_to_conflict(t, s, depth)
         return False
     single, exact = NO_CELL, NO_LIMIT
-    if parts.preemption or parts.instantiation:
+    if preempts is not None:
         if region_slack == 0:
             exact = REGION
         elif stage_slack == 0:
@@ -56,8 +58,8 @@ def bound_and_choose(
                 return False
             if single != NO_CELL and not is_member(t, p, p.stage[depth], single):
                 single = NO_CELL
-    for word in range(words):
-        p.excluded[depth * words + word] = np.uint64(0)
+        for word in range(words):
+            p.excluded[depth * words + word] = np.uint64(0)
     limit = STAGE if stage_slack <= region_slack else REGION
     if stage_deficit > 1 or region_deficit > 1:  # a mismatch of the cell may reduce a deficit by one
         stage_slack -= max(0, stage_deficit - 1)
@@ -75,7 +77,7 @@ def bound_and_choose(
     state.bits[depth] = np.uint64(0)
     p.max_level[depth] = min(known, level + slack)
     p.limit[depth] = limit if p.max_level[depth] < known else NO_LIMIT
-    if parts.preemption and exact != NO_LIMIT:
+    if preempts is not None and parts.preemption and exact != NO_LIMIT:
         p.max_level[depth] = level
         p.limit[depth] = exact if level < known else NO_LIMIT
         exclude_held(t, s, p, depth, cell, level, words)
@@ -96,24 +98,28 @@ def _least_mismatches(
     for cell in range(t.cells):
         level = p.min_level[depth, cell]  # it never decreases
         p.min_level[row, cell] = level
+        p.witness[row, cell] = p.witness[depth, cell]
         if level and s.grid[cell] < 0:
             in_region += level
             if is_member(t, p, stage, cell):
                 in_stage += level
     last = p.cell[depth - 1] if depth else 0
     for step in range(0 if depth else 4, t.cells + 4):
+        cell = t.neighbour[last * 4 + step] if step < 4 else step - 4  # first the neighbours of the piece just placed
+        if cell < 0 or s.grid[cell] >= 0:
+            continue
+        if step >= 4 and is_free(p, p.witness[row, cell]):
+            continue  # a piece that had the least mismatches is still free
         if in_stage > stage_cap:
             return STAGE, in_stage, in_region
         if in_region > region_cap:
             return REGION, in_stage, in_region
-        cell = t.neighbour[last * 4 + step] if step < 4 else step - 4  # first the neighbours of the piece just placed
-        if cell < 0 or s.grid[cell] >= 0:
-            continue
         known = known_colours(s, cell)
         before: Any = np.int64(p.min_level[row, cell])
         if before >= known:
             continue
-        level = least_level(t, s, p, cell, before, known, words)
+        level, witness = least_level(t, s, p, cell, before, known, words)
+        p.witness[row, cell] = witness
         if level > before:
             p.min_level[row, cell] = level
             in_region += level - before
@@ -127,7 +133,7 @@ def _least_mismatches(
 
 
 @inline_flat_kernel
-def _choose(t: Tables, s: State, p: Spending, parts: Parts, depth: int, slack: int, words: int) -> int:
+def _choose(t: Tables, s: State, p: Spending, parts: Parts, depth: int, slack: int, words: int) -> Any:
     """The cell of the stage to be decided at ``depth``.
 
     DOM_DEG: the least weighted number of candidates, of which those with one more mismatch than necessary count half,

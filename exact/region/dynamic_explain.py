@@ -37,8 +37,10 @@ from exact.region.state import RegionState
 from lns_support.bits import bit, highest_bit
 from lns_support.jit import inline_flat_kernel
 
-_NOW = 1 << 30  # instead of a row: all known sides count
-NO_CELL = -1
+_NOW: Any = np.int64(1 << 30)  # instead of a row: all known sides count
+NO_CELL: Any = np.int64(-1)
+NO_MISMATCH: Any = np.int64(0)
+ONE_MISMATCH: Any = np.int64(1)
 
 
 @inline_flat_kernel

@@ -10,10 +10,11 @@ from exact.colorpairs.state import State
 from exact.colorpairs.tables import Tables
 from exact.region.dynamic_state import Spending
 from exact.region.state import Words
-from lns_support.bits import lowest_bit, popcount
+from lns_support.bits import bit, lowest_bit, popcount
 from lns_support.jit import inline_flat_kernel
 
 _NO_BITS = np.uint64(0)
+NO_BIT = -1
 
 
 @inline_flat_kernel
@@ -63,20 +64,30 @@ def candidates(t: Tables, s: State, p: Spending, pieces: Words, cell: int, level
 
 
 @inline_flat_kernel
-def least_level(t: Tables, s: State, p: Spending, cell: int, level: int, known: int, words: int) -> int:
-    """The least mismatches of a free piece on a cell, at least ``level``; ``known`` if there is none."""
-    least = known
+def least_level(t: Tables, s: State, p: Spending, cell: int, level: int, known: int, words: int) -> tuple[int, int]:
+    """The least mismatches of a free piece on a cell, at least ``level``, and the bit of such a piece.
+
+    (``known``, NO_BIT) if no piece has fewer than ``known``.
+    """
+    least, witness = known, NO_BIT
     for word in range(words):
         pool = p.free[word] & p.fit[cell * words + word]
         if pool:
             ones, twos, fours = count_mismatches(t, s, p, cell, word, words, 1 << 30)
             for each in range(level, least):
-                if with_level(pool, ones, twos, fours, each):
-                    least = each
+                found = with_level(pool, ones, twos, fours, each)
+                if found:
+                    least, witness = each, (word << 6) + lowest_bit(found)
                     break
             if least == level:
                 break
-    return least
+    return least, witness
+
+
+@inline_flat_kernel
+def is_free(p: Spending, number: int) -> bool:
+    """Whether an oriented piece, by its bit, may be placed; False for NO_BIT."""
+    return number >= 0 and bool(p.free[number >> 6] & bit(number))
 
 
 @inline_flat_kernel

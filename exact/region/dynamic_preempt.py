@@ -15,6 +15,7 @@ from exact.colorpairs.state import State
 from exact.colorpairs.tables import Tables
 from exact.region.dynamic_explain import (
     NO_CELL,
+    ONE_MISMATCH,
     clear_explanation,
     explain_cell,
     explain_held,
@@ -63,7 +64,7 @@ def preempt(
             if not explained:
                 explained = True
                 clear_explanation(t, s)
-                explain_limit(t, s, p, state, depth, limit, NO_CELL, 1, words)
+                explain_limit(t, s, p, state, depth, limit, NO_CELL, ONE_MISMATCH, words)
                 for word in range(t.words):
                     p.nothing_left[word] = s.explanation[word]
             if is_pair:

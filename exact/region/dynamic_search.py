@@ -86,6 +86,7 @@ def search_dynamic(
     state: RegionState,
     scheme: SearchScheme,
     parts: Parts,
+    preempts: bool | None,
     node_budget: int,
 ) -> None:
     """Continue until a refill is found (BEST), the search is complete (FINISHED) or NODES reach ``node_budget``."""
@@ -120,7 +121,7 @@ def search_dynamic(
             failed = depth
             action = _BOUND if started else _JUMP
         elif action == _BOUND:
-            if bound_and_choose(t, s, p, state, parts, depth, words):
+            if bound_and_choose(t, s, p, state, parts, preempts, depth, words):
                 action = _TRY
             else:
                 failed = depth

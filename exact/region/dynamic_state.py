@@ -46,6 +46,7 @@ class Spending(NamedTuple):
     free: Words  # uint64 (B,): oriented pieces that may be placed
     placed: Words  # uint64 (B,): oriented pieces that are placed
     min_level: npt.NDArray[np.uint8]  # uint8 (n+2, n): row d+1: least mismatches of each open cell at depth d
+    witness: npt.NDArray[np.int16]  # int16 (n+2, n): row d+1: the bit of a free piece that has them, NO_BIT = unknown
     vacant: Ints  # int64 (n+1,): vacant joints of the open cells at a depth
     cell: Ints  # int64 (n+1,): the cell decided at a depth
     max_level: Ints  # int64 (n+1,): mismatches that it may have
@@ -55,14 +56,18 @@ class Spending(NamedTuple):
     members: Words  # uint64 (stages*W,): the cells of each stage
     own_pair: I32  # int32 (n,): the pair by which an open cell is counted, 0 = none
     pair_count: I32  # int32 (P,): open cells counted by a pair
+    stage_pair_count: I32  # int32 (P,): those of the stage
     holder: I32  # int32 (N,): the cell, or n + the pair, that needs a piece; -1 = none
     reason: Words  # uint64 (N*W,): explanation of that, as a set of depths
     nothing_left: Words  # uint64 (W,): explanation why no mismatch is left to spend
     excluded: Words  # uint64 ((n+1)*B,): oriented pieces that other cells need, by depth
 
 
-NO_LIMIT, STAGE, REGION = range(3)
-"""Why a cell has no more mismatches, or a node no refill: the stage or the region allows none."""
+# Why a cell has no more mismatches, or a node no refill: the stage or the region allows none. Numbers of numpy, so that
+# kernels are not compiled anew for each constant.
+NO_LIMIT: Any = np.int64(0)
+STAGE: Any = np.int64(1)
+REGION: Any = np.int64(2)
 
 
 class DynamicArrays(NamedTuple):
@@ -141,6 +146,7 @@ def _spending(plan: RegionPlan, tables: Tables, oriented: Ints, quads: Ints) -> 
         free=sets(words),
         placed=sets(words),
         min_level=ints(n + 2, n, kind=np.uint8),
+        witness=np.full((n + 2, n), -1, dtype=np.int16),
         vacant=ints(n + 1),
         cell=ints(n + 1),
         max_level=ints(n + 1),
@@ -150,6 +156,7 @@ def _spending(plan: RegionPlan, tables: Tables, oriented: Ints, quads: Ints) -> 
         members=sets(0),
         own_pair=ints(n, kind=np.int32),
         pair_count=ints(len(tables.pair_first), kind=np.int32),
+        stage_pair_count=ints(len(tables.pair_first), kind=np.int32),
         holder=ints(pieces, kind=np.int32),
         reason=sets(pieces * tables.words),
         nothing_left=sets(tables.words),

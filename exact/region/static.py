@@ -43,7 +43,7 @@ class StaticSearch:
         Whether mismatches are allowed gradually. Without, there is one stage.
     """
 
-    NODE_COST = 1  # node equivalents of a node
+    NODE_COST = 1  # nodes in a fixed order that take as long as one node
 
     def __init__(
         self,
