@@ -28,7 +28,7 @@ a kernel fail.
 """
 
 MAX_SAVED_COUNTER = 2**62  # what a session adds to a saved counter then still fits 64 bits
-MAX_OPERATORS = 64
+MAX_OPERATORS = 256
 MAX_OPERATOR_NAME = 40
 
 

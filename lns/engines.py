@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ENGINES = ("auto", "construct", "beam", "tabu", "lns")
 _STREAM = 2**20  # parts of an island have random streams so far apart
-KERNELS = {"auto": 33, "construct": 15, "beam": 3, "tabu": 4, "lns": 13}
+KERNELS = {"auto": 37, "construct": 15, "beam": 3, "tabu": 4, "lns": 13}
 """About how many kernels `lns.warmup.warm_up` compiles for each engine, for messages."""
 
 

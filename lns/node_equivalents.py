@@ -13,8 +13,10 @@ ENDGAME_SETUP = 50.0  # setting up an endgame, before its first placement
 BEAM_CHILD = 2.0  # one child that a beam evaluates
 CANDIDATE_CHECK = 1.5  # one candidate checked by the populations that measure a quota profile
 MAX_PROFILE_CHECKS = 100_000_000  # candidates checked for one quota profile: about one or two seconds
-REGION_NODE = 7.0  # one placement of a region re-solve
-REGION_SETUP = 280_000.0  # setting up a region re-solve
+REGION_NODE = 5.0  # one placement of a region re-solve in fixed orders
+REGION_SETUP = 60_000.0  # setting up such a re-solve
+COLORPAIRS_NODE = 33.0  # one placement of a region re-solve by ColorPairs
+COLORPAIRS_SETUP = 200_000.0  # setting up such a re-solve
 TABU_MOVE = 0.0875  # one tabu move evaluated
 
 
@@ -23,9 +25,16 @@ def exact_tails(prefixes: int, placements: int) -> float:
     return prefixes * TAIL_SETUP + placements * TAIL_NODE
 
 
-def region(placements: int) -> float:
-    """Cost of one region re-solve."""
+def region(placements: int, order: str = "static") -> float:
+    """Cost of one region re-solve in an order of `exact.region.options.RegionOptions`."""
+    if order == "dynamic":
+        return COLORPAIRS_SETUP + placements * COLORPAIRS_NODE
     return REGION_SETUP + placements * REGION_NODE
+
+
+def region_nodes(nodes: int, order: str) -> int:
+    """The placements in an order that cost as much as ``nodes`` placements in fixed orders, at least one."""
+    return max(1, int(nodes * REGION_NODE / COLORPAIRS_NODE)) if order == "dynamic" else nodes
 
 
 def quota_profile(cells: int) -> float:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gc
-from functools import cache
+from functools import cache, partial
 
+from exact.region import warmup as region_warmup
 from exact.region.region_search import considers_dynamic_order
-from exact.region.resolve import RegionOptions, resolve
+from exact.region.resolve import resolve
 from instances.formats import load_puzzle
 from instances.puzzle import Puzzle
 from lns.engines import make_engine
@@ -27,32 +28,45 @@ _BRIEF = from_dict(
 )
 
 
-def uses_dynamic_order(params: Params) -> bool:
-    """Whether regions have a budget at which `lns.loop.rework` may turn to the dynamic order."""
-    return considers_dynamic_order(params.rework.nodes)
+def uses_colorpairs(engine: str, params: Params) -> bool:
+    """Whether an engine may search regions by ColorPairs: `lns.loop.rework` does, operators with a large budget too."""
+    reworks = engine == "auto" and params.rework.nodes > 0
+    return reworks or (engine in ("auto", "lns") and considers_dynamic_order(params.neighbourhoods.nodes))
 
 
-def _warm_up_regions(puzzle: Puzzle, dynamic_order: bool) -> None:
-    """Re-solve a region in each order that the engine may use."""
+def _warm_up_regions(puzzle: Puzzle, colorpairs: bool) -> None:
+    """Re-solve a region in each order that the engine uses."""
+    if colorpairs:
+        region_warmup.warm_up("dynamic")
     board = make_engine("beam", puzzle, _BRIEF, 1, 0)
     board.step(puzzle.max_score)
     if board.best is not None:
-        for order in ("static", "dynamic") if dynamic_order else ("static",):
-            resolve(puzzle, board.best, range(16, 40), nodes=10_000, options=RegionOptions(order=order))
+        resolve(puzzle, board.best, range(16, 40), nodes=10_000)
 
 
 @cache
-def warm_up(engine: str, dynamic_order: bool = False) -> None:
+def warm_up(engine: str, colorpairs: bool = False, turn: int = 0) -> None:
     """Let ``engine`` make some steps on a small board, and be restored: it uses its kernels. InputError for no engine.
 
     Their machine code does not depend on the board. Ends early where `stop_requested`. What the process holds by then
     is left out of garbage collections (`gc.freeze`): full ones would look through all that the compiler left.
+
+    Parameters
+    ----------
+    engine : str
+        One of `lns.engines.ENGINES`.
+    colorpairs : bool
+        Whether regions are searched by ColorPairs too.
+    turn : int
+        Two processes with turns one apart begin at different ends, so that both compile in a first run.
     """
     puzzle = load_puzzle(PUZZLE)
     if engine == "auto":  # whose other parts take their first steps late
-        warm_up("lns")
-        warm_up("tabu")
-        _warm_up_regions(puzzle, dynamic_order)
+        parts = [partial(warm_up, "lns"), partial(warm_up, "tabu"), partial(_warm_up_regions, puzzle, colorpairs)]
+        for warm_up_part in reversed(parts) if turn % 2 else parts:
+            warm_up_part()
+    elif colorpairs:
+        region_warmup.warm_up("dynamic")
     search = make_engine(engine, puzzle, _BRIEF, 1, 0)
     for _ in range(STEPS):
         if search.exhausted or search.best_score == puzzle.max_score or stop_requested():

@@ -9,8 +9,10 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from exact.region.resolve import resolve
+from exact.region.resolve import RegionOptions, resolve
+from instances.board import Board
 from instances.puzzle import Puzzle
+from instances.verify import verify
 from lns import node_equivalents
 from lns.construct import kernel, schedule, schedule_search, stratified_population
 from lns.construct.beam_engine import BeamEngine
@@ -69,20 +71,13 @@ def measure_costs(puzzle: Puzzle, nodes: int = 50_000_000, repeats: int = 200) -
     yield "child of a beam", node_equivalents.BEAM_CHILD, seconds / beam.nodes / node
 
     assert search.best is not None
-    largest = sorted((cells for _, cells in regions_by_shape(puzzle, search.best)), key=len, reverse=True)
-    ask = partial(resolve, puzzle, search.best, target=search.best_score + 1)
-    setup, searched, placed, regions = 0.0, 0.0, 0, 0
-    for cells in largest:
-        ask(cells, nodes=1)  # plans the shape; the first one compiles
-        setup += _seconds(partial(ask, cells, nodes=1))
-        began = time.process_time()
-        placed += ask(cells, nodes=params.rework.nodes).nodes
-        searched += time.process_time() - began
-        regions += 1
-        if placed > nodes // 2:
-            break
-    yield "set-up of a region", node_equivalents.REGION_SETUP, setup / regions / node
-    yield "placement in a region", node_equivalents.REGION_NODE, (searched - setup) / max(1, placed) / node
+    for search_order, what, counted_setup, counted in (
+        ("static", "fixed orders", node_equivalents.REGION_SETUP, node_equivalents.REGION_NODE),
+        ("dynamic", "ColorPairs", node_equivalents.COLORPAIRS_SETUP, node_equivalents.COLORPAIRS_NODE),
+    ):
+        setup, placement = _region_seconds(puzzle, search.best, search_order, params.rework.nodes, nodes // 2)
+        yield f"set-up of a region, {what}", counted_setup, setup / node
+        yield f"placement in a region, {what}", counted, placement / node
 
     tabu = TabuSearch(puzzle, random_state(1))
     tabu.start()
@@ -100,6 +95,27 @@ def measure_costs(puzzle: Puzzle, nodes: int = 50_000_000, repeats: int = 200) -
         node_equivalents.population(params.construct.population, puzzle.cells),
         seconds / node,
     )
+
+
+def _region_seconds(puzzle: Puzzle, board: Board, order: str, limit: int, nodes: int) -> tuple[float, float]:
+    """Processor seconds of the set-up of a region in an order, and of one placement; of the largest regions of a board.
+
+    ``limit``: placements in one region; ``nodes``: placements in all, more or less.
+    """
+    largest = sorted((cells for _, cells in regions_by_shape(puzzle, board)), key=len, reverse=True)
+    options = RegionOptions(order=order)
+    ask = partial(resolve, puzzle, board, target=verify(puzzle, board).score + 1, options=options)
+    setup, searched, placed, regions = 0.0, 0.0, 0, 0
+    for cells in largest:
+        ask(cells, nodes=1)  # plans the shape; the first one compiles
+        setup += _seconds(partial(ask, cells, nodes=1))
+        began = time.process_time()
+        placed += ask(cells, nodes=node_equivalents.region_nodes(limit, order)).nodes
+        searched += time.process_time() - began
+        regions += 1
+        if placed > node_equivalents.region_nodes(nodes, order):
+            break
+    return setup / regions, (searched - setup) / max(1, placed)
 
 
 def _seconds(run: Callable[[], object]) -> float:

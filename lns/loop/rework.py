@@ -4,7 +4,8 @@ A board that misses the wanted score by an edge or two is common where one that 
 order of the construction, where breaks were allowed by a schedule, are freed and searched exactly for one edge more:
 first the fewest cells, then more (escalation). Boards one edge short are also freed around their mismatches. A board
 that gains an edge is a candidate itself, so that edges are gained one after the other. Regions of one shape and size
-are an *operator*; how often an operator is called depends on what it gains (`lns.loop.payoff`).
+are an *operator*. How often it is called depends on what it gains (`lns.loop.payoff`), and whether its regions are
+searched by ColorPairs or in fixed orders depends on what either has cost (`lns.loop.order_choice`).
 """
 
 from __future__ import annotations
@@ -17,17 +18,18 @@ import numpy as np
 
 from exact.region.options import RegionOptions
 from exact.region.resolve import resolve
+from exact.region.result import RegionStatus
 from instances.board import Board
 from instances.puzzle import Puzzle
 from lns import node_equivalents
 from lns.engine import FoundBoard, State, Statistics, verified_board
 from lns.loop.candidates import Candidate, Candidates
+from lns.loop.order_choice import OrderChoice
 from lns.loop.payoff import Payoffs
 from lns.neighbourhoods.regions import MOST_CELLS, SHAPES, regions_by_shape
 from lns.params import ReworkParams
 
 REMEMBERED = 4096  # regions that are not searched again, since another board had the same pieces around them
-_OPTIONS = RegionOptions(order="auto")
 
 
 class Region(NamedTuple):
@@ -53,6 +55,8 @@ class Rework:
         Boards whose regions are still to be searched.
     payoffs : Payoffs
         What each operator has gained.
+    orders : OrderChoice
+        In which order the regions of each operator are searched.
     """
 
     def __init__(self, puzzle: Puzzle, params: ReworkParams) -> None:
@@ -67,14 +71,18 @@ class Rework:
         )
         self.candidates = Candidates(puzzle, params.candidates)
         self.payoffs = Payoffs(self.operators)
+        self.orders = OrderChoice(len(self.operators))
         self._searched: deque[int] = deque(maxlen=REMEMBERED)  # keys of regions that were searched
         self._regions: tuple[Board, int, list[Region]] | None = None  # of the board that was reworked last
 
     @property
     def statistics(self) -> Statistics:
-        """What each operator did, in placements."""
-        nodes = (self.payoffs.cost / node_equivalents.REGION_NODE).astype(np.int64).tolist()
-        return Statistics(operators={name: count for name, count in zip(self.operators, nodes, strict=True) if count})
+        """What each operator did, in placements in fixed orders; those of ColorPairs apart, counted as as many."""
+        nodes = (self.orders.cost / node_equivalents.REGION_NODE).astype(np.int64).tolist()
+        counts: dict[str, int] = {}
+        for name, (static, dynamic) in zip(self.operators, nodes, strict=True):
+            counts |= {name: static, f"{name}-colorpairs": dynamic}
+        return Statistics(operators={name: count for name, count in counts.items() if count})
 
     @property
     def cost(self) -> int:
@@ -134,15 +142,18 @@ class Rework:
             Node equivalents that the construction pays for a board with one edge more than the candidate.
         """
         name, goal = self.operators[region.operator], candidate.score + 1
+        order = self.orders.next_order(region.operator)
+        nodes = node_equivalents.region_nodes(self.params.nodes, order)
         result = resolve(
-            self.puzzle, candidate.board, region.cells, target=goal, nodes=self.params.nodes, options=_OPTIONS
+            self.puzzle, candidate.board, region.cells, target=goal, nodes=nodes, options=RegionOptions(order=order)
         )
         self._searched.append(self._key(candidate, region))
         candidate.done += 1
         gained = result.score >= goal
         if gained:
             self.candidates.remove(candidate)
-        cost = node_equivalents.region(result.nodes)
+        cost = node_equivalents.region(result.nodes, order)
+        self.orders.record(region.operator, order, cost, result.status is not RegionStatus.BUDGET_SPENT)
         self.payoffs.record(region.operator, cost, price, gained)
         return verified_board(self.puzzle, result.board, name) if gained else None
 
@@ -175,6 +186,7 @@ class Rework:
         return {
             **self.candidates.state(),
             "payoffs": self.payoffs.state(),
+            "order_choice": self.orders.state(),
             "searched": np.array(list(self._searched), dtype=np.uint64),
         }
 
@@ -185,5 +197,10 @@ class Rework:
         if payoffs.shape == (5, len(self.suffixes) + len(SHAPES)):  # of a version without those for boards two short
             payoffs = np.pad(payoffs, ((0, 0), (0, len(self.operators) - payoffs.shape[1])))
         self.payoffs.restore(payoffs)
+        if "order_choice" in state:
+            self.orders.restore(state["order_choice"])
+        else:  # of a version in which no region was searched by ColorPairs
+            self.orders.cost[:, 0], self.orders.tries[:, 0] = self.payoffs.cost, self.payoffs.tries
+            self.orders.decided[:, 0] = self.payoffs.tries
         self._searched = deque((int(key) for key in state["searched"]), maxlen=REMEMBERED)
         self._regions = None

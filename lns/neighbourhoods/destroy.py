@@ -15,7 +15,7 @@ from instances.board import EMPTY, Board
 from instances.puzzle import Puzzle
 from lns.neighbourhoods.move import Move, Operator, mismatched_pairs
 
-_NO_PRICES = RegionOptions(prices=False)
+_OPTIONS = RegionOptions(order="auto", prices=False)
 SIDEWAYS = 0.5  # share of the re-solves without a gain after which a refill as good is looked for
 
 
@@ -26,7 +26,7 @@ def destroy_and_repair(choose: Callable[[Puzzle, Board, np.random.Generator], li
         if not len(mismatched_pairs(puzzle, board)):
             return Move(board, puzzle.max_score, 0)
         cells = choose(puzzle, board, rng)
-        result = resolve(puzzle, board, cells, nodes=nodes, options=_NO_PRICES)
+        result = resolve(puzzle, board, cells, nodes=nodes, options=_OPTIONS)
         if result.improved or rng.random() >= SIDEWAYS:
             return Move(result.board, result.score, result.nodes)
         other = _another(puzzle, board, cells, result.score, nodes)
@@ -40,7 +40,7 @@ def _another(puzzle: Puzzle, board: Board, cells: list[int], score: int, nodes: 
     placed = board.placements.copy()
     placed[cells] = EMPTY
     emptied = Board(placed, puzzle.width, puzzle.height)
-    result = resolve(puzzle, emptied, cells, target=score, nodes=nodes, options=_NO_PRICES)
+    result = resolve(puzzle, emptied, cells, target=score, nodes=nodes, options=_OPTIONS)
     if result.score < score or result.board.placed < board.placed:
         return Move(board, score, result.nodes)
     return Move(result.board, result.score, result.nodes)

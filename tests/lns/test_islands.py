@@ -23,7 +23,7 @@ from lns.engines import make_engine
 from lns.islands import Archipelago
 from lns.params import Params
 from lns.rounds import Island, Report, Task, run_round
-from lns.warmup import warm_up
+from lns.warmup import uses_colorpairs, warm_up
 from lns.worker_pool import InProcessExecutor, WorkerLost, WorkerPool
 from lns.workers import MAX_LOST_ROUNDS
 from lns_support.errors import InputError
@@ -236,7 +236,7 @@ def test_the_reason_of_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def compiled_later(engine: str, steps: int) -> list[str]:
     """Names of the kernels that a search compiles although `warm_up` was called."""
-    warm_up(engine)
+    warm_up(engine, uses_colorpairs(engine, QUICK))
     before = machine_code()
     puzzle = small_puzzle("like-e2-8x8")
     run_round(Task(puzzle, QUICK, engine, 7, 0, 1, None, None, -1, puzzle.max_score, 60.0, steps))

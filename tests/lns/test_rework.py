@@ -7,12 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from exact.region.resolve import RegionOptions, resolve
 from instances.board import Board
 from instances.formats import load_puzzle
 from instances.symmetry import IDENTITY_VIEW, View, board_from_view, cells_from_view, puzzle_in_view
 from instances.verify import verify
+from lns import node_equivalents
 from lns.loop.candidates import Candidate, Candidates
 from lns.loop.construction import Construction
+from lns.loop.order_choice import ORDERS, TRY_OTHER, OrderChoice
 from lns.loop.payoff import PRIOR_GAIN, PRIOR_PRICES, Payoffs
 from lns.loop.rework import Rework
 from lns.neighbourhoods.regions import SHAPES, regions_by_shape
@@ -192,9 +195,12 @@ def test_a_state_of_a_version_without_operators_for_boards_two_short_goes_on():
     chosen = old.next_region(score + 1, 1e18)
     assert chosen is not None
     old.search(*chosen, 1e9)
-    rework.restore(old.state())
+    state = old.state()
+    del state["order_choice"]  # which those versions did not have either
+    rework.restore(state)
     assert rework.payoffs.tries[: len(old.operators)].tolist() == old.payoffs.tries.tolist()
     assert rework.payoffs.tries.sum() == 1 and len(rework.operators) > len(old.operators)
+    assert rework.statistics.operators == old.statistics.operators != {}
 
 
 @pytest.mark.parametrize(
@@ -206,6 +212,8 @@ def test_a_state_of_a_version_without_operators_for_boards_two_short_goes_on():
         ("done", np.array([1, 2])),
         ("payoffs", np.full((5, 10), np.nan)),
         ("payoffs", np.zeros((4, 7))),
+        ("order_choice", np.full((3, 10, 2), -1.0)),
+        ("order_choice", np.zeros((3, 9, 2))),
     ],
 )
 def test_a_damaged_state_is_refused(name, value):
@@ -214,6 +222,55 @@ def test_a_damaged_state_is_refused(name, value):
     rework.candidates.add(Candidate(board, score))
     with pytest.raises(InputError):
         Rework(puzzle, ReworkParams()).restore({**rework.state(), name: value})
+
+
+def test_an_operator_uses_the_order_that_decides_regions_for_less_and_tries_the_other_now_and_then():
+    choice = OrderChoice(2)
+    cost, decides = {"static": 3.0, "dynamic": 2.0}, {"static": True, "dynamic": False}
+    chosen = []
+    for _ in range(2 + 3 * TRY_OTHER):
+        order = choice.next_order(1)
+        choice.record(1, order, cost[order], decides[order])
+        chosen.append(order)
+    assert chosen[:2] == ["static", "dynamic"]
+    assert chosen.count("dynamic") == 1 + 3, "ColorPairs costs less a region, but decides none"
+    decides["dynamic"] = True
+    for _ in range(20 * TRY_OTHER):
+        order = choice.next_order(1)
+        choice.record(1, order, cost[order], decides[order])
+        chosen.append(order)
+    assert chosen[-TRY_OTHER:].count("dynamic") == TRY_OTHER - 1, "now it is the cheaper one"
+    assert choice.next_order(0) == "static" and not choice.tries[0].any()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_regions_are_searched_by_colorpairs_and_in_fixed_orders_with_the_same_answers(seed, monkeypatch):
+    """Each answer, and each budget, is compared with those of the other order."""
+    puzzle, board, _ = damaged(seed)
+    asked: list[str] = []
+
+    def both(puzzle, board, cells, *, target, nodes, options):
+        asked.append(options.order)
+        assert nodes == node_equivalents.region_nodes(ReworkParams().nodes, options.order)
+        answers = [resolve(puzzle, board, cells, target=target, options=RegionOptions(order=order)) for order in ORDERS]
+        assert len({answer.score >= target for answer in answers}) == 1
+        return answers[ORDERS.index(options.order)]
+
+    monkeypatch.setattr("lns.loop.rework.resolve", both)
+    rework = Rework(puzzle, ReworkParams(suffix=6, suffix_step=4))
+    rng = np.random.default_rng(seed)
+    for _ in range(4):  # what is repaired on one board is not on another
+        a, b = rng.choice([7, 8, 9, 10, 25, 26, 27, 28], 2, replace=False)
+        placed = board.placements.copy()
+        placed[[a, b]] = placed[[b, a]]
+        score = verify(puzzle, Board(placed, 6, 6)).score
+        rework.candidates.add(Candidate(Board(placed, 6, 6), score, np.arange(36, dtype=np.int32)))
+        while (chosen := rework.next_region(score + 1, 1e18)) is not None:
+            rework.search(*chosen, 1e9)
+    assert set(asked) == set(ORDERS)
+    names = set(rework.statistics.operators)
+    assert any(name.endswith("-colorpairs") for name in names) and names - {f"{n}-colorpairs" for n in rework.operators}
+    assert rework.cost == pytest.approx(rework.orders.cost.sum(), rel=1e-6)
 
 
 def test_candidates_are_bounded_the_best_first_and_the_latest_of_equal_ones():

@@ -21,6 +21,7 @@ def test_each_cost_is_measured() -> None:
     assert [price for price, _ in told.values()] == [
         node_equivalents.TAIL_SETUP, node_equivalents.TAIL_NODE, node_equivalents.ENDGAME_SETUP,
         node_equivalents.BEAM_CHILD, node_equivalents.REGION_SETUP, node_equivalents.REGION_NODE,
+        node_equivalents.COLORPAIRS_SETUP, node_equivalents.COLORPAIRS_NODE,
         node_equivalents.TABU_MOVE, node_equivalents.quota_profile(100),
         node_equivalents.population(1000, 100),
     ]  # fmt: skip
@@ -28,7 +29,8 @@ def test_each_cost_is_measured() -> None:
     differences = {
         "set-up of an exact tail",
         "placement in an exact tail",
-        "placement in a region",
+        "placement in a region, fixed orders",
+        "placement in a region, ColorPairs",
     }  # of times: below zero where a machine stutters
     assert all(here > 0 for what, (_, here) in told.items() if what not in differences)
 
