@@ -106,6 +106,12 @@ def puzzle_in_view(puzzle: Puzzle, view: View) -> Puzzle:
     return replace(rotated, pieces=rotated.pieces[:, _REFLECTED_SIDES], clues=clues, holes=holes)
 
 
+def board_in_view(board: Board, view: View) -> Board:
+    """Transform a board, partial or full, of a puzzle to a board of ``puzzle_in_view(puzzle, view)``."""
+    turned = rotate_board(board, view.turns)
+    return _reflected_board(turned) if view.mirrored else turned
+
+
 def board_from_view(board: Board, view: View) -> Board:
     """Transform a board of `puzzle_in_view` back to a board of the puzzle itself.
 

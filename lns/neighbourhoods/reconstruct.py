@@ -1,6 +1,7 @@
 """The very large neighbourhood: keep about the first half of the construction order, search the rest again by a beam.
 
-The board is turned first so that as much of its damage as possible lies in the half that is searched again.
+The board is turned first so that as much of its damage as possible lies in the half that is searched again. Every other
+time it is mirrored too: then the last rows, below the same upper rows, are filled from the right to the left.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 
 from instances.board import Board
 from instances.puzzle import IntArray, Puzzle
-from instances.symmetry import rotate_board, rotate_puzzle
+from instances.symmetry import View, board_from_view, board_in_view, puzzle_in_view
 from lns.construct.beam import BeamSearch
 from lns.construct.beam_kernel import Paths, search_tails
 from lns.construct.order import padded_positions
@@ -42,17 +43,17 @@ class Suffix:
         if puzzle.cells < LEAST_CELLS:
             return Move(board, score, 0)
         share = float(rng.uniform(*KEPT))
-        turns = self._turns(puzzle, board, share)
-        turned, laid = rotate_puzzle(puzzle, turns), rotate_board(board, turns)
-        order = _order(turned, self.construct)
+        view = self._view(puzzle, board, share, mirrored=bool(rng.integers(2)))
+        seen, laid = puzzle_in_view(puzzle, view), board_in_view(board, view)
+        order = _order(seen, self.construct)
         cut = beam_tail_cut(puzzle, self.beam)
         kept = min(round(share * puzzle.cells), cut)
-        paths, made = self._grow(turned, order, laid.placements[order[:kept]], cut, nodes, rng)
+        paths, made = self._grow(seen, order, laid.placements[order[:kept]], cut, nodes, rng)
         left = max(nodes - made, nodes // 4)
-        found, spent = _finish(turned, order, paths, score, left, self.construct.tail_nodes)
+        found, spent = _finish(seen, order, paths, score, left, self.construct.tail_nodes)
         if found is None:
             return Move(board, score, made + spent)
-        after = rotate_board(found, -turns)
+        after = board_from_view(found, view)
         return Move(after, score_of(puzzle, after), made + spent)
 
     def _grow(
@@ -70,16 +71,16 @@ class Suffix:
         reached = beam.prefix_count if beam.depth == cut else 0
         return (beam.paths(reached) if reached else np.zeros((0, cut), dtype=np.int16)), int(CHILD_NODES * children)
 
-    def _turns(self, puzzle: Puzzle, board: Board, share: float) -> int:
-        """The number of quarter turns after which a prefix of this share has the fewest mismatches in it."""
+    def _view(self, puzzle: Puzzle, board: Board, share: float, *, mirrored: bool) -> View:
+        """The view from which a prefix of this share has the fewest mismatches in it."""
 
-        def mismatches(turns: int) -> int:
-            turned, laid = rotate_puzzle(puzzle, turns), rotate_board(board, turns)
+        def mismatches(view: View) -> int:
+            seen, laid = puzzle_in_view(puzzle, view), board_in_view(board, view)
             prefix = np.zeros(puzzle.cells, dtype=bool)
-            prefix[_order(turned, self.construct)[: round(share * puzzle.cells)]] = True
-            return int(prefix[mismatched_pairs(turned, laid)].all(axis=1).sum())
+            prefix[_order(seen, self.construct)[: round(share * puzzle.cells)]] = True
+            return int(prefix[mismatched_pairs(seen, laid)].all(axis=1).sum())
 
-        return min(range(4), key=mismatches)
+        return min((View(turns, mirrored) for turns in range(4)), key=mismatches)
 
 
 def _finish(
@@ -106,11 +107,11 @@ def _finish(
     return found, int(spent)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def _order(puzzle: Puzzle, construct: ConstructParams) -> IntArray:
     return cell_order(puzzle, construct)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def _favoured(puzzle: Puzzle, rim: int, inner: int) -> tuple[int, ...]:
     return favoured_colours(puzzle, rim, inner)

@@ -9,7 +9,15 @@ from instances import InputError, verify
 from instances.board import Board
 from instances.generate import family
 from instances.puzzle import Clue, Puzzle
-from instances.symmetry import IDENTITY_VIEW, View, board_from_view, puzzle_in_view, rotate_board, rotate_puzzle
+from instances.symmetry import (
+    IDENTITY_VIEW,
+    View,
+    board_from_view,
+    board_in_view,
+    puzzle_in_view,
+    rotate_board,
+    rotate_puzzle,
+)
 from tests.instances.small_puzzles import planted
 
 
@@ -23,6 +31,16 @@ def test_a_rotated_solution_solves_the_rotated_puzzle(shape, turns):
     assert (turned.width, turned.height) == (shape if turns % 2 == 0 else shape[::-1])
     assert rotate_board(transformed, -turns) == solution
     assert rotate_puzzle(turned, -turns % 4) == puzzle
+
+
+@pytest.mark.parametrize("view", [View(turns, mirrored) for turns in range(4) for mirrored in (False, True)])
+@pytest.mark.parametrize("shape", [(6, 5), (4, 4), (1, 3)])
+def test_a_solution_is_one_from_every_view_and_back(shape, view):
+    puzzle, solution = planted(6, *shape, 7, 2)
+    seen, board = puzzle_in_view(puzzle, view), board_in_view(solution, view)
+    result = verify(seen, board)
+    assert result.valid and result.full and result.score == seen.max_score
+    assert board_from_view(board, view) == solution
 
 
 @pytest.mark.parametrize("text", ["triangle:3:2", "diamond:3:2", "unframed:4x3:3"])
@@ -85,11 +103,6 @@ def test_a_reflection_exchanges_left_and_right():
     held = Puzzle(puzzle.pieces, 3, 2, _corner(puzzle))
     (clue,) = puzzle_in_view(held, View(0, True)).clues
     assert (clue.cell, clue.piece, clue.rotation) == (2, held.clues[0].piece, -held.clues[0].rotation % 4)
-
-
-def board_in_view(board: Board, view: View) -> Board:
-    """A board in a view. A view with a reflection is its own inverse."""
-    return board_from_view(board, view if view.mirrored else View(-view.turns))
 
 
 def _corner(puzzle: Puzzle) -> tuple[Clue, ...]:

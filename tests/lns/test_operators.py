@@ -10,13 +10,16 @@ import pytest
 from exact.region.result import RegionResult, RegionStatus
 from instances import Board, verify
 from instances.formats import load_puzzle
+from instances.symmetry import board_in_view, cells_from_view, puzzle_in_view
 from lns.assignment import fill
 from lns.construct.beam_engine import BeamEngine
-from lns.neighbourhoods import destroy
+from lns.construct.schedule_search import cell_order
+from lns.neighbourhoods import destroy, reconstruct
 from lns.neighbourhoods.elites import Elites
 from lns.neighbourhoods.move import mismatched_pairs, score_of
 from lns.neighbourhoods.operator_weights import OperatorWeights
 from lns.neighbourhoods.operators import make_operators
+from lns.neighbourhoods.reconstruct import KEPT
 from lns.neighbourhoods.regions import MOST_DRAWN, MOST_OF_CLUSTER, _clusters, band, block, cluster, comb, donors, path
 from lns.params import BeamParams, ConstructParams, from_dict
 from lns.rng import random_state
@@ -211,6 +214,29 @@ def test_the_suffix_is_searched_by_the_parameters_of_the_run():
     ]
     assert moves[0] == moves[1]
     assert moves[0].nodes != moves[2].nodes
+
+
+def test_the_suffix_is_searched_from_both_ends_below_the_same_upper_rows(monkeypatch):
+    puzzle = load_puzzle("like-e2-8x8")
+    board = good_board(puzzle)
+    views = []
+
+    def seen(given, view):
+        views.append(view)
+        return board_in_view(given, view)
+
+    monkeypatch.setattr(reconstruct, "board_in_view", seen)
+    suffix, found = make_operators(ConstructParams(), BeamParams())["suffix"], set()
+    for seed in range(12):
+        views.clear()
+        move = suffix(puzzle, board, np.random.default_rng(seed), 50_000)
+        chosen = views[-1]
+        order = cell_order(puzzle_in_view(puzzle, chosen), ConstructParams())
+        kept = cells_from_view(puzzle, chosen)[order[: round(KEPT[0] * puzzle.cells)]]
+        assert (move.board.placements[kept] == board.placements[kept]).all()
+        assert verify(puzzle, move.board).valid
+        found.add(chosen.mirrored)
+    assert found == {False, True}
 
 
 def test_the_counted_mismatches_are_those_of_the_verifier():
