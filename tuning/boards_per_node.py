@@ -15,6 +15,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from instances.formats import load_puzzle
 from instances.puzzle import IntArray, Puzzle
 from lns import params as parameters
@@ -27,6 +29,7 @@ from lns.worker_pool import WorkerPool
 from lns_support.errors import InputError
 from tuning import ablate
 
+PARTS = 16  # of the order of the cells, on a board of 16x16 a row or the cells of one
 BELOW, ABOVE = 3, 2  # boards are counted from ``best`` - BELOW, or a given score, to ``best`` + ABOVE
 
 
@@ -49,6 +52,8 @@ class BoardCounts:
     arms : tuple of (int, int, float, float)
         Of each arm of the quota bandit: view, number of the set of favoured colours, quota scale in percent, share of
         the node equivalents.
+    depths : tuple of float
+        Nodes in each sixteenth of the order of the cells, of the restarts that reached an exact tail and the last one.
     """
 
     seed: int
@@ -58,6 +63,7 @@ class BoardCounts:
     nodes: int
     seconds: float
     arms: tuple[tuple[int, int, float, float], ...]
+    depths: tuple[float, ...]
 
     def __str__(self) -> str:
         counts = " ".join(f"{count:6}" for count in self.distinct_boards)
@@ -116,6 +122,9 @@ def count_boards(
     assert isinstance(search.main, Construction)
     arms = search.main.bandit.arms
     total = sum(arm.node_equivalents for arm in arms) or 1.0
+    by_depth = np.sum([arm.nodes_by_depth for arm in arms], axis=0)
+    if search.main.constructor is not None:
+        by_depth += search.main.constructor.prefix.child_counts.reshape(puzzle.cells, -1).sum(axis=1)
     return BoardCounts(
         seed=seed,
         island=island,
@@ -123,6 +132,7 @@ def count_boards(
         boards=tuple(boards),
         nodes=search.statistics.node_equivalents,
         seconds=time.process_time() - began,
+        depths=tuple(float(part.sum()) for part in np.array_split(by_depth, PARTS)),
         arms=tuple((arm.view, arm.colour_set, arm.scale_percent, arm.node_equivalents / total) for arm in arms),
     )
 
@@ -173,6 +183,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--workers", type=int, default=2, metavar="N", help="worker processes (default 2)")
     parser.add_argument("--engine", choices=("construct", "auto"), default="construct", help="default construct")
     parser.add_argument("--ablate", action="store_true", help="also count with each part switched off, in turn")
+    parser.add_argument("--depths", action="store_true", help="also print the share of the nodes by depth")
     parser.add_argument("--params", metavar="FILE", help="read parameters from this TOML file")
     args = parser.parse_args(arguments)
     try:
@@ -233,6 +244,10 @@ def _count_variant(pool: WorkerPool, args: argparse.Namespace, puzzle: Puzzle, p
         for column in zip(*(combined_counts(puzzle, args.best, run, args.floor) for run in runs), strict=True)
     ]
     print(f"{'all':<9} {' '.join(f'{count:6}' for count in total)}   in {nodes:.3g} nodes", flush=True)
+    if args.depths:
+        by_depth = np.sum([count.depths for count in counts], axis=0)
+        shares = " ".join(f"{share:.1%}" for share in by_depth / max(1.0, by_depth.sum()))
+        print(f"nodes by {PARTS}th of the order: {shares}", flush=True)
 
 
 if __name__ == "__main__":

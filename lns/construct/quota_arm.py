@@ -122,6 +122,12 @@ class QuotaArm:
         """Whether no restart has reached an exact tail yet."""
         return not self.child_counts.any()
 
+    @property
+    def nodes_by_depth(self) -> Floats:
+        """Placements at each depth, of the restarts that reached an exact tail; float64 (cells,)."""
+        nodes: Floats = self.child_counts[_EXACT] + self.child_counts[_BREAKING]
+        return nodes
+
     def shrunk_estimate(self) -> ChildMeans:
         """Mean children by depth: the observed means, shrunk towards the prior."""
         exact, quota, cells = self.prior.exact.copy(), self.prior.quota, len(self.prior.exact)

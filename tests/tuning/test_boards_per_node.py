@@ -37,6 +37,9 @@ def test_a_table_with_a_line_for_each_seed_and_one_for_all(capsys):
     last = ["like-e2-8x8", "--best", "110", "--nodes", "1e6", "--seeds", "1", "--first-seed", "3"]
     assert main(last) == 0
     assert capsys.readouterr().out.splitlines()[1].split()[:8] == lines[3].split()[:8]
+    assert main([*last, "--depths"]) == 0
+    shares = [float(share.rstrip("%")) for share in capsys.readouterr().out.splitlines()[-1].split(": ")[1].split()]
+    assert len(shares) == 16 and sum(shares) == pytest.approx(100, abs=1) and sum(shares[8:]) > 50
     assert main([*last, "--floor", "110"]) == 0
     assert capsys.readouterr().out.splitlines()[0].split() == ["boards", "of", "110+", "111+", "112+"]
     assert main([*last, "--floor", "111"]) == 2
