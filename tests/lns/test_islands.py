@@ -21,7 +21,7 @@ from instances.verify import verify
 from lns.engine import FoundBoard, State, Statistics
 from lns.engines import make_engine
 from lns.islands import Archipelago
-from lns.params import Params
+from lns.params import Params, from_dict
 from lns.rounds import Island, Report, Task, run_round
 from lns.warmup import uses_colorpairs, warm_up
 from lns.worker_pool import InProcessExecutor, WorkerLost, WorkerPool
@@ -234,9 +234,9 @@ def test_the_reason_of_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     assert staged(monkeypatch, scores, [0.6] * 3, steps=3, on_report=Archipelago.stop)[1] == "stopped"
 
 
-def compiled_later(engine: str, steps: int) -> list[str]:
+def compiled_later(engine: str, turn: int, steps: int) -> list[str]:
     """Names of the kernels that a search compiles although `warm_up` was called."""
-    warm_up(engine, uses_colorpairs(engine, QUICK))
+    warm_up(engine, uses_colorpairs(engine, QUICK), turn)
     before = machine_code()
     puzzle = small_puzzle("like-e2-8x8")
     run_round(Task(puzzle, QUICK, engine, 7, 0, 1, None, None, -1, puzzle.max_score, 60.0, steps))
@@ -255,10 +255,27 @@ def machine_code() -> dict[str, int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ENGINES)
-def test_no_kernel_is_compiled_after_the_warm_up(engine: str) -> None:
+@pytest.mark.parametrize(("engine", "turn"), [*((engine, 0) for engine in ENGINES), ("auto", 1)])
+def test_no_kernel_is_compiled_after_the_warm_up(engine: str, turn: int) -> None:
     with WorkerPool(1) as pool:
-        assert pool.submit(compiled_later, engine, 60).result(300) == []
+        assert pool.submit(compiled_later, engine, turn, 60).result(300) == []
+
+
+@pytest.mark.parametrize(
+    ("engine", "values", "uses"),
+    [
+        ("auto", {}, True),
+        ("auto", {"rework": {"nodes": 0}}, False),
+        ("auto", {"rework": {"nodes": 0}, "neighbourhoods": {"nodes": 6_000_000}}, True),
+        ("lns", {}, False),
+        ("lns", {"neighbourhoods": {"nodes": 6_000_000}}, True),
+        ("construct", {"neighbourhoods": {"nodes": 6_000_000}}, False),
+    ],
+)
+def test_colorpairs_is_compiled_where_it_may_be_used(
+    engine: str, values: dict[str, dict[str, int]], uses: bool
+) -> None:
+    assert uses_colorpairs(engine, from_dict(values)) is uses
 
 
 class Dying(InProcessExecutor):
