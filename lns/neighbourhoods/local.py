@@ -26,8 +26,8 @@ LOOKS = 400  # at most
 # what takes as long as one placement of a re-solve (`process_time`, 16x16)
 PAIRS_OF_A_NODE = 1  # pieces tried on a cell by an assignment
 MOVES_OF_A_NODE = round(node_equivalents.REGION_NODE / node_equivalents.TABU_MOVE)  # tabu moves evaluated
-SQUARES_OF_A_NODE = 1.6  # cells x cells, for the tables of a walk
-NODES_OF_AN_EXCHANGE = 10_000
+SQUARES_OF_A_NODE = 1.15  # cells x cells, for the tables of a walk
+NODES_OF_AN_EXCHANGE = 14_000
 
 
 def assign(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:

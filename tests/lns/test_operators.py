@@ -62,11 +62,12 @@ def check(name, puzzle, board, chance, nodes):
 @pytest.mark.parametrize("name", OPERATORS)
 @pytest.mark.parametrize("nodes", [3_000, 30_000, 300_000])
 def test_a_budget_is_kept_to_about(name, nodes):
-    """A re-solve, and another for a refill as good; a beam at its narrowest, and its tails."""
-    puzzle = load_puzzle("like-e2-16x16")
+    """A re-solve, and another for a refill as good; a beam at its narrowest, and its tails; the tables of a walk, and a
+    walk that takes as long."""
+    puzzle, room = load_puzzle("like-e2-16x16"), 100_000 if name == "perturb" else 20_000
     board, chance = good_board(puzzle), np.random.default_rng(4)
     for _ in range(4):
-        assert check(name, puzzle, board, chance, nodes).nodes <= 3 * nodes + 20_000
+        assert check(name, puzzle, board, chance, nodes).nodes <= 3 * nodes + room
 
 
 @pytest.mark.parametrize("name", OPERATORS)
@@ -159,7 +160,7 @@ def test_a_bad_board_gets_better(name):
     board = fill(puzzle, Board.empty(puzzle))
     before, chance = score_of(puzzle, board), np.random.default_rng(3)
     for _ in range(20):
-        board = check(name, puzzle, board, chance, 50_000).board
+        board = check(name, puzzle, board, chance, 70_000).board
     assert score_of(puzzle, board) > before + 5
 
 
