@@ -122,7 +122,7 @@ def count_boards(
     assert isinstance(search.main, Construction)
     arms = search.main.bandit.arms
     total = sum(arm.node_equivalents for arm in arms) or 1.0
-    by_depth = np.sum([arm.nodes_by_depth for arm in arms], axis=0)
+    by_depth = np.sum([np.zeros(puzzle.cells), *(arm.nodes_by_depth for arm in arms)], axis=0)
     if search.main.constructor is not None:
         by_depth += search.main.constructor.prefix.child_counts.reshape(puzzle.cells, -1).sum(axis=1)
     return BoardCounts(
