@@ -46,7 +46,7 @@ class Spending(NamedTuple):
     free: Words  # uint64 (B,): oriented pieces that may be placed
     placed: Words  # uint64 (B,): oriented pieces that are placed
     min_level: npt.NDArray[np.uint8]  # uint8 (n+2, n): row d+1: least mismatches of each open cell at depth d
-    witness: npt.NDArray[np.int16]  # int16 (n+2, n): row d+1: the bit of a free piece that has them, NO_BIT = unknown
+    witness: I32  # int32 (n+2, n): row d+1: the bit of a free piece that has them, NO_BIT = unknown
     vacant: Ints  # int64 (n+1,): vacant joints of the open cells at a depth
     cell: Ints  # int64 (n+1,): the cell decided at a depth
     max_level: Ints  # int64 (n+1,): mismatches that it may have
@@ -146,7 +146,7 @@ def _spending(plan: RegionPlan, tables: Tables, oriented: Ints, quads: Ints) -> 
         free=sets(words),
         placed=sets(words),
         min_level=ints(n + 2, n, kind=np.uint8),
-        witness=np.full((n + 2, n), -1, dtype=np.int16),
+        witness=np.full((n + 2, n), -1, dtype=np.int32),
         vacant=ints(n + 1),
         cell=ints(n + 1),
         max_level=ints(n + 1),
