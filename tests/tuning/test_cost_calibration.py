@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from exact.region.dynamic import DynamicSearch
 from instances.formats import load_puzzle
 from lns import node_equivalents
 from lns.construct.constructor import Constructor
@@ -33,6 +34,11 @@ def test_each_cost_is_measured() -> None:
         "placement in a region, ColorPairs",
     }  # of times: below zero where a machine stutters
     assert all(here > 0 for what, (_, here) in told.items() if what not in differences)
+
+
+def test_the_two_places_that_compare_the_orders_of_a_region_agree() -> None:
+    """`lns` counts in nodes of the construction, `exact`, which must not know them, in nodes in a fixed order."""
+    assert abs(node_equivalents.COLORPAIRS_NODE / node_equivalents.REGION_NODE - DynamicSearch.NODE_COST) < 1
 
 
 def test_tails_are_timed_over_the_same_prefixes() -> None:
