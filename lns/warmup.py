@@ -34,10 +34,8 @@ def uses_colorpairs(engine: str, params: Params) -> bool:
     return reworks or (engine in ("auto", "lns") and considers_dynamic_order(params.neighbourhoods.nodes))
 
 
-def _warm_up_regions(puzzle: Puzzle, colorpairs: bool) -> None:
-    """Re-solve a region in each order that the engine uses."""
-    if colorpairs:
-        region_warmup.warm_up("dynamic")
+def _warm_up_regions(puzzle: Puzzle) -> None:
+    """Re-solve a region of a constructed board by a fixed order."""
     board = make_engine("beam", puzzle, _BRIEF, 1, 0)
     board.step(puzzle.max_score)
     if board.best is not None:
@@ -62,7 +60,8 @@ def warm_up(engine: str, colorpairs: bool = False, turn: int = 0) -> None:
     """
     puzzle = load_puzzle(PUZZLE)
     if engine == "auto":  # whose other parts take their first steps late
-        parts = [partial(warm_up, "lns"), partial(warm_up, "tabu"), partial(_warm_up_regions, puzzle, colorpairs)]
+        parts = [partial(warm_up, "construct"), partial(warm_up, "lns"), partial(_warm_up_regions, puzzle)]
+        parts += [partial(region_warmup.warm_up, "dynamic")] * colorpairs + [partial(warm_up, "tabu")]
         for warm_up_part in reversed(parts) if turn % 2 else parts:
             warm_up_part()
     elif colorpairs:

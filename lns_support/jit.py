@@ -38,6 +38,7 @@ from numba.core.caching import FunctionCache
 
 from lns_support.file_lock import try_lock, unlock
 
+_OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}  # nothing calls kernels from C
 numba_config: Any = config  # numba makes its options at run time, so a type checker does not know them
 _njit: Any = numba.njit  # its type stubs lack the option _nrt
 _ROOT = Path(__file__).resolve().parent.parent
@@ -77,7 +78,7 @@ def _compile(function: _Kernel, options: dict[str, bool]) -> _Kernel:
     before = numba_config.CACHE_DIR
     try:  # numba reads this setting when the decorator is applied; kernels of other packages keep theirs
         numba_config.CACHE_DIR = "" if directory is None else str(directory)
-        compiled = _njit(nogil=True, error_model="numpy", **options)(function)
+        compiled = _njit(**_OPTIONS, **options)(function)
         if directory is not None:
             compiled._cache = _Cache(function)
             compiled._compiler.compile = compiled._cache.unlocking_on_failure(compiled._compiler.compile)
@@ -178,7 +179,8 @@ class _Cache(FunctionCache):
 def inline_kernel(function: _Kernel) -> _Kernel:
     """Decorator: like `kernel`, for a small function that LLVM inlines into every caller.
 
-    It has no cache of its own: its machine code is part of that of its callers.
+    It has no cache of its own: its machine code is part of that of its callers. What Python needs to call it is left
+    out, which halves the time to compile a search; a call from Python compiles the function again, with it.
 
     Parameters
     ----------
@@ -189,9 +191,22 @@ def inline_kernel(function: _Kernel) -> _Kernel:
     callable
         As for `kernel`.
     """
+    return _inlined(function, {})
+
+
+def _inlined(function: _Kernel, options: dict[str, bool]) -> _Kernel:
+    """`inline_kernel` with further options of numba."""
     if numba_config.DISABLE_JIT:
         return function
-    return cast(_Kernel, _njit(nogil=True, error_model="numpy", forceinline=True)(function))
+    inlined = _njit(**_OPTIONS, **options, forceinline=True, no_cpython_wrapper=True)(function)
+    callable_from_python = _njit(**_OPTIONS, **options)(function)
+
+    def add_overload(result: Any) -> None:  # numba's own makes it callable from Python too
+        inlined.overloads[tuple(result.signature.args)] = result
+
+    inlined.add_overload = add_overload
+    inlined._compile_for_args = lambda *_args, **_keywords: callable_from_python
+    return cast(_Kernel, inlined)
 
 
 def flat_kernel(function: _Kernel) -> _Kernel:
@@ -225,9 +240,7 @@ def inline_flat_kernel(function: _Kernel) -> _Kernel:
     callable
         As for `kernel`.
     """
-    if numba_config.DISABLE_JIT:
-        return function
-    return cast(_Kernel, _njit(nogil=True, error_model="numpy", forceinline=True, _nrt=False)(function))
+    return _inlined(function, {"_nrt": False})
 
 
 @cache

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from exact.region.state import OUTSIDE, Ints, RegionPlan
-from lns_support.jit import kernel
+from lns_support.jit import inline_kernel, kernel
 
 _MAX_GREEDY = 64  # cells; in larger blocks only orders by rows and columns are tried
 
@@ -82,14 +82,13 @@ def choose_order(
     own_nodes = np.zeros(len(nodes))
     best = np.inf
     for trial in range(12 if 2 < count <= _MAX_GREEDY else 8):
-        along = model.rows[members] if trial & 1 else model.columns[members]
-        across = model.columns[members] if trial & 1 else model.rows[members]
+        along, across = (model.rows, model.columns) if trial & 1 else (model.columns, model.rows)
+        direction = -1 if trial & 2 else 1
         if trial >= 8:
-            tie = along if trial & 2 else -along
-            order = _most_constrained_first(model, members, tie, filled, used)
+            order = _most_constrained_first(model, members, along, -direction, filled, used)
         else:
-            along, across = -along if trial & 2 else along, -across if trial & 4 else across
-            order = members[np.argsort(along * 100_000 + across)]
+            order = members.copy()
+            sort_cells(order, direction, along, -1 if trial & 4 else 1, across)
         _estimate(model, order, filled, used, own_nodes, refills)
         weight = np.log(own_nodes + 1.0).sum()
         if weight < best - 1e-9:
@@ -98,15 +97,37 @@ def choose_order(
             cells[:count] = order
 
 
+@inline_kernel
+def sort_cells(cells: Ints, first_sign: int, first: Ints, second_sign: int, second: Ints) -> None:
+    """Sort cells by ``first_sign * first``, those with the same by ``second_sign * second``.
+
+    An insertion sort: numba would compile each of numpy's sorts for more than a second, and a region is small.
+    """
+    for k in range(1, len(cells)):
+        cell, j = cells[k], k
+        while j > 0:
+            before = cells[j - 1]
+            difference = first_sign * (first[before] - first[cell])
+            if difference < 0 or (difference == 0 and second_sign * (second[before] - second[cell]) <= 0):
+                break
+            cells[j] = before
+            j -= 1
+        cells[j] = cell
+
+
 @kernel
 def _most_constrained_first(
     model: EstimateModel,
     members: Ints,
     tie: Ints,
+    tie_sign: int,
     filled: npt.NDArray[np.uint8],
     used: Ints,
 ) -> Ints:
-    """The order in which the next cell is always the one with the fewest expected exact candidates."""
+    """The order in which the next cell is always the one with the fewest expected exact candidates.
+
+    Of equal ones it is the one with the least ``tie_sign * tie``.
+    """
     count = len(members)
     order = np.empty(count, np.int64)
     score = np.empty(count)
@@ -115,7 +136,8 @@ def _most_constrained_first(
         cell = members[i]
         place[cell] = i
         kind = model.kinds[cell]
-        score[i] = np.log(max(0.5, float(model.pieces[kind] - used[kind]) * model.turns[kind])) + 1e-7 * tie[i]
+        score[i] = np.log(max(0.5, float(model.pieces[kind] - used[kind]) * model.turns[kind]))
+        score[i] += 1e-7 * tie_sign * tie[cell]
         for side in range(4):
             beyond = model.around[cell, side]
             if beyond == OUTSIDE or (beyond >= 0 and filled[beyond]):

@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.region.estimate import EstimateModel, choose_order, estimate_model
+from exact.region.estimate import EstimateModel, choose_order, estimate_model, sort_cells
 from exact.region.state import Ints, RegionPlan
 from instances.puzzle import Puzzle
 from lns_support.jit import inline_kernel, kernel
@@ -153,11 +153,13 @@ def plan_stages(levels: int, most: int, model: EstimateModel, scheme: SearchSche
             bounds[level + 1, 2 * block + 2] = end
             bounds[level + 1, 2 * block + 1] = _halve(order, begin, end, model.rows, model.columns)
     used = np.zeros(len(model.turns), np.int64)
+    number = np.arange(n)
     for level in range(levels, -1, -1):
         base = (4**level - 1) // 3
         for block in range(1 << level):
             begin, end = bounds[level, block], bounds[level, block + 1]
-            own_cells = np.sort(order[begin:end])
+            own_cells = order[begin:end].copy()
+            sort_cells(own_cells, 1, number, 1, number)
             for context in range(1 << level):
                 stage = base + (block << level) + context
                 scheme.first_member[stage] = begin
@@ -187,19 +189,29 @@ def _halve(order: Ints, begin: int, end: int, rows: Ints, columns: Ints) -> int:
     """Sort a block along its longer side and return where its second half begins; whole lines stay together."""
     if end - begin < 2:
         return end
-    members = order[begin:end].copy()
-    tall = rows[members].max() - rows[members].min() > columns[members].max() - columns[members].min()
-    along = rows[members] if tall else columns[members]
-    across = columns[members] if tall else rows[members]
-    order[begin:end] = members[np.argsort(along * 100_000 + across)]
-    sorted_along = np.sort(along)
+    members = order[begin:end]
+    tall = _extent(members, rows) > _extent(members, columns)
+    along, across = (rows, columns) if tall else (columns, rows)
+    sort_cells(members, 1, along, 1, across)
     middle = (end - begin) // 2
-    low = np.searchsorted(sorted_along, sorted_along[middle])
-    high = np.searchsorted(sorted_along, sorted_along[middle], side="right")
+    low = high = middle
+    while low > 0 and along[members[low - 1]] == along[members[middle]]:
+        low -= 1
+    while high < end - begin and along[members[high]] == along[members[middle]]:
+        high += 1
     cut = low if middle - low <= high - middle else high
     if cut == 0 or cut == end - begin:
         cut = middle
-    return int(begin + cut)
+    return begin + cut
+
+
+@inline_kernel
+def _extent(members: Ints, place: Ints) -> int:
+    """The difference of the largest and the least row or column of some cells."""
+    least = most = place[members[0]]
+    for cell in members:
+        least, most = min(least, place[cell]), max(most, place[cell])
+    return int(most - least)
 
 
 @inline_kernel

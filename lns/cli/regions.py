@@ -19,7 +19,7 @@ def announce_compilation(args: argparse.Namespace) -> None:
     from exact.region.warmup import is_ready
 
     if not args.quiet and not is_ready(args.order):
-        print_error("compiling the kernels, once for this installation: up to two minutes of an idle core ...")
+        print_error("compiling the kernels, once for this installation: about a minute of an idle core ...")
 
 
 def board_writer(args: argparse.Namespace, puzzle: Puzzle) -> OnImprove:

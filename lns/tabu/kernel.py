@@ -13,7 +13,7 @@ Glover 1989 (tabu search with aspiration); Battiti & Tecchiolli 1994 (reactive t
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,8 @@ from lns_support.jit import inline_kernel, kernel
 
 ILLEGAL = -64  # added to the matches of a rotation that a cell does not allow, such as one with grey inside
 BLOCK = 256  # length of the rows of swap_matches is a multiple of it, so that vector instructions have no remainder
+NO_CELL: Any = np.int64(-1)  # a number of numpy: the kernels are not compiled anew for this constant
+NO_ROTATION: Any = np.int64(0)  # likewise
 NO_SWAP = np.int8(-100)  # swap_matches of two cells that may not exchange their pieces
 
 
@@ -154,7 +156,7 @@ def reset(problem: TabuProblem, state: TabuState, placed: npt.NDArray[np.int32])
                     matches += 1
             state.matches[cell, oriented] = matches if legal else matches + ILLEGAL
         for piece in range(cells):
-            _update_best_matches(state, cell, -1, piece)
+            _update_best_matches(state, cell, NO_CELL, piece)
         state.placed[cell] = placed[cell]
         state.best_placed[cell] = placed[cell]
         score += state.matches[cell, placed[cell]]
@@ -214,12 +216,12 @@ def run_moves(problem: TabuProblem, state: TabuState, count: int, target: int) -
         score = scalars[SCORE]
         top = -50  # more than the change of a swap that is not allowed
         ties = 0
-        move_a = move_b = -1
-        move_rotation = 0
+        move_a = move_b = NO_CELL
+        move_rotation = NO_ROTATION
         aspiration = scalars[BEST] - score  # a tabu move must change the score by more than this
         evaluated = 0
         for i in range(len(problem.group_cells)):
-            a = problem.group_cells[i]
+            a = np.int64(problem.group_cells[i])
             here = state.placed[a]
             piece_a = here >> 2
             now_a = np.int64(state.current_matches[i])
@@ -235,7 +237,7 @@ def run_moves(problem: TabuProblem, state: TabuState, count: int, target: int) -
                     continue
                 ties = ties + 1 if delta == top else 1
                 if ties == 1 or random_below(state.random, ties) == 0:
-                    move_a, move_b, move_rotation = a, -1, rotation
+                    move_a, move_b, move_rotation = a, NO_CELL, rotation
                 top = delta
             evaluated += problem.group_end[i] - i - 1
             if _best_swap_change(problem, state, i) < top:
@@ -244,7 +246,7 @@ def run_moves(problem: TabuProblem, state: TabuState, count: int, target: int) -
                 delta = np.int64(state.swap_matches[i, j]) - now_a - np.int64(state.current_matches[j])
                 if delta < top:
                     continue
-                b = problem.group_cells[j]
+                b = np.int64(problem.group_cells[j])
                 piece_b = state.placed[b] >> 2
                 if (state.tabu_until[a, piece_b] > step or state.tabu_until[b, piece_a] > step) and delta <= aspiration:
                     continue
@@ -343,11 +345,12 @@ def kick(problem: TabuProblem, state: TabuState, swaps: int) -> None:
         size = problem.group_start[g + 1] - problem.group_start[g]
         if size < 2:
             continue
-        a, b = problem.group_cells[i], problem.group_cells[problem.group_start[g] + random_below(state.random, size)]
+        j = problem.group_start[g] + random_below(state.random, size)
+        a, b = np.int64(problem.group_cells[i]), np.int64(problem.group_cells[j])
         if a == b:
             continue
         before = _joint_matches(problem, state, a, b)
-        _apply_move(problem, state, a, b, 0)
+        _apply_move(problem, state, a, b, NO_ROTATION)
         state.scalars[SCORE] += _joint_matches(problem, state, a, b) - before
     if state.scalars[SCORE] >= state.scalars[BEST]:
         state.scalars[BEST] = state.scalars[SCORE]

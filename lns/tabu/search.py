@@ -159,7 +159,7 @@ class TabuSearch:
         if board is None:
             board = random_board(self.puzzle, generator(self.random))
         self.state.scalars[[TENURE, CHANGED]] = self.tenure * kernel.TENURE_UNIT, self.state.scalars[STEP]
-        kernel.reset(self.problem, self.state, board.placements)
+        kernel.reset(self.problem, self.state, board.placements.copy())  # not read-only, as in `restart_from_best`
 
     def run(self, steps: int, target: int | None = None) -> None:
         """Make ``steps`` moves; fewer if the best score reaches ``target`` (default: a perfect board)."""

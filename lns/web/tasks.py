@@ -243,7 +243,7 @@ def _why_not(puzzle: Puzzle, checked: Verification) -> str:
 
 
 def _say_compiling(send: Send) -> None:
-    send(type="note", text="compiling the search, once for this installation: up to two minutes of an idle core")
+    send(type="note", text="compiling the search, once for this installation: about a minute of an idle core")
 
 
 TASKS: dict[str, Callable[[Fields, Send], Fields]] = {

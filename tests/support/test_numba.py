@@ -13,6 +13,8 @@ import numpy as np
 from numba.core import config, dispatcher
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
+from lns_support import jit
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -62,3 +64,21 @@ def test_the_private_option_of_flat_kernels_removes_reference_counts() -> None:
         assert compiled(Arrays(np.ones(3), np.full(3, 2.0)), 3) == 2.0
         [code] = compiled.inspect_llvm().values()
         assert ("NRT_incref" in code) is counted
+
+
+@jit.inline_flat_kernel
+def doubled(number: float) -> float:
+    return 2 * number
+
+
+def test_inlined_kernels_leave_out_what_a_call_from_python_needs_and_can_be_called_all_the_same() -> None:
+    assert doubled(4) == 8  # before any kernel uses it
+
+    def six_times(number: float) -> float:
+        return 3.0 * doubled(number)
+
+    compiled = numba.njit(nogil=True, _nrt=False)(six_times)
+    assert compiled(5) == 30.0
+    assert doubled(5) == 10 and doubled(number=0.5) == 1.0  # with and without machine code for the type of argument
+    [code] = doubled.inspect_llvm().values()
+    assert "define" in code and "cpython" not in code and "cfunc" not in code
