@@ -48,10 +48,17 @@ def duration(text: str) -> float:
 
 
 def whole_number(text: str) -> int:
-    """Option type: an integer from 0, of at most 18 digits."""
-    if not re.fullmatch(r"[0-9]{1,18}", text):
-        raise argparse.ArgumentTypeError(f"'{text}' is no whole number of at most 18 digits; expected 0 or more")
-    return int(text)
+    """Option type: an integer from 0, of at most 18 digits, or like 2e8 or 1.5e9."""
+    match = re.fullmatch(r"([0-9]{1,18})(?:(?:\.([0-9]{1,18}))?e([0-9]{1,2}))?", text)
+    if match:
+        whole, decimals, exponent = (group or "" for group in match.groups())
+        zeros = int(exponent or 0) - len(decimals)
+        number = int(whole + decimals) * 10 ** max(0, zeros)
+        if zeros >= 0 and number < 10**18:
+            return number
+    raise argparse.ArgumentTypeError(
+        f"'{text}' is no whole number of at most 18 digits; expected 0 or more, or like 2e8"
+    )
 
 
 def nonempty_path(text: str) -> Path:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lns.terminal.options import available_cores, check_folder, duration
+from lns.terminal.options import available_cores, check_folder, duration, whole_number
 from lns_support.errors import InputError
 
 
@@ -39,6 +39,24 @@ def test_what_is_no_duration(text: str) -> None:
         argparse.ArgumentTypeError, match="is no duration; expected seconds above 0, or like 10m, 5m30s"
     ):
         duration(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("0", 0), ("007", 7), ("2e8", 200_000_000), ("1.5e9", 1_500_000_000), ("1.25e2", 125), ("9" * 18, 10**18 - 1)],
+)
+def test_whole_numbers(text: str, number: int) -> None:
+    assert whole_number(text) == number
+
+
+@pytest.mark.parametrize(
+    "text", ["", "-1", "1.5", "1.0", "1.25e1", "1e-3", "e3", "1e", "1e18", "9e99", "1" * 19, "1_000", "x", "٣", "nan"]
+)
+def test_what_is_no_whole_number(text: str) -> None:
+    with pytest.raises(
+        argparse.ArgumentTypeError, match="is no whole number of at most 18 digits; expected 0 or more, or like 2e8"
+    ):
+        whole_number(text)
 
 
 def test_cores_are_those_of_the_affinity_mask() -> None:
