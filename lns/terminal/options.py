@@ -53,7 +53,7 @@ def whole_number(text: str) -> int:
     if match:
         whole, decimals, exponent = (group or "" for group in match.groups())
         zeros = int(exponent or 0) - len(decimals)
-        number = int(whole + decimals) * 10 ** max(0, zeros)
+        number: int = int(whole + decimals) * 10 ** max(0, zeros)
         if zeros >= 0 and number < 10**18:
             return number
     raise argparse.ArgumentTypeError(
