@@ -219,17 +219,23 @@ def _is_connected(plan: ClosingPlan, state: ClosingState, free: np.uint64, colou
 
 @inline_flat_kernel
 def pieces_after_reserving(
-    plan: ClosingPlan, state: ClosingState, free: Bitsets, level: np.uint64, bit: np.uint64, colour: int
+    plan: ClosingPlan,
+    state: ClosingState,
+    free_behind_anchor: np.uint64,
+    free: np.uint64,
+    level: np.uint64,
+    bit: np.uint64,
+    colour: int,
 ) -> np.uint64:
     """Free pieces, without the reserved ones, after the piece ``bit`` is placed on a RESERVE or RELEASE cell.
 
-    ``free``: uint64 (levels + 1,), free pieces before each level up to this one; ``colour``: what the piece shows to
-    the next cell of the rim. Returns 0 if the rim could not be completed after this piece.
+    ``free_behind_anchor`` and ``free``: free pieces after the anchor was placed and before this level; ``colour``: what
+    the piece shows to the next cell of the rim. Returns 0 if the rim could not be completed after this piece.
     """
     if state.scalars[COUNT] == NOT_LISTED:
-        list_closings(plan, state, free[np.uint64(plan.anchor_level + 1)])
+        list_closings(plan, state, free_behind_anchor)
     row = np.uint64(plan.row[level])
-    left = (free[level] | state.reserved[row]) ^ bit
+    left = (free | state.reserved[row]) ^ bit
     if len(plan.rim_colours) and not _is_connected(plan, state, left, colour):
         return _NONE
     first, reserved = np.uint64(state.scalars[FIRST]), _ALL

@@ -14,7 +14,7 @@ from lns import node_equivalents
 from lns.construct import candidate_tables, endgame, kernel
 from lns.construct.endgame import EXHAUSTED, REACHED
 from lns.construct.endgame_plan import plan_endgame
-from lns.construct.kernel import ConstructorPlan, ConstructorState, PrefixPlan, PrefixState
+from lns.construct.kernel import ConstructorPlan, ConstructorState, PrefixPlan, PrefixState, plan_depths
 from lns.construct.order import padded_positions
 from lns.construct.packed_candidate import (
     BREAK_COST,
@@ -163,9 +163,13 @@ class Constructor:
         )
         prefix_plan = PrefixPlan(
             tables=tables,
-            position=self._position,
-            min_gain=schedule.least_gain,
-            rim_look_ahead=candidate_tables.rim_look_ahead(puzzle, schedule.order, tables.base, cut),
+            depths=plan_depths(
+                self._position,
+                schedule.least_gain,
+                tables.base,
+                candidate_tables.rim_look_ahead(puzzle, schedule.order, tables.base, cut),
+            ),
+            heads=tables.candidates[tables.list_start],
             padded_width=puzzle.width + 1,
             endgame_start=start,
             cut=cut,
@@ -364,7 +368,7 @@ class Constructor:
             candidate = int(tried[-1]) if len(tried) else LIST_END_GAIN << GAIN_SHIFT
             piece = candidate & int(PIECE_MASK)
             prefix.gain[at + 1] = prefix.gain[at] + (candidate >> GAIN_SHIFT)
-            if prefix.gain[at + 1] < plan.min_gain[at] or prefix.used[piece]:
+            if prefix.gain[at + 1] < self.schedule.least_gain[at] or prefix.used[piece]:
                 raise _inconsistent()
             prefix.used[piece] = 1
             prefix.chosen[at] = candidate

@@ -5,7 +5,7 @@ piece is one bit, and bitwise operations find all candidates of a cell at once: 
 the set of the pieces that show it on the left, and the set of those that show it on top. The intersection of the two
 sets of a cell holds its exact candidates, their difference those with a break.
 
-A piece is refused at once if it leaves a later neighbour without a candidate (`EndgamePlan.look_ahead`). If the next
+A piece is refused at once if it leaves a later neighbour without a candidate (`endgame_plan.LATER_LIMIT`). If the next
 cell may not break, candidates that leave it without one are dropped together before they are tried; they count as nodes
 all the same, as in a search that places them first. On the rim only pieces are placed after which the rim can still be
 completed (`lns.construct.border_completion`).
@@ -24,7 +24,34 @@ from lns.construct.border_completion import (
     set_anchor_colour,
     toggle_border_piece,
 )
-from lns.construct.endgame_plan import MAX_ENDGAME_PIECES, EndgamePlan, EndgameState, LookAhead
+from lns.construct.endgame_plan import (
+    ALLOWED_BREAKS,
+    BREAKS,
+    CANDIDATE_SETS,
+    CANDIDATES,
+    CHOSEN,
+    CLASS_BASE,
+    CLUE_MASK,
+    FREE,
+    LATER_LEFT,
+    LATER_LIMIT,
+    LATER_PAIR_BASE,
+    LATER_UP,
+    LEFT_BREAK_MASK,
+    LEFT_SOURCE,
+    MAX_ENDGAME_PIECES,
+    NEXT_LIMIT,
+    PAIR_BASE,
+    ROW_SHIFT,
+    ROW_WORDS,
+    RULE,
+    SHOWN_DOWN,
+    SHOWN_RIGHT,
+    UP_BREAK_MASK,
+    UP_SOURCE,
+    EndgamePlan,
+    EndgameState,
+)
 from lns.construct.packed_candidate import (
     BREAK_COST,
     DOWN_MASK,
@@ -43,9 +70,9 @@ REACHED, BUDGET, EXHAUSTED = 0, 1, 2  # status of a search
 DEPTH, NODES = range(2)  # indexes of ``PrefixState.scalars``
 COUNTS_PER_DEPTH = 2 * MAX_BREAKS  # node counters of a depth: exact placements, then breaking ones, by breaks spent
 _NONE, _ONE, _TWO, _ALL = np.uint64(0), np.uint64(1), np.uint64(2), ~np.uint64(0)
-_FOUR, _EIGHT = np.uint64(4), np.uint64(8)  # candidate sets of a level: four exact ones, then four breaking ones
+_FOUR = np.uint64(4)
 _MATCHES_CLUES = 4  # bit of an index of ``class_sets``: 0 for the sets of pieces that match the clues beside the cell
-_BREAK = 256  # in ``EndgameState.chosen``
+_BREAK = np.uint64(256)  # in the column CHOSEN
 
 
 @inline_flat_kernel
@@ -90,8 +117,8 @@ def assign_bit(plan: EndgamePlan, state: EndgameState, piece: int, bit: int) -> 
         index = bit * 4 + rotation
         oriented = piece * 4 + rotation
         state.oriented[index] = oriented
-        state.right_offset[index] = plan.side_offsets[oriented, RIGHT]
-        state.down_offset[index] = plan.side_offsets[oriented, DOWN]
+        state.side_offsets[2 * index] = plan.side_offsets[oriented, RIGHT]
+        state.side_offsets[2 * index + 1] = plan.side_offsets[oriented, DOWN]
 
 
 @flat_kernel
@@ -129,46 +156,50 @@ def start_endgame(
                 assign_bit(plan, state, piece, bit)
                 free |= _ONE << np.uint64(bit)
                 taken |= free
-    state.free[0] = free
-    state.breaks[0] = breaks
+    state.levels[FREE] = free
+    state.levels[BREAKS] = breaks
     if plan.closing.anchor_position >= 0:
         set_anchor_colour(state.closing, down[plan.closing.anchor_position])
-    levels = len(plan.class_base)
+    levels = len(plan.position)
     for i in range(levels):
+        row = np.uint64(levels + i) * ROW_WORDS
         if plan.outside[i, 0] >= 0:
-            state.shown_right[levels + i] = right[plan.outside[i, 0]] // plan.colour_count * 4
+            state.levels[row + SHOWN_RIGHT] = right[plan.outside[i, 0]] // plan.colour_count * 4
         if plan.outside[i, 1] >= 0:
-            state.shown_down[levels + i] = down[plan.outside[i, 1]] * 4
+            state.levels[row + SHOWN_DOWN] = down[plan.outside[i, 1]] * 4
 
 
 @inline_flat_kernel
-def _free_after(plan: EndgamePlan, state: EndgameState, level: np.uint64, bit: np.uint64) -> np.uint64:
-    """Free pieces after the piece ``bit`` is placed on ``level``; 0 if the rim could not be completed then."""
-    rule = plan.closing.rule[level]
+def _free_after(plan: EndgamePlan, state: EndgameState, row: np.uint64, bit: np.uint64) -> np.uint64:
+    """Free pieces after the piece ``bit`` is placed on the level of ``row``; 0 if the rim could not be completed."""
+    rule, free = plan.levels[row + RULE], state.levels[row + FREE]
     if rule == NO_RULE:
-        return state.free[level] ^ bit
+        return free ^ bit
     if rule == ANCHOR:
-        set_anchor_colour(state.closing, state.shown_down[level] >> 2)
-        return state.free[level] ^ bit
+        set_anchor_colour(state.closing, np.int64(state.levels[row + SHOWN_DOWN] >> _TWO))
+        return free ^ bit
     # along the left side the next cell of the rim is below; at the bottom, where the lower side is 0, on the right
-    shown = state.shown_down[level] if state.shown_down[level] else state.shown_right[level]
-    return pieces_after_reserving(plan.closing, state.closing, state.free, level, bit, shown >> 2)
+    shown = state.levels[row + SHOWN_DOWN] if state.levels[row + SHOWN_DOWN] else state.levels[row + SHOWN_RIGHT]
+    behind_anchor = state.levels[np.uint64(plan.closing.anchor_level + 1) * ROW_WORDS + FREE]
+    return pieces_after_reserving(
+        plan.closing, state.closing, behind_anchor, free, row >> ROW_SHIFT, bit, np.int64(shown >> _TWO)
+    )
 
 
 @inline_flat_kernel
-def _find_candidates(plan: EndgamePlan, state: EndgameState, level: np.uint64) -> None:
-    """Find all candidates of ``level``."""
-    left_sets, up_sets, class_sets, candidate_sets = (
-        state.left_sets, state.up_sets, state.class_sets, state.candidate_sets
+def _find_candidates(plan: EndgamePlan, state: EndgameState, row: np.uint64) -> None:
+    """Find all candidates of the level of ``row``."""
+    left_sets, up_sets, class_sets, here, levels = (
+        state.left_sets, state.up_sets, state.class_sets, plan.levels, state.levels
     )  # fmt: skip
-    left = np.uint64(state.shown_right[np.uint64(plan.left_source[level])])
-    up = np.uint64(state.shown_down[np.uint64(plan.up_source[level])])
-    base = np.uint64(plan.class_base[level])
-    free, clue_mask = state.free[level], plan.clue_mask[level]
-    first = level * _EIGHT
+    left = levels[here[row + LEFT_SOURCE] + SHOWN_RIGHT]
+    up = levels[here[row + UP_SOURCE] + SHOWN_DOWN]
+    base = here[row + CLASS_BASE]
+    free, clue_mask = levels[row + FREE], here[row + CLUE_MASK]
+    first = row + CANDIDATE_SETS
     any_exact = any_breaking = _NONE
-    if state.breaks[level] < plan.allowed_breaks[level]:
-        left_may_break, up_may_break = plan.left_break_mask[level], plan.up_break_mask[level]
+    if levels[row + BREAKS] < here[row + ALLOWED_BREAKS]:
+        left_may_break, up_may_break = here[row + LEFT_BREAK_MASK], here[row + UP_BREAK_MASK]
         for i in range(4):
             rotation = np.uint64(i)
             matches_left, matches_up = left_sets[left + rotation] | clue_mask, up_sets[up + rotation] | clue_mask
@@ -178,8 +209,8 @@ def _find_candidates(plan: EndgamePlan, state: EndgameState, level: np.uint64) -
             exact = matches & fits
             one_side = (matches_left & ~matches_up & up_may_break) | (matches_up & ~matches_left & left_may_break)
             breaking = (one_side & fits) | (matches & fits_but_clue)
-            candidate_sets[first + rotation] = exact
-            candidate_sets[first + _FOUR + rotation] = breaking
+            levels[first + rotation] = exact
+            levels[first + _FOUR + rotation] = breaking
             any_exact |= exact
             any_breaking |= breaking
     else:
@@ -187,57 +218,52 @@ def _find_candidates(plan: EndgamePlan, state: EndgameState, level: np.uint64) -
             rotation = np.uint64(i)
             matches_left, matches_up = left_sets[left + rotation] | clue_mask, up_sets[up + rotation] | clue_mask
             exact = matches_left & matches_up & class_sets[base + rotation] & free
-            candidate_sets[first + rotation] = exact
+            levels[first + rotation] = exact
             any_exact |= exact
-    state.candidates[level * _TWO] = any_exact
-    state.candidates[level * _TWO + _ONE] = any_breaking
+    levels[row + CANDIDATES] = any_exact
+    levels[row + CANDIDATES + _ONE] = any_breaking
 
 
 @inline_flat_kernel
-def _drop_dead_ends(plan: EndgamePlan, state: EndgameState, level: np.uint64) -> tuple[int, int]:
+def _drop_dead_ends(plan: EndgamePlan, state: EndgameState, row: np.uint64) -> tuple[int, int]:
     """Drop the candidates that leave the next cell without an exact candidate although it may not break.
 
     All of them are dropped at once: they are most of the candidates, such as pieces that break above a cell that may
     not. Returns how many exact and how many breaking ones were dropped.
     """
-    following, breaks = level + _ONE, state.breaks[level]
-    if plan.next_look_ahead.level[level] < 0 or plan.left_source[following] == np.int64(level):
-        return 0, 0
-    limit = plan.allowed_breaks[following]
-    doubtful = state.candidates[level * _TWO + _ONE] if breaks + 1 >= limit else _NONE
+    levels = state.levels
+    following, breaks, limit = row + ROW_WORDS, levels[row + BREAKS], plan.levels[row + NEXT_LIMIT]
+    doubtful = levels[row + CANDIDATES + _ONE] if breaks + _ONE >= limit else _NONE
     if breaks >= limit:
-        doubtful |= state.candidates[level * _TWO]
-    if doubtful == _NONE:
+        doubtful |= levels[row + CANDIDATES]
+    if doubtful == _NONE or plan.levels[following + LEFT_SOURCE] == row:
         return 0, 0
-    free, pair_sets, down_sets = state.free[level], state.pair_sets, state.down_sets
+    free, pair_sets, down_sets = levels[row + FREE], state.pair_sets, state.down_sets
     colours = np.uint64(len(down_sets)) >> _TWO
-    row = np.uint64(plan.next_look_ahead.pair_base[level])
-    row += colours * (np.uint64(state.shown_right[np.uint64(plan.next_look_ahead.left_source[level])]) >> _TWO)
+    pair = plan.levels[following + PAIR_BASE]
+    pair += colours * (levels[plan.levels[following + LEFT_SOURCE] + SHOWN_RIGHT] >> _TWO)
+    above = plan.levels[following + UP_SOURCE]
     keep0 = keep1 = keep2 = keep3 = _NONE
-    if plan.up_source[following] == np.int64(level):
+    if above == row:
         all_but_one = doubtful & (doubtful - _ONE)
         if all_but_one & (all_but_one - _ONE) == _NONE:  # one or two are faster tried
             return 0, 0
         for colour in range(colours):  # by colour and without a branch, so that it is vectorized
-            has_candidate = _NONE - np.uint64((pair_sets[row + colour] & free) != _NONE)
+            has_candidate = _NONE - np.uint64((pair_sets[pair + colour] & free) != _NONE)
             keep0 |= down_sets[colour] & has_candidate
             keep1 |= down_sets[colours + colour] & has_candidate
             keep2 |= down_sets[_TWO * colours + colour] & has_candidate
             keep3 |= down_sets[(_TWO + _ONE) * colours + colour] & has_candidate
-    elif (
-        pair_sets[row + (np.uint64(state.shown_down[np.uint64(plan.next_look_ahead.up_source[level])]) >> _TWO)] & free
-    ):
+    elif pair_sets[pair + (levels[above + SHOWN_DOWN] >> _TWO)] & free:
         return 0, 0
-    first_breaking = level * _EIGHT + _FOUR
+    first_breaking = row + CANDIDATE_SETS + _FOUR
     breaking_dropped = exact_dropped = 0
-    if state.candidates[level * _TWO + _ONE]:  # else `_find_candidates` has not written those sets
-        state.candidates[level * _TWO + _ONE], breaking_dropped = _intersect(
-            state.candidate_sets, first_breaking, keep0, keep1, keep2, keep3
+    if levels[row + CANDIDATES + _ONE]:  # else `_find_candidates` has not written those sets
+        levels[row + CANDIDATES + _ONE], breaking_dropped = _intersect(
+            levels, first_breaking, keep0, keep1, keep2, keep3
         )
     if breaks >= limit:
-        state.candidates[level * _TWO], exact_dropped = _intersect(
-            state.candidate_sets, first_breaking - _FOUR, keep0, keep1, keep2, keep3
-        )
+        levels[row + CANDIDATES], exact_dropped = _intersect(levels, first_breaking - _FOUR, keep0, keep1, keep2, keep3)
     return exact_dropped, breaking_dropped
 
 
@@ -255,44 +281,68 @@ def _intersect(
 
 @inline_flat_kernel
 def _pop_rotation(
-    state: EndgameState, level: np.uint64, with_break: np.uint64, bit: np.uint64, number: np.uint64
+    state: EndgameState, row: np.uint64, with_break: np.uint64, bit: np.uint64, number: np.uint64
 ) -> np.uint64:
     """Take a piece, bit ``number``, off the candidates in the first rotation left to it; return that rotation."""
-    sets, candidates = state.candidate_sets, state.candidates
-    first = level * _EIGHT + with_break * _FOUR
-    a, b, c, d = sets[first], sets[first + _ONE], sets[first + _TWO], sets[first + _TWO + _ONE]
+    levels = state.levels
+    first = row + CANDIDATE_SETS + with_break * _FOUR
+    a, b, c, d = levels[first], levels[first + _ONE], levels[first + _TWO], levels[first + _TWO + _ONE]
     ab, abc = a | b, a | b | c
     rotation = ((~a >> number) & _ONE) + ((~ab >> number) & _ONE) + ((~abc >> number) & _ONE)
-    sets[first + rotation] ^= bit
+    levels[first + rotation] ^= bit
     several_rotations = (a & (b | c | d)) | (b & (c | d)) | (c & d)
-    candidates[level * _TWO + with_break] ^= bit & ~several_rotations
+    levels[row + CANDIDATES + with_break] ^= bit & ~several_rotations
     return np.uint64(rotation)
 
 
 @inline_flat_kernel
-def _look_ahead_fails(
-    plan: EndgamePlan, state: EndgameState, look_ahead: LookAhead, level: np.uint64, free: np.uint64, breaks: int
+def _has_candidate(
+    state: EndgameState, pair_base: np.uint64, left_source: np.uint64, up_source: np.uint64, free: np.uint64
 ) -> bool:
-    """Whether the later cell checked by ``level`` must match exactly and has no candidate left.
-
-    ``free``: free pieces and ``breaks``: breaks spent once ``level`` is filled.
-    """
-    later = look_ahead.level[level]
-    if later < 0 or (breaks < plan.allowed_breaks[np.uint64(later)] and look_ahead.never_breaks[level] == 0):
-        return False
-    left = state.shown_right[np.uint64(look_ahead.left_source[level])]
-    up = state.shown_down[np.uint64(look_ahead.up_source[level])]
-    pair = look_ahead.pair_base[level] + ((left * (len(state.down_sets) >> 2) + up) >> 2)
-    return bool((state.pair_sets[np.uint64(pair)] & free) == _NONE)
+    """Whether a cell has an exact candidate among ``free`` pieces."""
+    left, up = state.levels[left_source + SHOWN_RIGHT], state.levels[up_source + SHOWN_DOWN]
+    pair = pair_base + ((left * (np.uint64(len(state.down_sets)) >> _TWO) + up) >> _TWO)
+    return bool((state.pair_sets[pair] & free) != _NONE)
 
 
 @inline_flat_kernel
-def _enter_level(plan: EndgamePlan, state: EndgameState, level: np.uint64, child_counts: Int64Array) -> int:
-    """Find the candidates of ``level`` and drop those that lead nowhere; return the number of dropped ones."""
-    _find_candidates(plan, state, level)
-    exact, breaking = _drop_dead_ends(plan, state, level)
+def _later_cell_fails(
+    plan: EndgamePlan, state: EndgameState, row: np.uint64, free: np.uint64, breaks: np.uint64
+) -> bool:
+    """Whether the later neighbour of a level must match exactly and has no candidate left.
+
+    ``free``: free pieces and ``breaks``: breaks spent once the level is filled.
+    """
+    here = plan.levels
+    return bool(breaks >= here[row + LATER_LIMIT]) and not _has_candidate(
+        state, here[row + LATER_PAIR_BASE], here[row + LATER_LEFT], here[row + LATER_UP], free
+    )
+
+
+@inline_flat_kernel
+def _next_cell_fails(
+    plan: EndgamePlan, state: EndgameState, row: np.uint64, free: np.uint64, breaks: np.uint64
+) -> bool:
+    """The same of the next cell."""
+    here, following = plan.levels, row + ROW_WORDS
+    return bool(breaks >= here[row + NEXT_LIMIT]) and not _has_candidate(
+        state, here[following + PAIR_BASE], here[following + LEFT_SOURCE], here[following + UP_SOURCE], free
+    )
+
+
+@inline_flat_kernel
+def _first_count(plan: EndgamePlan, row: np.uint64) -> np.uint64:
+    """Index in ``child_counts`` of the counters of a level."""
+    return (np.uint64(plan.endgame_start) + (row >> ROW_SHIFT)) * np.uint64(COUNTS_PER_DEPTH)
+
+
+@inline_flat_kernel
+def _enter_level(plan: EndgamePlan, state: EndgameState, row: np.uint64, child_counts: Int64Array) -> int:
+    """Find the candidates of a level and drop those that lead nowhere; return the number of dropped ones."""
+    _find_candidates(plan, state, row)
+    exact, breaking = _drop_dead_ends(plan, state, row)
     if exact + breaking:
-        index = (np.uint64(plan.endgame_start) + level) * np.uint64(COUNTS_PER_DEPTH) + np.uint64(state.breaks[level])
+        index = _first_count(plan, row) + state.levels[row + BREAKS]
         child_counts[index] += exact
         child_counts[index + np.uint64(MAX_BREAKS + 1)] += breaking
     return exact + breaking
@@ -300,39 +350,39 @@ def _enter_level(plan: EndgamePlan, state: EndgameState, level: np.uint64, child
 
 @inline_flat_kernel
 def _place_next_candidate(
-    plan: EndgamePlan, state: EndgameState, level: np.uint64, child_counts: Int64Array
+    plan: EndgamePlan, state: EndgameState, row: np.uint64, child_counts: Int64Array
 ) -> tuple[bool, int]:
-    """Place the next candidate of ``level`` that no look-ahead refuses: (whether there is one, nodes made)."""
-    candidates = state.candidates
-    counts = (np.uint64(plan.endgame_start) + level) * np.uint64(COUNTS_PER_DEPTH)
+    """Place the next candidate of a level that no look-ahead refuses: (whether there is one, nodes made)."""
+    levels = state.levels
+    counts = _first_count(plan, row)
     nodes = 0
     while True:
         with_break = _NONE
-        pieces = candidates[level * _TWO]
+        pieces = levels[row + CANDIDATES]
         if pieces == _NONE:
             with_break = _ONE
-            pieces = candidates[level * _TWO + _ONE]
+            pieces = levels[row + CANDIDATES + _ONE]
             if pieces == _NONE:
                 return False, nodes
         bit = pieces & (~pieces + _ONE)
         number = np.uint64(lowest_bit(pieces))
-        rotation = _pop_rotation(state, level, with_break, bit, number)
+        rotation = _pop_rotation(state, row, with_break, bit, number)
         placement = (number << _TWO) + rotation
-        breaks = state.breaks[level] + np.int64(with_break)
-        state.shown_right[level] = state.right_offset[placement]
-        state.shown_down[level] = state.down_offset[placement]
-        free = _free_after(plan, state, level, bit)
+        breaks = levels[row + BREAKS] + with_break
+        levels[row + SHOWN_RIGHT] = state.side_offsets[placement * _TWO]
+        levels[row + SHOWN_DOWN] = state.side_offsets[placement * _TWO + _ONE]
+        free = _free_after(plan, state, row, bit)
         if free == _NONE:
             continue
-        if _look_ahead_fails(plan, state, plan.look_ahead, level, free, breaks):
+        if _later_cell_fails(plan, state, row, free, breaks):
             continue
-        child_counts[counts + with_break * np.uint64(MAX_BREAKS) + np.uint64(breaks)] += 1
+        child_counts[counts + with_break * np.uint64(MAX_BREAKS) + breaks] += 1
         nodes += 1
-        if _look_ahead_fails(plan, state, plan.next_look_ahead, level, free, breaks):
+        if _next_cell_fails(plan, state, row, free, breaks):
             continue
-        state.chosen[level] = np.int64(with_break * np.uint64(_BREAK) + placement)
-        state.free[level + _ONE] = free
-        state.breaks[level + _ONE] = breaks
+        levels[row + CHOSEN] = with_break * _BREAK + placement
+        levels[row + ROW_WORDS + FREE] = free
+        levels[row + ROW_WORDS + BREAKS] = breaks
         return True, nodes
 
 
@@ -345,30 +395,30 @@ def search_endgame(
     ``scalars``, ``child_counts``: see `kernel.PrefixState`. Returns REACHED (the next call continues with the prefix
     after it), BUDGET, or EXHAUSTED, at depth ``endgame_start``.
     """
-    levels = np.uint64(len(plan.class_base))
-    level = np.uint64(scalars[DEPTH] - plan.endgame_start)
+    end = np.uint64(len(plan.position)) * ROW_WORDS
+    row = np.uint64(scalars[DEPTH] - plan.endgame_start) * ROW_WORDS
     nodes = scalars[NODES]
     status = EXHAUSTED
-    backtrack = level == levels
+    backtrack = row == end
     while True:
         if backtrack:
-            if level == _NONE:
+            if row == _NONE:
                 break
-            level -= _ONE
+            row -= ROW_WORDS
         else:
-            nodes += _enter_level(plan, state, level, child_counts)
-        placed, new_nodes = _place_next_candidate(plan, state, level, child_counts)
+            nodes += _enter_level(plan, state, row, child_counts)
+        placed, new_nodes = _place_next_candidate(plan, state, row, child_counts)
         nodes += new_nodes
         backtrack = not placed
         if placed:
-            level += _ONE
-            if level == levels:
+            row += ROW_WORDS
+            if row == end:
                 status = REACHED
                 break
             if nodes >= node_limit:
                 status = BUDGET
                 break
-    scalars[DEPTH] = plan.endgame_start + np.int64(level)
+    scalars[DEPTH] = plan.endgame_start + np.int64(row >> ROW_SHIFT)
     scalars[NODES] = nodes
     return status
 
@@ -387,13 +437,15 @@ def place_pieces(
 ) -> None:
     """Copy the endgame's placements up to ``depth`` to the arrays of `kernel.PrefixState`, for the exact tail."""
     for level in range(depth - plan.endgame_start):
-        candidate = plan.packed[state.oriented[state.chosen[level] & (_BREAK - 1)]]
-        cursor[plan.endgame_start + level] = state.chosen[level]
+        placement = state.levels[np.uint64(level) * ROW_WORDS + CHOSEN]
+        candidate = plan.packed[state.oriented[placement & (_BREAK - _ONE)]]
+        cursor[plan.endgame_start + level] = placement
         chosen[plan.endgame_start + level] = candidate
         used[candidate & PIECE_MASK] = 1
         right[plan.position[level]] = (candidate >> RIGHT_SHIFT) & RIGHT_MASK
         down[plan.position[level]] = (candidate >> DOWN_SHIFT) & DOWN_MASK
-    gain[depth] = gain[plan.endgame_start] - BREAK_COST * (state.breaks[depth - plan.endgame_start] - state.breaks[0])
+    spent = state.levels[np.uint64(depth - plan.endgame_start) * ROW_WORDS + BREAKS] - state.levels[BREAKS]
+    gain[depth] = gain[plan.endgame_start] - BREAK_COST * np.int64(spent)
 
 
 @flat_kernel
@@ -422,33 +474,34 @@ def replay_cursors(plan: EndgamePlan, state: EndgameState, cursors: Int64Array) 
 
     Returns False if one of them is not a candidate.
     """
+    levels = state.levels
     for i in range(len(cursors)):
-        level = np.uint64(i)
-        cursor = cursors[i]
-        if not 0 <= cursor < 2 * _BREAK:
+        row = np.uint64(i) * ROW_WORDS
+        if not 0 <= cursors[i] < 2 * np.int64(_BREAK):
             return False
-        _find_candidates(plan, state, level)
-        _drop_dead_ends(plan, state, level)
-        placement = cursor & (_BREAK - 1)
-        with_break, number, rotation = np.uint64(cursor // _BREAK), np.uint64(placement >> 2), np.uint64(placement & 3)
-        if with_break and state.breaks[level] >= plan.allowed_breaks[level]:
+        cursor = np.uint64(cursors[i])
+        _find_candidates(plan, state, row)
+        _drop_dead_ends(plan, state, row)
+        placement = cursor & (_BREAK - _ONE)
+        with_break, number, rotation = np.uint64(cursor >= _BREAK), placement >> _TWO, placement & (_FOUR - _ONE)
+        if with_break and levels[row + BREAKS] >= plan.levels[row + ALLOWED_BREAKS]:
             return False
-        if not state.candidate_sets[level * _EIGHT + with_break * _FOUR + rotation] >> number & _ONE:
+        if not levels[row + CANDIDATE_SETS + with_break * _FOUR + rotation] >> number & _ONE:
             return False
         if with_break:
-            state.candidates[level * _TWO] = _NONE
+            levels[row + CANDIDATES] = _NONE
         while True:  # pop all candidates before it, and it
-            pieces = state.candidates[level * _TWO + with_break]
+            pieces = levels[row + CANDIDATES + with_break]
             popped = np.uint64(lowest_bit(pieces))
-            popped_rotation = _pop_rotation(state, level, with_break, pieces & (~pieces + _ONE), popped)
+            popped_rotation = _pop_rotation(state, row, with_break, pieces & (~pieces + _ONE), popped)
             if popped == number and popped_rotation == rotation:
                 break
-        state.chosen[level] = cursor
-        state.shown_right[level] = state.right_offset[placement]
-        state.shown_down[level] = state.down_offset[placement]
-        free = _free_after(plan, state, level, _ONE << number)
+        levels[row + CHOSEN] = cursor
+        levels[row + SHOWN_RIGHT] = state.side_offsets[placement * _TWO]
+        levels[row + SHOWN_DOWN] = state.side_offsets[placement * _TWO + _ONE]
+        free = _free_after(plan, state, row, _ONE << number)
         if free == _NONE:
             return False
-        state.free[level + _ONE] = free
-        state.breaks[level + _ONE] = state.breaks[level] + np.int64(with_break)
+        levels[row + ROW_WORDS + FREE] = free
+        levels[row + ROW_WORDS + BREAKS] = levels[row + BREAKS] + with_break
     return True

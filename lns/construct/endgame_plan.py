@@ -6,10 +6,9 @@ A *level* is a depth counted from the start of the endgame; level i fills the ce
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray, Puzzle
 from lns.construct import candidate_tables
@@ -22,15 +21,32 @@ MAX_ENDGAME_PIECES = 64  # free pieces at the start of the endgame: each is one 
 SETS_PER_CLASS = 8  # in ``class_sets``: a set for each rotation, of pieces that match the clues beside, then of others
 _NONE, _ALL = np.uint64(0), ~np.uint64(0)
 
-
-class LookAhead(NamedTuple):
-    """For each level, a later level that must keep a candidate. All arrays have shape (levels,)."""
-
-    level: Int64Array  # int64: the later level that is checked, -1 = none
-    pair_base: Int64Array  # int64: where the sets of its cell class begin in EndgameState.pair_sets
-    left_source: Int64Array  # int64: index of its left colour in EndgameState.shown_right
-    up_source: Int64Array  # int64: index of its upper colour in EndgameState.shown_down
-    never_breaks: npt.NDArray[np.uint8]  # uint8: 1 = it needs an exact candidate even if the schedule allows a break
+# What belongs to a level is one row of 16 words, so that the search needs few pointers. A *row* is its first index.
+ROW_WORDS, ROW_SHIFT = np.uint64(16), np.uint64(4)
+# columns of ``EndgamePlan.levels``
+CLASS_BASE: Any = np.uint64(0)  # where the sets of the cell's class begin in EndgameState.class_sets
+PAIR_BASE: Any = np.uint64(1)  # where they begin in EndgameState.pair_sets
+LEFT_SOURCE: Any = np.uint64(2)  # row of EndgameState.levels that has the cell's left colour, as SHOWN_RIGHT
+UP_SOURCE: Any = np.uint64(3)  # row that has its upper colour, as SHOWN_DOWN
+ALLOWED_BREAKS: Any = np.uint64(4)  # breaks that may have been spent once the cell is filled
+LEFT_BREAK_MASK: Any = np.uint64(5)  # all ones if the left side may break, else 0
+UP_BREAK_MASK: Any = np.uint64(6)  # the same of the upper side
+CLUE_MASK: Any = np.uint64(7)  # all ones on the cell of a clue, which is placed whatever is beside it
+RULE: Any = np.uint64(8)  # as ``ClosingPlan.rule``
+NEXT_LIMIT: Any = np.uint64(9)  # from so many breaks on the next cell must keep an exact candidate
+LATER_LIMIT: Any = np.uint64(10)  # the same of the neighbour that is filled later: see `_write_later_neighbours`
+LATER_PAIR_BASE: Any = np.uint64(11)  # where the sets of its class begin in EndgameState.pair_sets
+LATER_LEFT: Any = np.uint64(12)  # row that has its left colour
+LATER_UP: Any = np.uint64(13)  # row that has its upper colour
+NO_LIMIT = np.uint64(2**63)  # more breaks than there are
+# columns of ``EndgameState.levels``
+FREE: Any = np.uint64(0)  # pieces that are free before the level
+BREAKS: Any = np.uint64(1)  # breaks spent before it
+CANDIDATES: Any = np.uint64(2)  # pieces still to try in any rotation: exact ones; in the next column breaking ones
+CANDIDATE_SETS: Any = np.uint64(4)  # the same in eight columns by rotation: exact ones, then breaking ones
+SHOWN_RIGHT: Any = np.uint64(12)  # colour offset that the cell shows to its right
+SHOWN_DOWN: Any = np.uint64(13)  # the same downwards
+CHOSEN: Any = np.uint64(14)  # break * 256 + bit * 4 + rotation
 
 
 class EndgamePlan(NamedTuple):
@@ -40,19 +56,10 @@ class EndgamePlan(NamedTuple):
     last colour stands for an unknown colour. A set is a uint64 of pieces, by their bits.
     """
 
-    class_base: Int64Array  # int64 (levels,): where the sets of the cell's class begin in EndgameState.class_sets
-    left_source: Int64Array  # int64 (levels,): index of the cell's left colour in EndgameState.shown_right
-    up_source: Int64Array  # int64 (levels,): index of its upper colour in EndgameState.shown_down
+    levels: Bitsets  # uint64 (16 (levels + 1),): by level and column, see CLASS_BASE
     outside: Int64Array  # int64 (levels, 2): padded position of the left and upper neighbour filled before the
     # endgame, -1 = none
     position: Int64Array  # int64 (levels,): padded position of the cell
-    allowed_breaks: Int64Array  # int64 (levels,): breaks that may have been spent once the cell is filled
-    left_break_mask: Bitsets  # uint64 (levels,): all ones if the left side may break, else 0
-    up_break_mask: Bitsets  # uint64 (levels,): the same of the upper side
-    clue_mask: Bitsets  # uint64 (levels,): all ones on the cell of a clue, which is placed whatever is beside it
-    look_ahead: LookAhead  # the neighbour that is filled later, but not next, if both of its known colours are known by
-    # then or if they share a joint of the rim, which never breaks; of two, the one below
-    next_look_ahead: LookAhead  # the next cell
     side_offsets: Int64Array  # int64 (4 pieces, 4): colour offsets of each oriented piece by side
     packed: Int64Array  # int64 (4 pieces,): packed candidate of each oriented piece
     first_set: Int64Array  # int64 (4 pieces + 1,): oriented piece o belongs to the sets with the indexes
@@ -81,16 +88,11 @@ class EndgameState(NamedTuple):
         Bitsets  # uint64 (classes padded_colours^2,): pieces that match a left and an upper colour in any rotation
     )
     oriented: Int64Array  # int64 (256,): oriented piece by bit * 4 + rotation
-    right_offset: Int64Array  # int64 (256,): offset of its right colour
-    down_offset: Int64Array  # int64 (256,): offset of its lower colour
-    shown_right: Int64Array  # int64 (2 levels + 1,): colour offset that the cell of a level shows to its right; at
-    # levels + i what a cell filled before, or the rim, shows to level i; the last is that of an unknown colour
-    shown_down: Int64Array  # int64 (2 levels + 1,): the same downwards
-    free: Bitsets  # uint64 (levels + 1,): free pieces before each level
-    breaks: Int64Array  # int64 (levels + 1,): breaks spent before each level
-    candidate_sets: Bitsets  # uint64 (8 levels,): pieces still to try, by rotation: exact ones, then breaking ones
-    candidates: Bitsets  # uint64 (2 levels,): pieces still to try in any rotation: exact ones, then breaking ones
-    chosen: Int64Array  # int64 (levels,): break * 256 + bit * 4 + rotation
+    side_offsets: Bitsets  # uint64 (512,): by bit * 8 + rotation * 2, offset of its right colour, then of its lower one
+    levels: (
+        Bitsets  # uint64 (16 (2 levels + 1),): by row and column, see FREE. Rows of levels; then those of what cells
+    )
+    # filled before, or the rim, show to each level; the last row shows the unknown colour
     closing: ClosingState
 
 
@@ -122,47 +124,43 @@ def plan_endgame(
     clues = candidate_tables.clues_before(puzzle, order, cut)
     padded_colours = padded_colour_count(puzzle.colours + 1)
     class_numbers: dict[CellClass, int] = {}
-    class_base, pair_base, left_source, up_source = (np.zeros(levels, dtype=np.int64) for _ in range(4))
+    rows = np.zeros((levels + 1, int(ROW_WORDS)), dtype=np.uint64)
     outside = np.full((levels, 2), -1, dtype=np.int64)
-    left_break_mask, up_break_mask, clue_mask = (np.zeros(levels, dtype=np.uint64) for _ in range(3))
     position = padded_positions(order[start:cut], width)
     beside_clue: list[bool] = []
     for level, cell in enumerate(cells):
         cell_class = candidate_tables.cell_class_of(puzzle, cell, True, clues)
         number = class_numbers.setdefault(cell_class, len(class_numbers))
-        class_base[level], pair_base[level] = SETS_PER_CLASS * number, number * padded_colours**2
+        rows[level, CLASS_BASE], rows[level, PAIR_BASE] = SETS_PER_CLASS * number, number * padded_colours**2
         rim_sides = puzzle.rim_sides(cell)
         for column, (side, neighbour, step, source, break_mask) in enumerate(
-            ((LEFT, cell - 1, 1, left_source, left_break_mask), (UP, cell - width, width + 1, up_source, up_break_mask))
+            ((LEFT, cell - 1, 1, LEFT_SOURCE, LEFT_BREAK_MASK), (UP, cell - width, width + 1, UP_SOURCE, UP_BREAK_MASK))
         ):
-            source[level] = levels + level
+            shown_by = levels + level
             if not rim_sides[side] and neighbour in level_of:
-                source[level] = level_of[neighbour]
+                shown_by = level_of[neighbour]
             elif not rim_sides[side]:
                 outside[level, column] = position[level] - step
-            break_mask[level] = _ALL if side in cell_class.break_sides else _NONE
-        clue_mask[level] = _ALL if cell_class.clue >= 0 else _NONE
+            rows[level, source] = shown_by * int(ROW_WORDS)
+            rows[level, break_mask] = _ALL if side in cell_class.break_sides else _NONE
+        rows[level, CLUE_MASK] = _ALL if cell_class.clue >= 0 else _NONE
         beside_clue.append(cell_class.clue >= 0 or bool(cell_class.clue_sides))
     closing, closing_state = plan_closing(puzzle, order, start, cut)
-    checks_next = np.append(clue_mask[1:] == _NONE, False)
+    rows[:levels, ALLOWED_BREAKS] = allowed[start:cut]
+    rows[:levels, RULE] = closing.rule
+    checks_next = np.append(rows[1:levels, CLUE_MASK] == _NONE, False)[:levels]
     release = closing.release_level
     if 0 <= release < levels - 1 and any(puzzle.rim_sides(cells[release + 1])):
         checks_next[release] = False  # the pieces reserved for the next cell do not count as free yet
+    rows[:levels, NEXT_LIMIT] = np.where(checks_next, rows[1:, ALLOWED_BREAKS], NO_LIMIT)
+    _write_later_neighbours(puzzle, level_of, rows, beside_clue, closing)
     set_indexes = _set_indexes(puzzle, class_numbers)
     colour_count = puzzle.colours + 1
     oriented = np.arange(4 * puzzle.cells)
     plan = EndgamePlan(
-        class_base=class_base,
-        left_source=left_source,
-        up_source=up_source,
+        levels=rows.ravel(),
         outside=outside,
         position=position,
-        allowed_breaks=allowed[start:cut].astype(np.int64),
-        left_break_mask=left_break_mask,
-        up_break_mask=up_break_mask,
-        clue_mask=clue_mask,
-        look_ahead=_neighbour_look_ahead(puzzle, level_of, pair_base, left_source, up_source, beside_clue, closing),
-        next_look_ahead=_next_look_ahead(pair_base, left_source, up_source, checks_next),
         side_offsets=4 * puzzle.oriented.astype(np.int64),
         packed=pack_candidates(puzzle.oriented, oriented, np.zeros_like(oriented), colour_count),
         first_set=np.cumsum([0] + [len(indexes) for indexes in set_indexes]),
@@ -188,19 +186,12 @@ def plan_endgame(
         class_sets=bitsets(SETS_PER_CLASS * len(class_numbers)),
         pair_sets=bitsets(len(class_numbers) * padded_colours**2),
         oriented=integers(4 * MAX_ENDGAME_PIECES),
-        right_offset=integers(4 * MAX_ENDGAME_PIECES),
-        down_offset=integers(4 * MAX_ENDGAME_PIECES),
-        shown_right=integers(2 * levels + 1),
-        shown_down=integers(2 * levels + 1),
-        free=bitsets(levels + 1),
-        breaks=integers(levels + 1),
-        candidate_sets=bitsets(8 * levels),
-        candidates=bitsets(2 * levels),
-        chosen=integers(levels),
+        side_offsets=bitsets(8 * MAX_ENDGAME_PIECES),
+        levels=bitsets((2 * levels + 1) * int(ROW_WORDS)),
         closing=closing_state,
     )
     state.left_sets[-4:] = state.up_sets[-4:] = _ALL  # whatever is tried matches an unknown colour
-    state.shown_right[-1] = state.shown_down[-1] = 4 * colour_count
+    state.levels.reshape(-1, int(ROW_WORDS))[-1, [SHOWN_RIGHT, SHOWN_DOWN]] = 4 * colour_count
     return plan, state
 
 
@@ -215,54 +206,31 @@ def _set_indexes(puzzle: Puzzle, class_numbers: dict[CellClass, int]) -> list[li
     return indexes
 
 
-def _next_look_ahead(
-    pair_base: Int64Array, left_source: Int64Array, up_source: Int64Array, checks_next: npt.NDArray[np.bool_]
-) -> LookAhead:
-    """``checks_next``: bool (levels,), whether a level checks the next one."""
-    pair_base, left_source, up_source = (np.append(values[1:], -1) for values in (pair_base, left_source, up_source))
-    return LookAhead(
-        level=np.where(checks_next, np.arange(1, len(checks_next) + 1), -1),
-        pair_base=pair_base,
-        left_source=left_source,
-        up_source=up_source,
-        never_breaks=np.zeros(len(checks_next), dtype=np.uint8),
-    )
+def _write_later_neighbours(
+    puzzle: Puzzle, level_of: dict[int, int], rows: Bitsets, beside_clue: list[bool], closing: ClosingPlan
+) -> None:
+    """Write, for each level, the neighbour that is filled later, but not next, and must keep a candidate.
 
-
-def _neighbour_look_ahead(
-    puzzle: Puzzle,
-    level_of: dict[int, int],
-    pair_base: Int64Array,
-    left_source: Int64Array,
-    up_source: Int64Array,
-    beside_clue: list[bool],
-    closing: ClosingPlan,
-) -> LookAhead:
-    """The neighbours that are filled later than next: see `EndgamePlan.look_ahead`.
-
-    A cell with a clue on it or beside it (``beside_clue``, by level) is not checked: it also takes pieces that do not
-    match exactly. Nor is a cell of the last stretch of the rim while pieces are reserved for it, for those do not count
-    as free.
+    It is checked if both of its known colours are known by then, or if they share a joint of the rim, which never
+    breaks; of two, the one below. A cell with a clue on it or beside it (``beside_clue``, by level) is not checked: it
+    also takes pieces that do not match exactly. Nor is a cell of the last stretch of the rim while pieces are reserved
+    for it, for those do not count as free. ``rows``: uint64 (levels + 1, 16), as `EndgamePlan.levels`.
     """
     levels = len(level_of)
     unknown = 2 * levels
-    checked, left, up = (np.full(levels, -1, dtype=np.int64) for _ in range(3))
-    never_breaks = np.zeros(levels, dtype=np.uint8)
+    rows[:levels, LATER_LIMIT] = NO_LIMIT
     for cell, level in level_of.items():
         for side, neighbour in ((RIGHT, cell + 1), (DOWN, cell + puzzle.width)):
             later = level_of.get(neighbour, -1)
             if puzzle.rim_sides(cell)[side] or later <= level + 1:
                 continue
-            known = [
-                source if source <= level or source >= levels else unknown
-                for source in (int(left_source[later]), int(up_source[later]))
-            ]
+            sources = [int(rows[later, column] // ROW_WORDS) for column in (LEFT_SOURCE, UP_SOURCE)]
+            known = [source if source <= level or source >= levels else unknown for source in sources]
             rim_joint = not candidate_tables.may_break(puzzle, cell, side)
             if rim_joint:  # the other side of the later cell may break
                 known[side == RIGHT] = unknown
             reserved = any(puzzle.rim_sides(neighbour)) and closing.anchor_level < level < closing.release_level < later
             if (rim_joint or unknown not in known) and not beside_clue[later] and not reserved:
-                checked[level], (left[level], up[level]), never_breaks[level] = later, known, rim_joint
-    return LookAhead(
-        level=checked, pair_base=pair_base[checked], left_source=left, up_source=up, never_breaks=never_breaks
-    )
+                rows[level, LATER_LIMIT] = _NONE if rim_joint else rows[later, ALLOWED_BREAKS]
+                rows[level, LATER_PAIR_BASE] = rows[later, PAIR_BASE]
+                rows[level, [LATER_LEFT, LATER_UP]] = [source * int(ROW_WORDS) for source in known]

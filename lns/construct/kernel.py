@@ -13,7 +13,7 @@ shows a colour to a later rim cell that no free piece matches (the look-ahead).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +41,7 @@ from lns.construct.packed_candidate import (
     PIECE_MASK,
     RIGHT_MASK,
     RIGHT_SHIFT,
+    Int64Array,
     breaks_spent,
     oriented_piece,
 )
@@ -58,13 +59,21 @@ NOT_STARTED = -1  # depth of a search before its first call
 PREFIXES, TAIL_NODES, FOUND_MISMATCHES, NEXT_SAMPLE, COUNTERS = range(5)  # indexes of ``counters``, and their number
 
 
+# What belongs to a depth is one row of 8 words, so that the search needs few pointers: columns of ``PrefixPlan.depths``
+DEPTH_WORDS = np.uint64(8)
+POSITION: Any = np.uint64(0)  # position of the depth's cell, see `order.padded_positions`
+MIN_GAIN: Any = np.uint64(1)  # least gain of a prefix once the cell is filled
+LIST_BASE: Any = np.uint64(2)  # where its lists begin in ``CandidateTables.list_start``
+LOOK_RIGHT: Any = np.uint64(3)  # where the lists of the cell on the right begin, if it is looked at; -1 = no
+LOOK_DOWN: Any = np.uint64(4)  # the same of the cell below; see `candidate_tables.rim_look_ahead`
+
+
 class PrefixPlan(NamedTuple):
     """Read-only inputs of the search by candidate lists; "position" is an index into the padded board."""
 
     tables: CandidateTables
-    position: npt.NDArray[np.int64]  # int64 (cells,): position of each depth's cell, see `order.padded_positions`
-    min_gain: npt.NDArray[np.int64]  # int64 (cells,): least gain of a prefix once this depth's cell is filled
-    rim_look_ahead: npt.NDArray[np.int64]  # int64 (cells, 2): see `candidate_tables.rim_look_ahead`
+    depths: npt.NDArray[np.int64]  # int64 (8 cells,): made by `plan_depths`; by depth and column, see POSITION
+    heads: Int64Array  # int64 (lists,): first candidate of each list of ``CandidateTables.list_start``
     padded_width: int  # cells of a row of the padded board
     endgame_start: int  # depth at which the endgame begins
     cut: int  # depth at which a prefix is complete
@@ -110,6 +119,16 @@ class ConstructorState(NamedTuple):
     # counts those for which none with fewer than MISMATCH_BINS was found
 
 
+def plan_depths(
+    position: Int64Array, min_gain: Int64Array, base: npt.NDArray[np.int32], rim_look_ahead: Int64Array
+) -> Int64Array:
+    """`PrefixPlan.depths` of arrays by depth; the last is int64 (cells, 2)."""
+    rows = np.zeros((len(position), int(DEPTH_WORDS)), dtype=np.int64)
+    rows[:, POSITION], rows[:, MIN_GAIN], rows[:, LIST_BASE] = position, min_gain, base
+    rows[:, [LOOK_RIGHT, LOOK_DOWN]] = rim_look_ahead
+    return rows.ravel()
+
+
 @inline_flat_kernel
 def _all_used(at: int, candidates: npt.NDArray[np.int64], used: npt.NDArray[np.uint8]) -> bool:
     """Whether all pieces of the list that begins at index ``at`` are used."""
@@ -144,14 +163,14 @@ def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
         REACHED: the prefix is in ``prefix.chosen``, and the next call continues with the one after it; BUDGET:
         ``node_limit`` nodes were made in all calls together; EXHAUSTED: no further prefix exists.
     """
-    list_start, candidates, base = plan.tables.list_start, plan.tables.candidates, plan.tables.base
-    position, min_gain, look_ahead = plan.position, plan.min_gain, plan.rim_look_ahead
+    list_start, candidates = plan.tables.list_start, plan.tables.candidates
+    heads, depths = plan.heads, plan.depths
     cursor, chosen, gain, used = prefix.cursor, prefix.chosen, prefix.gain, prefix.used
     right, down, child_counts = prefix.right, prefix.down, prefix.child_counts
     endgame_start = np.uint64(plan.endgame_start)
     one = np.uint64(1)
     last_partitioned = np.uint64(plan.partition_depth) - one  # 0 wraps around, to more than any depth
-    row = np.uint64(plan.padded_width)
+    width = np.uint64(plan.padded_width)
     depth = np.uint64(prefix.scalars[DEPTH])
     nodes = prefix.scalars[NODES]
     if prefix.scalars[DEPTH] == NOT_STARTED:
@@ -165,43 +184,51 @@ def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
         depth -= one
         used[np.uint64(chosen[depth] & PIECE_MASK)] = 0
     status = EXHAUSTED
+    at, gain_here = np.uint64(cursor[depth]), gain[depth]
+    candidate = candidates[at]  # which is read ahead
     while True:
-        at = np.uint64(cursor[depth])
-        candidate = candidates[at]
         while used[np.uint64(candidate & PIECE_MASK)]:
             at += one
             candidate = candidates[at]
-        new_gain = gain[depth] + (candidate >> GAIN_SHIFT)
-        if new_gain >= min_gain[depth]:
-            cursor[depth] = np.int64(at + one)
-            here = np.uint64(position[depth])
+        new_gain = gain_here + (candidate >> GAIN_SHIFT)
+        row = depth * DEPTH_WORDS
+        if new_gain >= depths[row + MIN_GAIN]:
+            at += one
+            here = np.uint64(depths[row + POSITION])
             used[np.uint64(candidate & PIECE_MASK)] = 1
             right[here] = (candidate >> RIGHT_SHIFT) & RIGHT_MASK
             down[here] = (candidate >> DOWN_SHIFT) & DOWN_MASK
-            if look_ahead[depth, 0] >= 0 and _all_used(
-                list_start[look_ahead[depth, 0] + right[here]], candidates, used
-            ):
+            look_right, look_down = depths[row + LOOK_RIGHT], depths[row + LOOK_DOWN]
+            if look_right >= 0 and _all_used(list_start[look_right + right[here]], candidates, used):
                 used[np.uint64(candidate & PIECE_MASK)] = 0
+                candidate = candidates[at]
                 continue
-            if look_ahead[depth, 1] >= 0 and _all_used(list_start[look_ahead[depth, 1] + down[here]], candidates, used):
+            if look_down >= 0 and _all_used(list_start[look_down + down[here]], candidates, used):
                 used[np.uint64(candidate & PIECE_MASK)] = 0
+                candidate = candidates[at]
                 continue
             if depth == last_partitioned and not _is_in_partition(plan, chosen, depth, candidate):
                 used[np.uint64(candidate & PIECE_MASK)] = 0
+                candidate = candidates[at]
                 continue
+            cursor[depth] = np.int64(at)
             chosen[depth] = candidate
             # a candidate with a break is negative: its counters come MAX_BREAKS further on
             column = np.uint64((candidate >> 63) & MAX_BREAKS) + np.uint64(breaks_spent(new_gain))
             child_counts[depth * np.uint64(COUNTS_PER_DEPTH) + column] += 1
             nodes += 1
             depth += one
+            gain_here = new_gain
             gain[depth] = new_gain
             if depth == endgame_start:
                 status = REACHED
                 break
-            here = np.uint64(position[depth])
-            cursor[depth] = list_start[np.uint64(base[depth] + right[here - one] + down[here - row])]
+            following = np.uint64(depths[row + DEPTH_WORDS + POSITION])
+            key = depths[row + DEPTH_WORDS + LIST_BASE] + right[following - one] + down[following - width]
+            at = np.uint64(list_start[np.uint64(key)])
+            candidate = heads[np.uint64(key)]
             if nodes >= node_limit:
+                cursor[depth] = np.int64(at)
                 status = BUDGET
                 break
         else:
@@ -209,6 +236,8 @@ def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
                 break
             depth -= one
             used[np.uint64(chosen[depth] & PIECE_MASK)] = 0
+            at, gain_here = np.uint64(cursor[depth]), gain[depth]
+            candidate = candidates[at]
     prefix.scalars[DEPTH] = np.int64(depth)
     prefix.scalars[NODES] = nodes
     return status

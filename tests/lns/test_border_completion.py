@@ -11,6 +11,7 @@ from instances.puzzle import Clue
 from lns.construct import border_completion, endgame, kernel
 from lns.construct.border_completion import ANCHOR, MAX_CLOSINGS, NO_RULE, RELEASE, RESERVE, plan_closing
 from lns.construct.constructor import Constructor
+from lns.construct.endgame_plan import ROW_WORDS, RULE
 from lns.construct.order import comb_order
 from lns.construct.schedule import BreakSchedule
 from lns.params import ConstructParams
@@ -103,7 +104,7 @@ def prefixes_of(search: Constructor) -> set[tuple[int, ...]]:
 
 
 def without_rules(search: Constructor) -> Constructor:
-    search.plan.endgame.closing.rule[:] = NO_RULE
+    search.plan.endgame.levels.reshape(-1, int(ROW_WORDS))[:, RULE] = NO_RULE
     return search
 
 

@@ -175,7 +175,7 @@ def test_a_clue_in_the_tail_is_paid_for_once():
 def _prefixes(search: Constructor, nodes: list[int]) -> Iterator[tuple[int, ...]]:
     """By plain recursion; ``nodes`` gets the depth of each placement."""
     puzzle, order, cut = search.puzzle, search.schedule.order, search.schedule.cut
-    made, need = search.plan.prefix.tables, search.plan.prefix.min_gain
+    made, need = search.plan.prefix.tables, search.schedule.least_gain
     quads = puzzle.oriented.tolist()
 
     def go_on(laid: dict[int, int], gain: int) -> Iterator[tuple[int, ...]]:
