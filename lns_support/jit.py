@@ -10,7 +10,7 @@ of their arguments. Names are followed through absolute imports, also those unde
 relative ones. Other Python code and docstrings are not part of the hash: editing them recompiles only the kernels of
 the same file, which numba compares as a whole.
 
-When numba is upgraded: the cache and `flat_kernel` use private parts of numba, and pyproject.toml caps its version for
+When numba is upgraded: all decorators use private parts of numba, and pyproject.toml caps its version for
 that reason. Install the new version and run tests/support; test_numba.py names the private parts. Compare the node
 counts of ``python -m tests.trajectories`` and the speed of a search before and after. Only then raise the cap in
 pyproject.toml and relock requirements.lock.
