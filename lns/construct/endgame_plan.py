@@ -89,10 +89,8 @@ class EndgameState(NamedTuple):
     )
     oriented: Int64Array  # int64 (256,): oriented piece by bit * 4 + rotation
     side_offsets: Bitsets  # uint64 (512,): by bit * 8 + rotation * 2, offset of its right colour, then of its lower one
-    levels: (
-        Bitsets  # uint64 (16 (2 levels + 1),): by row and column, see FREE. Rows of levels; then those of what cells
-    )
-    # filled before, or the rim, show to each level; the last row shows the unknown colour
+    levels: Bitsets  # uint64 (16 (2 levels + 1),): by row and column, see FREE. First come the rows of the levels, then
+    # those of what cells filled before, or the rim, show to each level; the last row shows the unknown colour
     closing: ClosingState
 
 
