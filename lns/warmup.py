@@ -60,8 +60,11 @@ def warm_up(engine: str, colorpairs: bool = False, turn: int = 0) -> None:
     """
     puzzle = load_puzzle(PUZZLE)
     if engine == "auto":  # whose other parts take their first steps late
+        # in an order in which two processes that begin at different ends take about as long
         parts = [partial(warm_up, "construct"), partial(warm_up, "lns"), partial(_warm_up_regions, puzzle)]
-        parts += [partial(region_warmup.warm_up, "dynamic")] * colorpairs + [partial(warm_up, "tabu")]
+        if colorpairs:
+            parts.append(partial(region_warmup.warm_up, "dynamic"))
+        parts.append(partial(warm_up, "tabu"))
         for warm_up_part in reversed(parts) if turn % 2 else parts:
             warm_up_part()
     elif colorpairs:

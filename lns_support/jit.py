@@ -180,7 +180,7 @@ def inline_kernel(function: _Kernel) -> _Kernel:
     """Decorator: like `kernel`, for a small function that LLVM inlines into every caller.
 
     It has no cache of its own: its machine code is part of that of its callers. What Python needs to call it is left
-    out, which halves the time to compile a search; a call from Python compiles the function again, with it.
+    out, as it takes long to compile for NamedTuples of many arrays; a call from Python compiles the function again.
 
     Parameters
     ----------

@@ -199,15 +199,11 @@ def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
             right[here] = (candidate >> RIGHT_SHIFT) & RIGHT_MASK
             down[here] = (candidate >> DOWN_SHIFT) & DOWN_MASK
             look_right, look_down = depths[row + LOOK_RIGHT], depths[row + LOOK_DOWN]
-            if look_right >= 0 and _all_used(list_start[look_right + right[here]], candidates, used):
-                used[np.uint64(candidate & PIECE_MASK)] = 0
-                candidate = candidates[at]
-                continue
-            if look_down >= 0 and _all_used(list_start[look_down + down[here]], candidates, used):
-                used[np.uint64(candidate & PIECE_MASK)] = 0
-                candidate = candidates[at]
-                continue
-            if depth == last_partitioned and not _is_in_partition(plan, chosen, depth, candidate):
+            if (
+                (look_right >= 0 and _all_used(list_start[look_right + right[here]], candidates, used))
+                or (look_down >= 0 and _all_used(list_start[look_down + down[here]], candidates, used))
+                or (depth == last_partitioned and not _is_in_partition(plan, chosen, depth, candidate))
+            ):
                 used[np.uint64(candidate & PIECE_MASK)] = 0
                 candidate = candidates[at]
                 continue
