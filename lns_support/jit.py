@@ -255,9 +255,9 @@ def cache_directory(module: str) -> Path | None:
     Returns
     -------
     Path or None
-        An existing directory below `cache_base`, named by `source_key`; None if none can be written.
+        An existing directory below that of `checkout_cache`, named by `source_key`; None if none can be written.
     """
-    base = cache_base()
+    base = checkout_cache()
     if base is None:
         return None
     directory = base / source_key(module)
@@ -266,6 +266,21 @@ def cache_directory(module: str) -> Path | None:
     except OSError:
         return None
     return directory
+
+
+def checkout_cache() -> Path | None:
+    """The directory, below `cache_base`, of what this checkout compiles with this numba and Python.
+
+    Numba finds machine code by the path of its source, so two checkouts cannot share it.
+
+    Returns
+    -------
+    Path or None
+        A directory that may not exist yet; None if there is no `cache_base`.
+    """
+    base = cache_base()
+    key = f"{numba.__version__} {sys.version_info[:2]} bounds={numba_config.BOUNDSCHECK} {_ROOT}"
+    return None if base is None else base / hashlib.sha256(key.encode()).hexdigest()[:16]
 
 
 @cache
@@ -318,14 +333,11 @@ def source_key(module: str) -> str:
     Returns
     -------
     str
-        16 hexadecimal digits: a hash of the definitions that its kernels depend on, of the versions of numba and
-        Python, of the bounds check setting and of the folder of this checkout.
+        16 hexadecimal digits: a hash of the definitions that its kernels depend on.
     """
     digest = hashlib.sha256()
     for name, definition in sorted(_definitions(module)):
         digest.update(f"{name}: {definition}\n".encode())
-    # numba finds machine code by the path of its source, so two checkouts cannot share it
-    digest.update(f"{numba.__version__} {sys.version_info[:2]} bounds={numba_config.BOUNDSCHECK} {_ROOT}".encode())
     return digest.hexdigest()[:16]
 
 
@@ -356,8 +368,11 @@ def _has_machine_code(cache: _Cache) -> bool:
 
 
 def saved_kernels() -> int:
-    """Number of kernels whose machine code is on disk, of all versions; it grows while a process compiles."""
-    base = cache_base()
+    """Number of kernels whose machine code is on disk, of all versions of this checkout.
+
+    It grows while a process of this checkout compiles.
+    """
+    base = checkout_cache()
     folders = () if base is None else os.walk(base)
     return sum(name.endswith(".nbi") for _, _, names in folders for name in names)
 

@@ -348,3 +348,18 @@ def test_a_user_without_a_home_directory_has_a_cache(shared: Path, monkeypatch: 
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr(jit.os.path, "expanduser", lambda path: path)
     assert jit.cache_base.__wrapped__() == shared
+
+
+def test_kernels_that_another_checkout_compiles_are_not_counted(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jit, "cache_base", lambda: shared)
+    own, other = jit.checkout_cache(), shared / "0123456789abcdef"
+    assert own is not None and own.parent == shared
+    for folder in (own / "key", other / "key"):
+        folder.mkdir(parents=True)
+    assert jit.saved_kernels() == 0
+    (other / "key" / "kernel.nbi").touch()
+    assert jit.saved_kernels() == 0
+    (own / "key" / "kernel.nbi").touch()
+    assert jit.saved_kernels() == 1
+    monkeypatch.setattr(jit, "_ROOT", Path("/elsewhere"))
+    assert jit.saved_kernels() == 0
