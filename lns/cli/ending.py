@@ -154,7 +154,7 @@ def ended(result: Result, end: SearchEnd, args: argparse.Namespace, *, target: i
     if not result.record:
         raise InputError(
             f"no full board of {result.puzzle.name} was found in {result.elapsed_s:.0f} s; "
-            f"expected more time: lns resume {result.run_dir} --time S"
+            f"expected more time: {command_name()} resume {shlex.quote(str(result.run_dir))} --time S"
         )
     if result.write_errors:
         print_error(f"lns: not written: {', '.join(result.write_errors)}; the board is above")

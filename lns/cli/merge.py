@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 from lns.terminal.options import add_run_directories, nonempty_path
-from lns.terminal.output import print_text
+from lns.terminal.output import command_name, print_text
 from lns_support.errors import InputError
 from lns_support.text import count_of
 
@@ -52,5 +52,5 @@ def run(args: argparse.Namespace) -> int:
         f"{count_of(merged.boards, 'board')}{repeated}{damaged}"
     )
     print_text(f"saved in    {output}")
-    print_text(f"go on       lns resume {shlex.quote(str(output))} --time 1h")
+    print_text(f"go on       {command_name()} resume {shlex.quote(str(output))} --time 1h")
     return DONE

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from lns.terminal.options import duration
-from lns.terminal.output import print_text
+from lns.terminal.output import command_name, print_text
 from lns_support.errors import InputError
 
 
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
         summary = load_summary(args.directory)
         if summary.state in ended:
             best = f"{summary.score} of {summary.puzzle.max_score}" if summary.best else "no board"
-            goes_on = f"; {summary.resumption} continues it" if summary.resumption else ""
+            goes_on = f"; {command_name()} {summary.resumption} continues it" if summary.resumption else ""
             print_text(f"stopped with {best}{goes_on}")
             return DONE
     print_text(f"the run was asked to stop and has not stopped after {args.wait:g} s")

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from lns.terminal.options import add_run_directories, duration
-from lns.terminal.output import print_text
+from lns.terminal.output import command_name, print_text
 
 if TYPE_CHECKING:
     from lns.runs.run_summary import RunSummary
@@ -87,7 +87,7 @@ def _footer(runs: Sequence[RunSummary]) -> str:
     if any(run.state == "running" for run in runs):
         return f"q ends this view; the {'run goes' if len(runs) == 1 else 'runs go'} on"
     if len(runs) == 1:
-        goes_on = f", {runs[0].resumption} goes on" if runs[0].resumption else ""
+        goes_on = f", {command_name()} {runs[0].resumption} goes on" if runs[0].resumption else ""
         return f"this run is over; q ends this view{goes_on}"
     return "all runs are over; q ends this view"
 

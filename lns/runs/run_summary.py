@@ -99,10 +99,10 @@ class RunSummary:
 
     @property
     def resumption(self) -> str:
-        """The command that goes on with the run, for a shell; "" where it would end at once."""
+        """The command that goes on with the run, for a shell, without "lns"; "" where it would end at once."""
         if self.why == "target reached":
             return ""
-        return f"lns resume {shlex.quote(str(self.path))}{'' if self.history.remaining_s >= 1 else ' --time 1h'}"
+        return f"resume {shlex.quote(str(self.path))}{'' if self.history.remaining_s >= 1 else ' --time 1h'}"
 
     def boards_per_hour(self, score: int) -> float:
         """Logged boards of at least ``score`` per hour of search."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from pathlib import Path
 from typing import Any, TextIO
 
 from lns_support.text import escape_controls
@@ -49,12 +50,15 @@ def wrapped(text: str, stream: TextIO, *, indent: int = 0) -> str:
 
 
 def command_name() -> str:
-    """How to call this program in a shell: "lns", or the path it was started by where a shell does not find that."""
+    """How to call this program in a shell: "lns", or as it was started where a shell does not find that."""
     import shlex
     import shutil
 
-    started = sys.argv[0]
-    return "lns" if os.path.basename(started) != "lns" or shutil.which("lns") else shlex.quote(started)  # noqa: PTH119
+    started = Path(sys.argv[0])
+    as_module = started.parts[-2:] == ("lns", "__main__.py")
+    if shutil.which("lns") or not (as_module or started.name == "lns"):
+        return "lns"
+    return f"{shlex.quote(sys.executable)} -m lns" if as_module else shlex.quote(sys.argv[0])
 
 
 def print_error(line: str) -> None:

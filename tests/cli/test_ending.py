@@ -136,7 +136,7 @@ def test_the_end_is_a_few_short_lines_with_the_next_commands(
     ended = {name: load_summary(tmp_path / name) for name in ("my run", "reached", "solved")}
     assert ended["reached"].state_in_words == "ended: target reached"
     assert ended["solved"].state_in_words == "ended: no better board is possible"
-    assert [one.resumption for one in ended.values()] == [f"lns resume '{run}'", "", ""]
+    assert [one.resumption for one in ended.values()] == [f"resume '{run}'", "", ""]
     used = finished_run(tmp_path / "used", name="like-e2-8x8", engine="tabu", seconds=1e-3)
     assert _footer([load_summary(used)]).endswith(f", lns resume {used} --time 1h goes on")
     assert _footer([ended["reached"]]) == "this run is over; q ends this view"
@@ -161,12 +161,17 @@ def test_lines_of_the_end_break_between_words(
 def test_the_next_commands_can_be_typed_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     found: dict[str, str | None] = {"lns": None}
     monkeypatch.setattr("shutil.which", found.get)
-    for started, named in ((".venv/bin/lns", ".venv/bin/lns"), ("/a b/lns", "'/a b/lns'"), ("/x/__main__.py", "lns")):
+    monkeypatch.setattr("sys.executable", "/a b/python")
+    for started, named in (
+        (".venv/bin/lns", ".venv/bin/lns"), ("/a b/lns", "'/a b/lns'"), ("/x/lns/__main__.py", "'/a b/python' -m lns"),
+        ("/x/pytest", "lns"),
+    ):  # fmt: skip
         monkeypatch.setattr("sys.argv", [started])
         assert command_name() == named
     found["lns"] = "/usr/bin/lns"
-    monkeypatch.setattr("sys.argv", [".venv/bin/lns"])
-    assert command_name() == "lns"
+    for started in (".venv/bin/lns", "/x/lns/__main__.py"):
+        monkeypatch.setattr("sys.argv", [started])
+        assert command_name() == "lns"
 
 
 def test_the_seed_is_drawn_and_saved_and_workers_are_as_many_as_cores(
