@@ -5,6 +5,7 @@ Nothing is printed, no signal handler is installed; progress goes to callbacks a
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import random
 from collections.abc import Callable, Sequence
@@ -216,6 +217,8 @@ def _tune(
             session.run()
         except KeyboardInterrupt:
             session.interrupted = True
+        with contextlib.suppress(KeyboardInterrupt):  # the report is written all the same
+            session.on_progress(session.progress("report"))
     return _conclude(opened, session)
 
 

@@ -41,11 +41,11 @@ class StudyProgress:
     Parameters
     ----------
     phase : str
-        'defaults', 'search' or 'validation'.
+        'defaults', 'search', 'validation' or, at the end, 'report'.
     done : int
-        Trials finished in the search, runs made in the other phases.
+        Trials finished in the search and the report, runs made in the other phases.
     total : int
-        Runs of the phase; 0 in the search.
+        Runs of the phase; 0 in the search and the report.
     completed, pruned, running : int
         Number of trials in each state.
     best : float or None
@@ -67,6 +67,8 @@ class StudyProgress:
     elapsed_s: float
 
     def __str__(self) -> str:
+        if self.phase == "report":
+            return f"writing the report of {count_of(self.done, 'trial')}"
         if self.phase != "search":
             what = "the defaults" if self.phase == "defaults" else "test on held-out pairs"
             return f"{what}: {self.done} of {self.total} runs made"

@@ -27,7 +27,7 @@ def test_tune_returns_the_verdicts_and_the_best_parameters(made_up, monkeypatch,
     assert result.trials == len(result.table) == 40 and result.table[0]["short"] == 0.0
     assert result.summary().splitlines()[-1].split(maxsplit=1) == ["report", str(result.report)]
     assert result.report.exists()
-    assert {one.phase for one in progress} == {"search", "validation"} and not result.interrupted
+    assert {one.phase for one in progress} == {"search", "validation", "report"} and not result.interrupted
     assert api.tune(study=tmp_path, report_only=True).best_params == result.best_params
     assert capsys.readouterr() == ("", "") and signal.getsignal(signal.SIGINT) == handler
 

@@ -95,7 +95,10 @@ def run(args: argparse.Namespace) -> int:
 
     def on_progress(progress: StudyProgress) -> None:
         nonlocal phase
-        line.show(str(progress), progress.elapsed_s, now=progress.phase != phase)
+        if progress.phase == "report":  # no part of the time limit
+            line.begin(str(progress))
+        else:
+            line.show(str(progress), progress.elapsed_s, now=progress.phase != phase)
         phase = progress.phase
 
     def interrupt(number: int, frame: object) -> None:
