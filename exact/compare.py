@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from exact.outcome import Outcome, SolveStatus
 from exact.registry import find_solver
 from exact.request import Request
 from exact.solvers import solve_request
+from instances.generate import uniform
 from instances.puzzle import Puzzle
 from lns_support import csv_records
 from lns_support.child_process import Emit, ExitReason, run_in_process
@@ -130,6 +133,8 @@ def compare(
 def run_solver(instance: str, puzzle: Puzzle, solver: str, question: Question) -> ComparisonRow:
     """Run one solver in a child process; a refusal or a crash becomes a row, Ctrl-C is passed on."""
     outcomes: list[Outcome] = []
+    if _may_compile(solver):
+        _compile(solver)
     limit = None if question.seconds is None else question.seconds + _startup_seconds(solver)
     try:
         ended = run_in_process(
@@ -147,13 +152,27 @@ def run_solver(instance: str, puzzle: Puzzle, solver: str, question: Question) -
     return outcome_row(instance, solver, outcomes[0], megabytes)
 
 
-def _startup_seconds(solver: str) -> float:
-    """Time beyond the limit of search that a child may take for ``solver``."""
+@cache
+def _compile(solver: str) -> None:
+    """Run ``solver`` on four pieces, so that no limit and no figure of memory is that of its compilation."""
+    small, question = uniform(2, 2).puzzle, Question()
+    with suppress(InputError, ChildProcessError):  # which the run itself reports
+        ended = run_in_process(
+            _solve, small, solver, question, receive=lambda outcome: None, seconds=COMPILATION_SECONDS
+        )
+        if ended.reason is ExitReason.INTERRUPTED:
+            raise KeyboardInterrupt
+
+
+def _may_compile(solver: str) -> bool:
+    """Whether the first run of ``solver`` compiles: its kernels are not on disk, or it is a library, which may."""
     entry = find_solver(solver)
-    if entry.extra is not None:  # a library; in a child of its own, which keeps the limit
-        return COMPILATION_SECONDS
-    compiled = entry.kernel_module is None or is_compiled(entry.kernel_module)
-    return STARTUP_SECONDS if compiled else COMPILATION_SECONDS
+    return entry.extra is not None or (entry.kernel_module is not None and not is_compiled(entry.kernel_module))
+
+
+def _startup_seconds(solver: str) -> float:
+    """Time beyond the limit of search that a child may take for ``solver``; a library keeps the limit in its own."""
+    return COMPILATION_SECONDS if _may_compile(solver) else STARTUP_SECONDS
 
 
 def outcome_row(instance: str, solver: str, outcome: Outcome, megabytes: float = -1.0) -> ComparisonRow:

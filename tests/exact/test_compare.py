@@ -19,6 +19,7 @@ from exact.compare import (
     STARTUP_SECONDS,
     ComparisonRow,
     Question,
+    _compile,
     compare,
     read_rows,
     run_solver,
@@ -252,19 +253,26 @@ def test_a_first_compilation_is_announced(
         assert ("compiling" in capsys.readouterr().err) is not compiled
 
 
-def test_the_time_for_a_start_is_longer_where_something_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    limits: list[float] = []
+def test_what_a_solver_compiles_counts_neither_as_its_time_nor_as_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits, first_runs = [], []
 
-    def run_in_process(*arguments: object, seconds: float, **others: object) -> ProcessResult:
-        limits.append(seconds)
+    def run_in_process(
+        task: object, puzzle: Puzzle, solver: str, question: Question, *, seconds: float, memory: int | None = None,
+        **others: object,
+    ) -> ProcessResult:  # fmt: skip
+        (first_runs if memory is None else limits).append((solver, puzzle.cells, seconds))
         return ProcessResult(ExitReason.TIME, seconds, 0)
 
     monkeypatch.setattr("exact.compare.run_in_process", run_in_process)
+    _compile.cache_clear()
     for compiled in (True, False):
         monkeypatch.setattr("exact.compare.is_compiled", lambda module, known=compiled: known)
         for solver in ("rowscan", "xcc"):
-            run_solver("small", uniform(3, 3, 2).puzzle, solver, Question(seconds=4.0))
-    assert limits == [4 + STARTUP_SECONDS, *[4 + COMPILATION_SECONDS] * 3]
+            run_solver("small", uniform(3, 3, 2).puzzle, solver, Question(seconds=4.0, memory=10**9))
+    long, names = 4 + COMPILATION_SECONDS, ("rowscan", "xcc")
+    assert limits == [("rowscan", 9, 4 + STARTUP_SECONDS), *[(name, 9, long) for name in ("xcc", *names)]]
+    assert first_runs == [("xcc", 4, COMPILATION_SECONDS), ("rowscan", 4, COMPILATION_SECONDS)], "once each"
+    _compile.cache_clear()
 
 
 def test_experiments_of_the_papers_at_a_small_scale(tmp_path: Path) -> None:
