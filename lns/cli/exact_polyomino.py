@@ -222,7 +222,7 @@ def _search(args: argparse.Namespace) -> int:
     from exact.polyominoes.text import IQ_PUZZLER_PRO, load, parse, render
     from instances.formats import atomic_write
     from lns.terminal.output import ANSWER_IS_NO, DONE, INTERRUPTED
-    from lns.terminal.progress import live_line
+    from lns.terminal.progress import live_line, screen_log
     from lns_support.errors import InputError
 
     if args.file is not None and args.level is not None:
@@ -237,7 +237,8 @@ def _search(args: argparse.Namespace) -> int:
         own = ("--nodes", "--weight", "--no-zones", "--no-dead-ends", "--workers")
         if any(_given(args, option) for option in own):
             raise InputError("xcover has no nodes, weights or zones; expected none of these options, or --solver own")
-        result = fill_by_library(grid, count_all=args.count, seconds=args.time)
+        with screen_log(quiet=args.quiet):  # it says if the library is compiled first
+            result = fill_by_library(grid, count_all=args.count, seconds=args.time)
     else:
         if args.workers is not None and (args.count or args.weight not in (None, RACE) or args.no_dead_ends):
             raise InputError(

@@ -6,6 +6,7 @@ The last message is of the kind "done" or "error". SIGINT and SIGTERM end the ta
 from __future__ import annotations
 
 import json
+import logging
 import os
 import resource
 import sys
@@ -16,6 +17,8 @@ from lns.terminal.signals import interrupt_on_signal, signal_handler
 from lns_support.child_process import die_with_parent
 from lns_support.errors import InputError
 from lns_support.text import escape_controls
+
+log = logging.getLogger("lns")
 
 
 def main() -> None:
@@ -28,6 +31,8 @@ def main() -> None:
     sys.stdin = Path(os.devnull).open()  # noqa: SIM115
     if request["memory"]:
         resource.setrlimit(resource.RLIMIT_DATA, (request["memory"], request["memory"]))
+    log.addHandler(_Notes(out))
+    log.setLevel(logging.INFO)
     with signal_handler(interrupt_on_signal):
         final = _work(request, out)
     _write(out, final)
@@ -48,6 +53,17 @@ def _work(request: dict[str, Any], out: IO[str]) -> dict[str, Any]:
         return {"type": "error", "error": "the job needs more memory than a job may have"}
     except Exception as error:
         return {"type": "error", "error": f"{type(error).__name__}: {escape_controls(str(error))[:500]}"}
+
+
+class _Notes(logging.Handler):
+    """Sends what is logged to the page, such as that a library is being compiled."""
+
+    def __init__(self, out: IO[str]) -> None:
+        super().__init__()
+        self._out = out
+
+    def emit(self, record: logging.LogRecord) -> None:
+        _write(self._out, {"type": "note", "text": escape_controls(record.getMessage())[:2000]})
 
 
 def _write(out: IO[str], message: dict[str, Any]) -> None:

@@ -81,6 +81,18 @@ def test_the_result_is_printed_when_the_disk_is_full(
     assert os.strerror(errno.ENOSPC) in told.err and not Path("out.txt").exists()
 
 
+def test_a_long_start_of_the_library_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("xcover")
+    monkeypatch.setattr("lns_support.child_process._SILENT_SECONDS", 0.0)
+    for quiet in ([], ["--quiet"]):
+        assert main(["exact", "polyomino", "small.txt", "--solver", "xcover", "--json", *quiet]) == 0
+        told = capsys.readouterr()
+        assert json.loads(told.out)["status"] == "solved"
+        assert ("compiled; no time counts" in told.err) is not bool(quiet)
+
+
 def test_the_library_agrees(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("xcover")
     assert main(["exact", "polyomino", "small.txt", "--count", "--json"]) == 0

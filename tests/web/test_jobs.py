@@ -20,7 +20,7 @@ from lns_support.errors import InputError
 from tests.web.page import Page
 
 TASKS = """
-import os, signal, time
+import logging, os, signal, time
 from lns.web import tasks, worker
 
 def wait(values, send):
@@ -37,8 +37,12 @@ def talk(values, send):
         send(type="note", text=str(number))
     return {"status": "done"}
 
+def log(values, send):
+    logging.getLogger("lns").info("compiling \\x1b[31m")
+    return {"status": "done"}
+
 tasks.TASKS |= {
-    "wait": wait, "trace": wait, "deaf": deaf, "talk": talk,
+    "log": log, "wait": wait, "trace": wait, "deaf": deaf, "talk": talk,
     "crash": lambda values, send: os._exit(7),
     "hog": lambda values, send: {"bytes": len(bytearray(values["bytes"]))},
 }
@@ -169,6 +173,15 @@ def test_a_process_that_crashes_is_no_answer() -> None:
         job = await started.start("crash", {}, 300)
         last = (await messages(started, job))[-1]
         assert last["type"] == "error" and "status 7" in last["error"]
+
+    run(scene)
+
+
+def test_what_is_logged_comes_as_a_note() -> None:
+    async def scene(started: Jobs) -> None:
+        job = await started.start("log", {}, 300)
+        first, last = await messages(started, job)
+        assert first["type"] == "note" and first["text"] == r"compiling \x1b[31m" and last["type"] == "done"
 
     run(scene)
 
