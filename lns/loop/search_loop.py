@@ -67,7 +67,7 @@ class SearchLoop:
         self.best_score = -1
         self.origin = ""
         self.boards = 0
-        self.edges_by_others = 0  # edges that other parts have added to the best board of the main part
+        self.unaided_score = -1  # best score of a board to which no side part and no re-solve has added an edge
         self.has_start_board = False  # whether regions of a start board are still to be re-solved
         self._found_boards: list[FoundBoard] = []
 
@@ -77,9 +77,14 @@ class SearchLoop:
 
     @property
     def expected_best_score(self) -> float | None:
-        """Expected best score of the main part, plus the edges that other parts have added to its best board."""
+        """Expected best score of the main part, plus the edges by which the others' best board is above its own."""
         expected = self.main.expected_best_score
         return None if expected is None else min(expected + self.edges_by_others, self.puzzle.max_score)
+
+    @property
+    def edges_by_others(self) -> int:
+        """Edges by which the best board is above the best one that the main part has made."""
+        return self.best_score - self.unaided_score
 
     @property
     def statistics(self) -> Statistics:
@@ -198,6 +203,7 @@ class SearchLoop:
                 self._offer(found, name)
         if isinstance(part, Construction):
             for candidate in part.pop_candidates():
+                self.unaided_score = max(self.unaided_score, candidate.score)
                 self._add_candidate(candidate)
         elif name != "main" and boards and boards[-1].score == self.best_score:
             self._add_candidate(Candidate(boards[-1].board, self.best_score))
@@ -219,8 +225,8 @@ class SearchLoop:
 
     def _adopt(self, found: FoundBoard, name: str) -> None:
         """Make a board the best one, in all parts."""
-        adds = name == "rework" or name in self.sides
-        self.edges_by_others = self.edges_by_others + found.score - self.best_score if adds else 0
+        if name != "rework" and name not in self.sides:
+            self.unaided_score = found.score
         self.best, self.best_score, self.origin = found
         for other in self._parts().values():
             other.inject_incumbent(found.board, found.score)
@@ -263,7 +269,8 @@ class SearchLoop:
     def restore(self, state: State) -> None:
         """Continue from ``state``; raises InputError if it does not fit this puzzle and these parameters."""
         self.best_score = int(state["counters"][0])
-        self.boards, self.edges_by_others, has_start_board = saved_counters(state["counters"][1:])
+        self.boards, edges_by_others, has_start_board = saved_counters(state["counters"][1:])
+        self.unaided_score = self.best_score - edges_by_others
         self.has_start_board = bool(has_start_board)
         best = np.asarray(state["best"])
         self.best = Board(best.astype(np.int32), self.puzzle.width, self.puzzle.height) if len(best) else None

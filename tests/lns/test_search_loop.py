@@ -15,6 +15,7 @@ from lns.construct.quota_bandit import QuotaBandit
 from lns.engine import FoundBoard
 from lns.engines import ENGINES, island_engine, make_engine
 from lns.loop.candidates import Candidate
+from lns.loop.construction import Construction
 from lns.loop.search_loop import SearchLoop
 from lns.orientation import Orientation
 from lns.params import Params, from_dict
@@ -185,12 +186,15 @@ def test_edges_added_by_other_operators_raise_the_expected_best_score():
     search = main_engine(puzzle, QUICK, 1, 0)
     while search.expected_best_score is None:
         search.step(puzzle.max_score)
-    search.edges_by_others = 0
-    assert search.best is not None
+    assert search.best is not None and isinstance(search.main, Construction)
+    search._adopt(FoundBoard(search.best, search.best_score, "construct"), "main")
     state, before, board, score = search.state(), search.expected_best_score, search.best, search.best_score
     search._adopt(FoundBoard(board, score + 1, "blocks"), "rework")
     search._adopt(FoundBoard(board, score + 2, "perturb"), "lns")
     assert search.expected_best_score == before + 2
+    search.main._candidates.append(Candidate(board, score + 1))  # as good as the board that was reworked first
+    search._collect("main", search.main)
+    assert search.expected_best_score == before + 1
     search._adopt(FoundBoard(board, score + 3, "construct"), "main")
     assert search.expected_best_score == before
     again = main_engine(puzzle, QUICK, 2, 0)
