@@ -84,7 +84,7 @@ class SearchLoop:
     @property
     def edges_by_others(self) -> int:
         """Edges by which the best board is above the best one that the main part has made."""
-        return self.best_score - self.unaided_score
+        return max(0, self.best_score - self.unaided_score)  # a candidate may be better than what was reported so far
 
     @property
     def statistics(self) -> Statistics:

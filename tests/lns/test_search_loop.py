@@ -195,6 +195,10 @@ def test_edges_added_by_other_operators_raise_the_expected_best_score():
     search.main._candidates.append(Candidate(board, score + 1))  # as good as the board that was reworked first
     search._collect("main", search.main)
     assert search.expected_best_score == before + 1
+    better = Candidate(board, score + 3)  # found while a higher score was wanted, and not reported
+    search.main._candidates.append(better)
+    search._collect("main", search.main)
+    assert search.edges_by_others == 0 and search.expected_best_score == before
     search._adopt(FoundBoard(board, score + 3, "construct"), "main")
     assert search.expected_best_score == before
     again = main_engine(puzzle, QUICK, 2, 0)
