@@ -17,7 +17,7 @@ from instances.puzzle import Puzzle
 from lns_support import csv_records
 from lns_support.child_process import Emit, ExitReason, run_in_process
 from lns_support.errors import InputError
-from lns_support.jit import is_compiled
+from lns_support.kernel_cache import is_compiled
 from lns_support.text import format_seconds
 from lns_support.text_table import aligned
 

@@ -9,7 +9,7 @@ from exact.region.resolve import resolve
 from exact.region.result import RegionStatus
 from instances.board import Board
 from instances.generate import uniform
-from lns_support.jit import is_compiled
+from lns_support.kernel_cache import is_compiled
 
 _KERNELS = {
     "static": ("exact.region.kernel", "exact.region.scheme", "exact.region.order", "exact.region.cost_to_go"),

@@ -48,7 +48,7 @@ from lns.runs.recover import recover
 from lns.terminal.progress import RunLog
 from lns_support.errors import InputError
 from lns_support.files import read_text
-from lns_support.jit import is_compiled
+from lns_support.kernel_cache import is_compiled
 from lns_support.text import count_of
 
 if TYPE_CHECKING:

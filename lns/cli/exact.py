@@ -284,7 +284,7 @@ def solutions_in_words(status: SolveStatus, solutions: int, *, counted: bool) ->
 def announce_compilation(solver: str) -> None:
     """Print a line on stderr if ``solver`` must be compiled first."""
     from exact.registry import SOLVERS
-    from lns_support.jit import is_compiled
+    from lns_support.kernel_cache import is_compiled
 
     entry = SOLVERS.get(solver)
     if entry is not None and entry.kernel_module is not None and not is_compiled(entry.kernel_module):

@@ -105,7 +105,7 @@ def solve(values: Fields, send: Send) -> Fields:
     from exact.registry import find_solver
     from exact.solvers import solve
     from lns.api.starting import placed_as_clues
-    from lns_support.jit import is_compiled
+    from lns_support.kernel_cache import is_compiled
 
     fields = JsonFields(values)
     puzzle = read_puzzle(fields)
@@ -166,7 +166,7 @@ def estimate(values: Fields, send: Send) -> Fields:
     """Measure how often boards of each score come, on one core, and extrapolate."""
     from lns.estimate import estimate
     from lns.params import from_dict
-    from lns_support.jit import is_compiled
+    from lns_support.kernel_cache import is_compiled
 
     if not is_compiled("lns.construct.kernel"):
         _say_compiling(send)

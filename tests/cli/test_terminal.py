@@ -128,7 +128,7 @@ def test_what_is_waited_for_is_said_until_the_work_begins(
 ) -> None:
     caplog.set_level(logging.INFO, "lns")
     saved = iter([100, 100, *[103] * 100])
-    monkeypatch.setattr("lns_support.jit.saved_kernels", lambda: next(saved))
+    monkeypatch.setattr("lns_support.kernel_cache.saved_kernels", lambda: next(saved))
     monkeypatch.setattr("lns.terminal.progress.WAIT_S", 0.5)
     with LiveLine(90.0, quiet=False, kernels=9) as line:
         wait_for(lambda: len(caplog.records) >= 2, "two lines about the start")

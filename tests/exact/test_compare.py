@@ -248,7 +248,7 @@ def test_a_first_compilation_is_announced(
 ) -> None:
     made = tmp_path / "unique.txt"
     for compiled in (True, False):
-        monkeypatch.setattr("lns_support.jit.is_compiled", lambda module, known=compiled: known)
+        monkeypatch.setattr("lns_support.kernel_cache.is_compiled", lambda module, known=compiled: known)
         assert main(["generate", "--unique", "max", "--width", "3", "-o", str(made), "--force"]) == 0
         assert ("compiling" in capsys.readouterr().err) is not compiled
 

@@ -1,139 +1,16 @@
-"""The cache of machine code: an edit recompiles just the kernels that it may affect, and processes share the work."""
+"""The cache of machine code: it survives damage and full disks, and processes share the work."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from lns_support import file_lock, jit
-
-KERNEL = '''
-"""Kernels."""
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-import numpy as np
-
-from exact.demo import places
-from exact.demo.callee import twice
-from exact.demo.constants import FACTOR
-from lns_support.jit import kernel
-
-if TYPE_CHECKING:
-    from exact.demo.pair import Pair
-
-
-@kernel
-def answer(pair: Pair) -> int:
-    """Docstring."""
-    return FACTOR * twice(pair.first) + places.HERE + pair.second
-
-
-def report() -> None:
-    from exact.demo.pair import Pair
-
-    print(answer(Pair(10, 1)))
-'''
-CALLEE = """
-from lns_support.jit import inline_kernel
-
-@inline_kernel
-def twice(number):
-    return 2 * number
-"""
-CONSTANTS = """
-from exact.demo.places import base
-
-FACTOR = base(1)
-UNUSED = 1
-"""
-PLACES = """
-HERE = 5
-
-def base(number):
-    return number
-
-def plain():
-    return 1
-"""
-PAIR = '''
-from typing import NamedTuple
-
-class Pair(NamedTuple):
-    """Docstring."""
-    first: int
-    second: int
-'''
-FILES = {"kernel": KERNEL, "callee": CALLEE, "constants": CONSTANTS, "places": PLACES, "pair": PAIR, "__init__": ""}
-
-
-@pytest.fixture
-def demo(tmp_path: Path) -> Path:
-    """The folder of a small package ``exact.demo`` next to a copy of ``lns_support.jit``."""
-    folder = tmp_path / "exact" / "demo"
-    folder.mkdir(parents=True)
-    (tmp_path / "exact" / "__init__.py").touch()
-    support = tmp_path / "lns_support"
-    support.mkdir()
-    (support / "__init__.py").touch()
-    for module in (jit, file_lock):
-        shutil.copy(module.__file__, support)
-    for name, text in FILES.items():
-        (folder / f"{name}.py").write_text(text)
-    return folder
-
-
-def process(demo: Path, program: str) -> subprocess.Popen[str]:
-    """A new process that imports this package; all such processes share one cache."""
-    root = demo.parent.parent
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(root / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
-    for name in ("NUMBA_DISABLE_JIT", "PYTHONPATH"):
-        environment.pop(name, None)
-    return subprocess.Popen(
-        [sys.executable, "-c", program], cwd=root, env=environment, stdout=subprocess.PIPE, text=True
-    )
-
-
-def output(running: subprocess.Popen[str]) -> list[str]:
-    """The words that a process prints until it ends."""
-    out, _ = running.communicate(timeout=120)
-    assert running.returncode == 0
-    return out.split()
-
-
-def answer(demo: Path, before: str = "") -> tuple[int, str]:
-    """The result and the source key of a kernel in a new process, which runs the program text ``before`` first."""
-    program = (
-        "from lns_support import jit; from exact.demo import kernel as k; k.report(); print(jit.source_key(k.__name__))"
-    )
-    number, key = output(process(demo, before + program))
-    return int(number), key
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("module", "old", "new", "expected"),
-    [
-        ("constants", "base(1)", "base(3)", 66),
-        ("places", "HERE = 5", "HERE = 7", 28),  # through the module's name
-        ("places", "return number", "return number + 1", 46),  # a constant that a plain function computes
-        ("callee", "2 * number", "3 * number", 36),
-        ("pair", "first: int\n    second: int", "second: int\n    first: int", 17),  # imported for annotations alone
-    ],
-)
-def test_an_edit_never_leaves_stale_machine_code(module: str, old: str, new: str, expected: int, demo: Path) -> None:
-    assert answer(demo)[0] == 26
-    path = demo / f"{module}.py"
-    assert old in path.read_text()
-    path.write_text(path.read_text().replace(old, new))
-    assert answer(demo)[0] == expected
+from lns_support import kernel_cache
+from tests.support.demo_package import answer, output, process
 
 
 @pytest.mark.slow
@@ -165,8 +42,9 @@ def second(number: int) -> int:
 def test_a_module_is_compiled_when_all_its_kernels_are(demo: Path) -> None:
     path = demo / "kernel.py"
     path.write_text(path.read_text() + SECOND)
-    ready = "print(jit.is_compiled(k.__name__)); "
-    program = f"from lns_support import jit; from exact.demo import kernel as k; {ready}k.report(); {ready}"
+    ready = "print(is_compiled(k.__name__)); "
+    imports = "from lns_support.kernel_cache import is_compiled; from exact.demo import kernel as k; "
+    program = f"{imports}{ready}k.report(); {ready}"
     assert output(process(demo, program)) == ["False", "26", "False"]
     assert output(process(demo, f"{program}k.second(1); {ready}")) == ["False", "26", "False", "True"]
     path.write_text(path.read_text() + "# another line\n")
@@ -191,7 +69,7 @@ def test_kernels_run_where_machine_code_cannot_be_written(demo: Path) -> None:
 SLOW = """
 import time, types
 from pathlib import Path
-from lns_support import jit
+from lns_support import kernel_cache
 from numba.core.dispatcher import _FunctionCompiler
 compile, printed = _FunctionCompiler.compile, set()
 def say(what):
@@ -209,8 +87,11 @@ def slowly(self, *args):
             raise RuntimeError
     return compile(self, *args)
 _FunctionCompiler.compile = slowly
-jit.time = types.SimpleNamespace(monotonic=time.monotonic, sleep=lambda seconds: (say("waits"), time.sleep(seconds)))
-jit._MAX_WAIT_S = {max_wait}
+def sleep(seconds):
+    say("waits")
+    time.sleep(seconds)
+kernel_cache.time = types.SimpleNamespace(monotonic=time.monotonic, sleep=sleep)
+kernel_cache._MAX_WAIT_S = {max_wait}
 from exact.demo import kernel as k
 try:
     k.report()
@@ -300,25 +181,11 @@ def test_every_process_compiles_for_itself_where_the_system_has_no_locks(demo: P
     assert output(slow(demo, before=without)) == ["26"]
 
 
-def test_an_edit_of_other_python_code_recompiles_nothing(demo: Path) -> None:
-    before = answer(demo)
-    for module, old, new in (
-        ("constants", "UNUSED = 1", "UNUSED = 2"),
-        ("pair", "Docstring", "Words"),
-        ("callee", "from lns_support.jit", "# A comment.\nfrom lns_support.jit"),
-        ("kernel", "def report() -> None:\n", 'def report() -> None:\n    print(end="")\n'),
-    ):
-        path = demo / f"{module}.py"
-        assert old in path.read_text()
-        path.write_text(path.read_text().replace(old, new))
-    assert answer(demo) == before
-
-
 @pytest.fixture
 def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The cache in the temporary directory that all users share, on a system where no other place can be written."""
     (tmp_path / "file").touch()
-    monkeypatch.setattr(jit.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(kernel_cache.tempfile, "gettempdir", lambda: str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     return tmp_path / f"lns-cache-{os.getuid()}"
@@ -328,7 +195,7 @@ def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_shared_directory_is_used_only_if_no_other_user_can_write_it(
     shared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    find = jit.cache_base.__wrapped__
+    find = kernel_cache.cache_base.__wrapped__
     assert find() == shared and shared.stat().st_mode & 0o777 == 0o700
     shared.chmod(0o777)
     assert find() is None
@@ -346,20 +213,20 @@ def test_a_shared_directory_is_used_only_if_no_other_user_can_write_it(
 
 def test_a_user_without_a_home_directory_has_a_cache(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.setattr(jit.os.path, "expanduser", lambda path: path)
-    assert jit.cache_base.__wrapped__() == shared
+    monkeypatch.setattr(kernel_cache.os.path, "expanduser", lambda path: path)
+    assert kernel_cache.cache_base.__wrapped__() == shared
 
 
 def test_kernels_that_another_checkout_compiles_are_not_counted(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jit, "cache_base", lambda: shared)
-    own, other = jit.checkout_cache(), shared / "0123456789abcdef"
+    monkeypatch.setattr(kernel_cache, "cache_base", lambda: shared)
+    own, other = kernel_cache.checkout_cache(), shared / "0123456789abcdef"
     assert own is not None and own.parent == shared
     for folder in (own / "key", other / "key"):
         folder.mkdir(parents=True)
-    assert jit.saved_kernels() == 0
+    assert kernel_cache.saved_kernels() == 0
     (other / "key" / "kernel.nbi").touch()
-    assert jit.saved_kernels() == 0
+    assert kernel_cache.saved_kernels() == 0
     (own / "key" / "kernel.nbi").touch()
-    assert jit.saved_kernels() == 1
-    monkeypatch.setattr(jit, "_ROOT", Path("/elsewhere"))
-    assert jit.saved_kernels() == 0
+    assert kernel_cache.saved_kernels() == 1
+    monkeypatch.setattr(kernel_cache, "ROOT", Path("/elsewhere"))
+    assert kernel_cache.saved_kernels() == 0

@@ -1,0 +1,233 @@
+"""Where the machine code of kernels is kept, and how processes share it.
+
+Each kernel module gets a cache directory whose name is its `lns_support.kernel_sources.source_key`, so machine code is
+never older than the definitions that it depends on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any
+
+import numba
+from numba.core import config
+from numba.core.caching import FunctionCache
+
+from lns_support.file_lock import try_lock, unlock
+from lns_support.kernel_sources import ROOT, source_key
+
+_numba_config: Any = config  # numba makes its options at run time, so a type checker does not know them
+_MAX_WAIT_S, _POLL_S = 300.0, 0.05  # while another process compiles the same kernel
+
+
+class KernelCache(FunctionCache):
+    """Numba's cache, made robust and shared between processes.
+
+    A file that cannot be read is compiled again; a file that cannot be written is left out. If several processes need
+    the same kernel, one holds a lock and compiles, and the others wait for its machine code: without that, each worker
+    of a first run would spend half a minute and some hundred megabytes on the same code. A process that has waited
+    `_MAX_WAIT_S` once, for example for a process that was stopped, does not wait again.
+    """
+
+    may_wait = True  # of this process, for all kernels
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._path = Path(self.cache_path, f"{self._impl.filename_base}.lock")
+        self._lock: IO[bytes] | None = None  # the locked file while this process compiles
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The machine code for a signature from disk. None asks numba to compile it, possibly after a wait."""
+        machine_code = self._load(sig, target_context)
+        if machine_code is None:
+            before = self._index_state()
+            waited = self._acquire_lock()
+            machine_code = self._load(sig, target_context)
+            # a process that compiled and saved nothing shows that nothing can be saved: then all compile at once
+            if machine_code is not None or (waited and self._index_state() == before):
+                self._release_lock()
+        return machine_code
+
+    def _load(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # a damaged pickle may raise anything
+            with suppress(OSError):
+                self.flush()
+            return None
+
+    def unlocking_on_failure(self, compile_: Callable[..., Any]) -> Callable[..., Any]:
+        """``compile_`` that releases the lock if it raises; after a success `save_overload` releases it."""
+
+        def compiled(*args: Any) -> Any:
+            try:
+                return compile_(*args)
+            except BaseException:
+                self._release_lock()
+                raise
+
+        return compiled
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Write the machine code for a signature, if that is possible, and release the lock."""
+        try:
+            with suppress(OSError):
+                super().save_overload(sig, data)
+        finally:
+            self._release_lock()
+
+    def _index_state(self) -> tuple[int, int] | None:
+        """Inode and time of the index file, which change whenever machine code of this kernel is saved."""
+        try:
+            status = Path(self._cache_file._index_path).stat()
+        except OSError:
+            return None
+        return status.st_ino, status.st_mtime_ns
+
+    def _acquire_lock(self) -> bool:
+        """Lock this kernel, if the system has locks. Returns whether another process had to be waited for."""
+        if self._lock is not None or not KernelCache.may_wait:
+            return False
+        try:
+            file = self._path.open("ab")
+        except OSError:
+            return False
+        waited, deadline = False, time.monotonic() + _MAX_WAIT_S
+        while (locked := try_lock(file)) is False and time.monotonic() < deadline:
+            waited = True
+            time.sleep(_POLL_S)
+        KernelCache.may_wait = locked is not False
+        if locked:
+            self._lock = file
+        else:
+            file.close()
+        return waited
+
+    def _release_lock(self) -> None:
+        if self._lock is not None:
+            unlock(self._lock)
+            self._lock = None
+
+
+@cache
+def cache_directory(module: str) -> Path | None:
+    """The directory with the machine code of a module's kernels.
+
+    Parameters
+    ----------
+    module : str
+        Dotted name of the module.
+
+    Returns
+    -------
+    Path or None
+        An existing directory below that of `checkout_cache`, named by `source_key`; None if none can be written.
+    """
+    base = checkout_cache()
+    if base is None:
+        return None
+    directory = base / source_key(module)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return directory
+
+
+def checkout_cache() -> Path | None:
+    """The directory, below `cache_base`, of what this checkout compiles with this numba and Python.
+
+    Numba finds machine code by the path of its source, so two checkouts cannot share it.
+
+    Returns
+    -------
+    Path or None
+        A directory that may not exist yet; None if there is no `cache_base`.
+    """
+    base = cache_base()
+    key = f"{numba.__version__} {sys.version_info[:2]} bounds={_numba_config.BOUNDSCHECK} {ROOT}"
+    return None if base is None else base / hashlib.sha256(key.encode()).hexdigest()[:16]
+
+
+@cache
+def cache_base() -> Path | None:
+    """The directory of all machine code, made if it does not exist.
+
+    Returns
+    -------
+    Path or None
+        The first of ``$NUMBA_CACHE_DIR/lns``, ``$XDG_CACHE_HOME/lns`` (by default ``~/.cache/lns``) and a directory of
+        this user in the system's temporary directory that can be written. None if there is none, or if other users can
+        write the last: then every process compiles for itself.
+    """
+    candidates = []
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        candidates.append(Path(os.environ["NUMBA_CACHE_DIR"]) / "lns")
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 (Path.expanduser may raise)
+    if not home.startswith("~"):  # it stays for a user without a home directory
+        candidates.append(Path(home) / "lns")
+    shared = Path(tempfile.gettempdir()) / f"lns-cache-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+    for candidate in [*candidates, shared]:
+        try:
+            candidate.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if candidate is shared and not _is_private(shared):
+                continue
+            with tempfile.TemporaryFile(dir=candidate):
+                return candidate
+        except OSError:
+            continue
+    return None
+
+
+def _is_private(directory: Path) -> bool:
+    """Whether only this user can write a directory. Its name is predictable, and numba runs whatever code is in it."""
+    status = directory.lstat()
+    return not hasattr(os, "getuid") or (
+        stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022
+    )
+
+
+def is_compiled(module: str) -> bool:
+    """Whether machine code of all kernels of a module, without those that are inlined, is on disk.
+
+    Parameters
+    ----------
+    module : str
+        Dotted name of the module.
+
+    Returns
+    -------
+    bool
+        False on the first run after an install or an edit, also if that run was stopped before the end.
+    """
+    kernels = [each for each in vars(import_module(module)).values() if getattr(each, "__module__", "") == module]
+    caches = [each._cache for each in kernels if hasattr(each, "_cache")]
+    return cache_base() is not None and all(_has_machine_code(each) for each in caches if isinstance(each, KernelCache))
+
+
+def _has_machine_code(cache: KernelCache) -> bool:
+    """Whether machine code of this version of a kernel's file is on disk."""
+    try:
+        return bool(cache._cache_file._load_index())
+    except Exception:  # a damaged pickle may raise anything
+        return False
+
+
+def saved_kernels() -> int:
+    """Number of kernels whose machine code is on disk, of all versions of this checkout.
+
+    It grows while a process of this checkout compiles.
+    """
+    base = checkout_cache()
+    folders = () if base is None else os.walk(base)
+    return sum(name.endswith(".nbi") for _, _, names in folders for name in names)
