@@ -8,7 +8,9 @@ from exact.driver import StepSizer
 
 
 class Budget:
-    """A budget of nodes and of seconds, None = no limit. ``nodes``: nodes used so far.
+    """A budget of nodes and of seconds, None = no limit.
+
+    ``nodes``: nodes used so far; ``work``: the same, each weighted by what it costs.
 
     The search asks `step` for the size of its next step, and reports it to `use` afterwards.
     """
@@ -16,7 +18,7 @@ class Budget:
     def __init__(self, nodes: int | None, seconds: float | None) -> None:
         self.limit = nodes
         self.seconds = seconds
-        self.nodes = 0
+        self.nodes = self.work = 0
         self.sizer = StepSizer()
         self.start()
 
@@ -42,9 +44,10 @@ class Budget:
         most = min(most, self.sizer.step)
         return most if self.limit is None else min(most, self.limit - self.nodes)
 
-    def use(self, nodes: int) -> None:
-        """Count the nodes of a finished step, and adapt the size of the next one."""
+    def use(self, nodes: int, node_cost: int = 1) -> None:
+        """Count the nodes of a finished step, each of cost ``node_cost``, and adapt the size of the next step."""
         now = time.perf_counter()
         self.nodes += nodes
+        self.work += nodes * node_cost
         remaining = None if self.seconds is None else self.started + self.seconds - now
         self.sizer.update(nodes, now - self._step_started, remaining)

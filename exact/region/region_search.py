@@ -293,7 +293,7 @@ class RegionSearch:
         end = _NEVER if limit is None else started + limit
         while True:
             status, nodes = search.advance(self.budget.step(min(end, self.price_delay) - self.budget.nodes))
-            self.budget.use(nodes)
+            self.budget.use(nodes, search.NODE_COST)
             if status == FOUND:
                 self._accept(search.state)
             elif status == PAUSED and self.budget.nodes >= self.price_delay and not self.budget.spent:
@@ -393,6 +393,7 @@ class RegionSearch:
             score_before=score_before,
             bound=max(bound, score),
             nodes=self.budget.nodes,
+            work=self.budget.work,
             seconds=self.budget.elapsed,
             cells=tuple(self.cells),
             legal=has_refill or not self.given_verification.violations,

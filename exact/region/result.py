@@ -45,6 +45,8 @@ class RegionResult:
         The freed cells, donors included.
     legal : bool
         Whether `board` breaks no rule.
+    work : int
+        `nodes`, each placement in the dynamic order counted as the placements in fixed orders that take as long.
     """
 
     status: RegionStatus
@@ -56,6 +58,7 @@ class RegionResult:
     seconds: float
     cells: tuple[int, ...]
     legal: bool = True
+    work: int = 0
 
     @property
     def proven(self) -> bool:

@@ -28,9 +28,9 @@ def destroy_and_repair(choose: Callable[[Puzzle, Board, np.random.Generator], li
         cells = choose(puzzle, board, rng)
         result = resolve(puzzle, board, cells, nodes=nodes, options=_OPTIONS)
         if result.improved or rng.random() >= SIDEWAYS:
-            return Move(result.board, result.score, result.nodes)
+            return Move(result.board, result.score, result.work)
         other = _another(puzzle, board, cells, result.score, nodes)
-        return other._replace(nodes=result.nodes + other.nodes)
+        return other._replace(nodes=result.work + other.nodes)
 
     return operator
 
@@ -42,5 +42,5 @@ def _another(puzzle: Puzzle, board: Board, cells: list[int], score: int, nodes: 
     emptied = Board(placed, puzzle.width, puzzle.height)
     result = resolve(puzzle, emptied, cells, target=score, nodes=nodes, options=_OPTIONS)
     if result.score < score or result.board.placed < board.placed:
-        return Move(board, score, result.nodes)
-    return Move(result.board, result.score, result.nodes)
+        return Move(board, score, result.work)
+    return Move(result.board, result.score, result.work)

@@ -17,7 +17,7 @@ class Move(NamedTuple):
 
     board: Board  # full and legal; the given board if nothing was found
     score: int  # matched inner edges of ``board``
-    nodes: int  # cost in placements of a region re-solve
+    nodes: int  # cost in placements of a region re-solve in fixed orders
 
 
 Operator = Callable[[Puzzle, Board, np.random.Generator, int], Move]

@@ -154,7 +154,7 @@ def test_a_whole_board_without_mismatch_is_found_just_when_colorpairs_finds_one(
 
 
 def test_auto_gives_both_orders_turns_and_has_the_same_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = []
+    expected, both = [], 0
     for seed in range(24):
         puzzle, board = shuffled(seed, 2 + seed % 5)
         cells = window(puzzle, 4, 4, 1, 1) if seed % 2 else np.random.default_rng(seed).permutation(42)[:14].tolist()
@@ -170,8 +170,11 @@ def test_auto_gives_both_orders_turns_and_has_the_same_answers(monkeypatch: pyte
         target = resolve(puzzle, board, cells, target=alone.score + 1, options=RegionOptions("auto"))
         assert target.bound <= alone.score, "one edge more is refuted"
         again = resolve(puzzle, board, cells, target=alone.score + 1, options=RegionOptions("auto"))
-        assert again.nodes == target.nodes
-    assert started.call_count > 20
+        assert again.nodes == target.nodes and again.work == target.work
+        assert target.nodes <= target.work <= DynamicSearch.NODE_COST * target.nodes
+        assert alone.work == alone.nodes, "in fixed orders"
+        both += target.nodes < target.work < DynamicSearch.NODE_COST * target.nodes
+    assert started.call_count > 20 and both > 5
 
 
 def test_budgets_are_deterministic_and_bounds_hold() -> None:
@@ -180,6 +183,7 @@ def test_budgets_are_deterministic_and_bounds_hold() -> None:
     first, second = (resolve(puzzle, board, cells, nodes=30_000, options=DYNAMIC) for _ in range(2))
     assert first.nodes == second.nodes <= 30_000 and first.board == second.board and first.bound == second.bound
     assert first.score_before < first.score <= first.bound <= puzzle.max_score
+    assert first.work == DynamicSearch.NODE_COST * first.nodes
     nothing = resolve(puzzle, board, cells, nodes=1, options=DYNAMIC)
     assert nothing.status == RegionStatus.BUDGET_SPENT and nothing.nodes <= 1 and nothing.board == board
     assert resolve(puzzle, board, cells, seconds=0.001, options=DYNAMIC).seconds < 1

@@ -182,11 +182,13 @@ def test_a_better_board_found_inside_a_longer_move_is_returned(monkeypatch):
     placed[[18, 45]] = placed[[45, 18]]
     board, cells = Board(placed, 8, 8), [18, 19, 45]
     score = score_of(puzzle, board)
-    better = RegionResult(RegionStatus.TARGET_REACHED, solution, puzzle.max_score, 0, puzzle.max_score, 7, 0.0, ())
+    better = RegionResult(
+        RegionStatus.TARGET_REACHED, solution, puzzle.max_score, 0, puzzle.max_score, 7, 0.0, (), work=42
+    )
     monkeypatch.setattr(destroy, "resolve", lambda *_, **__: better)
-    assert destroy._another(puzzle, board, cells, score, 100) == (solution, puzzle.max_score, 7)
+    assert destroy._another(puzzle, board, cells, score, 100) == (solution, puzzle.max_score, 42)
     monkeypatch.setattr(destroy, "resolve", lambda _, given, *__, **___: replace(better, board=given, score=score))
-    assert destroy._another(puzzle, board, cells, score, 100) == (board, score, 7), "with empty cells it is no board"
+    assert destroy._another(puzzle, board, cells, score, 100) == (board, score, 42), "with empty cells it is no board"
 
 
 @pytest.mark.parametrize(("width", "height"), [(16, 16), (5, 30), (1, 9)])
