@@ -81,7 +81,7 @@ class Rework:
         nodes = (self.orders.cost / node_equivalents.REGION_NODE).astype(np.int64).tolist()
         counts: dict[str, int] = {}
         for name, (static, dynamic) in zip(self.operators, nodes, strict=True):
-            counts |= {name: static, f"{name}-colorpairs": dynamic}
+            counts |= {_origin(name, "static"): static, _origin(name, "dynamic"): dynamic}
         return Statistics(operators={name: count for name, count in counts.items() if count})
 
     @property
@@ -155,7 +155,7 @@ class Rework:
         cost = node_equivalents.region(result.nodes, order)
         self.orders.record(region.operator, order, cost, result.status is not RegionStatus.BUDGET_SPENT)
         self.payoffs.record(region.operator, cost, price, gained)
-        return verified_board(self.puzzle, result.board, name) if gained else None
+        return verified_board(self.puzzle, result.board, _origin(name, order)) if gained else None
 
     def _regions_of(self, candidate: Candidate, wanted: int) -> list[Region]:
         """All regions of a candidate, in the order in which they are searched."""
@@ -193,14 +193,12 @@ class Rework:
     def restore(self, state: State) -> None:
         """Continue from `state`; raises InputError if it does not fit this puzzle and these parameters."""
         self.candidates.restore(state)
-        payoffs = np.asarray(state["payoffs"])
-        if payoffs.shape == (5, len(self.suffixes) + len(SHAPES)):  # of a version without those for boards two short
-            payoffs = np.pad(payoffs, ((0, 0), (0, len(self.operators) - payoffs.shape[1])))
-        self.payoffs.restore(payoffs)
-        if "order_choice" in state:
-            self.orders.restore(state["order_choice"])
-        else:  # of a version in which no region was searched by ColorPairs
-            self.orders.cost[:, 0], self.orders.tries[:, 0] = self.payoffs.cost, self.payoffs.tries
-            self.orders.decided[:, 0] = self.payoffs.tries
+        self.payoffs.restore(state["payoffs"])
+        self.orders.restore(state["order_choice"])
         self._searched = deque((int(key) for key in state["searched"]), maxlen=REMEMBERED)
         self._regions = None
+
+
+def _origin(operator: str, order: str) -> str:
+    """The name under which statistics and boards show an operator whose region was searched in an order."""
+    return f"{operator}-colorpairs" if order == "dynamic" else operator

@@ -188,21 +188,6 @@ def test_a_rework_continues_from_its_state():
     assert wanted > score
 
 
-def test_a_state_of_a_version_without_operators_for_boards_two_short_goes_on():
-    puzzle, board, score = damaged(6)
-    old, rework = (Rework(puzzle, ReworkParams(near_misses=near)) for near in (1, 2))
-    old.candidates.add(Candidate(board, score, np.arange(36, dtype=np.int32)))
-    chosen = old.next_region(score + 1, 1e18)
-    assert chosen is not None
-    old.search(*chosen, 1e9)
-    state = old.state()
-    del state["order_choice"]  # which those versions did not have either
-    rework.restore(state)
-    assert rework.payoffs.tries[: len(old.operators)].tolist() == old.payoffs.tries.tolist()
-    assert rework.payoffs.tries.sum() == 1 and len(rework.operators) > len(old.operators)
-    assert rework.statistics.operators == old.statistics.operators != {}
-
-
 @pytest.mark.parametrize(
     "name, value",
     [
@@ -248,6 +233,7 @@ def test_regions_are_searched_by_colorpairs_and_in_fixed_orders_with_the_same_an
     """Each answer, and each budget, is compared with those of the other order."""
     puzzle, board, _ = damaged(seed)
     asked: list[str] = []
+    origins: set[str] = set()
 
     def both(puzzle, board, cells, *, target, nodes, options):
         asked.append(options.order)
@@ -266,8 +252,12 @@ def test_regions_are_searched_by_colorpairs_and_in_fixed_orders_with_the_same_an
         score = verify(puzzle, Board(placed, 6, 6)).score
         rework.candidates.add(Candidate(Board(placed, 6, 6), score, np.arange(36, dtype=np.int32)))
         while (chosen := rework.next_region(score + 1, 1e18)) is not None:
-            rework.search(*chosen, 1e9)
-    assert set(asked) == set(ORDERS)
+            found = rework.search(*chosen, 1e9)
+            if found is not None:
+                assert found.origin.endswith("-colorpairs") == (asked[-1] == "dynamic")
+                assert found.origin in rework.statistics.operators, "gains are shown beside their cost"
+                origins.add(found.origin)
+    assert set(asked) == set(ORDERS) and origins
     names = set(rework.statistics.operators)
     assert any(name.endswith("-colorpairs") for name in names) and names - {f"{n}-colorpairs" for n in rework.operators}
     assert rework.cost == pytest.approx(rework.orders.cost.sum(), rel=1e-6)
