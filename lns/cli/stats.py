@@ -15,7 +15,7 @@ def facts(result: Result) -> dict[str, Any]:
     statistics = result.statistics
     return {
         "work": statistics.node_equivalents,
-        "unit": statistics.unit,
+        "unit": "node equivalents",
         "parts": [
             {
                 "name": part.name,
@@ -45,11 +45,11 @@ def facts(result: Result) -> dict[str, Any]:
 def table(stats: dict[str, Any]) -> str:
     """The figures as a table.
 
-    The columns are node equivalents (millions of construction nodes), their share, boards in the log, new best boards,
+    The columns are node equivalents (in millions: "~M nodes"), their share, boards in the log, new best boards,
     edges by which these were better, and edges per 1e9 node equivalents.
     """
     layout = "{:<12} {:>10} {:>7} {:>8} {:>6} {:>6} {:>10}"
-    lines = [layout.format("part", f"~M {stats['unit']}", "share", "boards", "bests", "edges", "a 1e9")]
+    lines = [layout.format("part", "~M nodes", "share", "boards", "bests", "edges", "a 1e9")]
     for part in stats["parts"]:
         work, share, gain = "-", "-", "-"
         if part["work"]:

@@ -12,7 +12,7 @@ class Part:
     """Cost and gains of one part of the search."""
 
     name: str
-    node_equivalents: int  # cost in placements of the constructor; tabu: moves evaluated
+    node_equivalents: int  # cost in placements of the constructor
     share: float  # of the cost of all parts
     boards: int  # in the log
     bests: int  # new bests among them

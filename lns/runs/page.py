@@ -86,8 +86,16 @@ def _parts(run: RunSummary) -> str:
         ]
         for part in parts(run.history, run.heartbeat.node_equivalents_by_part)
     ]
-    unit = "nodes or moves"
-    heads = ["part", unit, "share", "boards", "new bests", "edges gained", "edges per 1e9", "boards per 1e9"]
+    heads = [
+        "part",
+        "node equivalents",
+        "share",
+        "boards",
+        "new bests",
+        "edges gained",
+        "edges per 1e9",
+        "boards per 1e9",
+    ]
     return table(heads, rows)
 
 

@@ -69,7 +69,7 @@ def test_without_json_there_is_a_table(tmp_path: Path, capsys: pytest.CaptureFix
           *ONE_WORKER, "--run-dir", str(run)])  # fmt: skip
     lines = capsys.readouterr().out.splitlines()
     head = next(number for number, line in enumerate(lines) if line.startswith("part"))
-    assert "M moves" in lines[head] and lines[head + 1].startswith("tabu") and "100.0%" in lines[head + 1]
+    assert "~M nodes" in lines[head] and lines[head + 1].startswith("tabu") and "100.0%" in lines[head + 1]
     (islands,) = (line for line in lines if line.startswith("islands"))
     assert islands.endswith("at best") and lines[-1].startswith("go on")
     assert main(["resume", str(run), "--steps", "1", "--quiet"]) == 0
