@@ -21,20 +21,21 @@ from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.engine import MAX_OPERATOR_NAME, MAX_OPERATORS
+from lns.greedy import ORIGIN as GREEDY
 from lns.neighbourhoods.destroy import destroy_and_repair
 from lns.neighbourhoods.local import assign, exchange, perturb
 from lns.neighbourhoods.move import Move, Operator
 from lns.neighbourhoods.reconstruct import Suffix
-from lns.neighbourhoods.regions import band, block, cluster, comb, donors, path
+from lns.neighbourhoods.regions import SHAPES, band, block, cluster, comb, donors, path
 from lns.params import BeamParams, ConstructParams
 from lns_support.errors import InputError
 from lns_support.text import quoted
 
 ENTRY_POINTS = "lns.operators"
 BUILT_IN = ("block", "band", "cluster", "comb", "path", "donors", "suffix", "assign", "exchange", "perturb")
-RESERVED = (  # origins of other boards
-    "construct", "beam", "damage", "blocks", "clusters", "bands", "tabu", "fill", "start", "elsewhere", "others",
-)  # fmt: skip
+RESERVED = ("construct", "beam", "tabu", "fill", "start", "elsewhere", "others", GREEDY, *SHAPES)
+"""Origins of boards of other parts; `lns.loop.rework` has further ones, `_OF_REWORK`."""
+_OF_REWORK = re.compile(r"suffix-.*|.*-colorpairs")
 _NAME = re.compile(rf"[A-Za-z][A-Za-z0-9_.-]{{0,{MAX_OPERATOR_NAME - 1}}}")
 _registered: dict[str, Operator] = {}
 
@@ -168,7 +169,7 @@ def _check_name(name: str, source: str, taken: Iterable[str]) -> None:
             f"{source}: {quoted(name)} is no name of an operator; "
             f"expected at most {MAX_OPERATOR_NAME} letters, digits, '_', '.' or '-', beginning with a letter"
         )
-    if name in {*BUILT_IN, *RESERVED, *taken}:
+    if name in {*BUILT_IN, *RESERVED, *taken} or _OF_REWORK.fullmatch(name):
         raise InputError(f"{source}: an operator {quoted(name)} exists already; expected another name")
 
 
