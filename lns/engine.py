@@ -105,6 +105,41 @@ def legal_score(puzzle: Puzzle, board: Board) -> int:
     return verdict.score
 
 
+def saved_board(
+    puzzle: Puzzle, placements: npt.NDArray[np.generic], score: int | None = None
+) -> tuple[Board | None, int]:
+    """A board of a saved state, and its verified score.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        Puzzle of the state.
+    placements : array (cells,) or (0,)
+        Placements of the board; of length 0 if there was none.
+    score : int, optional
+        The score that the state says.
+
+    Returns
+    -------
+    board : Board or None
+    score : int
+        -1 without a board.
+
+    Raises
+    ------
+    InputError
+        The board is not full or breaks a rule, or has another score than ``score``.
+    """
+    if len(placements) == 0:
+        board, verified = None, -1
+    else:
+        board = Board(placements.astype(np.int32), puzzle.width, puzzle.height)
+        verified = legal_score(puzzle, board)
+    if score is not None and score != verified:
+        raise InputError(f"checkpoint: saved score {score}, but the saved board scores {verified}")
+    return board, verified
+
+
 @dataclass
 class Statistics:
     """What a search did, counted in the kernels. Statistics of several islands are added with ``+``.
@@ -156,13 +191,16 @@ class Statistics:
     @property
     def placements(self) -> int:
         """Placements of all parts; tabu moves evaluated if nothing was placed. The count behind `rate`."""
-        placed = self.nodes + self.tail_nodes + self.beam_nodes + sum(self.operators.values())
-        return placed if self.nodes or not self.moves else self.moves
+        return self._placed or self.moves
 
     @property
     def unit(self) -> str:
         """Unit of `placements`: "nodes" or "moves"."""
-        return "nodes" if self.nodes or not self.moves else "moves"
+        return "nodes" if self._placed or not self.moves else "moves"
+
+    @property
+    def _placed(self) -> int:
+        return self.nodes + self.tail_nodes + self.beam_nodes + sum(self.operators.values())
 
     def node_equivalents_by_part(self) -> dict[str, int]:
         """Cost of each part in node equivalents, by the name that its boards carry as their origin.
@@ -172,9 +210,10 @@ class Statistics:
         parts = {
             "construct": self.nodes + node_equivalents.exact_tails(self.prefixes, self.tail_nodes),
             "beam": self.beam_nodes * node_equivalents.BEAM_CHILD + node_equivalents.exact_tails(self.beam_prefixes, 0),
-            **{name: nodes * node_equivalents.REGION_NODE for name, nodes in self.operators.items()},
             "tabu": self.moves * node_equivalents.TABU_MOVE,
         }
+        for name, nodes in self.operators.items():
+            parts[name] = parts.get(name, 0) + nodes * node_equivalents.REGION_NODE
         return {name: int(nodes) for name, nodes in parts.items() if nodes}
 
     @property

@@ -19,6 +19,14 @@ ENGINES = ("auto", "construct", "beam", "tabu", "lns")
 _STREAM = 2**20  # parts of an island have random streams so far apart
 KERNELS = {"auto": 37, "construct": 15, "beam": 3, "tabu": 4, "lns": 13}
 """About how many kernels `lns.warmup.warm_up` compiles for each engine, for messages."""
+MAIN_KERNELS = {
+    "auto": "lns.construct.kernel",
+    "construct": "lns.construct.kernel",
+    "beam": "lns.construct.beam_kernel",
+    "tabu": "lns.tabu.kernel",
+    "lns": "lns.construct.beam_kernel",
+}
+"""A module of kernels of each engine: while it is not compiled, a run begins by compiling."""
 
 
 def make_engine(
@@ -154,8 +162,10 @@ def _engine_for_rules(
         return SearchLoop(puzzle, params, TabuEngine(puzzle, params, seed, island), island=island)
     if name in ("auto", "lns"):
         from lns.neighbourhoods.engine import LnsEngine
+        from lns.neighbourhoods.operators import BUILT_IN
 
-        return SearchLoop(puzzle, params, LnsEngine(puzzle, params, seed, island, operators), island=island)
+        chosen = operators if name == "lns" else BUILT_IN
+        return SearchLoop(puzzle, params, LnsEngine(puzzle, params, seed, island, chosen), island=island)
     raise InputError(
         f"engine {name} fills rectangles with a frame with pieces that may be turned, and {puzzle.name} has "
         f"{' and '.join(puzzle.rules)}; expected engine auto, lns or tabu"

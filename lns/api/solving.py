@@ -35,7 +35,7 @@ from lns.api.session import RunRecorder, SearchSession
 from lns.api.starting import full_start, pinned
 from lns.api.stopping import StopRule, length_of
 from lns.engine import FoundBoard
-from lns.engines import KERNELS
+from lns.engines import KERNELS, MAIN_KERNELS
 from lns.islands import Archipelago
 from lns.params import Params
 from lns.runs.board_log import BoardLog
@@ -46,6 +46,7 @@ from lns.runs.memory import MemoryRecorder
 from lns.runs.recorder import Recorder
 from lns.runs.recover import recover
 from lns.terminal.progress import RunLog
+from lns.workers import Workers
 from lns_support.errors import InputError
 from lns_support.files import read_text
 from lns_support.kernel_cache import is_compiled
@@ -189,10 +190,11 @@ def solve(
     begun, begun_score, clues, start_notes = _start(puzzle, start, pins, start_format, start_number)
     logged_from = min((chosen.engine.search_floor or -1) if min_score is None else min_score, puzzle.max_score)
     seconds = search_seconds(time, steps, stop)
-    searching = where_to_search(executor, checkpoint_s)
-    grows = workers is None and steps is None
-    workers = default_workers(engine, searching) if workers is None else workers
+    most_steps = _most_steps(steps, stop)
     with contextlib.ExitStack() as stack:
+        searching = _where_to_search(stack, executor, checkpoint_s)
+        grows = workers is None and most_steps is None
+        workers = default_workers(engine, searching) if workers is None else workers
         history = RunHistory(seconds)
         directory: RunDirectory | None = None
         recorder: RunRecorder
@@ -228,7 +230,7 @@ def solve(
             seed, " (drawn at random)" * drawn, _plan(seconds) + _patience(stop),
         )  # fmt: skip
         return _run(
-            puzzle, archipelago, recorder, directory, target=target, seconds=seconds, steps=steps, stop=stop,
+            puzzle, archipelago, recorder, directory, target=target, seconds=seconds, steps=most_steps, stop=stop,
             pins=len(clues), on_improve=on_improve, progress=progress, raise_interrupt=raise_interrupt,
         )  # fmt: skip
 
@@ -290,8 +292,9 @@ def resume(
             raise NoTimeLeft(history, run_dir)
         if workers is not None:
             check_workers(workers, most_workers(executor))
-        searching = where_to_search(executor, settings.checkpoint_s)
-        grows = workers is None and steps is None
+        most_steps = _most_steps(steps, stop)
+        searching = _where_to_search(stack, executor, settings.checkpoint_s)
+        grows = workers is None and most_steps is None
         workers = workers or resumed_workers(searching, history)
         if missing := parameters.omitted_names(read_text(directory.path / PARAMETERS)):
             log.warning("%s is of another version, without %s: its defaults are taken", PARAMETERS, ", ".join(missing))
@@ -311,9 +314,25 @@ def resume(
             recorder.record_known_best(best.board, best.score, recovered.origin)
         return _run(
             directory.puzzle, archipelago, recorder, directory,
-            target=settings.target if settings.target >= 0 else None, seconds=seconds, steps=steps, stop=stop,
+            target=settings.target if settings.target >= 0 else None, seconds=seconds, steps=most_steps, stop=stop,
             pins=len(settings.pins), on_improve=on_improve, progress=progress, raise_interrupt=raise_interrupt,
         )  # fmt: skip
+
+
+def _most_steps(steps: int | None, stop: StopRule | None) -> int | None:
+    """Steps of each island at most, by the argument ``steps`` and by the rule; None without a limit."""
+    limits = (steps, None if stop is None else stop.max_steps)
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
+def _where_to_search(
+    stack: contextlib.ExitStack, executor: Executor | Client | None, checkpoint_s: float
+) -> Executor | Workers | None:
+    """Where rounds are searched. Workers of a cluster are closed with ``stack``, also if the search never begins."""
+    searching = where_to_search(executor, checkpoint_s)
+    if isinstance(searching, Workers):
+        stack.callback(searching.close)
+    return searching
 
 
 def _run(
@@ -338,14 +357,13 @@ def _run(
         log.warning("%s", possible)
     if pins:
         log.info("%d cells of the start board are pinned", pins)
-    if not is_compiled("lns.construct.kernel"):
+    if not is_compiled(MAIN_KERNELS[archipelago.engine]):
         log.info("compiling the kernels (once after an install or upgrade)")
-    limits = [limit for limit in (steps, None if stop is None else stop.max_steps) if limit is not None]
     shown = min(seconds, (None if stop is None else stop.max_seconds) or seconds)
     session = SearchSession(
         puzzle, archipelago, recorder, seconds=seconds,
         target=possible.best_possible if target is None else min(target, possible.best_possible),
-        steps=min(limits, default=None), stop=stop,
+        steps=steps, stop=stop,
         stop_wanted=(lambda: False) if directory is None else lambda: directory.stop_wanted,
         on_improve=on_improve,
         progress=progress_view(progress, shown if shown < UNLIMITED_S else None, kernels=KERNELS[archipelago.engine]),

@@ -15,7 +15,7 @@ from lns.construct.order import padded_positions
 from lns.construct.schedule import favoured_colours
 from lns.construct.schedule_search import beam_tail_cut, cell_order
 from lns.construct.tail import plan_tail
-from lns.engine import FoundBoard, State, Statistics, saved_counters, verified_board
+from lns.engine import FoundBoard, State, Statistics, saved_board, saved_counters, verified_board
 from lns.node_equivalents import BEAM_CHILD
 from lns.params import Params
 from lns.rng import RandomState
@@ -168,23 +168,22 @@ class BeamEngine:
             paths, values = self._beam.paths(self._beam.prefix_count), self._beam.values.copy()
         elif len(paths):
             depth = self._cut
-        padded_positions = np.full((len(paths), self.puzzle.cells), -1, dtype=np.int16)
-        padded_positions[:, : paths.shape[1]] = paths
+        padded_paths = np.full((len(paths), self.puzzle.cells), -1, dtype=np.int16)
+        padded_paths[:, : paths.shape[1]] = paths
         return {
             "best": none if self.best is None else self.best.placements,
             "counters": np.array([self.best_score, self.boards, self.prefixes, self.nodes, self.failed_beams, depth]),
             "random": self.random.copy(),
             "seed": self._seed.copy(),
-            "paths": padded_positions,
+            "paths": padded_paths,
             "values": values,
         }
 
     def restore(self, state: State) -> None:
         """Continue from a saved state. Raises InputError if it does not fit this puzzle and these parameters."""
-        self.best_score, depth = int(state["counters"][0]), int(state["counters"][-1])
+        self.best, self.best_score = saved_board(self.puzzle, state["best"], int(state["counters"][0]))
+        depth = int(state["counters"][-1])
         self.boards, self.prefixes, self.nodes, self.failed_beams = saved_counters(state["counters"][1:-1])
-        best = state["best"].astype(np.int32)
-        self.best = Board(best, self.puzzle.width, self.puzzle.height) if len(best) else None
         paths, values = state["paths"].astype(np.int16), state["values"].astype(np.int64)
         if not NO_BEAM <= depth <= self._cut or (depth == NO_BEAM) != (len(paths) == 0):
             raise InputError(

@@ -12,7 +12,7 @@ from instances.symmetry import IDENTITY_VIEW, View, cells_from_view
 from lns.assignment import fill
 from lns.construct.constructor import Constructor
 from lns.construct.quota_bandit import QuotaBandit
-from lns.engine import FoundBoard, State, Statistics, legal_score, saved_counters, verified_board
+from lns.engine import FoundBoard, State, Statistics, saved_board, saved_counters, verified_board
 from lns.loop.candidates import Candidate
 from lns.params import Params
 from lns.rng import RandomState, random_state
@@ -179,15 +179,10 @@ class Construction:
     def restore(self, state: State) -> None:
         """Continue from ``state``; raises InputError if it does not fit this puzzle."""
         puzzle = self.puzzle
-        self.best_score = int(state["counters"][0])
+        self.best, self.best_score = saved_board(puzzle, state["best"], int(state["counters"][0]))
         (self.boards,) = saved_counters(state["counters"][1:])
         self.random[:] = state["random"]
         self._restore_partition(*saved_counters(state["partition"]))
-        best = np.asarray(state["best"])
-        self.best = Board(best.astype(np.int32), puzzle.width, puzzle.height) if len(best) else None
-        score = -1 if self.best is None else legal_score(puzzle, self.best)
-        if self.best_score != score:
-            raise InputError(f"checkpoint: saved score {self.best_score}, but the saved board scores {score}")
         bandit, construction = (component(state, prefix) for prefix in ("bandit.", "constructor."))
         if len(bandit["priors"]) == 0:
             return

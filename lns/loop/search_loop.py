@@ -16,14 +16,13 @@ import numpy as np
 from instances.board import Board
 from instances.puzzle import Puzzle
 from lns.construct.beam_engine import BeamEngine
-from lns.engine import Engine, FoundBoard, State, Statistics, legal_score, saved_counters
+from lns.engine import Engine, FoundBoard, State, Statistics, saved_board, saved_counters
 from lns.loop.candidates import Candidate
 from lns.loop.construction import Construction, component
 from lns.loop.payoff import Payoffs
 from lns.loop.rework import Rework
 from lns.neighbourhoods.engine import LnsEngine
 from lns.params import Params
-from lns_support.errors import InputError
 
 MAX_SIDE_SHARE = 0.1  # of the search, for a side part however much it gains
 
@@ -268,15 +267,10 @@ class SearchLoop:
 
     def restore(self, state: State) -> None:
         """Continue from ``state``; raises InputError if it does not fit this puzzle and these parameters."""
-        self.best_score = int(state["counters"][0])
+        self.best, self.best_score = saved_board(self.puzzle, state["best"], int(state["counters"][0]))
         self.boards, edges_by_others, has_start_board = saved_counters(state["counters"][1:])
         self.unaided_score = self.best_score - edges_by_others
         self.has_start_board = bool(has_start_board)
-        best = np.asarray(state["best"])
-        self.best = Board(best.astype(np.int32), self.puzzle.width, self.puzzle.height) if len(best) else None
-        score = -1 if self.best is None else legal_score(self.puzzle, self.best)
-        if self.best_score != score:
-            raise InputError(f"checkpoint: saved score {self.best_score}, but the saved board scores {score}")
         self.payoffs.restore(state["payoffs"])
         for name, part in self._parts().items():
             part.restore(component(state, f"{name}."))

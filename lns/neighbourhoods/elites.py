@@ -57,7 +57,7 @@ class Elites:
     def restore(self, state: npt.NDArray[np.generic]) -> None:
         """Continue from `state`. Raises InputError for boards that are not full and legal, and for too many."""
         if len(state) > self.size:
-            raise InputError(f"saved state: {len(state)} elites; expected at most {self.size}")
+            raise InputError(f"checkpoint: {len(state)} elites; expected at most {self.size}")
         self.members = [(board, legal_score(self.puzzle, board)) for board in map(self._board, state)]
 
     def _board(self, placements: npt.NDArray[np.generic]) -> Board:

@@ -15,8 +15,9 @@ import numpy as np
 from instances.board import Board
 from instances.puzzle import Puzzle
 from lns.construct.beam_engine import BeamEngine
-from lns.engine import FoundBoard, State, Statistics, legal_score, saved_counters, verified_board
+from lns.engine import FoundBoard, State, Statistics, saved_board, saved_counters, verified_board
 from lns.neighbourhoods.elites import Elites
+from lns.neighbourhoods.local import MOVES_OF_A_NODE
 from lns.neighbourhoods.operator_weights import OVERHEAD, OperatorWeights
 from lns.neighbourhoods.operators import make_operators, operator_names
 from lns.neighbourhoods.walked_board import walked_board
@@ -81,7 +82,8 @@ class LnsEngine:
         self.idle_nodes = 0  # nodes since the last new best of the descent
         self.boards = self.prefixes = self.beam_nodes = 0
         self.failed_beams = 0  # in a row: beams without a prefix that reached the cut
-        self.operator_nodes = np.zeros(len(self.operators), dtype=np.int64)
+        # each operator's placements; the last entry is the cost of tabu walks, of puzzles without beams
+        self.operator_nodes = np.zeros(len(self.operators) + bool(puzzle.rules), dtype=np.int64)
         self._found: list[FoundBoard] = []
 
     @property
@@ -91,7 +93,8 @@ class LnsEngine:
 
     @property
     def statistics(self) -> Statistics:
-        nodes = {name: int(nodes) for (name, _), nodes in zip(self.operators, self.operator_nodes, strict=True)}
+        names = [*(name for name, _ in self.operators), *(["tabu"] if self.puzzle.rules else [])]
+        nodes = dict(zip(names, self.operator_nodes.tolist(), strict=True))
         return Statistics(beam_nodes=self.beam_nodes, beam_prefixes=self.prefixes, boards=self.boards, operators=nodes)
 
     def step(self, target: int) -> None:
@@ -119,7 +122,8 @@ class LnsEngine:
     def _construct(self) -> None:
         """Begin a descent from a new beam, or walk."""
         if self.puzzle.rules:
-            board, score = walked_board(self.puzzle, self.random, self.params.tabu)
+            board, score, moves = walked_board(self.puzzle, self.random, self.params.tabu)
+            self.operator_nodes[-1] += moves // MOVES_OF_A_NODE
             self._begin(None, -1)
             self._take(board, score, "tabu")
             return
@@ -193,14 +197,7 @@ class LnsEngine:
         self.random[:] = state["random"]
         self.descent_best, *others = map(int, state["counters"])
         self.idle_nodes, self.boards, self.prefixes, self.beam_nodes, self.failed_beams = saved_counters(others)
-        self.best, self.best_score = self._saved_board(state, "best")
-        self.current, self.current_score = self._saved_board(state, "current")
+        self.best, self.best_score = saved_board(self.puzzle, state["best"])
+        self.current, self.current_score = saved_board(self.puzzle, state["current"])
         if not self.current_score <= self.descent_best <= self.best_score:
-            raise InputError("saved state: the scores contradict the boards")
-
-    def _saved_board(self, state: State, name: str) -> tuple[Board | None, int]:
-        """A saved board and its verified score; (None, -1) if there is none."""
-        if len(state[name]) == 0:
-            return None, -1
-        board = Board(state[name].astype(np.int32), self.puzzle.width, self.puzzle.height)
-        return board, legal_score(self.puzzle, board)
+            raise InputError("checkpoint: the scores contradict the boards")

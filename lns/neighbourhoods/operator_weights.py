@@ -59,5 +59,5 @@ class OperatorWeights:
         """Continue from `state`. Raises InputError if a value is negative, infinite or above 1e18."""
         values = np.asarray(state, dtype=np.float64)
         if not (np.isfinite(values).all() and (values >= 0).all() and (values <= 1e18).all()):
-            raise InputError("saved state: operator weights out of range; expected 0 to 1e18")
+            raise InputError("checkpoint: operator weights out of range; expected 0 to 1e18")
         self.gains, self.nodes = values.copy()

@@ -12,7 +12,7 @@ from lns.tabu.search import MAX_CELLS, TabuSearch, random_board
 STEPS_OF_A_CELL = 20
 
 
-def walked_board(puzzle: Puzzle, random: RandomState, params: TabuParams) -> tuple[Board, int]:
+def walked_board(puzzle: Puzzle, random: RandomState, params: TabuParams) -> tuple[Board, int, int]:
     """A full legal board and its score.
 
     Parameters
@@ -30,11 +30,13 @@ def walked_board(puzzle: Puzzle, random: RandomState, params: TabuParams) -> tup
         Of more than 1024 cells a random board, as tabu search takes no more.
     score : int
         Its matched inner edges.
+    moves : int
+        Moves evaluated; 0 of a random board.
     """
     if puzzle.cells > MAX_CELLS:
         board = random_board(puzzle, generator(random))
-        return board, matched_edges(puzzle, board.placements)
+        return board, matched_edges(puzzle, board.placements), 0
     tabu = TabuSearch(puzzle, random, params.tenure)
     tabu.start()
     tabu.run(STEPS_OF_A_CELL * puzzle.piece_count)
-    return tabu.best, tabu.best_score
+    return tabu.best, tabu.best_score, tabu.moves_evaluated

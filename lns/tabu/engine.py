@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from instances.board import Board
 from instances.puzzle import Puzzle
-from lns.engine import FoundBoard, State, Statistics, legal_score, saved_counters, verified_board
+from lns.engine import FoundBoard, State, Statistics, saved_board, saved_counters, verified_board
 from lns.params import Params
 from lns.rng import random_state
 from lns.tabu import kernel
@@ -108,15 +107,15 @@ class TabuEngine:
 
     def restore(self, state: State) -> None:
         """Continue from ``state``; raises InputError if it does not fit this puzzle."""
-        self.best_score, self.walk_best = int(state["counters"][0]), int(state["counters"][2])
+        puzzle, self.walk_best = self.tabu.puzzle, int(state["counters"][2])
+        self.best, self.best_score = saved_board(puzzle, state["best"], int(state["counters"][0]))
         self.idle_from, self.kicks, started, self.boards = saved_counters(state["counters"][[1, 3, 4, 5]])
         self.started = bool(started)
-        self.best = self._saved_board(state["best"])[0] if len(state["best"]) else None
         scores = [self.tabu.score, self.tabu.best_score]
         if self.started:
-            placed, best_placed = self._saved_board(state["tabu.placed"]), self._saved_board(state["tabu.best_placed"])
-            scores = [placed[1], best_placed[1]]
-            self.tabu.start(placed[0])  # fills the derived arrays
+            board, score = saved_board(puzzle, state["tabu.placed"])
+            scores = [score, saved_board(puzzle, state["tabu.best_placed"])[1]]
+            self.tabu.start(board)  # fills the derived arrays
         for name in SAVED:
             getattr(self.tabu.state, name)[...] = state[f"tabu.{name}"]
         scalars = self.tabu.state.scalars
@@ -125,9 +124,3 @@ class TabuEngine:
         consistent = [self.tabu.score, self.tabu.best_score] == scores and self.walk_best <= self.tabu.best_score
         if not consistent or not 0 < scalars[kernel.TENURE] <= longest:
             raise InputError("checkpoint: the scores or the tenure of the tabu walk are out of range")
-
-    def _saved_board(self, placements: npt.NDArray[np.generic]) -> tuple[Board, int]:
-        """A saved board and its verified score."""
-        puzzle = self.tabu.puzzle
-        board = Board(placements.astype(np.int32), puzzle.width, puzzle.height)
-        return board, legal_score(puzzle, board)

@@ -12,9 +12,14 @@ from hypothesis import strategies as st
 from exact.region.resolve import resolve
 from instances import Board, Puzzle, verify
 from instances.generate import family
+from lns import rng
 from lns.assignment import fill, matched_edges
 from lns.engines import make_engine
-from lns.neighbourhoods.local import assign, exchange, perturb
+from lns.neighbourhoods.local import MOVES_OF_A_NODE, assign, exchange, perturb
+from lns.neighbourhoods.move import Move, score_of
+from lns.neighbourhoods.operators import register_operator, unregister_operator
+from lns.neighbourhoods.walked_board import walked_board
+from lns.node_equivalents import REGION_NODE, TABU_MOVE
 from lns.params import Params
 from lns.tabu.search import TabuSearch, random_board
 from lns_support.errors import InputError
@@ -136,3 +141,21 @@ def test_construction_says_why_it_takes_no_such_puzzle(name: str) -> None:
         InputError, match=f"^engine {name} fills rectangles with a frame .* has no frame and no turns; "
     ):
         make_engine(name, puzzle, Params(), 1, 0)
+
+
+def test_auto_has_only_the_built_in_operators_and_counts_its_walks() -> None:
+    """So a run can be continued where other packages are installed."""
+    puzzle = family(TEXTS[0])(5).puzzle
+    register_operator("mine", lambda puzzle, board, rng, nodes: Move(board, score_of(puzzle, board), 1))
+    try:
+        auto, lns = (make_engine(name, puzzle, Params(), 1, 0) for name in ("auto", "lns"))
+    finally:
+        unregister_operator("mine")
+    assert "mine" in lns.statistics.operators and "mine" not in auto.statistics.operators
+    auto.step(puzzle.max_score)
+    walked = walked_board(puzzle, rng.random_state(1, 0), Params().tabu)
+    assert auto.best is not None and walked[1] == auto.best_score and walked[2] > 0
+    assert auto.statistics.operators["tabu"] == walked[2] // MOVES_OF_A_NODE
+    cost = auto.statistics.node_equivalents_by_part()["tabu"]
+    assert cost == pytest.approx(walked[2] * TABU_MOVE, abs=REGION_NODE)
+    assert auto.statistics.unit == "nodes"
