@@ -6,14 +6,14 @@ from importlib.util import find_spec
 
 from lns_support.errors import InputError
 
-# name -> (module that is imported, name of the package, extra of this project that installs it)
+# name -> (module that is imported, packages that pip installs, extra of this project that has them)
 EXTRAS = {
     "sat": ("pysat", "python-sat", "sat"),
     "cp": ("ortools", "ortools", "cp"),
     "cover": ("xcover", "xcover", "cover"),
     "graph": ("networkx", "networkx", "cover"),
     "plot": ("matplotlib", "matplotlib", "plot"),
-    "web": ("uvicorn", "starlette and uvicorn", "web"),
+    "web": ("uvicorn", "starlette uvicorn", "web"),
     "cma": ("cmaes", "cmaes", "cma"),
     "cluster": ("distributed", "distributed", "cluster"),
 }
@@ -38,10 +38,14 @@ def require(name: str, feature: str) -> None:
     ------
     InputError
         If it is missing; the message says how to install it.
+
+    Notes
+    -----
+    The message names the packages and not ``lns[EXTRA]``: the name ``lns`` on PyPI belongs to another project.
     """
     if not is_installed(name):
-        _, package, extra = EXTRAS[name]
+        _, packages, extra = EXTRAS[name]
         raise InputError(
-            f"{feature} needs {package}, which is not installed; it comes with the extra '{extra}': "
-            f"pip install 'lns[{extra}]', or make install in a checkout"
+            f"{feature} needs {' and '.join(packages.split())}, which is not installed (extra '{extra}'): "
+            f"pip install {packages}, or make install in a checkout"
         )

@@ -8,12 +8,14 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from lns_support.optional_deps import EXTRAS
 from lns_support.version import __version__
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -120,19 +122,29 @@ def test_importing_lns_is_quick_and_imports_nothing_heavy(environment: Path, tmp
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("command", "extra"),
+    ("command", "name"),
     [
         ("exact solve like-e2-3x3 --solver cp", "cp"),
         ("exact solve like-e2-3x3 --solver sat:half-3", "sat"),
         ("exact solve like-e2-3x3 --solver xcc", "cover"),
-        ("exact isomorphic like-e2-3x3 like-e2-3x3", "cover"),
+        ("exact isomorphic like-e2-3x3 like-e2-3x3", "graph"),
         ("tune like-e2-6x6 --sampler cmaes --study study --time 5s", "cma"),
     ],
 )
-def test_a_command_that_needs_an_extra_names_it(environment: Path, tmp_path: Path, command: str, extra: str) -> None:
+def test_a_command_that_needs_an_extra_names_it(environment: Path, tmp_path: Path, command: str, name: str) -> None:
     done = run(environment / "lns", *command.split(), cwd=tmp_path, XDG_CACHE_HOME=str(environment / "cache"))
     assert done.returncode == 2
-    assert f"lns[{extra}]" in done.stderr
+    _, packages, extra = EXTRAS[name]
+    assert f"which is not installed (extra '{extra}'): pip install {packages}, or make install" in done.stderr
+
+
+def test_messages_name_the_packages_of_the_extras() -> None:
+    """And not ``lns[EXTRA]``: the name ``lns`` on PyPI belongs to another project."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for _, packages, extra in EXTRAS.values():
+        assert set(packages.split()) <= {re.split(r"[\[>]", package)[0] for package in extras[extra]}
+    for path in (path for package in PACKAGES for path in (ROOT / package).rglob("*.py")):
+        assert not re.search(r"pip install '?lns\b", path.read_text()), path
 
 
 def test_the_citation_names_this_version() -> None:

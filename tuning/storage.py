@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 STORAGE_FILE = "storage.txt"  # in the directory: where the trials are, without the password
 ANSWER_S = 10  # for the first answer of a storage
 _DRIVERS = {"postgresql": "postgresql+psycopg", "mysql": "mysql+pymysql"}
+_PIP_NAMES = {"psycopg": "'psycopg[binary]'", "pymysql": "'PyMySQL[rsa]'", "grpc": "grpcio"}  # by imported module
 _PLAN, _RUN, _PART = (
     "file ",
     "run ",
@@ -97,8 +98,8 @@ def storage_errors(url: str | None) -> Iterator[None]:
     except Exception as error:
         if package := _missing_package(error):
             raise InputError(
-                f"the storage {shown(url)} needs {package}, which is not installed; the drivers come with the extra "
-                "'storage': pip install 'lns[storage]'"
+                f"the storage {shown(url)} needs {package}, which is not installed (extra 'storage'): "
+                f"pip install {_PIP_NAMES.get(package, package)}, or make install in a checkout"
             ) from None
         if not _is_of_the_storage(error):
             raise
