@@ -1,6 +1,6 @@
 """Cells of a board by their numbers: rows, columns, rectangles, lists, and what lies around the mismatches.
 
-Cells count from 0, row by row. Each function returns a sorted list of cell numbers, as `lns.improve` takes it.
+Cells count from 0, row by row. Each function returns a list of cell numbers, as `lns.improve` takes it.
 """
 
 from __future__ import annotations

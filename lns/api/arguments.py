@@ -18,9 +18,9 @@ from lns.islands import MAX_ISLANDS
 from lns.params import Params
 from lns.runs.history import UNLIMITED_S, RunHistory
 from lns.runs.settings import LEAST_CHECKPOINT_S
-from lns.terminal.options import available_cores, max_workers
 from lns.worker_pool import UNGUARDED, WORKER_NAME
 from lns.workers import Workers
+from lns_support.cores import available_cores, max_workers
 from lns_support.errors import InputError
 from lns_support.text import count_of
 

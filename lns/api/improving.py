@@ -57,7 +57,7 @@ def improve(
         Fill cell after cell, or the most constrained cell first; ``"auto"``: static, and in long searches
         both in turns.
     backjumping : bool
-        Whether the dynamic order, chosen by name, jumps back over decisions that have no part in a conflict.
+        Whether the dynamic order jumps back over decisions that have no part in a conflict.
     on_improve : callable, optional
         Called with each better board as it is found, verified.
     on_progress : callable, optional

@@ -45,7 +45,7 @@ from lns.runs.history import UNLIMITED_S, RunHistory
 from lns.runs.memory import MemoryRecorder
 from lns.runs.recorder import Recorder
 from lns.runs.recover import recover
-from lns.terminal.progress import RunLog
+from lns.runs.run_log import RunLog
 from lns.workers import Workers
 from lns_support.errors import InputError
 from lns_support.files import read_text

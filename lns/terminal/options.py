@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lns_support.cores import max_workers
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
@@ -84,21 +85,6 @@ def worker_count(text: str) -> int:
             f"{number} workers are too many for {os.cpu_count()} processors; expected at most {most}"
         )
     return number
-
-
-def available_cores() -> int:
-    """Processors that this process may use: those of the machine, of its affinity mask, or of its container's quota."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    try:  # "200000 100000": microseconds of processor time in each period
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
-        return max(1, min(cores, int(quota) // int(period)))
-    except (OSError, ValueError, ZeroDivisionError):  # no such file, or "max"
-        return cores
-
-
-def max_workers() -> int:
-    """Most worker processes that are accepted: four for each processor, and 32 at least."""
-    return max(32, 4 * (os.cpu_count() or 1))
 
 
 def check_new_file(path: str | os.PathLike[str] | None, force: bool) -> None:

@@ -18,12 +18,12 @@ from exact.trace import TRACED
 from instances import formats
 from instances.formats import shipped_instances
 from lns.engines import ENGINES
-from lns.terminal.options import max_workers
 from lns.web.guard import Guard, refuse
 from lns.web.recording import colours
 from lns.web.routes import board, jobs, play, runs
 from lns.web.routes.pages import PAGES, Answer, first_page, login_form, page_of
 from lns.web.routes.shared import Handler, Server
+from lns_support.cores import max_workers
 from lns_support.errors import InputError
 from lns_support.optional_deps import EXTRAS, is_installed
 

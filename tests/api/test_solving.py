@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,9 +21,12 @@ from lns.api import progress as views
 from lns.api.arguments import resumed_workers
 from lns.api.result import Result
 from lns.cli.main import main
+from lns.rounds import Report, Task
 from lns.runs.history import RunHistory, SessionRecord
 from lns.runs.run_summary import load_summary
-from lns.terminal.options import available_cores, max_workers
+from lns.worker_pool import InProcessExecutor
+from lns.workers import ExecutorWorkers
+from lns_support.cores import available_cores, max_workers
 from tests.cli.run_program import ROOT
 
 QUICK = {
@@ -290,6 +293,58 @@ def test_more_workers_of_the_last_session_than_a_machine_has_are_not_started(cap
     caplog.clear()
     history.begin(SessionRecord("", "", "", "", workers=max_workers()))
     assert resumed_workers(None, history) == max_workers() and not caplog.text
+
+
+class Growing(ExecutorWorkers):
+    """Workers of this process that have room for a second island after the first round."""
+
+    def __init__(self) -> None:
+        super().__init__(InProcessExecutor())
+        self.room, self.closed = 1, 0
+
+    def submit(self, task: Task) -> Future[Report]:
+        self.room = 2
+        return super().submit(task)
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+@pytest.fixture
+def growing(monkeypatch: pytest.MonkeyPatch) -> Growing:
+    """Where `lns.solve` and `lns.resume` search, and islands are added at once."""
+    workers = Growing()
+    monkeypatch.setattr("lns.islands.GROWTH_S", 0.0)
+    monkeypatch.setattr("lns.api.solving.where_to_search", lambda executor, checkpoint_s: workers)
+    return workers
+
+
+def test_islands_are_not_added_where_steps_are_limited(growing: Growing, tmp_path: Path) -> None:
+    stop = lns.MaxSteps(2) | lns.MaxTime(600)
+    first = quick("like-e2-8x8", engine="tabu", workers=None, steps=None, stop=stop, run_dir=tmp_path / "run")
+    assert first.why == "steps made" and list(first.islands) == [0]
+    growing.room = 1
+    more = lns.resume(tmp_path / "run", time=600, stop=stop, progress=None)
+    assert more.why == "steps made" and list(more.islands) == [0]
+
+
+def test_workers_are_closed_where_the_search_cannot_begin(
+    growing: Growing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "note").write_text("mine")
+    with pytest.raises(lns.InputError, match="not empty"):
+        quick(run_dir=tmp_path)
+    assert growing.closed == 1
+    quick(engine="tabu", run_dir=tmp_path / "run", time=600)
+    closed = growing.closed
+
+    def refuse(*arguments: object, **options: object) -> None:
+        raise lns.InputError("no")
+
+    monkeypatch.setattr("lns.api.solving.Archipelago", refuse)
+    with pytest.raises(lns.InputError, match="no"):
+        lns.resume(tmp_path / "run", progress=None)
+    assert growing.closed == closed + 1
 
 
 def test_without_a_terminal_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lns.terminal.options import available_cores, check_folder, duration, whole_number
+from lns.terminal.options import check_folder, duration, whole_number
+from lns_support.cores import available_cores
 from lns_support.errors import InputError
 
 

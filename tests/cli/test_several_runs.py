@@ -17,12 +17,11 @@ from instances.verify import verify
 from lns.cli.main import main
 from lns.cli.status import table
 from lns.engine import FoundBoard, Statistics
-from lns.runs import board_log
+from lns.runs import board_log, run_log
 from lns.runs.find import board_source, run_directories
 from lns.runs.history import Improvement, RunHistory
 from lns.runs.recorder import Recorder
 from lns.runs.run_summary import RELIABLE_BOARDS, load_summary
-from lns.terminal import progress
 from tests.lns.run_parts import best_of, finished_run, log_of, new_directory, small_puzzle
 
 
@@ -180,8 +179,8 @@ def test_improvements_of_merged_runs_rise_with_time() -> None:
 
 
 def test_a_long_log_of_messages_begins_a_new_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "MAX_LOG_BYTES", 300)
-    handler = progress.RunLog(tmp_path)
+    monkeypatch.setattr(run_log, "MAX_LOG_BYTES", 300)
+    handler = run_log.RunLog(tmp_path)
     for number in range(60):
         handler.handle(logging.makeLogRecord({"msg": f"line {number:03d}", "levelno": logging.INFO}))
     handler.close()
@@ -192,8 +191,8 @@ def test_a_long_log_of_messages_begins_a_new_file(tmp_path: Path, monkeypatch: p
 
 
 def test_the_log_goes_on_where_somebody_removed_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "MAX_LOG_BYTES", 100)
-    handler = progress.RunLog(tmp_path)
+    monkeypatch.setattr(run_log, "MAX_LOG_BYTES", 100)
+    handler = run_log.RunLog(tmp_path)
     for number in range(20):
         if number == 10:
             (tmp_path / "run.log").unlink()

@@ -18,10 +18,10 @@ from instances.formats import shipped_instances
 from lns.params import Params, from_dict, to_dict
 from lns.runs.directory import new_run_directory
 from lns.runs.files import STOP, open_regular
-from lns.terminal.options import max_workers
 from lns.web.routes.shared import Handler, Server, json_fields, number_in_address, stream
 from lns.web.runs import LOOK_S
 from lns.web.wire import find_shipped, puzzle_to_json, read_puzzle
+from lns_support.cores import max_workers
 from lns_support.errors import InputError
 
 EVERY_S = 1.0
