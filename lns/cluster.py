@@ -94,6 +94,7 @@ class DaskWorkers:
         self._running: dict[int, tuple[Future[Report], DaskFuture[Any], str]] = {}  # by number of the island
         self._serial = 0
         self._ended = threading.Event()
+        self._closed = False
         self._connected_at = self._populated_at = time.monotonic()
         self._receivers = ThreadPoolExecutor(THREADS, thread_name_prefix="lns-cluster")
         self._join(first_workers(client, self.address), strict=True)
@@ -112,9 +113,12 @@ class DaskWorkers:
             return sum(host.threads for host in self._hosts.values())
 
     def submit(self, task: Task) -> Future[Report]:
-        """Search a round at the worker that keeps the island, or at one with room."""
+        """Search a round at the worker that keeps the island, or at one with room. After `close` it fails at once."""
         future: Future[Report] = Future()
         with self._lock:
+            if self._closed:
+                _fail(future, HostLost("the search was ended"))
+                return future
             self._waiting.append((future, replace(task, run=self._run)))
         self._dispatch()
         return future
@@ -149,9 +153,13 @@ class DaskWorkers:
             _fail(future, HostLost("the search was ended"))
 
     def close(self) -> None:
-        """Release what the workers keep. The client stays open."""
+        """Release what the workers keep. The client stays open. A second call does nothing."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
         self.kill()
-        self._tell(self._forget).join(ANSWER_S)
+        self._tell(lambda: self._call(forget_run, self._run)).join(ANSWER_S)  # rounds under way end too
         self._watcher.join(ANSWER_S)
         self._receivers.shutdown(wait=False, cancel_futures=True)
 
@@ -241,10 +249,6 @@ class DaskWorkers:
         while not self._ended.wait(WATCH_S):
             with contextlib.suppress(Exception):  # `check` says when there was no answer for long
                 self._look()
-
-    def _forget(self) -> None:
-        self._call(receive_stop, self._run)
-        self._call(forget_run, self._run)
 
     def _tell(self, call: Callable[[], object]) -> threading.Thread:
         """Make a call to the workers in a thread, as one that hangs would delay it."""

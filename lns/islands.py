@@ -211,8 +211,8 @@ class Archipelago:
         Returns
         -------
         str
-            Why it ended: 'target reached', 'nothing left to search', 'stopped', 'time over', 'steps made' or, if the
-            islands that are not exhausted were abandoned, 'workers lost'.
+            Why it ended: 'target reached', 'nothing left to search', 'stopped', 'time over', 'steps made' or, if
+            nothing goes on because islands were abandoned, 'workers lost'.
 
         Raises
         ------
@@ -234,7 +234,7 @@ class Archipelago:
                     waiting[workers.submit(self._task(number, seconds, target, left))] = number
                     self._idle.discard(number)
                 if not waiting:
-                    why = "steps made" if steps else "workers lost"
+                    why = "steps made" if self._has_made(last_step) else "workers lost"
                     break
                 self._collect(waiting, TICK_S)
                 if self._began is None:
@@ -257,6 +257,12 @@ class Archipelago:
         finally:
             self._elapsed, self._began = self.elapsed, None
             workers.close()
+
+    def _has_made(self, last_step: dict[int, int]) -> bool:
+        """Whether there are last steps, and every island that is not exhausted has made its own."""
+        return bool(last_step) and all(
+            self._is_exhausted(number) or self.steps_of(number) >= last_step[number] for number in range(self.workers)
+        )
 
     def _make_workers(self) -> Workers:
         if self._executor is None:

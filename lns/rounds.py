@@ -23,6 +23,7 @@ from lns.params import Params
 from lns.worker_pool import is_worker, mark_begin, stop_requested
 
 FORGET_S = 3600.0  # after so long without a round a worker drops an island that it keeps
+MAX_FORGOTTEN = 1000  # runs that a worker knows to be over; a round of an older one has long ended
 
 
 @dataclass(frozen=True)
@@ -87,11 +88,15 @@ class _Kept:
     used: float = field(default_factory=time.monotonic)
 
 
-_last_round: list[tuple[Task, State, Engine]] = []  # in a worker process: its last round
+# In a worker process of `WorkerPool`, where one thread searches: its last round.
+_last_round: list[tuple[Task, State, Engine]] = []
+
+# In a worker of a cluster, where calls come in other threads than the rounds. All access is under `_lock`.
+_lock = threading.Lock()
 _kept: dict[tuple[str, int], _Kept] = {}  # by run and number of the island
 _incumbents: dict[str, tuple[Board, int]] = {}  # of each run: the last board that was received, and its score
 _stopped: set[str] = set()  # runs whose rounds are to end
-_lock = threading.Lock()  # of the four above
+_forgotten: dict[str, None] = {}  # runs that are over, in the order of their ends; at most MAX_FORGOTTEN
 
 
 def run_round(task: Task) -> Report:
@@ -126,7 +131,7 @@ def run_round(task: Task) -> Report:
         engine.inject_incumbent(task.incumbent, task.incumbent_score)
     steps, best = 0, max(task.incumbent_score, engine.best_score)
     while not engine.exhausted and engine.best_score < task.target and steps != task.steps:
-        if task.run in _stopped:
+        if _must_end(task.run):
             break
         best = max(best, _take_incumbent(task.run, engine))
         engine.step(task.target)
@@ -136,7 +141,7 @@ def run_round(task: Task) -> Report:
     seconds = time.monotonic() - end + task.seconds
     found_boards = tuple(engine.pop_boards())
     before = task.island.steps if task.island is not None else 0
-    has_state = task.with_state or task.run in _stopped
+    has_state = task.with_state or _must_end(task.run)
     state = engine.state() if has_state else {}
     island = Island(
         number=task.number,
@@ -154,9 +159,16 @@ def run_round(task: Task) -> Report:
     return Report(island, engine.best, engine.origin, found_boards, worker, seconds, has_state)
 
 
+def _must_end(run: str) -> bool:
+    """Whether the rounds of a run are to end at their next step."""
+    with _lock:
+        return run in _stopped or run in _forgotten
+
+
 def _take_incumbent(run: str, engine: Engine) -> int:
     """Inject the incumbent that came during the round; its score, -1 if there is none."""
-    board, score = _incumbents.get(run, (None, -1))
+    with _lock:
+        board, score = _incumbents.get(run, (None, -1))
     if board is not None and score > engine.best_score:
         engine.inject_incumbent(board, score)
     return score
@@ -205,32 +217,44 @@ def _kept_engine(task: Task) -> Engine:
 
 
 def _keep(task: Task, steps: int, engine: Engine) -> None:
-    """Keep the engine for the next round, or release it; drop islands that nobody asked for in a long time."""
+    """Keep the engine for the next round, unless it is released or the run was forgotten during the round.
+
+    Islands that nobody asked for in a long time are dropped.
+    """
     now = time.monotonic()
     with _lock:
         for key in [key for key, kept in _kept.items() if now - kept.used > FORGET_S]:
             del _kept[key]
-        _kept[task.run, task.number] = _Kept(task, steps, engine)
-        if task.release:
-            del _kept[task.run, task.number]
+        if task.release or task.run in _forgotten:
+            _kept.pop((task.run, task.number), None)
+        else:
+            _kept[task.run, task.number] = _Kept(task, steps, engine)
 
 
 def receive_incumbent(run: str, board: Board, score: int) -> None:
     """In a worker: inject a board into the islands of a run before their next step."""
     with _lock:
-        if score > _incumbents.get(run, (board, -1))[1]:
+        if run not in _forgotten and score > _incumbents.get(run, (board, -1))[1]:
             _incumbents[run] = board, score
 
 
 def receive_stop(run: str) -> None:
     """In a worker: end the rounds of a run at their next step. Their reports have the states."""
     with _lock:
-        _stopped.add(run)
+        if run not in _forgotten:
+            _stopped.add(run)
 
 
 def forget_run(run: str) -> None:
-    """In a worker: drop the islands of a run and what was received for it."""
+    """In a worker: drop the islands of a run and what was received for it.
+
+    Rounds of the run that are under way end at their next step, and their islands are not kept. What is received for
+    the run later is ignored.
+    """
     with _lock:
+        _forgotten[run] = None
+        if len(_forgotten) > MAX_FORGOTTEN:
+            del _forgotten[next(iter(_forgotten))]
         for key in [key for key in _kept if key[0] == run]:
             del _kept[key]
         _incumbents.pop(run, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from functools import cache, partial
+from functools import partial
 
 from exact.region import warmup as region_warmup
 from exact.region.region_search import considers_dynamic_order
@@ -27,6 +27,8 @@ _BRIEF = from_dict(
     }
 )
 
+_warm: set[tuple[str, bool]] = set()  # engines for which this process has warmed up, without and with ColorPairs
+
 
 def uses_colorpairs(engine: str, params: Params) -> bool:
     """Whether an engine may search regions by ColorPairs: `lns.loop.rework` does, operators with a large budget too."""
@@ -42,12 +44,12 @@ def _warm_up_regions(puzzle: Puzzle) -> None:
         resolve(puzzle, board.best, range(16, 40), nodes=10_000)
 
 
-@cache
 def warm_up(engine: str, colorpairs: bool = False, turn: int = 0) -> None:
     """Let ``engine`` make some steps on a small board, and be restored: it uses its kernels. InputError for no engine.
 
     Their machine code does not depend on the board. Ends early where `stop_requested`. What the process holds by then
-    is left out of garbage collections (`gc.freeze`): full ones would look through all that the compiler left.
+    is left out of garbage collections (`gc.freeze`): full ones would look through all that the compiler left. A second
+    call for the same engine does nothing, whatever its turn: it would also freeze the objects of the search under way.
 
     Parameters
     ----------
@@ -58,6 +60,8 @@ def warm_up(engine: str, colorpairs: bool = False, turn: int = 0) -> None:
     turn : int
         Two processes with turns one apart begin at different ends, so that both compile in a first run.
     """
+    if (engine, colorpairs) in _warm:
+        return
     puzzle = load_puzzle(PUZZLE)
     if engine == "auto":  # whose other parts take their first steps late
         # in an order in which two processes that begin at different ends take about as long
@@ -78,3 +82,4 @@ def warm_up(engine: str, colorpairs: bool = False, turn: int = 0) -> None:
     del search
     gc.collect()
     gc.freeze()
+    _warm.add((engine, colorpairs))

@@ -68,7 +68,7 @@ class Workers(Protocol):
         """End the rounds under way now; they are lost."""
 
     def close(self) -> None:
-        """End the work for this search."""
+        """End the work for this search. A second call does nothing."""
 
 
 class ExecutorWorkers:

@@ -46,7 +46,7 @@ PRELOAD = """
 import lns.engines, lns.warmup
 from tests.cluster_figures import Simulated
 lns.engines.make_engine = Simulated
-lns.warmup.warm_up = lambda engine: None
+lns.warmup.warm_up = lambda *_: None
 """
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ import pytest
 import lns
 from instances.puzzle import Puzzle
 from instances.verify import verify
+from lns import rounds
 from lns.engine import Statistics
 from lns.engines import make_engine
 from lns.islands import Archipelago
@@ -26,7 +29,7 @@ from lns.worker_pool import InProcessExecutor
 from lns.workers import WorkersGone
 from lns_support.errors import InputError
 from tests.lns.run_parts import QUICK, small_puzzle
-from tests.lns.test_islands import same
+from tests.lns.test_islands import Staged, same
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed: it comes with the extra 'cluster'")
 from lns import cluster as clusters  # noqa: E402
@@ -46,6 +49,7 @@ def task(puzzle: Puzzle, report: Report | None = None, **options: Any) -> Task:
 def nothing_kept() -> Iterator[None]:
     yield
     forget_run("test")
+    rounds._forgotten.clear()  # the next test uses the name again
 
 
 def test_a_packed_state_is_the_state(tmp_path: Any) -> None:
@@ -135,6 +139,34 @@ def test_what_is_received_acts_on_the_round_under_way() -> None:
     receive_stop("test")
     stopped = run_round(task(puzzle, first, steps=None))
     assert stopped.island.steps == first.island.steps and stopped.has_state
+
+
+def test_a_run_that_is_forgotten_during_a_step_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    puzzle = small_puzzle()
+
+    class Overtaken(Staged):
+        """An engine whose run is forgotten during its first step."""
+
+        def step(self, target: int) -> None:
+            super().step(target)
+            forget_run("test")
+
+    engine = Overtaken(puzzle, [0.0] * 5, [[7], [], [], [], []])
+    monkeypatch.setattr("lns.engines.make_engine", lambda *arguments: engine)
+    report = run_round(replace(task(puzzle, steps=None), incumbent_score=7))  # the board of 7 does not end the round
+    assert report.island.steps == engine.steps == 1
+    assert not any(run == "test" for run, _ in rounds._kept)
+    assert report.best is not None
+    receive_incumbent("test", report.best, 7)
+    receive_stop("test")
+    assert "test" not in rounds._incumbents and "test" not in rounds._stopped, "these calls may come late"
+
+
+def test_a_worker_remembers_the_last_runs_that_it_forgot(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounds, "MAX_FORGOTTEN", 3)
+    for number in range(5):
+        forget_run(str(number))
+    assert list(rounds._forgotten) == ["2", "3", "4"]
 
 
 @pytest.fixture(scope="module")
@@ -284,6 +316,27 @@ def test_a_foreign_worker_ends_the_start_and_is_left_out_later(
         workers._join({"tcp://127.0.0.1:1": 1}, strict=False)
     assert "worker tcp://127.0.0.1:1 is old; it is left out" in caplog.text and workers.room == 2
     workers.close()
+
+
+def threads_of_clusters() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name.startswith("lns-cluster")]
+
+
+def test_a_search_that_cannot_begin_leaves_no_thread(client: Any, tmp_path: Any) -> None:
+    (tmp_path / "note").write_text("mine")
+    with pytest.raises(InputError, match="not empty"):
+        lns.solve("like-e2-4x4", executor=client, time=1, run_dir=tmp_path, progress=None)
+    assert not threads_of_clusters()
+
+
+def test_workers_are_closed_once_and_take_no_round_then(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    workers, calls = DaskWorkers(client), []
+    monkeypatch.setattr(workers, "_call", lambda function, *arguments: calls.append(function))
+    workers.close()
+    workers.close()
+    assert calls == [forget_run] and not threads_of_clusters()
+    with pytest.raises(clusters.HostLost, match="the search was ended"):
+        workers.submit(task(small_puzzle())).result(0)
 
 
 def test_a_scheduler_that_is_gone_ends_the_search(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:

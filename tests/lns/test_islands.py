@@ -18,6 +18,7 @@ import pytest
 from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.verify import verify
+from lns import warmup
 from lns.engine import FoundBoard, State, Statistics
 from lns.engines import make_engine
 from lns.islands import Archipelago
@@ -261,6 +262,18 @@ def test_no_kernel_is_compiled_after_the_warm_up(engine: str, turn: int) -> None
         assert pool.submit(compiled_later, engine, turn, 60).result(300) == []
 
 
+def test_a_process_warms_up_once_whatever_islands_it_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    frozen: list[bool] = []
+    puzzle = small_puzzle()
+    for place in ("lns.warmup.make_engine", "lns.engines.make_engine"):
+        monkeypatch.setattr(place, lambda *arguments: Staged(puzzle, [0.0], [[7]]))
+    monkeypatch.setattr(warmup, "_warm", set())
+    monkeypatch.setattr("gc.freeze", lambda: frozen.append(True))
+    for number in range(4):
+        run_round(Task(puzzle, QUICK, "tabu", 7, number, 4, None, None, -1, 60, 60.0, 1))
+    assert frozen == [True]
+
+
 @pytest.mark.parametrize(
     ("engine", "values", "uses"),
     [
@@ -305,19 +318,32 @@ def test_a_lost_round_is_repeated(caplog: pytest.LogCaptureFixture) -> None:
     assert "continues island 0 from its last round" in caplog.text
 
 
-def test_abandoned_islands_do_not_count_as_exhausted(monkeypatch: pytest.MonkeyPatch) -> None:
-    class OneDead(InProcessExecutor):
-        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-            if args[0].number == 1:
-                future: Future[Any] = Future()
-                future.set_exception(BrokenExecutor("gone"))
-                return future
-            return super().submit(fn, *args, **kwargs)
+class OneDead(InProcessExecutor):
+    """The rounds of island 1 are lost."""
 
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        if args[0].number == 1:
+            future: Future[Any] = Future()
+            future.set_exception(BrokenExecutor("gone"))
+            return future
+        return super().submit(fn, *args, **kwargs)
+
+
+def test_abandoned_islands_do_not_count_as_exhausted(monkeypatch: pytest.MonkeyPatch) -> None:
     puzzle = small_puzzle()
     monkeypatch.setattr("lns.engines.make_engine", lambda *arguments: Staged(puzzle, [0.0], [[7]]))
     archipelago = Archipelago(puzzle, QUICK, 1, 2, engine="tabu", executor=OneDead())
     assert archipelago.run(60.0, 60, lambda _: None) == "workers lost" and archipelago.best_score == 7
+
+
+def test_steps_are_made_only_if_no_island_was_abandoned_before_its_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    puzzle = small_puzzle()
+    for executor, why in ((OneDead(), "workers lost"), (InProcessExecutor(), "steps made")):
+        engines = [Staged(puzzle, [0.0] * steps, [[7]] * steps) for steps in (3, 3, 1)]  # the last one is exhausted
+        monkeypatch.setattr("lns.engines.make_engine", lambda *arguments, engines=engines: engines[arguments[4]])
+        archipelago = Archipelago(puzzle, QUICK, 1, 3, engine="tabu", executor=executor)
+        assert archipelago.run(60.0, 60, lambda _: None, steps=2) == why
+        assert [archipelago.steps_of(number) for number in (0, 2)] == [2, 1]
 
 
 def test_workers_that_always_die_are_an_input_error(caplog: pytest.LogCaptureFixture) -> None:
