@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from instances.puzzle import Puzzle
-from lns.engine import Statistics
+from lns.engine import MAX_OPERATORS, Statistics
 from lns.runs import checkpoint as checkpoints
 from lns.runs.directory import ScoredBoard, read_best, read_run
 from lns.runs.files import (
@@ -30,6 +30,7 @@ from lns_support.text import count_of, printable
 
 HEARTBEAT_LATE_S = 30.0  # a run on another machine whose status.json is older counts as dead
 MAX_PIDS = 4096
+MAX_PARTS = MAX_OPERATORS + 3  # the operators, "construct", "beam" and "tabu"
 RELIABLE_BOARDS = 10  # boards that a rate needs
 
 
@@ -216,6 +217,6 @@ def _beat(fields: JsonFields, puzzle: Puzzle) -> Heartbeat:
 
 def _counts(fields: JsonFields, name: str) -> dict[str, int]:
     values = fields.get(name)
-    if not isinstance(values, dict) or len(values) > 100:
-        raise InputError(f"'{name}': expected an object of at most 100 counts")
+    if not isinstance(values, dict) or len(values) > MAX_PARTS:
+        raise InputError(f"'{name}': expected an object of at most {MAX_PARTS} counts")
     return {printable(key, 40): bounded_integer(value, 0, 2**63 - 1, f"'{name}'") for key, value in values.items()}

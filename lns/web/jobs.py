@@ -50,6 +50,9 @@ class Job:
         What it said so far. Of "progress" only the last is kept, as ``progress``.
     ended : bool
         Whether its last message is there.
+    changed : asyncio.Event
+        Set with the next message, and then replaced. One that waits takes it before it looks at the messages, so that
+        nobody else can clear it.
     """
 
     id: str
@@ -71,6 +74,7 @@ class Job:
             self.messages.append(message)
         self.ended |= message["type"] in ("done", "error")
         self.changed.set()
+        self.changed = asyncio.Event()
 
 
 class Jobs:
@@ -138,7 +142,7 @@ class Jobs:
         try:
             number, shown = first, None
             while True:
-                job.changed.clear()
+                changed = job.changed
                 while number < len(job.messages):
                     yield {"number": number + 1, **job.messages[number]}
                     number += 1
@@ -149,7 +153,7 @@ class Jobs:
                     yield dict(shown or {})
                 await asyncio.sleep(0.2)
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(job.changed.wait(), 5)
+                    await asyncio.wait_for(changed.wait(), 5)
         finally:
             job.watchers -= 1
             job.unwatched_since = time.monotonic()

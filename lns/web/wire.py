@@ -18,7 +18,7 @@ from lns_support.files import decode
 from lns_support.json_values import JsonFields, bounded_integer, describe_found
 from lns_support.text import printable
 
-MAX_TEXT = 1_000_000
+MAX_TEXT = 1_000_000  # characters of a puzzle or board that comes in as text
 
 
 def puzzle_to_json(puzzle: Puzzle) -> dict[str, Any]:

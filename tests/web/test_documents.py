@@ -89,6 +89,11 @@ def test_a_bad_text_gets_a_sentence_with_its_line(page: Page) -> None:
     assert "empty" in page.sentence("/api/document", {"text": ""})
 
 
+def test_a_text_that_is_too_long_is_refused(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lns.web.routes.board.MAX_TEXT", 10)
+    assert "at most 10" in page.sentence("/api/document", {"text": "0" * 11})
+
+
 def test_a_name_with_markup_stays_text(page: Page, small: tuple[Puzzle, Board]) -> None:
     puzzle, _ = small
     text = json.dumps(puzzle_to_json(puzzle) | {"name": "<img src=x onerror=alert(1)>\u202e\0"})

@@ -199,6 +199,26 @@ def test_a_page_that_comes_back_gets_what_it_has_not_seen(monkeypatch: pytest.Mo
     run(scene)
 
 
+def test_a_message_reaches_all_pages_at_once() -> None:
+    async def scene() -> None:
+        process: Any = None
+        started, job = Jobs(), Job("id", "wait", process, False)
+        job.add({"type": "note", "text": "first"})
+        pages = [started.events(job) for _ in range(2)]
+        assert [(await anext(page))["text"] for page in pages] == ["first"] * 2
+        waiting = asyncio.ensure_future(anext(pages[0]))
+        await asyncio.sleep(0.3)  # the first page waits for a change, the second one pauses before it does
+        pausing = asyncio.ensure_future(anext(pages[1]))
+        await asyncio.sleep(0)
+        job.add({"type": "note", "text": "second"})
+        found = await asyncio.wait_for(asyncio.gather(waiting, pausing), 3)
+        assert [message["text"] for message in found] == ["second"] * 2
+        for page in pages:
+            await page.aclose()
+
+    asyncio.run(scene())
+
+
 def test_the_messages_of_old_jobs_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "MOST_KEPT", 1)
 

@@ -11,6 +11,7 @@ from instances import formats
 from instances.draw import svg
 from lns.web.routes.shared import Handler, Server, json_fields
 from lns.web.wire import (
+    MAX_TEXT,
     decode_upload,
     document_to_json,
     facts,
@@ -38,7 +39,7 @@ async def read_document(server: Server, request: Request) -> Response:
     """A puzzle or board from text in any format."""
     fields = await json_fields(request)
     puzzle = read_puzzle(fields) if fields.text("known", 5, default="") == "yes" else None
-    text = decode_upload(fields.text("text", 1_000_000).encode(errors="surrogatepass"))
+    text = decode_upload(fields.text("text", MAX_TEXT).encode(errors="surrogatepass"))
     document = await asyncio.to_thread(
         parse_text, text, puzzle, fields.text("format", 60, default="") or None, fields.text("name", 200, default="")
     )
