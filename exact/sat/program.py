@@ -7,7 +7,6 @@ import re
 import shutil
 import signal
 import subprocess
-import tempfile
 from pathlib import Path
 
 from exact.outcome import NODES_UNKNOWN
@@ -22,7 +21,7 @@ PREFIX = "program:"
 _SATISFIABLE, _UNSATISFIABLE = 10, 20  # exit statuses of SAT solvers
 
 
-def run_program(words: str, encoding: Encoding) -> tuple[list[int] | None, int]:
+def run_program(words: str, encoding: Encoding, folder: Path) -> tuple[list[int] | None, int]:
     """Solve a formula by a program.
 
     Parameters
@@ -31,6 +30,8 @@ def run_program(words: str, encoding: Encoding) -> tuple[list[int] | None, int]:
         The program and its options, separated by blanks. It is called with the name of a DIMACS file; minisat also gets
         the name of a file for its result. Other programs print ``s`` and ``v`` lines, as in SAT competitions.
     encoding : Encoding
+    folder : Path
+        An empty folder for these files. The caller removes it: this process may be killed at its limit.
 
     Returns
     -------
@@ -50,18 +51,17 @@ def run_program(words: str, encoding: Encoding) -> tuple[list[int] | None, int]:
     path = shutil.which(name)
     if path is None:
         raise InputError(f"the program '{name}' is not installed; expected one of the search path, such as minisat")
-    with tempfile.TemporaryDirectory() as directory:
-        formula, result = Path(directory) / "formula.cnf", Path(directory) / "result"
-        with formula.open("w", encoding="ascii") as file:
-            write(encoding, file)
-        files = [str(formula), str(result)] if Path(path).name.startswith("minisat") else [str(formula)]
-        ended = subprocess.run(
-            [path, *options, *files], capture_output=True, text=True, errors="replace", preexec_fn=die_with_parent
-        )
-        if ended.returncode == -signal.SIGXCPU:
-            os.kill(os.getpid(), signal.SIGXCPU)  # the limit of processor time holds for this process and its program
-        if ended.returncode not in (_SATISFIABLE, _UNSATISFIABLE):
-            raise RuntimeError(f"the program {name} ended with status {ended.returncode} and no answer")
-        answer = result.read_text() if result.exists() else ended.stdout
+    formula, result = folder / "formula.cnf", folder / "result"
+    with formula.open("w", encoding="ascii") as file:
+        write(encoding, file)
+    files = [str(formula), str(result)] if Path(path).name.startswith("minisat") else [str(formula)]
+    ended = subprocess.run(
+        [path, *options, *files], capture_output=True, text=True, errors="replace", preexec_fn=die_with_parent
+    )
+    if ended.returncode == -signal.SIGXCPU:
+        os.kill(os.getpid(), signal.SIGXCPU)  # the limit of processor time holds for this process and its program
+    if ended.returncode not in (_SATISFIABLE, _UNSATISFIABLE):
+        raise RuntimeError(f"the program {name} ended with status {ended.returncode} and no answer")
+    answer = result.read_text() if result.exists() else ended.stdout
     decisions = re.search(r"^c?\s*decisions\s*:?\s+([0-9]+)", ended.stdout, re.MULTILINE)
     return read_answer(answer, name), int(decisions[1]) if decisions else NODES_UNKNOWN

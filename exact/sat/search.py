@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 from exact.outcome import NODES_UNKNOWN
@@ -44,6 +45,8 @@ class Job:
         Decide on pieces and orientations only (Cuvillier & Szymkowiak 2010, 3.2).
     list_boards : bool
         Report all boards, not only the first.
+    folder : Path, optional
+        An empty folder for the files of a program, which the parent removes.
     """
 
     encoding: str
@@ -52,6 +55,7 @@ class Job:
     nodes: int | None = None
     restricted: bool = False
     list_boards: bool = False
+    folder: Path | None = None
 
 
 def canonical_name(name: str) -> str:
@@ -143,11 +147,12 @@ def _search_by_program(emit: Emit, puzzle: Puzzle, job: Job) -> None:
         raise InputError(
             f"{job.sat_solver} answers once and takes no budget of nodes; expected cadical or glucose for that"
         )
+    assert job.folder is not None, "a program needs a folder for its files"
     reporter = SolverReporter(emit, puzzle, job.sat_solver, list_boards=job.list_boards)
     encoding = encode(job.encoding, puzzle)
     reporter.details |= {"variables": encoding.variables, "clauses": sum(encoding.sizes().values())}
     reporter.report(NODES_UNKNOWN)
-    model, decisions = run_program(job.sat_solver.removeprefix(PREFIX), encoding)
+    model, decisions = run_program(job.sat_solver.removeprefix(PREFIX), encoding, job.folder)
     if model is not None:
         reporter.add_board(encoding.board(model), decisions)
     reporter.report(decisions, exhausted=model is None)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from exact.outcome import Answer
 from exact.request import Request
@@ -48,7 +50,13 @@ def run_sat(encoding: str, puzzle: Puzzle, request: Request, *, restricted: bool
         restricted=restricted,
         list_boards=request.on_solution is not None,
     )
-    answer = solve_in_child(search, puzzle, request, job, prepare=prepare)
+    if sat_solver.startswith(PREFIX):
+        # made here, not in the child: a child that is killed at its limit removes nothing. The program ends with the
+        # child; a file that it still writes at that moment is no reason to lose the answer.
+        with TemporaryDirectory(prefix="lns-", ignore_cleanup_errors=True) as folder:
+            answer = solve_in_child(search, puzzle, request, replace(job, folder=Path(folder)))
+    else:
+        answer = solve_in_child(search, puzzle, request, job, prepare=prepare)
     return (
         replace(answer, budget_used=int(answer.details["budget_spent"])) if "budget_spent" in answer.details else answer
     )

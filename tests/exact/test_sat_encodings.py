@@ -6,6 +6,7 @@ import io
 import resource
 import shutil
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -259,20 +260,22 @@ def test_restricted_decisions_find_the_same_number() -> None:
 
 
 @pytest.mark.skipif(shutil.which("minisat") is None, reason="the program minisat is not installed")
-def test_a_program_of_its_own_finds_boards_and_proves_that_there_are_none() -> None:
+def test_a_program_of_its_own_finds_boards_and_proves_that_there_are_none(tmp_path: Path) -> None:
     for seed in range(20):
         puzzle = small_puzzle(seed, largest=9)
         messages: list[SolverMessage] = []
-        search(messages.append, puzzle, Job("triangles", "program:minisat -verb=1"))
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        search(messages.append, puzzle, Job("triangles", "program:minisat -verb=1", folder=folder))
         boards = all_boards(puzzle)
         assert messages[-1].solutions == bool(boards) and messages[-1].exhausted == (not boards)
         assert messages[-1].nodes >= 0
 
 
-def test_a_program_that_is_not_there_is_told() -> None:
+def test_a_program_that_is_not_there_is_told(tmp_path: Path) -> None:
     puzzle = uniform(3, 3, 3, seed=1).puzzle
     with pytest.raises(InputError, match="the program 'no-such-solver' is not installed"):
-        search([].append, puzzle, Job("triangles", "program:no-such-solver"))
+        search([].append, puzzle, Job("triangles", "program:no-such-solver", folder=tmp_path))
     with pytest.raises(InputError, match="answers once"):
         search([].append, puzzle, Job("triangles", "program:minisat", count_all=True))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
 import time
@@ -113,6 +114,26 @@ def test_a_limit_of_processor_time() -> None:
         outcome = solve_request(uniform(10, 10, 8, seed=1).puzzle, Request(seconds=0.2, processor_time=True), solver)
         assert outcome.status is SolveStatus.BUDGET_SPENT
         assert 0.2 <= outcome.seconds <= time.process_time() - began
+
+
+@pytest.mark.parametrize("command", ["exec sleep 60", "kill -s XCPU $$"])
+def test_a_sat_program_that_reaches_its_limit_leaves_no_files(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs, temporary = tmp_path / "programs", tmp_path / "temporary"
+    programs.mkdir()
+    temporary.mkdir()
+    started = tmp_path / "started"
+    (programs / "endless").write_text(f'#!/bin/sh\ncp "$1" {shlex.quote(str(started))}\n{command}\n')
+    (programs / "endless").chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs), prepend=os.pathsep)
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr("tempfile.tempdir", None)  # read TMPDIR again
+    request = Request(seconds=3.0, processor_time="XCPU" in command, sat_solver="program:endless")
+    outcome = solve_request(uniform(3, 3, 3).puzzle, request, "sat:half-3")
+    assert outcome.status is SolveStatus.BUDGET_SPENT
+    assert started.read_text().startswith("c "), "the program had got its formula"
+    assert list(temporary.iterdir()) == []
 
 
 def load_slowly() -> None:
@@ -277,7 +298,7 @@ def test_a_missing_package_names_its_extra(
     monkeypatch: pytest.MonkeyPatch, solver: str, module: str, extra: str
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(InputError, match=rf"pip install 'lns\[{extra}\]'"):
+    with pytest.raises(InputError, match=rf"which is not installed \(extra '{extra}'\): pip install "):
         solve(uniform(3, 3, 3).puzzle, solver=solver)
 
 
