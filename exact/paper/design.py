@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from itertools import product
 
 from exact.blocks.search import Blocks
-from instances.generate.planted import Planted, check_colours, check_shape, plant
+from instances.generate.planted import Planted, check_shape, plant
 from instances.generate.portable_random import PortableRandom
 from instances.puzzle import GREY, Clue, Puzzle, canonical, rotate
 from lns_support.errors import InputError
 
 GOALS = ("hard", "single")
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+MAX_COLOURS = len(_DIGITS) - 1  # of the joints of `Design.text`; 0 is grey
 _CHUNK = 20_000  # nodes between two checks whether a tree still matters
 
 
@@ -48,15 +49,17 @@ class Design:
 
     @property
     def text(self) -> str:
-        """The joints as text, one digit of base 36 each; `joints_of` reads it."""
+        """The joints as text, one digit of base 36 each, 1 to z; `joints_of` reads it."""
         return "".join(_DIGITS[colour] for colour in self.joints)
 
 
 def joints_of(text: str) -> tuple[int, ...]:
     """The joints of `Design.text`. Raises InputError for another character."""
-    unknown = set(text) - set(_DIGITS)
+    unknown = set(text) - set(_DIGITS[1:])
     if unknown:
-        raise InputError(f"joints with the character '{min(unknown)}'; expected digits and lower-case letters")
+        raise InputError(
+            f"joints with the character '{min(unknown)}'; expected the digits 1 to 9 and lower-case letters"
+        )
     return tuple(_DIGITS.index(digit) for digit in text)
 
 
@@ -137,7 +140,9 @@ def improve(
 
     Parameters
     ----------
-    width, height, colours : int
+    width, height : int
+    colours : int
+        1 to `MAX_COLOURS`.
     goal : {'hard', 'single'}
         Most nodes for each solution, or fewest solutions.
     trees : int
@@ -153,10 +158,15 @@ def improve(
     ------
     Design
         Each board that is better than all before. With the goal 'single' the search ends at one solution.
+
+    Raises
+    ------
+    InputError
+        If the goal is unknown, or the number of colours or the shape is out of range.
     """
     if goal not in GOALS:
         raise InputError(f"unknown goal '{goal}'; expected {' or '.join(GOALS)}")
-    check_colours(colours)
+    _check_colours(colours)
     check_shape(width, height)
     random = PortableRandom(seed)
     count = joint_count(width, height)
@@ -198,8 +208,9 @@ def every_single(
     """Try all boards of at most ``colours`` colours; the number with a single solution, and the first one.
 
     Boards with identical or symmetric pieces are left out at once. Practical for up to a million boards:
-    colours ** joints.
+    colours ** joints. Raises InputError if there are more than `MAX_COLOURS` colours.
     """
+    _check_colours(colours)
     count, first = 0, None
     joints_number = joint_count(width, height)
     total = colours**joints_number
@@ -213,6 +224,12 @@ def every_single(
             count += 1
             first = first or found
     return count, first
+
+
+def _check_colours(colours: int) -> None:
+    """Raise InputError if there are no colours, or more than the joints of `Design.text` can have."""
+    if not 1 <= colours <= MAX_COLOURS:
+        raise InputError(f"{colours} colours; expected 1 to {MAX_COLOURS}, one digit or letter for each")
 
 
 def has_distinct_pieces(width: int, height: int, joints: Sequence[int]) -> bool:

@@ -12,6 +12,8 @@ from lns_support.text import count_of
 if TYPE_CHECKING:
     from exact.paper.design import Design
 
+TREES, NODES = 1000, 100_000_000  # boards to try, and nodes of a tree, where no option says how many
+
 _EPILOG = """\
 The search recolours a few joints of a board at random and keeps what is not worse. Trees are those of the zig-zag, as
 in the paper: one corner fixed, identical pieces told apart, the empty board a node. Each better puzzle is printed, with
@@ -29,15 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--width", type=positive_number, required=True, metavar="W", help="number of columns")
     parser.add_argument("--height", type=positive_number, metavar="H", help="number of rows (default: --width)")
     parser.add_argument("--colours", type=positive_number, required=True, metavar="K", help="number of colours")
-    parser.add_argument("--trees", type=positive_number, default=1000, metavar="N", help="boards to try (default 1000)")
+    parser.add_argument("--trees", type=positive_number, metavar="N", help=f"boards to try (default {TREES})")
     parser.add_argument(
-        "--nodes",
-        type=positive_number,
-        default=100_000_000,
-        metavar="N",
-        help="drop larger trees (default 100 million)",
+        "--nodes", type=positive_number, metavar="N", help=f"drop larger trees (default {NODES // 10**6} million)"
     )
-    parser.add_argument("--seed", type=whole_number, default=0, metavar="S", help="random seed (default 0)")
+    parser.add_argument("--seed", type=whole_number, metavar="S", help="random seed (default 0)")
     parser.add_argument("--joints", metavar="TEXT", help="start from this board, as printed by an earlier search")
     parser.add_argument("--every", action="store_true", help="try all colourings of a small board (goal single)")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the best puzzle to FILE, as json")
@@ -56,6 +54,7 @@ def run(args: argparse.Namespace) -> int:
     height = args.width if args.height is None else args.height
     if args.every:
         return _try_every(args, height)
+    trees, nodes = args.trees or TREES, args.nodes or NODES
     best: Design | None = None
     status = DONE
     try:
@@ -64,16 +63,16 @@ def run(args: argparse.Namespace) -> int:
             height,
             args.colours,
             args.goal,
-            trees=args.trees,
-            nodes=args.nodes,
-            seed=args.seed,
+            trees=trees,
+            nodes=nodes,
+            seed=args.seed or 0,
             start=None if args.joints is None else joints_of(args.joints),
         ):
             print_text(_line(best))
     except KeyboardInterrupt:
         status = INTERRUPTED
     if best is None:
-        print_text(f"no tree of {count_of(args.trees, 'board')} ended within {count_of(args.nodes, 'node')}")
+        print_text(f"no tree of {count_of(trees, 'board')} ended within {count_of(nodes, 'node')}")
         return INTERRUPTED if status == INTERRUPTED else ANSWER_IS_NO
     _write(args, best)
     if status == DONE and args.goal == "single" and best.solutions > 1:
@@ -89,6 +88,8 @@ def _try_every(args: argparse.Namespace, height: int) -> int:
     total = args.colours ** joint_count(args.width, height)
     if args.goal != "single":
         raise InputError("--every proves what has a single solution; expected the goal single")
+    if any(value is not None for value in (args.joints, args.trees, args.nodes, args.seed)):
+        raise InputError("--every tries all colourings; expected no --joints, --trees, --nodes or --seed")
     if total > 1 << 24:
         raise InputError(f"{total:,} colourings of a board of {args.width} x {height}; expected at most {1 << 24:,}")
     number, first = every_single(args.width, height, args.colours)

@@ -141,7 +141,7 @@ def run(args: argparse.Namespace) -> int:
     from lns_support.errors import InputError
 
     check_files(args.force, args.output, args.steps, args.svg)
-    job, allowed, work = next(entry for entry in _JOBS.values() if _given(args, entry[0]) or not entry[0])
+    job, allowed, work = next(entry for entry in _JOBS.values() if not entry[0] or _given(args, entry[0]))
     for name in _OPTIONS:
         if _given(args, name) and name not in (job, *allowed):
             jobs = [entry[0] for entry in _JOBS.values() if entry[0] and name in entry[1]]
@@ -155,7 +155,7 @@ def run(args: argparse.Namespace) -> int:
 def _given(args: argparse.Namespace, option: str) -> bool:
     if option == "--solver xcover":
         return bool(args.solver == "xcover")
-    value = getattr(args, option.lower().removeprefix("--").replace("-", "_"), None)
+    value = getattr(args, "output" if option == "-o" else option.lower().removeprefix("--").replace("-", "_"))
     return value is not None and value is not False
 
 
@@ -282,6 +282,8 @@ def _record(args: argparse.Namespace, grid: Grid) -> int:
 
     if args.solver == "xcover" or args.weight == RACE or args.workers is not None or args.time is not None:
         raise InputError("--steps records one search; expected no race, --workers, --time or --solver xcover")
+    if args.output is not None or args.svg is not None:
+        raise InputError("--steps writes the steps, not the filling; expected no -o or --svg")
     weight = args.weight or COUNTING_WEIGHT
     check_weight(weight)
     model = build_model(grid, reduced=args.count)
@@ -388,8 +390,10 @@ _LIMITS = ("--pieces", "--cells", "--longest", "--thinnest", "--distinct")
 _JOBS: dict[str, tuple[str, tuple[str, ...], Callable[[argparse.Namespace], int]]] = {
     "list": ("--levels", (), _list_levels),
     "level": ("--make-level", ("--seed", "-o", "--svg"), _make_level),
-    "cut": ("--cut", ("--seed", "--svg", *_LIMITS), _cut),
-    "search": ("", (*_SEARCH, "--steps", "--svg", "--solver xcover"), _search),
+    "cut": ("--cut", ("--seed", "-o", "--svg", *_LIMITS), _cut),
+    "search": ("", (*_SEARCH, "--steps", "-o", "--svg", "--solver xcover"), _search),
 }
 """Job -> the option that asks for it, the options that it takes, and its function."""
-_OPTIONS = (*_SEARCH, "--steps", "--svg", "--solver xcover", "--cut", "--levels", "--make-level", "--seed", *_LIMITS)
+_OPTIONS = (
+    *_SEARCH, "--steps", "-o", "--svg", "--solver xcover", "--cut", "--levels", "--make-level", "--seed", *_LIMITS,
+)  # fmt: skip

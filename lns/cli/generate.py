@@ -151,8 +151,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
     """The constructions of Jolivet 2008: a single solution, proven by ColorPairs, or a 3-partition problem."""
-    from instances.generate import three_partition, unique
+    from instances.generate import three_partition, uniform, unique
 
+    if args.side is not None:
+        raise InputError("--side is for the kinds triangle and diamond; expected none here")
     given = [args.colours, args.border_colours, args.inner_colours]
     if any(value is not None for value in given) or args.clues or args.fix_corners:
         raise InputError("--unique and --from-3-partition choose their own colours and have no clues; expected neither")
@@ -167,6 +169,9 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
 
     width, height = _shape(args.width, args.height)
     announce_compilation("colorpairs")
+    small = uniform(2, 2).puzzle  # ColorPairs is compiled or loaded for it, before the clock starts
+    if count(small, fix_corner=True).status is SolveStatus.INTERRUPTED:
+        raise KeyboardInterrupt
     seconds = ATTEMPTS * PROOF_SECONDS if args.time is None else args.time
     began = time.monotonic()
     with live_line(seconds, quiet=args.json) as line:

@@ -43,6 +43,16 @@ def test_a_single_solution_and_the_proof_that_there_is_none(capsys: pytest.Captu
         (["hard", "--width", "3", "--colours", "2", "--every"], "expected the goal single"),
         (["single", "--width", "5", "--colours", "3", "--every"], "expected at most 16,777,216"),
         (["hard", "--width", "3", "--colours", "2", "--joints", "12"], "2 joints; a board of 3 x 3 has 12"),
+        (["hard", "--width", "2", "--colours", "2", "--joints", "1021"], "the character '0'; expected the digits 1"),
+        (["hard", "--width", "3", "--colours", "40", "--trees", "3"], "40 colours; expected 1 to 35, one digit or"),
+        (["single", "--width", "2", "--height", "1", "--colours", "40", "--every"], "40 colours; expected 1 to 35"),
+        *(
+            (
+                ["single", "--width", "2", "--colours", "2", "--every", name, value],
+                "tries all colourings; expected no --joints, --trees",
+            )
+            for name, value in (("--joints", "1111"), ("--trees", "9"), ("--nodes", "9"), ("--seed", "0"))
+        ),
     ],
 )
 def test_bad_designs_are_refused(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

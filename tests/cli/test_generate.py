@@ -14,6 +14,7 @@ from instances import verify
 from instances.formats import load_board, load_puzzle
 from instances.generate.planted import plant
 from instances.generate.portable_random import PortableRandom
+from instances.puzzle import Puzzle
 from lns.cli.main import main
 
 
@@ -110,16 +111,36 @@ def test_the_proofs_of_the_largest_board_end_with_their_time(
     assert "--time is for the proofs of --unique" in capsys.readouterr().err
 
 
-def test_an_interrupted_proof_ends_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("stopped_at", [1, 2])  # while ColorPairs is compiled, and in the first proof
+def test_an_interrupted_proof_ends_the_command(
+    stopped_at: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[object] = []
 
     def interrupted(puzzle: object, **options: object) -> Outcome:
         asked.append(puzzle)
-        return Outcome(SolveStatus.INTERRUPTED, 0, 0, 0.0, "")
+        status = SolveStatus.INTERRUPTED if len(asked) == stopped_at else SolveStatus.SOLVED
+        return Outcome(status, 0, 0, 0.0, "")
 
     monkeypatch.setattr("exact.solvers.count", interrupted)
     assert main(["generate", "--unique", "max", "--width", "5", "-o", str(tmp_path / "p.txt")]) == 130
-    assert len(asked) == 1 and not list(tmp_path.iterdir())
+    assert len(asked) == stopped_at and not list(tmp_path.iterdir())
+
+
+def test_compiling_does_not_count_as_time_of_the_proofs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cells: list[int] = []
+
+    def count(puzzle: Puzzle, **options: object) -> Outcome:
+        cells.append(puzzle.cells)
+        if len(cells) > 1:
+            return Outcome(SolveStatus.SOLVED, 1, 0, 0.0, "")
+        time.sleep(3.0)  # the first call compiles
+        return Outcome(SolveStatus.BUDGET_SPENT, 0, 0, 3.0, "")
+
+    monkeypatch.setattr("exact.solvers.count", count)
+    words = ["generate", "--unique", "max", "--width", "5", "-o", str(tmp_path / "p.txt"), "--time", "2"]
+    assert main(words) == 0
+    assert cells == [4, 25]
 
 
 @pytest.mark.parametrize(
@@ -142,6 +163,8 @@ def test_an_interrupted_proof_ends_the_command(tmp_path: Path, monkeypatch: pyte
         ("like-e2 --format nothing", "unknown format 'nothing'"),
         ("triangle --width 3", "a triangle has one size; expected its side, not width or height"),
         ("tetravex --side 3", "only triangle and diamond have one"),
+        ("--unique max --side 4", "--side is for the kinds triangle and diamond; expected none here"),
+        ("--from-3-partition 3 3 4 --side 5", "--side is for the kinds triangle and diamond; expected none here"),
         ("diamond --side 0", "a diamond of side 0; expected 1 or more"),
         ("triangle --side 99", "a board of 197 x 99"),
         ("diamond --side 3 --clues 14", "14 clues for a board of 5 x 5; expected 0 to 13"),

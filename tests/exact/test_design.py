@@ -74,8 +74,9 @@ def test_joints_as_text_and_their_puzzle() -> None:
     assert result.valid and result.score == made.puzzle.max_score
     found = evaluate(5, 4, joints, NO_LIMIT)
     assert found is not None and joints_of(found.text) == tuple(joints)
-    with pytest.raises(InputError, match="expected digits and lower-case letters"):
-        joints_of("12A")
+    for text, character in (("12A", "A"), ("120", "0")):
+        with pytest.raises(InputError, match=f"character '{character}'; expected the digits 1 to 9 and lower-case"):
+            joints_of(text)
     with pytest.raises(InputError, match="3 joints; a board of 2 x 2 has 4"):
         planted(2, 2, [1, 2, 3])
 
