@@ -148,7 +148,8 @@ def run_solver(instance: str, puzzle: Puzzle, solver: str, question: Question) -
         raise KeyboardInterrupt
     megabytes = ended.peak_bytes / 1e6
     if not outcomes:
-        return ComparisonRow(instance, solver, "budget spent", 0, -1, ended.seconds, megabytes, note=ended.reason)
+        status = str(SolveStatus.BUDGET_SPENT)
+        return ComparisonRow(instance, solver, status, 0, -1, ended.seconds, megabytes, note=ended.reason)
     return outcome_row(instance, solver, outcomes[0], megabytes)
 
 

@@ -139,7 +139,7 @@ def urgency(t: Tables, s: State, w: Switches, pair: int) -> float:
 
 
 @inline_flat_kernel
-def smallest_offer_pair(t: Tables, s: State, w: Switches, cell: int) -> int:
+def smallest_offer_pair(s: State, w: Switches, cell: int) -> int:
     """The pair with the fewest available pieces among those that ``cell`` demands."""
     best, fewest = 0, _BIG
     for i in range(s.cell_pair_count[cell]):
@@ -159,7 +159,7 @@ def motif_1_2_cell(t: Tables, s: State, w: Switches) -> int:
         while cells:
             cell = (word << 6) + lowest_bit(cells)
             cells &= cells - np.uint64(1)
-            score = s.offer[smallest_offer_pair(t, s, w, cell)] - (s.known_sides[cell] << 20)
+            score = s.offer[smallest_offer_pair(s, w, cell)] - (s.known_sides[cell] << 20)
             if score < best_score:
                 best, best_score = cell, score
     return best

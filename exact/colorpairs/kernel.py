@@ -112,7 +112,7 @@ def open_frame(
         s.frame_pair[depth] = -1 - colour
         s.frame_end[depth] = list_colour_values(t, s, cell, colour, start)
         return True
-    pair = smallest_offer_pair(t, s, w, cell)
+    pair = smallest_offer_pair(s, w, cell)
     s.frame_cell[depth] = cell
     s.frame_pair[depth] = pair
     s.frame_end[depth] = list_values(t, s, w, cell, pair, start)

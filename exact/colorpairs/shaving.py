@@ -59,7 +59,7 @@ def next_forced(t: Tables, s: State, w: Switches, frame: int, start: int) -> tup
                     continue
             elif cell != single:
                 continue
-            pair = smallest_offer_pair(t, s, w, cell)
+            pair = smallest_offer_pair(s, w, cell)
             end = list_values(t, s, w, cell, pair, start)
             if end == start or (end == start + 1 and w.instantiation):
                 s.frame_cell[frame] = cell
@@ -135,7 +135,7 @@ def shave(t: Tables, s: State, w: Switches, depth: int, empty: int, start: int, 
         while cells:
             cell = (word << 6) + lowest_bit(cells)
             cells &= cells - np.uint64(1)
-            pair = smallest_offer_pair(t, s, w, cell)
+            pair = smallest_offer_pair(s, w, cell)
             if not w.shaving and not at_most_one_passes(t, s, cell, pair):
                 continue
             end = list_values(t, s, w, cell, pair, start)

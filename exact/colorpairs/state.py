@@ -30,7 +30,6 @@ class Switches(NamedTuple):
     preemption: bool
     backjumping: bool
     shaving: bool
-    quick_shaving: bool
     values: bool
     single_colours: bool
     shared_edges: bool

@@ -1,6 +1,6 @@
 """The constant tables of a ColorPairs search: oriented pieces, colour pairs and their pieces, neighbours of cells.
 
-A search fills a whole board (`build_tables`) or a region of one (`exact.region.dynamic_state.region_tables`); the
+A search fills a whole board (`build_tables`) or a region of one (`exact.region.dynamic_state.make_arrays`); the
 tables then hold only the freed pieces, and the sides that laid pieces show to the cells of the region.
 """
 

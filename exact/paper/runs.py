@@ -14,6 +14,7 @@ from typing import Protocol
 
 from exact.colorpairs.options import Options
 from exact.compare import ComparisonRow, Question, outcome_row, read_rows
+from exact.outcome import SolveStatus
 from exact.request import Request
 from exact.solvers import solve_request
 from instances.generate import uniform
@@ -21,7 +22,7 @@ from instances.puzzle import Puzzle
 from lns_support import csv_records
 from lns_support.errors import InputError
 
-BUDGET_SPENT = "budget spent"
+BUDGET_SPENT = str(SolveStatus.BUDGET_SPENT)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from exact.polyominoes.grid import FREE, MAX_CELLS, Grid
-from exact.polyominoes.shapes import Cell, Shape, neighbours, normal, orientations
+from exact.polyominoes.shapes import Cell, Shape, bounding_box, neighbours, normal, orientations
 from instances.generate.portable_random import PortableRandom
 from lns_support.errors import InputError
 
@@ -53,11 +53,11 @@ class CutLimits:
 
     def allow(self, piece: Sequence[Cell]) -> bool:
         """Whether a piece is within the limits, but for being distinct."""
-        return self.smallest <= len(piece) and min(_box(piece)) >= self.thinnest and self.may_grow_to(piece)
+        return self.smallest <= len(piece) and min(bounding_box(piece)) >= self.thinnest and self.may_grow_to(piece)
 
     def may_grow_to(self, piece: Sequence[Cell]) -> bool:
         """Whether a piece is not too large and not too long."""
-        return len(piece) <= self.largest and (self.longest is None or max(_box(piece)) <= self.longest)
+        return len(piece) <= self.largest and (self.longest is None or max(bounding_box(piece)) <= self.longest)
 
 
 def cut_grid(
@@ -202,12 +202,6 @@ def _grow(
             draws.shuffle(directions)
             waiting.extend(directions)
     return piece
-
-
-def _box(piece: Sequence[Cell]) -> tuple[int, int]:
-    """Height and width of the bounding box."""
-    rows, columns = zip(*piece, strict=True)
-    return max(rows) - min(rows) + 1, max(columns) - min(columns) + 1
 
 
 _NAMES = string.ascii_uppercase + string.ascii_lowercase + string.digits + "".join(map(chr, range(0x3B1, 0x3CA)))

@@ -41,7 +41,8 @@ def race(
     ----------
     grid : Grid
     workers : int
-        Processes. Each has its share of the weights and searches with them in turn, as `exact.polyominoes.fill` does.
+        Processes. Each has its share of the weights and searches with them in turn, as by
+        `exact.polyominoes.search.fill`.
     weights : sequence of str
         Keys of WEIGHTS.
     zones : bool
@@ -61,7 +62,7 @@ def race(
     Raises
     ------
     InputError
-        If there is no worker, or as by `exact.polyominoes.fill`.
+        If there is no worker, or as by `exact.polyominoes.search.fill`.
     ChildProcessError
         If a process crashes.
     """

@@ -73,7 +73,7 @@ class FillResult:
 
 
 class FillingSearch(CountedSearch):
-    """A search that can be paused, for `exact.driver.drive`.
+    """A search that can be paused, for `exact.driver.run_search`.
 
     Parameters
     ----------

@@ -44,14 +44,15 @@ def is_connected(cells: Iterable[Cell]) -> bool:
     return not unreached
 
 
-def _box(shape: Shape) -> tuple[int, int]:
+def bounding_box(cells: Iterable[Cell]) -> tuple[int, int]:
     """Height and width of the bounding box."""
-    return max(row for row, _ in shape) + 1, max(column for _, column in shape) + 1
+    rows, columns = zip(*cells, strict=True)
+    return max(rows) - min(rows) + 1, max(columns) - min(columns) + 1
 
 
 def _compactness(shape: Shape) -> float:
     """The shorter side of the bounding box over the longer one."""
-    return min(_box(shape)) / max(_box(shape))
+    return min(bounding_box(shape)) / max(bounding_box(shape))
 
 
 def _perimeter(shape: Shape) -> int:
@@ -61,7 +62,7 @@ def _perimeter(shape: Shape) -> int:
 
 def _holes(shape: Shape) -> int:
     """Cells of the bounding box outside the shape, as in the report."""
-    height, width = _box(shape)
+    height, width = bounding_box(shape)
     return height * width - len(shape)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from exact.region.dynamic import DynamicSearch
 from exact.region.options import RegionOptions, options_without
-from exact.region.published import read_boards
+from exact.region.published_boards import read_boards
 from exact.region.resolve import resolve
 from exact.region.result import RegionStatus
 from exact.region.warmup import warm_up

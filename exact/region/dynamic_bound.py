@@ -147,7 +147,7 @@ def _choose(t: Tables, s: State, p: Spending, parts: Parts, depth: int, slack: i
         if parts.heuristic != DOM_DEG:
             own = 1e200
             if s.cell_pair_count[cell]:
-                own = urgency(t, s, parts.switches, smallest_offer_pair(t, s, parts.switches, cell))
+                own = urgency(t, s, parts.switches, smallest_offer_pair(s, parts.switches, cell))
             if own > urgent:
                 continue
             if own < urgent:

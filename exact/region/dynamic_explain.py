@@ -58,7 +58,7 @@ def add_to_conflict(t: Tables, s: State, depth: int) -> None:
 
 
 @inline_flat_kernel
-def explain_all(t: Tables, s: State, depth: int) -> None:
+def explain_all(s: State, depth: int) -> None:
     """Add all earlier decisions."""
     for earlier in range(depth):
         s.explanation[earlier >> 6] |= bit(earlier)
@@ -139,11 +139,11 @@ def _explain_pairs(t: Tables, s: State, p: Spending) -> None:
     for cell in range(t.cells):
         pair = p.own_pair[cell]
         if pair and p.pair_count[pair] > s.offer[pair]:
-            explain_pair(t, s, p, cell, pair)
+            explain_pair(t, s, cell, pair)
 
 
 @inline_flat_kernel
-def explain_pair(t: Tables, s: State, p: Spending, cell: int, pair: int) -> None:
+def explain_pair(t: Tables, s: State, cell: int, pair: int) -> None:
     """Explain why ``cell`` demands a pair, and which of its pieces are placed."""
     add_demanding_neighbours(t, s, cell, t.pair_first[pair], t.pair_second[pair], t.pair_span[pair])
     for i in range(t.pair_piece_start[pair], t.pair_piece_start[pair + 1]):

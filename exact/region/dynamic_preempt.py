@@ -130,7 +130,7 @@ def _hold_pair(t: Tables, s: State, p: Spending, pair: int) -> bool:
             _start_reason(t, s, p)
             for other in range(t.cells):
                 if p.own_pair[other] == pair:
-                    explain_pair(t, s, p, other, pair)
+                    explain_pair(t, s, other, pair)
         _hold(t, s, p, piece, t.cells + pair)
     return is_new
 

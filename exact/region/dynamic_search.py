@@ -140,7 +140,7 @@ def _enter(t: Tables, s: State, p: Spending, state: RegionState, depth: int) -> 
     state.pending_before[depth] = -1
     if state.spent[depth] + state.bound[depth] * state.scalars[BALANCE] > state.scalars[ALLOWED]:
         clear_explanation(t, s)
-        explain_all(t, s, depth)
+        explain_all(s, depth)
         add_to_conflict(t, s, depth)
         return _JUMP
     if depth == t.cells:

@@ -29,7 +29,7 @@ from lns_support.jit import flat_kernel, inline_flat_kernel
 PAUSED, EXHAUSTED, FOUND = range(3)
 
 # indices in state.scalars
-DEPTH, NODES, BEST, ALLOWED, SPARE, FINISHED, BALANCE, START, RUNNING, LOOKAHEAD, PRICED, UNITS = range(12)
+DEPTH, NODES, BEST, ALLOWED, SPARE, FINISHED, BALANCE, RUNNING, LOOKAHEAD, PRICED, UNITS = range(11)
 TASKS, PENDING = 14, 15  # tasks made; height of the stack of pending tasks
 
 _ONE = np.uint64(1)

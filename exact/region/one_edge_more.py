@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from exact.region.options import ORDERS, PARTS, RegionOptions, options_without, parse_parts
-from exact.region.published import read_boards
+from exact.region.published_boards import read_boards
 from exact.region.resolve import resolve
 from exact.region.result import RegionStatus
 from exact.region.warmup import warm_up

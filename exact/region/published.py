@@ -8,8 +8,6 @@ A row is reused only for the same board and the same question (puzzle, order, pa
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import sys
 import time
 from collections.abc import Sequence
@@ -19,18 +17,17 @@ from pathlib import Path
 import numpy as np
 
 from exact.region.options import ORDERS, PARTS, RegionOptions, options_without, parse_parts
+from exact.region.published_boards import numbered_rows, read_boards
 from exact.region.resolve import resolve
 from exact.region.result import RegionResult, RegionStatus
 from exact.region.warmup import warm_up
 from exact.region.windows import rows
 from instances.board import Board
-from instances.formats import load_board, load_puzzle
+from instances.formats import load_puzzle
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns_support.csv_records import append_row
 from lns_support.errors import InputError
-from lns_support.files import read_text
-from lns_support.text import quoted
 
 _FIELDS = (
     "board", "published", "rows", "first", "mismatches", "status", "score_before", "score", "bound", "nodes", "seconds",
@@ -155,42 +152,6 @@ def table(results: Path, question: str) -> str:
     return "\n".join(out)
 
 
-def read_boards(path: Path, puzzle: Puzzle) -> list[tuple[int, Board]]:
-    """Read a collection of published boards.
-
-    Parameters
-    ----------
-    path : Path
-        CSV file with the columns ``score`` and ``board_edges`` (the letters of a viewer URL).
-    puzzle : Puzzle
-
-    Returns
-    -------
-    list of (int, Board)
-        Published score and board.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, there is no row, or a row has no board of the puzzle.
-    """
-    boards = []
-    for number, line in _read(path, ("score", "board_edges")):
-        url = f"#puzzle=published&board_w={puzzle.width}&board_h={puzzle.height}&board_edges={line['board_edges']}"
-        try:
-            boards.append((int(line["score"]), load_board(url, puzzle)[1]))
-        except ValueError as error:
-            why = (
-                error.message
-                if isinstance(error, InputError)
-                else f"score is {quoted(line['score'])}; expected a number"
-            )
-            raise InputError(why, path, number) from None
-    if not boards:
-        raise InputError("the file has no row with a board; expected 1 or more", path)
-    return boards
-
-
 def _row(
     puzzle: Puzzle, board: Board, number: int, score: int, height: int, first: int, result: RegionResult, cpu: float
 ) -> dict[str, object]:
@@ -229,25 +190,8 @@ def _settled(row: dict[str, str], limit: float) -> bool:
 
 def _rows(results: Path, question: str) -> list[dict[str, str]]:
     """The rows of the results for one question; none if there is no file."""
-    numbered = _read(results, _FIELDS) if results.exists() else []
+    numbered = numbered_rows(results, _FIELDS) if results.exists() else []
     return [row for _, row in numbered if row["question"] == question]
-
-
-def _read(path: Path, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
-    """(line number, row) of the rows of a CSV file. Raises InputError if a column is missing."""
-    reader = csv.DictReader(io.StringIO(read_text(path)), strict=True)
-    lines: list[tuple[int, dict[str, str]]] = []
-    try:
-        missing = [column for column in columns if column not in (reader.fieldnames or ())]
-        if missing:
-            raise InputError(f"there is no column '{missing[0]}'; expected {', '.join(columns)}", path, 1)
-        for line in reader:
-            if None in line.values():
-                raise InputError(f"the line is too short; expected {', '.join(columns)}", path, reader.line_num)
-            lines.append((reader.line_num, line))
-    except csv.Error as error:
-        raise InputError(f"the file is not valid CSV: {error}", path) from None
-    return lines
 
 
 if __name__ == "__main__":

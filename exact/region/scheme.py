@@ -100,13 +100,14 @@ class RegionShape:
 
 
 @lru_cache(maxsize=256)
-def _cached_scheme(shape: RegionShape, most: int) -> SearchScheme:
+def cached_scheme(shape: RegionShape, most: int) -> SearchScheme:
+    """The scheme for at most ``most`` mismatches, made once; -1: one stage, along the longer side."""
     return make_scheme(shape, most) if most >= 0 else direct_scheme(shape.order_along())
 
 
 def scheme_for(shape: RegionShape, r: int) -> SearchScheme:
     """The scheme of a region for at most ``r`` mismatches, kept for the next board; -1: one stage."""
-    return _cached_scheme(shape, shape.round_up(r) if r >= 0 else -1)
+    return cached_scheme(shape, shape.round_up(r) if r >= 0 else -1)
 
 
 def make_scheme(shape: RegionShape, most: int) -> SearchScheme:

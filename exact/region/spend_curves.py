@@ -48,11 +48,10 @@ def is_band(puzzle: Puzzle, cells: Ints) -> bool:
     return bool(longer >= 2 * shorter > 2 and 10 * len(cells) >= 9 * box)
 
 
-def make_spend_curves(puzzle: Puzzle, cells: Ints, *, curves: bool = True) -> dict[str, SpendCurves]:
+def make_spend_curves(puzzle: Puzzle, cells: Ints) -> dict[str, SpendCurves]:
     """The spend curves worth trying for a region, by name, the most promising first.
 
-    ``cells``: its free cells on the board. Without ``curves`` there is only one search along the region, with
-    mismatches allowed anywhere.
+    ``cells``: its free cells on the board.
     """
     rows, columns = np.divmod(cells, puzzle.width)
     height, width = len(np.unique(rows)), len(np.unique(columns))
@@ -61,9 +60,6 @@ def make_spend_curves(puzzle: Puzzle, cells: Ints, *, curves: bool = True) -> di
         axes.reverse()
     if max(height, width) >= 2 * min(height, width):
         axes = axes[:1]
-    if not curves or len(cells) < 2:
-        _, along, across = axes[0]
-        return {"plain": _without_limits(np.lexsort((across, along)).astype(np.int64))}
     named = {}
     for head, tail in _BLOCKS_WITHOUT_SHARE:
         for name, along, across in axes:
@@ -105,18 +101,6 @@ def orders_from_both_ends(puzzle: Puzzle, cells: Ints) -> tuple[Ints, Ints]:
     rows, columns = np.divmod(cells, puzzle.width)
     along, across = (columns, rows) if len(np.unique(rows)) <= len(np.unique(columns)) else (rows, columns)
     return np.lexsort((across, along)).astype(np.int64), np.lexsort((across, -along)).astype(np.int64)
-
-
-def _without_limits(order: Ints) -> SpendCurves:
-    """One search, mismatches allowed anywhere."""
-    n = len(order)
-    return SpendCurves(
-        order=order,
-        starts=np.zeros(1, dtype=np.int64),
-        curve=np.ones((1, n), dtype=np.int64),
-        total=1,
-        ends=np.array([0, n], dtype=np.int64),
-    )
 
 
 def _equal_shares(order: Ints, block_of: Ints, head: int, tail: int) -> SpendCurves:

@@ -22,7 +22,7 @@ from exact.region.kernel import (
     start_search,
 )
 from exact.region.order import make_slots
-from exact.region.scheme import RegionShape, SearchScheme, direct_scheme, make_scheme
+from exact.region.scheme import RegionShape, SearchScheme, cached_scheme
 from exact.region.state import RegionState
 
 
@@ -102,6 +102,6 @@ class StaticSearch:
 
 @lru_cache(maxsize=256)
 def _slots(shape: RegionShape, most: int) -> tuple[SearchScheme, dict[str, Any]]:
-    """The scheme for at most ``most`` mismatches and its arrays by slot; -1: one stage, along the longer side."""
-    scheme = make_scheme(shape, most) if most >= 0 else direct_scheme(shape.order_along())
+    """The scheme for at most ``most`` mismatches and its arrays by slot; -1: one stage."""
+    scheme = cached_scheme(shape, most)
     return scheme, make_slots(shape.plan, scheme)

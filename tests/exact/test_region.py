@@ -17,7 +17,15 @@ from exact.region.lagrangian import LagrangianSearch
 from exact.region.plan import make_state, plan_region
 from exact.region.region_search import RegionSearch
 from exact.region.resolve import RegionOptions, RegionResult, RegionStatus, resolve
-from exact.region.scheme import DIRECT, RegionShape, SearchScheme, direct_scheme, make_scheme
+from exact.region.scheme import (
+    DIRECT,
+    RegionShape,
+    SearchScheme,
+    cached_scheme,
+    direct_scheme,
+    make_scheme,
+    scheme_for,
+)
 from exact.region.spend_curves import make_spend_curves, orders_from_both_ends
 from exact.region.state import OUTSIDE, RegionPlan, RegionState
 from exact.region.warmup import warm_up
@@ -66,6 +74,7 @@ def test_the_random_windows_cover_every_feature() -> None:
 def test_schemes_agree_with_a_plain_search_when_small_windows_are_halved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("exact.region.scheme._CELLS_OF_LEVELS", (0, 4, 6, 8, 9))
     monkeypatch.setattr("exact.region.static._slots", static._slots.__wrapped__)
+    monkeypatch.setattr("exact.region.static.cached_scheme", cached_scheme.__wrapped__)
     split = 0
     for seed in range(600):
         window = random_window(seed)
@@ -159,6 +168,22 @@ def test_some_start_of_every_spend_curve_allows_every_distribution_of_mismatches
                 for start, curve in zip(curves.starts, curves.curve, strict=True):
                     ok |= bool((np.cumsum(np.roll(spent, -start)) <= r * curve // curves.total).all())
                 assert ok, (curves, spent, r)
+
+
+@pytest.mark.parametrize(("curves", "r"), [(True, 3), (True, -1), (False, 3)])
+def test_both_orders_share_the_scheme_of_a_region(curves: bool, r: int) -> None:
+    puzzle, board = planted(1, 8, 8, 5)
+    plan, state, used, placements = _prepared(puzzle, board, window(puzzle, 4, 4, 2, 2))
+    shape = RegionShape(puzzle, plan, 0)
+    search = static.StaticSearch(shape, state, used, placements, balance=1, lookahead=1, curves=curves)
+    assert search.start(r)
+    assert search.scheme is scheme_for(shape, r if curves else -1)
+
+
+def test_the_spend_curves_of_one_cell_are_one_search_that_allows_all_mismatches() -> None:
+    puzzle, _ = planted(1, 8, 8, 5)
+    for curves in make_spend_curves(puzzle, np.array([27], dtype=np.int64)).values():
+        assert [np.asarray(part).tolist() for part in curves] == [[0], [0], [[1]], 1, [0, 1]]
 
 
 def _prepared(puzzle: Puzzle, board: Board, cells: list[int]) -> tuple[RegionPlan, RegionState, np.ndarray, np.ndarray]:
