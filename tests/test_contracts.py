@@ -30,8 +30,11 @@ def modules() -> dict[str, Path]:
 def has_kernel(path: Path) -> bool:
     """Whether a function of the file uses a decorator of `lns_support.jit`."""
     functions = [node for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.FunctionDef)]
-    used = {ast.unparse(decorator).split(".")[-1] for function in functions for decorator in function.decorator_list}
-    return bool(used & DECORATORS)
+    return any(is_kernel_decorator(decorator) for function in functions for decorator in function.decorator_list)
+
+
+def is_kernel_decorator(decorator: ast.expr) -> bool:
+    return ast.unparse(decorator).split(".")[-1] in DECORATORS
 
 
 @cache
@@ -55,6 +58,17 @@ def test_kernel_modules_import_no_files_no_command_line_and_no_tuning(graph: gri
         imported = graph.find_upstream_modules(kernel)
         wrong = [name for name in imported if f"{name}.".startswith(tuple(f"{one}." for one in NOT_FOR_KERNELS))]
         assert not wrong, f"{kernel} imports {wrong}"
+
+
+def test_kernels_use_all_their_parameters() -> None:
+    paths = modules()
+    unused = []
+    for name in kernel_modules():
+        for function in ast.walk(ast.parse(paths[name].read_bytes())):
+            if isinstance(function, ast.FunctionDef) and any(map(is_kernel_decorator, function.decorator_list)):
+                used = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+                unused += [f"{name}.{function.name}({arg.arg})" for arg in function.args.args if arg.arg not in used]
+    assert not unused
 
 
 def test_weaker_type_checks_are_for_kernel_modules_only() -> None:

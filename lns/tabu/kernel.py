@@ -191,7 +191,7 @@ def _rotation_of(state: TabuState, cell: int, piece: int) -> int:
 
 
 @inline_kernel
-def _best_swap_change(problem: TabuProblem, state: TabuState, at: int) -> int:
+def _best_swap_change(state: TabuState, at: int) -> int:
     """Score change of the best swap with a later position, tabu or not; at most NO_SWAP if there is none."""
     first = at // BLOCK * BLOCK
     row, now = state.swap_matches[at, first:], state.current_matches[first:]
@@ -240,7 +240,7 @@ def run_moves(problem: TabuProblem, state: TabuState, count: int, target: int) -
                     move_a, move_b, move_rotation = a, NO_CELL, rotation
                 top = delta
             evaluated += problem.group_end[i] - i - 1
-            if _best_swap_change(problem, state, i) < top:
+            if _best_swap_change(state, i) < top:
                 continue
             for j in range(i + 1, problem.group_end[i]):
                 delta = np.int64(state.swap_matches[i, j]) - now_a - np.int64(state.current_matches[j])
