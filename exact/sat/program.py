@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -19,6 +20,14 @@ PREFIX = "program:"
 """Before the name of the program in the name of a SAT solver."""
 
 _SATISFIABLE, _UNSATISFIABLE = 10, 20  # exit statuses of SAT solvers
+_TOLERANCE_S = 0.2  # two clocks of the system count the processor time of a program
+
+
+def _has_used_its_time() -> bool:
+    """Whether a program that ended has used the processor time of the limit: minisat catches the signal, then ends."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_CPU)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return limit != resource.RLIM_INFINITY and used.ru_utime + used.ru_stime >= limit - _TOLERANCE_S
 
 
 def run_program(words: str, encoding: Encoding, folder: Path) -> tuple[list[int] | None, int]:
@@ -58,9 +67,10 @@ def run_program(words: str, encoding: Encoding, folder: Path) -> tuple[list[int]
     ended = subprocess.run(
         [path, *options, *files], capture_output=True, text=True, errors="replace", preexec_fn=die_with_parent
     )
-    if ended.returncode == -signal.SIGXCPU:
+    has_answer = ended.returncode in (_SATISFIABLE, _UNSATISFIABLE)
+    if ended.returncode == -signal.SIGXCPU or (not has_answer and _has_used_its_time()):
         os.kill(os.getpid(), signal.SIGXCPU)  # the limit of processor time holds for this process and its program
-    if ended.returncode not in (_SATISFIABLE, _UNSATISFIABLE):
+    if not has_answer:
         raise RuntimeError(f"the program {name} ended with status {ended.returncode} and no answer")
     answer = result.read_text() if result.exists() else ended.stdout
     decisions = re.search(r"^c?\s*decisions\s*:?\s+([0-9]+)", ended.stdout, re.MULTILINE)

@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -134,6 +135,25 @@ def test_a_sat_program_that_reaches_its_limit_leaves_no_files(
     assert outcome.status is SolveStatus.BUDGET_SPENT
     assert started.read_text().startswith("c "), "the program had got its formula"
     assert list(temporary.iterdir()) == []
+
+
+def test_a_sat_program_that_catches_the_signal_of_its_limit_has_spent_its_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As minisat does, which then ends with status 0 and no answer. One that ends so early has failed."""
+    program = (
+        f"#!{sys.executable}\nimport signal, sys\nsignal.signal(signal.SIGXCPU, lambda *_: sys.exit(0))\n"
+        "while 'patient' in sys.argv[0]:\n    pass\n"
+    )
+    for name in ("patient", "hasty"):
+        (tmp_path / name).write_text(program)
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    request = Request(seconds=2.0, processor_time=True, sat_solver="program:patient")
+    assert solve_request(uniform(3, 3, 3).puzzle, request, "sat:half-3").status is SolveStatus.BUDGET_SPENT
+    hasty = replace(request, sat_solver="program:hasty")
+    with pytest.raises(ChildProcessError, match="the program hasty ended with status 0 and no answer"):
+        solve_request(uniform(3, 3, 3).puzzle, hasty, "sat:half-3")
 
 
 def load_slowly() -> None:
