@@ -168,6 +168,8 @@ def improve(
         raise InputError(f"unknown goal '{goal}'; expected {' or '.join(GOALS)}")
     _check_colours(colours)
     check_shape(width, height)
+    if min(width, height) < 2:
+        raise InputError(f"a board of {width} x {height}; expected two rows and two columns at least")
     random = PortableRandom(seed)
     count = joint_count(width, height)
     current: Design | None = None

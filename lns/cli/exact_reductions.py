@@ -7,8 +7,9 @@ from pathlib import Path
 
 from lns.terminal.options import check_files
 from lns.terminal.output import print_text
-from lns_support.text import count_of
+from lns_support.text import count_of, quoted
 
+MAX_DIGITS = 9  # of a colour
 Adjacency = dict[str, list[str]]
 
 
@@ -86,7 +87,8 @@ def _read_graph(path: Path) -> Adjacency:
     graph: Adjacency = {}
     for number, words in _lines(path):
         if len(words) > 2 or (len(words) == 2 and words[0] == words[1]):
-            raise InputError(f"line {number}: '{' '.join(words)}'; expected two different nodes, or one alone", path)
+            shown = quoted(" ".join(words))
+            raise InputError(f"line {number}: {shown}; expected two different nodes, or one alone", path)
         for word in words:
             graph.setdefault(word, [])
         if len(words) == 2 and words[1] not in graph[words[0]]:
@@ -100,8 +102,9 @@ def _read_pieces(path: Path) -> list[list[int]]:
 
     pieces = []
     for number, words in _lines(path):
-        if len(words) != 4 or not all(word.isdecimal() for word in words):
-            raise InputError(f"line {number}: '{' '.join(words)}'; expected the four colours of a piece", path)
+        if len(words) != 4 or not all(word.isdecimal() and len(word) <= MAX_DIGITS for word in words):
+            shown = quoted(" ".join(words))
+            raise InputError(f"line {number}: {shown}; expected the four colours of a piece", path)
         pieces.append([int(word) for word in words])
     return pieces
 

@@ -45,6 +45,8 @@ def test_a_single_solution_and_the_proof_that_there_is_none(capsys: pytest.Captu
         (["hard", "--width", "3", "--colours", "2", "--joints", "12"], "2 joints; a board of 3 x 3 has 12"),
         (["hard", "--width", "2", "--colours", "2", "--joints", "1021"], "the character '0'; expected the digits 1"),
         (["hard", "--width", "3", "--colours", "40", "--trees", "3"], "40 colours; expected 1 to 35, one digit or"),
+        (["hard", "--width", "1", "--colours", "1", "--trees", "3"], "a board of 1 x 1; expected two rows and two"),
+        (["single", "--width", "2", "--height", "1", "--colours", "2"], "a board of 2 x 1; expected two rows and two"),
         (["single", "--width", "2", "--height", "1", "--colours", "40", "--every"], "40 colours; expected 1 to 35"),
         *(
             (
@@ -92,6 +94,7 @@ def test_graphs_are_compared_and_read_back(capsys: pytest.CaptureFixture[str]) -
         ("a b c\n", [], "line 1: 'a b c'; expected two different nodes, or one alone"),
         ("\na a\n", [], "line 2: 'a a'; expected two different nodes"),
         ("0 2 3\n", ["--pieces"], "line 1: '0 2 3'; expected the four colours of a piece"),
+        (f"0 2 1 {'9' * 5000}\n", ["--pieces"], "999…'; expected the four colours of a piece"),
         ("0 2 3 4\n", ["--pieces"], "encodes no node of a graph"),
     ],
 )
