@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import shlex
 import signal
@@ -83,9 +84,9 @@ class SignalStop(StopRule):
         """The handler of the signal."""
         if self.number:
             os._exit(128 + number)  # files are only ever replaced, so the last checkpoint is whole; workers end too
-        if not self._searching:
-            raise SystemExit(128 + number)
         self.number = number
+        if not self._searching:  # some imports swallow this; the search then ends as soon as it begins
+            raise SystemExit(128 + number)
         how = "Ctrl-C" if number == signal.SIGINT else signal.Signals(number).name
         # below the live line, in which a terminal shows ^C
         print_error(f"{chr(10) * sys.stderr.isatty()}lns: {how}: saving; once more ends at once")
@@ -150,6 +151,8 @@ def ended(result: Result, end: SearchEnd, args: argparse.Namespace, *, target: i
         elif result.record or (signals.number and not args.json):
             _print_summary(result, table(added["stats"]) if args.stats else "", with_url=args.url)
     if signals.number:
+        if result.record:
+            _print_write_errors(result)
         return 128 + signals.number
     if not result.record:
         raise InputError(
@@ -157,9 +160,15 @@ def ended(result: Result, end: SearchEnd, args: argparse.Namespace, *, target: i
             f"expected more time: {command_name()} resume {shlex.quote(str(result.run_dir))} --time S"
         )
     if result.write_errors:
-        print_error(f"lns: not written: {', '.join(result.write_errors)}; the board is above")
+        _print_write_errors(result)
         return BAD_INPUT
     return DONE if target is None or result.score >= target else ANSWER_IS_NO
+
+
+def _print_write_errors(result: Result) -> None:
+    """Say what could not be written, if anything."""
+    if result.write_errors:
+        print_error(f"lns: not written: {', '.join(result.write_errors)}; the board is above")
 
 
 def _print_summary(result: Result, stats: str, *, with_url: bool) -> None:
@@ -178,10 +187,16 @@ def _print_summary(result: Result, stats: str, *, with_url: bool) -> None:
         f"{count_of(workers, 'worker')}, seed {result.seed}",
         indent=12,
     )
-    print_text(f"saved in    {result.run_dir}")
-    directory = shlex.quote(str(result.run_dir))
+    is_gone = result.run_dir is None or not Path(result.run_dir).is_dir()  # somebody may have removed it
+    if not is_gone:
+        print_text(f"saved in    {result.run_dir}")
     if with_url or result.write_errors:
         print_text(f"viewer      {result.url or 'none: it has no letter for some of the colours'}")
+    if result.write_errors and result.board is not None and not result.url:
+        print_text(f"placements  {json.dumps(result.record['placements'])}")
+    if is_gone:
+        return
+    directory = shlex.quote(str(result.run_dir))
     if result.record:
         print_text(f"see it      {command_name()} show {directory}")
     if (

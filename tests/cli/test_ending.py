@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import argparse
+import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from instances.board import Board
 from instances.formats import load_puzzle
-from lns.api.solving import resume
+from instances.puzzle import Puzzle
+from lns.api.solving import resume, solve
+from lns.cli.ending import SignalStop, ended
 from lns.cli.main import main
 from lns.cli.watch import _footer
 from lns.engine import FoundBoard
@@ -104,6 +111,36 @@ def test_lns_stop_ends_a_run_in_order(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_kills_at_random_moments_lose_nothing(tmp_path: Path) -> None:
     outcome = torture_kills(tmp_path, 8, 7)
     assert outcome["at a moment, at work"] + outcome["at a call, at work"] >= 4
+
+
+@pytest.mark.parametrize("number", [0, signal.SIGINT])
+def test_a_board_that_could_not_be_written_is_printed(
+    number: int, tmp_path: Path, params: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run directory was removed, and no viewer has letters for the colours; also after Ctrl-C."""
+    puzzle = load_puzzle("like-e2-6x6")
+    colours = np.where(puzzle.pieces > 0, puzzle.pieces + 60, 0)
+    many = Puzzle(name="many", width=puzzle.width, height=puzzle.height, pieces=colours)
+    found = solve(many, engine="tabu", steps=1, seed=1, workers=1, run_dir=tmp_path / "run", progress=None)
+    assert found.board is not None and not found.url
+    lost = replace(found, write_errors=["best.json"])
+    shutil.rmtree(tmp_path / "run")
+    end = mock.Mock(signals=mock.Mock(number=int(number)))
+    status = ended(lost, end, argparse.Namespace(stats=False, json=False, url=False), target=None)
+    assert status == (130 if number else 2)
+    said = capsys.readouterr()
+    (line,) = (line for line in said.out.splitlines() if line.startswith("placements"))
+    assert json.loads(line.removeprefix("placements")) == found.record["placements"]
+    assert "not written: best.json; the board is above" in said.err
+    assert "saved in" not in said.out and "resume" not in said.out, "there is no run"
+
+
+def test_a_signal_that_an_import_swallows_ends_the_search_when_it_begins() -> None:
+    signals = SignalStop()
+    with contextlib.suppress(SystemExit):  # as some imports do
+        signals.handle(signal.SIGINT, None)
+    assert signals.number == signal.SIGINT
+    assert signals(mock.Mock()) == "SIGINT"
 
 
 def test_the_end_is_a_few_short_lines_with_the_next_commands(
