@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-from exact.rowscan.bench import placements_per_second
+from exact.measurements.rowscan_speed import placements_per_second
 from instances.formats import load_puzzle, shipped_instances
 from instances.puzzle import Puzzle
 from lns.loop.construction import Construction

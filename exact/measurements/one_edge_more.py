@@ -1,4 +1,4 @@
-"""One edge more in a window? `python -m exact.region.one_edge_more BOARDS --puzzle INSTANCE --windows 5x6,5x8`.
+"""One edge more in a window? `python -m exact.measurements.one_edge_more BOARDS --puzzle INSTANCE --windows 5x6,5x8`.
 
 BOARDS is a CSV file with the columns score and board_edges, or the ``boards.jsonl`` of a run directory. Windows are all
 rectangles of a shape with a given share of the mismatches of their board; a random sample of them is searched for a
@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
+from exact.measurements.published_boards import read_boards
 from exact.region.options import ORDERS, PARTS, RegionOptions, options_without, parse_parts
-from exact.region.published_boards import read_boards
 from exact.region.resolve import resolve
 from exact.region.result import RegionStatus
 from exact.region.warmup import warm_up
@@ -36,7 +36,7 @@ _HEADER = "| window | windows | decided | improved | nodes, median | s, median |
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print a row of the table for each shape. Returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m exact.region.one_edge_more", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m exact.measurements.one_edge_more", description=__doc__)
     parser.add_argument("boards", metavar="BOARDS", type=Path, help="CSV file or boards.jsonl")
     parser.add_argument("--puzzle", metavar="INSTANCE", required=True)
     parser.add_argument("--windows", metavar="HxW,HxW", default="5x4,5x6,5x8", help="shapes (default 5x4,5x6,5x8)")

@@ -1,4 +1,4 @@
-"""Windows of full rows on published boards: `python -m exact.region.published BOARDS.csv --puzzle INSTANCE`.
+"""Windows of full rows on published boards: `python -m exact.measurements.full_rows BOARDS.csv --puzzle INSTANCE`.
 
 For every board and height it re-solves the window of full rows with the most mismatches, or every window, and prints a
 table of how many were proven. A row of a CSV file is appended for each window, so that a stopped run can be continued.
@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
+from exact.measurements.published_boards import numbered_rows, read_boards
 from exact.region.options import ORDERS, PARTS, RegionOptions, options_without, parse_parts
-from exact.region.published_boards import numbered_rows, read_boards
 from exact.region.resolve import resolve
 from exact.region.result import RegionResult, RegionStatus
 from exact.region.warmup import warm_up
@@ -37,7 +37,7 @@ _FIELDS = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Re-solve the windows that are not in the results yet, then print the table. Returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m exact.region.published", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m exact.measurements.full_rows", description=__doc__)
     parser.add_argument("boards", metavar="BOARDS.csv", type=Path, help="columns score and board_edges")
     parser.add_argument("--puzzle", metavar="INSTANCE", required=True)
     parser.add_argument("--rows", metavar="N,N", default="2,3,4", help="heights of the windows (default 2,3,4)")

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from exact.region.one_edge_more import damaged_windows, main
+from exact.measurements.one_edge_more import damaged_windows, main
 from instances.board import Board
 from instances.formats import viewer_url, write
 from instances.verify import verify

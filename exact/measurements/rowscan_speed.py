@@ -31,7 +31,7 @@ def placements_per_second(puzzle: Puzzle, nodes: int = 2_000_000_000) -> float:
 
 
 def main() -> None:
-    """``python -m exact.rowscan.bench INSTANCE [NODES]``: print it."""
+    """``python -m exact.measurements.rowscan_speed INSTANCE [NODES]``: print it."""
     import sys
 
     from instances.formats import load_puzzle

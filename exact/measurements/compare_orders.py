@@ -1,4 +1,4 @@
-"""Compare static and dynamic orders: `python -m exact.region.compare_orders BOARDS.csv --puzzle INSTANCE`.
+"""Compare static and dynamic orders: `python -m exact.measurements.compare_orders BOARDS.csv --puzzle INSTANCE`.
 
 Shapes: HxW, the rectangle with the most mismatches; ``touched``, the cells that touch a mismatch; ``around``, these
 and their neighbours (`lns improve --around-mismatches`); ``scatteredN``, N random cells, half of them at a mismatch.
@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
+from exact.measurements.published_boards import read_boards
 from exact.region.dynamic import DynamicSearch
 from exact.region.options import RegionOptions, options_without
-from exact.region.published_boards import read_boards
 from exact.region.resolve import resolve
 from exact.region.result import RegionStatus
 from exact.region.warmup import warm_up
@@ -42,7 +42,7 @@ _SHAPES = "2x16,2x10,3x7,3x4,4x4,4x5,5x5,scattered24,scattered32,scattered48,tou
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print a table by shape and order: windows proven, median nodes, median and total CPU seconds."""
-    parser = argparse.ArgumentParser(prog="python -m exact.region.compare_orders", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m exact.measurements.compare_orders", description=__doc__)
     parser.add_argument("boards", metavar="BOARDS.csv", type=Path, help="columns score and board_edges")
     parser.add_argument("--puzzle", metavar="INSTANCE", required=True)
     parser.add_argument("--shapes", metavar="S,S", default=_SHAPES, help=f"default {_SHAPES}")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from exact.region import compare_orders
-from exact.region.published import main, worst_rows
-from exact.region.published_boards import read_boards
+from exact.measurements import compare_orders
+from exact.measurements.full_rows import main, worst_rows
+from exact.measurements.published_boards import read_boards
 from instances.board import Board
 from instances.formats import viewer_url, write
 from tests.instances.small_puzzles import planted
@@ -115,7 +115,7 @@ def test_no_module_imports_from_a_command_line() -> None:
         for path, text in texts.items()
         if '\nif __name__ == "__main__":\n' in text
     }
-    assert "exact.region.published" in programs
+    assert "exact.measurements.full_rows" in programs
     for path, text in texts.items():
         imported = {node.module for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)}
         assert not imported & programs, path
