@@ -10,10 +10,12 @@ import logging
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from instances.board import Board
 from instances.puzzle import Puzzle
 from lns.params import Params
 from lns.runs.files import utc_now
@@ -355,6 +357,7 @@ def benchmark(
     fresh: int | None = None,
     params: Params | None = None,
     table: str | PathLike[str] | None = None,
+    boards: str | PathLike[str] | None = None,
     note: str = "",
     on_run: Callable[[str, str, BenchmarkRun], None] | None = None,
     on_row: Callable[[BenchmarkRow], None] | None = None,
@@ -379,6 +382,9 @@ def benchmark(
         Parameters of the engine.
     table : path, optional
         CSV file to which each row is appended as soon as it is complete.
+    boards : path, optional
+        Directory for the best board of each run, with the fields of ``best.json``: ROW-SEED.json, in place of an
+        earlier file. It is made if it is missing. With ablations: of the whole engine.
     note : str
         What is measured, for the table.
     on_run, on_row, on_ablation : callable, optional
@@ -393,12 +399,14 @@ def benchmark(
     Raises
     ------
     InputError
-        A row or the engine is unknown, data is missing, or the table cannot be written.
+        A row or the engine is unknown, data is missing, or the table or a board cannot be written.
     """
     if with_ablations and engine != "auto":
         raise InputError(f"ablations are of the main engine; expected no engine '{engine}' with them")
     if table is not None:
         benchmarks.check_table(Path(table))
+    if boards is not None:
+        _make_folder(Path(boards))
     options = BenchmarkOptions(
         time=time, seeds=seeds, first_seed=first_seed, workers=workers, engine=engine, search_floor=search_floor
     )
@@ -411,7 +419,11 @@ def benchmark(
             continue
         puzzle = make_puzzle()
         variants = ablate.variants(base) if with_ablations else {ablate.BASELINE: base}
-        runs = _run_variants(name, puzzle, variants, options, on_run)
+        write_best = None
+        if boards is not None:
+            instance = name if name not in benchmarks.PUBLIC else str(Path(data or "") / f"{name}.txt")
+            write_best = partial(_write_best, Path(boards), name, puzzle, instance)
+        runs = _run_variants(name, puzzle, variants, options, on_run, write_best)
         for variant, variant_runs in runs.items():
             notes = (
                 f"engine {engine}" if engine != "auto" else "",
@@ -421,12 +433,12 @@ def benchmark(
                 note,
             )
             values = benchmarks.table_row(name, puzzle, variant_runs, options, "; ".join(filter(None, notes)))
-            boards = benchmarks.boards_by_score(variant_runs, workers)
+            rates = benchmarks.boards_by_score(variant_runs, workers)
             hours = benchmarks.core_hours(variant_runs, workers)
             results.append(
                 BenchmarkRow(
                     instance=name, variant=variant, engine=engine, runs=tuple(variant_runs), values=values,
-                    boards_per_core_hour=boards, core_hours=hours,
+                    boards_per_core_hour=rates, core_hours=hours,
                 )
             )  # fmt: skip
             if on_row is not None:
@@ -444,12 +456,27 @@ def _run_variants(
     variants: dict[str, Params],
     options: BenchmarkOptions,
     on_run: Callable[[str, str, BenchmarkRun], None] | None,
+    write_best: Callable[[int, Board, float], None] | None,
 ) -> dict[str, list[BenchmarkRun]]:
     """The runs of each variant, seed by seed, so that other load on the machine affects all variants alike."""
     runs: dict[str, list[BenchmarkRun]] = {variant: [] for variant in variants}
     for seed in range(options.first_seed, options.first_seed + options.seeds):
         for variant, params in variants.items():
-            runs[variant].append(benchmarks.run_benchmark(puzzle, params, seed, options))
+            on_best = partial(write_best, seed) if write_best is not None and variant == ablate.BASELINE else None
+            runs[variant].append(benchmarks.run_benchmark(puzzle, params, seed, options, on_best))
             if on_run is not None:
                 on_run(name, variant, runs[variant][-1])
     return runs
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"the directory of the boards cannot be made: {error.strerror}", path) from None
+
+
+def _write_best(
+    folder: Path, name: str, puzzle: Puzzle, instance: str, seed: int, board: Board, elapsed_s: float
+) -> None:
+    benchmarks.write_best(folder / f"{name}-{seed}.json", puzzle, instance, seed, board, elapsed_s)

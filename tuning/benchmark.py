@@ -6,6 +6,7 @@ better per core-hour. Boards are distinct if they come from different prefixes (
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import statistics
@@ -16,7 +17,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from instances.formats import load_puzzle
+from instances.board import Board
+from instances.formats import best_json, load_puzzle
 from instances.generate import family
 from instances.puzzle import IntArray, Puzzle
 from lns.distinct_boards import DistinctBoards
@@ -25,7 +27,7 @@ from lns.params import Params
 from lns_support.child_process import peak_bytes
 from lns_support.csv_records import append_row
 from lns_support.errors import InputError
-from lns_support.files import read_text
+from lns_support.files import atomic_write, read_text
 from lns_support.version import __version__
 
 PUBLIC = ("eternity2_clue1", "eternity2", "eternity2_clue5", "meta16", "meta14", "meta12", "meta10")
@@ -146,7 +148,13 @@ def select_rows(names: list[str], data: Path | None, fresh: int) -> list[tuple[s
     return [(name, known[name]) for name in names or known]
 
 
-def run_benchmark(puzzle: Puzzle, params: Params, seed: int, options: BenchmarkOptions) -> BenchmarkRun:
+def run_benchmark(
+    puzzle: Puzzle,
+    params: Params,
+    seed: int,
+    options: BenchmarkOptions,
+    on_best: Callable[[Board, float], None] | None = None,
+) -> BenchmarkRun:
     """Make one run.
 
     Parameters
@@ -159,6 +167,8 @@ def run_benchmark(puzzle: Puzzle, params: Params, seed: int, options: BenchmarkO
         Random seed.
     options : BenchmarkOptions
         Time, workers, engine, search floor.
+    on_best : callable, optional
+        Called with each new best board, and the seconds after which it was found.
     """
     floor, workers = options.search_floor, options.workers
     if floor:
@@ -172,6 +182,8 @@ def run_benchmark(puzzle: Puzzle, params: Params, seed: int, options: BenchmarkO
     def on_report(search: Archipelago) -> None:
         if search.best_score > max(reached, default=-1):
             reached[search.best_score] = search.elapsed
+            if on_best is not None and search.best is not None:
+                on_best(search.best, search.elapsed)
         peaks.update({pid: peak for pid in search.pids.values() if (peak := peak_bytes(pid))})
         for _, board in search.pop_boards():
             if board.score >= min_score:  # new bests are reported too
@@ -187,6 +199,21 @@ def run_benchmark(puzzle: Puzzle, params: Params, seed: int, options: BenchmarkO
         seed=seed, score=search.best_score, reached=reached, boards=boards, nodes_per_s=rate, seconds=elapsed,
         peak_bytes=memory,
     )  # fmt: skip
+
+
+def write_best(path: Path, puzzle: Puzzle, instance: str, seed: int, board: Board, elapsed_s: float) -> None:
+    """Write the board that a run has found after ``elapsed_s`` seconds, with the fields of ``best.json``.
+
+    Raises
+    ------
+    InputError
+        The file cannot be written.
+    """
+    fields = best_json(puzzle, board, instance=instance, seed=seed, elapsed_s=round(elapsed_s, 3))
+    try:
+        atomic_write(path, json.dumps(fields) + "\n")
+    except OSError as error:
+        raise InputError(f"the board cannot be written: {error.strerror}", path) from None
 
 
 def count_board(distinct_boards: DistinctBoards, scores: list[int], placements: IntArray, score: int) -> None:

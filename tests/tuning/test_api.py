@@ -68,7 +68,7 @@ def test_all_settings_can_be_given_as_one_request(made_up, monkeypatch, tmp_path
 def test_benchmark_returns_rows_and_calls_back(monkeypatch, tmp_path, capsys):
     made = []
 
-    def run(puzzle, params, seed, options):
+    def run(puzzle, params, seed, options, on_best):
         made.append((puzzle.name, params, seed))
         return benchmark.BenchmarkRun(seed, 9, {9: 1.0}, {8: 2, 9: 1} if options.search_floor else {}, 1e6, 3600.0)
 

@@ -157,6 +157,28 @@ def test_complete_rows_are_printed_if_a_later_one_fails(monkeypatch, capsys):
     assert [(row["instance"], row["scores"]) for row in told["rows"]] == [("like-e2-20x20", [9, 9])]
 
 
+def test_the_best_board_of_each_run_is_kept(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(benchmark, "SHIPPED", ("like-e2-5x5",))
+    folder = tmp_path / "new" / "boards"
+    arguments = ["--rows", "like-e2-5x5", "--seeds", "2", "--first-seed", "3", "--workers", "1", "--time", "0.5"]
+    assert main(["ladder", *arguments, "--boards", str(folder), "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert sorted(path.name for path in folder.iterdir()) == ["like-e2-5x5-3.json", "like-e2-5x5-4.json"]
+    for seed, score in zip((3, 4), row["scores"], strict=True):
+        path = folder / f"like-e2-5x5-{seed}.json"
+        fields = json.loads(path.read_text())
+        assert (fields["instance"], fields["seed"], fields["score"]) == ("like-e2-5x5", seed, score)
+        assert main(["verify", str(path), "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["score"] == score
+
+
+def test_a_folder_for_boards_that_cannot_be_made_is_refused_before_the_runs(tmp_path, capsys):
+    (tmp_path / "file").touch()
+    assert main(["ladder", "--rows", "like-e2-16x16", "--boards", str(tmp_path / "file" / "boards")]) == 2
+    error = capsys.readouterr().err
+    assert "cannot be made" in error and "boards" in error and error.count("\n") == 1
+
+
 @pytest.mark.parametrize("engine,unit", [("tabu", "M moves/s"), ("lns", "M nodes/s")])
 def test_a_row_gives_the_unit_of_its_rate(monkeypatch, capsys, engine, unit):
     monkeypatch.setattr(

@@ -46,6 +46,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--params", type=Path, metavar="FILE", help="read parameters from this TOML file")
     parser.add_argument("--table", type=Path, metavar="CSV", help="append the rows to this table, as runs/ladder.csv")
+    parser.add_argument(
+        "--boards", type=Path, metavar="DIR",
+        help="write the best board of each run into this directory, as ROW-SEED.json (default: boards are not kept)",
+    )  # fmt: skip
     parser.add_argument("--note", default="", help="what is measured, for the note column of the table")
     parser.add_argument("--json", action="store_true", help="print one JSON object with the rows to stdout")
     parser.epilog = (
@@ -96,6 +100,7 @@ def run(args: argparse.Namespace) -> int:
                 fresh=args.fresh,
                 params=parameters.load(args.params) if args.params else None,
                 table=args.table,
+                boards=args.boards,
                 note=args.note,
                 on_run=on_run,
                 on_row=on_row,
