@@ -17,7 +17,7 @@ from instances.puzzle import Clue, Puzzle, rotate
 from instances.symmetry import rotate_board
 from instances.verify import verify
 from lns_support.errors import InputError
-from lns_support.files import atomic_write
+from lns_support.files import write_output
 from lns_support.text import printable
 
 
@@ -311,7 +311,7 @@ def write(
     *,
     instance: str | None = None,
 ) -> None:
-    """Write a puzzle or a board to a file, atomically. An existing file is replaced.
+    """Write a puzzle or a board to a file, atomically. An existing file is replaced, a symbolic link followed.
 
     Parameters
     ----------
@@ -332,7 +332,7 @@ def write(
         If the file cannot be written.
     """
     text, _ = render(format, puzzle, board, path=os.fspath(path), instance=instance)
-    atomic_write(path, text)
+    write_output(path, text)
 
 
 def render(

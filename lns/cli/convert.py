@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     from instances.formats.reading import with_clues
     from instances.formats.sources import source_name
     from lns.terminal.output import DONE, print_error, print_json, print_text
-    from lns_support.files import atomic_write
+    from lns_support.files import write_output
 
     if args.list:
         from instances.formats.registry import examples
@@ -109,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(text)
         sys.stdout.flush()
     else:
-        atomic_write(path, text)
+        write_output(path, text)
     for note in notes:
         print_error(f"lns: {note}")
     if args.json:

@@ -100,18 +100,20 @@ def check_new_file(path: str | os.PathLike[str] | None, force: bool) -> None:
 
 
 def check_folder(path: str | os.PathLike[str] | None) -> None:
-    """Raise InputError if no file can be created in the directory of ``path``; None is accepted."""
+    """Raise InputError if no file can be created in the directory of ``path``; None is accepted, a link followed."""
     from tempfile import TemporaryFile
 
     if path is None:
         return
-    folder = Path(path).parent
+    folder = behind_links(path).parent
     if not folder.is_dir():
         raise InputError("there is no such directory", folder)
     try:
         TemporaryFile(dir=folder).close()  # permissions do not show it: root has them all, even in /proc
     except OSError as error:
         raise InputError(f"no file can be made in this directory: {error.strerror}", folder) from None
+    from lns_support.files import behind_links
+
 
 
 def check_files(force: bool, *paths: str | os.PathLike[str] | None) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from pathlib import Path
 
 import pytest
@@ -103,6 +105,32 @@ def test_a_partial_url_needs_its_puzzle(capsys: pytest.CaptureFixture[str]) -> N
     url = viewer_url(WIDE, WIDE_BOARD)
     edges = url.partition("board_edges=")[2][:4]
     partial = url.replace(f"board_edges={edges}", "board_edges=aaaa").partition("&board_pieces")[0]
+def test_a_link_stays_and_the_file_behind_it_is_overwritten(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = Path("folder")
+    folder.mkdir()
+    (folder / "old").write_text("old")
+    for number, (to, command) in enumerate(
+        [
+            ("old", ["convert", "p.json", "LINK", "--to", "json"]),
+            ("new", ["convert", "p.json", "LINK", "--to", "json"]),
+            ("old", ["convert", "board.url", "LINK", "--puzzle", "p.json", "--to", "best"]),
+            ("old", ["exact", "cnf", "p.json", "--encoding", "half-2", "-o", "LINK"]),
+            ("old", ["generate", "uniform", "--width", "4", "--format", "json", "-o", "LINK"]),
+            ("old", ["show", "p.json", "--svg", "LINK"]),
+        ]
+    ):
+        link = Path(f"link{number}")
+        link.symlink_to(folder / to)
+        before = (folder / to).read_bytes() if (folder / to).exists() else b""
+        assert main([link.name if word == "LINK" else word for word in command] + ["--force"]) == 0
+        assert link.is_symlink() and (folder / to).read_bytes() != before
+    assert sorted(path.name for path in folder.iterdir()) == ["new", "old"]
+    os.mkfifo("pipe")
+    Path("to-pipe").symlink_to("pipe")
+    assert main(["convert", "p.json", "to-pipe", "--to", "json", "--force"]) == 2
+    assert "to-pipe: this is a pipe or a device" in capsys.readouterr().err and Path("to-pipe").is_symlink()
+
+
     assert main(["convert", partial, "out.json"]) == 2
     assert "1 of 18 cells are empty" in capsys.readouterr().err
     assert main(["convert", partial, "out.json", "--puzzle", "wide.json"]) == 0
