@@ -11,9 +11,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
+from exact.compare import Question, compare
 from instances.board import Board
 from instances.formats import load_board, write
 from instances.generate import corner_cells, uniform
@@ -299,6 +301,30 @@ def test_signals_end_the_search_with_the_solutions_so_far(number: signal.Signals
     question = [str(tmp_path / "many.json"), "--all", "-o", str(boards), "--solver", "rowscan", "--json"]
     with program("exact", "solve", *question) as process:
         wait_for(lambda: boards.is_dir() and any(boards.iterdir()), "a solution", 300.0)  # compiles where need be
+def test_a_table_is_tried_before_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    def searched(*_: object) -> NoReturn:
+        raise AssertionError
+
+    monkeypatch.setattr("exact.compare.run_solver", searched)
+    assert main(["exact", "compare", "p.json", "-o", "/proc/self/rows.csv"]) == 2
+    with pytest.raises(AssertionError):
+        next(compare([("p", PUZZLE)], ["rowscan"], Question(), Path("new.csv")))
+    assert not Path("new.csv").exists()
+
+
+def test_a_formula_is_synced_to_disk_or_the_file_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    assert main(["exact", "cnf", "p.json", "--encoding", "half-2", "-o", "f.cnf"]) == 2
+    told = capsys.readouterr()
+    assert told.err == f"lns: f.cnf: {os.strerror(errno.ENOSPC)}\n" and not told.out
+    assert not Path("f.cnf").exists() and not list(Path().glob(".lns-*"))
+
+
         process.send_signal(number)
         out, _ = process.communicate(timeout=20)
         assert process.returncode == 130
