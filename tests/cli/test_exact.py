@@ -277,6 +277,13 @@ def test_budgets_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
         (["cnf", "p.json", "--encoding", "half-2", "-o", ".", "--force"], ".: this is a directory; expected"),
         (["cnf", "p.json", "--encoding", "half-2", "-o", "no/x"], "no: there is no such directory"),
         (["solve", "p.json", "-o", "x.txt"], "x.txt: format benoist carries no board"),
+        (["count", "p.json", "--solver", "cp", "--memory", "9e17"], "MB are too many; expected at most 9,000,000,"),
+        (["compare", "p.json", "--memory", "9223372036855"], "MB are too many; expected at most 9,000,000,"),
+        (["count", "p.json", "--start-number", "2"], "--start-number is about the board of --start; expected --start"),
+        (["trace", "p.json", "--start-format", "url"], "--start-format is about the board of --start"),
+        (["trace", "small", "--solver", "polyomino", "--clues", "c.txt"], "--clues is for puzzles; expected none with"),
+        (["compare", "p.json", "-o", "/proc/self/rows.csv"], "/proc/self/rows.csv: "),
+        (["compare", "p.json", "-o", "p.json"], "p.json:1: other columns than expected"),
     ],
 )
 def test_bad_input_is_one_sentence(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -294,13 +301,6 @@ def test_a_formula_is_written_through_no_link_and_over_no_other_file(tmp_path: P
     assert precious.read_text() == "mine" and Path("f.cnf.part").is_symlink()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_signals_end_the_search_with_the_solutions_so_far(number: signal.Signals, tmp_path: Path) -> None:
-    write("many.json", None, uniform(6, 6, 2, 1).puzzle, None)
-    boards = tmp_path / "boards"
-    question = [str(tmp_path / "many.json"), "--all", "-o", str(boards), "--solver", "rowscan", "--json"]
-    with program("exact", "solve", *question) as process:
-        wait_for(lambda: boards.is_dir() and any(boards.iterdir()), "a solution", 300.0)  # compiles where need be
 def test_a_table_is_tried_before_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     def searched(*_: object) -> NoReturn:
         raise AssertionError
@@ -325,6 +325,13 @@ def test_a_formula_is_synced_to_disk_or_the_file_is_named(
     assert not Path("f.cnf").exists() and not list(Path().glob(".lns-*"))
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signals_end_the_search_with_the_solutions_so_far(number: signal.Signals, tmp_path: Path) -> None:
+    write("many.json", None, uniform(6, 6, 2, 1).puzzle, None)
+    boards = tmp_path / "boards"
+    question = [str(tmp_path / "many.json"), "--all", "-o", str(boards), "--solver", "rowscan", "--json"]
+    with program("exact", "solve", *question) as process:
+        wait_for(lambda: boards.is_dir() and any(boards.iterdir()), "a solution", 300.0)  # compiles where need be
         process.send_signal(number)
         out, _ = process.communicate(timeout=20)
         assert process.returncode == 130
