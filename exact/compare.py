@@ -117,8 +117,12 @@ def compare(
     ------
     InputError
         If the file holds something else.
+    OSError
+        If nothing can be added to the file; it names the file, and comes before the first run where possible.
     """
     existing = read_rows(output)
+    if output is not None:
+        csv_records.check_appendable(output)
     for name, puzzle in instances:
         described = question.describe(puzzle)
         for solver in solvers:

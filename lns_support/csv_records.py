@@ -55,7 +55,7 @@ def append_row(path: Path, columns: Sequence[str], row: Mapping[str, object]) ->
     Raises
     ------
     OSError
-        If the file cannot be written; it is then unchanged.
+        If the file cannot be written, which is then unchanged; it names ``path``.
     """
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")
@@ -71,9 +71,23 @@ def append_row(path: Path, columns: Sequence[str], row: Mapping[str, object]) ->
         try:
             while data:
                 data = data[file.write(data) :]
-        except OSError:
+        except OSError as error:
             file.truncate(size)
-            raise
+            raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def check_appendable(path: Path) -> None:
+    """Open a file as `append` will, before a long run whose records go there. A new file is not left behind.
+
+    Raises
+    ------
+    OSError
+        If nothing can be appended; it names ``path``.
+    """
+    is_new = not path.exists()
+    path.open("ab").close()
+    if is_new:
+        path.unlink()
 
 
 def read(path: Path, record_type: type[_R]) -> list[_R]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from lns_support.errors import InputError
 from lns_support.text import printable
@@ -153,10 +155,7 @@ def _reason(error: OSError | ValueError) -> str:
 
 
 def atomic_write(path: str | os.PathLike[str], data: str | bytes) -> None:
-    """Write a file so that a reader sees either its old content or its new content, never a part.
-
-    The data goes to a temporary file in the same folder, which then replaces the target; file and folder are synced to
-    disk. A symbolic link is replaced, not followed.
+    """Write a file as `atomic_file` does.
 
     Parameters
     ----------
@@ -168,10 +167,37 @@ def atomic_write(path: str | os.PathLike[str], data: str | bytes) -> None:
     Raises
     ------
     OSError
+        As `atomic_file` does.
+    """
+    with atomic_file(path) as file:
+        file.write(data.encode() if isinstance(data, str) else data)
+
+
+@contextmanager
+def atomic_file(path: str | os.PathLike[str], encoding: str | None = None) -> Iterator[IO[Any]]:
+    """Write a file so that a reader sees either its old content or its new content, never a part.
+
+    The data goes to a temporary file in the same folder, which then replaces the target; file and folder are synced to
+    disk. A symbolic link is replaced, not followed.
+
+    Parameters
+    ----------
+    path : str or path
+        The file to write; it may exist.
+    encoding : str, optional
+        Encoding of the text that is written; by default bytes are.
+
+    Yields
+    ------
+    file object
+        Open for writing.
+
+    Raises
+    ------
+    OSError
         If the file cannot be written. It names ``path``; the old file is unchanged and no temporary file is left.
     """
     target = Path(path)
-    content = data.encode() if isinstance(data, str) else data
     temporary = (
         target.parent / f".lns-{os.getpid()}-{os.urandom(4).hex()}.tmp"
     )  # short: the name of the target may use all 255 bytes
@@ -180,8 +206,8 @@ def atomic_write(path: str | os.PathLike[str], data: str | bytes) -> None:
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
         try:
-            with open(descriptor, "wb") as file:  # noqa: PTH123
-                file.write(content)
+            with open(descriptor, "wb" if encoding is None else "w", encoding=encoding) as file:  # noqa: PTH123
+                yield file
                 file.flush()
                 os.fsync(file.fileno())
             temporary.replace(target)
@@ -191,6 +217,16 @@ def atomic_write(path: str | os.PathLike[str], data: str | bytes) -> None:
         sync_folder(target.parent)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(target)) from error
+
+
+def write_output(path: str | os.PathLike[str], data: str | bytes) -> None:
+    """Write a file that the user named as `atomic_write` does, but the file behind a symbolic link: the link stays."""
+    atomic_write(behind_links(path), data)
+
+
+def behind_links(path: str | os.PathLike[str]) -> Path:
+    """The file that a symbolic link leads to, which need not exist; ``path`` itself if it is no link."""
+    return Path(os.path.realpath(path)) if Path(path).is_symlink() else Path(path)
 
 
 def sync_folder(folder: Path) -> None:

@@ -282,7 +282,7 @@ def check_table(path: Path) -> None:
         return
     text = read_text(path)
     if text and text.splitlines()[:1] != [",".join(FIELDS)]:
-        raise InputError("no table of the benchmark; expected one, or a new name", path)
+        raise InputError("no table of the benchmark; expected one, or a new name", path, 1)
     try:
         path.open("ab").close()
     except OSError as error:

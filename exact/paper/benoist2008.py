@@ -171,6 +171,8 @@ def run_experiment(plan: Plan, log: Path | None = None) -> Iterator[ExperimentRu
         If two methods count different numbers of solutions.
     """
     logged = [] if log is None else csv_records.read(log, ExperimentRun)
+    if log is not None:
+        csv_records.check_appendable(log)
     finished = {(run.size, run.colours, run.seed, run.method, run.budget): run for run in logged}
     for solver in ("rowscan", "colorpairs"):  # compiled before anything is timed
         solve(instance(3, 2, 1), solver=solver)

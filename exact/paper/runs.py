@@ -61,6 +61,8 @@ def run_experiment(runs: Iterable[PlannedRun], output: Path | None) -> Iterator[
         One for each run, in order.
     """
     finished = read_rows(output)
+    if output is not None:
+        csv_records.check_appendable(output)
     for run in runs:
         row = finished.get((run.instance, run.solver, run.question))
         if row is None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TextIO
+from typing import IO
 
 from exact.sat.clauses import Block
 from exact.sat.encoding import Encoding
 from lns_support.errors import InputError
 
 
-def write(encoding: Encoding, file: TextIO) -> int:
+def write(encoding: Encoding, file: IO[str]) -> int:
     """Write a formula as DIMACS CNF. Memory holds one block of clauses at a time.
 
     The comments name the puzzle and say what the variables mean.

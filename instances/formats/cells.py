@@ -30,6 +30,7 @@ from lns_support.text import count_of, quoted
 _PAIR = re.compile(r"([0-9]{1,4})\s*[/(:]\s*([0-4])(?![0-9])")
 _COMPASS = re.compile(r"\$((?:(?:\.|[0-9]{1,4}[NESW]):)+(?:\.|[0-9]{1,4}[NESW])?):?;")
 _QUAD = re.compile(r"(?<![\w])[A-Za-z_]{4}(?![\w])")
+_CONVENTION = re.compile(r"^# cells:([a-z0-9,]+)$", re.MULTILINE)  # as `write` says it
 _ORDERS = ["".join(order) for order in permutations(CLOCKWISE)]  # clockwise from the top comes first
 _NEAR = 0.9  # a second convention with this share of the seams of the best is too near
 _FEW = 0.4  # a wrong convention may match this share of the seams between placed pieces
@@ -50,9 +51,16 @@ def looks_like(text: str) -> bool:
     return False
 
 
+def count_of_boards(text: str) -> int:
+    """How many boards a text holds: more than one only with compass letters."""
+    return max(1, len(_COMPASS.findall(text)))
+
+
 def read(source: Source) -> Document:
     form, readings = _readings(source)
     wanted = {part for part in (source.option or "").lower().split(",") if part}
+    if (said := _CONVENTION.search(source.text)) and wanted <= {*said[1].split(",")}:
+        wanted = {*said[1].split(",")}
     chosen = [reading for reading in readings if wanted <= set(reading.name.split(","))]
     if not chosen:
         raise InputError(
@@ -116,12 +124,14 @@ def _faults(reading: Reading) -> tuple[int, int]:
     placed = board.placements[board.placements >= 0] >> 2
     broken += len(placed) - len(np.unique(placed))
     broken += 0 if puzzle.turns else int((board.placements[board.placements >= 0] % 4 > 0).sum())
-    rim, seams = _rim_and_seams(shown.reshape(board.height, board.width, 4), GREY if puzzle.framed else None)
+    broken += int((shown[list(puzzle.holes), 0] >= 0).sum())
+    border = GREY if puzzle.framed else None
+    rim, seams = _rim_and_seams(shown.reshape(board.height, board.width, 4), border, puzzle.holes)
     return broken + rim, -seams
 
 
-def _rim_and_seams(shown: IntArray, border: int | None) -> tuple[int, int]:
-    """Faults of the rim, and matched seams, of (height, width, 4) colours; -1 is empty."""
+def _rim_and_seams(shown: IntArray, border: int | None, holes: Sequence[int] = ()) -> tuple[int, int]:
+    """Faults of the rim, and matched seams, of (height, width, 4) colours; -1 is empty. Holes are beyond the rim."""
     right, left, down, up = shown[:, :-1, 1], shown[:, 1:, 3], shown[:-1, :, 2], shown[1:, :, 0]
     seams = sum(
         int(((a == b) & (a >= 0) & (a != (-1 if border is None else border))).sum())
@@ -129,9 +139,10 @@ def _rim_and_seams(shown: IntArray, border: int | None) -> tuple[int, int]:
     )
     if border is None:
         return 0, seams
-    outside = np.concatenate([shown[0, :, 0], shown[:, -1, 1], shown[-1, :, 2], shown[:, 0, 3]])
-    faults = int(((outside != border) & (outside >= 0)).sum())
-    return faults + sum(int((inside == border).sum()) for inside in (right, left, down, up)), seams
+    beyond = np.ones((shown.shape[0] + 2, shown.shape[1] + 2), dtype=bool)
+    beyond[1:-1, 1:-1] = np.isin(np.arange(shown[:, :, 0].size), holes).reshape(shown.shape[:2])
+    rim = np.stack([beyond[:-2, 1:-1], beyond[1:-1, 2:], beyond[2:, 1:-1], beyond[1:-1, :-2]], axis=2)  # as the sides
+    return int(((shown >= 0) & ((shown == border) != rim)).sum()), seams
 
 
 def _swap_helps(reading: Reading) -> str:
@@ -307,9 +318,9 @@ def _in_place(
                 shown = np.where((shown == GREY).all(axis=2, keepdims=True), -1, shown)
             edges = np.concatenate([shown[0, :, 0], shown[:, -1, 1], shown[-1, :, 2], shown[:, 0, 3]])
             border = GREY if puzzle is not None else int(np.bincount(edges).argmax())
-            rated.append(
-                (*_rim_and_seams(shown, border if puzzle is None or puzzle.framed else None), f"{order},{end}", shown)
-            )
+            holes = () if puzzle is None else puzzle.holes
+            found = _rim_and_seams(shown, border if puzzle is None or puzzle.framed else None, holes)
+            rated.append((*found, f"{order},{end}", shown))
     most = max((seams for _, seams, *_ in rated), default=0)
     rated = [entry for entry in rated if entry[1] >= _NEAR * most or puzzle is not None]
     for _, _, convention, colours in sorted(rated, key=lambda entry: (entry[0], -entry[1]))[:12]:
@@ -424,6 +435,7 @@ def write(target: Target) -> str:
     """``id/turns`` for each cell, a line for each row; numbers from 1, clockwise turns, ``0/0`` for an empty cell.
 
     An option may name another convention: ``base0``, ``bottom`` (the last row first), ``ccw``, ``turn0`` to ``turn3``.
+    Without a frame, a comment names the convention, as no rim shows which one it is.
     """
     assert target.board is not None
     named = {part for part in (target.option or "").lower().split(",") if part}
@@ -441,7 +453,12 @@ def write(target: Target) -> str:
         raise InputError(f"the pieces of {target.puzzle.name} are never turned; expected cw and turn0")
     entries = ["0/0" if pair is None else f"{pair[0] + base}/{sign * (pair[1] - offset) % 4}" for pair in pairs]
     lines = [" ".join(entries[at : at + width]) for at in range(0, len(entries), width)]
-    return "\n".join(lines[::-1] if "bottom" in named else lines) + "\n"
+    if "bottom" in named:
+        lines.reverse()
+    if not target.puzzle.framed:
+        ends = "bottom" if "bottom" in named else "top", "ccw" if sign < 0 else "cw"
+        lines.insert(0, f"# {FORMAT.name}:base{base},{','.join(ends)},turn{offset}")
+    return "\n".join(lines) + "\n"
 
 
 FORMAT = Format(

@@ -22,7 +22,7 @@ from instances.formats.piece_index import PieceIndex
 from instances.formats.piece_list import NO_FRAME, NO_TURNS, SIDE_OF_LETTER, PieceList, is_bounded_header, parse
 from instances.puzzle import GREY, MAX_CELLS, Clue, Puzzle, canonical, rotate
 from lns_support.errors import InputError
-from lns_support.text import count_of, quoted
+from lns_support.text import count_of, printable, quoted
 
 _MOST_COLOURS = 4000
 
@@ -267,6 +267,11 @@ def write(target: Target) -> str:
         target.notes.append(f"{FORMAT.name} carries no clues: {len(puzzle.clues)} left out")
     options = parse_options(target.option)
     order = options.order or CLOCKWISE
+    if options != Options(options.order):
+        raise InputError(
+            f"{FORMAT.name}:{printable(target.option or '')} says how pieces are read; expected at most a side order "
+            f"for writing, such as {FORMAT.name}:udlr"
+        )
     if puzzle.holes or (not puzzle.turns and puzzle.framed):
         raise InputError(f"format {FORMAT.name} cannot say {' and '.join(puzzle.rules)}; expected json")
     rules = "" if puzzle.framed else f", {NO_FRAME}" + ("" if puzzle.turns else f", {NO_TURNS}")

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from instances.board import Board
 from instances.eternity2 import clue_sentence, recognise
+from instances.formats import cells
 from instances.formats import clues as clue_lines
 from instances.formats.base import Document, Source, Target
 from instances.formats.evidence import read_by_evidence
@@ -17,7 +18,7 @@ from instances.puzzle import Clue, Puzzle, rotate
 from instances.symmetry import rotate_board
 from instances.verify import verify
 from lns_support.errors import InputError
-from lns_support.files import atomic_write
+from lns_support.files import write_output
 from lns_support.text import printable
 
 
@@ -61,6 +62,7 @@ def read(
             else FORMATS["url"].read(made) if folder is None
             else read_by_evidence(made)
         )  # fmt: skip
+        _check_number(document, made)
     except InputError as error:
         raise error.at(where) from None
     return _with_facts(document, puzzle)
@@ -100,10 +102,18 @@ def parse(
         The text is in none of the formats; the message names the line.
     """
     made = Source(text, puzzle, name, None, None, _find_puzzle, number)
-    if format is None:
-        return _with_facts(read_by_evidence(made), puzzle)
-    form, option = by_name(format)
-    return _with_facts(form.read(replace(made, option=option)), puzzle)
+    form, option = (None, None) if format is None else by_name(format)
+    document = read_by_evidence(made) if form is None else form.read(replace(made, option=option))
+    _check_number(document, made)
+    return _with_facts(document, puzzle)
+
+
+def _check_number(document: Document, source: Source) -> None:
+    """Raise InputError if the source has no board of the number that was asked for; viewer URLs check it themselves."""
+    boards = cells.count_of_boards(source.text) if document.format == "cells" else 1
+    if document.format != "url" and source.number is not None and not 1 <= source.number <= boards:
+        held = "one board or puzzle" if boards == 1 else f"{boards} boards"
+        raise InputError(f"there is no board {source.number}; expected a number up to {boards}, as this holds {held}")
 
 
 def _with_facts(document: Document, known: Puzzle | None) -> Document:
@@ -311,7 +321,7 @@ def write(
     *,
     instance: str | None = None,
 ) -> None:
-    """Write a puzzle or a board to a file, atomically. An existing file is replaced.
+    """Write a puzzle or a board to a file, atomically. An existing file is replaced, a symbolic link followed.
 
     Parameters
     ----------
@@ -332,7 +342,7 @@ def write(
         If the file cannot be written.
     """
     text, _ = render(format, puzzle, board, path=os.fspath(path), instance=instance)
-    atomic_write(path, text)
+    write_output(path, text)
 
 
 def render(

@@ -65,6 +65,23 @@ def overview(holds: str) -> str:
     return "\n".join(f"  {name:<{width}}  {about}" for name, about in lines.items())
 
 
+def facts() -> dict[str, list[dict[str, str | None]]]:
+    """All formats, and the dialects that are read by evidence, each with an example: for JSON."""
+    return {
+        "formats": [
+            {
+                "name": form.name,
+                "option": form.option,
+                "holds": form.holds,
+                "about": form.about,
+                "example": _example(form),
+            }
+            for form in FORMATS.values()
+        ],
+        "dialects": [{"example": each.example, "about": each.about} for each in DIALECTS],
+    }
+
+
 def examples() -> str:
     """The lines of ``lns convert --list``: each format, what it holds, and a line of it; then the dialects read."""
     blocks = []

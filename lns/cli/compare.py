@@ -40,14 +40,14 @@ def run(args: argparse.Namespace) -> int:
     from lns.runs.find import run_directories
     from lns.runs.run_summary import check_same_puzzle, load_summary
     from lns.terminal.output import DONE, print_json
-    from lns_support.files import atomic_write
+    from lns_support.files import write_output
 
     check_new_file(args.output, args.force)
     runs = [load_summary(path) for path in run_directories(args.directories)]
     for other in runs[1:]:
         check_same_puzzle(runs[0], other)
     if args.output is not None:
-        atomic_write(args.output, _page(runs))
+        write_output(args.output, _page(runs))
     if args.json:
         print_json({"runs": [_fields(one) for one in runs]})
         return DONE

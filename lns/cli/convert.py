@@ -45,7 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="order of the letters of a viewer URL that is written: jef, jblackwood, marie",
     )
     parser.add_argument("--force", action="store_true", help="overwrite OUT if it exists")
-    parser.add_argument("--json", action="store_true", help="print one JSON object about the conversion to stdout")
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object about the conversion, or of --list, to stdout"
+    )
     parser.epilog = (
         f"formats of puzzles:\n{overview('puzzle')}\n"
         f"formats of boards:\n{overview('board')}\n"
@@ -61,12 +63,15 @@ def run(args: argparse.Namespace) -> int:
     from instances.formats.reading import with_clues
     from instances.formats.sources import source_name
     from lns.terminal.output import DONE, print_error, print_json, print_text
-    from lns_support.files import atomic_write
+    from lns_support.files import write_output
 
     if args.list:
-        from instances.formats.registry import examples
+        from instances.formats.registry import examples, facts
 
-        print_text(examples())
+        if args.json:
+            print_json(facts())
+        else:
+            print_text(examples())
         return DONE
     if args.input is None or args.output is None:
         raise InputError("IN and OUT are missing; expected both, or --list")
@@ -109,7 +114,7 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(text)
         sys.stdout.flush()
     else:
-        atomic_write(path, text)
+        write_output(path, text)
     for note in notes:
         print_error(f"lns: {note}")
     if args.json:

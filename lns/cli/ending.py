@@ -116,7 +116,7 @@ class SearchEnd:
             return None
         from lns.terminal.notify import Notifier
 
-        return self._closing.enter_context(Notifier(self._command, run_dir))
+        return self._closing.enter_context(Notifier(self._command, run_dir, lambda: self.signals.number != 0))
 
 
 @contextlib.contextmanager

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lns.terminal.help import HelpFormatter
-from lns.terminal.inputs import add_board_options, add_puzzle_options, print_notes, read_puzzle
-from lns.terminal.options import board_lines, check_board_file, duration, positive_number, whole_number
+from lns.terminal.inputs import add_board_options, add_puzzle_options, check_start_options, print_notes, read_puzzle
+from lns.terminal.options import board_lines, check_board_file, duration, megabytes, positive_number, whole_number
 from lns.terminal.output import ANSWER_IS_NO, DONE, INTERRUPTED, print_error, print_json, print_text
 from lns_support.text import count_of, format_seconds
 
@@ -143,7 +143,7 @@ def _add_search(parser: argparse.ArgumentParser, job: str) -> None:
     parser.add_argument("--time", type=duration, metavar="S", help="stop after S seconds, or like 10m, 2h, 7d")
     parser.add_argument(
         "--memory",
-        type=positive_number,
+        type=megabytes,
         metavar="MB",
         help="memory limit of the separate process in which sat:..., cp and xcc run",
     )
@@ -213,6 +213,7 @@ def _run_search(args: argparse.Namespace) -> int:
     from lns_support.errors import InputError
 
     options = _options(args)
+    check_start_options(args)
     if args.all and args.force:
         raise InputError("--force is for a single board; with --all expected a new or empty directory, and no --force")
     document = read_puzzle(args, args.instance)

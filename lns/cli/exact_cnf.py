@@ -40,6 +40,7 @@ def run_cnf(args: argparse.Namespace) -> int:
     from exact.sat.encodings import encode
     from lns.terminal.output import DONE, print_json
     from lns_support.errors import InputError
+    from lns_support.files import atomic_file, behind_links
 
     if args.json and args.output is None and not args.sizes:
         raise InputError("--json and the formula both go to stdout; expected -o FILE or --sizes")
@@ -54,13 +55,8 @@ def run_cnf(args: argparse.Namespace) -> int:
     sizes = {name: count for name, count in encoding.sizes().items() if count}
     clauses = sum(sizes.values())
     if args.output is not None and not args.sizes:
-        unfinished = args.output.with_name(f".lns-{os.getpid()}-{os.urandom(4).hex()}.tmp")  # as `atomic_write`
-        try:
-            with unfinished.open("x", encoding="ascii") as file:
-                write(encoding, file)
-            unfinished.replace(args.output)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        with atomic_file(behind_links(args.output), "ascii") as file:
+            write(encoding, file)
     if args.json:
         print_json(
             {

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lns.terminal.inputs import add_puzzle_options, read_puzzles
-from lns.terminal.options import duration, positive_number, whole_number
+from lns.terminal.options import duration, megabytes, whole_number
 from lns.terminal.output import print_text, terminal_width
 from lns_support.text_table import table_width
 
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="time limit of each search in seconds, without compilation (default 60)",
     )
-    parser.add_argument("--memory", type=positive_number, metavar="MB", help="memory limit of each run")
+    parser.add_argument("--memory", type=megabytes, metavar="MB", help="memory limit of each run")
     parser.add_argument(
         "--fix-corner", action="store_true", help="count rotated copies of a board once, by pinning a corner piece"
     )

@@ -108,9 +108,10 @@ def _line(design: Design) -> str:
 
 def _write(args: argparse.Namespace, best: Design) -> None:
     from exact.paper.design import planted
-    from instances.formats import atomic_write, render
+    from instances.formats import render
+    from lns_support.files import write_output
 
     if args.output is not None:
         puzzle = planted(best.width, best.height, best.joints).puzzle
-        atomic_write(args.output, render("json", puzzle, None, path=args.output)[0])
+        write_output(args.output, render("json", puzzle, None, path=args.output)[0])
         print_text(f"written     {args.output}")

@@ -19,6 +19,7 @@ from lns_support.text_table import table_width
 
 if TYPE_CHECKING:
     from exact.compare import ComparisonRow
+    from exact.paper.runs import PlannedRun
 
 PAPERS = {
     "benoist2008": "Benoist & Bourreau 2008: ColorPairs, tables 1 to 3",
@@ -166,7 +167,7 @@ def _run(args: argparse.Namespace) -> int:
         plan = replace(plan, **(nodes if args.paper == "jolivet2008" else {"seconds": args.budget}))
     rows: list[ComparisonRow] = []
     if args.show:
-        planned = list(paper.runs(plan))
+        planned = _planned(args, paper, plan)
         rows, left = runs.finished_rows(planned, args.output)
         missing = _missing([(run.instance, run.solver) for run in left])
         if others := len(read_rows(args.output)) - len(rows):
@@ -177,7 +178,7 @@ def _run(args: argparse.Namespace) -> int:
     status = DONE
     try:
         with live_line(None, quiet=False) as line:
-            planned = list(paper.runs(plan))
+            planned = _planned(args, paper, plan)
             names = [f"{one.instance} by {one.solver}" for one in planned]
             announce(line, names, 0)
             for row in runs.run_experiment(planned, args.output):
@@ -191,6 +192,18 @@ def _run(args: argparse.Namespace) -> int:
     if rows:
         _print_tables(paper.tables, rows, plan, plotted)
     return status
+
+
+def _planned(args: argparse.Namespace, paper: Any, plan: Any) -> list[PlannedRun]:
+    """All runs of a plan. Raises InputError if there are none."""
+    from lns_support.errors import InputError
+
+    if planned := list(paper.runs(plan)):
+        return planned
+    known = f"the sizes {', '.join(map(str, paper.FULL.sizes))}"
+    if args.colours is not None:
+        known += f" and the colours {', '.join(map(str, paper.FULL.colours))}"
+    raise InputError(f"{args.paper} has no run with these options; expected some of {known}")
 
 
 def _print_tables(tables: Callable[[Any, Any], str], rows: Sequence[Any], plan: Any, after: str = "") -> None:

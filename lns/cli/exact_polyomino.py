@@ -193,12 +193,12 @@ def _write_grid(args: argparse.Namespace, grid: Grid, planted: tuple[str, ...] |
     """Write or print a grid; ``planted``: the filling that it was cut from."""
     from exact.polyominoes.shapes import orientations
     from exact.polyominoes.text import render
-    from instances.formats import atomic_write
     from lns.terminal.output import DONE, print_json
+    from lns_support.files import write_output
 
     text = render(grid)
     if args.output is not None:
-        atomic_write(args.output, text)
+        write_output(args.output, text)
     _draw(args, grid, planted or grid.rows)
     if args.json:
         filling = {} if planted is None else {"filling": planted}
@@ -220,10 +220,10 @@ def _search(args: argparse.Namespace) -> int:
     from exact.polyominoes.race import race
     from exact.polyominoes.search import RACE, fill, fill_by_library
     from exact.polyominoes.text import IQ_PUZZLER_PRO, load, parse, render
-    from instances.formats import atomic_write
     from lns.terminal.output import ANSWER_IS_NO, DONE, INTERRUPTED
     from lns.terminal.progress import live_line, screen_log
     from lns_support.errors import InputError
+    from lns_support.files import write_output
 
     if args.file is not None and args.level is not None:
         raise InputError("a FILE and --level are given; expected one of them")
@@ -261,7 +261,7 @@ def _search(args: argparse.Namespace) -> int:
         if result.filling is not None:
             _draw(args, grid, result.filling)
         if args.output is not None and result.filling is not None:
-            atomic_write(args.output, render(Grid(result.filling, grid.pieces)))
+            write_output(args.output, render(Grid(result.filling, grid.pieces)))
             written = True
     finally:  # the result is printed even if the file cannot be written
         _print_result(args, grid, result, written)
@@ -276,9 +276,9 @@ def _record(args: argparse.Namespace, grid: Grid) -> int:
     from exact.polyominoes.search import COUNTING_WEIGHT, RACE, FillingSearch, check_weight
     from exact.polyominoes.steps import StepOutcome, StepRecorder
     from exact.polyominoes.text import render
-    from instances.formats import atomic_write
     from lns.terminal.output import DONE, print_json
     from lns_support.errors import InputError
+    from lns_support.files import write_output
 
     if args.solver == "xcover" or args.weight == RACE or args.workers is not None or args.time is not None:
         raise InputError("--steps records one search; expected no race, --workers, --time or --solver xcover")
@@ -305,7 +305,7 @@ def _record(args: argparse.Namespace, grid: Grid) -> int:
         "complete": search.ended is not None,
         "steps": steps,
     }
-    atomic_write(args.steps, json.dumps(document) + "\n")
+    write_output(args.steps, json.dumps(document) + "\n")
     if args.json:
         print_json({**statistics, "complete": search.ended is not None, "output": str(args.steps)})
     else:
@@ -318,10 +318,10 @@ def _record(args: argparse.Namespace, grid: Grid) -> int:
 def _draw(args: argparse.Namespace, grid: Grid, rows: Sequence[str]) -> None:
     """Write the picture that --svg asks for."""
     from exact.polyominoes import draw
-    from instances.formats import atomic_write
+    from lns_support.files import write_output
 
     if args.svg is not None:
-        atomic_write(args.svg, draw.svg(grid, rows))
+        write_output(args.svg, draw.svg(grid, rows))
 
 
 def _picture(args: argparse.Namespace, grid: Grid, rows: Sequence[str]) -> str:

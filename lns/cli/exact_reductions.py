@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 
 from lns.terminal.options import check_files
@@ -28,13 +29,17 @@ def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_graph(args: argparse.Namespace) -> int:
-    from exact.isomorphism import FIRST_NODE, find_renaming, graph_of_pieces, pieces_of_graph
-    from instances.formats import atomic_write
+    from exact.isomorphism import FIRST_NODE, find_renaming, pieces_of_graph
     from lns.terminal.output import ANSWER_IS_NO, DONE, print_json
+    from lns_support.errors import InputError
+    from lns_support.files import write_output
 
+    if args.pieces and (args.second is not None or args.output is not None):
+        unused = "second file" if args.second is not None else "-o"
+        raise InputError(f"--pieces prints the graph of one file of pieces; expected no {unused} with it")
     check_files(args.force, args.output)
     if args.pieces:
-        read = graph_of_pieces(_read_pieces(args.first))
+        read = _graph_of_pieces(args.first)
         edges = [[node, other] for node, others in sorted(read.items()) for other in sorted(others) if node <= other]
         if args.json:
             print_json({"nodes": sorted(read), "edges": edges})
@@ -47,7 +52,7 @@ def run_graph(args: argparse.Namespace) -> int:
     pieces = pieces_of_graph(first)
     text = "".join(" ".join(map(str, piece)) + "\n" for piece in pieces)
     if args.output is not None:
-        atomic_write(args.output, text)
+        write_output(args.output, text)
     if args.second is None:
         if args.json:
             print_json({"nodes": list(first), "pieces": [list(piece) for piece in pieces]})
@@ -88,7 +93,7 @@ def _read_graph(path: Path) -> Adjacency:
     for number, words in _lines(path):
         if len(words) > 2 or (len(words) == 2 and words[0] == words[1]):
             shown = quoted(" ".join(words))
-            raise InputError(f"line {number}: {shown}; expected two different nodes, or one alone", path)
+            raise InputError(f"{shown}; expected two different nodes, or one alone", path, number)
         for word in words:
             graph.setdefault(word, [])
         if len(words) == 2 and words[1] not in graph[words[0]]:
@@ -97,15 +102,35 @@ def _read_graph(path: Path) -> Adjacency:
     return graph
 
 
-def _read_pieces(path: Path) -> list[list[int]]:
+def _graph_of_pieces(path: Path) -> dict[int, list[int]]:
+    """The graph that a file of pieces encodes. Raises InputError that names the file, and the line if there is one."""
+    from exact.isomorphism import graph_of_pieces
+    from lns_support.errors import InputError
+
+    line: int | None = None
+
+    def pieces() -> Iterator[tuple[int, ...]]:
+        nonlocal line
+        for line, piece in _read_pieces(path):  # noqa: B007
+            yield piece
+        line = None
+
+    try:
+        return graph_of_pieces(pieces())
+    except InputError as error:
+        raise error.at(path, line) from None
+
+
+def _read_pieces(path: Path) -> list[tuple[int, tuple[int, ...]]]:
+    """The pieces of a file, with their lines."""
     from lns_support.errors import InputError
 
     pieces = []
     for number, words in _lines(path):
         if len(words) != 4 or not all(word.isdecimal() and len(word) <= MAX_DIGITS for word in words):
             shown = quoted(" ".join(words))
-            raise InputError(f"line {number}: {shown}; expected the four colours of a piece", path)
-        pieces.append([int(word) for word in words])
+            raise InputError(f"{shown}; expected the four colours of a piece", path, number)
+        pieces.append((number, tuple(int(word) for word in words)))
     return pieces
 
 

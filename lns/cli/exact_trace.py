@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from lns.terminal.inputs import add_board_options, add_puzzle_options, print_notes, read_puzzle
+from lns.terminal.inputs import add_board_options, add_puzzle_options, check_start_options, print_notes, read_puzzle
 from lns.terminal.options import check_files, nonempty_path, positive_number
 from lns.terminal.output import print_text
 from lns_support.text import count_of
@@ -49,11 +49,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from exact.outcome import SolveStatus
     from exact.trace import trace
-    from instances.formats import atomic_write, read_board
+    from instances.formats import read_board
     from lns.api.starting import placed_as_clues
     from lns.terminal.output import ANSWER_IS_NO, DONE, print_json
     from lns.web.recording import page, trace_to_json
+    from lns_support.files import write_output
 
+    check_start_options(args)
     check_files(args.force, args.output)
     if args.solver == "polyomino":
         return _trace_grid(args)
@@ -68,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     found = trace(puzzle, args.solver, steps=args.steps)
     print_notes(notes)
     if args.output is not None:
-        atomic_write(args.output, page(puzzle, found))
+        write_output(args.output, page(puzzle, found))
     if args.json:
         print_json(trace_to_json(found) | {"output": None if args.output is None else str(args.output)})
     elif args.output is not None:
@@ -86,21 +88,24 @@ def _trace_grid(args: argparse.Namespace) -> int:
     from exact.polyominoes.levels import levels
     from exact.polyominoes.text import load
     from exact.trace import MAX_STEPS
-    from instances.formats import atomic_write
     from lns.terminal.output import ANSWER_IS_NO, DONE, print_json
     from lns.web import polyominoes
     from lns.web.recording import grid_page
     from lns_support.errors import InputError
+    from lns_support.files import write_output
 
     if args.start is not None:
         raise InputError("--start is for boards; expected the placed pieces in the picture of the grid")
+    if args.clues is not None or args.puzzle_format is not None:
+        option = "--puzzle-format" if args.clues is None else "--clues"
+        raise InputError(f"{option} is for puzzles; expected none with --solver polyomino")
     if args.steps > MAX_STEPS:
         raise InputError(f"{args.steps} steps; expected 1 to {MAX_STEPS:,}")
     shipped = levels()
     grid = shipped[args.instance] if args.instance in shipped else load(args.instance)
     found = polyominoes.record(grid, args.steps)
     if args.output is not None:
-        atomic_write(args.output, grid_page(args.instance, grid, found))
+        write_output(args.output, grid_page(args.instance, grid, found))
     if args.json:
         print_json(found | {"output": None if args.output is None else str(args.output)})
     elif args.output is not None:

@@ -87,9 +87,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from instances.formats import atomic_write, render
+    from instances.formats import render
     from lns.api.files import generate
     from lns.terminal.output import DONE, print_json
+    from lns_support.files import write_output
 
     check_files(args.force, args.output, args.solution)
     if sum(way is not None for way in (args.kind, args.unique, args.from_3_partition)) != 1:
@@ -120,9 +121,9 @@ def run(args: argparse.Namespace) -> int:
     if left_out:  # without a clue that was requested it would be another puzzle
         raise InputError("; ".join(left_out) + "; expected a format that carries them (json)", args.output)
     if args.output is not None:
-        atomic_write(args.output, text)
+        write_output(args.output, text)
     if args.solution is not None and solution is not None:
-        atomic_write(args.solution, render("solution", puzzle, solution)[0])
+        write_output(args.solution, render("solution", puzzle, solution)[0])
     if args.json:
         print_json(
             {

@@ -11,7 +11,7 @@ from exact.region.warmup import warm_up
 from exact.region.windows import WindowResult, check_shape, sweep_windows
 from instances.board import Board
 from instances.draw.heatmap import Legend, svg_map, terminal_map
-from instances.formats import atomic_write, url_if_any
+from instances.formats import url_if_any
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.api.improving import legal_refill
@@ -20,6 +20,7 @@ from lns.terminal.inputs import print_notes
 from lns.terminal.options import board_lines
 from lns.terminal.output import DONE, INTERRUPTED, print_error, print_json, print_text
 from lns.terminal.progress import live_line
+from lns_support.files import write_output
 from lns_support.text import count_of, format_seconds
 
 _NODES = 5_000_000
@@ -58,7 +59,7 @@ def run(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
         write_board(args, puzzle, sweep.board)
         if args.svg:
             title = f"{puzzle.name}: {_shape_in_words(args)}"
-            atomic_write(args.svg, svg_map(_grid(args, puzzle, sweep), _LEGEND, title))
+            write_output(args.svg, svg_map(_grid(args, puzzle, sweep), _LEGEND, title))
     finally:  # as for one region
         _print_result(args, puzzle, sweep)
     if args.output and not args.json:

@@ -35,12 +35,13 @@ def run(args: argparse.Namespace) -> int:
 
     from lns.runs.files import REPORT
     from lns.terminal.output import DONE
+    from lns_support.files import behind_links
 
     if args.every is not None and not args.follow:
         raise InputError("--every is the time between two pages of --follow; expected --follow with it")
     check_new_file(args.output, args.force)
     every = args.every or EVERY_S
-    target = args.output or args.directory / REPORT
+    target = args.directory / REPORT if args.output is None else behind_links(args.output)
     running = _write(args, target, every)
     print_text(target, flush=True)
     if args.open:

@@ -60,9 +60,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from instances.draw import svg, tikz
-    from instances.formats import atomic_write, read, read_board, read_puzzle, viewer_url
+    from instances.formats import read, read_board, read_puzzle, viewer_url
     from lns.runs.find import board_source
     from lns.terminal.output import DONE, print_json
+    from lns_support.files import write_output
 
     args.board = board_source(args.board)
     check_files(args.force, args.svg, args.tikz)
@@ -89,9 +90,9 @@ def run(args: argparse.Namespace) -> int:
         text = svg.render(puzzle, board, piece_numbers=args.numbers)
         picture = _temporary(text) if args.svg is None else args.svg
         if args.svg is not None:
-            atomic_write(args.svg, text)
+            write_output(args.svg, text)
     if args.tikz is not None:
-        atomic_write(args.tikz, tikz.render(puzzle, board))
+        write_output(args.tikz, tikz.render(puzzle, board))
     if args.json:
         print_json(
             {**_facts(puzzle, board), "svg": picture, "tikz": args.tikz, "url": url, "notes": [*notes, *document.notes]}

@@ -6,7 +6,7 @@ import argparse
 
 from lns.cli.ending import add_ending_options
 from lns.engines import ENGINES
-from lns.terminal.inputs import add_board_options, add_puzzle_options, read_puzzle
+from lns.terminal.inputs import add_board_options, add_puzzle_options, check_start_options, read_puzzle
 from lns.terminal.options import cell_list, duration, nonempty_path, positive_number, whole_number
 
 
@@ -81,6 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from lns.cli.ending import ended, search_end, search_executor
 
+    check_start_options(args)
     with search_end(args) as end, search_executor(args.cluster, args.workers) as executor:
         from lns.api.arguments import DEFAULT_SECONDS
         from lns.api.solving import solve

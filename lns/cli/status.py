@@ -114,7 +114,7 @@ def facts(summary: RunSummary, min_score: int | None) -> dict[str, Any]:
         "workers": summary.workers,
         "sessions": len(history.sessions),
         "elapsed_s": history.elapsed_s,
-        "left_s": history.remaining_s,
+        "left_s": history.remaining_s if history.has_time_limit else None,
         "notes": list(summary.notes),
         "write_errors": list(summary.heartbeat.write_errors),
     }

@@ -38,6 +38,17 @@ def add_board_options(parser: argparse.ArgumentParser, *, board: str = "BOARD", 
     )  # fmt: skip
 
 
+def check_start_options(args: argparse.Namespace) -> None:
+    """Raise InputError for an option of the start board without --start."""
+    from lns_support.errors import InputError
+
+    for option in ("start_format", "start_number"):
+        if args.start is None and getattr(args, option) is not None:
+            raise InputError(
+                f"--{option.replace('_', '-')} is about the board of --start; expected --start BOARD with it"
+            )
+
+
 def read_puzzle(args: argparse.Namespace, source: str) -> Document:
     """The puzzle of INSTANCE as the options say. Raises InputError as `instances.formats.read_puzzle` does."""
     from instances import formats

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import signal
 import subprocess
 import tempfile
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +24,7 @@ log = logging.getLogger("lns")
 
 LONGEST_S = 600.0  # a command that takes longer is killed
 LAST_S = 10.0  # at the end of the search: how long to wait for the command of the last best
+SOON_S = 0.4  # the same after a signal; then the command is ended, for which as long is waited
 
 
 class Notifier:
@@ -35,10 +39,13 @@ class Notifier:
         Shell command. Its environment has LNS_SCORE, LNS_MAX_SCORE, LNS_BEST and LNS_RUN_DIR.
     run_dir : Path
         Run directory.
+    interrupted : callable, optional
+        Whether a signal has ended the search: its end then waits for the command no longer than for a moment.
     """
 
-    def __init__(self, command: str, run_dir: Path) -> None:
-        self._command, self._directory = command, run_dir
+    def __init__(self, command: str, run_dir: Path, interrupted: Callable[[], bool] = lambda: False) -> None:
+        self._command, self._directory, self._interrupted = command, run_dir, interrupted
+        self._process: subprocess.Popen[bytes] | None = None
         self._wake = threading.Condition()
         self._next: FoundBoard | None = None
         self._closed = False
@@ -58,9 +65,23 @@ class Notifier:
         with self._wake:
             self._closed = True
             self._wake.notify()
-        self._thread.join(LAST_S)
+        began = time.monotonic()
+        while self._thread.is_alive() and time.monotonic() - began < (SOON_S if self._interrupted() else LAST_S):
+            self._thread.join(0.05)
+        if self._thread.is_alive() and self._interrupted():
+            self._terminate()
+            self._thread.join(SOON_S)
         if self._thread.is_alive():
-            log.warning("the command of --on-best still runs after %g s; it is left alone", LAST_S)
+            log.warning("the command of --on-best still runs after %.3g s; it is left alone", time.monotonic() - began)
+
+    def _terminate(self) -> None:
+        """Send SIGTERM to the command that runs, and run no other."""
+        with self._wake:
+            self._next = None
+        process = self._process
+        if process is not None and process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
 
     def _serve(self) -> None:
         while True:
@@ -89,6 +110,7 @@ class Notifier:
             except OSError as error:
                 log.warning("the command of --on-best cannot be run: %s", error.strerror)
                 return
+            self._process = process
             try:
                 status = process.wait(LONGEST_S)
             except subprocess.TimeoutExpired:
@@ -96,7 +118,9 @@ class Notifier:
                 process.wait()
                 log.warning("the command of --on-best took more than %g s and was killed", LONGEST_S)
                 return
-            if status:
+            if status == -signal.SIGTERM and self._interrupted():
+                log.warning("the command of --on-best still ran and was ended")
+            elif status:
                 size = output.seek(0, os.SEEK_END)
                 output.seek(max(0, size - 2000))
                 lines = output.read().decode(errors="replace").strip().splitlines()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from instances.puzzle import Puzzle
 
 NO_URL = "- (a viewer URL has no letter for some of the colours)"
+MOST_MEGABYTES = 9 * 10**12  # in bytes nearly the largest signed number of 64 bits
 _UNITS = {"w": 604800.0, "d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
 _NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 _DURATION = re.compile("".join(f"(?:({_NUMBER}){unit})?" for unit in _UNITS))
@@ -77,6 +78,14 @@ def positive_number(text: str) -> int:
     return number
 
 
+def megabytes(text: str) -> int:
+    """Option type: a limit of memory, an integer from 1, of at most 9e12 MB, which the system can still count."""
+    number = positive_number(text)
+    if number > MOST_MEGABYTES:
+        raise argparse.ArgumentTypeError(f"{text} MB are too many; expected at most {MOST_MEGABYTES:,}")
+    return number
+
+
 def worker_count(text: str) -> int:
     """Option type: a number of worker processes, at most `max_workers`."""
     number, most = positive_number(text), max_workers()
@@ -100,12 +109,14 @@ def check_new_file(path: str | os.PathLike[str] | None, force: bool) -> None:
 
 
 def check_folder(path: str | os.PathLike[str] | None) -> None:
-    """Raise InputError if no file can be created in the directory of ``path``; None is accepted."""
+    """Raise InputError if no file can be created in the directory of ``path``; None is accepted, a link followed."""
     from tempfile import TemporaryFile
+
+    from lns_support.files import behind_links
 
     if path is None:
         return
-    folder = Path(path).parent
+    folder = behind_links(path).parent
     if not folder.is_dir():
         raise InputError("there is no such directory", folder)
     try:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from instances.formats import load_board, load_puzzle, viewer_url, write
+from instances.board import Board
+from instances.formats import load_board, load_puzzle, render, viewer_url, write
+from instances.formats.reading import parse
 from instances.formats.registry import FORMATS
+from lns.api.files import generate
 from lns.cli.main import main
 from tests.instances.small_puzzles import planted
 
@@ -99,6 +105,32 @@ def test_nothing_is_overwritten_without_force(capsys: pytest.CaptureFixture[str]
     assert load_puzzle("old.txt") == PUZZLE
 
 
+def test_a_link_stays_and_the_file_behind_it_is_overwritten(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = Path("folder")
+    folder.mkdir()
+    (folder / "old").write_text("old")
+    for number, (to, command) in enumerate(
+        [
+            ("old", ["convert", "p.json", "LINK", "--to", "json"]),
+            ("new", ["convert", "p.json", "LINK", "--to", "json"]),
+            ("old", ["convert", "board.url", "LINK", "--puzzle", "p.json", "--to", "best"]),
+            ("old", ["exact", "cnf", "p.json", "--encoding", "half-2", "-o", "LINK"]),
+            ("old", ["generate", "uniform", "--width", "4", "--format", "json", "-o", "LINK"]),
+            ("old", ["show", "p.json", "--svg", "LINK"]),
+        ]
+    ):
+        link = Path(f"link{number}")
+        link.symlink_to(folder / to)
+        before = (folder / to).read_bytes() if (folder / to).exists() else b""
+        assert main([link.name if word == "LINK" else word for word in command] + ["--force"]) == 0
+        assert link.is_symlink() and (folder / to).read_bytes() != before
+    assert sorted(path.name for path in folder.iterdir()) == ["new", "old"]
+    os.mkfifo("pipe")
+    Path("to-pipe").symlink_to("pipe")
+    assert main(["convert", "p.json", "to-pipe", "--to", "json", "--force"]) == 2
+    assert "to-pipe: this is a pipe or a device" in capsys.readouterr().err and Path("to-pipe").is_symlink()
+
+
 def test_a_partial_url_needs_its_puzzle(capsys: pytest.CaptureFixture[str]) -> None:
     url = viewer_url(WIDE, WIDE_BOARD)
     edges = url.partition("board_edges=")[2][:4]
@@ -180,6 +212,9 @@ def test_tetravex_and_pictures(capsys: pytest.CaptureFixture[str]) -> None:
         ("clues:base0", "expected no option"),
         ("csv16:nonsense", "expected hxy"),
         ("meta-board:udlr", "expected a clockwise one"),
+        ("pieces:5x5", "pieces:5x5 says how pieces are read; expected at most a side order"),
+        ("pieces:udlr,border=2", "says how pieces are read"),
+        ("pieces:unframed", "says how pieces are read"),
     ],
 )
 def test_writers_refuse_options_that_they_do_not_know(
@@ -188,3 +223,45 @@ def test_writers_refuse_options_that_they_do_not_know(
     assert main(["convert", "board.url", "-", "--puzzle", "p.json", "--to", format]) == 2
     said = capsys.readouterr()
     assert sentence in said.err and not said.out
+
+
+@pytest.mark.parametrize("board", ["board.url", "board.json", "board.cells", "board.picture"])
+def test_a_number_above_those_of_the_boards_is_refused(board: str, capsys: pytest.CaptureFixture[str]) -> None:
+    if not Path(board).exists():
+        format = board.partition(".")[2].replace("json", "best")
+        assert main(["convert", "board.url", board, "--puzzle", "p.json", "--to", format]) == 0
+    question = ["convert", board, "-", "--to", "solution", "--puzzle", "p.json", "--number"]
+    assert main([*question, "1"]) == 0
+    capsys.readouterr()
+    assert main([*question, "2"]) == 2
+    assert re.search("there is no board 2; expected|expected a number from 1 to 1", capsys.readouterr().err)
+    assert main(["convert", "p.json", "-", "--to", "benoist", "--number", "2"]) == 2
+    assert "p.json: there is no board 2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["diamond", "triangle"])
+@pytest.mark.parametrize("format", ["cells", "cells:ccw,turn1", "picture"])
+def test_boards_with_holes_are_read_back(kind: str, format: str) -> None:
+    puzzle, board = generate(kind, side=4, seed=1)
+    write("holes.json", None, puzzle, None)
+    write("laid", format, puzzle, board)
+    assert main(["convert", "laid", "back.json", "--puzzle", "holes.json", "--to", "best"]) == 0
+    assert np.array_equal(load_board("back.json", puzzle)[1].colours(puzzle), board.colours(puzzle))
+
+
+@pytest.mark.parametrize("convention", ["", ":base0", ":ccw,bottom,turn3"])
+def test_a_board_without_frame_names_its_convention(convention: str) -> None:
+    puzzle = generate("unframed", width=3, height=2, seed=1).puzzle
+    chance = np.random.default_rng(1)
+    for _ in range(10):
+        board = Board.from_pairs([(int(piece), int(chance.integers(4))) for piece in chance.permutation(6)], 3, 2)
+        text = render(f"cells{convention}", puzzle, board)[0]
+        for named in (None, f"cells{convention}"):
+            assert parse(text, puzzle=puzzle, format=named).board == board
+
+
+def test_the_list_of_formats_is_one_json_object(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["convert", "--list", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert [form["name"] for form in listed["formats"]] == list(FORMATS)
+    assert {"option", "holds", "about", "example"} < {*listed["formats"][0]} and listed["dialects"][0]["example"]

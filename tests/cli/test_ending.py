@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import signal
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -286,3 +287,21 @@ def test_a_notifier_tells_the_newest_best_after_a_slow_command(
     with notify.Notifier("sleep 100", tmp_path) as notifier:
         notifier(FoundBoard(board, 5, "tabu"))
     assert "took more than 0.1 s and was killed" in caplog.text
+
+
+@pytest.mark.parametrize("when", ["before", "during"])
+def test_a_signal_ends_the_command_of_the_last_best(
+    when: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(notify, "LAST_S", 100.0)
+    monkeypatch.setattr(notify, "LONGEST_S", 100.0)
+    board = Board(np.arange(16) * 4, 4, 4).of(load_puzzle("like-e2-4x4"))
+    signalled, told = threading.Event(), tmp_path / "told"
+    began = time.monotonic()
+    with notify.Notifier(f"echo $LNS_SCORE >> '{told}'; sleep 90", tmp_path, signalled.is_set) as notifier:
+        notifier(FoundBoard(board, 1, "tabu"))
+        wait_for(told.exists, "the call")
+        notifier(FoundBoard(board, 2, "tabu"))
+        threading.Timer(0.0 if when == "before" else 0.2, signalled.set).start()
+    assert time.monotonic() - began < 30.0 and told.read_text() == "1\n"
+    assert "the command of --on-best still ran and was ended" in caplog.text

@@ -11,9 +11,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
+from exact.compare import Question, compare
 from instances.board import Board
 from instances.formats import load_board, write
 from instances.generate import corner_cells, uniform
@@ -275,6 +277,13 @@ def test_budgets_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
         (["cnf", "p.json", "--encoding", "half-2", "-o", ".", "--force"], ".: this is a directory; expected"),
         (["cnf", "p.json", "--encoding", "half-2", "-o", "no/x"], "no: there is no such directory"),
         (["solve", "p.json", "-o", "x.txt"], "x.txt: format benoist carries no board"),
+        (["count", "p.json", "--solver", "cp", "--memory", "9e17"], "MB are too many; expected at most 9,000,000,"),
+        (["compare", "p.json", "--memory", "9223372036855"], "MB are too many; expected at most 9,000,000,"),
+        (["count", "p.json", "--start-number", "2"], "--start-number is about the board of --start; expected --start"),
+        (["trace", "p.json", "--start-format", "url"], "--start-format is about the board of --start"),
+        (["trace", "small", "--solver", "polyomino", "--clues", "c.txt"], "--clues is for puzzles; expected none with"),
+        (["compare", "p.json", "-o", "/proc/self/rows.csv"], "/proc/self/rows.csv: "),
+        (["compare", "p.json", "-o", "p.json"], "p.json:1: other columns than expected"),
     ],
 )
 def test_bad_input_is_one_sentence(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -290,6 +299,30 @@ def test_a_formula_is_written_through_no_link_and_over_no_other_file(tmp_path: P
     assert main(["exact", "cnf", "p.json", "--encoding", "half-2", "-o", "f.cnf"]) == 0
     assert Path("f.cnf").read_text().startswith("c ") and not list(Path().glob(".lns-*"))
     assert precious.read_text() == "mine" and Path("f.cnf.part").is_symlink()
+
+
+def test_a_table_is_tried_before_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    def searched(*_: object) -> NoReturn:
+        raise AssertionError
+
+    monkeypatch.setattr("exact.compare.run_solver", searched)
+    assert main(["exact", "compare", "p.json", "-o", "/proc/self/rows.csv"]) == 2
+    with pytest.raises(AssertionError):
+        next(compare([("p", PUZZLE)], ["rowscan"], Question(), Path("new.csv")))
+    assert not Path("new.csv").exists()
+
+
+def test_a_formula_is_synced_to_disk_or_the_file_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    assert main(["exact", "cnf", "p.json", "--encoding", "half-2", "-o", "f.cnf"]) == 2
+    told = capsys.readouterr()
+    assert told.err == f"lns: f.cnf: {os.strerror(errno.ENOSPC)}\n" and not told.out
+    assert not Path("f.cnf").exists() and not list(Path().glob(".lns-*"))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

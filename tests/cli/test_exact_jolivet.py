@@ -91,11 +91,15 @@ def test_graphs_are_compared_and_read_back(capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("a b c\n", [], "line 1: 'a b c'; expected two different nodes, or one alone"),
-        ("\na a\n", [], "line 2: 'a a'; expected two different nodes"),
-        ("0 2 3\n", ["--pieces"], "line 1: '0 2 3'; expected the four colours of a piece"),
+        ("a b c\n", [], "g.txt:1: 'a b c'; expected two different nodes, or one alone"),
+        ("\na a\n", [], "g.txt:2: 'a a'; expected two different nodes"),
+        ("0 2 3\n", ["--pieces"], "g.txt:1: '0 2 3'; expected the four colours of a piece"),
         (f"0 2 1 {'9' * 5000}\n", ["--pieces"], "999…'; expected the four colours of a piece"),
-        ("0 2 3 4\n", ["--pieces"], "encodes no node of a graph"),
+        ("# one piece\n0 2 3 4\n", ["--pieces"], "g.txt:2: the piece (0, 2, 3, 4) encodes no node of a graph"),
+        ("0 2 3 1\n", ["--pieces"], "g.txt: node 2 has the neighbour 3, which does not name it"),
+        ("0 2 1 1\n", ["--pieces", "-o", "new.txt"], "expected no -o with it"),
+        ("0 2 1 1\n", ["--pieces", "g.txt"], "unrecognized arguments"),
+        ("0 2 1 1\n", ["g.txt", "--pieces"], "expected no second file with it"),
     ],
 )
 def test_bad_graphs_are_refused(
@@ -104,6 +108,22 @@ def test_bad_graphs_are_refused(
     Path("g.txt").write_text(text)
     assert main(["exact", "graph", "g.txt", *options]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "known"),
+    [
+        (["perrin_iq", "--sizes", "13"], "some of the sizes 11, 12, 16, 60"),
+        (["outcome", "--sizes", "1"], "some of the sizes 5, 6, 7, 8, 9, 10"),
+        (["cuvillier2010", "--sizes", "2", "--colours", "16"], "the sizes 2, 3, 4, 5, 6, 7, 8 and the colours 2, 3, 4"),
+    ],
+)
+def test_sizes_that_a_paper_does_not_have_are_refused(
+    options: list[str], known: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["exact", "paper", *options]) == 2
+    error = capsys.readouterr().err
+    assert f"{options[0]} has no run with these options; expected some of" in error and known in error
 
 
 def test_missing_runs_of_a_paper_are_named_and_made(capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,13 +22,14 @@ import pytest
 from instances.formats import load_board, load_puzzle
 from instances.puzzle import Puzzle
 from instances.verify import verify
+from lns.cli import status
 from lns.cli.main import main
 from lns.islands import Archipelago
 from lns.runs.board_log import BoardLog
 from lns.runs.directory import RunDirectory
 from lns.runs.elites import BestBoards
 from lns.runs.files import STATUS, seal, unseal
-from lns.runs.history import RunHistory
+from lns.runs.history import UNLIMITED_S, RunHistory
 from lns.runs.recorder import Recorder
 from lns.runs.run_summary import load_summary
 from lns.runs.watch_view import frame
@@ -72,6 +73,8 @@ def test_status_is_a_line_a_run(run: Path, contents: None, tmp_path: Path, capsy
     assert facts["score"] == best_of(run) and facts["state"] == "ended" and facts["workers"] == 0
     assert facts["boards"] == len([score for score, _ in log_of(run) if score >= 10])
     assert facts["left_s"] == pytest.approx(60 - facts["elapsed_s"])
+    summary = load_summary(run)
+    assert status.facts(replace(summary, history=RunHistory(UNLIMITED_S)), None)["left_s"] is None
 
 
 @pytest.mark.parametrize("command", ["status", "collect"])

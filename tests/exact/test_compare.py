@@ -93,7 +93,7 @@ def test_a_failed_write_leaves_the_file_unchanged(tmp_path: Path, monkeypatch: p
 
     with monkeypatch.context() as patched:
         patched.setattr(Path, "open", lambda self, mode, buffering: Full(self, mode.replace("b", "")))
-        with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
+        with pytest.raises(OSError, match=re.escape(f"{os.strerror(errno.ENOSPC)}: '{csv}'")):
             csv_records.append(csv, ComparisonRow("small", "dlx", "solved", 1))
     assert csv.read_bytes() == before and Path.open is real
     csv.write_bytes(before.rstrip())  # as an editor may leave it

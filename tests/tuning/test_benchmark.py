@@ -132,7 +132,7 @@ def test_the_help_names_every_row(capsys):
 def test_a_table_that_cannot_be_written_is_refused_before_the_runs(tmp_path, capsys):
     (tmp_path / "other.csv").write_text("a,b\n")
     for table, sentence in (
-        (tmp_path / "other.csv", "no table of the benchmark"),
+        (tmp_path / "other.csv", "other.csv:1: no table of the benchmark"),
         (tmp_path / "no" / "t.csv", "no such"),
     ):
         assert main(["ladder", "--rows", "like-e2-16x16", "--table", str(table)]) == 2
