@@ -40,11 +40,12 @@ if TYPE_CHECKING:
     from lns.neighbourhoods.operators import register_operator
     from lns.params import Params
     from lns_support.errors import InputError
-    from tuning.api import BenchmarkResult, TuningResult, benchmark, tune
+    from tuning.api import TuningResult, tune
+    from tuning.benchmark_rows import BenchmarkResult, benchmark
 
 # public name -> module that defines it; the tuner stands above this package, so it is only named here
 _HOMES = {
-    "BenchmarkResult": "tuning.api",
+    "BenchmarkResult": "tuning.benchmark_rows",
     "Board": "instances.board",
     "Clue": "instances.puzzle",
     "FoundBoard": "lns.engine",
@@ -68,7 +69,7 @@ _HOMES = {
     "TargetScore": "lns.api.stopping",
     "TuningResult": "tuning.api",
     "Verification": "instances.verify",
-    "benchmark": "tuning.api",
+    "benchmark": "tuning.benchmark_rows",
     "count": "lns.api.counting",
     "generate": "lns.api.files",
     "improve": "lns.api.improving",

@@ -10,7 +10,7 @@ from instances import InputError
 from instances.formats import load_puzzle
 from lns.params import Params, from_dict
 from tests.tuning.made_up import Inline
-from tuning import api, benchmark
+from tuning import api, benchmark, benchmark_rows
 from tuning import session as sessions
 from tuning.plan import StudyRequest
 
@@ -74,7 +74,7 @@ def test_benchmark_returns_rows_and_calls_back(monkeypatch, tmp_path, capsys):
 
     monkeypatch.setattr(benchmark, "run_benchmark", run)
     params, runs, rows = from_dict({"construct": {"tail": 11}}), [], []
-    result = api.benchmark(
+    result = benchmark_rows.benchmark(
         ["like-e2-12x20"], seeds=2, first_seed=4, workers=1, search_floor=8, params=params, table=tmp_path / "t.csv",
         on_run=lambda *run: runs.append(run), on_row=rows.append,
     )  # fmt: skip
@@ -84,4 +84,4 @@ def test_benchmark_returns_rows_and_calls_back(monkeypatch, tmp_path, capsys):
     assert "boards of at least 8 per core-hour: 3.0 (in 2 core-hours)" in result.summary()
     assert (tmp_path / "t.csv").read_text().count("\n") == 2 and capsys.readouterr() == ("", "")
     with pytest.raises(InputError, match="expected no engine 'beam' with them"):
-        api.benchmark(engine="beam", with_ablations=True)
+        benchmark_rows.benchmark(engine="beam", with_ablations=True)

@@ -10,8 +10,8 @@ from lns.terminal.options import check_folder, duration, positive_number, whole_
 from lns.terminal.output import DONE, print_error, print_json, print_text
 
 if TYPE_CHECKING:
-    from tuning.api import BenchmarkRow
     from tuning.benchmark import BenchmarkRun
+    from tuning.benchmark_rows import BenchmarkRow
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     from lns import params as parameters
     from lns.terminal.progress import screen_log
     from lns.terminal.signals import exit_on_signal, signal_handler
-    from tuning.api import benchmark
+    from tuning.benchmark_rows import benchmark
 
     if args.table:
         check_folder(args.table)
