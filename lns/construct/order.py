@@ -12,18 +12,20 @@ import numpy.typing as npt
 from instances.puzzle import IntArray
 
 
-def comb_order(width: int, height: int, band: int, lead: int = 0, corner: int = 1) -> IntArray:
+def comb_order(
+    width: int, height: int, column_major_rows: int, column_major_skip: int = 0, corner_size: int = 1
+) -> IntArray:
     """The comb order of a board.
 
     Parameters
     ----------
     width, height : int
         Size of the board in cells.
-    band : int
-        Number of rows at the bottom that are filled column by column; the rows above are filled row by row.
-    lead : int
+    column_major_rows : int
+        Number of rows at the bottom (the band) that are filled column by column; the rows above are filled row by row.
+    column_major_skip : int
         Number of columns at the left of the band that are filled row by row instead.
-    corner : int
+    corner_size : int
         Number of columns at the right of the band that are filled alternately by row and by column, towards the last
         corner.
 
@@ -32,13 +34,13 @@ def comb_order(width: int, height: int, band: int, lead: int = 0, corner: int = 
     int32 (width * height,)
         Cells in the order in which they are filled.
     """
-    band = max(1, min(band, height))
-    lead = max(0, min(lead, width))
-    corner = max(1, min(corner, width - lead)) if lead < width else 0
+    band = max(1, min(column_major_rows, height))
+    skip = max(0, min(column_major_skip, width))
+    corner = max(1, min(corner_size, width - skip)) if skip < width else 0
     top = height - band
     order = [(row, column) for row in range(top) for column in range(width)]
-    order += [(row, column) for row in range(top, height) for column in range(lead)]
-    order += [(row, column) for column in range(lead, width - corner) for row in range(top, height)]
+    order += [(row, column) for row in range(top, height) for column in range(skip)]
+    order += [(row, column) for column in range(skip, width - corner) for row in range(top, height)]
     row, column = top, width - corner
     by_row = True
     while corner and row < height and column < width:

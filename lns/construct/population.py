@@ -41,8 +41,8 @@ class Population(NamedTuple):
     gain: npt.NDArray[np.int64]  # int64 (size,): see `lns.construct.packed_candidate`; in a beam the value
 
 
-class MeanChildren(NamedTuple):
-    """Mean number of children of a prefix by depth."""
+class PopulationMeans(NamedTuple):
+    """Mean number of children of the prefixes of one population, by depth."""
 
     exact: npt.NDArray[np.float64]  # float64 (cells,): children without a break on the cell
     breaking: npt.NDArray[np.float64]  # float64 (cells,): children with one break
@@ -124,7 +124,7 @@ def grow_population(
     quota_floor: npt.NDArray[np.int32],
     current: Population,
     extended: Population,
-    means: MeanChildren,
+    means: PopulationMeans,
     reservoirs: Reservoirs,
     random: RandomState,
 ) -> int:
@@ -140,7 +140,7 @@ def grow_population(
         Favoured half-edges that a prefix must have used once each depth is filled.
     current, extended : Population
         Two populations of equal size, which are overwritten.
-    means : MeanChildren
+    means : PopulationMeans
         Receives the counts.
     reservoirs : Reservoirs
     random : RandomState

@@ -109,7 +109,7 @@ def measure_children(puzzle: Puzzle, params: ConstructParams, quota: Quota, rand
     samples = []
     for _ in range(SAMPLES):
         prefixes, children = (population.new_population(size, puzzle.width, puzzle.height) for _ in range(2))
-        means = population.MeanChildren(exact=np.zeros(cells), breaking=np.zeros(cells))
+        means = population.PopulationMeans(exact=np.zeros(cells), breaking=np.zeros(cells))
         reached = population.grow_population(tables, order, floor, prefixes, children, means, reservoirs, random)
         if reached == cells or quota == Quota():
             samples.append(means)

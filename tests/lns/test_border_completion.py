@@ -30,7 +30,7 @@ def rules_by_cell(puzzle: Puzzle, order: np.ndarray, begin: int, cut: int) -> di
 
 def test_the_last_stretch_of_the_comb():
     puzzle = load_puzzle("like-e2-16x16")
-    order = comb_order(16, 16, 4, corner=2)
+    order = comb_order(16, 16, 4, corner_size=2)
     plan, _ = plan_closing(puzzle, order, 192, 250)
     assert plan.is_corner.tolist() == [0, 0, 0, 1, 0]  # right side of rows 12 to 14, corner, bottom of column 14
     assert plan.anchor_level == -1 and plan.anchor_position == (11 + 1) * 17 + 15 + 1
@@ -48,7 +48,7 @@ def test_the_stretch_of_the_rim_to_be_completed_ends_at_the_exact_tail():
     puzzle, _ = planted(1, 6, 7, 4)
     assert plan_closing(puzzle, comb_order(6, 7, 1), 0, 38)[0].is_corner.tolist() == [1]  # row by row: the corner
     assert plan_closing(puzzle, comb_order(6, 7, 3), 0, 38)[0].is_corner.tolist() == [0, 0, 1]
-    assert plan_closing(puzzle, comb_order(6, 7, 3, corner=3), 0, 38)[0].is_corner.tolist() == [0, 0, 1, 0, 0]
+    assert plan_closing(puzzle, comb_order(6, 7, 3, corner_size=3), 0, 38)[0].is_corner.tolist() == [0, 0, 1, 0, 0]
 
 
 @pytest.mark.parametrize("cell", [29, 35, 31])  # of the right side, the corner, of the bottom
@@ -86,7 +86,7 @@ def small_search(
 ) -> Constructor:
     """A whole tree with breaks and few colours; the first ``begin`` cells are laid by lists."""
     puzzle, board = planted(seed, width, height, 3)
-    order = comb_order(width, height, band, corner=2)
+    order = comb_order(width, height, band, corner_size=2)
     laid = [cell for cell in order[: len(order) // 2].tolist() if cell % 2 == 0]
     puzzle = puzzle.with_clues(sorted(Clue(cell, *divmod(int(board.placements[cell]), 4)) for cell in laid))
     floor = np.zeros(puzzle.cells, dtype=np.int32)
@@ -162,7 +162,7 @@ def test_with_too_many_completions_a_shorter_stretch_of_the_rim_is_planned():
     rim = (pieces == 0).any(axis=1)
     pieces[rim] = np.where(pieces[rim] == 0, 0, 1)
     puzzle = Puzzle(pieces, 12, 12)
-    plan, state = plan_closing(puzzle, comb_order(12, 12, 4, corner=2), 96, 138)
+    plan, state = plan_closing(puzzle, comb_order(12, 12, 4, corner_size=2), 96, 138)
     bits = np.flatnonzero(rim)[:12]
     for bit, piece in enumerate(bits.tolist()):
         state.far_colour[bit] = plan.far_colour[piece]

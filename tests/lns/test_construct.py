@@ -41,7 +41,9 @@ def test_the_comb_visits_every_cell_after_its_upper_and_left_neighbour(width, he
 
 
 def test_the_comb_of_a_16x16_board_is_the_record_holders_order():
-    order = [divmod(int(cell), 16) for cell in comb_order(16, 16, band=5, lead=5, corner=4)]
+    order = [
+        divmod(int(cell), 16) for cell in comb_order(16, 16, column_major_rows=5, column_major_skip=5, corner_size=4)
+    ]
     assert order[:176] == [(row, column) for row in range(11) for column in range(16)]
     assert order[176:201] == [(row, column) for row in range(11, 16) for column in range(5)]
     assert order[201:206] == [(row, 5) for row in range(11, 16)]
