@@ -4,8 +4,9 @@ Estimates from few restarts are noisy, since a few frontier prefixes in a hundre
 rate of each arm is shrunk towards a prior that the other arms with the same colours give:
 
 - Another quota scale, same view. A scale that needs one favoured half-edge more may have `RATE_PER_HALF_EDGE` times the
-  rate, because fewer of its restarts lead anywhere but those lead further. One that needs a half-edge less has a rate
-  that is lower by the same factor.
+  rate, because fewer of its restarts lead anywhere but those lead further; less where hardly any prefix of this arm
+  would have passed the other's quota (`surplus_counts`). One that needs a half-edge less has a rate that is lower by
+  the same factor.
 - The same quota scale, another view. Other prefixes are reached, or the same ones are continued elsewhere, so an
   untried view starts at `OTHER_VIEW_DISCOUNT` times the fresh rate of this one, and its boards count with that weight.
 - Colours that were not tried start at a mean of the rates of those that were.
@@ -18,10 +19,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lns.construct.constructor import SURPLUS_BINS
 from lns.construct.quota_arm import Floats, QuotaArm
 
 RATE_PER_HALF_EDGE = 2.5  # prior factor on the rate for each favoured half-edge more
 MAX_EXTRA_HALF_EDGES = 1.2  # a prior assumes a gain for at most this many half-edges more
+ENOUGH_SURPLUS = 0.05  # share of the prefixes under a quota that a higher one must let pass for its full prior
 SAME_SCALE_HALF_EDGES = 0.25  # quota scales of two views that differ by fewer half-edges count as equal
 OTHER_VIEW_DISCOUNT = 0.8  # prior rate of an untried view, and weight of boards seen from another view
 BEST_COLOURS_WEIGHT = 0.25  # weight of the best colours in the prior of untried ones; that of the others is 1
@@ -63,7 +66,8 @@ def arm_rates(evidence: Evidence) -> tuple[Floats, float]:
     extra = _extra_half_edges(half_edges[:, None], scale[:, None], scale)
     # prefixes under a higher scale are among those under a lower one, so as much of them is old; another view is fresh
     share = np.where(other_view, OTHER_VIEW_DISCOUNT, np.where(extra > 0, novelty[:, None], 1.0))
-    prior = np.where(informs, observed[:, None] * share * _rate_factor(extra), 0.0).max(axis=0)
+    factor = _rate_factor(extra) * _surplus_factor(surplus_counts(arms), extra)
+    prior = np.where(informs, observed[:, None] * share * factor, 0.0).max(axis=0)
     prior[prior == 0] = untried
     same_scale = informs & other_view & (np.abs(extra) < SAME_SCALE_HALF_EDGES)
     prior = _shrunk(prior, boards @ same_scale, cost @ same_scale, weight)
@@ -108,14 +112,52 @@ def arms_by_view(arms: Sequence[QuotaArm]) -> dict[tuple[int, int], list[int]]:
     return members
 
 
-def prior_rate_factor(arm: QuotaArm, scale_percent: float) -> float:
-    """Prior factor on the rate from ``arm`` to another quota scale of the same colours."""
-    return float(_rate_factor(_extra_half_edges(*_half_edges_and_scale([arm]), scale_percent))[0])
+def prior_rate_factor(arms: Sequence[QuotaArm], index: int, scale_percent: float) -> float:
+    """Prior factor on the rate from the arm ``index`` to another quota scale of the same colours."""
+    extra = _extra_half_edges(*_half_edges_and_scale([arms[index]]), scale_percent)
+    return float(_rate_factor(extra)[0]) * surplus_factor(arms, index, scale_percent)
+
+
+def surplus_factor(arms: Sequence[QuotaArm], index: int, scale_percent: float) -> float:
+    """The part of `prior_rate_factor` that is below 1 if hardly any prefix of the arm would pass the other quota."""
+    extra = _extra_half_edges(*_half_edges_and_scale([arms[index]]), scale_percent)
+    return float(_surplus_factor(surplus_counts(arms)[index : index + 1], extra[:, None])[0, 0])
+
+
+def surplus_counts(arms: Sequence[QuotaArm]) -> Floats:
+    """Sampled prefixes by their surplus, of each arm and those of the same quota scale and colours from other views.
+
+    Returns
+    -------
+    float64 (arms, SURPLUS_BINS)
+    """
+    half_edges, scale = _half_edges_and_scale(arms)
+    colours = np.array([arm.colour_set for arm in arms])
+    extra = _extra_half_edges(half_edges[:, None], scale[:, None], scale)
+    same_scale = (colours[:, None] == colours) & (np.abs(extra) < SAME_SCALE_HALF_EDGES)
+    counts: Floats = same_scale.T @ np.array([arm.surplus_counts for arm in arms])
+    return counts
 
 
 def _rate_factor(extra: Floats) -> Floats:
     """Prior factor on the rate for ``extra`` favoured half-edges, which may be negative."""
     return np.asarray(RATE_PER_HALF_EDGE ** np.minimum(MAX_EXTRA_HALF_EDGES, extra))
+
+
+def _surplus_factor(surplus: Floats, extra: Floats) -> Floats:
+    """Factor on the prior for ``extra`` half-edges more: below 1 if hardly any prefix has this surplus.
+
+    Parameters
+    ----------
+    surplus : float64 (arms, SURPLUS_BINS)
+        See `surplus_counts`.
+    extra : float64 (arms, others)
+        Half-edges that other arms need more than each arm.
+    """
+    more = np.clip(np.rint(extra), 0, SURPLUS_BINS - 1).astype(np.int64)
+    with_surplus = surplus[:, ::-1].cumsum(axis=1)[:, ::-1]  # of at least 0, 1, ... half-edges
+    share: Floats = (np.take_along_axis(with_surplus, more, axis=1) + 1) / (with_surplus[:, :1] + 1)
+    return np.minimum(1.0, share / ENOUGH_SURPLUS)
 
 
 def _half_edges_and_scale(arms: Sequence[QuotaArm]) -> tuple[Floats, Floats]:

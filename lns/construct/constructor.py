@@ -27,7 +27,7 @@ from lns.construct.packed_candidate import (
     RIGHT_MASK,
     RIGHT_SHIFT,
 )
-from lns.construct.schedule import BreakSchedule
+from lns.construct.schedule import BreakSchedule, quota_end
 from lns.construct.tail import plan_tail
 from lns.engine import State, saved_counters
 from lns.params import ConstructParams
@@ -36,6 +36,7 @@ from lns_support.errors import InputError
 
 NODES_BEFORE_DIVISOR = 8  # a restart that reaches exact tails lasts nodes_before / 8 nodes,
 MAX_RESTART_FACTOR = 10  # but at least `restart_nodes`, and at most this many times as much
+SURPLUS_BINS = 9  # numbers of surplus half-edges that are told apart; the last one stands for all larger ones
 PARTITION_CELLS = 16  # prefixes with this many cells without a clue are partitioned among the islands
 
 
@@ -70,6 +71,9 @@ class Constructor:
         Prefixes of the present restart that reached the exact tail, by breaks spent.
     tail_outcomes : int64 (MISMATCH_BINS + 1,)
         A sample of its exact tails, by their fewest mismatches; the last entry counts those without a result.
+    surplus_counts : int64 (SURPLUS_BINS,)
+        A sample of its prefixes that have got past the quota, by the favoured half-edges that they used until then
+        beyond those that the quota demands.
 
     Raises
     ------
@@ -85,8 +89,8 @@ class Constructor:
     # arrays of `state` and their dtypes
     STATE: ClassVar[dict[str, str]] = {
         "cursor": "int64", "scalars": "int64", "child_counts": "int64", "counters": "int64",
-        "prefixes_by_breaks": "int64", "tail_outcomes": "int64", "frontier_keys": "uint64", "restart": "int64",
-        "piece_bits": "int64", "random": "uint64",
+        "prefixes_by_breaks": "int64", "tail_outcomes": "int64", "surplus_counts": "int64", "frontier_keys": "uint64",
+        "restart": "int64", "piece_bits": "int64", "random": "uint64",
     }  # fmt: skip
 
     def __init__(
@@ -108,6 +112,7 @@ class Constructor:
         self.counters = np.zeros(kernel.COUNTERS, dtype=np.int64)
         self.prefixes_by_breaks = np.zeros(MAX_BREAKS, dtype=np.int64)
         self.tail_outcomes = np.zeros(kernel.MISMATCH_BINS + 1, dtype=np.int64)
+        self.surplus_counts = np.zeros(SURPLUS_BINS, dtype=np.int64)
         self.restart_seed = self.restarted_at = self._prefixes_before = self._tail_nodes_before = 0
         self.exhausted = False
         cells, width = puzzle.cells, puzzle.width + 1
@@ -147,6 +152,7 @@ class Constructor:
         self.prefix.frontier_keys[:] = 0
         self.prefixes_by_breaks[:] = 0
         self.tail_outcomes[:] = 0
+        self.surplus_counts[:] = 0
         tables = self.plan.prefix.tables
         self.prefix.cursor[0] = tables.list_start[tables.base[0]]
         self.restarted_at = self.nodes
@@ -219,6 +225,7 @@ class Constructor:
             min(self.nodes + nodes, self._restart_at()),
             self.params.tail_nodes,
         )
+        self._sample_surplus()
         if status == REACHED:
             placed = np.empty(self.puzzle.cells, dtype=np.int32)
             placed[self.schedule.order] = self.arrays.found
@@ -227,6 +234,13 @@ class Constructor:
             )
         self.exhausted = status == EXHAUSTED
         return None
+
+    def _sample_surplus(self) -> None:
+        """Add the prefix that is open now to `surplus_counts`, if it has got past the quota."""
+        end = quota_end(self.puzzle.cells)
+        if self.schedule.favoured and end <= min(int(self.prefix.scalars[0]), self.plan.prefix.endgame_start):
+            surplus = int(self.prefix.gain[end]) - int(self.schedule.quota_floor[end - 1])
+            self.surplus_counts[min(surplus, SURPLUS_BINS - 1)] += 1
 
     @property
     def restart_due(self) -> bool:
@@ -289,6 +303,7 @@ class Constructor:
             "counters": self.counters.copy(),
             "prefixes_by_breaks": self.prefixes_by_breaks.copy(),
             "tail_outcomes": self.tail_outcomes.copy(),
+            "surplus_counts": self.surplus_counts.copy(),
             "frontier_keys": self.prefix.frontier_keys.copy(),
             "restart": np.array(
                 [
@@ -322,6 +337,7 @@ class Constructor:
         self.exhausted = bool(exhausted)
         self.prefixes_by_breaks[:] = saved_counters(state["prefixes_by_breaks"])
         self.tail_outcomes[:] = saved_counters(state["tail_outcomes"])
+        self.surplus_counts[:] = saved_counters(state["surplus_counts"])
         self.prefix.child_counts[:] = saved_counters(state["child_counts"])
         if state["frontier_keys"][0] > kernel.MAX_FRONTIER_KEYS:
             raise _inconsistent()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from lns.construct.constructor import Constructor
+from lns.construct.constructor import SURPLUS_BINS, Constructor
 from lns.construct.kernel import MISMATCH_BINS
 from lns.construct.packed_candidate import MAX_BREAKS
 from lns.construct.schedule import Quota
@@ -52,6 +52,8 @@ class QuotaArm:
     prefixes_by_breaks : float64 (2, MAX_BREAKS)
         Prefixes that reached the exact tail, by breaks spent: row ALL all of them, row NEW those behind new frontier
         prefixes.
+    surplus_counts : float64 (SURPLUS_BINS,)
+        A sample of the prefixes that got past the quota, by the favoured half-edges used beyond those it demands.
     """
 
     view: int
@@ -65,10 +67,12 @@ class QuotaArm:
     keys_new: float = 0.0
     child_counts: Floats = field(init=False)
     prefixes_by_breaks: Floats = field(init=False)
+    surplus_counts: Floats = field(init=False)
 
     def __post_init__(self) -> None:
         self.child_counts = np.zeros((4, len(self.prior.exact)))
         self.prefixes_by_breaks = np.zeros((2, MAX_BREAKS))
+        self.surplus_counts = np.zeros(SURPLUS_BINS)
 
     @property
     def half_edges(self) -> float:
@@ -88,6 +92,7 @@ class QuotaArm:
         """Add the restart that ``constructor`` has ended; ``new`` of its ``seen`` sampled frontier keys were new."""
         schedule, cells = constructor.schedule, len(constructor.schedule.order)
         self.restarts += 1
+        self.surplus_counts += constructor.surplus_counts
         self.prefixes_by_breaks[ALL] += constructor.prefixes_by_breaks
         fresh, before = new_prefixes_by_breaks(constructor, new, seen), self.prefixes_by_breaks[NEW]
         # a tree with more breaks contains all trees before it

@@ -38,8 +38,9 @@ from lns.construct.arm_value import (
     arms_by_view,
     prior_rate_factor,
     shrunk_rate,
+    surplus_factor,
 )
-from lns.construct.constructor import Constructor
+from lns.construct.constructor import SURPLUS_BINS, Constructor
 from lns.construct.kernel import MISMATCH_BINS
 from lns.construct.markov_model import expected_completions
 from lns.construct.novelty import Keys, PrefixNovelty
@@ -245,10 +246,12 @@ class QuotaBandit:
                 continue
             # a tree that was searched completely holds those of all higher scales
             if (scale := self._scale_above(top)) is not None and not arm.extra_breaks:
-                expected = shrunk_rate(evidence, prior_rate_factor(arm, scale) * rate, view, colour_set, scale)
+                expected = shrunk_rate(
+                    evidence, prior_rate_factor(self.arms, top, scale) * rate, view, colour_set, scale
+                )
                 candidates.append((expected, scale, colour_set, view))
             if (scale := self._scale_below(top)) is not None and arm.novelty_rate > 0:
-                prior = prior_rate_factor(arm, scale) * rate / arm.novelty_rate
+                prior = prior_rate_factor(self.arms, top, scale) * rate / arm.novelty_rate
                 candidates.append((shrunk_rate(evidence, prior, view, colour_set, scale), scale, colour_set, view))
             other = next((i for i in range(len(self.views)) if (i, colour_set) not in families), None)
             if other is not None and arm.novelty_rate > 0:
@@ -277,14 +280,21 @@ class QuotaBandit:
         return i < other and _same_family(self.arms[i], self.arms[other])
 
     def _scale_above(self, i: int) -> float | None:
-        """An untried scale between arm ``i`` and the one above it, or above the highest arm; None if there is none."""
+        """An untried scale between arm ``i`` and the one above it, or above the highest arm; None if there is none.
+
+        Between two arms it is the one in the middle, or a lower one where few prefixes of arm ``i`` would pass that.
+        """
         scale = self.arms[i].scale_percent
         if i == 0 or not self._is_above(i - 1, i):
             above = (scale + 1 + SCALE_STEP * steps for steps in range(int(MAX_GAP / SCALE_STEP)))
             return next((higher for higher in above if higher <= MAX_SCALE and self._differs(higher, i)), None)
-        gap = self.arms[i - 1].scale_percent - scale
-        middle = scale + SCALE_STEP * math.ceil(gap / SCALE_STEP / 2)
-        return middle if SCALE_STEP < gap <= MAX_GAP and self._differs(middle, i, i - 1) else None
+        found, higher = None, self.arms[i - 1].scale_percent
+        while SCALE_STEP < higher - scale <= MAX_GAP and (found is None or surplus_factor(self.arms, i, found) < 1):
+            higher = scale + SCALE_STEP * math.ceil((higher - scale) / SCALE_STEP / 2)
+            if not self._differs(higher, i, i - 1):
+                break
+            found = higher
+        return found
 
     def _scale_below(self, i: int) -> float | None:
         """The next untried scale below arm ``i``; None if there is none."""
@@ -379,6 +389,7 @@ class QuotaBandit:
         if self.arms and self.forecast is not None:
             state["priors"] = np.array([[arm.prior.exact, arm.prior.breaking, *arm.child_counts] for arm in self.arms])
             state["prefixes_by_breaks"] = np.array([arm.prefixes_by_breaks for arm in self.arms])
+            state["surplus_counts"] = np.array([arm.surplus_counts for arm in self.arms])
             state["tail_outcomes"] = self.tail_outcomes.copy()
             state["scalars"] = np.array([[float(getattr(arm, name)) for name in _SCALARS] for arm in self.arms])
             state["unlock"] = self.forecast.unlock
@@ -388,17 +399,17 @@ class QuotaBandit:
 
     def restore(self, state: State) -> None:
         """Continue from ``state``; raises InputError for numbers that no search of this puzzle can have."""
-        priors, prefixes, outcomes, scalars, forecast = (
+        priors, prefixes, surplus, outcomes, scalars, forecast = (
             np.asarray(state[name], dtype=np.float64)
-            for name in ("priors", "prefixes_by_breaks", "tail_outcomes", "scalars", "forecast")
+            for name in ("priors", "prefixes_by_breaks", "surplus_counts", "tail_outcomes", "scalars", "forecast")
         )
         if (
-            not 0 < len(priors) == len(prefixes) == len(scalars)
+            not 0 < len(priors) == len(prefixes) == len(surplus) == len(scalars)
             or len(forecast) != 3
             or len(outcomes) != MISMATCH_BINS + 1
         ):
             raise InputError("checkpoint: arrays of the arms differ in length; expected one entry for each arm")
-        for values in (priors, prefixes, outcomes, scalars, forecast):
+        for values in (priors, prefixes, surplus, outcomes, scalars, forecast):
             if not ((values >= 0) & (values <= MAX_SAVED_COUNTER)).all():
                 raise InputError("checkpoint: a number of the arms is out of range; expected 0 to 2^62")
         unlock = self._checked_unlock(np.asarray(state["unlock"], dtype=np.int64))
@@ -409,7 +420,7 @@ class QuotaBandit:
         self._check_arms(saved)
         self.frontier_keys.restore(np.asarray(state["frontier_keys"]))
         self.arms = []
-        for prior, by_breaks, of_arm in zip(priors, prefixes, saved, strict=True):
+        for prior, by_breaks, by_surplus, of_arm in zip(priors, prefixes, surplus, saved, strict=True):
             view, colour_set, scale = int(of_arm["view"]), int(of_arm["colour_set"]), of_arm["scale_percent"]
             arm = QuotaArm(
                 view=view,
@@ -422,7 +433,7 @@ class QuotaBandit:
                 keys_seen=of_arm["keys_seen"],
                 keys_new=of_arm["keys_new"],
             )
-            arm.child_counts[:], arm.prefixes_by_breaks[:] = prior[2:], by_breaks
+            arm.child_counts[:], arm.prefixes_by_breaks[:], arm.surplus_counts[:] = prior[2:], by_breaks, by_surplus
             self.arms.append(arm)
         self.tail_outcomes = outcomes.copy()
         self.current, self.forecast = int(current), ScheduleForecast(int(mismatches), unlock, rate)
@@ -471,6 +482,7 @@ def _empty_state(puzzle: Puzzle) -> State:
     return {
         "priors": np.zeros((0, 6, puzzle.cells)),
         "prefixes_by_breaks": np.zeros((0, 2, MAX_BREAKS)),
+        "surplus_counts": np.zeros((0, SURPLUS_BINS)),
         "tail_outcomes": np.zeros(0),
         "scalars": np.zeros((0, len(_SCALARS))),
         "unlock": np.zeros(0, dtype=np.int64),

@@ -2,8 +2,8 @@
 
 It stands in for the constructor. Each arm needs some favoured half-edges where its quota ends, and its view and colours
 have a quality. Above a limit of half-edges no prefix is left. Below it each half-edge less halves the boards behind a
-frontier prefix, and trebles the number of frontier prefixes. So the arm at the limit is best while its frontier
-prefixes are new.
+frontier prefix, and trebles the number of frontier prefixes: a third of these has each surplus half-edge more, up to
+the limit. So the arm at the limit is best while its frontier prefixes are new.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import pytest
 from instances.formats import load_puzzle
 from instances.symmetry import IDENTITY_VIEW, View
 from lns.construct import quota_bandit
+from lns.construct.constructor import SURPLUS_BINS
 from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MISMATCH_BINS
 from lns.construct.packed_candidate import MAX_BREAKS
 from lns.construct.quota_arm import QuotaArm
@@ -31,6 +32,7 @@ PARAMS = ConstructParams(restart_nodes=1_000_000, restart_nodes_without_prefix=1
 HALF_EDGES = 40  # that a quota scale of 100% needs
 BREAKS, BOARDS = 10, 200.0  # mismatches of a board; boards of a usual restart of the best arm
 KEYS = 30  # frontier keys that a restart samples
+SURPLUS_SAMPLES = 75  # prefixes whose surplus half-edges a restart samples
 VIEWS = (IDENTITY_VIEW, View(0, True), View(2, False))
 Quality = Callable[[int, int], float]
 
@@ -78,6 +80,10 @@ class World:
         prefixes[BREAKS], tails[0] = boards, boards  # every tail ends without a mismatch
         counts = np.zeros(PUZZLE.cells * 2 * MAX_BREAKS, dtype=np.int64)
         counts[0] = found
+        largest = min(max(0, self.limit - int(arm.half_edges + 1e-6)), SURPLUS_BINS - 1)
+        shares = np.zeros(SURPLUS_BINS)
+        shares[: largest + 1] = 3.0 ** -np.arange(largest + 1) * np.where(np.arange(largest + 1) < largest, 2 / 3, 1.0)
+        surplus = self.rng.multinomial(int(found * share * SURPLUS_SAMPLES), shares)
         place = np.uint64(2**40) * np.uint64(1 + arm.view + len(VIEWS) * arm.colour_set)
         return SimpleNamespace(
             schedule=schedule,
@@ -88,6 +94,7 @@ class World:
             node_equivalents_since_restart=nodes,
             prefixes_by_breaks=prefixes,
             tail_outcomes=tails,
+            surplus_counts=surplus,
             frontier_keys=(keys.astype(np.uint64) + place) * np.uint64(KEY_SAMPLE_DIVISOR),
             prefix=SimpleNamespace(child_counts=counts),
         )
@@ -148,3 +155,12 @@ class NoveltyBlind(QuotaBandit):
         super().learn(constructor)
         for arm in self.arms:
             arm.keys_seen = arm.keys_new = 0.0
+
+
+class SurplusBlind(QuotaBandit):
+    """A broken policy: it does not see how many prefixes would have passed a higher quota."""
+
+    def learn(self, constructor) -> None:  # type: ignore[no-untyped-def]
+        super().learn(constructor)
+        for arm in self.arms:
+            arm.surplus_counts[:] = 0

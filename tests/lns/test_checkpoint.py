@@ -317,6 +317,7 @@ def test_arrays_of_another_version_are_said(tmp_path: Path) -> None:
         ("auto", "main.constructor.counters", 3, 10**9),
         ("auto", "main.constructor.restart", 1, 10**15),
         ("auto", "main.constructor.prefixes_by_breaks", 0, -7),
+        ("auto", "main.constructor.surplus_counts", 0, -7),
         ("auto", "main.constructor.frontier_keys", 0, MAX_FRONTIER_KEYS + 1),
         ("auto", "main.constructor.child_counts", 0, -7),
         ("beam", "main.counters", 3, -1),

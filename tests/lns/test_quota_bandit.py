@@ -1,4 +1,4 @@
-"""Courses: what a shuffle teaches, and that a saved state is checked; which one is searched next: test_worth."""
+"""The arms of the bandit: what a restart teaches, and that a saved state is checked. Their values: test_arm_value."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import pytest
 
 from instances import InputError, verify
 from instances.formats import load_puzzle
-from lns.construct.constructor import Constructor
+from lns.construct.constructor import SURPLUS_BINS, Constructor
 from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MISMATCH_BINS, TAIL_SAMPLE_NODES
-from lns.construct.packed_candidate import MAX_BREAKS
+from lns.construct.packed_candidate import MAX_BREAKS, PIECE_MASK
 from lns.construct.quota_arm import ALL, MIN_TAILS, NEW, RATE_FACTOR_PER_EXTRA_BREAK, QuotaArm, tail_probabilities
 from lns.construct.quota_bandit import COLOUR_SETS, QuotaBandit
+from lns.construct.schedule import quota_end
 from lns.construct.schedule_search import best_schedule, break_schedule
 from lns.params import ConstructParams
 from lns.rng import random_state
@@ -21,11 +22,11 @@ from lns.rng import random_state
 QUICK = ConstructParams(population=300, restart_nodes=2_000_000, restart_nodes_without_prefix=1_000_000)
 
 
-def searched(arms: QuotaBandit, target: int, shuffles: int) -> Constructor:
-    """Search so many shuffles for boards of ``target``, learning from each but the last."""
+def searched(arms: QuotaBandit, target: int, restarts: int) -> Constructor:
+    """Search so many restarts for boards of ``target``, learning from each."""
     puzzle = arms.puzzle
     built = Constructor(puzzle, arms.params, arms.choose_schedule(puzzle.max_score - target), random_state(5))
-    for _ in range(shuffles):
+    for _ in range(restarts):
         while not built.restart_due:
             board = built.run(500_000, target)
             assert board is None or verify(puzzle, board).score >= target
@@ -69,6 +70,32 @@ def test_prefixes_are_counted_by_breaks_and_some_are_finished_as_well_as_can_be(
     assert built.prefixes_by_breaks.sum() == built.prefixes > 0
     assert not built.prefixes_by_breaks[built.schedule.allowed[built.schedule.cut - 1] + 1 :].any()
     assert 0 < built.tail_outcomes.sum() <= 1 + built.nodes // TAIL_SAMPLE_NODES
+
+
+def test_the_surplus_of_prefixes_past_the_quota_is_sampled():
+    puzzle = load_puzzle("like-e2-10x10")
+    arms = QuotaBandit(puzzle, ConstructParams(population=300), random_state(1))
+    arms.current = arms.add_arm(92)
+    arm, end = arms.arms[arms.current], quota_end(puzzle.cells)
+    arms.forecast = best_schedule(arm.shrunk_estimate(), puzzle, arms.params, 20)
+    built = Constructor(puzzle, arms.params, arms.schedule(), random_state(2))
+    half_edges = np.isin(puzzle.pieces, built.schedule.favoured).sum(axis=1)
+    total = np.zeros(SURPLUS_BINS, dtype=np.int64)
+    for _ in range(10):
+        expected = np.zeros(SURPLUS_BINS, dtype=np.int64)
+        for _ in range(50):
+            built.run(10_000, puzzle.max_score)
+            if built.prefix.scalars[0] >= end:
+                placed = built.prefix.chosen[:end] & int(PIECE_MASK)
+                surplus = half_edges[placed].sum() - built.schedule.quota_floor[end - 1]
+                expected[min(surplus, SURPLUS_BINS - 1)] += 1
+        assert built.surplus_counts.tolist() == expected.tolist()
+        arm.learn(built, 0, 0)
+        total += expected
+        assert arm.surplus_counts.tolist() == total.tolist()
+        built.restart(arms.schedule())
+        assert not built.surplus_counts.any()
+    assert total.sum() > 200 and (total > 0).sum() > 2
 
 
 @pytest.mark.slow
@@ -258,6 +285,8 @@ def test_a_state_of_arms_comes_back_or_is_refused():
         ("prefixes_by_breaks", np.zeros((20, MAX_BREAKS))),
         ("prefixes_by_breaks", np.full_like(state["prefixes_by_breaks"], -1.0)),
         ("tail_outcomes", np.zeros(3)),
+        ("surplus_counts", state["surplus_counts"][:0]),
+        ("surplus_counts", np.full_like(state["surplus_counts"], -1.0)),
     ):
         with pytest.raises(InputError):
             QuotaBandit(puzzle, QUICK, random_state(1)).restore({**state, name: value})
