@@ -6,7 +6,7 @@ rate of each arm is shrunk towards a prior that the other arms with the same col
 - Another quota scale, same view. A scale that needs one favoured half-edge more may have `RATE_PER_HALF_EDGE` times the
   rate, because fewer of its restarts lead anywhere but those lead further; less where hardly any prefix of this arm
   would have passed the other's quota (`surplus_counts`). One that needs a half-edge less has a rate that is lower by
-  the same factor.
+  the same factor, but its prefixes cost less: `PASSING_COST` times the nodes before the end of the quota.
 - The same quota scale, another view. Other prefixes are reached, or the same ones are continued elsewhere, so an
   untried view starts at `OTHER_VIEW_DISCOUNT` times the fresh rate of this one, and its boards count with that weight.
 - Colours that were not tried start at a mean of the rates of those that were.
@@ -23,6 +23,7 @@ from lns.construct.constructor import SURPLUS_BINS
 from lns.construct.quota_arm import Floats, QuotaArm
 
 RATE_PER_HALF_EDGE = 2.5  # prior factor on the rate for each favoured half-edge more
+PASSING_COST = 0.3  # factor on the nodes it takes to get past the quota, for each favoured half-edge less
 MAX_EXTRA_HALF_EDGES = 1.2  # a prior assumes a gain for at most this many half-edges more
 ENOUGH_SURPLUS = 0.05  # share of the prefixes under a quota that a higher one must let pass for its full prior
 SAME_SCALE_HALF_EDGES = 0.25  # quota scales of two views that differ by fewer half-edges count as equal
@@ -66,7 +67,7 @@ def arm_rates(evidence: Evidence) -> tuple[Floats, float]:
     extra = _extra_half_edges(half_edges[:, None], scale[:, None], scale)
     # prefixes under a higher scale are among those under a lower one, so as much of them is old; another view is fresh
     share = np.where(other_view, OTHER_VIEW_DISCOUNT, np.where(extra > 0, novelty[:, None], 1.0))
-    factor = _rate_factor(extra) * _surplus_factor(surplus_counts(arms), extra)
+    factor = _rate_factor(extra) * _surplus_factor(surplus_counts(arms), extra) * _cost_factor(arms, extra)
     prior = np.where(informs, observed[:, None] * share * factor, 0.0).max(axis=0)
     prior[prior == 0] = untried
     same_scale = informs & other_view & (np.abs(extra) < SAME_SCALE_HALF_EDGES)
@@ -115,7 +116,8 @@ def arms_by_view(arms: Sequence[QuotaArm]) -> dict[tuple[int, int], list[int]]:
 def prior_rate_factor(arms: Sequence[QuotaArm], index: int, scale_percent: float) -> float:
     """Prior factor on the rate from the arm ``index`` to another quota scale of the same colours."""
     extra = _extra_half_edges(*_half_edges_and_scale([arms[index]]), scale_percent)
-    return float(_rate_factor(extra)[0]) * surplus_factor(arms, index, scale_percent)
+    cost_factor = _cost_factor([arms[index]], extra[:, None])
+    return float(_rate_factor(extra)[0] * cost_factor[0, 0]) * surplus_factor(arms, index, scale_percent)
 
 
 def surplus_factor(arms: Sequence[QuotaArm], index: int, scale_percent: float) -> float:
@@ -158,6 +160,16 @@ def _surplus_factor(surplus: Floats, extra: Floats) -> Floats:
     with_surplus = surplus[:, ::-1].cumsum(axis=1)[:, ::-1]  # of at least 0, 1, ... half-edges
     share: Floats = (np.take_along_axis(with_surplus, more, axis=1) + 1) / (with_surplus[:, :1] + 1)
     return np.minimum(1.0, share / ENOUGH_SURPLUS)
+
+
+def _cost_factor(arms: Sequence[QuotaArm], extra: Floats) -> Floats:
+    """Factor on the prior for a lower scale, because it takes fewer nodes to get past its quota; 1 for a higher one.
+
+    ``extra``: float64 (arms, others), half-edges that other arms need more than each arm.
+    """
+    before = np.array([arm.share_before_quota_end for arm in arms])[:, None]
+    cheaper = PASSING_COST ** np.maximum(0.0, -extra)
+    return np.asarray(1 / (1 - before + before * cheaper))
 
 
 def _half_edges_and_scale(arms: Sequence[QuotaArm]) -> tuple[Floats, Floats]:

@@ -22,7 +22,7 @@ from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MISMATCH_BINS
 from lns.construct.packed_candidate import MAX_BREAKS
 from lns.construct.quota_arm import QuotaArm
 from lns.construct.quota_bandit import QuotaBandit
-from lns.construct.schedule import BreakSchedule
+from lns.construct.schedule import BreakSchedule, quota_end
 from lns.construct.schedule_search import ChildMeans, ScheduleForecast
 from lns.params import ConstructParams
 from lns.rng import random_state
@@ -80,6 +80,7 @@ class World:
         prefixes[BREAKS], tails[0] = boards, boards  # every tail ends without a mismatch
         counts = np.zeros(PUZZLE.cells * 2 * MAX_BREAKS, dtype=np.int64)
         counts[0] = found
+        counts[quota_end(PUZZLE.cells) * 2 * MAX_BREAKS] = found * nodes  # all lie behind the quota
         largest = min(max(0, self.limit - int(arm.half_edges + 1e-6)), SURPLUS_BINS - 1)
         shares = np.zeros(SURPLUS_BINS)
         shares[: largest + 1] = 3.0 ** -np.arange(largest + 1) * np.where(np.arange(largest + 1) < largest, 2 / 3, 1.0)

@@ -192,6 +192,27 @@ def test_a_higher_scale_is_worth_less_if_hardly_any_prefix_has_the_half_edges_fo
     assert rates_of(bandit)[0] == pytest.approx(poor), "another view of the same scale counts"
 
 
+def test_a_lower_scale_is_worth_more_the_more_of_the_cost_lies_before_the_end_of_the_quota():
+    bandit = known_arms((100, 98.5), (500, 0), 1e7)
+    best, lower = bandit.arms
+    lower.node_equivalents = 0.0
+    end = best.prior.quota.end(64)
+    rates = []
+    for share in (1.0, 0.5, 0.1):
+        best.child_counts[0, end] = share * 1e7  # placements behind the quota
+        best.child_counts[0, 0] = 1e7 - best.child_counts[0, end]
+        assert best.share_before_quota_end == pytest.approx(1 - share)
+        rates.append(rates_of(bandit)[1])
+    assert rates == sorted(rates) and rates[0] < 0.5 * rates[2]
+    bandit = known_arms((100, 98.5), (0, 500), 1e7)
+    higher, best = bandit.arms
+    higher.node_equivalents, unknown = 0.0, []
+    for share in (1.0, 0.1):
+        best.child_counts[0, end] = share * 1e7
+        unknown.append(rates_of(bandit)[0])
+    assert unknown[0] == unknown[1], "a higher scale is worth the same"
+
+
 def test_an_arm_without_observations_is_worth_less_from_another_view_than_the_known_one():
     bandit = known_arms((100,), (500,), 1e7, (IDENTITY_VIEW, View(0, True)))
     other = bandit.add_arm(100, 0, 1)
