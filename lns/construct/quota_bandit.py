@@ -171,8 +171,12 @@ class QuotaBandit:
             return False
         cost = self._costs()
         cost[self.current] += constructor.node_equivalents_since_restart
-        rates, _ = arm_rates(self._evidence(self.boards(max(0, mismatches), constructor), cost))
-        return bool(rates[self.current] < ABANDON_RATIO * rates[related].max())
+        everything = self._evidence(self.boards(max(0, mismatches), constructor), cost)
+        evidence = Evidence(
+            [self.arms[i] for i in related], everything.boards[related], cost[related], everything.prior_weight
+        )
+        rates, _ = arm_rates(evidence)  # arms of other colours say nothing about these
+        return bool(rates[related.index(self.current)] < ABANDON_RATIO * rates.max())
 
     def _frontier_keys_of(self, constructor: Constructor) -> Keys:
         """Frontier keys of the present restart.
