@@ -145,16 +145,19 @@ class BoardLog:
         """Number of boards that are not written yet."""
         return len(self._pending)
 
-    def append(self, entries: list[LoggedBoard]) -> None:
-        """Append boards, those of failed calls first, and wait until they are on the disk.
+    def add(self, entries: list[LoggedBoard]) -> None:
+        """Keep boards in memory, at most `MAX_PENDING`, until `flush` has written them."""
+        self._pending += entries
+        if len(self._pending) > MAX_PENDING:
+            self._pending = sorted(self._pending, key=lambda entry: entry.score)[-MAX_PENDING:]
+
+    def flush(self) -> None:
+        """Write the boards that were added, and wait until they are on the disk.
 
         Raises OSError if they cannot be written: the file is then unchanged, and the boards wait for the next call.
         """
-        self._pending += entries
         if not self._pending:
             return
-        if len(self._pending) > MAX_PENDING:
-            self._pending = sorted(self._pending, key=lambda entry: entry.score)[-MAX_PENDING:]
         data = "".join(f"{entry.line()}\n" for entry in self._pending).encode()
         descriptor = self._file.fileno()
         try:

@@ -128,7 +128,6 @@ def _copy_boards(
     """Copy the verified boards of all logs, each once; how many, how many repeated, how many damaged lines."""
     puzzle, seen = directory.pinned_puzzle, set[bytes]()
     boards = repeated = damaged = 0
-    batch: list[LoggedBoard] = []
     for run in runs:
         for entry in BoardLogReader(run.path, run.puzzle).read():
             if not isinstance(entry, LoggedBoard) or not is_verified(entry, puzzle):
@@ -141,11 +140,10 @@ def _copy_boards(
                 seen.add(key)
                 boards += 1
                 history.log(FoundBoard(entry.board, entry.score, entry.origin))
-                batch.append(entry)
-            if len(batch) == BATCH:
-                board_log.append(batch)
-                batch = []
-    board_log.append(batch)
+                board_log.add([entry])
+            if board_log.pending == BATCH:
+                board_log.flush()
+    board_log.flush()
     return boards, repeated, damaged
 
 

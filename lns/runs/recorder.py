@@ -138,7 +138,7 @@ class Recorder:
         """
         self.on_round(archipelago)
         self.history.sessions[-1].ended = why
-        self._try(BOARDS, lambda: self.board_log.append([]))
+        self._try(BOARDS, self.board_log.flush)
         self._write_best()
         self.save(archipelago)
         self.write_status(archipelago)
@@ -197,7 +197,8 @@ class Recorder:
             self.history.log(found_board)
             logged.append(LoggedBoard(elapsed_s=self.history.elapsed_s, at=at, island=island, **found_board._asdict()))
         if logged:
-            self._try(BOARDS, lambda: self.board_log.append(logged))
+            self.board_log.add(logged)
+            self._try(BOARDS, self.board_log.flush)
         if new_best is None:
             return False
         self._set_best(new_best.board, self.history.elapsed_s)
@@ -232,7 +233,7 @@ class Recorder:
 
     def _retry(self, archipelago: Archipelago) -> None:
         if BOARDS in self._write_errors:
-            self._try(BOARDS, lambda: self.board_log.append([]))
+            self._try(BOARDS, self.board_log.flush)
         if self._write_errors.keys() & {BEST, PICTURE}:
             self._write_best()
         if _CHECKPOINT in self._write_errors:

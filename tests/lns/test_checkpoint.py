@@ -392,8 +392,11 @@ def test_a_log_that_names_anything_can_be_resumed_again_and_again(tmp_path: Path
     assert not load_summary(path).notes
 
 
-def test_a_disk_with_room_again_is_written_to_before_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fsync = os.fsync
+@pytest.mark.parametrize("owner,name", [(os, "fsync"), (RunDirectory, "check_lock")], ids=["full", "moved away"])
+def test_a_disk_with_room_again_is_written_to_before_the_end(
+    owner: object, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    works = getattr(owner, name)
     saved: list[list[str]] = []
     on_round, end = recorder.Recorder.on_round, recorder.Recorder.end
 
@@ -404,7 +407,7 @@ def test_a_disk_with_room_again_is_written_to_before_the_end(tmp_path: Path, mon
         on_round(self, archipelago)
         if self.best and self.write_errors:
             assert BOARDS in self.write_errors and BEST in self.write_errors and self.board_log.pending
-            monkeypatch.setattr(os, "fsync", fsync)
+            monkeypatch.setattr(owner, name, works)
 
     def at_the_end(self: recorder.Recorder, archipelago: Archipelago, why: str) -> None:
         saved.append(self.write_errors)
@@ -416,6 +419,6 @@ def test_a_disk_with_room_again_is_written_to_before_the_end(tmp_path: Path, mon
     monkeypatch.setattr(recorder, "RETRY_S", 0.0)
     monkeypatch.setattr(recorder.Recorder, "on_round", on_round_with_room)
     monkeypatch.setattr(recorder.Recorder, "end", at_the_end)
-    monkeypatch.setattr(os, "fsync", refuse)
+    monkeypatch.setattr(owner, name, refuse)
     run_for(directory, 4)
     assert saved == [[]]
