@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,6 +49,7 @@ class Runs:
         self._elites: dict[str, tuple[BestBoards, str]] = {}
         self._islands: dict[str, tuple[int, list[dict[str, Any]]]] = {}
         self._logs: dict[str, LogLines] = {}
+        self._reading = threading.Lock()  # two pages may ask at once; logs are read on from where they ended
 
     def names(self) -> list[str]:
         """Names of the run directories, relative to the root, the newest first."""
@@ -88,11 +90,9 @@ class Runs:
         """Everything about one run that changes while it goes on."""
         path = self.path(name)
         run = load_summary(path)
-        return (
-            run_facts(name, run)
-            | _details(run)
-            | {"elites": self._best_boards(name, run), "islands": self._islands_of(name, run)}
-        )
+        with self._reading:
+            boards, islands = self._best_boards(name, run), self._islands_of(name, run)
+        return run_facts(name, run) | _details(run) | {"elites": boards, "islands": islands}
 
     def stamp(self, name: str) -> tuple[int, ...]:
         """Changes whenever a file of the run that is shown has changed."""
@@ -108,11 +108,12 @@ class Runs:
     def log(self, name: str, first: int, count: int) -> dict[str, Any]:
         """Lines of run.log from number ``first`` on; negative numbers count from the end."""
         path = self.path(name)
-        lines = self._logs.setdefault(name, LogLines(path / LOG))
-        lines.update()
-        if first < 0:
-            first = max(0, lines.total + first)
-        return {"first": first, "total": lines.total, "lines": lines.read(first, min(count, MOST_LINES))}
+        with self._reading:
+            lines = self._logs.setdefault(name, LogLines(path / LOG))
+            lines.update()
+            if first < 0:
+                first = max(0, lines.total + first)
+            return {"first": first, "total": lines.total, "lines": lines.read(first, min(count, MOST_LINES))}
 
     def _facts(self, name: str) -> dict[str, Any]:
         path = self.root / name

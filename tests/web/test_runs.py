@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 import lns
 from lns.params import Params
-from lns.runs.files import CHECKPOINT, PARAMETERS, SETTINGS
-from lns.web.runs import Runs
+from lns.runs.files import CHECKPOINT, LOG, PARAMETERS, SETTINGS
+from lns.web.runs import LogLines, Runs
 from lns_support.errors import InputError
 
 
@@ -36,6 +38,22 @@ def test_runs_are_found_in_folders_the_newest_first_and_no_link_is_followed(tmp_
         with pytest.raises(InputError):
             runs.path(name)
     assert [run["state"] for run in runs.facts()] == ["unreadable"] * 2
+
+
+def test_pages_that_ask_at_once_get_the_same_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(tmp_path / "run", 1)
+    (tmp_path / "run" / LOG).write_text("".join(f"line {number}\n" for number in range(5_000)))
+    count = LogLines._count
+
+    def slowly(self: LogLines, block: bytes, at: int) -> None:
+        time.sleep(0.05)  # another page asks meanwhile
+        count(self, block, at)
+
+    monkeypatch.setattr(LogLines, "_count", slowly)
+    runs = Runs(tmp_path)
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda _: runs.log("run", -2, 10), range(4)))
+    assert answers == [{"first": 4998, "total": 5000, "lines": ["line 4998", "line 4999"]}] * 4
 
 
 def test_islands_are_those_of_the_checkpoint_and_none_where_it_cannot_be_read(tmp_path: Path) -> None:

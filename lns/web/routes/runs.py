@@ -18,6 +18,7 @@ from instances.formats import shipped_instances
 from lns.params import Params, from_dict, to_dict
 from lns.runs.directory import new_run_directory
 from lns.runs.files import STOP, open_regular
+from lns.runs.run_summary import load_summary
 from lns.web.routes.shared import Handler, Server, json_fields, number_in_address, stream
 from lns.web.runs import LOOK_S
 from lns.web.wire import find_shipped, puzzle_to_json, read_puzzle
@@ -168,7 +169,7 @@ async def stop_run(server: Server, request: Request) -> Response:
     fields = await json_fields(request)
     name = fields.text("name", 1000)
     path = server.runs.path(name)
-    if server.runs.details(name)["state"] != "running":
+    if (await asyncio.to_thread(load_summary, path)).state != "running":
         raise InputError("this run is not going on")
     open_regular(path / STOP, os.O_WRONLY | os.O_APPEND).close()
     return JSONResponse({})
