@@ -19,7 +19,7 @@ from lns.engine import FoundBoard, Statistics
 from lns.greedy import ORIGIN as GREEDY
 from lns.greedy import greedy_board
 from lns.params import Params
-from lns.rounds import Island, Report, Task
+from lns.rounds import MAX_ISLANDS, Island, Report, Task
 from lns.worker_pool import UNGUARDED, InProcessExecutor, WorkerLost
 from lns.workers import GRACE_S, MAX_LOST_ROUNDS, ExecutorWorkers, LocalWorkers, Workers
 from lns_support.errors import InputError
@@ -28,7 +28,6 @@ log = logging.getLogger("lns")
 
 TICK_S = 0.2  # longest delay before the parent sees a signal or a stop
 GROWTH_S = 15.0  # between two increases of the number of islands
-MAX_ISLANDS = 4096
 
 
 class Archipelago:
@@ -145,7 +144,8 @@ class Archipelago:
 
         Starting the workers and compiling or loading the kernels is not counted.
         """
-        return self._elapsed if self._began is None else time.monotonic() - self._began
+        began = self._began  # another thread may end the session in between
+        return self._elapsed if began is None else time.monotonic() - began
 
     @property
     def has_begun(self) -> bool:

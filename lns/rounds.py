@@ -22,6 +22,7 @@ from lns.packed_state import PackedState, unpacked
 from lns.params import Params
 from lns.worker_pool import is_worker, mark_begin, stop_requested
 
+MAX_ISLANDS = 4096
 FORGET_S = 3600.0  # after so long without a round a worker drops an island that it keeps
 MAX_FORGOTTEN = 1000  # runs that a worker knows to be over; a round of an older one has long ended
 

@@ -14,8 +14,8 @@ from instances.puzzle import Puzzle
 from lns import params as parameters
 from lns.api.stopping import StopRule
 from lns.engines import ENGINES
-from lns.islands import MAX_ISLANDS
 from lns.params import Params
+from lns.rounds import MAX_ISLANDS
 from lns.runs.history import UNLIMITED_S, RunHistory
 from lns.runs.settings import LEAST_CHECKPOINT_S
 from lns.worker_pool import UNGUARDED, WORKER_NAME

@@ -27,7 +27,7 @@ import numpy.typing as npt
 from instances.puzzle import Puzzle
 from lns.engine import State, Statistics
 from lns.packed_state import PackedState
-from lns.rounds import Island
+from lns.rounds import MAX_ISLANDS, Island
 from lns.runs.files import CHECKPOINT, PREVIOUS, expect_schema, open_regular
 from lns.runs.history import RunHistory, history_from_json
 from lns_support.errors import InputError
@@ -40,7 +40,6 @@ MAX_BYTES = 2**30  # of a file
 MAX_STATE_BYTES = MAX_BYTES - 2**25  # of the arrays in it
 MAX_FREE_BYTES = 2**26  # of an array whose length depends on the search
 MAX_META_BYTES = 2**22
-MAX_ISLANDS = 4096
 MAX_ENTRIES = 60_000  # of the zip file; fewer than the format without extensions can number
 MAX_DIRECTORY_BYTES = 2**22  # of the list of entries at its end
 MEMBER_HEADER_BYTES = 30  # before the name of a member
@@ -263,7 +262,9 @@ def _meta(archive: zipfile.ZipFile, run: str, puzzle: Puzzle) -> JsonFields:
 
 def _islands_of(meta: JsonFields) -> dict[int, JsonFields]:
     """The fields of each island by its number."""
-    entries = meta.array("islands")[:MAX_ISLANDS]
+    entries = meta.array("islands")
+    if len(entries) > MAX_ISLANDS:
+        raise InputError(f"'islands': {len(entries)} entries; expected at most {MAX_ISLANDS}")
     islands = [JsonFields(entry) if isinstance(entry, dict) else inner(meta, "islands") for entry in entries]
     return {values.integer("number", 0, MAX_ISLANDS - 1): values for values in islands}
 
