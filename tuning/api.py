@@ -14,8 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from instances.puzzle import Puzzle
+from lns.api.arguments import check_workers
 from lns.params import Params
 from lns.runs.files import utc_now
+from lns.runs.history import UNLIMITED_S
+from lns_support.cores import max_workers
 from lns_support.errors import InputError
 from lns_support.files import atomic_write
 from lns_support.text import count_of
@@ -167,7 +170,8 @@ def tune(
     Raises
     ------
     InputError
-        A setting is wrong, the study is of other settings or another engine, or workers cannot be kept alive.
+        A setting is wrong, a number impossible, the study is of other settings or another engine, or workers cannot be
+        kept alive.
     """
     path = Path(study)
     if request is None:
@@ -176,60 +180,56 @@ def tune(
             raise InputError(f"unknown setting '{unknown[0]}'; expected one of {', '.join(_SETTINGS)}")
         named = (instances,) if isinstance(instances, str | Puzzle) else tuple(instances)
         request = StudyRequest(**{"command": "lns.tune(...)", "instances": named, "family": family, **settings})
-    _check_tune(path, request, report_only=report_only, limits=(time, trials, workers))
+    _check_tune(path, request, report_only=report_only, time=time, trials=trials, workers=workers)
     with storage_errors(request.storage):
-        return _tune(
-            path, request, time=time, trials=trials, workers=workers, report_only=report_only, on_start=on_start,
-            on_progress=on_progress,
-        )  # fmt: skip
-
-
-def _tune(
-    path: Path,
-    request: StudyRequest,
-    *,
-    time: float | None,
-    trials: int | None,
-    workers: int | None,
-    report_only: bool,
-    on_start: Callable[[TuningSession], None] | None,
-    on_progress: Callable[[StudyProgress], None] | None,
-) -> TuningResult:
-    """`tune` with checked arguments."""
-    opened = open_study(path, request, reading=report_only)
-    session = None
-    if not report_only:
-        plan = opened.plan
-        log.info(
-            "%s: %d parameters; each trial is run on %s of instance and seed, with %s nodes each",
-            plan.subject, len(opened.space), count_of(plan.pairs, "pair"), f"{plan.nodes:,}",
-        )  # fmt: skip
-        seconds = DEFAULT_SECONDS if time is None and trials is None else time
-        session = TuningSession(opened, workers or 1, seconds, trials, on_progress or (lambda progress: None))
-        session.check_time()
-        if on_start is not None:
-            on_start(session)
-        try:
-            session.run()
-        except KeyboardInterrupt:
-            session.interrupted = True
-        with contextlib.suppress(KeyboardInterrupt):  # the report is written all the same
-            session.on_progress(session.progress("report"))
-    return _conclude(opened, session)
+        opened = open_study(path, request, reading=report_only)
+        session = None
+        if not report_only:
+            plan = opened.plan
+            log.info(
+                "%s: %d parameters; each trial is run on %s of instance and seed, with %s nodes each",
+                plan.subject, len(opened.space), count_of(plan.pairs, "pair"), f"{plan.nodes:,}",
+            )  # fmt: skip
+            seconds = DEFAULT_SECONDS if time is None and trials is None else time
+            session = TuningSession(opened, workers or 1, seconds, trials, on_progress or (lambda progress: None))
+            session.check_time()
+            if on_start is not None:
+                on_start(session)
+            try:
+                session.run()
+            except KeyboardInterrupt:
+                session.interrupted = True
+            with contextlib.suppress(KeyboardInterrupt):  # the report is written all the same
+                session.on_progress(session.progress("report"))
+        return _conclude(opened, session)
 
 
 _SETTINGS = [name for name in StudyRequest.__dataclass_fields__ if name not in ("instances", "family", "command")]
 
 
-def _check_tune(path: Path, request: StudyRequest, *, report_only: bool, limits: tuple[object, ...]) -> None:
-    """Raise InputError for settings that exclude each other."""
+def _check_tune(
+    path: Path,
+    request: StudyRequest,
+    *,
+    report_only: bool,
+    time: float | None,
+    trials: int | None,
+    workers: int | None,
+) -> None:
+    """Raise InputError for settings that cannot be, or exclude each other."""
+    if workers is not None:
+        check_workers(workers, max_workers())
+    if time is not None and not 0 < time <= UNLIMITED_S:
+        raise InputError(f"a time of {time} s; expected more than 0 and at most {UNLIMITED_S:.0f} s")
+    if trials is not None and trials < 1:
+        raise InputError(f"{trials} trials; expected 1 or more")
     if request.instances and request.family:
         raise InputError("both instances and a family are given; expected one of them")
     if request.nodes and request.run_seconds:
         raise InputError("both nodes and seconds of a run are given; expected one of them")
     if not str(path).isprintable():
         raise InputError("the name of the directory has characters that no report can hold; expected printable ones")
-    if report_only and any(limits):
+    if report_only and (time, trials, workers) != (None, None, None):
         raise InputError("a report makes no runs; expected it without a time, a number of trials or workers")
     if report_only and not (path / STUDY_FILE).exists():
         raise InputError("no study is here; expected one that `lns tune` began", path)

@@ -6,7 +6,6 @@ better per core-hour. Boards are distinct if they come from different prefixes (
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import statistics
@@ -18,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from instances.board import Board
-from instances.formats import best_json, load_puzzle
+from instances.formats import load_puzzle
 from instances.generate import family
 from instances.puzzle import IntArray, Puzzle
 from lns.distinct_boards import DistinctBoards
@@ -27,7 +26,7 @@ from lns.params import Params
 from lns_support.child_process import peak_bytes
 from lns_support.csv_records import append_row
 from lns_support.errors import InputError
-from lns_support.files import atomic_write, read_text
+from lns_support.files import read_text
 from lns_support.version import __version__
 
 PUBLIC = ("eternity2_clue1", "eternity2", "eternity2_clue5", "meta16", "meta14", "meta12", "meta10")
@@ -199,21 +198,6 @@ def run_benchmark(
         seed=seed, score=search.best_score, reached=reached, boards=boards, nodes_per_s=rate, seconds=elapsed,
         peak_bytes=memory,
     )  # fmt: skip
-
-
-def write_best(path: Path, puzzle: Puzzle, instance: str, seed: int, board: Board, elapsed_s: float) -> None:
-    """Write the board that a run has found after ``elapsed_s`` seconds, with the fields of ``best.json``.
-
-    Raises
-    ------
-    InputError
-        The file cannot be written.
-    """
-    fields = best_json(puzzle, board, instance=instance, seed=seed, elapsed_s=round(elapsed_s, 3))
-    try:
-        atomic_write(path, json.dumps(fields) + "\n")
-    except OSError as error:
-        raise InputError(f"the board cannot be written: {error.strerror}", path) from None
 
 
 def count_board(distinct_boards: DistinctBoards, scores: list[int], placements: IntArray, score: int) -> None:

@@ -5,6 +5,7 @@ Nothing is printed; progress goes to callbacks and to the logger `lns`.
 
 from __future__ import annotations
 
+import json
 import logging
 import random
 from collections.abc import Callable, Sequence
@@ -15,9 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from instances.board import Board
+from instances.formats import best_json
 from instances.puzzle import Puzzle
+from lns.api.arguments import check_workers
 from lns.params import Params
+from lns.runs.history import UNLIMITED_S
+from lns_support.cores import max_workers
 from lns_support.errors import InputError
+from lns_support.files import atomic_write
 from lns_support.text import count_of
 from tuning import ablate
 from tuning import benchmark as benchmarks
@@ -153,10 +159,13 @@ def benchmark(
     Raises
     ------
     InputError
-        A row or the engine is unknown, data is missing, or the table or a board cannot be written.
+        A row or the engine is unknown, a number impossible, data is missing, or the table or a board cannot be written.
     """
     if with_ablations and engine != "auto":
         raise InputError(f"ablations are of the main engine; expected no engine '{engine}' with them")
+    check_workers(workers, max_workers())
+    if seeds < 1 or not 0 < time <= UNLIMITED_S:
+        raise InputError(f"{seeds} seeds of {time} s; expected 1 or more of more than 0 s, at most {UNLIMITED_S:.0f} s")
     if table is not None:
         benchmarks.check_table(Path(table))
     if boards is not None:
@@ -195,10 +204,10 @@ def benchmark(
                     boards_per_core_hour=rates, core_hours=hours,
                 )
             )  # fmt: skip
-            if on_row is not None:
-                on_row(results[-1])
             if table is not None:
                 benchmarks.append_to_table(Path(table), values)
+            if on_row is not None:
+                on_row(results[-1])
         if with_ablations and on_ablation is not None:
             on_ablation(name, ablate.table(runs, workers, search_floor))
     return BenchmarkResult(tuple(results))
@@ -233,4 +242,10 @@ def _make_folder(path: Path) -> None:
 def _write_best(
     folder: Path, name: str, puzzle: Puzzle, instance: str, seed: int, board: Board, elapsed_s: float
 ) -> None:
-    benchmarks.write_best(folder / f"{name}-{seed}.json", puzzle, instance, seed, board, elapsed_s)
+    """Write the board that a run has found after ``elapsed_s`` seconds, with the fields of ``best.json``."""
+    fields = best_json(puzzle, board, instance=instance, seed=seed, elapsed_s=round(elapsed_s, 3))
+    path = folder / f"{name}-{seed}.json"
+    try:
+        atomic_write(path, json.dumps(fields) + "\n")
+    except OSError as error:
+        raise InputError(f"the board cannot be written: {error.strerror}", path) from None

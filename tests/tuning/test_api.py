@@ -52,6 +52,10 @@ def test_an_interrupt_ends_a_session_with_what_it_has(made_up, monkeypatch, tmp_
         ({"family": "like-e2:6x6", "node": 5}, "unknown setting 'node'; expected one of engine, seed"),
         ({"report_only": True, "trials": 5}, "a report makes no runs"),
         ({"report_only": True}, "no study is here"),
+        ({"family": "like-e2:6x6", "workers": -1}, "-1 workers; expected 1 or more"),
+        ({"family": "like-e2:6x6", "workers": 0}, "0 workers; expected 1 or more"),
+        ({"family": "like-e2:6x6", "time": 0.0}, "a time of 0.0 s; expected more than 0"),
+        ({"family": "like-e2:6x6", "trials": 0}, "0 trials; expected 1 or more"),
     ],
 )
 def test_wrong_settings_are_input_errors(tmp_path, arguments, sentence):
@@ -85,3 +89,22 @@ def test_benchmark_returns_rows_and_calls_back(monkeypatch, tmp_path, capsys):
     assert (tmp_path / "t.csv").read_text().count("\n") == 2 and capsys.readouterr() == ("", "")
     with pytest.raises(InputError, match="expected no engine 'beam' with them"):
         benchmark_rows.benchmark(engine="beam", with_ablations=True)
+
+
+@pytest.mark.parametrize("numbers", [{"seeds": 0}, {"time": 0.0}, {"time": float("nan")}, {"workers": 0}])
+def test_a_benchmark_refuses_impossible_numbers(numbers):
+    with pytest.raises(InputError, match="expected 1 or more"):
+        benchmark_rows.benchmark(["like-e2-6x6"], **numbers)
+
+
+def test_a_row_is_in_the_table_before_it_is_shown(monkeypatch, tmp_path):
+    """`lns benchmark | head` may close the pipe while a row is printed."""
+    run = benchmark.BenchmarkRun(1, 9, {9: 1.0}, {}, 1e6, 60.0)
+    monkeypatch.setattr(benchmark, "run_benchmark", lambda *_: run)
+
+    def closed_pipe(row):
+        raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        benchmark_rows.benchmark(["like-e2-12x20"], seeds=1, workers=1, table=tmp_path / "t.csv", on_row=closed_pipe)
+    assert (tmp_path / "t.csv").read_text().count("like-e2-12x20") == 1
