@@ -93,19 +93,18 @@ def _number(value: Any) -> str:
 def _history(study: Study) -> str:
     points: list[Point] = []
     stairs: list[tuple[float, float]] = []
+    floor = _floor(study)
     for trial in study.trials(*FINISHED):
         if trial.state == TrialState.COMPLETE:
             points.append(Point(trial.number, trial_value(trial), _label(study, trial)))
             if not stairs or trial_value(trial) > stairs[-1][1]:
                 stairs.append((trial.number, trial_value(trial)))
         elif trial.intermediate_values:
-            points.append(
-                Point(trial.number, max(short_value(study, trial), _floor(study)), _label(study, trial), "faint")
-            )
+            points.append(Point(trial.number, max(short_value(study, trial), floor), _label(study, trial), "faint"))
     chart = scatter("history of the trials", points, stairs=stairs, axes=("number of the trial", OVER_DEFAULTS))
     note = (
         "A point is a trial: mean over the training pairs, from the expected best scores. Strong: long runs; faint: "
-        f"trials that ended early, by their short runs; those below {_floor(study):.3g} are drawn there."
+        f"trials that ended early, by their short runs; those below {floor:.3g} are drawn there."
     )
     return f"<figure>{chart}<figcaption>{note}</figcaption></figure>" if chart else ""
 

@@ -238,5 +238,6 @@ def short_value(study: Study, trial: FrozenTrial) -> float:
     """Mean difference to the defaults over the short runs that the trial had; far below if one made no board."""
     if "no_board" in trial.user_attrs:
         return NO_BOARD
-    values = [value for step, value in trial.intermediate_values.items() if step < len(study.training)]
+    pairs = len(study.training)
+    values = [value for step, value in trial.intermediate_values.items() if step < pairs]
     return sum(values) / len(values)
