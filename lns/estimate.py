@@ -78,7 +78,7 @@ class EstimateRow:
     Attributes
     ----------
     score : int
-        Joined edges.
+        Matched inner edges.
     unlock : tuple of int
         Unlock depths of the best break schedule for the score.
     forecast : float

@@ -36,7 +36,7 @@ log = logging.getLogger("lns")
 
 STUDY_FILE, BASE_FILE, JOURNAL_FILE = "study.json", "base.toml", "journal.log"
 RUNS_FILE, LOCK_FILE = "runs.jsonl", "study.lock"
-SCHEMA = 3  # of the files of a study; 3: names of parameters, keys of runs.jsonl and attributes of trials changed
+SCHEMA = 3  # of the files of a study
 DEFAULT_PAIRS, DEFAULT_HELD_OUT, DEFAULT_RUN_S, DEFAULT_SEED = 10, 24, 10.0, 1
 MIN_HELD_OUT_PAIRS = 20  # with fewer, no candidate is called better
 SHORT_DIVISOR = 4  # a short run has the nodes of a long run divided by this

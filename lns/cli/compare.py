@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-import shutil
 import string
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -108,7 +106,7 @@ def _chart(runs: Sequence[RunSummary]) -> list[str]:
     improvements = [entry for history in histories for entry in history.improvements]
     if not improvements:
         return []
-    width = min(100, shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80)
+    width = min(100, terminal_width() or 80)
     columns = width - 6
     high = max(entry.score for entry in improvements)
     low = max(min(history.best_score for history in histories if history.improvements) - 4, high - CHART_LINES + 1)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import shutil
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from lns.terminal.options import add_run_directories, whole_number
-from lns.terminal.output import print_text
+from lns.terminal.output import print_text, terminal_width
 from lns_support.errors import InputError
 from lns_support.text import cut_middle, printable
 
@@ -52,8 +50,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"runs": [facts(summary, args.min_score) for summary in summaries]})
         return status
-    width = shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else None
-    for line, summary in zip(table(summaries, args.min_score, width), [None, *summaries], strict=True):
+    for line, summary in zip(table(summaries, args.min_score, terminal_width()), [None, *summaries], strict=True):
         print_text(line)
         for note in () if summary is None else notes(summary):
             print_text(f"    {note}")

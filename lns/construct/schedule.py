@@ -112,8 +112,8 @@ class BreakSchedule:
     def endgame_depth(self) -> int:
         """First depth at which the endgame can begin: few enough pieces are free, and the quota demands nothing."""
         demanded = np.flatnonzero(self.quota_floor > 0)
-        quota_end = int(demanded[-1]) + 1 if len(demanded) else 0
-        return min(max(len(self.order) - MAX_ENDGAME_PIECES, quota_end, self.endgame_from), self.cut)
+        demand_end = int(demanded[-1]) + 1 if len(demanded) else 0
+        return min(max(len(self.order) - MAX_ENDGAME_PIECES, demand_end, self.endgame_from), self.cut)
 
     @property
     def may_break(self) -> npt.NDArray[np.bool_]:

@@ -84,7 +84,7 @@ def tail_cut(puzzle: Puzzle, params: ConstructParams) -> int:
 
 
 def beam_tail_cut(puzzle: Puzzle, params: BeamParams) -> int:
-    """Depth at which the exact tail of a beam begins; a tail is never more than half of the board."""
+    """Depth at which the exact tail of a beam begins; a tail is at most half of the board, rounded up."""
     return max(puzzle.cells - params.tail, puzzle.cells // 2)
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lns.terminal.inputs import add_puzzle_options, read_puzzles
 from lns.terminal.options import duration, positive_number, whole_number, worker_count
-from lns.terminal.output import ANSWER_IS_NO, DONE, print_json, print_text
+from lns.terminal.output import ANSWER_IS_NO, DONE, print_json, print_text, terminal_width
 
 if TYPE_CHECKING:
     from tuning.plan import StudyRequest
@@ -125,8 +124,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(result.to_dict())
     else:
-        width = shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80
-        print_text(result.summary(max(40, min(100, width))), flush=True)
+        print_text(result.summary(max(40, min(100, terminal_width() or 80))), flush=True)
     if ended_by:
         return 128 + ended_by
     return ANSWER_IS_NO if result.best_file is None else DONE
