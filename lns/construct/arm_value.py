@@ -7,6 +7,8 @@ rate of each arm is shrunk towards a prior that the other arms with the same col
   rate, because fewer of its restarts lead anywhere but those lead further; less where hardly any prefix of this arm
   would have passed the other's quota (`surplus_counts`). One that needs a half-edge less has a rate that is lower by
   the same factor, but its prefixes cost less: `PASSING_COST` times the nodes before the end of the quota.
+- No quota. It has prefixes where all scales found none in their first restarts. As these are short, they may have had
+  no luck: each scale may still have the rate of `MAX_EXTRA_HALF_EDGES` half-edges more, and is tried again.
 - The same quota scale, another view. Other prefixes are reached, or the same ones are continued elsewhere, so an
   untried view starts at `OTHER_VIEW_DISCOUNT` times the fresh rate of this one, and its boards count with that weight.
 - Colours that were not tried start at a mean of the rates of those that were.
@@ -60,8 +62,8 @@ def arm_rates(evidence: Evidence) -> tuple[Floats, float]:
     view, colours = (np.array([getattr(arm, name) for arm in arms]) for name in ("view", "colour_set"))
     half_edges, scale = _half_edges_and_scale(arms)
 
-    # [i, j]: arm i informs arm j if both favour the same colours
-    informs = (colours[:, None] == colours) & (scale[:, None] > 0) & (scale > 0)
+    # [i, j]: arm i informs arm j, which has a quota, if both favour the same colours
+    informs = (colours[:, None] == colours) & (scale > 0)
     np.fill_diagonal(informs, False)
     other_view = view[:, None] != view
     extra = _extra_half_edges(half_edges[:, None], scale[:, None], scale)
@@ -179,6 +181,9 @@ def _half_edges_and_scale(arms: Sequence[QuotaArm]) -> tuple[Floats, Floats]:
 
 
 def _extra_half_edges(half_edges: Floats, scale: Floats, other: Floats | float) -> Floats:
-    """Half-edges that the scale ``other`` needs more than the scale ``scale``, which needs ``half_edges``."""
+    """Half-edges that the scale ``other`` needs more than the scale ``scale``, which needs ``half_edges``.
+
+    More than no quota, a scale of 0, it needs as many as a prior counts.
+    """
     extra: Floats = half_edges * (other / np.where(scale > 0, scale, 1.0) - 1)
-    return extra
+    return np.where(scale > 0, extra, MAX_EXTRA_HALF_EDGES)

@@ -213,6 +213,20 @@ def test_a_lower_scale_is_worth_more_the_more_of_the_cost_lies_before_the_end_of
     assert unknown[0] == unknown[1], "a higher scale is worth the same"
 
 
+def test_scales_that_found_nothing_at_first_are_tried_again_where_only_no_quota_has_prefixes():
+    bandit = known_arms((100, 95, 0), (0, 0, 5), PARAMS.restart_nodes_without_prefix)
+    high, low, no_quota = bandit.arms
+    no_quota.node_equivalents = PARAMS.restart_nodes
+    high.child_counts[:] = low.child_counts[:] = 0
+    for _ in range(3):  # the scales in turn
+        assert bandit._choose_arm(BREAKS) == 0
+        high.node_equivalents += PARAMS.restart_nodes_without_prefix
+        assert bandit._choose_arm(BREAKS) == 1
+        low.node_equivalents += PARAMS.restart_nodes_without_prefix
+    high.node_equivalents = low.node_equivalents = 10 * PARAMS.restart_nodes
+    assert bandit._choose_arm(BREAKS) == 2, "until it is not luck that is missing"
+
+
 def test_an_arm_without_observations_is_worth_less_from_another_view_than_the_known_one():
     bandit = known_arms((100,), (500,), 1e7, (IDENTITY_VIEW, View(0, True)))
     other = bandit.add_arm(100, 0, 1)
