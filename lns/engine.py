@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.board import Board
-from instances.puzzle import Puzzle
+from instances.puzzle import IntArray, Puzzle
 from instances.verify import verify
 from lns import node_equivalents
 from lns_support.errors import InputError
@@ -138,6 +138,11 @@ def saved_board(
     if score is not None and score != verified:
         raise InputError(f"checkpoint: saved score {score}, but the saved board scores {verified}")
     return board, verified
+
+
+def saved_placements(board: Board | None) -> IntArray:
+    """Placements of a board of a state, as `saved_board` reads them; of length 0 without a board."""
+    return np.zeros(0, dtype=np.int32) if board is None else board.placements
 
 
 @dataclass
@@ -344,3 +349,37 @@ class Engine(Protocol):
         InputError
             The state does not fit the puzzle or the parameters.
         """
+
+
+class BaseEngine:
+    """The part that all engines share: the best board, and the boards found since the last call of `pop_boards`.
+
+    Parameters
+    ----------
+    origin : str
+        `origin` before the first board, and after `Engine.restore`.
+    """
+
+    def __init__(self, origin: str = "") -> None:
+        self.best: Board | None = None
+        self.best_score = -1
+        self.origin = origin
+        self.boards = 0  # found so far
+        self._found_boards: list[FoundBoard] = []
+
+    def report(self, found_board: FoundBoard) -> None:
+        """Count a board and keep it for `pop_boards`; it is the best one from now on if its score is the highest."""
+        self.boards += 1
+        self._found_boards.append(found_board)
+        self.take_if_best(found_board)
+
+    def take_if_best(self, found_board: FoundBoard) -> None:
+        if found_board.score > self.best_score:
+            self.best, self.best_score, self.origin = found_board
+
+    def inject_incumbent(self, board: Board, score: int) -> None:
+        self.take_if_best(FoundBoard(board, score, "elsewhere"))
+
+    def pop_boards(self) -> list[FoundBoard]:
+        found_boards, self._found_boards = self._found_boards, []
+        return found_boards

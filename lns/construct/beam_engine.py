@@ -15,7 +15,7 @@ from lns.construct.order import padded_positions
 from lns.construct.schedule import favoured_colours
 from lns.construct.schedule_search import beam_tail_cut, cell_order
 from lns.construct.tail import plan_tail
-from lns.engine import FoundBoard, State, Statistics, saved_board, saved_counters, verified_board
+from lns.engine import BaseEngine, State, Statistics, saved_board, saved_counters, saved_placements, verified_board
 from lns.node_equivalents import BEAM_CHILD
 from lns.params import Params
 from lns.rng import RandomState
@@ -25,7 +25,7 @@ MAX_PLACED = 2**25  # most pieces in all prefixes of a layer, as all of them are
 NO_BEAM = -1  # depth between two beams
 
 
-class BeamEngine:
+class BeamEngine(BaseEngine):
     """Runs one beam after the other. Each grows prefixes to the cut; exact tails then complete them.
 
     A beam ends before the cut if no prefix has a child, mostly because the border pieces of a colour are used up. Its
@@ -46,15 +46,12 @@ class BeamEngine:
                 f"parameter beam.width is {params.beam.width}; "
                 f"expected at most {MAX_PLACED // puzzle.cells} on a board of {puzzle.cells} cells"
             )
+        super().__init__("beam")
         self.puzzle, self.params = puzzle, params
         self.random = random
-        self.best: Board | None = None
-        self.best_score = -1
-        self.origin = "beam"
         self.exhausted, self.expected_best_score = False, None
-        self.boards = self.prefixes = self.nodes = 0
+        self.prefixes = self.nodes = 0
         self.failed_beams = failed_beams  # beams in a row that ended before the cut
-        self._finds: list[FoundBoard] = []
         self._order = cell_order(puzzle, params.construct)
         self._cut = beam_tail_cut(puzzle, params.beam)
         self._tail, self._work = plan_tail(puzzle, self._order, self._cut)
@@ -80,7 +77,7 @@ class BeamEngine:
         elif not beam.prefix_count or self.best is None:
             placed = self._placements(beam.paths(1)[0])
             board = fill(self.puzzle, Board(placed, self.puzzle.width, self.puzzle.height))
-            self._offer(board, "fill")
+            self.report(verified_board(self.puzzle, board, "fill"))
             if not beam.prefix_count:
                 self._beam, self.failed_beams = None, self.failed_beams + 1
 
@@ -113,7 +110,7 @@ class BeamEngine:
         if mismatches >= 0:
             placed = self._placements(self._paths[self._next - 1])
             placed[self._order[self._cut :]] = self._work.found
-            self._offer(Board(placed, puzzle.width, puzzle.height), "beam")
+            self.report(verified_board(puzzle, Board(placed, puzzle.width, puzzle.height), "beam"))
 
     def _placements(self, path: npt.NDArray[np.int16]) -> IntArray:
         placed = np.full(self.puzzle.cells, -1, dtype=np.int32)
@@ -142,26 +139,9 @@ class BeamEngine:
                     "checkpoint: a prefix of the beam has another piece than a clue wants, or breaks the rim"
                 )
 
-    def _offer(self, board: Board, origin: str) -> None:
-        find = verified_board(self.puzzle, board, origin)
-        self.boards += 1
-        self._finds.append(find)
-        if find.score > self.best_score:
-            self.best, self.best_score, self.origin = find
-
-    def pop_boards(self) -> list[FoundBoard]:
-        finds, self._finds = self._finds, []
-        return finds
-
-    def inject_incumbent(self, board: Board, score: int) -> None:
-        """Take a board of another search as the best; from now on only better ones are searched."""
-        if score > self.best_score:
-            self.best, self.best_score, self.origin = board, score, "elsewhere"
-
     # -- state: the prefixes of the current layer ---------------------------------------------------------------------
 
     def state(self) -> State:
-        none = np.zeros(0, dtype=np.int32)
         paths, values, depth = self._paths[self._next :], np.zeros(0, dtype=np.int64), NO_BEAM
         if self._beam is not None:
             depth = self._beam.depth
@@ -171,7 +151,7 @@ class BeamEngine:
         padded_paths = np.full((len(paths), self.puzzle.cells), -1, dtype=np.int16)
         padded_paths[:, : paths.shape[1]] = paths
         return {
-            "best": none if self.best is None else self.best.placements,
+            "best": saved_placements(self.best),
             "counters": np.array([self.best_score, self.boards, self.prefixes, self.nodes, self.failed_beams, depth]),
             "random": self.random.copy(),
             "seed": self._seed.copy(),

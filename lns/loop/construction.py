@@ -12,14 +12,14 @@ from instances.symmetry import IDENTITY_VIEW, View, cells_from_view
 from lns.assignment import fill
 from lns.construct.constructor import Constructor
 from lns.construct.quota_bandit import QuotaBandit
-from lns.engine import FoundBoard, State, Statistics, saved_board, saved_counters, verified_board
+from lns.engine import BaseEngine, State, Statistics, saved_board, saved_counters, saved_placements, verified_board
 from lns.loop.candidates import Candidate
 from lns.params import Params
 from lns.rng import RandomState, random_state
 from lns_support.errors import InputError
 
 
-class Construction:
+class Construction(BaseEngine):
     """One island of ``--engine construct``, and a part of `lns.loop.search_loop.SearchLoop`.
 
     Parameters
@@ -48,16 +48,12 @@ class Construction:
         views: Sequence[View] = (IDENTITY_VIEW,),
         near_misses: int = 0,
     ) -> None:
+        super().__init__()
         self.puzzle, self.params, self.partition, self.near_misses = puzzle, params, partition, near_misses
         self.random: RandomState = random_state(seed, island)
         self.bandit = QuotaBandit(puzzle, params.construct, self.random, views)
         self.constructor: Constructor | None = None
-        self.best: Board | None = None
-        self.best_score = -1
-        self.origin = ""
         self.exhausted = False
-        self.boards = 0
-        self._found_boards: list[FoundBoard] = []
         self._candidates: list[Candidate] = []
 
     @property
@@ -106,7 +102,8 @@ class Construction:
         """
         if self.best is None:
             empty = np.full(self.puzzle.cells, -1, dtype=np.int32)
-            self._offer(fill(self.puzzle, Board(empty, self.puzzle.width, self.puzzle.height)), "fill")
+            board = fill(self.puzzle, Board(empty, self.puzzle.width, self.puzzle.height))
+            self.report(verified_board(self.puzzle, board, "fill"))
             return
         wanted = wanted or self.best_score + 1
         mismatches = self.puzzle.max_score - wanted
@@ -115,15 +112,15 @@ class Construction:
             self._restart(constructor, mismatches)
         reported = min(wanted, floor or self.params.engine.search_floor or wanted)
         returned = min(reported, wanted - self.near_misses)
-        board = constructor.run(self.params.engine.step_nodes, returned)
-        if board is None:
+        constructed = constructor.run(self.params.engine.step_nodes, returned)
+        if constructed is None:
             return
-        found = verified_board(self.puzzle, board, "construct")
+        found = verified_board(self.puzzle, constructed, "construct")
         if self.near_misses:
             view = cells_from_view(self.puzzle, constructor.schedule.view)
-            self._candidates.append(Candidate(board, found.score, view[constructor.schedule.order]))
+            self._candidates.append(Candidate(constructed, found.score, view[constructor.schedule.order]))
         if found.score >= reported:
-            self._add(found)
+            self.report(found)
 
     def _start(self, mismatches: int) -> Constructor:
         """Measure the instance and start the constructor with the first break schedule."""
@@ -137,35 +134,16 @@ class Construction:
         schedule = self.bandit.choose_schedule(mismatches)
         constructor.restart(schedule, self.bandit.nodes_before)
 
-    def _offer(self, board: Board, origin: str) -> None:
-        self._add(verified_board(self.puzzle, board, origin))
-
-    def _add(self, found: FoundBoard) -> None:
-        self.boards += 1
-        self._found_boards.append(found)
-        if found.score > self.best_score:
-            self.best, self.best_score, self.origin = found
-
-    def pop_boards(self) -> list[FoundBoard]:
-        found_boards, self._found_boards = self._found_boards, []
-        return found_boards
-
     def pop_candidates(self) -> list[Candidate]:
         """The constructed boards since the last call that miss the wanted score by at most ``near_misses`` edges."""
         candidates, self._candidates = self._candidates, []
         return candidates
 
-    def inject_incumbent(self, board: Board, score: int) -> None:
-        """Only better boards are searched for from now on."""
-        if score > self.best_score:
-            self.best, self.best_score, self.origin = board, score, "elsewhere"
-
     # -- state: everything above, as flat arrays ---------------------------------------------------------------------
 
     def state(self) -> State:
-        none = np.zeros(0, dtype=np.int32)
         state: State = {
-            "best": none if self.best is None else self.best.placements,
+            "best": saved_placements(self.best),
             "counters": np.array([self.best_score, self.boards]),
             "random": self.random.copy(),
             "partition": np.array(self.partition),

@@ -16,7 +16,7 @@ import numpy as np
 from instances.board import Board
 from instances.puzzle import Puzzle
 from lns.construct.beam_engine import BeamEngine
-from lns.engine import Engine, FoundBoard, State, Statistics, saved_board, saved_counters
+from lns.engine import BaseEngine, Engine, FoundBoard, State, Statistics, saved_board, saved_counters, saved_placements
 from lns.loop.candidates import Candidate
 from lns.loop.construction import Construction, component
 from lns.loop.payoff import Payoffs
@@ -27,7 +27,7 @@ from lns.params import Params
 MAX_SIDE_SHARE = 0.1  # of the search, for a side part however much it gains
 
 
-class SearchLoop:
+class SearchLoop(BaseEngine):
     """One island: an `lns.engine.Engine` made of parts, which are engines too.
 
     Parameters
@@ -59,16 +59,12 @@ class SearchLoop:
         rework: Rework | None = None,
         island: int = 0,
     ) -> None:
+        super().__init__()
         self.puzzle, self.params, self.island = puzzle, params, island
         self.main, self.opening, self.sides, self.rework = main, opening, dict(sides or {}), rework
         self.payoffs = Payoffs(tuple(self.sides))
-        self.best: Board | None = None
-        self.best_score = -1
-        self.origin = ""
-        self.boards = 0
         self.unaided_score = -1  # best score of a board to which no side part and no re-solve has added an edge
         self.has_start_board = False  # whether regions of a start board are still to be re-solved
-        self._found_boards: list[FoundBoard] = []
 
     @property
     def exhausted(self) -> bool:
@@ -217,22 +213,17 @@ class SearchLoop:
                 side.elites.add(candidate.board, candidate.score)
 
     def _offer(self, found: FoundBoard, name: str) -> None:
-        self.boards += 1
-        self._found_boards.append(found)
-        if found.score > self.best_score:
-            self._adopt(found, name)
+        is_best = found.score > self.best_score
+        self.report(found)
+        if is_best:
+            self._inject_into_parts(found.board, found.score, name)
 
-    def _adopt(self, found: FoundBoard, name: str) -> None:
-        """Make a board the best one, in all parts."""
+    def _inject_into_parts(self, board: Board, score: int, name: str) -> None:
+        """Make a new best board known to all parts."""
         if name != "rework" and name not in self.sides:
-            self.unaided_score = found.score
-        self.best, self.best_score, self.origin = found
+            self.unaided_score = score
         for other in self._parts().values():
-            other.inject_incumbent(found.board, found.score)
-
-    def pop_boards(self) -> list[FoundBoard]:
-        found_boards, self._found_boards = self._found_boards, []
-        return found_boards
+            other.inject_incumbent(board, score)
 
     def inject_incumbent(self, board: Board, score: int) -> None:
         """Take over a better board.
@@ -243,7 +234,8 @@ class SearchLoop:
         if score <= self.best_score:
             return
         is_start = self.best is None and self.island == 0
-        self._adopt(FoundBoard(board, score, "elsewhere"), "elsewhere")
+        super().inject_incumbent(board, score)
+        self._inject_into_parts(board, score, "elsewhere")
         if is_start and self.rework is not None:
             self.has_start_board = True
             self.rework.candidates.add(Candidate(board, score))
@@ -251,10 +243,9 @@ class SearchLoop:
     # -- state: everything above, as flat arrays ---------------------------------------------------------------------
 
     def state(self) -> State:
-        none = np.zeros(0, dtype=np.int32)
         counters = self.best_score, self.boards, self.edges_by_others, int(self.has_start_board)
         state: State = {
-            "best": none if self.best is None else self.best.placements,
+            "best": saved_placements(self.best),
             "counters": np.array(counters),
             "payoffs": self.payoffs.state(),
         }

@@ -15,7 +15,7 @@ import numpy as np
 from instances.board import Board
 from instances.puzzle import Puzzle
 from lns.construct.beam_engine import BeamEngine
-from lns.engine import FoundBoard, State, Statistics, saved_board, saved_counters, verified_board
+from lns.engine import BaseEngine, State, Statistics, saved_board, saved_counters, saved_placements, verified_board
 from lns.neighbourhoods.elites import Elites
 from lns.neighbourhoods.local import MOVES_OF_A_NODE
 from lns.neighbourhoods.operator_weights import OVERHEAD, OperatorWeights
@@ -35,7 +35,7 @@ def accepts(score: int, current: int, best: int, slack: int) -> bool:
     return score >= current or score >= best - slack
 
 
-class LnsEngine:
+class LnsEngine(BaseEngine):
     """One island of ``--engine lns``.
 
     Parameters
@@ -64,6 +64,7 @@ class LnsEngine:
         *,
         beams: bool = True,
     ) -> None:
+        super().__init__()
         self.beams = beams
         self.puzzle, self.params, self.settings = puzzle, params, params.neighbourhoods
         self.random = random_state(seed, island)
@@ -74,17 +75,14 @@ class LnsEngine:
         self.elites = Elites(puzzle, self.settings.elites, self.settings.elite_distance)
         self.operators = list(make_operators(params.construct, params.beam, operators).items())
         self.weights = OperatorWeights(len(self.operators), self.settings.half_life)
-        self.best: Board | None = None
-        self.best_score = -1
-        self.origin, self.expected_best_score = "", None
+        self.expected_best_score = None
         self.current: Board | None = None
         self.current_score = self.descent_best = -1
         self.idle_nodes = 0  # nodes since the last new best of the descent
-        self.boards = self.prefixes = self.beam_nodes = 0
+        self.prefixes = self.beam_nodes = 0
         self.failed_beams = 0  # in a row: beams without a prefix that reached the cut
         # each operator's placements; the last entry is the cost of tabu walks, of puzzles without beams
         self.operator_nodes = np.zeros(len(self.operators) + bool(puzzle.rules), dtype=np.int64)
-        self._found: list[FoundBoard] = []
 
     @property
     def exhausted(self) -> bool:
@@ -157,19 +155,13 @@ class LnsEngine:
             self.elites.add(board, score)
         if score > self.descent_best:
             self.descent_best, self.idle_nodes = score, 0
-            self.boards += 1
-            self._found.append(found_board)
-        if score > self.best_score:
-            self.best, self.best_score, self.origin = board, score, origin
-
-    def pop_boards(self) -> list[FoundBoard]:
-        found, self._found = self._found, []
-        return found
+            self.report(found_board)
+        self.take_if_best(found_board)  # a descent may begin with a better board than `best`
 
     def inject_incumbent(self, board: Board, score: int) -> None:
         """Add a better board to the elites; begin a descent from it if there is none yet."""
         if score > self.best_score:
-            self.best, self.best_score, self.origin = board, score, "elsewhere"
+            super().inject_incumbent(board, score)
             self.elites.add(board, score)
             if self.current is None:
                 self._begin(board, score)
@@ -177,11 +169,10 @@ class LnsEngine:
     # -- state -------------------------------------------------------------------------------------------------------
 
     def state(self) -> State:
-        none = np.zeros(0, dtype=np.int32)
         counts = self.descent_best, self.idle_nodes, self.boards, self.prefixes, self.beam_nodes, self.failed_beams
         return {
-            "best": none if self.best is None else self.best.placements,
-            "current": none if self.current is None else self.current.placements,
+            "best": saved_placements(self.best),
+            "current": saved_placements(self.current),
             "elites": self.elites.state(),
             "weights": self.weights.state(),
             "operator_nodes": self.operator_nodes.copy(),

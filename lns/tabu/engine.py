@@ -6,7 +6,7 @@ import numpy as np
 
 from instances.board import Board
 from instances.puzzle import Puzzle
-from lns.engine import FoundBoard, State, Statistics, saved_board, saved_counters, verified_board
+from lns.engine import BaseEngine, State, Statistics, saved_board, saved_counters, saved_placements, verified_board
 from lns.params import Params
 from lns.rng import random_state
 from lns.tabu import kernel
@@ -16,7 +16,7 @@ from lns_support.errors import InputError
 SAVED = ("placed", "tabu_until", "visited_step", "visited_hash", "scalars", "best_placed", "random")  # of TabuState
 
 
-class TabuEngine:
+class TabuEngine(BaseEngine):
     """One island of ``--engine tabu``.
 
     After ``patience`` moves for each cell of the board without a new best, a walk is kicked: it continues from its last
@@ -39,18 +39,14 @@ class TabuEngine:
     """
 
     def __init__(self, puzzle: Puzzle, params: Params, seed: int, island: int) -> None:
+        super().__init__("tabu")
         self.params = params.tabu
         self.tabu = TabuSearch(puzzle, random_state(seed, island), self.params.tenure)
-        self.best: Board | None = None
-        self.best_score = -1
-        self.origin = "tabu"
         self.exhausted, self.expected_best_score = False, None
         self.idle_from = 0  # step at which the walk last improved or was kicked
         self.walk_best = -1
         self.kicks = 0  # since the walk last improved; params.kicks + 1: a new walk is due
-        self.boards = 0
         self.started = False
-        self._found: list[FoundBoard] = []
 
     @property
     def statistics(self) -> Statistics:
@@ -79,27 +75,19 @@ class TabuEngine:
             return False
         self.walk_best, self.idle_from, self.kicks = self.tabu.best_score, self.tabu.steps_made, 0
         if self.walk_best > self.best_score:
-            found_board = verified_board(self.tabu.puzzle, self.tabu.best, "tabu")
-            self.best, self.best_score, self.origin = found_board
-            self._found.append(found_board)
-            self.boards += 1
+            self.report(verified_board(self.tabu.puzzle, self.tabu.best, "tabu"))
         return True
-
-    def pop_boards(self) -> list[FoundBoard]:
-        found, self._found = self._found, []
-        return found
 
     def inject_incumbent(self, board: Board, score: int) -> None:
         if score > self.best_score:
-            self.best, self.best_score, self.origin = board, score, "elsewhere"
+            super().inject_incumbent(board, score)
             self.tabu.start(board)
             self.started, self.kicks, self.walk_best, self.idle_from = True, 0, score, self.tabu.steps_made
 
     def state(self) -> State:
-        none = np.zeros(0, dtype=np.int32)
         return {
             **{f"tabu.{name}": getattr(self.tabu.state, name).copy() for name in SAVED},
-            "best": none if self.best is None else self.best.placements,
+            "best": saved_placements(self.best),
             "counters": np.array(
                 [self.best_score, self.idle_from, self.walk_best, self.kicks, self.started, self.boards]
             ),

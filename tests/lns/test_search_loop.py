@@ -187,10 +187,10 @@ def test_edges_added_by_other_operators_raise_the_expected_best_score():
     while search.expected_best_score is None:
         search.step(puzzle.max_score)
     assert search.best is not None and isinstance(search.main, Construction)
-    search._adopt(FoundBoard(search.best, search.best_score, "construct"), "main")
+    search._inject_into_parts(search.best, search.best_score, "main")
     state, before, board, score = search.state(), search.expected_best_score, search.best, search.best_score
-    search._adopt(FoundBoard(board, score + 1, "blocks"), "rework")
-    search._adopt(FoundBoard(board, score + 2, "perturb"), "lns")
+    search._offer(FoundBoard(board, score + 1, "blocks"), "rework")
+    search._offer(FoundBoard(board, score + 2, "perturb"), "lns")
     assert search.expected_best_score == before + 2
     search.main._candidates.append(Candidate(board, score + 1))  # as good as the board that was reworked first
     search._collect("main", search.main)
@@ -199,7 +199,7 @@ def test_edges_added_by_other_operators_raise_the_expected_best_score():
     search.main._candidates.append(better)
     search._collect("main", search.main)
     assert search.edges_by_others == 0 and search.expected_best_score == before
-    search._adopt(FoundBoard(board, score + 3, "construct"), "main")
+    search._offer(FoundBoard(board, score + 3, "construct"), "main")
     assert search.expected_best_score == before
     again = main_engine(puzzle, QUICK, 2, 0)
     counters = state["counters"].copy()
