@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterator, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +13,8 @@ from lns.engine import State
 _SUFFIX = ".npy"
 
 
-class PackedState(Mapping[str, npt.NDArray[np.generic]]):
-    """The arrays of a `State` in a compressed ``.npz`` without pickles; read-only, and unpacked anew by each access.
+class PackedState:
+    """The arrays of a `State` in a compressed ``.npz`` without pickles.
 
     Parameters
     ----------
@@ -41,16 +40,6 @@ class PackedState(Mapping[str, npt.NDArray[np.generic]]):
         """The arrays by name."""
         with zipfile.ZipFile(io.BytesIO(self.data)) as archive:
             return {name.removesuffix(_SUFFIX): _array(archive, name) for name in archive.namelist()}
-
-    def __getitem__(self, name: str) -> npt.NDArray[np.generic]:
-        with zipfile.ZipFile(io.BytesIO(self.data)) as archive:
-            return _array(archive, name + _SUFFIX)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.unpacked())
-
-    def __len__(self) -> int:
-        return len(self.unpacked())
 
 
 def unpacked(state: State | PackedState) -> State:
