@@ -43,14 +43,6 @@ EMPTY_S = 300.0  # without any worker, until the run stops
 THREADS = 32  # that receive reports, each of which waits for an answer of the scheduler
 
 
-class HostLost(WorkerLost):
-    """A round is lost with its worker on the cluster; ``sentence`` says how."""
-
-    def __init__(self, sentence: str) -> None:
-        super().__init__(0, None)
-        self.args = (sentence,)
-
-
 @dataclass
 class _Host:
     """A worker of the cluster that may search."""
@@ -117,7 +109,7 @@ class DaskWorkers:
         future: Future[Report] = Future()
         with self._lock:
             if self._closed:
-                _fail(future, HostLost("the search was ended"))
+                _fail(future, WorkerLost("the search was ended"))
                 return future
             self._waiting.append((future, replace(task, run=self._run)))
         self._dispatch()
@@ -150,7 +142,7 @@ class DaskWorkers:
             self._running.clear()
             self._waiting.clear()
         for future in given_up:
-            _fail(future, HostLost("the search was ended"))
+            _fail(future, WorkerLost("the search was ended"))
 
     def close(self) -> None:
         """Release what the workers keep. The client stays open. A second call does nothing."""
@@ -198,7 +190,7 @@ class DaskWorkers:
         if island is not None and self._kept.get(task.number) == island.steps:
             task = replace(task, island=replace(island, state={}), is_kept=True)
         elif island is not None and not island.state:
-            _fail(future, HostLost(f"worker {address} does not keep island {task.number}"))
+            _fail(future, WorkerLost(f"worker {address} does not keep island {task.number}"))
             return
         elif island is not None and not isinstance(island.state, PackedState):
             task = replace(task, island=replace(island, state=PackedState.of(island.state)))
@@ -239,7 +231,7 @@ class DaskWorkers:
         elif isinstance(error, Exception) and not _is_of_the_cluster(error):
             _fail(running[0], error)
         else:
-            _fail(running[0], HostLost(f"worker {address} lost its round"))
+            _fail(running[0], WorkerLost(f"worker {address} lost its round"))
         self._dispatch()
 
     # -- the cluster -------------------------------------------------------------------------------------------------
@@ -281,7 +273,7 @@ class DaskWorkers:
         for address in sorted(gone):
             log.warning("worker %s is gone", address)
         for future, sent, address in failed:
-            _fail(future, HostLost(f"worker {address} is gone"))
+            _fail(future, WorkerLost(f"worker {address} is gone"))
             self._tell(sent.cancel)
         self._refused &= present.keys()
         known = self._hosts.keys() | self._refused | self._joining

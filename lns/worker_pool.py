@@ -36,23 +36,19 @@ _begin: Any = None  # likewise
 
 
 class WorkerLost(RuntimeError):
-    """A worker process ended during a task.
+    """A task is lost with its worker.
 
     Parameters
     ----------
-    pid : int
-        Its process id; 0 if it could not be started.
-    exitcode : int or None
-        Its exit code; -9 if signal 9 killed it.
-    reason : object
-        Why it could not be started.
+    sentence : str
+        How it was lost.
+    exitcode : int, optional
+        Exit code of the worker's process, if it ended on this machine; -9 if signal 9 killed it.
     """
 
-    def __init__(self, pid: int, exitcode: int | None, reason: object = "") -> None:
-        self.pid, self.exitcode = pid, exitcode
-        super().__init__(
-            f"worker {pid} ended with exit code {exitcode}" if pid else f"a worker could not be started: {reason}"
-        )
+    def __init__(self, sentence: str, exitcode: int | None = None) -> None:
+        super().__init__(sentence)
+        self.exitcode = exitcode
 
 
 def stop_requested() -> bool:
@@ -161,11 +157,13 @@ class WorkerPool(Executor):
                 done, result, worker_traceback = pipe.recv()
             except (EOFError, OSError) as error:
                 process = self._processes.pop(slot, None)
-                if process is not None:
-                    process.join(1.0)
                 pipe = None
-                lost = WorkerLost(0, None, error) if process is None else WorkerLost(process.pid or 0, process.exitcode)
-                future.set_exception(lost)
+                if process is None:
+                    future.set_exception(WorkerLost(f"a worker could not be started: {error}"))
+                else:
+                    process.join(1.0)
+                    sentence = f"worker {process.pid} ended with exit code {process.exitcode}"
+                    future.set_exception(WorkerLost(sentence, process.exitcode))
             except BaseException as error:  # the task cannot be pickled, or its result not unpickled
                 future.set_exception(error)
             else:

@@ -25,7 +25,7 @@ from lns.runs import checkpoint as checkpoints
 from lns.runs.checkpoint import Checkpoint
 from lns.runs.files import CHECKPOINT
 from lns.runs.history import RunHistory
-from lns.worker_pool import InProcessExecutor
+from lns.worker_pool import InProcessExecutor, WorkerLost
 from lns.workers import WorkersGone
 from lns_support.errors import InputError
 from tests.lns.run_parts import QUICK, small_puzzle
@@ -335,7 +335,7 @@ def test_workers_are_closed_once_and_take_no_round_then(client: Any, monkeypatch
     workers.close()
     workers.close()
     assert calls == [forget_run] and not threads_of_clusters()
-    with pytest.raises(clusters.HostLost, match="the search was ended"):
+    with pytest.raises(WorkerLost, match="the search was ended"):
         workers.submit(task(small_puzzle())).result(0)
 
 

@@ -224,11 +224,11 @@ def test_only_workers_that_die_in_a_row_end_a_session(made_up, tmp_path):
     key, deaths = study.key(study.base, study.pairs[0]), workers.MAX_FAILURES * 2
     for work in range(deaths + 1):  # a week's
         study.run_store.add(key, Trace((), work, False, 1.0))
-        session._handle_lost_worker(WorkerLost(5, -9))
+        session._handle_lost_worker(WorkerLost("worker 5 ended with exit code -9", -9))
     for _ in range(deaths - 2):
-        session._handle_lost_worker(WorkerLost(5, -9))
+        session._handle_lost_worker(WorkerLost("worker 5 ended with exit code -9", -9))
     with pytest.raises(InputError, match="worker processes die again and again"):
-        session._handle_lost_worker(WorkerLost(5, -9))
+        session._handle_lost_worker(WorkerLost("worker 5 ended with exit code -9", -9))
 
 
 def suggested(study):
