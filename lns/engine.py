@@ -91,6 +91,21 @@ def verified_board(puzzle: Puzzle, board: Board, origin: str) -> FoundBoard:
     return FoundBoard(board, verdict.score, origin)
 
 
+def check_found(puzzle: Puzzle, found_board: FoundBoard) -> None:
+    """Verify a found board.
+
+    Raises
+    ------
+    AssertionError
+        The board is not full, breaks a rule, or has another score than it says: an error of the program.
+    """
+    verified = verified_board(puzzle, found_board.board, found_board.origin)
+    if verified.score != found_board.score:
+        raise AssertionError(
+            f"{found_board.origin} returned score {found_board.score} for a board of score {verified.score}"
+        )
+
+
 def legal_score(puzzle: Puzzle, board: Board) -> int:
     """The verified score of a saved board.
 

@@ -15,7 +15,16 @@ import numpy as np
 from instances.board import Board
 from instances.puzzle import Puzzle
 from lns.construct.beam_engine import BeamEngine
-from lns.engine import BaseEngine, State, Statistics, saved_board, saved_counters, saved_placements, verified_board
+from lns.engine import (
+    BaseEngine,
+    FoundBoard,
+    State,
+    Statistics,
+    check_found,
+    saved_board,
+    saved_counters,
+    saved_placements,
+)
 from lns.neighbourhoods.elites import Elites
 from lns.neighbourhoods.local import MOVES_OF_A_NODE
 from lns.neighbourhoods.operator_weights import OVERHEAD, OperatorWeights
@@ -147,9 +156,8 @@ class LnsEngine(BaseEngine):
 
     def _take(self, board: Board, score: int, origin: str) -> None:
         """Make ``board`` the current one; report it if it is a new best of the descent."""
-        found_board = verified_board(self.puzzle, board, origin)
-        if found_board.score != score:
-            raise AssertionError(f"{origin} returned score {score} for a board of score {found_board.score}")
+        found_board = FoundBoard(board, score, origin)
+        check_found(self.puzzle, found_board)
         self.current, self.current_score = board, score
         if score >= self.descent_best:
             self.elites.add(board, score)

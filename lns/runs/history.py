@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import platform
+import socket
 from dataclasses import dataclass, field
 from typing import Any
 
 from instances.puzzle import Puzzle
 from lns.engine import FoundBoard, Statistics
-from lns.runs.files import format_duration
+from lns.runs.files import format_duration, utc_now
 from lns_support.errors import InputError
 from lns_support.json_values import JsonFields, bounded_integer, describe_found
 
@@ -39,6 +41,12 @@ class SessionRecord:
     workers: int
     seconds: float = 0.0  # of search
     ended: str = ""  # why it ended; "" while it runs, or if it was killed
+
+    @classmethod
+    def new(cls, version: str, workers: int) -> SessionRecord:
+        """A session that starts now on this machine."""
+        machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
+        return cls(utc_now(), socket.gethostname(), machine, version, workers)
 
 
 @dataclass

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import platform
-import socket
 from collections.abc import Callable
 from typing import Any
 
 from instances.board import Board
 from instances.formats import best_json
 from instances.puzzle import Puzzle
-from instances.verify import verify
-from lns.engine import FoundBoard
+from lns.engine import FoundBoard, check_found
 from lns.islands import Archipelago
 from lns.runs.files import utc_now
 from lns.runs.history import RunHistory, SessionRecord
@@ -41,8 +38,7 @@ class MemoryRecorder:
 
     def begin(self, archipelago: Archipelago, version: str) -> None:
         """The search begins."""
-        machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
-        self.history.begin(SessionRecord(utc_now(), socket.gethostname(), machine, version, archipelago.workers))
+        self.history.begin(SessionRecord.new(version, archipelago.workers))
 
     def record_known_best(self, board: Board, score: int, origin: str) -> None:
         """Take a board that is there before the search begins for the best."""
@@ -64,9 +60,7 @@ class MemoryRecorder:
     def _keep(self, found: FoundBoard) -> None:
         """Count a board, and verify one that is a new best."""
         if found.score > self.history.best_score:
-            verification = verify(self.puzzle, found.board)
-            if not verification.complete or verification.score != found.score:
-                raise AssertionError(f"{found.origin} returned an illegal board, or a wrong score")
+            check_found(self.puzzle, found)
             self.history.improve(found, utc_now())
             self.best = best_json(
                 self.puzzle, found.board, instance=self._instance, seed=self._seed,

@@ -7,16 +7,13 @@ finds the board again. A failed write does not end the run: the data stay in mem
 from __future__ import annotations
 
 import logging
-import platform
-import socket
 import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 from instances.board import Board
-from instances.verify import verify
-from lns.engine import FoundBoard
+from lns.engine import FoundBoard, check_found
 from lns.islands import Archipelago
 from lns.runs import checkpoint as checkpoints
 from lns.runs.board_log import BoardLog, LoggedBoard
@@ -82,9 +79,8 @@ class Recorder:
         version : str
             Version of lns.
         """
-        machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
         self.directory.begin()
-        self.history.begin(SessionRecord(utc_now(), socket.gethostname(), machine, version, archipelago.workers))
+        self.history.begin(SessionRecord.new(version, archipelago.workers))
         self.save(archipelago)
         self.write_status(archipelago)
 
@@ -104,7 +100,7 @@ class Recorder:
         if score > self.history.best_score:
             self._record([(0, found_board)])
         else:
-            self._verify(found_board)
+            check_found(self.directory.puzzle, found_board)
             self._set_best(board, self.history.improvements[-1].elapsed_s)
 
     def on_round(self, archipelago: Archipelago) -> None:
@@ -187,7 +183,7 @@ class Recorder:
             improves = found_board.score > self.history.best_score
             if not improves and (found_board.board in self._recent or self._log_is_full()):
                 continue
-            self._verify(found_board)
+            check_found(self.directory.puzzle, found_board)  # nothing wrong is written
             if improves:
                 self.history.improve(found_board, at)
                 new_best = found_board
@@ -211,15 +207,6 @@ class Recorder:
             self._said_full = True
             log.warning("%s has %d MiB; from now on it takes new bests only", BOARDS, self.board_log.size >> 20)
         return self.board_log.is_full
-
-    def _verify(self, found_board: FoundBoard) -> None:
-        """Raise AssertionError unless the board is full and legal and has its score: nothing wrong is written."""
-        verdict = verify(self.directory.puzzle, found_board.board)
-        if not verdict.complete or verdict.score != found_board.score:
-            raise AssertionError(
-                f"{found_board.origin} returned a board of {verdict.score} as one of {found_board.score}: "
-                f"{'; '.join(verdict.problems) or 'no rule is broken'}"
-            )
 
     def _set_best(self, board: Board, elapsed_s: float) -> None:
         self._best_board, self.best = board, self.directory.best_fields(board, elapsed_s)
