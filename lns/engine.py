@@ -56,6 +56,22 @@ def saved_counters(saved: npt.ArrayLike) -> list[int]:
     return [int(value) for value in values]
 
 
+def saved_record(saved: npt.ArrayLike, shape: tuple[int, ...], what: str) -> npt.NDArray[np.float64]:
+    """Costs and gains of a saved state, as a copy; ``what`` names them in messages.
+
+    Raises
+    ------
+    InputError
+        They have another shape, or a value is negative, not finite or above 1e18.
+    """
+    values = np.array(saved, dtype=np.float64)
+    if values.shape != shape:
+        raise InputError(f"checkpoint: {what} of shape {values.shape}; expected {shape}")
+    if not ((values >= 0) & (values <= 1e18)).all():  # false for NaN too
+        raise InputError(f"checkpoint: {what} out of range; expected 0 to 1e18")
+    return values
+
+
 class FoundBoard(NamedTuple):
     """A full legal board that a search found."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from lns_support.errors import InputError
+from lns.engine import saved_record
 
 ORDERS = ("static", "dynamic")
 """Orders of `exact.region.options.RegionOptions`; the second is ColorPairs."""
@@ -57,12 +57,6 @@ class OrderChoice:
         return np.array([self.cost, self.tries, self.decided])
 
     def restore(self, state: npt.NDArray[np.generic]) -> None:
-        """Continue from `state`. Raises InputError if a value is negative, infinite or above 1e18."""
-        values = np.asarray(state, dtype=np.float64)
-        expected = 3, *self.cost.shape
-        if values.shape != expected:
-            raise InputError(f"checkpoint: costs of orders of shape {values.shape}; expected {expected}")
-        if not (np.isfinite(values).all() and (values >= 0).all() and (values <= 1e18).all()):
-            raise InputError("checkpoint: costs of orders out of range; expected 0 to 1e18")
-        self.cost = values[0].copy()
-        self.tries, self.decided = (row.astype(np.int64) for row in values[1:])
+        """Continue from `state`. Raises InputError as `saved_record` does."""
+        self.cost, *counts = saved_record(state, (3, *self.cost.shape), "costs of orders")
+        self.tries, self.decided = (row.astype(np.int64) for row in counts)

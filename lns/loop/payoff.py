@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from lns_support.errors import InputError
+from lns.engine import saved_record
 
 PRIOR_GAIN, PRIOR_PRICES = 0.5, 0.25  # what an operator without evidence counts as having gained, and for how much:
 # so each of them may cost a quarter of a price before it has gained anything
@@ -71,11 +71,6 @@ class Payoffs:
         return np.array([self.gained, self.paid, self.cost, self.tries, self.gains], dtype=np.float64)
 
     def restore(self, state: npt.NDArray[np.generic]) -> None:
-        """Continue from `state`. Raises InputError if a value is negative, infinite or above 1e18."""
-        values = np.asarray(state, dtype=np.float64)
-        if values.shape != (5, len(self.names)):
-            raise InputError(f"checkpoint: payoffs of shape {values.shape}; expected (5, {len(self.names)})")
-        if not (np.isfinite(values).all() and (values >= 0).all() and (values <= 1e18).all()):
-            raise InputError("checkpoint: payoffs of the operators out of range; expected 0 to 1e18")
-        self.gained, self.paid = values[0].copy(), values[1].copy()
-        self.cost, self.tries, self.gains = (row.astype(np.int64) for row in values[2:])
+        """Continue from `state`. Raises InputError as `saved_record` does."""
+        self.gained, self.paid, *counts = saved_record(state, (5, len(self.names)), "payoffs of the operators")
+        self.cost, self.tries, self.gains = (row.astype(np.int64) for row in counts)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lns import node_equivalents
-from lns_support.errors import InputError
+from lns.engine import saved_record
 
 PRIOR_GAIN = 0.3  # edges that every operator is assumed to have gained before the first call
 OVERHEAD = int(node_equivalents.REGION_SETUP / node_equivalents.REGION_NODE)  # placements as long as one set-up
@@ -56,8 +56,5 @@ class OperatorWeights:
         return np.array([self.gains, self.nodes])
 
     def restore(self, state: npt.NDArray[np.generic]) -> None:
-        """Continue from `state`. Raises InputError if a value is negative, infinite or above 1e18."""
-        values = np.asarray(state, dtype=np.float64)
-        if not (np.isfinite(values).all() and (values >= 0).all() and (values <= 1e18).all()):
-            raise InputError("checkpoint: operator weights out of range; expected 0 to 1e18")
-        self.gains, self.nodes = values.copy()
+        """Continue from `state`. Raises InputError as `saved_record` does."""
+        self.gains, self.nodes = saved_record(state, (2, len(self.gains)), "operator weights")
