@@ -11,10 +11,11 @@ Schaus & Deville 2008, section 4.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
 from instances.board import Board
-from instances.puzzle import GREY, IntArray, Puzzle
+from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 
 _FORBIDDEN = -1000.0  # matches of a rotation that breaks a rule, such as grey inside
 
@@ -123,8 +124,23 @@ def fill(puzzle: Puzzle, board: Board) -> Board:
 
 def matched_edges(puzzle: Puzzle, placements: IntArray) -> int:
     """Matched inner edges of a full board with a legal border; ``placements`` int32 (puzzle.cells,)."""
-    grid = puzzle.oriented[placements].reshape(puzzle.height, puzzle.width, 4)
-    across, down = grid[:, :-1, 1] == grid[:, 1:, 3], grid[:-1, :, 2] == grid[1:, :, 0]
-    if puzzle.holes:  # grey against grey is no match
-        across, down = across & (grid[:, :-1, 1] != GREY), down & (grid[:-1, :, 2] != GREY)
+    across, down = matching_edges(puzzle, placements)
     return int(across.sum() + down.sum())
+
+
+def matching_edges(puzzle: Puzzle, placements: IntArray) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Which inner edges of a full board match.
+
+    Returns
+    -------
+    across : bool array (height, width - 1)
+        By the cell on the left of the edge.
+    down : bool array (height - 1, width)
+        By the cell above the edge.
+    """
+    grid = puzzle.oriented[placements].reshape(puzzle.height, puzzle.width, 4)
+    right, below = grid[:, :-1, RIGHT], grid[:-1, :, DOWN]
+    across, down = right == grid[:, 1:, LEFT], below == grid[1:, :, UP]
+    if puzzle.holes:  # grey against grey is no match
+        across, down = across & (right != GREY), down & (below != GREY)
+    return across, down

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from exact.region.windows import with_neighbours
 from instances.board import Board
-from instances.puzzle import GREY, IntArray, Puzzle
+from instances.puzzle import IntArray, Puzzle
 from lns import node_equivalents
-from lns.assignment import placement_matches, reassign
+from lns.assignment import matching_edges, placement_matches, reassign
 from lns.neighbourhoods.move import Move, mismatched_pairs, score_of
 from lns.neighbourhoods.operator_weights import OVERHEAD
 from lns.tabu.search import MAX_CELLS, TabuSearch
@@ -79,11 +79,8 @@ def _exchange(
     there, rotation_there = placement_matches(
         puzzle, placed, all_cells, all_pieces[cell : cell + 1]
     )  # this piece on every cell
-    quads = puzzle.oriented[placed].reshape(puzzle.height, puzzle.width, 4)
     matches = np.zeros((puzzle.height, puzzle.width), dtype=np.int32)
-    across, down = quads[:, :-1, 1] == quads[:, 1:, 3], quads[:-1, :, 2] == quads[1:, :, 0]
-    if puzzle.holes:  # grey against grey is no match
-        across, down = across & (quads[:, :-1, 1] != GREY), down & (quads[:-1, :, 2] != GREY)
+    across, down = matching_edges(puzzle, placed)
     matches[:, :-1] += across
     matches[:, 1:] += across
     matches[:-1] += down
