@@ -35,7 +35,7 @@ def allowed_placements(puzzle: Puzzle, cell: int, *, all_four: bool = False) -> 
     """
     for clue in puzzle.fixed:
         if clue.cell == cell:
-            return [clue.piece * 4 + clue.rotation]
+            return [clue.oriented]
     fits = puzzle.fits(cell)
     fixed_pieces = {clue.piece for clue in puzzle.fixed}
     return [

@@ -36,7 +36,7 @@ def normalise_clue_pieces(puzzle: Puzzle, board: Board, freed: Iterable[int] = (
     clues = sorted(puzzle.clues, key=lambda clue: clue.cell not in emptied)
     for clue in clues:
         oriented = int(placements[clue.cell])
-        if oriented >> 2 != clue.piece and oriented in _same_colours(puzzle, clue.piece * 4 + clue.rotation):
+        if oriented >> 2 != clue.piece and oriented in _same_colours(puzzle, clue.oriented):
             _exchange(puzzle, placements, oriented >> 2, clue.piece)
     cell_of = {oriented >> 2: cell for cell, oriented in enumerate(placements.tolist()) if cell not in emptied}
     clue_pieces = {clue.piece for clue in clues}

@@ -53,6 +53,11 @@ class Clue:
     piece: int
     rotation: int
 
+    @property
+    def oriented(self) -> int:
+        """The oriented piece, ``piece * 4 + rotation``."""
+        return self.piece * 4 + self.rotation
+
 
 def rotate(quad: Sequence[int], rotation: int) -> tuple[int, int, int, int]:
     """Turn the colours of a piece.

@@ -105,7 +105,7 @@ def fill(puzzle: Puzzle, board: Board) -> Board:
     """
     placements = board.placements.copy()
     for clue in puzzle.fixed:
-        placements[clue.cell] = clue.piece * 4 + clue.rotation
+        placements[clue.cell] = clue.oriented
     empty = np.flatnonzero(placements < 0).astype(np.int32)
     if len(empty) == 0:
         return Board(placements, puzzle.width, puzzle.height)

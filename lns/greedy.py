@@ -32,7 +32,7 @@ def greedy_board(puzzle: Puzzle) -> FoundBoard:
     placed = np.full(puzzle.cells, -1, dtype=np.int32)
     free = np.ones(4 * puzzle.cells, dtype=bool)
     for clue in puzzle.fixed:
-        placed[clue.cell] = 4 * clue.piece + clue.rotation
+        placed[clue.cell] = clue.oriented
         free[4 * clue.piece : 4 * clue.piece + 4] = False
     for cell in np.flatnonzero(placed < 0).tolist():
         matches = np.zeros(4 * puzzle.cells, dtype=np.int8)

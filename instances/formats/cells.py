@@ -117,8 +117,7 @@ def _faults(reading: Reading) -> tuple[int, int]:
     puzzle, board = reading.puzzle, reading.board
     shown = board.colours(puzzle)
     broken = sum(
-        bool(shown[clue.cell][0] >= 0)
-        and not np.array_equal(shown[clue.cell], puzzle.oriented[4 * clue.piece + clue.rotation])
+        bool(shown[clue.cell][0] >= 0) and not np.array_equal(shown[clue.cell], puzzle.oriented[clue.oriented])
         for clue in puzzle.clues
     )
     placed = board.placements[board.placements >= 0] >> 2

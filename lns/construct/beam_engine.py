@@ -10,7 +10,7 @@ from instances.puzzle import IntArray, Puzzle
 from lns.assignment import fill
 from lns.construct.beam import BeamSearch
 from lns.construct.beam_kernel import Paths, search_tails
-from lns.construct.candidate_tables import check_colours
+from lns.construct.candidate_tables import check_colours, is_unclued_piece
 from lns.construct.order import padded_positions
 from lns.construct.schedule import favoured_colours
 from lns.construct.schedule_search import beam_tail_cut, cell_order
@@ -128,12 +128,11 @@ class BeamEngine(BaseEngine):
         pieces = np.sort(paths >> 2, axis=1)
         if (pieces[:, 1:] == pieces[:, :-1]).any():
             raise InputError("checkpoint: a prefix of the beam has a piece twice")
-        clues = {clue.cell: clue.piece * 4 + clue.rotation for clue in puzzle.clues}
-        bound = np.zeros(puzzle.cells, dtype=bool)
-        bound[[clue.piece for clue in puzzle.clues]] = True
+        clues = {clue.cell: clue.oriented for clue in puzzle.clues}
+        unclued = is_unclued_piece(puzzle)
         for depth, cell in enumerate(order.tolist()):
             laid = paths[:, depth]
-            fits = laid == clues[cell] if cell in clues else ~bound[laid >> 2]
+            fits = laid == clues[cell] if cell in clues else unclued[laid >> 2]
             if not fits.all() or ((puzzle.oriented[laid] == 0) != np.array(puzzle.rim_sides(cell))).any():
                 raise InputError(
                     "checkpoint: a prefix of the beam has another piece than a clue wants, or breaks the rim"

@@ -162,19 +162,15 @@ def cell_class_of(puzzle: Puzzle, cell: int, breaks: bool, clues: dict[int, Clue
     """The class of ``cell``; ``breaks``: whether it may break at all; ``clues``: by cell, those to respect."""
     rim_sides = puzzle.rim_sides(cell)
     if cell in clues:
-        return CellClass(rim_sides, (), (), _oriented_piece_of(clues[cell]))
+        return CellClass(rim_sides, (), (), clues[cell].oriented)
     clue_sides = tuple(
-        (side, int(puzzle.oriented[_oriented_piece_of(clues[neighbour]), (side + 2) % 4]))
+        (side, int(puzzle.oriented[clues[neighbour].oriented, (side + 2) % 4]))
         for side, neighbour in ((RIGHT, cell + 1), (DOWN, cell + puzzle.width))
         if not rim_sides[side] and neighbour in clues
     )
     known_sides = {UP, LEFT, *(side for side, _ in clue_sides)}
     break_sides = tuple(side for side in sorted(known_sides) if breaks and may_break(puzzle, cell, side))
     return CellClass(rim_sides, clue_sides, break_sides)
-
-
-def _oriented_piece_of(clue: Clue) -> int:
-    return clue.piece * 4 + clue.rotation
 
 
 def _class_candidates(

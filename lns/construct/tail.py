@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray, Puzzle
-from lns.construct.candidate_tables import first_of_equal_rotations
+from lns.construct.candidate_tables import first_of_equal_rotations, is_unclued_piece
 from lns.construct.order import padded_positions
 from lns_support.bits import lowest_bit
 from lns_support.jit import flat_kernel, inline_flat_kernel
@@ -68,7 +68,7 @@ def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, Tail
     count = len(cells)
     assert count <= MAX_TAIL
     number_of = {cell: i for i, cell in enumerate(cells)}
-    clues = {clue.cell: clue.piece * 4 + clue.rotation for clue in puzzle.clues}
+    clues = {clue.cell: clue.oriented for clue in puzzle.clues}
     width = puzzle.width
     outside = np.full((count, 2), -1, dtype=np.int64)
     next_cell = np.full((count, 2), count, dtype=np.int64)
@@ -83,8 +83,6 @@ def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, Tail
             if not rim_sides[side]:
                 next_cell[i, column] = number_of[neighbour]
     quads = puzzle.oriented.astype(np.int64)
-    is_clue_piece = np.zeros(puzzle.cells, dtype=np.uint8)
-    is_clue_piece[[clue.piece for clue in puzzle.clues]] = 1
     plan = TailPlan(
         outside=outside,
         next_cell=next_cell,
@@ -93,7 +91,7 @@ def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, Tail
         is_first_rotation=first_of_equal_rotations(puzzle.oriented).astype(np.uint8),
         quads=quads,
         piece_rim_pattern=((quads == 0) << np.arange(4)).sum(axis=1).astype(np.int64),
-        is_clue_piece=is_clue_piece,
+        is_clue_piece=(~is_unclued_piece(puzzle)).astype(np.uint8),
         colour_count=puzzle.colours + 1,
     )
     workspace = TailWorkspace(

@@ -88,7 +88,7 @@ def random_board(puzzle: Puzzle, rng: np.random.Generator) -> Board:
     """
     placed = np.full(puzzle.cells, -1, dtype=np.int32)
     for clue in puzzle.fixed:
-        placed[clue.cell] = clue.piece * 4 + clue.rotation
+        placed[clue.cell] = clue.oriented
     free = np.ones(puzzle.cells, dtype=bool)
     free[[clue.piece for clue in puzzle.fixed]] = False
     patterns = np.array([_grey_pattern(puzzle, tuple(sides)) for sides in (puzzle.pieces == 0).tolist()])
