@@ -32,7 +32,9 @@ from lns_support.errors import InputError
 from lns_support.text import quoted
 
 ENTRY_POINTS = "lns.operators"
-BUILT_IN = ("block", "band", "cluster", "comb", "path", "donors", "suffix", "assign", "exchange", "perturb")
+_REPAIRED = {"block": block, "band": band, "cluster": cluster, "comb": comb, "path": path, "donors": donors}  # regions
+_LOCAL: dict[str, Operator] = {"assign": assign, "exchange": exchange, "perturb": perturb}
+BUILT_IN = (*_REPAIRED, "suffix", *_LOCAL)
 RESERVED = ("construct", "beam", "tabu", "fill", "start", "elsewhere", "others", GREEDY, *SHAPES)
 """Origins of boards of other parts; `lns.loop.rework` has further ones, `_OF_REWORK`."""
 _OF_REWORK = re.compile(r"suffix-.*|.*-colorpairs")
@@ -113,18 +115,8 @@ def make_operators(
     InputError
         An operator is not known in this process, or its entry point cannot be loaded.
     """
-    operators: dict[str, Operator] = {
-        "block": destroy_and_repair(block),
-        "band": destroy_and_repair(band),
-        "cluster": destroy_and_repair(cluster),
-        "comb": destroy_and_repair(comb),
-        "path": destroy_and_repair(path),
-        "donors": destroy_and_repair(donors),
-        "suffix": Suffix(construct, beam),
-        "assign": assign,
-        "exchange": exchange,
-        "perturb": perturb,
-    }
+    repairs = {name: destroy_and_repair(choose_region) for name, choose_region in _REPAIRED.items()}
+    operators: dict[str, Operator] = {**repairs, "suffix": Suffix(construct, beam), **_LOCAL}
     wanted = operator_names() if names is None else tuple(names)
     if not wanted or len(wanted) > MAX_OPERATORS:
         raise InputError(f"{len(wanted)} operators; expected 1 to {MAX_OPERATORS}")
