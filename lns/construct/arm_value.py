@@ -22,7 +22,8 @@ from typing import NamedTuple
 import numpy as np
 
 from lns.construct.constructor import SURPLUS_BINS
-from lns.construct.quota_arm import Floats, QuotaArm
+from lns.construct.packed_candidate import FloatArray
+from lns.construct.quota_arm import QuotaArm
 
 RATE_PER_HALF_EDGE = 2.5  # prior factor on the rate for each favoured half-edge more
 PASSING_COST = 0.3  # factor on the nodes it takes to get past the quota, for each favoured half-edge less
@@ -37,12 +38,12 @@ class Evidence(NamedTuple):
     """What was observed of all arms."""
 
     arms: Sequence[QuotaArm]
-    boards: Floats  # float64 (arms,): boards to expect of the prefixes of each arm
-    cost: Floats  # float64 (arms,): node equivalents that these prefixes took
+    boards: FloatArray  # float64 (arms,): boards to expect of the prefixes of each arm
+    cost: FloatArray  # float64 (arms,): node equivalents that these prefixes took
     prior_weight: float  # node equivalents that weigh as much as the prior
 
 
-def arm_rates(evidence: Evidence) -> tuple[Floats, float]:
+def arm_rates(evidence: Evidence) -> tuple[FloatArray, float]:
     """Expected new boards per node equivalent of the next restart.
 
     Returns
@@ -91,9 +92,9 @@ def shrunk_rate(evidence: Evidence, prior: float, view: int, colour_set: int, sc
     return float(_shrunk(prior, boards, cost, evidence.prior_weight))
 
 
-def _shrunk(prior: Floats | float, boards: Floats, cost: Floats, weight: float) -> Floats:
+def _shrunk(prior: FloatArray | float, boards: FloatArray, cost: FloatArray, weight: float) -> FloatArray:
     """The rate ``boards`` / ``cost`` seen from another view, shrunk towards ``prior``; ``prior`` if there is none."""
-    rate: Floats = (OTHER_VIEW_DISCOUNT * boards + prior * weight) / np.maximum(cost + weight, 1.0)
+    rate: FloatArray = (OTHER_VIEW_DISCOUNT * boards + prior * weight) / np.maximum(cost + weight, 1.0)
     return np.where(cost > 0, rate, prior)
 
 
@@ -128,7 +129,7 @@ def surplus_factor(arms: Sequence[QuotaArm], index: int, scale_percent: float) -
     return float(_surplus_factor(surplus_counts(arms)[index : index + 1], extra[:, None])[0, 0])
 
 
-def surplus_counts(arms: Sequence[QuotaArm]) -> Floats:
+def surplus_counts(arms: Sequence[QuotaArm]) -> FloatArray:
     """Sampled prefixes by their surplus, of each arm and those of the same quota scale and colours from other views.
 
     Returns
@@ -139,16 +140,16 @@ def surplus_counts(arms: Sequence[QuotaArm]) -> Floats:
     colours = np.array([arm.colour_set for arm in arms])
     extra = _extra_half_edges(half_edges[:, None], scale[:, None], scale)
     same_scale = (colours[:, None] == colours) & (np.abs(extra) < SAME_SCALE_HALF_EDGES)
-    counts: Floats = same_scale.T @ np.array([arm.surplus_counts for arm in arms])
+    counts: FloatArray = same_scale.T @ np.array([arm.surplus_counts for arm in arms])
     return counts
 
 
-def _rate_factor(extra: Floats) -> Floats:
+def _rate_factor(extra: FloatArray) -> FloatArray:
     """Prior factor on the rate for ``extra`` favoured half-edges, which may be negative."""
     return np.asarray(RATE_PER_HALF_EDGE ** np.minimum(MAX_EXTRA_HALF_EDGES, extra))
 
 
-def _surplus_factor(surplus: Floats, extra: Floats) -> Floats:
+def _surplus_factor(surplus: FloatArray, extra: FloatArray) -> FloatArray:
     """Factor on the prior for ``extra`` half-edges more: below 1 if hardly any prefix has this surplus.
 
     Parameters
@@ -160,11 +161,11 @@ def _surplus_factor(surplus: Floats, extra: Floats) -> Floats:
     """
     more = np.clip(np.rint(extra), 0, SURPLUS_BINS - 1).astype(np.int64)
     with_surplus = surplus[:, ::-1].cumsum(axis=1)[:, ::-1]  # of at least 0, 1, ... half-edges
-    share: Floats = (np.take_along_axis(with_surplus, more, axis=1) + 1) / (with_surplus[:, :1] + 1)
+    share: FloatArray = (np.take_along_axis(with_surplus, more, axis=1) + 1) / (with_surplus[:, :1] + 1)
     return np.minimum(1.0, share / ENOUGH_SURPLUS)
 
 
-def _cost_factor(arms: Sequence[QuotaArm], extra: Floats) -> Floats:
+def _cost_factor(arms: Sequence[QuotaArm], extra: FloatArray) -> FloatArray:
     """Factor on the prior for a lower scale, because it takes fewer nodes to get past its quota; 1 for a higher one.
 
     ``extra``: float64 (arms, others), half-edges that other arms need more than each arm.
@@ -174,16 +175,16 @@ def _cost_factor(arms: Sequence[QuotaArm], extra: Floats) -> Floats:
     return np.asarray(1 / (1 - before + before * cheaper))
 
 
-def _half_edges_and_scale(arms: Sequence[QuotaArm]) -> tuple[Floats, Floats]:
+def _half_edges_and_scale(arms: Sequence[QuotaArm]) -> tuple[FloatArray, FloatArray]:
     """(half-edges that each arm needs where its quota ends, quota scale in percent), each float64 (arms,)."""
     half_edges, scale = (np.array([getattr(arm, name) for arm in arms]) for name in ("half_edges", "scale_percent"))
     return half_edges, scale
 
 
-def _extra_half_edges(half_edges: Floats, scale: Floats, other: Floats | float) -> Floats:
+def _extra_half_edges(half_edges: FloatArray, scale: FloatArray, other: FloatArray | float) -> FloatArray:
     """Half-edges that the scale ``other`` needs more than the scale ``scale``, which needs ``half_edges``.
 
     More than no quota, a scale of 0, it needs as many as a prior counts.
     """
-    extra: Floats = half_edges * (other / np.where(scale > 0, scale, 1.0) - 1)
+    extra: FloatArray = half_edges * (other / np.where(scale > 0, scale, 1.0) - 1)
     return np.where(scale > 0, extra, MAX_EXTRA_HALF_EDGES)

@@ -10,14 +10,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from lns.construct.packed_candidate import FloatArray
 from lns_support.jit import kernel
-
-Floats = npt.NDArray[np.float64]
 
 _TINY = 1e-300
 
 
-def expected_completions(exact: Floats, breaking: Floats, mismatches: int) -> Floats:
+def expected_completions(exact: FloatArray, breaking: FloatArray, mismatches: int) -> FloatArray:
     """Expected number of full boards behind a prefix, with at most k more mismatches; float64 (mismatches + 1,).
 
     Any number of the remaining cells may break.
@@ -39,10 +38,10 @@ def expected_completions(exact: Floats, breaking: Floats, mismatches: int) -> Fl
 
 @kernel
 def boards_per_node(
-    exact: npt.NDArray[np.float64],
-    breaking: npt.NDArray[np.float64],
+    exact: FloatArray,
+    breaking: FloatArray,
     unlock: npt.NDArray[np.int64],
-    finish: npt.NDArray[np.float64],
+    finish: FloatArray,
     tail_cost: float,
 ) -> float:
     """Expected full boards with at most m mismatches, per node.
@@ -85,10 +84,10 @@ def boards_per_node(
 
 @kernel
 def best_unlocks(
-    exact: npt.NDArray[np.float64],
-    breaking: npt.NDArray[np.float64],
+    exact: FloatArray,
+    breaking: FloatArray,
     start: npt.NDArray[np.int64],
-    finish: npt.NDArray[np.float64],
+    finish: FloatArray,
     tail_cost: float,
 ) -> tuple[npt.NDArray[np.int64], float]:
     """The unlock depths with the highest `boards_per_node`, by coordinate search from the depths ``start``.

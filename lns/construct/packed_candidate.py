@@ -36,6 +36,7 @@ DOWN_MASK = np.int64((1 << _DOWN_BITS) - 1)
 RIGHT_MASK = np.int64((1 << _RIGHT_BITS) - 1)
 
 Int64Array = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
 Bitsets = npt.NDArray[np.uint64]  # each element is a set: one bit an element of it
 
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from lns.construct.constructor import SURPLUS_BINS, Constructor
 from lns.construct.kernel import MISMATCH_BINS
-from lns.construct.packed_candidate import MAX_BREAKS
+from lns.construct.packed_candidate import MAX_BREAKS, FloatArray
 from lns.construct.schedule import Quota
 from lns.construct.schedule_search import ChildMeans
-
-Floats = npt.NDArray[np.float64]
 
 PRIOR_EXACT_FACTOR = 0.9  # on a prior's exact children in the eighth of the board behind the quota: there populations
 # show too many, since only prefixes that happen to fit survive in them
@@ -65,9 +62,9 @@ class QuotaArm:
     extra_breaks: int = 0
     keys_seen: float = 0.0
     keys_new: float = 0.0
-    child_counts: Floats = field(init=False)
-    prefixes_by_breaks: Floats = field(init=False)
-    surplus_counts: Floats = field(init=False)
+    child_counts: FloatArray = field(init=False)
+    prefixes_by_breaks: FloatArray = field(init=False)
+    surplus_counts: FloatArray = field(init=False)
 
     def __post_init__(self) -> None:
         self.child_counts = np.zeros((4, len(self.prior.exact)))
@@ -128,9 +125,9 @@ class QuotaArm:
         return not self.child_counts.any()
 
     @property
-    def nodes_by_depth(self) -> Floats:
+    def nodes_by_depth(self) -> FloatArray:
         """Placements at each depth, of the restarts that reached an exact tail; float64 (cells,)."""
-        nodes: Floats = self.child_counts[_EXACT] + self.child_counts[_BREAKING]
+        nodes: FloatArray = self.child_counts[_EXACT] + self.child_counts[_BREAKING]
         return nodes
 
     @property
@@ -157,7 +154,7 @@ def _new_share(new: float, seen: float) -> float:
     return (new + 1) / (seen + 1)
 
 
-def new_prefixes_by_breaks(constructor: Constructor, new: int, seen: int) -> Floats:
+def new_prefixes_by_breaks(constructor: Constructor, new: int, seen: int) -> FloatArray:
     """Prefixes of the present restart behind new frontier prefixes, by breaks spent; float64 (MAX_BREAKS,).
 
     Estimated by the share ``new`` / ``seen`` of its sampled frontier keys.
@@ -165,7 +162,7 @@ def new_prefixes_by_breaks(constructor: Constructor, new: int, seen: int) -> Flo
     return constructor.prefixes_by_breaks.astype(np.float64) * _new_share(new, seen)
 
 
-def expected_boards(prefixes_by_breaks: Floats, probabilities: Floats, most: int) -> Floats:
+def expected_boards(prefixes_by_breaks: FloatArray, probabilities: FloatArray, most: int) -> FloatArray:
     """Expected number of boards with at most 0, 1, ..., ``most`` mismatches; float64 (most + 1,).
 
     Parameters
@@ -177,11 +174,11 @@ def expected_boards(prefixes_by_breaks: Floats, probabilities: Floats, most: int
     most : int
         Largest number of mismatches of interest.
     """
-    ends: Floats = probabilities[np.minimum(np.arange(most + 1), MISMATCH_BINS - 1)]
+    ends: FloatArray = probabilities[np.minimum(np.arange(most + 1), MISMATCH_BINS - 1)]
     return np.convolve(prefixes_by_breaks, ends)[: most + 1]
 
 
-def tail_probabilities(outcomes: Floats, completions: Floats) -> Floats:
+def tail_probabilities(outcomes: FloatArray, completions: FloatArray) -> FloatArray:
     """Probability that an exact tail ends with at most k mismatches; float64 (MISMATCH_BINS,).
 
     Where fewer than `MIN_TAILS` sampled tails ended with k or fewer, the probability is extrapolated: it falls from k+1
@@ -196,7 +193,7 @@ def tail_probabilities(outcomes: Floats, completions: Floats) -> Floats:
         The forecast, see `lns.construct.markov_model.expected_completions`.
     """
     reached = np.cumsum(outcomes)
-    probability: Floats = reached / max(1.0, reached[-1])
+    probability: FloatArray = reached / max(1.0, reached[-1])
     probability[MISMATCH_BINS] = 1.0
     slope = completions[:MISMATCH_BINS] / np.maximum(
         np.append(completions[1:MISMATCH_BINS], completions[MISMATCH_BINS - 1]), TINY

@@ -44,11 +44,10 @@ from lns.construct.constructor import SURPLUS_BINS, Constructor
 from lns.construct.kernel import MISMATCH_BINS
 from lns.construct.markov_model import expected_completions
 from lns.construct.novelty import Keys, PrefixNovelty
-from lns.construct.packed_candidate import BREAK_COST, MAX_BREAKS
+from lns.construct.packed_candidate import BREAK_COST, MAX_BREAKS, FloatArray
 from lns.construct.quota_arm import (
     ALL,
     NEW,
-    Floats,
     QuotaArm,
     expected_boards,
     new_prefixes_by_breaks,
@@ -230,11 +229,11 @@ class QuotaBandit:
             return self.add_arm(lower)
         return min(range(len(self.arms)), key=lambda i: self.arms[i].node_equivalents)
 
-    def _evidence(self, boards: Sequence[float], cost: Floats) -> Evidence:
+    def _evidence(self, boards: Sequence[float], cost: FloatArray) -> Evidence:
         prior_weight = PRIOR_RESTARTS * self.params.restart_nodes + PRIOR_SHARE * cost.sum()
         return Evidence(self.arms, np.array(boards), cost, prior_weight)
 
-    def _best_or_new(self, best: int, rates: Floats, untried: float, evidence: Evidence) -> int:
+    def _best_or_new(self, best: int, rates: FloatArray, untried: float, evidence: Evidence) -> int:
         """The arm ``best``, or a new one with a higher expected rate.
 
         New arms are a scale next to the best one of some colours and view, the same scale from another view, and
@@ -272,7 +271,7 @@ class QuotaBandit:
             colour_set = unused[int(generator(self.random).integers(len(unused)))]
         return self.add_arm(scale, colour_set, view)
 
-    def _costs(self) -> Floats:
+    def _costs(self) -> FloatArray:
         return np.array([arm.node_equivalents for arm in self.arms])
 
     def _unused_sets(self) -> list[int]:
@@ -378,7 +377,7 @@ class QuotaBandit:
         boards = expected_boards(prefixes, self._tail_probabilities(outcomes), self.puzzle.max_score - 1)
         return float(-np.expm1(-boards).sum())
 
-    def _tail_probabilities(self, outcomes: Floats) -> Floats:
+    def _tail_probabilities(self, outcomes: FloatArray) -> FloatArray:
         """`tail_probabilities`, extrapolated by the forecast of the arm with most prefixes."""
         arm = max(self.arms, key=lambda arm: arm.prefixes_by_breaks[ALL].sum())
         children, cut = arm.shrunk_estimate(), tail_cut(self.puzzle, self.params)

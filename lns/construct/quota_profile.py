@@ -23,8 +23,7 @@ from scipy.ndimage import gaussian_filter1d
 
 from instances.puzzle import IntArray, Puzzle
 from lns.construct import stratified_population
-from lns.construct.packed_candidate import Int64Array
-from lns.construct.stratified_population import FloatArray
+from lns.construct.packed_candidate import FloatArray, Int64Array
 
 # With LOG_VALUE_PER_HALF_EDGE from 0.1 to 0.4, and NODES_BEHIND from 100 to 100,000, the profile changes by one to
 # three half-edges.

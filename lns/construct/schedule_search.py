@@ -22,7 +22,7 @@ from instances.puzzle import IntArray, Puzzle
 from lns import node_equivalents
 from lns.construct import candidate_tables, markov_model, population
 from lns.construct.order import comb_order
-from lns.construct.packed_candidate import MAX_BREAKS
+from lns.construct.packed_candidate import MAX_BREAKS, FloatArray
 from lns.construct.schedule import BreakSchedule, Quota
 from lns.params import BeamParams, ConstructParams
 from lns.rng import RandomState, generator
@@ -30,8 +30,6 @@ from lns.rng import RandomState, generator
 SAMPLES = 8  # populations of one measurement
 SMOOTHING_CELLS = 3  # cells of the same class, before and behind, over which a measurement is averaged
 MIN_CHILDREN = 0.02  # mean children where no population had any: they are rare, not impossible
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

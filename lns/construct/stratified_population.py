@@ -32,8 +32,6 @@ SAMPLES = 4  # populations that are counted
 MIN_PREFIXES_PER_STRATUM = 32  # where candidate lists are long (few colours, many pieces), to bound the time
 RANDOM_SEED = 0  # the same in every run: the counts are a property of the puzzle
 
-FloatArray = npt.NDArray[np.float64]
-
 
 class ChildCounts(NamedTuple):
     """Prefixes and their children, counted by depth and by favoured half-edges that the prefix has used."""

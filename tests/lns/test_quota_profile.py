@@ -13,12 +13,13 @@ from instances.generate import like_e2, uniform
 from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Puzzle
 from lns import node_equivalents
 from lns.construct import stratified_population
+from lns.construct.packed_candidate import FloatArray
 from lns.construct.population import Reservoirs, offer_to_reservoir
 from lns.construct.quota_bandit import QuotaBandit
 from lns.construct.quota_profile import _profile, backward_induction, mean_children, min_half_edges, quota_profile
 from lns.construct.schedule import Quota, favoured_colours, quota_end
 from lns.construct.schedule_search import cell_order
-from lns.construct.stratified_population import PREFIXES_PER_STRATUM, SAMPLES, STRATA, FloatArray, count_children
+from lns.construct.stratified_population import PREFIXES_PER_STRATUM, SAMPLES, STRATA, count_children
 from lns.params import ConstructParams
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
