@@ -202,13 +202,13 @@ def run_benchmark(
 
 def count_board(distinct_boards: DistinctBoards, scores: list[int], placements: IntArray, score: int) -> None:
     """Count a board under its family; ``scores`` has the best score of each family."""
-    family = distinct_boards.find(placements)
-    if family is None:
+    number = distinct_boards.find(placements)
+    if number is None:
         distinct_boards.add(placements)
         scores.append(score)
-    elif score > scores[family]:
-        distinct_boards.replace(family, placements)
-        scores[family] = score
+    elif score > scores[number]:
+        distinct_boards.replace(number, placements)
+        scores[number] = score
 
 
 def table_row(

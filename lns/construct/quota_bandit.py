@@ -199,7 +199,7 @@ class QuotaBandit:
     def nodes_before(self) -> int:
         """Node equivalents of all restarts with the colours and view of the present arm."""
         current = self.arms[self.current]
-        return int(sum(arm.node_equivalents for arm in self.arms if _same_family(arm, current)))
+        return int(sum(arm.node_equivalents for arm in self.arms if _same_view_and_colours(arm, current)))
 
     @property
     def no_prefix_found(self) -> bool:
@@ -241,8 +241,8 @@ class QuotaBandit:
         next coarse scale below it is tried once, since instances differ.
         """
         candidates: list[tuple[float, float, int, int]] = []  # (expected rate, scale, colour set, view)
-        families = arms_by_view(self.arms)
-        for (view, colour_set), members in families.items():
+        by_view = arms_by_view(self.arms)
+        for (view, colour_set), members in by_view.items():
             top = max(members, key=rates.__getitem__)
             arm, rate = self.arms[top], float(rates[top])
             if arm.no_prefix_found:
@@ -256,7 +256,7 @@ class QuotaBandit:
             if (scale := self._scale_below(top)) is not None and arm.novelty_rate > 0:
                 prior = prior_rate_factor(self.arms, top, scale) * rate / arm.novelty_rate
                 candidates.append((shrunk_rate(evidence, prior, view, colour_set, scale), scale, colour_set, view))
-            other = next((i for i in range(len(self.views)) if (i, colour_set) not in families), None)
+            other = next((i for i in range(len(self.views)) if (i, colour_set) not in by_view), None)
             if other is not None and arm.novelty_rate > 0:
                 scale, prior = arm.scale_percent, OTHER_VIEW_DISCOUNT * rate / arm.novelty_rate
                 candidates.append((shrunk_rate(evidence, prior, other, colour_set, scale), scale, colour_set, other))
@@ -280,7 +280,7 @@ class QuotaBandit:
 
     def _is_above(self, i: int, other: int) -> bool:
         """Whether arm ``i`` has a higher scale than arm ``other``, for the same colours and view."""
-        return i < other and _same_family(self.arms[i], self.arms[other])
+        return i < other and _same_view_and_colours(self.arms[i], self.arms[other])
 
     def _scale_above(self, i: int) -> float | None:
         """An untried scale between arm ``i`` and the one above it, or above the highest arm; None if there is none.
@@ -470,7 +470,7 @@ class QuotaBandit:
             raise InputError("checkpoint: an arm has more new frontier prefixes than frontier prefixes")
 
 
-def _same_family(arm: QuotaArm, other: QuotaArm) -> bool:
+def _same_view_and_colours(arm: QuotaArm, other: QuotaArm) -> bool:
     """Whether two arms have the same colours and view: the lower scale then searches all that the higher one does."""
     return (arm.view, arm.colour_set) == (other.view, other.colour_set)
 

@@ -68,8 +68,8 @@ class World:
         boards = self.rng.poisson(share * rate * BOARDS * self.rng.gamma(1.0)) if found else 0
         pool = int(self.pool * 3.0 ** (self.limit - int(arm.half_edges + 1e-6))) if found else 1
         keys = self.rng.integers(min(pool, 2**40), size=int(share * KEYS)) if found else np.zeros(0, dtype=np.int64)
-        family = arm.view, arm.colour_set
-        seen = self.searched.setdefault(family, set())
+        view_and_colours = arm.view, arm.colour_set
+        seen = self.searched.setdefault(view_and_colours, set())
         new = len(set(keys.tolist()) - seen) / max(1, len(keys))
         self.nodes.append(nodes)
         self.rates.append(rate)
