@@ -9,7 +9,7 @@ from lns.terminal.options import check_new_file, duration
 from lns.terminal.output import print_text
 from lns_support.errors import InputError
 
-ELITES = 6
+MAX_BEST_BOARDS = 6
 EVERY_S = 60.0  # between two pages of --follow
 
 
@@ -56,8 +56,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _write(args: argparse.Namespace, target: Path, every: float) -> bool:
     """Write the page; whether the run goes on."""
+    from lns.runs.best_boards import BestBoards
     from lns.runs.directory import read_parameters
-    from lns.runs.elites import BestBoards
     from lns.runs.files import utc_now
     from lns.runs.page import render
     from lns.runs.run_summary import load_summary
@@ -69,8 +69,9 @@ def _write(args: argparse.Namespace, target: Path, every: float) -> bool:
         parameters = read_parameters(args.directory, summary.settings)
     except InputError as error:
         parameters = str(error)
-    elites = BestBoards(args.directory, summary.puzzle, ELITES).update()
+    best_boards = BestBoards(args.directory, summary.puzzle, MAX_BEST_BOARDS).update()
     running = summary.state == "running"
     refresh_s = every if args.follow and running else None
-    atomic_write(target, render(summary, elites, parameters, f"lns {__version__}, {utc_now()}", refresh_s=refresh_s))
+    made = f"lns {__version__}, {utc_now()}"
+    atomic_write(target, render(summary, best_boards, parameters, made, refresh_s=refresh_s))
     return running

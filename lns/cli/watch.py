@@ -20,7 +20,7 @@ from lns.terminal.output import command_name, print_text
 if TYPE_CHECKING:
     from lns.runs.run_summary import RunSummary
 
-ELITES = 8
+MAX_BEST_BOARDS = 8
 LEAST_FRAME = 8  # lines that the view of one run needs below the table of several
 
 
@@ -60,11 +60,11 @@ def _leave(number: int, frame: object) -> None:
 def _live(paths: list[Path], every: float) -> None:
     from instances.draw.terminal import capability, encodes
     from lns.cli.status import table
-    from lns.runs.elites import BestBoards
+    from lns.runs.best_boards import BestBoards
     from lns.runs.run_summary import load_summary
     from lns.runs.watch_view import frame
 
-    elites = {path: BestBoards(path, load_summary(path).puzzle, ELITES) for path in paths}
+    best_boards = {path: BestBoards(path, load_summary(path).puzzle, MAX_BEST_BOARDS) for path in paths}
     with _Terminal() as screen:
         while True:
             width, height = shutil.get_terminal_size((80, 24))
@@ -75,8 +75,8 @@ def _live(paths: list[Path], every: float) -> None:
             shown = max(runs, key=lambda run: (run.state == "running", run.score))
             rest = height - 1 - len(lines)
             if rest >= LEAST_FRAME:
-                best = elites[shown.path].update()
-                lines += frame(shown, best, width, rest, capability(sys.stdout), encodes(sys.stdout))
+                top = best_boards[shown.path].update()
+                lines += frame(shown, top, width, rest, capability(sys.stdout), encodes(sys.stdout))
             screen.draw([*lines, *[""] * (height - 1 - len(lines)), _footer(runs)[:width]])
             if b"q" in screen.keys(every).lower():
                 return

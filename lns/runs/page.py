@@ -17,7 +17,7 @@ from lns_support.text import count_of, printable
 
 
 def render(
-    run: RunSummary, elites: Sequence[LoggedBoard], parameters: str, made: str, *, refresh_s: float | None = None
+    run: RunSummary, best_boards: Sequence[LoggedBoard], parameters: str, made: str, *, refresh_s: float | None = None
 ) -> str:
     """Render the page of a run.
 
@@ -25,7 +25,7 @@ def render(
     ----------
     run : RunSummary
         Summary of the run.
-    elites : sequence of LoggedBoard
+    best_boards : sequence of LoggedBoard
         Boards to draw, the best first.
     parameters : str
         Text of params.toml.
@@ -44,7 +44,7 @@ def render(
         ("Score over time", charts.score_over_time(run.history.improvements, run.history.elapsed_s)),
         ("Boards in the log, by score", charts.histogram(run.history.counts)),
         ("Parts of the search", _parts(run)),
-        ("Best boards", _elites(run, elites)),
+        ("Best boards", _best_boards(run, best_boards)),
         ("Sessions", _sessions(run)),
         ("Run", _run(run)),
         ("Parameters", f"<pre>{escape(parameters)}</pre>"),
@@ -99,11 +99,11 @@ def _parts(run: RunSummary) -> str:
     return table(heads, rows)
 
 
-def _elites(run: RunSummary, elites: Sequence[LoggedBoard]) -> str:
+def _best_boards(run: RunSummary, best_boards: Sequence[LoggedBoard]) -> str:
     figures = []
-    for entry in elites:
+    for entry in best_boards:
         caption = f"{entry.score} at {format_duration(entry.elapsed_s)}, {entry.origin}"
-        distance = entry.board.distance(elites[0].board)
+        distance = entry.board.distance(best_boards[0].board)
         if distance:
             caption += f", {count_of(distance, 'cell')} unlike the first"
         url = url_if_any(run.puzzle, entry.board)

@@ -22,7 +22,7 @@ _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def frame(
-    run: RunSummary, elites: Sequence[LoggedBoard], width: int, height: int, colour: Colour, signs: bool
+    run: RunSummary, best_boards: Sequence[LoggedBoard], width: int, height: int, colour: Colour, signs: bool
 ) -> list[str]:
     """Render the state of a run for a terminal.
 
@@ -30,7 +30,7 @@ def frame(
     ----------
     run : RunSummary
         Summary of the run.
-    elites : sequence of LoggedBoard
+    best_boards : sequence of LoggedBoard
         Best boards, the best first.
     width, height : int
         Columns and lines of the terminal.
@@ -50,12 +50,12 @@ def frame(
     board = _board(run, width, rest, colour)
     beside = max((_length(line) for line in board), default=0)
     if width - beside - 2 >= _MIN_TEXT_WIDTH or not board:
-        text = _text_lines(run, elites, width - beside - 2 * bool(board), rest, signs)
+        text = _text_lines(run, best_boards, width - beside - 2 * bool(board), rest, signs)
         lines = [
             f"{_padded(left, beside)}  {right}".rstrip() if board else right for left, right in _paired(board, text)
         ]
     else:
-        text = _text_lines(run, elites, width, rest, signs)
+        text = _text_lines(run, best_boards, width, rest, signs)
         lines = [*text, "", *board]
     return [*head, "", *lines][:height]
 
@@ -76,13 +76,13 @@ def headline(run: RunSummary) -> list[str]:
     return [", ".join(first), ", ".join([*second, *run.notes])]
 
 
-def _text_lines(run: RunSummary, elites: Sequence[LoggedBoard], width: int, height: int, signs: bool) -> list[str]:
+def _text_lines(run: RunSummary, best_boards: Sequence[LoggedBoard], width: int, height: int, signs: bool) -> list[str]:
     tall = 4 if height >= 20 else 2
     sections = [
         ["score over time", *_chart(run.history.improvements, run.history.elapsed_s, min(width, 100), tall, signs)],
         ["boards in the log", *_histogram(run, width, 5, signs)],
         ["parts        boards  bests  cost", *_parts(run)],
-        ["best boards: score, found after, cells unlike", *_elites(elites)],
+        ["best boards: score, found after, cells unlike", *_best_boards(best_boards)],
     ]
     lines: list[str] = []
     for section in sections:
@@ -138,10 +138,10 @@ def _parts(run: RunSummary) -> list[str]:
     ]
 
 
-def _elites(elites: Sequence[LoggedBoard]) -> list[str]:
+def _best_boards(best_boards: Sequence[LoggedBoard]) -> list[str]:
     return [
-        f"{entry.score:>4}  {format_duration(entry.elapsed_s):>12}  {entry.board.distance(elites[0].board):>5}"
-        for entry in elites
+        f"{entry.score:>4}  {format_duration(entry.elapsed_s):>12}  {entry.board.distance(best_boards[0].board):>5}"
+        for entry in best_boards
     ]
 
 

@@ -13,9 +13,9 @@ from lns import params
 from lns.params import Params
 from lns.rounds import Island
 from lns.runs import checkpoint
+from lns.runs.best_boards import BestBoards
 from lns.runs.board_log import LoggedBoard
 from lns.runs.breakdown import parts
-from lns.runs.elites import BestBoards
 from lns.runs.files import CHECKPOINT, LOG, PARAMETERS, SETTINGS, STATUS
 from lns.runs.find import runs_below
 from lns.runs.run_summary import RunSummary, load_summary
@@ -24,7 +24,7 @@ from lns_support.errors import InputError
 from lns_support.text import escape_controls, printable
 
 MOST_RUNS = 500
-ELITES = 6
+MAX_BEST_BOARDS = 6
 LOOK_S = 5.0
 """Seconds after which a run that goes on is read again although no file has changed: one that died changes none."""
 MOST_LINES = 1_000
@@ -46,7 +46,7 @@ class Runs:
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
         self._known: dict[str, tuple[tuple[int, ...], dict[str, Any], float]] = {}
-        self._elites: dict[str, tuple[BestBoards, str]] = {}
+        self._logged_best: dict[str, tuple[BestBoards, str]] = {}
         self._islands: dict[str, tuple[int, list[dict[str, Any]]]] = {}
         self._logs: dict[str, LogLines] = {}
         self._reading = threading.Lock()  # two pages may ask at once; logs are read on from where they ended
@@ -130,9 +130,9 @@ class Runs:
 
     def _best_boards(self, name: str, run: RunSummary) -> list[dict[str, Any]]:
         """The best distinct boards, and in how many cells each differs from the first."""
-        kept = self._elites.get(name)
+        kept = self._logged_best.get(name)
         if kept is None or kept[1] != run.settings.run:
-            self._elites[name] = kept = (BestBoards(run.path, run.puzzle, ELITES), run.settings.run)
+            self._logged_best[name] = kept = (BestBoards(run.path, run.puzzle, MAX_BEST_BOARDS), run.settings.run)
         top: list[LoggedBoard] = kept[0].update()
         return [
             {

@@ -25,9 +25,9 @@ from instances.verify import verify
 from lns.cli import status
 from lns.cli.main import main
 from lns.islands import Archipelago
+from lns.runs.best_boards import BestBoards
 from lns.runs.board_log import BoardLog
 from lns.runs.directory import RunDirectory
-from lns.runs.elites import BestBoards
 from lns.runs.files import STATUS, seal, unseal
 from lns.runs.history import UNLIMITED_S, RunHistory
 from lns.runs.recorder import Recorder
@@ -375,7 +375,7 @@ def test_status_does_not_read_a_long_board_log(tmp_path: Path, monkeypatch: pyte
         assert directory.settings.instance == "like-e2-16x16"
 
 
-def test_elites_follow_a_growing_log(run: Path, tmp_path: Path) -> None:
+def test_best_boards_follow_a_growing_log(run: Path, tmp_path: Path) -> None:
     puzzle = load_puzzle("like-e2-8x8")
     whole = BestBoards(run, puzzle, 3).update()
     lines = (run / "boards.jsonl").read_bytes().splitlines(keepends=True)
