@@ -227,11 +227,11 @@ class Archipelago:
                 workers.check()
                 self._grow(workers)
                 for number in sorted(self._idle):
-                    left = last_step[number] - self.steps_of(number) if steps else None
-                    if left == 0 or self._is_exhausted(number):
+                    remaining_steps = last_step[number] - self.steps_of(number) if steps else None
+                    if remaining_steps == 0 or self._is_exhausted(number):
                         self._idle.discard(number)
                         continue
-                    waiting[workers.submit(self._task(number, seconds, target, left))] = number
+                    waiting[workers.submit(self._task(number, seconds, target, remaining_steps))] = number
                     self._idle.discard(number)
                 if not waiting:
                     why = "steps made" if self._has_made(last_step) else "workers lost"
@@ -339,7 +339,7 @@ class Archipelago:
         assert workers is not None
         own = last.best_score if last else -1
         brief = number not in self._state_at or self._lost[number] > 0
-        left = max(0.05, seconds - self.elapsed)
+        remaining_s = max(0.05, seconds - self.elapsed)
         # After a killed session a lone island repeats the steps since its checkpoint. The best board on file may come
         # from those steps; injected, it would change them.
         repeats = self.workers == 1 and list(self.islands) == [number]
@@ -355,7 +355,7 @@ class Archipelago:
             incumbent=self.best if known > own and not repeats else None,
             incumbent_score=known,
             target=target,
-            seconds=min(workers.first_round_s if brief else workers.round_s, left),
+            seconds=min(workers.first_round_s if brief else workers.round_s, remaining_s),
             steps=steps if last else 1,  # the first board is reported before the engine measures anything
             operators=self._operators,
             with_state=brief or time.monotonic() - self._state_at[number] >= workers.state_s,

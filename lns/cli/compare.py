@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     if args.output is not None:
         write_output(args.output, _page(runs))
     if args.json:
-        print_json({"runs": [_fields(one) for one in runs]})
+        print_json({"runs": [_fields(summary) for summary in runs]})
         return DONE
     with table_width(terminal_width()):
         lines = [*_table(runs), "", *_chart(runs)]
@@ -69,18 +69,18 @@ def _rows(runs: Sequence[RunSummary]) -> tuple[list[str], list[list[str]]]:
     """Titles and cells of the table; only marks that a run has reached are columns."""
     from lns.runs.files import format_duration
 
-    marks = [(name, at) for name, at in MARKS if any(one.history.elapsed_s >= at for one in runs)]
+    marks = [(name, at) for name, at in MARKS if any(summary.history.elapsed_s >= at for summary in runs)]
     heads = ["run", "engine", "seed", "workers", "best", "after", "time", *(name for name, _ in marks)]
     rows = []
-    for one in runs:
-        history = one.history
+    for summary in runs:
+        history = summary.history
         after = format_duration(history.improvements[-1].elapsed_s) if history.improvements else "-"
         scores = [score_after(history, at) for _, at in marks]
         rows.append(
             [
-                one.name, one.settings.engine, str(one.settings.seed),
+                summary.name, summary.settings.engine, str(summary.settings.seed),
                 str(history.sessions[-1].workers) if history.sessions else "-",
-                str(one.score) if one.best else "-", after, format_duration(history.elapsed_s),
+                str(summary.score) if summary.best else "-", after, format_duration(history.elapsed_s),
                 *("-" if score is None else str(score) for score in scores),
             ]
         )  # fmt: skip
@@ -102,7 +102,7 @@ def _chart(runs: Sequence[RunSummary]) -> list[str]:
     """Best scores over time: each run by its letter, ``*`` where several have the same score."""
     from lns.runs.files import format_duration
 
-    histories = [one.history for one in runs]
+    histories = [summary.history for summary in runs]
     improvements = [entry for history in histories for entry in history.improvements]
     if not improvements:
         return []
@@ -136,7 +136,7 @@ def _page(runs: Sequence[RunSummary]) -> str:
     from lns.runs.files import utc_now
     from lns_support.version import __version__
 
-    curves = [Curve(one.name, one.history.improvements, one.history.elapsed_s) for one in runs]
+    curves = [Curve(summary.name, summary.history.improvements, summary.history.elapsed_s) for summary in runs]
     puzzle = runs[0].puzzle
     drawn = [curve.name for curve in curves if curve.improvements]
     legend = "".join(
@@ -154,18 +154,18 @@ def _page(runs: Sequence[RunSummary]) -> str:
     )
 
 
-def _fields(one: RunSummary) -> dict[str, Any]:
+def _fields(summary: RunSummary) -> dict[str, Any]:
     """The object of a run in the JSON output."""
-    history = one.history
+    history = summary.history
     return {
-        "run_dir": str(one.path),
-        "instance": one.puzzle.name,
-        "instance_sha256": one.puzzle.sha256,
-        "engine": one.settings.engine,
-        "seed": one.settings.seed,
+        "run_dir": str(summary.path),
+        "instance": summary.puzzle.name,
+        "instance_sha256": summary.puzzle.sha256,
+        "engine": summary.settings.engine,
+        "seed": summary.settings.seed,
         "workers": history.sessions[-1].workers if history.sessions else None,
-        "score": one.score,
-        "max_score": one.puzzle.max_score,
+        "score": summary.score,
+        "max_score": summary.puzzle.max_score,
         "elapsed_s": history.elapsed_s,
         "improvements": [[entry.score, entry.elapsed_s, entry.origin] for entry in history.improvements],
         "scores_after": {name: score_after(history, at) for name, at in MARKS},

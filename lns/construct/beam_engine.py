@@ -131,9 +131,9 @@ class BeamEngine(BaseEngine):
         clues = {clue.cell: clue.oriented for clue in puzzle.clues}
         unclued = is_unclued_piece(puzzle)
         for depth, cell in enumerate(order.tolist()):
-            laid = paths[:, depth]
-            fits = laid == clues[cell] if cell in clues else unclued[laid >> 2]
-            if not fits.all() or ((puzzle.oriented[laid] == 0) != np.array(puzzle.rim_sides(cell))).any():
+            oriented = paths[:, depth]
+            fits = oriented == clues[cell] if cell in clues else unclued[oriented >> 2]
+            if not fits.all() or ((puzzle.oriented[oriented] == 0) != np.array(puzzle.rim_sides(cell))).any():
                 raise InputError(
                     "checkpoint: a prefix of the beam has another piece than a clue wants, or breaks the rim"
                 )

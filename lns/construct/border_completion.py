@@ -235,15 +235,15 @@ def pieces_after_reserving(
     if state.scalars[COUNT] == NOT_LISTED:
         list_closings(plan, state, free_behind_anchor)
     row = np.uint64(plan.row[level])
-    left = (free | state.reserved[row]) ^ bit
-    if len(plan.rim_colours) and not _is_connected(plan, state, left, colour):
+    remaining = (free | state.reserved[row]) ^ bit
+    if len(plan.rim_colours) and not _is_connected(plan, state, remaining, colour):
         return _NONE
     first, reserved = np.uint64(state.scalars[FIRST]), _ALL
     for i in range(np.uint64(state.scalars[COUNT])):  # without a branch, so that it is vectorized
         closing = state.closings[first + i]
-        reserved &= closing | (_NONE - np.uint64((closing & ~left) != _NONE))
+        reserved &= closing | (_NONE - np.uint64((closing & ~remaining) != _NONE))
     if reserved == _ALL:
         return _NONE
     reserved = reserved if plan.rule[level] != RELEASE else _NONE
     state.reserved[row + _ONE] = reserved
-    return np.uint64(left & ~reserved)
+    return np.uint64(remaining & ~reserved)

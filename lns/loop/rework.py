@@ -107,7 +107,7 @@ class Rework:
         """
         self.candidates.keep(wanted - max(1, self.params.near_misses), wanted - 1)
         while self.candidates.members:
-            candidate = max(self.candidates.members, key=lambda member: self._promise(member, wanted))
+            candidate = max(self.candidates.members, key=lambda member: self._value_of_suffix(member, wanted))
             regions = self._regions_of(candidate, wanted)
             if candidate.done >= len(regions):
                 self.candidates.remove(candidate)
@@ -119,7 +119,7 @@ class Rework:
             candidate.done += 1
         return None
 
-    def _promise(self, candidate: Candidate, wanted: int) -> float:
+    def _value_of_suffix(self, candidate: Candidate, wanted: int) -> float:
         """What the next suffix of a candidate is worth; 0 if it has none."""
         has_suffix = candidate.order is not None and candidate.done < len(self.suffixes)
         return self.payoffs.value(self._operator(candidate.done, wanted - candidate.score)) if has_suffix else 0.0

@@ -44,13 +44,13 @@ class Suffix:
             return Move(board, score, 0)
         share = float(rng.uniform(*KEPT))
         view = self._view(puzzle, board, share, mirrored=bool(rng.integers(2)))
-        seen, laid = puzzle_in_view(puzzle, view), board_in_view(board, view)
-        order = _order(seen, self.construct)
+        seen_puzzle, seen_board = puzzle_in_view(puzzle, view), board_in_view(board, view)
+        order = _order(seen_puzzle, self.construct)
         cut = beam_tail_cut(puzzle, self.beam)
         kept = min(round(share * puzzle.cells), cut)
-        paths, made = self._grow(seen, order, laid.placements[order[:kept]], cut, nodes, rng)
-        left = max(nodes - made, nodes // 4)
-        found, spent = _finish(seen, order, paths, score, left, self.construct.tail_nodes)
+        paths, made = self._grow(seen_puzzle, order, seen_board.placements[order[:kept]], cut, nodes, rng)
+        remaining_nodes = max(nodes - made, nodes // 4)
+        found, spent = _finish(seen_puzzle, order, paths, score, remaining_nodes, self.construct.tail_nodes)
         if found is None:
             return Move(board, score, made + spent)
         after = board_from_view(found, view)
@@ -75,10 +75,10 @@ class Suffix:
         """The view from which a prefix of this share has the fewest mismatches in it."""
 
         def mismatches(view: View) -> int:
-            seen, laid = puzzle_in_view(puzzle, view), board_in_view(board, view)
+            seen_puzzle, seen_board = puzzle_in_view(puzzle, view), board_in_view(board, view)
             prefix = np.zeros(puzzle.cells, dtype=bool)
-            prefix[_order(seen, self.construct)[: round(share * puzzle.cells)]] = True
-            return int(prefix[mismatched_pairs(seen, laid)].all(axis=1).sum())
+            prefix[_order(seen_puzzle, self.construct)[: round(share * puzzle.cells)]] = True
+            return int(prefix[mismatched_pairs(seen_puzzle, seen_board)].all(axis=1).sum())
 
         return min((View(turns, mirrored) for turns in range(4)), key=mismatches)
 
@@ -95,15 +95,15 @@ def _finish(
     position = padded_positions(order, puzzle.width)
     mismatches = puzzle.max_score - score
     while done < len(paths) and spent < nodes and mismatches >= 0:
-        room = int((nodes - spent) * REGION_NODE / TAIL_NODE) + 1
-        more, searched, made, left = search_tails(
-            paths, done, position, puzzle.width + 1, plan, work, mismatches, room, tail_nodes
+        node_limit = int((nodes - spent) * REGION_NODE / TAIL_NODE) + 1
+        more, searched, made, tail_mismatches = search_tails(
+            paths, done, position, puzzle.width + 1, plan, work, mismatches, node_limit, tail_nodes
         )
         done, spent = done + more, spent + exact_tails(searched, made) / REGION_NODE
-        if left >= 0:
+        if tail_mismatches >= 0:
             placed = np.empty(puzzle.cells, dtype=np.int32)
             placed[order[:cut]], placed[order[cut:]] = paths[done - 1], work.found
-            found, mismatches = Board(placed, puzzle.width, puzzle.height), left - 1
+            found, mismatches = Board(placed, puzzle.width, puzzle.height), tail_mismatches - 1
     return found, int(spent)
 
 

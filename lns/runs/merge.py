@@ -103,7 +103,8 @@ def _merged_history(runs: Sequence[RunSummary]) -> RunHistory:
     history = RunHistory(budget_s=elapsed_s, elapsed_s=elapsed_s)
     for entry in merged_improvements([run.history for run in runs]):
         history.append_improvement(entry)
-    sessions = sorted((session for run in runs[1:] for session in run.history.sessions), key=lambda one: one.started_at)
+    others = [session for run in runs[1:] for session in run.history.sessions]
+    sessions = sorted(others, key=lambda session: session.started_at)
     for session in [*sessions, *runs[0].history.sessions]:  # those of the first run last: its islands go on
         history.begin(session)
     return history

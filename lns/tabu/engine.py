@@ -56,12 +56,9 @@ class TabuEngine(BaseEngine):
         if not self.started or self.kicks > self.params.kicks:
             self.tabu.start()
             self.started, self.kicks, self.walk_best, self.idle_from = True, 0, -1, self.tabu.steps_made
-        left = self.idle_from + self.params.patience * self.tabu.puzzle.cells - self.tabu.steps_made
-        self.tabu.run(min(self.params.steps, left), target)
-        if (
-            not self._improved()
-            and self.tabu.steps_made >= self.idle_from + self.params.patience * self.tabu.puzzle.cells
-        ):
+        kick_at = self.idle_from + self.params.patience * self.tabu.puzzle.cells
+        self.tabu.run(min(self.params.steps, kick_at - self.tabu.steps_made), target)
+        if not self._improved() and self.tabu.steps_made >= kick_at:
             self.kicks += 1
             self.idle_from = self.tabu.steps_made
             if self.kicks <= self.params.kicks:
