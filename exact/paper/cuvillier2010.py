@@ -2,7 +2,7 @@
 
 References
 ----------
-G. Cuvillier and J. Szymkowiak, "Résolution du jeu Eternity 2 avec les technologies SAT",
+J. Cuvillier and R. Szymkowiak, "Résolution du jeu Eternity 2 avec les technologies SAT",
 Université d'Artois, 2010, tables 4.1 to 4.6.
 """
 

@@ -2,7 +2,7 @@
 
 References
 ----------
-G. Cuvillier and J. Szymkowiak, "Résolution du jeu Eternity 2 avec les technologies SAT", Université d'Artois, 2010,
+J. Cuvillier and R. Szymkowiak, "Résolution du jeu Eternity 2 avec les technologies SAT", Université d'Artois, 2010,
 section 3.2: the option -i=DEBUT-FIN.
 """
 

@@ -2,8 +2,8 @@
 
 References
 ----------
-G. Cuvillier and J. Szymkowiak, "Résolution du jeu Eternity 2 avec les technologies SAT", Université d'Artois, 2010,
-section 3.1: the mode "pas à pas", in which the board's triangles are painted as minisat sets their variables.
+J. Cuvillier and R. Szymkowiak, "Résolution du jeu Eternity 2 avec les technologies SAT", Université d'Artois, 2010,
+section 3.2: the mode "pas à pas", in which the board's triangles are painted as minisat sets their variables.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Puzzles that differ from Eternity II in their rules: without frame, Tetravex, and boards with holes.
 
 Every edge is coloured independently, as in `instances.generate.independent`. The triangle and the diamond are the
-boards of Cuvillier & Szymkowiak 2010, section 3.1.
+boards of Cuvillier & Szymkowiak 2010, section 3.2.
 """
 
 from __future__ import annotations
