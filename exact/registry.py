@@ -170,11 +170,15 @@ def _sat(encoding: str, description: str, source: str) -> SolverEntry:
     return SolverEntry(description, source, "exact.sat.solver:run_sat", (encoding,), "sat")
 
 
-def _sls(rule: str, description: str) -> SolverEntry:
-    source, kernel = "Cuvillier & Szymkowiak 2010, 1.2.2.1", "exact.sls.rules"
-    return SolverEntry(
-        description, source, "exact.sls.solver:run_sls", (rule,), can_count=False, kernel_module=kernel, refuses=RULES
-    )
+def _sls(rule: str, description: str) -> dict[str, SolverEntry]:
+    """A local search on the simplified formula, and on the formula as it is."""
+    source, function = "Cuvillier & Szymkowiak 2010, 1.2.2.1", "exact.sls.solver:run_sls"
+    return {
+        f"sls:{rule}{suffix}": SolverEntry(
+            description + after, source, function, (rule, not suffix), can_count=False, kernel_module="exact.sls.rules"
+        )
+        for suffix, after in (("", ""), ("-raw", ", formula not simplified"))
+    }
 
 
 def _cover(code: str, description: str, source: str) -> SolverEntry:
@@ -246,9 +250,9 @@ SOLVERS: dict[str, SolverEntry] = {
         ("triangles",),
         "sat",
     ),
-    "sls:adaptnovelty+": _sls("adaptnovelty+", "local search: AdaptNovelty+ (Hoos 2002)"),
-    "sls:adaptg2wsat": _sls("adaptg2wsat", "local search: AdaptG2WSAT (Li, Wei, Zhang 2007)"),
-    "sls:rsaps": _sls("rsaps", "local search: RSAPS (Hutter, Tompkins, Hoos 2002)"),
-    "sls:dcrwalk": _sls("dcrwalk", "local search: deterministic conflict-directed random walk (Tompkins, Hoos 2006)"),
-    "sls:irots": _sls("irots", "local search: IRoTS (Smyth, Hoos, Stützle 2003)"),
+    **_sls("adaptnovelty+", "local search: AdaptNovelty+ (Hoos 2002)"),
+    **_sls("adaptg2wsat", "local search: AdaptG2WSAT (Li, Wei, Zhang 2007)"),
+    **_sls("rsaps", "local search: RSAPS (Hutter, Tompkins, Hoos 2002)"),
+    **_sls("dcrwalk", "local search: deterministic conflict-directed random walk (Tompkins, Hoos 2006)"),
+    **_sls("irots", "local search: IRoTS (Smyth, Hoos, Stützle 2003)"),
 }

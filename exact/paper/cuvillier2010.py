@@ -39,11 +39,17 @@ METHODS: dict[str, tuple[str, str | None, str, str]] = {
         "CaDiCaL, decisions on pieces and orientations",
         "4.1, text",
     ),
-    "sls:adaptnovelty+": ("sls:adaptnovelty+", None, "AdaptNovelty+", "4.2"),
-    "sls:adaptg2wsat": ("sls:adaptg2wsat", None, "AdaptG2WSAT", "4.3"),
-    "sls:rsaps": ("sls:rsaps", None, "RSAPS", "4.4"),
-    "sls:dcrwalk": ("sls:dcrwalk", None, "DCRWalk", "4.5"),
-    "sls:irots": ("sls:irots", None, "IRoTS", "4.6"),
+    **{
+        f"sls:{rule}{suffix}": (f"sls:{rule}{suffix}", None, title + after, table)
+        for rule, title, table in (
+            ("adaptnovelty+", "AdaptNovelty+", "4.2"),
+            ("adaptg2wsat", "AdaptG2WSAT", "4.3"),
+            ("rsaps", "RSAPS", "4.4"),
+            ("dcrwalk", "DCRWalk", "4.5"),
+            ("irots", "IRoTS", "4.6"),
+        )
+        for suffix, after in (("", ", simplified formula"), ("-raw", ", formula as it is"))
+    },
 }
 
 _SIZES = (4, 9, 16, 25, 36, 49, 64)

@@ -11,7 +11,7 @@ from exact.sat.clauses import Block
 
 
 class Simplified(NamedTuple):
-    """A formula in which no variable has a forced value."""
+    """A formula in which no variable has a forced value, unless it is `unchanged`."""
 
     blocks: list[Block]  # clauses in the new numbers
     kept: Block  # int32 (variables,): number in the original formula of each variable, counted from 1
@@ -49,7 +49,7 @@ def simplify(blocks: Iterable[Block], variables: int) -> Simplified:
         value[np.abs(new)] = np.sign(new)
         clauses = [shorter for block in clauses for shorter in _shorter(block, value)]
         if any(block.shape[1] == 0 for block in clauses):
-            return Simplified(original, np.arange(1, variables + 1, dtype=np.int32), np.zeros(0, np.int32))
+            return unchanged(original, variables)
     longer = [block for block in clauses if block.shape[1] != 1]
     kept = np.flatnonzero(value[1:] == 0).astype(np.int32) + 1
     number = np.zeros(variables + 1, dtype=np.int32)
@@ -60,6 +60,11 @@ def simplify(blocks: Iterable[Block], variables: int) -> Simplified:
         kept=kept,
         forced=forced * value[forced],
     )
+
+
+def unchanged(blocks: Iterable[Block], variables: int) -> Simplified:
+    """The formula as it is, with no value forced."""
+    return Simplified(list(blocks), np.arange(1, variables + 1, dtype=np.int32), np.zeros(0, np.int32))
 
 
 def _shorter(block: Block, value: Block) -> list[Block]:

@@ -15,7 +15,7 @@ from exact.request import Request
 from exact.sat.clauses import Block, units
 from exact.sat.triangles import Triangles
 from exact.sls.rules import RSAPS, RULES, advance
-from exact.sls.simplify import simplify
+from exact.sls.simplify import simplify, unchanged
 from exact.sls.state import FALSE, NOISE, STEP, formula_of, random_walk
 from instances.puzzle import Puzzle
 from lns_support.errors import InputError
@@ -77,20 +77,23 @@ class LocalSearch:
         return [index + 1 if value else -index - 1 for index, value in enumerate(self._walk.value.tolist())]
 
 
-def run_sls(rule: str, puzzle: Puzzle, request: Request) -> Answer:
-    """The solvers 'sls:...': local search on the encoding 'triangles', simplified. Nodes are steps.
+def run_sls(rule: str, simplified: bool, puzzle: Puzzle, request: Request) -> Answer:
+    """The solvers 'sls:...': local search on the encoding 'triangles'. Nodes are steps.
 
     The formula has no clause that keeps a corner piece in a corner or a rim piece on the rim; a local search finds this
-    out again and again. So placements of the wrong class are made false first, and units are propagated.
+    out again and again. If ``simplified``, placements of the wrong class are made false first, and units are
+    propagated; the solvers 'sls:...-raw' take the formula as it is.
 
     Raises InputError if all solutions are asked for. A formula of 256 cells takes some gigabytes of memory.
     """
+    name = f"sls:{rule}" if simplified else f"sls:{rule}-raw"
     if request.count_all:
-        raise InputError(
-            f"sls:{rule} finds one solution and proves nothing, so it cannot count; expected a tree search"
-        )
+        raise InputError(f"{name} finds one solution and proves nothing, so it cannot count; expected a tree search")
     encoding = Triangles(puzzle)
-    formula = simplify([*encoding.clauses(), units(_wrong_class(encoding))], encoding.variables)
+    if simplified:
+        formula = simplify([*encoding.clauses(), units(_wrong_class(encoding))], encoding.variables)
+    else:
+        formula = unchanged(encoding.clauses(), encoding.variables)
     search = LocalSearch(formula.blocks, len(formula.kept), rule, request.seed)
     status, seconds = run_search(
         search,
@@ -102,7 +105,7 @@ def run_sls(rule: str, puzzle: Puzzle, request: Request) -> Answer:
     )
     board = encoding.board(formula.model(search.model())) if search.solutions else None
     if board is not None:
-        require_solution(puzzle, board, f"sls:{rule}")
+        require_solution(puzzle, board, name)
     details: dict[str, Any] = {"variables": float(len(formula.kept)), "false_clauses": float(search.false_clauses)}
     return Answer(status, search.solutions, search.nodes, seconds, board, details)
 

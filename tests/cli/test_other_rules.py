@@ -71,7 +71,7 @@ def test_count_and_solve_agree(kind: str, tmp_path: Path, capsys: pytest.Capture
         ("solve {} --engine construct --time 1", "engine construct fills rectangles with a frame"),
         ("estimate {} --time 1", "an estimate is one of the construction, which takes no puzzle with"),
         ("exact solve {} --solver blocks", "solver blocks takes no puzzle with"),
-        ("exact solve {} --solver sls:rsaps", "solver sls:rsaps takes no puzzle with"),
+        ("exact solve {} --solver cp:table", "solver cp:table takes no puzzle with"),
         ("convert {} p.txt", "cannot say that a puzzle has"),
     ],
 )

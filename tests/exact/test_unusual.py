@@ -17,6 +17,7 @@ from exact.sat.search import Job, search
 from exact.tree_searches import run_colorpairs, run_rowscan
 from instances.generate import family
 from instances.puzzle import Clue, Puzzle
+from instances.verify import verify
 from lns_support.errors import InputError
 from tests.exact.brute import count_solutions
 from tests.exact.test_agreement import child_count, proven_count
@@ -106,8 +107,17 @@ def test_the_libraries_count_what_brute_force_counts(text: str) -> None:
         assert child_count(solve_by_cp_sat, puzzle, True, None) == count_solutions(puzzle), puzzle
 
 
+@pytest.mark.parametrize("text", FAMILIES)
+def test_local_search_solves_what_has_a_solution(text: str) -> None:
+    for puzzle in puzzles(text, 3):
+        for solver in ("sls:adaptg2wsat", "sls:rsaps-raw"):
+            outcome = exact.solve(puzzle, solver, nodes=500_000)
+            solved = outcome.board is not None and verify(puzzle, outcome.board).score == puzzle.max_score
+            assert solved == (count_solutions(puzzle) > 0), (puzzle, solver)
+
+
 @pytest.mark.parametrize("text, rules", [("tetravex:2x2:2", "no frame and no turns"), ("diamond:2:2", "holes")])
-@pytest.mark.parametrize("solver", ["blocks", "sls:rsaps"])
+@pytest.mark.parametrize("solver", ["blocks", "cp:table"])
 def test_other_solvers_refuse_them(text: str, rules: str, solver: str) -> None:
     with pytest.raises(InputError, match=f"^solver {solver} takes no puzzle with {rules}; expected another solver"):
         exact.solve(family(text)(1).puzzle, solver)
