@@ -78,7 +78,7 @@ class Plan:
     """The runs: ``per_size`` puzzles for each of ``sizes`` (sides of boards) and ``colours``, by all ``solvers``.
 
     ``seconds``: limit of a run, in processor time; ``seed``: seed of the first puzzle of each class, the next ones
-    count up; ``solvers``: keys of `METHODS`.
+    count up; ``all_colours``: every puzzle has all its colours; ``solvers``: keys of `METHODS`.
     """
 
     sizes: tuple[int, ...] = (3, 4, 5)
@@ -86,6 +86,7 @@ class Plan:
     per_size: int = 3
     seconds: float = 5.0
     seed: int = 1
+    all_colours: bool = False
     solvers: tuple[str, ...] = tuple(method for method in METHODS if method != PROGRAM or shutil.which(PROGRAM))
 
 
@@ -94,7 +95,7 @@ FULL = Plan((2, 3, 4, 5, 6, 7, 8), tuple(range(2, 18)), 100, 600.0, solvers=tupl
 
 def runs(plan: Plan) -> Iterator[PlannedRun]:
     """Plan all runs, also those of classes that a method is unlikely to solve: zeros in the tables are measured."""
-    for side, colours, seed, puzzle in uniform_classes(plan):
+    for side, colours, seed, puzzle in uniform_classes(plan, all_colours=plan.all_colours):
         for method in plan.solvers:
             solver, sat_solver, _, _ = METHODS[method]
             name = f"{side * side}-c{colours}-s{seed}"

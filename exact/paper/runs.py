@@ -110,17 +110,17 @@ class Classes(Protocol):
     def seed(self) -> int: ...
 
 
-def uniform_classes(plan: Classes) -> Iterator[tuple[int, int, int, Puzzle]]:
+def uniform_classes(plan: Classes, *, all_colours: bool = False) -> Iterator[tuple[int, int, int, Puzzle]]:
     """Side, colours, seed and puzzle of the uniform puzzles of a plan.
 
-    Classes with more colours than inner edges are left out.
+    Classes with more colours than inner edges are left out. With ``all_colours`` no puzzle lacks one of its colours.
     """
     for side in plan.sizes:
         for colours in plan.colours:
             if colours > 2 * side * (side - 1):
                 continue
             for seed in range(plan.seed, plan.seed + plan.per_size):
-                yield side, colours, seed, uniform(side, side, colours, seed).puzzle
+                yield side, colours, seed, uniform(side, side, colours, seed, all_colours=all_colours).puzzle
 
 
 def solver_run(

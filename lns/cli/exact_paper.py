@@ -42,7 +42,9 @@ def paper_name(text: str) -> str:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paper", metavar="PAPER", type=paper_name, help="a name of the list below")
-    parser.add_argument("--full", action="store_true", help="the scale of the paper: a night and more")
+    parser.add_argument(
+        "--full", action="store_true", help="the scale of the paper: a night and more, cuvillier2010 months"
+    )
     parser.add_argument(
         "--budget", type=duration, metavar="S", help="seconds for each run; with jolivet2008 million nodes of a tree"
     )
@@ -56,6 +58,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="K",
         help="only these numbers of colours (jolivet2008, cuvillier2010, outcome)",
+    )
+    parser.add_argument(
+        "--all-colours", action="store_true", help="only puzzles that lack none of their colours (cuvillier2010)"
     )
     parser.add_argument("--solvers", nargs="+", metavar="NAME", help="only these methods")
     parser.add_argument(
@@ -80,6 +85,8 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(
             "the plot is written beside the rows, as .png; expected another extension, like .csv", args.output
         )
+    if args.all_colours and args.paper != "cuvillier2010":
+        raise InputError(f"{args.paper} has no such puzzles; expected no --all-colours")
     if args.show and (args.output is None or not args.output.exists()):
         raise InputError("--show prints the tables of finished runs; expected -o with a file of them", args.output)
     return _run_benoist2008(args) if args.paper == "benoist2008" else _run(args)
@@ -156,6 +163,8 @@ def _run(args: argparse.Namespace) -> int:
         if args.paper in no_colours:
             raise InputError(f"{args.paper} {no_colours[args.paper]}; expected no --colours")
         plan = replace(plan, colours=tuple(args.colours))
+    if args.all_colours:
+        plan = replace(plan, all_colours=True)
     if args.trees is not None:
         if args.paper != "jolivet2008":
             raise InputError(f"{args.paper} searches for no puzzles; expected no --trees")

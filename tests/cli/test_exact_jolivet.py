@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from instances.formats import load_puzzle
+from instances.generate import uniform
 from lns.cli.main import main
 
 
@@ -124,6 +125,17 @@ def test_sizes_that_a_paper_does_not_have_are_refused(
     assert main(["exact", "paper", *options]) == 2
     error = capsys.readouterr().err
     assert f"{options[0]} has no run with these options; expected some of" in error and known in error
+
+
+def test_only_cuvillier2010_has_puzzles_with_all_colours(capsys: pytest.CaptureFixture[str]) -> None:
+    tiny = ["--sizes", "2", "--colours", "4", "--solvers", "sls:rsaps", "--all-colours", "-o", "rows.csv"]
+    assert main(["exact", "paper", "cuvillier2010", "--per-size", "5", *tiny]) == 0
+    rows = Path("rows.csv").read_text()
+    planted = [uniform(2, 2, 4, seed, all_colours=True).puzzle for seed in range(1, 6)]
+    assert all(puzzle.sha256[:12] in rows for puzzle in planted)
+    for paper in ("outcome", "benoist2008"):
+        assert main(["exact", "paper", paper, "--all-colours"]) == 2
+        assert f"{paper} has no such puzzles; expected no --all-colours" in capsys.readouterr().err
 
 
 def test_missing_runs_of_a_paper_are_named_and_made(capsys: pytest.CaptureFixture[str]) -> None:

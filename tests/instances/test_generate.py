@@ -108,6 +108,17 @@ def test_balanced_torus_uses_every_colour_equally_often(monkeypatch: pytest.Monk
     assert sorted(Counter(joints).values()) == [10] * 1 + [11] * 8
 
 
+def test_uniform_with_all_colours_lacks_none() -> None:
+    """A 3x2 board has seven inner edges: of seven colours each has one, and any may be the first."""
+    made = [uniform(3, 2, 7, seed, all_colours=True) for seed in range(100)]
+    assert {planted.puzzle.colours for planted in made} == {7}
+    assert min(uniform(3, 2, 7, seed).puzzle.colours for seed in range(100)) < 7
+    first = {int(planted.puzzle.oriented[planted.solution.placements[0]][1]) for planted in made}
+    assert first == set(range(1, 8))
+    with pytest.raises(InputError, match="8 colours on 7 inner edges; expected at most one for each edge"):
+        uniform(3, 2, 8, all_colours=True)
+
+
 def test_uniform_draws_every_colour_about_equally() -> None:
     planted = uniform(40, 40, 4, 5)
     counts = Counter(planted.puzzle.pieces.ravel().tolist())
