@@ -23,8 +23,8 @@ PROGRAM = "minisat"
 
 # method -> (name in `exact.registry.SOLVERS`, its SAT solver, title, table of the paper)
 METHODS: dict[str, tuple[str, str | None, str, str]] = {
-    PROGRAM: ("sat:triangles", f"program:{PROGRAM}", "minisat, the program, which simplifies the formula first", "4.1"),
-    "sat:triangles": ("sat:triangles", "minisat22", "minisat of python-sat, which does not", "4.1"),
+    PROGRAM: ("sat:triangles", f"program:{PROGRAM}", "minisat, the program, which simplifies the formula", "4.1"),
+    "sat:triangles": ("sat:triangles", "minisat22", "minisat of python-sat, which does not simplify", "4.1"),
     "cadical": ("sat:triangles", "cadical195", "CaDiCaL", "4.1"),
     "cdcl": ("sat:triangles", "cdcl", "the CDCL search of this project, all variables alike", "4.1"),
     "interval": (
