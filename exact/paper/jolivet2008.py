@@ -13,9 +13,10 @@ T. Jolivet, "Eternity II : puzzles, algorithmique et complexité", ENS de Lyon, 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from statistics import stdev
 
@@ -137,24 +138,40 @@ def random_puzzle(width: int, height: int, colours: int, seed: int) -> Puzzle:
     return uniform(width, height, colours, seed).with_clues([0]).puzzle
 
 
+def new_search(puzzle: Puzzle, method: str) -> Cover | Blocks:
+    """A search by ``method`` before its first node, with its matrix or its blocks."""
+    if method in CODES:
+        return Cover(puzzle, CODES[method], all_four=True)
+    return Blocks(puzzle, 1 if method == "zig-zag" else 2, all_four=True)
+
+
 def tree(puzzle: Puzzle, method: str, nodes: int) -> Cover | Blocks:
     """Search the tree of ``method`` to its end or for ``nodes`` nodes. Raises KeyboardInterrupt if interrupted."""
-    search: Cover | Blocks
-    if method in CODES:
-        search = Cover(puzzle, CODES[method], all_four=True)
-    else:
-        search = Blocks(puzzle, 1 if method == "zig-zag" else 2, all_four=True)
+    search = new_search(puzzle, method)
     status, _ = run_search(search, count_all=True, nodes=nodes, seconds=None)
     if status is SolveStatus.INTERRUPTED:
         raise KeyboardInterrupt
     return search
 
 
+@cache
+def compile_once(method: str) -> None:
+    """Compile the kernels of ``method``, or load their machine code, on a tiny puzzle."""
+    new_search(random_puzzle(2, 2, 1, 1), method).advance(0, True)
+
+
 def measure(instance: str, shape: tuple[int, int, int, int], method: str, nodes: int) -> ComparisonRow:
-    """Search the tree of `random_puzzle` (``*shape``); its solutions and nodes as a row."""
-    search = tree(random_puzzle(*shape), method, nodes)
+    """Search the tree of `random_puzzle` (``*shape``): its solutions, its nodes and the processor time as a row.
+
+    The time includes the matrix or the list of blocks, and no compilation.
+    """
+    compile_once(method)
+    puzzle = random_puzzle(*shape)
+    begun = time.process_time()
+    search = tree(puzzle, method, nodes)
+    seconds = time.process_time() - begun
     status = "solved" if search.exhausted else BUDGET_SPENT
-    return ComparisonRow(instance, method, status, search.solutions, search.nodes, -1.0)
+    return ComparisonRow(instance, method, status, search.solutions, search.nodes, seconds)
 
 
 def classes(plan: Plan) -> list[tuple[int, int, int, str]]:
@@ -230,6 +247,7 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
             line.append("-" if not chosen else f"{_mean_and_error([row.nodes for row in chosen], chosen, CUT)}{known}")
         lines.append(line)
     text = f"Jolivet 2008, table 1: {plan.per_size} puzzles for each class (the paper's means)\n" + aligned(lines)
+    text += "\n\n" + times(rows, plan)
     lines = [["dlx:binary nodes / solutions", *map(str, range(2, 10))]]
     for width, height in plan.table_2:
         line = [f"{width}x{height}"]
@@ -267,6 +285,16 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
         text += "\n\n" + barrier_text(rows)
     missing = len(list(runs(plan))) - len(rows)
     return text + "\n\n" + (f"figure 6 d: left out, {missing} runs are missing" if missing else levels(plan))
+
+
+def times(rows: Sequence[ComparisonRow], plan: Plan) -> str:
+    """Section 2.4: mean seconds of the trees of table 1. Rows without a time, of old files, are left out."""
+    lines = [["mean seconds", *METHODS]]
+    for side, colours in plan.table_1:
+        chosen = [_class(rows, side, side, colours, method) for method in METHODS]
+        seconds = [mean_of([row.seconds for row in of_method if row.seconds >= 0]) for of_method in chosen]
+        lines.append([f"{side}x{side}, {colours} colours", *("-" if s != s else f"{s:.4f}" for s in seconds)])
+    return "section 2.4: processor time of a tree, with the matrix or the list of blocks\n" + aligned(lines)
 
 
 def conjecture(rows: Sequence[ComparisonRow]) -> str:

@@ -316,6 +316,20 @@ def test_an_interrupted_run_adds_no_row(tmp_path: Path, monkeypatch: pytest.Monk
     assert jolivet2008.tables(list(read_rows(csv).values()), plan).endswith("left out, 2 runs are missing")
 
 
+def test_trees_are_timed_and_rows_without_a_time_are_not_run_again(tmp_path: Path) -> None:
+    csv = tmp_path / "rows.csv"
+    plan = jolivet2008.Plan(per_size=2, nodes=100, sizes=(4,), colours=(4,), solvers=("zig-zag",))
+    timed = list(runs.run_experiment(jolivet2008.runs(plan), csv))
+    assert len(timed) == 2 and all(0 < row.seconds < 10 for row in timed)
+    csv.unlink()
+    untimed = [replace(row, seconds=-1.0) for row in timed]
+    for row in untimed:
+        csv_records.append(csv, row)
+    assert list(runs.run_experiment(jolivet2008.runs(plan), csv)) == untimed
+    assert f"{timed[1].seconds:.4f}" in jolivet2008.times([untimed[0], timed[1]], plan)
+    assert jolivet2008.times(untimed, plan).split()[-4:] == ["-"] * 4
+
+
 def test_without_a_tree_that_ended_there_are_no_levels() -> None:
     plan = jolivet2008.Plan(per_size=1, nodes=10, sizes=(4,), solvers=("zig-zag",))
     text = jolivet2008.tables([run.make() for run in jolivet2008.runs(plan)], plan)
