@@ -180,9 +180,9 @@ def pieces_of_graph(adjacency: Mapping[str, Iterable[str]]) -> list[tuple[int, i
     """The inverse reduction (figure 7): an undirected graph as pieces; its nodes are the colours from 2, in order.
 
     A piece is (MARK, node, neighbour, FILLER), and a node without neighbours has FILLER in their place. With two
-    neighbours on a piece, as in the paper, the answer could depend on which are paired, so each piece here names one.
-    Two graphs are isomorphic just when `find_renaming` finds a renaming of their pieces with ``keep_grey``, which keeps
-    MARK.
+    neighbours on a piece, as in the paper, the answer depends on their order and on which are paired, so each piece
+    here names one. Two graphs are isomorphic just when `find_renaming` finds a renaming of their pieces with
+    ``keep_grey``, which keeps MARK.
 
     Parameters
     ----------

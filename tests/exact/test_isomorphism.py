@@ -108,6 +108,14 @@ def test_graphs_as_pieces() -> None:
         assert (find_renaming(pieces[a], pieces[b]) is not None) == networkx.is_isomorphic(graphs[a], graphs[b])
 
 
+def test_two_neighbours_on_a_piece_have_an_order() -> None:
+    """Jolivet 2008, figure 7: the path 1-2-3-4, once with the neighbours of node 2 in the other order."""
+    mark, filler = 0, 9
+    others = [(mark, 1, 2, filler), (mark, 3, 2, 4), (mark, 4, 3, filler)]
+    assert find_renaming([(mark, 2, 1, 3), *others], [(mark, 2, 1, 3), *others]) is not None
+    assert find_renaming([(mark, 2, 1, 3), *others], [(mark, 2, 3, 1), *others]) is None
+
+
 def test_a_graph_is_read_back_from_its_rotated_pieces() -> None:
     adjacency = {"a": ["b", "c"], "b": ["a"], "c": ["a"], "alone": []}
     pieces = [rotate(piece, at % 4) for at, piece in enumerate(pieces_of_graph(adjacency))]
