@@ -12,7 +12,7 @@ from instances.generate import three_partition, triples_of, unique
 from instances.verify import verify
 from lns_support.errors import InputError
 
-SHAPES = [(w, h) for w in range(2, 9) for h in range(2, w + 1)]
+SHAPES = [(w, h) for w in range(2, 11) for h in range(2, w + 1)]
 
 
 def solutions(width: int, height: int, construction: str, attempt: int) -> int:
@@ -27,6 +27,14 @@ def test_lines_of_own_colours_are_unique_unless_both_sides_are_even() -> None:
     for width, height in SHAPES:
         both_even = width % 2 == 0 and height % 2 == 0 and width > 2
         assert solutions(width, height, "m+n-2", 0) == (2 if both_even else 1), (width, height)
+
+
+def test_the_main_diagonal_leaves_one_solution_and_the_other_may_leave_two() -> None:
+    """Jolivet 2008, 5.2: "en coloriant la diagonale d'une certaine manière", up to 10x10."""
+    shapes = [shape for shape in SHAPES if min(shape) > 2]
+    assert [shape for shape in shapes if solutions(*shape, "max", 0) != 1] == []
+    two = [(5, 4), (6, 5), (7, 5), (7, 6), (8, 5), (8, 7), (9, 5), (9, 7), (9, 8), (10, 5), (10, 7), (10, 9)]
+    assert {shape: solutions(*shape, "max", 1) for shape in shapes} == {shape: 1 + (shape in two) for shape in shapes}
 
 
 @pytest.mark.parametrize("construction", ["m+n-2", "max"])
