@@ -4,4 +4,5 @@
 - `one_edge_more`: whether windows of found boards can gain one matched edge
 - `compare_orders`: the static and the dynamic order of the region search on regions of some shapes
 - `rowscan_speed`: placements per second of the row scan
+- `infeasible`: proofs of the SAT encodings that a puzzle has no solution
 """

@@ -1,0 +1,27 @@
+"""Proofs of infeasibility by the encodings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from exact.compare import read_rows
+from exact.measurements.infeasible import main, with_swapped_sides
+from instances.generate import balanced_torus
+
+pytest.importorskip("pysat")
+
+
+def test_swapped_puzzles_keep_their_colours_and_have_no_solution(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    puzzle = balanced_torus(4, 4, 1).puzzle
+    swapped = with_swapped_sides(puzzle)
+    assert np.array_equal(np.sort(swapped.pieces.ravel()), np.sort(puzzle.pieces.ravel()))
+    assert (swapped.pieces != puzzle.pieces).sum() == 2
+    csv = tmp_path / "rows.csv"
+    assert main(["4", "--per-size", "1", "-o", str(csv)]) == 0
+    assert [row.status for row in read_rows(csv).values()] == ["infeasible"] * 4
+    assert capsys.readouterr().out.count(", 1 of 1") == 4
