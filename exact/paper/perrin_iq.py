@@ -1,9 +1,10 @@
 """The IQ Puzzler Pro report of Perrin & Beaujard: weights of pieces, pruning of empty zones, and large grids.
 
-The report shows the levels of the game as pictures only. Here a level is a filling of the game from which all but some
-pieces were taken, and a large grid is cut at random as in the report (`exact.polyominoes.cut`). A node is a tested
-placement, as in the report; the report tests more of them, because its search does not stop where a cell or a piece
-has no placement left. The methods with `NO_DEAD_ENDS` search as it does.
+The report shows the levels of the game as pictures only. Here a level is a shipped one (`exact.polyominoes.levels`), or
+a filling of the game from which all but some pieces were taken. A large grid is cut at random as in the report
+(`exact.polyominoes.cut`). A node is a tested placement, as in the report; the report tests more of them, because its
+search does not stop where a cell or a piece has no placement left. The methods with `NO_DEAD_ENDS` do not stop there
+either. They search as the report does where no two pieces are equal, but without its cache of zones.
 
 References
 ----------
@@ -24,7 +25,7 @@ from exact.outcome import SolveStatus
 from exact.paper.runs import BUDGET_SPENT, PlannedRun, rounded
 from exact.polyominoes.cut import cut_grid
 from exact.polyominoes.grid import Grid
-from exact.polyominoes.levels import random_level
+from exact.polyominoes.levels import TIERS, levels, random_level
 from exact.polyominoes.search import RACE, fill, fill_by_library
 from exact.polyominoes.shapes import NO_WEIGHT, WEIGHTS
 from exact.polyominoes.text import render
@@ -39,10 +40,13 @@ METHODS = (
     NO_WEIGHT,
     f"{NO_WEIGHT}{NO_ZONES}",
     f"{NO_WEIGHT}{NO_ZONES}{NO_DEAD_ENDS}",
+    f"{NO_WEIGHT}{NO_DEAD_ENDS}",
+    f"descender{NO_ZONES}{NO_DEAD_ENDS}",
     f"descender{NO_DEAD_ENDS}",
     LIBRARY,
 )
-"""Weights, with what is left out. The last but two is the report's first version, the last but one its final one."""
+"""Weights, with what is left out. The four before the library are the report's search: its first version, with the test
+of zones, with a weight, and with both, its final version."""
 
 # (width, height) -> result in the report
 GRIDS: dict[tuple[int, int], str] = {
@@ -52,14 +56,15 @@ GRIDS: dict[tuple[int, int], str] = {
     (60, 5): "solved",
     (60, 6): "not in 840,000, 15 min",
 }
-LEVELS: dict[int, str] = {0: "tens of ms", 4: "145, 73 with zones", 8: "25"}
-"""Pieces placed on a level -> result in the report, whose levels may be different ones."""
+PLACED = (0, 4, 8)
+"""Pieces placed on a random level. The report does not tell how many its levels have."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The runs: ``per_size`` grids or levels of each class with one of the widths ``sizes``, each by all ``solvers``.
+    """The runs: ``per_size`` grids of each class with one of the widths ``sizes``, each by all ``solvers``.
 
+    A tier of shipped levels has six at most. The game without placed pieces is one grid, whatever the seed.
     ``seconds``: limit of a run, in processor time, of the library in elapsed time; ``solvers``: some of `METHODS`;
     ``seed``: seed of the first grid of each class, the next ones count up.
     """
@@ -73,21 +78,27 @@ class Plan:
     @property
     def classes(self) -> list[tuple[str, str]]:
         """(name, result in the report) of each class of grids."""
-        levels = [(f"game, {placed} placed", result) for placed, result in LEVELS.items() if 11 in self.sizes]
-        return levels + [(f"{wide}x{high}", result) for (wide, high), result in GRIDS.items() if wide in self.sizes]
+        game = [f"game, {placed} placed" for placed in PLACED] + [f"level, {tier}" for tier in TIERS]
+        return [(name, "-") for name in game if 11 in self.sizes] + [
+            (f"{wide}x{high}", result) for (wide, high), result in GRIDS.items() if wide in self.sizes
+        ]
 
 
 FULL = Plan(per_size=50, seconds=900.0)
 
 
-def grids(plan: Plan, name: str) -> Iterator[Grid]:
-    """The grids of a class, by its name in ``Plan.classes``."""
+def grids(plan: Plan, name: str) -> dict[int, Grid]:
+    """The grids of a class, by its name in ``Plan.classes``: seed, or number of a shipped level -> grid."""
     seeds = range(plan.seed, plan.seed + plan.per_size)
-    if name.startswith("game"):
-        yield from (random_level(int(name.split()[1]), seed) for seed in seeds)
-    else:
-        width, height = map(int, name.split("x"))
-        yield from (cut_grid(width, height, seed)[0] for seed in seeds)
+    kind, _, detail = name.partition(", ")
+    if kind == "level":
+        shipped = [grid for level, grid in levels().items() if level.startswith(f"{detail}-")]
+        return dict(enumerate(shipped[: plan.per_size], 1))
+    if kind == "game":
+        placed = int(detail.split()[0])
+        return {seed: random_level(placed, seed) for seed in (seeds if placed else seeds[:1])}
+    width, height = map(int, name.split("x"))
+    return {seed: cut_grid(width, height, seed)[0] for seed in seeds}
 
 
 def measure(instance: str, grid: Grid, method: str, seconds: float) -> ComparisonRow:
@@ -109,7 +120,7 @@ def measure(instance: str, grid: Grid, method: str, seconds: float) -> Compariso
 def runs(plan: Plan) -> Iterator[PlannedRun]:
     """Plan a run for each grid of each class by each method."""
     for name, _ in plan.classes:
-        for number, grid in enumerate(grids(plan, name), plan.seed):
+        for number, grid in grids(plan, name).items():
             digest = sha256(render(grid).encode()).hexdigest()[:12]
             question = f"first filling; {plan.seconds:.12g} s; sha256 {digest}"
             for method in plan.solvers:
@@ -124,8 +135,8 @@ def _class(rows: Sequence[ComparisonRow], name: str, method: str) -> list[Compar
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
     """The text of two tables: median placements tested and median time of each class, with the report's results."""
     return (
-        f"Perrin & Beaujard: {plan.per_size} grids for each class, {plan.seconds:g} s for each run; median of the "
-        "placements tested, and in brackets how many grids were not filled in time (report: one grid each)\n"
+        f"Perrin & Beaujard: {plan.seconds:g} s for each run; median of the placements tested, and in brackets how many"
+        " grids were not filled in time (report: one grid each)\n"
         f"{_table(rows, plan, 'nodes')}\n\n"
         f"median milliseconds\n{_table(rows, plan, 'seconds')}"
     )
@@ -133,9 +144,9 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
 
 def _table(rows: Sequence[ComparisonRow], plan: Plan, what: str) -> str:
     methods = [method for method in plan.solvers if not (what == "nodes" and method == LIBRARY)]
-    lines = [["grid", *methods, "report"]]
+    lines = [["class", "grids", *methods, "report"]]
     for name, result in plan.classes:
-        line = [name]
+        line = [name, str(max(len(_class(rows, name, method)) for method in methods))]
         for method in methods:
             chosen = _class(rows, name, method)
             failed = sum(row.status == BUDGET_SPENT for row in chosen)
@@ -156,7 +167,7 @@ def plot(rows: Sequence[ComparisonRow], path: Path) -> None:
 
     names = list(dict.fromkeys(row.instance.rpartition(" ")[0] for row in rows))
     methods = [method for method in METHODS if method != LIBRARY]
-    figure, axes = plt.subplots(figsize=(8, 4))
+    figure, axes = plt.subplots(figsize=(14, 4))
     for at, method in enumerate(methods):
         points = [(names.index(row.instance.rpartition(" ")[0]), row) for row in rows if row.solver == method]
         axes.plot(
