@@ -215,8 +215,8 @@ def fill(
     zones : bool
         Reject placements that leave a zone which no pieces can fill.
     dead_ends : bool
-        Reject placements that leave a cell or a piece without a place; without it the search is that of the report,
-        which tests more placements.
+        Reject placements that leave a cell or a piece without a place. The search of the report does not, and tests
+        more placements.
     count_all : bool
         Count all fillings; symmetric images of each other are searched once and counted each.
     nodes : int, optional

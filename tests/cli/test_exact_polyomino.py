@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from exact.paper import perrin_iq
 from exact.paper.runs import run_experiment
 from exact.polyominoes.grid import filling_errors
+from exact.polyominoes.levels import find_level
 from exact.polyominoes.text import IQ_PUZZLER_PRO, load, parse
 from lns.cli.main import main
 
@@ -164,10 +166,12 @@ def test_the_experiment_of_perrin_iq(capsys: pytest.CaptureFixture[str]) -> None
     words = "exact paper perrin_iq --per-size 2 --sizes 11 --budget 2 --solvers race descender-no-zones -o runs.csv"
     assert main(words.split()) == 0
     captured = capsys.readouterr()
-    assert captured.err.count("solved") == 3 * 2 * 2
-    assert "game, 8 placed" in captured.out and "tens of ms" in captured.out
+    grids = 1 + 2 * 2 + 4 * 2  # the empty game, random levels, shipped levels of each tier
+    assert captured.err.count("solved") == 2 * grids
+    assert len(re.findall(r"^game, 0 placed +1 ", captured.out, re.MULTILINE)) == 2
+    assert len(re.findall(r"^level, expert +2 ", captured.out, re.MULTILINE)) == 2
     lines = Path("runs.csv").read_text().splitlines()
-    assert len(lines) == 1 + 12
+    assert len(lines) == 1 + 2 * grids
     assert main(words.split()) == 0  # nothing is made again
     assert Path("runs.csv").read_text().splitlines() == lines
     assert capsys.readouterr().out == captured.out
@@ -177,13 +181,18 @@ def test_the_experiment_of_perrin_iq(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_levels_and_classes_of_perrin_iq() -> None:
     plan = perrin_iq.Plan(per_size=3, sizes=(11, 60))
-    assert [name for name, _ in plan.classes] == ["game, 0 placed", "game, 4 placed", "game, 8 placed", "60x5", "60x6"]
-    levels = list(perrin_iq.grids(plan, "game, 4 placed"))
-    assert len({level.rows for level in levels}) == 3
-    assert all(len(level.pieces) - len(level.loose) == 4 for level in levels)
-    assert levels == list(perrin_iq.grids(plan, "game, 4 placed"))
-    wide = list(perrin_iq.grids(plan, "60x5"))
-    assert all(len(grid.rows) == 5 and len(grid.rows[0]) == 60 for grid in wide)
+    random = ["game, 0 placed", "game, 4 placed", "game, 8 placed"]
+    shipped = ["level, easy", "level, medium", "level, hard", "level, expert"]
+    assert [name for name, _ in plan.classes] == [*random, *shipped, "60x5", "60x6"]
+    levels = perrin_iq.grids(plan, "game, 4 placed")
+    assert list(levels) == [1, 2, 3] and len({level.rows for level in levels.values()}) == 3
+    assert all(len(level.pieces) - len(level.loose) == 4 for level in levels.values())
+    assert levels == perrin_iq.grids(plan, "game, 4 placed")
+    assert perrin_iq.grids(plan, "game, 0 placed") == {1: parse(IQ_PUZZLER_PRO)}
+    hard = perrin_iq.grids(perrin_iq.Plan(seed=5), "level, hard")
+    assert hard == {number: find_level(f"hard-{number}") for number in range(1, 7)}
+    wide = perrin_iq.grids(plan, "60x5")
+    assert all(len(grid.rows) == 5 and len(grid.rows[0]) == 60 for grid in wide.values())
     rows = list(
         run_experiment(
             perrin_iq.runs(perrin_iq.Plan(per_size=1, sizes=(60,), solvers=("descender",), seconds=0.01)), None

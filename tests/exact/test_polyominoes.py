@@ -217,6 +217,17 @@ def test_zones_are_pruned() -> None:
     assert with_zones.nodes < without.nodes
 
 
+def test_a_zone_of_seven_cells_is_not_filled_by_pieces_of_two_three_and_six() -> None:
+    # The report's example of the subset sum; it uses the piece of two cells twice.
+    pieces = ".X.\nXXX\n.X.\n\nAA\n\nBBB\n\nCCCCCC\n"
+    seven_and_four = parse(f"########.#####\n..............\n########.#####\n\n{pieces}")
+    without, with_zones = (fill(seven_and_four, zones=zones) for zones in (False, True))
+    assert without.status is with_zones.status is SolveStatus.INFEASIBLE
+    assert (with_zones.nodes, with_zones.pruned) == (1, 1) and without.nodes > 1
+    eight_and_three = parse(f"#########.####\n..............\n#########.####\n\n{pieces}")
+    assert fill(eight_and_three, "none").pruned == 0 < fill(eight_and_three, "none").solutions
+
+
 def test_a_full_grid_is_solved_and_a_grid_too_narrow_is_infeasible() -> None:
     full = parse("AA\nBB\n\nAA\n\nBB\n")
     for found in (fill(full), fill(full, count_all=True)):
