@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -225,7 +226,7 @@ def _missing(left: list[tuple[str, str]]) -> str:
     """The runs that a file of rows lacks, by class and method; the most frequent classes first."""
     if not left:
         return "no run is missing"
-    classes = Counter(f"{instance.rsplit('-s', 1)[0]} by {method}" for instance, method in left)
+    classes = Counter(f"{re.sub(r'[- ]s[0-9]+$', '', instance)} by {method}" for instance, method in left)
     most = ", ".join(f"{count} of {name}" for name, count in classes.most_common(8))
     return f"{len(left):,} runs are missing ({most}{', ...' if len(classes) > 8 else ''}); without --show they are made"
 

@@ -175,6 +175,8 @@ def test_the_experiment_of_perrin_iq(capsys: pytest.CaptureFixture[str]) -> None
     assert main(words.split()) == 0  # nothing is made again
     assert Path("runs.csv").read_text().splitlines() == lines
     assert capsys.readouterr().out == captured.out
+    assert main([*words.split(), "--show", "--sizes", "11", "12"]) == 0
+    assert "8 runs are missing (2 of 12x6 by race, 2 of 12x6 by descender-no-zones, 2 of" in capsys.readouterr().out
     assert main(["exact", "paper", "perrin_iq", "--colours", "3"]) == 2
     assert "perrin_iq has no colours; expected no --colours" in capsys.readouterr().err
 
