@@ -146,7 +146,7 @@ def _table(rows: Sequence[ComparisonRow], plan: Plan, what: str) -> str:
     methods = [method for method in plan.solvers if not (what == "nodes" and method == LIBRARY)]
     lines = [["class", "grids", *methods, "report"]]
     for name, result in plan.classes:
-        line = [name, str(max(len(_class(rows, name, method)) for method in methods))]
+        line = [name, str(max((len(_class(rows, name, method)) for method in plan.solvers), default=0))]
         for method in methods:
             chosen = _class(rows, name, method)
             failed = sum(row.status == BUDGET_SPENT for row in chosen)

@@ -202,6 +202,7 @@ def test_levels_and_classes_of_perrin_iq() -> None:
     )
     text = perrin_iq.tables(rows, perrin_iq.Plan(per_size=1, sizes=(60,), solvers=("descender",), seconds=0.01))
     assert text.count("840,000") == 2 and text.count("60x5") == 2
+    assert "60x5" in perrin_iq.tables([], perrin_iq.Plan(solvers=("xcover",))), "it has no placements to be counted"
 
 
 def test_levels_are_listed_made_and_filled(capsys: pytest.CaptureFixture[str]) -> None:
