@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from exact.polyominoes.search import fill_by_library
 from exact.polyominoes.text import parse
 from exact.registry import SOLVERS, SolverEntry
 from exact.request import Request
+from exact.sat import program
 from exact.sat.search import Job, canonical_name, search
 from exact.sat.solver import compile_cdcl
 from exact.solver_protocol import SolverMessage, solve_in_child
@@ -154,6 +156,18 @@ def test_a_sat_program_that_catches_the_signal_of_its_limit_has_spent_its_budget
     hasty = replace(request, sat_solver="program:hasty")
     with pytest.raises(ChildProcessError, match="the program hasty ended with status 0 and no answer"):
         solve_request(uniform(3, 3, 3).puzzle, hasty, "sat:half-3")
+
+
+@pytest.mark.parametrize(
+    ("limit", "used", "spent"), [(200, 197.0, True), (200, 150.0, False), (2, 1.9, True), (2, 1.0, False)]
+)
+def test_two_clocks_of_processor_time_may_differ_a_little(
+    limit: int, used: float, spent: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine by one percent and more: a program is ended by one clock, and its time read from the other."""
+    monkeypatch.setattr(program.resource, "getrlimit", lambda _: (limit, limit + 5))
+    monkeypatch.setattr(program.resource, "getrusage", lambda _: SimpleNamespace(ru_utime=used - 0.1, ru_stime=0.1))
+    assert program._has_used_its_time() is spent
 
 
 def load_slowly() -> None:
