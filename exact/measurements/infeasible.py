@@ -31,6 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", metavar="S", type=float, default=60.0, help="limit of a run (default 60)")
     parser.add_argument("-o", "--output", metavar="CSV", type=Path, help="a row for each run; the file is continued")
     args = parser.parse_args(argv)
+    if min(args.sides) < 4 or args.per_size < 1 or not args.seconds > 0:
+        parser.error("expected sides of 4 or more, with two inner pieces to swap, at least 1 puzzle and more than 0 s")
     try:
         rows = list(run_experiment(planned_runs(args.sides, args.per_size, args.seconds), args.output))
     except InputError as error:
@@ -56,10 +58,15 @@ def planned_runs(sides: Sequence[int], per_size: int, seconds: float) -> Iterato
 
 
 def with_swapped_sides(puzzle: Puzzle) -> Puzzle:
-    """The puzzle with the upper colours of its first inner piece and of the next that has another one swapped."""
+    """The puzzle with the upper colours of its first inner piece and of the next that has another one swapped.
+
+    Raises InputError if no inner piece has another one.
+    """
     pieces = puzzle.pieces.copy()
     inner = np.flatnonzero((pieces > 0).all(axis=1))
-    other = next(piece for piece in inner if pieces[piece, 0] != pieces[inner[0], 0])
+    other = next((piece for piece in inner if pieces[piece, 0] != pieces[inner[0], 0]), None)
+    if other is None:
+        raise InputError(f"{puzzle.name}: the upper colours of all inner pieces are equal; expected two to swap")
     pieces[[inner[0], other], 0] = pieces[[other, inner[0]], 0]
     return Puzzle(pieces, puzzle.width, puzzle.height)
 

@@ -10,6 +10,7 @@ import pytest
 from exact.compare import read_rows
 from exact.measurements.infeasible import main, with_swapped_sides
 from instances.generate import balanced_torus
+from lns_support.errors import InputError
 
 pytest.importorskip("pysat")
 
@@ -25,3 +26,16 @@ def test_swapped_puzzles_keep_their_colours_and_have_no_solution(
     assert main(["4", "--per-size", "1", "-o", str(csv)]) == 0
     assert [row.status for row in read_rows(csv).values()] == ["infeasible"] * 4
     assert capsys.readouterr().out.count(", 1 of 1") == 4
+
+
+@pytest.mark.parametrize("arguments", [["1"], ["5", "3"], ["4", "--per-size", "0"], ["4", "--seconds", "nan"]])
+def test_what_cannot_be_measured_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2 and "expected sides of 4 or more" in capsys.readouterr().err
+
+
+def test_a_puzzle_without_two_colours_to_swap_is_refused() -> None:
+    puzzle = balanced_torus(3, 3, 1).puzzle  # one inner piece
+    with pytest.raises(InputError, match="expected two to swap"):
+        with_swapped_sides(puzzle)
