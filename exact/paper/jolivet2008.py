@@ -209,9 +209,8 @@ def _tree_runs(plan: Plan) -> Iterator[PlannedRun]:
         for index in range(plan.instances(max(width, height), colours, method)):
             seed = plan.seed + index
             name = f"{width}x{height}-c{colours}-s{seed}"
-            question = f"all solutions of the uniform puzzle; {plan.nodes} nodes"
             make = partial(measure, name, (width, height, colours, seed), method, plan.nodes)
-            yield PlannedRun(name, method, question, make)
+            yield PlannedRun(name, method, "all solutions of the uniform puzzle", make, plan.nodes)
 
 
 def _class(rows: Sequence[ComparisonRow], width: int, height: int, colours: int, method: str) -> list[ComparisonRow]:

@@ -60,7 +60,7 @@ def path_runs(per_class: int, sides: Sequence[int], seed: int, nodes: int) -> It
             for number in range(seed, seed + per_class):
                 instance = f"{side}x{side}-c{colours}-s{number}"
                 make = partial(_along, instance, (side, colours, number), name, nodes)
-                yield PlannedRun(instance, f"path:{name}", f"all solutions; {nodes} nodes", make)
+                yield PlannedRun(instance, f"path:{name}", "all solutions", make, nodes)
 
 
 def _along(instance: str, key: tuple[int, int, int], name: str, nodes: int) -> ComparisonRow:

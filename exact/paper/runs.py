@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -34,15 +34,36 @@ class PlannedRun:
     instance, solver : str
         Names of the instance and the method, as in the CSV row.
     question : str
-        What is computed within which limits; a finished run is reused only if its question is equal.
+        What is computed, and within which limits; a row of a CSV file replaces the run only if its question is equal.
     make : callable
         Executes the run and returns its `ComparisonRow`.
+    node_limit : int, optional
+        Limit of a search of a whole tree, not stated in ``question``. A tree that ended below it answers for every
+        limit; the row of one that was cut has the limit in its question.
     """
 
     instance: str
     solver: str
     question: str
     make: Callable[[], ComparisonRow]
+    node_limit: int | None = None
+
+    @property
+    def cut_question(self) -> str:
+        """The question of a row whose search was cut at ``node_limit``."""
+        return self.question if self.node_limit is None else f"{self.question}; {self.node_limit} nodes"
+
+    def row_in(self, finished: Mapping[tuple[str, str, str], ComparisonRow]) -> ComparisonRow | None:
+        """The row that replaces the run, of rows by instance, solver and question; None if there is none."""
+        asked = (self.question, self.cut_question)
+        rows = (finished.get((self.instance, self.solver, question)) for question in asked)
+        return next((row for row in rows if row is not None), None)
+
+    def finish(self) -> ComparisonRow:
+        """Execute the run; its row with the question, and with when and where it was measured."""
+        row = self.make()
+        question = self.cut_question if row.status == BUDGET_SPENT else self.question
+        return replace(row, question=question, note=row.note or measured())
 
 
 def run_experiment(runs: Iterable[PlannedRun], output: Path | None) -> Iterator[ComparisonRow]:
@@ -53,7 +74,7 @@ def run_experiment(runs: Iterable[PlannedRun], output: Path | None) -> Iterator[
     runs : iterable of PlannedRun
         Executed one after the other.
     output : Path or None
-        CSV file. A row with the same instance, solver and question replaces the run; each new row is appended.
+        CSV file. A row that answers a run replaces it (`PlannedRun.row_in`); each new row is appended.
 
     Yields
     ------
@@ -64,10 +85,9 @@ def run_experiment(runs: Iterable[PlannedRun], output: Path | None) -> Iterator[
     if output is not None:
         csv_records.check_appendable(output)
     for run in runs:
-        row = finished.get((run.instance, run.solver, run.question))
+        row = run.row_in(finished)
         if row is None:
-            row = run.make()
-            row = replace(row, question=run.question, note=row.note or measured())
+            row = run.finish()
             if output is not None:
                 csv_records.append(output, row)
         yield row
@@ -76,7 +96,7 @@ def run_experiment(runs: Iterable[PlannedRun], output: Path | None) -> Iterator[
 def finished_rows(runs: Sequence[PlannedRun], output: Path) -> tuple[list[ComparisonRow], list[PlannedRun]]:
     """The rows of planned runs that a CSV file holds, and the runs that it lacks."""
     finished = read_rows(output)
-    found = [finished.get((run.instance, run.solver, run.question)) for run in runs]
+    found = [run.row_in(finished) for run in runs]
     rows = [row for row in found if row is not None]
     return rows, [run for run, row in zip(runs, found, strict=True) if row is None]
 

@@ -330,6 +330,25 @@ def test_trees_are_timed_and_rows_without_a_time_are_not_run_again(tmp_path: Pat
     assert jolivet2008.times(untimed, plan).split()[-4:] == ["-"] * 4
 
 
+def test_a_tree_that_ended_answers_for_every_limit_and_one_that_was_cut_for_its_own(tmp_path: Path) -> None:
+    csv = tmp_path / "rows.csv"
+    plan = jolivet2008.Plan(per_size=20, nodes=150, sizes=(4,), colours=(4,), solvers=("zig-zag",))
+    longer, longest = replace(plan, nodes=200), replace(plan, nodes=10**6)
+    cut = list(runs.run_experiment(jolivet2008.runs(plan), csv))
+    ended = [row for row in cut if row.status == "solved"]
+    assert 0 < len(ended) < len(cut) == 20
+    assert {row.question for row in ended} == {"all solutions of the uniform puzzle"}
+    assert {row.question for row in cut if row not in ended} == {"all solutions of the uniform puzzle; 150 nodes"}
+    again = list(runs.run_experiment(jolivet2008.runs(longer), csv))
+    assert [row for row in again if row in cut] == ended, "only trees that were cut are searched again"
+    whole = list(runs.run_experiment(jolivet2008.runs(longest), csv))
+    assert {row.status for row in whole} == {"solved"} and [row for row in whole if row in ended] == ended
+    size = csv.stat().st_size
+    for asked in (plan, longer, longest):
+        assert list(runs.run_experiment(jolivet2008.runs(asked), csv)) == whole
+    assert csv.stat().st_size == size
+
+
 def test_without_a_tree_that_ended_there_are_no_levels() -> None:
     plan = jolivet2008.Plan(per_size=1, nodes=10, sizes=(4,), solvers=("zig-zag",))
     text = jolivet2008.tables([run.make() for run in jolivet2008.runs(plan)], plan)
@@ -344,7 +363,6 @@ def test_without_a_tree_that_ended_there_are_no_levels() -> None:
             bailleux2025.Plan(sizes=(3,), per_size=1, seconds=20.0, solvers=("rowscan",)),
             {"seconds": 21.0},
         ),
-        (jolivet2008, jolivet2008.Plan(per_size=1, nodes=20, sizes=(4,), solvers=("zig-zag",)), {"nodes": 20_000}),
         (
             cuvillier2010,
             cuvillier2010.Plan(sizes=(2,), colours=(2,), per_size=1, solvers=("sls:rsaps",)),
