@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import lns
 from instances import formats
+from instances.board import Board
+from lns.api.starting import placed_as_clues
 from tests.web.browsing import Site, cell, drag, kept
 
 pytest.importorskip("playwright")
 from playwright.sync_api import expect
 
+from lns.web.wire import puzzle_to_json
+
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import FilePayload, Page, Route
 
 pytestmark = pytest.mark.browser
 
@@ -104,6 +110,48 @@ def test_a_hint_proves_that_nothing_is_left(page: Page, site: Site) -> None:
     assert corner != other
     page.click("#hint")
     expect(page.locator("#play-said")).to_contain_text("Proven: no perfect board has these pieces", timeout=180_000)
+
+
+def open_game(page: Page, site: Site, *, turned: bool) -> None:
+    """A game of nine pieces from a file, with the upper left corner and the middle on their cells.
+
+    If the middle is ``turned`` by a quarter, all placed pieces still fit, but no perfect board has them there.
+    """
+    puzzle, solution = lns.generate("uniform", width=3, height=3, colours=3, seed=1)
+    board = [-1] * 9
+    board[0], board[4] = int(solution.placements[0]), int(solution.placements[4]) ^ int(turned)
+    placed = Board(np.array(board, dtype=np.int32), 3, 3)
+    assert (lns.count(placed_as_clues(puzzle, placed, "board")).solutions == 0) == turned
+    fields = {"lns_game": 1, "title": "nine", "puzzle": puzzle_to_json(puzzle), "board": board}
+    page.goto(site.at("play"))
+    file: FilePayload = {"name": "g.json", "mimeType": "application/json", "buffer": json.dumps(fields).encode()}
+    page.set_input_files("#file", files=[file])
+    expect(page.locator("#score")).to_contain_text("placed2 of 9")
+
+
+def test_it_is_proven_that_a_board_can_or_cannot_be_completed(page: Page, site: Site) -> None:
+    said = page.locator("#play-said")
+    open_game(page, site, turned=True)
+    page.click("#check")
+    none = "Proven: no perfect board has these pieces on these cells. Take some off."
+    expect(said).to_have_text(none, timeout=180_000)
+    open_game(page, site, turned=False)
+    page.click("#check")
+    expect(said).to_have_text("All 2 pieces fit so far. Proven: this can still be completed.", timeout=180_000)
+    expect(page.locator("#score")).to_contain_text("hints0")
+
+
+def test_an_answer_about_pieces_that_were_moved_meanwhile_is_not_given(page: Page, site: Site) -> None:
+    open_game(page, site, turned=True)
+    held: list[Route] = []
+    page.route("**/api/job", lambda route: held.append(route))
+    with page.expect_request("**/api/job"):
+        page.click("#check")
+    cell(page, 4).focus()
+    page.keyboard.press("Delete")
+    expect(page.locator("#score")).to_contain_text("placed1 of 9")
+    held[0].continue_()
+    expect(page.locator("#play-said")).to_contain_text("The board has changed since you asked", timeout=180_000)
 
 
 def test_a_paused_game_is_hidden_and_goes_on(page: Page, site: Site) -> None:

@@ -37,7 +37,7 @@ function lock() {
   editor.locked = !going();
   find("place").hidden = !game.over && !going();
   find("pause").textContent = going() || game.over ? "Pause" : "Go on";
-  for (const id of ["hint", "give-up"]) find(id).disabled = game.over || !going() || running !== null;
+  for (const id of ["check", "hint", "give-up"]) find(id).disabled = game.over || !going() || running !== null;
   find("pause").disabled = game.over;
 }
 
@@ -129,18 +129,28 @@ async function completed(board) {
   }
 }
 
-const hint = safely(async () => {
+/** A perfect board with the pieces as they lie; null, and the player is told, if there is none or they were moved meanwhile. */
+async function completion(begun = "") {
   const line = find("play-said");
   line.className = "";
-  line.textContent = "looking for a perfect board with these pieces ...";
+  line.textContent = `${begun}Looking for a perfect board with these pieces ...`;
   const before = [...editor.board.placements];
   const known = game.solution && before.every((oriented, cell) => oriented < 0 || oriented === game.solution[cell]) ? game.solution : null;
   const board = known ?? await completed(before).catch((error) => { line.textContent = error.message; throw error; });
+  if (before.some((oriented, cell) => oriented !== editor.board.placements[cell])) {
+    line.textContent = "The board has changed since you asked. Ask again.";
+    return null;
+  }
   if (!board) {
     line.textContent = "Proven: no perfect board has these pieces on these cells. Take some off.";
     line.className = "bad";
-    return;
   }
+  return board;
+}
+
+const hint = safely(async () => {
+  const board = await completion();
+  if (!board) return;
   const open = [...editor.board.placements.keys()].filter((cell) => editor.board.placements[cell] < 0 && !puzzle.hole.has(cell));
   const nearby = (cell) => [0, 1, 2, 3].filter((side) => { const other = puzzle.beyond(cell, side); return other < 0 || editor.board.placements[other] >= 0; }).length;
   const cell = open.sort((a, b) => nearby(b) - nearby(a) || a - b)[0];
@@ -148,7 +158,7 @@ const hint = safely(async () => {
   game.hints++;
   editor.board.place(board[cell], cell);
   editor.view.focus(cell);
-  line.textContent = `Piece ${(board[cell] >> 2) + 1} at ${puzzle.label(cell)}: proven, this can still be completed.`;
+  find("play-said").textContent = `Piece ${(board[cell] >> 2) + 1} at ${puzzle.label(cell)}: proven, this can still be completed.`;
 });
 
 const giveUp = safely(async () => {
@@ -169,6 +179,9 @@ const check = safely(async () => {
   const line = find("play-said");
   line.className = wrong ? "bad" : "good";
   line.textContent = wrong ? `${wrong} sides do not fit.` : `All ${found.placed} pieces fit so far.`;
+  if (wrong || game.over || !going() || !await completion(`${line.textContent} `)) return;
+  line.className = "good";
+  line.textContent = `All ${found.placed} pieces fit so far. Proven: this can still be completed.`;
 });
 
 // -- games that are kept
