@@ -335,10 +335,6 @@ class Engine(Protocol):
         """The part that made `best`, or "elsewhere" for an injected one."""
 
     @property
-    def exhausted(self) -> bool:
-        """Whether nothing is left to search."""
-
-    @property
     def expected_best_score(self) -> float | None:
         """Best score that a search of this length reaches on average; None if the engine has no estimate."""
 

@@ -152,15 +152,6 @@ class Archipelago:
         """Whether a worker has made a step in this session."""
         return self._has_begun
 
-    @property
-    def exhausted(self) -> bool:
-        """Whether nothing is left to search on any island that has a worker."""
-        return all(self._is_exhausted(number) for number in range(self.workers))
-
-    def _is_exhausted(self, number: int) -> bool:
-        island = self._newest(number)
-        return island is not None and island.exhausted
-
     def _newest(self, number: int) -> Island | None:
         """The island after its last round, with or without its state; None for a new one."""
         return self._ahead.get(number, self.islands.get(number))
@@ -211,8 +202,8 @@ class Archipelago:
         Returns
         -------
         str
-            Why it ended: 'target reached', 'nothing left to search', 'stopped', 'time over', 'steps made' or, if
-            nothing goes on because islands were abandoned, 'workers lost'.
+            Why it ended: 'target reached', 'stopped', 'time over', 'steps made' or, if nothing goes on because islands
+            were abandoned, 'workers lost'.
 
         Raises
         ------
@@ -228,7 +219,7 @@ class Archipelago:
                 self._grow(workers)
                 for number in sorted(self._idle):
                     remaining_steps = last_step[number] - self.steps_of(number) if steps else None
-                    if remaining_steps == 0 or self._is_exhausted(number):
+                    if remaining_steps == 0:
                         self._idle.discard(number)
                         continue
                     waiting[workers.submit(self._task(number, seconds, target, remaining_steps))] = number
@@ -251,18 +242,14 @@ class Archipelago:
             if waiting:
                 workers.kill()
             on_report(self)
-            if self.best_score >= target:  # by a round that was under way
-                return "target reached"
-            return "nothing left to search" if self.exhausted else why
+            return "target reached" if self.best_score >= target else why  # by a round that was under way
         finally:
             self._elapsed, self._began = self.elapsed, None
             workers.close()
 
     def _has_made(self, last_step: dict[int, int]) -> bool:
-        """Whether there are last steps, and every island that is not exhausted has made its own."""
-        return bool(last_step) and all(
-            self._is_exhausted(number) or self.steps_of(number) >= last_step[number] for number in range(self.workers)
-        )
+        """Whether there are last steps, and every island has made its own."""
+        return bool(last_step) and all(self.steps_of(number) >= last for number, last in last_step.items())
 
     def _make_workers(self) -> Workers:
         if self._executor is None:

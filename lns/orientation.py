@@ -149,10 +149,6 @@ class OrientedEngine:
         return self.engine.origin
 
     @property
-    def exhausted(self) -> bool:
-        return self.engine.exhausted
-
-    @property
     def expected_best_score(self) -> float | None:
         return self.engine.expected_best_score
 

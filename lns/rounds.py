@@ -36,7 +36,6 @@ class Island:
     best_score: int  # -1 before the first board
     statistics: Statistics
     steps: int  # made so far
-    exhausted: bool = False  # whether nothing is left to search
 
 
 @dataclass(frozen=True)
@@ -131,7 +130,7 @@ def run_round(task: Task) -> Report:
     if task.incumbent is not None:
         engine.inject_incumbent(task.incumbent, task.incumbent_score)
     steps, best = 0, max(task.incumbent_score, engine.best_score)
-    while not engine.exhausted and engine.best_score < task.target and steps != task.steps:
+    while engine.best_score < task.target and steps != task.steps:
         if _must_end(task.run):
             break
         best = max(best, _take_incumbent(task.run, engine))
@@ -150,7 +149,6 @@ def run_round(task: Task) -> Report:
         best_score=engine.best_score,
         statistics=engine.statistics,
         steps=before + steps,
-        exhausted=bool(engine.exhausted),
     )
     if task.run:
         _keep(task, island.steps, engine)

@@ -75,7 +75,7 @@ def warm_up(engine: str, colorpairs: bool = False, turn: int = 0) -> None:
         region_warmup.warm_up("dynamic")
     search = make_engine(engine, puzzle, _BRIEF, 1, 0)
     for _ in range(STEPS):
-        if search.exhausted or search.best_score == puzzle.max_score or stop_requested():
+        if search.best_score == puzzle.max_score or stop_requested():
             break
         search.step(puzzle.max_score)
     make_engine(engine, puzzle, _BRIEF, 1, 0).restore(search.state())

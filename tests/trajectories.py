@@ -82,7 +82,7 @@ def engine_run(name: str, instance: str, seed: int, steps: int, island: tuple[in
     engine = make_engine(name, puzzle, Params(), seed, *island)
     boards: list[npt.NDArray[np.int32]] = []
     for _ in range(steps):
-        if engine.exhausted or engine.best_score == puzzle.max_score:
+        if engine.best_score == puzzle.max_score:
             break
         engine.step(puzzle.max_score)
         boards += [found.board.placements for found in engine.pop_boards()]

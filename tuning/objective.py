@@ -64,7 +64,7 @@ class Trace:
     nodes : int
         Nodes used in all, in node equivalents.
     exhausted : bool
-        Nothing is left to search, so more nodes would change nothing.
+        The best possible score is reached, so more nodes would change nothing.
     seconds, wall_s : float
         Processor time and elapsed time, in seconds.
     expected_scores : tuple of (float, int)
@@ -212,7 +212,7 @@ class TrialRun:
             if engine.best_score > (self._best_scores[-1][0] if self._best_scores else -1):
                 self._best_scores.append((engine.best_score, self._nodes))
             self._record_expected_score()
-            exhausted = engine.exhausted or engine.best_score >= max_score
+            exhausted = engine.best_score >= max_score
         seconds, wall_s = round(time.process_time() - began, 3), round(time.monotonic() - wall, 3)
         self.trace = Trace(
             best_scores=tuple(self._best_scores), nodes=self._nodes, exhausted=exhausted, seconds=seconds,

@@ -199,11 +199,7 @@ def _print_summary(result: Result, stats: str, *, with_url: bool) -> None:
     directory = shlex.quote(str(result.run_dir))
     if result.record:
         print_text(f"see it      {command_name()} show {directory}")
-    if (
-        not result.solved
-        and result.score < pairing(result.puzzle).best_possible
-        and result.why != "nothing left to search"
-    ):
+    if not result.solved and result.score < pairing(result.puzzle).best_possible:
         time = "" if result.history.remaining_s >= 1 else " --time 1h"
         reached = result.target is not None and result.score >= result.target
         # a run keeps its target, so that its resumption would end at once

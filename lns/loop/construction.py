@@ -53,7 +53,6 @@ class Construction(BaseEngine):
         self.random: RandomState = random_state(seed, island)
         self.bandit = QuotaBandit(puzzle, params.construct, self.random, views)
         self.constructor: Constructor | None = None
-        self.exhausted = False
         self._candidates: list[Candidate] = []
 
     @property

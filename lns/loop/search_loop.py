@@ -67,10 +67,6 @@ class SearchLoop(BaseEngine):
         self.has_start_board = False  # whether regions of a start board are still to be re-solved
 
     @property
-    def exhausted(self) -> bool:
-        return self.main.exhausted
-
-    @property
     def expected_best_score(self) -> float | None:
         """Expected best score of the main part, plus the edges by which the others' best board is above its own."""
         expected = self.main.expected_best_score

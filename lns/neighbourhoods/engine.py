@@ -94,19 +94,14 @@ class LnsEngine(BaseEngine):
         self.operator_nodes = np.zeros(len(self.operators) + bool(puzzle.rules), dtype=np.int64)
 
     @property
-    def exhausted(self) -> bool:
-        """Whether the best board has no mismatch."""
-        return self.best_score == self.puzzle.max_score
-
-    @property
     def statistics(self) -> Statistics:
         names = [*(name for name, _ in self.operators), *(["tabu"] if self.puzzle.rules else [])]
         nodes = dict(zip(names, self.operator_nodes.tolist(), strict=True))
         return Statistics(beam_nodes=self.beam_nodes, beam_prefixes=self.prefixes, boards=self.boards, operators=nodes)
 
     def step(self, target: int) -> None:
-        """Call one operator, or begin a descent."""
-        if self.exhausted:
+        """Call one operator, or begin a descent; a perfect board is kept."""
+        if self.best_score == self.puzzle.max_score:
             return
         if self.current is None:
             self._construct()

@@ -274,7 +274,6 @@ def _island_json(island: Island) -> dict[str, Any]:
         "number": island.number,
         "best_score": island.best_score,
         "steps": island.steps,
-        "exhausted": island.exhausted,
         "statistics": island.statistics.to_json(),
     }
 
@@ -283,7 +282,7 @@ def _island(number: int, values: JsonFields, state: State | PackedState, puzzle:
     statistics = Statistics.from_json(values.get("statistics"))
     score = values.integer("best_score", -1, puzzle.max_score)
     steps = values.integer("steps", 0, 2**62)
-    return Island(number, state, score, statistics, steps, exhausted=values.get("exhausted") is True)
+    return Island(number, state, score, statistics, steps)
 
 
 def inner(values: JsonFields, name: str) -> JsonFields:

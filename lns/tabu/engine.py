@@ -42,7 +42,7 @@ class TabuEngine(BaseEngine):
         super().__init__("tabu")
         self.params = params.tabu
         self.tabu = TabuSearch(puzzle, random_state(seed, island), self.params.tenure)
-        self.exhausted, self.expected_best_score = False, None
+        self.expected_best_score = None
         self.idle_from = 0  # step at which the walk last improved or was kicked
         self.walk_best = -1
         self.kicks = 0  # since the walk last improved; params.kicks + 1: a new walk is due

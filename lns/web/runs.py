@@ -251,7 +251,6 @@ def _island_line(island: Island) -> dict[str, Any]:
         "placements": done.placements,
         "moves": done.moves,
         "boards": done.boards,
-        "exhausted": island.exhausted,
     }
 
 

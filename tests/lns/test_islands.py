@@ -121,10 +121,6 @@ class Staged:
         self.steps, self.found_boards, self.best, self.best_score, self.origin = 0, [], None, -1, "staged"
         self.statistics = Statistics()
 
-    @property
-    def exhausted(self) -> bool:
-        return self.steps == len(self.scores)
-
     def step(self, target: int) -> None:
         time.sleep(self.seconds[self.steps])
         for score in self.scores[self.steps]:
@@ -147,14 +143,14 @@ class Staged:
 def staged(
     monkeypatch: pytest.MonkeyPatch, scores: list[list[int]], seconds: list[float] | None = None, **limits: Any
 ) -> tuple[Archipelago, str]:
-    """One island whose engine goes through ``scores``, and why it ended."""
+    """One island whose engine goes through ``scores``, unless ``limits`` end it before, and why it ended."""
     puzzle = small_puzzle()
     engine = Staged(puzzle, seconds or [0.0] * len(scores), scores)
     monkeypatch.setattr("lns.engines.make_engine", lambda *arguments: engine)
     archipelago = Archipelago(
         puzzle, QUICK, 1, 1, engine="tabu", executor=InProcessExecutor(), min_score=limits.pop("min_score", 0)
     )
-    on_report = limits.pop("on_report", lambda _: None)
+    on_report, limits = limits.pop("on_report", lambda _: None), {"steps": len(scores), **limits}
     return archipelago, archipelago.run(limits.pop("time", 60.0), limits.pop("target", 60), on_report, **limits)
 
 
@@ -228,7 +224,6 @@ def test_reports_of_other_islands_are_taken_before_an_error_is_raised(monkeypatc
 
 def test_the_reason_of_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = [[1], [2], [3]]
-    assert staged(monkeypatch, scores)[1] == "nothing left to search"
     assert staged(monkeypatch, scores, target=2)[1] == "target reached"
     assert staged(monkeypatch, scores, steps=2)[1] == "steps made"
     assert staged(monkeypatch, scores, [0.3] * 3, time=0.1)[1] == "time over"
@@ -266,7 +261,7 @@ def test_a_process_warms_up_once_whatever_islands_it_searches(monkeypatch: pytes
     frozen: list[bool] = []
     puzzle = small_puzzle()
     for place in ("lns.warmup.make_engine", "lns.engines.make_engine"):
-        monkeypatch.setattr(place, lambda *arguments: Staged(puzzle, [0.0], [[7]]))
+        monkeypatch.setattr(place, lambda *arguments: Staged(puzzle, [0.0] * warmup.STEPS, [[7]] * warmup.STEPS))
     monkeypatch.setattr(warmup, "_warm", set())
     monkeypatch.setattr("gc.freeze", lambda: frozen.append(True))
     for number in range(4):
@@ -329,21 +324,21 @@ class OneDead(InProcessExecutor):
         return super().submit(fn, *args, **kwargs)
 
 
-def test_abandoned_islands_do_not_count_as_exhausted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_search_ends_if_islands_are_abandoned_and_the_others_end(monkeypatch: pytest.MonkeyPatch) -> None:
     puzzle = small_puzzle()
     monkeypatch.setattr("lns.engines.make_engine", lambda *arguments: Staged(puzzle, [0.0], [[7]]))
     archipelago = Archipelago(puzzle, QUICK, 1, 2, engine="tabu", executor=OneDead())
-    assert archipelago.run(60.0, 60, lambda _: None) == "workers lost" and archipelago.best_score == 7
+    assert archipelago.run(60.0, 60, lambda _: None, steps=1) == "workers lost" and archipelago.best_score == 7
 
 
 def test_steps_are_made_only_if_no_island_was_abandoned_before_its_last(monkeypatch: pytest.MonkeyPatch) -> None:
     puzzle = small_puzzle()
     for executor, why in ((OneDead(), "workers lost"), (InProcessExecutor(), "steps made")):
-        engines = [Staged(puzzle, [0.0] * steps, [[7]] * steps) for steps in (3, 3, 1)]  # the last one is exhausted
+        engines = [Staged(puzzle, [0.0] * steps, [[7]] * steps) for steps in (3, 3, 3)]
         monkeypatch.setattr("lns.engines.make_engine", lambda *arguments, engines=engines: engines[arguments[4]])
         archipelago = Archipelago(puzzle, QUICK, 1, 3, engine="tabu", executor=executor)
         assert archipelago.run(60.0, 60, lambda _: None, steps=2) == why
-        assert [archipelago.steps_of(number) for number in (0, 2)] == [2, 1]
+        assert [archipelago.steps_of(number) for number in (0, 2)] == [2, 2]
 
 
 def test_workers_that_always_die_are_an_input_error(caplog: pytest.LogCaptureFixture) -> None:

@@ -451,7 +451,7 @@ def test_the_measured_rate_excludes_compilation(monkeypatch):
     clock, steps = [0.0], []
 
     class Engine:
-        best_score, exhausted, expected_best_score = 1, False, None
+        best_score, expected_best_score = 1, None
 
         @property
         def statistics(self):

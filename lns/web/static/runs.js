@@ -93,7 +93,7 @@ async function drawRun(run) {
   if (differs("elites")) drawElites(puzzle, run.elites);
   if (differs("islands")) {
     const moves = run.islands.some((one) => one.moves);
-    put(find("islands"), run.islands.length ? table(["island", "best", "placements", ...(moves ? ["moves"] : []), "boards", ""], run.islands.map((one) => [one.number + 1, one.best < 0 ? "-" : one.best, short(one.placements), ...(moves ? [short(one.moves)] : []), count(one.boards), one.exhausted ? "nothing left to search" : ""]), "Islands")
+    put(find("islands"), run.islands.length ? table(["island", "best", "placements", ...(moves ? ["moves"] : []), "boards"], run.islands.map((one) => [one.number + 1, one.best < 0 ? "-" : one.best, short(one.placements), ...(moves ? [short(one.moves)] : []), count(one.boards)]), "Islands")
       : h("p", { class: "soft" }, "There is no checkpoint yet."));
   }
   find("next").textContent = outlook(run);
