@@ -107,6 +107,7 @@ def test_a_grid_is_cut_at_random_and_its_search_is_stopped(page: Page, site: Sit
     page.click("#cut")
     expect(page.locator("#name")).to_contain_text("60 x 6")
     page.check("#count")
+    page.fill("#time", "600")  # seconds; on a busy machine it would end before the click
     page.click("#solve")
     expect(page.locator("#play")).to_be_disabled()
     expect(page.locator("#figures")).to_contain_text("placements tested", timeout=180_000)
