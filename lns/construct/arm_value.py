@@ -25,7 +25,7 @@ from lns.construct.constructor import SURPLUS_BINS
 from lns.construct.packed_candidate import FloatArray
 from lns.construct.quota_arm import QuotaArm
 
-RATE_PER_HALF_EDGE = 2.5  # prior factor on the rate for each favoured half-edge more
+RATE_PER_HALF_EDGE = 1.6  # prior factor on the rate for each favoured half-edge more
 PASSING_COST = 0.3  # factor on the nodes it takes to get past the quota, for each favoured half-edge less
 MAX_EXTRA_HALF_EDGES = 1.2  # a prior assumes a gain for at most this many half-edges more
 ENOUGH_SURPLUS = 0.05  # share of the prefixes under a quota that a higher one must let pass for its full prior

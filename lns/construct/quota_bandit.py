@@ -77,7 +77,7 @@ SCALE_STEP = 0.5  # percent: scales are multiples of it
 PRIOR_RESTARTS = 0.4  # a prior rate weighs as much as this many restarts,
 PRIOR_SHARE = 1 / 400  # and this share of the cost of all restarts
 MIN_RESTART_SHARE = 1 / 8  # of `ConstructParams.restart_nodes`: a restart is not abandoned before
-ABANDON_RATIO = 0.25  # a restart is abandoned if its rate is below this share of another arm's of the same colours
+ABANDON_RATIO = 0.6  # a restart is abandoned if its rate is below this share of another arm's of the same colours
 COLOUR_SETS = 32  # candidate sets of favoured colours
 MAX_ARMS = 256  # two or three scales of some colour sets from eight views; bounds memory, and time to choose
 _SCALARS = (
@@ -162,7 +162,7 @@ class QuotaBandit:
         self.tail_outcomes += constructor.tail_outcomes
 
     def should_abandon(self, constructor: Constructor, mismatches: int) -> bool:
-        """Whether to end the present restart early, as another arm of its colours has a far higher rate by now."""
+        """Whether to end the present restart early, as another arm of its colours has a clearly higher rate by now."""
         arm = self.arms[self.current]
         related = arms_by_colours(self.arms).get(arm.colour_set, []) if arm.scale_percent else []
         enough = constructor.nodes_since_restart >= MIN_RESTART_SHARE * self.params.restart_nodes
