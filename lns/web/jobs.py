@@ -28,6 +28,8 @@ START_S = 240.0
 """Seconds beyond its own limit that a job may take, for the compilation of kernels."""
 END_S = 15.0
 """Seconds that a process has to end in order after a signal."""
+INTERRUPTED_AT_START = (-signal.SIGINT, 1)
+"""Exit statuses of the interpreter if SIGINT comes before the worker handles it; 1 while it imports ``site``."""
 WORKER = ("-m", "lns.web.worker")
 """Arguments of the interpreter that does a job."""
 _LINE_BYTES = 64 * 2**20
@@ -50,6 +52,8 @@ class Job:
         What it said so far. Of "progress" only the last is kept, as ``progress``.
     ended : bool
         Whether its last message is there.
+    stopped : bool
+        Whether it was asked to end.
     changed : asyncio.Event
         Set with the next message, and then replaced. One that waits takes it before it looks at the messages, so that
         nobody else can clear it.
@@ -62,6 +66,7 @@ class Job:
     messages: list[dict[str, Any]] = field(default_factory=list)
     progress: dict[str, Any] | None = None
     ended: bool = False
+    stopped: bool = False
     watchers: int = 0
     unwatched_since: float = field(default_factory=time.monotonic)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -133,6 +138,7 @@ class Jobs:
     def stop(self, job: Job) -> None:
         """Ask a job to end with its result so far."""
         if not job.ended:
+            job.stopped = True
             with contextlib.suppress(ProcessLookupError):
                 job.process.send_signal(signal.SIGINT)
 
@@ -179,6 +185,8 @@ class Jobs:
             while line := await job.process.stdout.readline():
                 job.add(json.loads(line))
         status = await job.process.wait()
+        if not job.ended and job.stopped and status in INTERRUPTED_AT_START:
+            job.add({"type": "done", "status": "interrupted"})
         if not job.ended:
             job.add({"type": "error", "error": f"the process of the job ended (status {status}); no result is known"})
 

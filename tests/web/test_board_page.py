@@ -21,7 +21,7 @@ pytest.importorskip("playwright")
 from playwright.sync_api import expect
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import FilePayload, Page, Route
 
 pytestmark = pytest.mark.browser
 
@@ -230,6 +230,39 @@ def test_a_job_stops_when_it_is_told(page: Page, site: Site) -> None:
     expect(page.locator("#exact-said")).to_contain_text("nodes", timeout=180_000)
     page.click("#exact-stop")
     expect(page.locator("#exact-said")).to_contain_text("Not known: interrupted")
+
+
+def test_a_result_is_not_written_over_another_board(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
+    puzzle, board = small
+    wrong, other = swapped(board, 6, 12), swapped(swapped(board, 7, 13), 8, 16)
+    score = verify(puzzle, other).score
+    assert score != verify(puzzle, wrong).score
+    open_board(page, site, puzzle, wrong)
+    held: list[Route] = []
+    page.route("**/api/job", lambda route: held.append(route))
+    with page.expect_request("**/api/job"):
+        page.click("#again")
+    file: FilePayload = {"name": "other.txt", "mimeType": "text/plain",
+                         "buffer": formats.render("solution", puzzle, other)[0].encode()}  # fmt: skip
+    page.set_input_files("#file", files=[file])
+    expect(page.locator("#score")).to_contain_text(f"score{score} of {puzzle.max_score}")
+    with page.expect_request("**/api/job/stop"):
+        held[0].continue_()
+    expect(page.locator("#again-said")).to_have_text("", timeout=180_000)
+    expect(page.locator("#again")).to_be_enabled()
+    assert shown(page) == other.placements.tolist()
+
+
+def test_one_exact_search_runs_at_a_time(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
+    open_board(page, site, *small)
+    held: list[Route] = []
+    page.route("**/api/job", lambda route: held.append(route))
+    with page.expect_request("**/api/job"):
+        page.click("#complete")
+    expect(page.locator("#solve")).to_be_disabled()
+    held[0].continue_()
+    expect(page.locator("#exact-said")).to_contain_text("Yes: this can be completed", timeout=180_000)
+    expect(page.locator("#solve")).to_be_enabled()
 
 
 @pytest.mark.parametrize("format", ["url", "svg", "best", "solution", "json"])

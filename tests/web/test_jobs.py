@@ -106,6 +106,18 @@ def test_no_more_than_may_run_at_once_are_started_even_by_requests_at_once() -> 
     run(scene)
 
 
+@pytest.mark.parametrize("wait", [0.0, 0.02, 0.1, 0.3])
+def test_a_job_that_is_stopped_while_its_process_starts_is_interrupted(wait: float) -> None:
+    async def scene(started: Jobs) -> None:
+        job = await started.start("wait", {}, 300)
+        await asyncio.sleep(wait)
+        started.stop(job)
+        last = (await asyncio.wait_for(messages(started, job), 30))[-1]
+        assert last.items() >= {"type": "done", "status": "interrupted"}.items(), last
+
+    run(scene)
+
+
 def test_a_page_is_told_that_too_many_jobs_run(tmp_path: Path, small: Puzzle) -> None:
     page = Page(tmp_path)
     asked = {"kind": "trace", "puzzle": puzzle_to_json(small), "board": None, "solver": "dlx", "most": 10, "time": 60}

@@ -113,6 +113,12 @@ def test_a_hint_proves_that_nothing_is_left(page: Page, site: Site) -> None:
 
 
 def open_game(page: Page, site: Site, *, turned: bool) -> None:
+    """Open the page, and there a game as `open_game_here` does."""
+    page.goto(site.at("play"))
+    open_game_here(page, turned=turned)
+
+
+def open_game_here(page: Page, *, turned: bool) -> None:
     """A game of nine pieces from a file, with the upper left corner and the middle on their cells.
 
     If the middle is ``turned`` by a quarter, all placed pieces still fit, but no perfect board has them there.
@@ -122,8 +128,8 @@ def open_game(page: Page, site: Site, *, turned: bool) -> None:
     board[0], board[4] = int(solution.placements[0]), int(solution.placements[4]) ^ int(turned)
     placed = Board(np.array(board, dtype=np.int32), 3, 3)
     assert (lns.count(placed_as_clues(puzzle, placed, "board")).solutions == 0) == turned
-    fields = {"lns_game": 1, "title": "nine", "puzzle": puzzle_to_json(puzzle), "board": board}
-    page.goto(site.at("play"))
+    title = "nine, turned" if turned else "nine"
+    fields = {"lns_game": 1, "title": title, "puzzle": puzzle_to_json(puzzle), "board": board}
     file: FilePayload = {"name": "g.json", "mimeType": "application/json", "buffer": json.dumps(fields).encode()}
     page.set_input_files("#file", files=[file])
     expect(page.locator("#score")).to_contain_text("placed2 of 9")
@@ -152,6 +158,36 @@ def test_an_answer_about_pieces_that_were_moved_meanwhile_is_not_given(page: Pag
     expect(page.locator("#score")).to_contain_text("placed1 of 9")
     held[0].continue_()
     expect(page.locator("#play-said")).to_contain_text("The board has changed since you asked", timeout=180_000)
+
+
+def test_two_quick_clicks_begin_one_search(page: Page, site: Site) -> None:
+    open_game(page, site, turned=False)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if request.url.endswith("/api/job") else None)
+    page.evaluate("() => { for (const id of ['hint', 'hint', 'give-up']) document.getElementById(id).click(); }")
+    expect(page.locator("#score")).to_contain_text("hints1", timeout=180_000)
+    assert len(asked) == 1
+    expect(page.locator("#score")).to_contain_text("placed3 of 9")
+    page.click("#hint")  # the next one begins when the first has ended
+    expect(page.locator("#score")).to_contain_text("hints2", timeout=180_000)
+
+
+@pytest.mark.parametrize("button", ["#hint", "#give-up"])
+def test_an_answer_is_not_given_to_another_game(page: Page, site: Site, button: str) -> None:
+    open_game(page, site, turned=False)
+    held: list[Route] = []
+    page.route("**/api/job", lambda route: held.append(route), times=1)
+    with page.expect_request("**/api/job"):
+        page.click(button)
+    open_game_here(page, turned=True)
+    expect(page.locator("#name")).to_have_text("nine, turned")
+    with page.expect_request("**/api/job/stop"):  # the search for the game that was left is stopped
+        held[0].continue_()
+    page.click("#hint")
+    expect(page.locator("#play-said")).to_contain_text("Proven: no perfect board has these pieces", timeout=180_000)
+    expect(page.locator("#score")).to_contain_text("placed2 of 9")
+    expect(page.locator("#score")).to_contain_text("hints0")
+    expect(page.locator("#give-up")).to_be_enabled()
 
 
 def test_a_paused_game_is_hidden_and_goes_on(page: Page, site: Site) -> None:

@@ -59,24 +59,29 @@ function starter() {
 
 // -- jobs
 
-/** Start a job with its buttons and line; at most one of each name runs. */
-async function work(name, fields, { start, stop, said, busy }, on) {
-  find(start).disabled = true;
+/** The result of a job with its buttons and line, of which at most one runs; null if it fails, or another board is opened meanwhile. */
+async function work(name, fields, { starts, stop, said, busy }, on) {
+  const asked = puzzle, here = () => puzzle === asked;
+  const handlers = Object.entries({ note: (message) => { find(said).textContent = message.text; }, ...on });
+  for (const start of starts) find(start).disabled = true;
   find(stop).disabled = false;
   if (busy) find(busy).hidden = false;
   find(said).className = "";
   find(said).textContent = "starting ...";
   try {
-    const running = await job(fields, { note: (message) => { find(said).textContent = message.text; }, ...on });
+    const running = await job(fields, Object.fromEntries(handlers.map(([type, act]) => [type, (message) => { if (here()) act(message); }])));
     jobs[name] = running;
-    return await running.done;
+    if (!here()) running.stop();
+    const result = await running.done;
+    find(said).textContent = "";
+    return here() ? result : null;
   } catch (error) {
-    find(said).textContent = error.message;
+    find(said).textContent = here() ? error.message : "";
     find(said).className = "bad";
     return null;
   } finally {
     delete jobs[name];
-    find(start).disabled = false;
+    for (const start of starts) find(start).disabled = false;
     find(stop).disabled = true;
     if (busy) find(busy).hidden = true;
   }
@@ -89,7 +94,7 @@ async function resolve() {
   const cells = [...editor.selected].filter((cell) => !editor.board.pinned.has(cell));
   const target = find("again-target").value === "" ? null : Number(find("again-target").value);
   const result = await work("again", { kind: "improve", ...current(), cells, target, time: Number(find("again-time").value) },
-    { start: "again", stop: "again-stop", said: "again-said", busy: "again-busy" }, {
+    { starts: ["again"], stop: "again-stop", said: "again-said", busy: "again-busy" }, {
       progress: (message) => { find("again-said").textContent = `score ${message.score}, at most ${message.bound}; ${figures(message)}`; },
       board: (message) => { editor.board.replace(message.board, "better board"); },
     });
@@ -115,7 +120,7 @@ async function sweep() {
   const total = (puzzle.height - height + 1) * (puzzle.width - width + 1);
   editor.view.shade(new Map());
   const result = await work("windows", { kind: "windows", ...current(), height, width, nodes: Number(find("window-nodes").value), time: 3600 },
-    { start: "windows", stop: "windows-stop", said: "windows-said" }, {
+    { starts: ["windows"], stop: "windows-stop", said: "windows-said" }, {
       window: (message) => {
         done++;
         for (let row = message.row; row < message.row + height; row++) {
@@ -137,7 +142,7 @@ async function sweep() {
 async function solveExactly(keepPieces) {
   const solver = find("solver").value;
   const fields = { kind: "solve", puzzle: puzzle.fields, board: keepPieces ? [...editor.board.placements] : null, solver, time: Number(find("exact-time").value) };
-  const result = await work("exact", fields, { start: keepPieces ? "complete" : "solve", stop: "exact-stop", said: "exact-said", busy: "exact-busy" }, {
+  const result = await work("exact", fields, { starts: ["complete", "solve"], stop: "exact-stop", said: "exact-said", busy: "exact-busy" }, {
     progress: (message) => { find("exact-said").textContent = figures(message) + (message.explored > 1e-4 ? `, about ${(message.explored * 100).toFixed(1)}% of the tree` : ""); },
   });
   if (!result) return;

@@ -114,29 +114,47 @@ const begin = safely(async (event) => {
 
 // -- hints and the end
 
-/** The answer of a solver to the pieces as they lie: a perfect board that keeps them, null if there is none. */
-async function completed(board) {
-  running = await job({ kind: "solve", puzzle: puzzle.fields, board, solver: "colorpairs", time: 120 }, { note: (message) => { find("play-said").textContent = message.text; } });
-  lock();
+/**
+ * A handler of Hint, Check or Give up: while one is at work no other begins, and what it finds is for the game that was open then.
+ * `act` gets a token, which is `running` as long as that holds.
+ */
+const alone = (act) => safely(async () => {
+  if (running) return;
+  const asked = { stop() {} };
+  running = asked;
   try {
-    const result = await running.done;
-    if (result.board) return result.board;
-    if (result.status === "infeasible") return null;
-    throw new Error(`not known: ${result.status}`);
+    await act(asked);
+  } catch (error) {
+    if (running !== asked) return;
+    find("play-said").textContent = error.message;
+    throw error;
   } finally {
-    running = null;
-    lock();
+    if (running === asked) { running = null; lock(); }
   }
+});
+
+/** The answer of a solver to the pieces as they lie: a perfect board that keeps them, null if there is none or another game was opened. */
+async function completed(asked, board) {
+  lock();
+  const note = (message) => { if (running === asked) find("play-said").textContent = message.text; };
+  const search = await job({ kind: "solve", puzzle: puzzle.fields, board, solver: "colorpairs", time: 120 }, { note });
+  asked.stop = search.stop;
+  if (running !== asked) search.stop();
+  const result = await search.done;
+  if (result.board) return result.board;
+  if (result.status === "infeasible") return null;
+  throw new Error(`not known: ${result.status}`);
 }
 
 /** A perfect board with the pieces as they lie; null, and the player is told, if there is none or they were moved meanwhile. */
-async function completion(begun = "") {
+async function completion(asked, begun = "") {
   const line = find("play-said");
   line.className = "";
   line.textContent = `${begun}Looking for a perfect board with these pieces ...`;
   const before = [...editor.board.placements];
   const known = game.solution && before.every((oriented, cell) => oriented < 0 || oriented === game.solution[cell]) ? game.solution : null;
-  const board = known ?? await completed(before).catch((error) => { line.textContent = error.message; throw error; });
+  const board = known ?? await completed(asked, before);
+  if (running !== asked) return null;
   if (before.some((oriented, cell) => oriented !== editor.board.placements[cell])) {
     line.textContent = "The board has changed since you asked. Ask again.";
     return null;
@@ -148,8 +166,8 @@ async function completion(begun = "") {
   return board;
 }
 
-const hint = safely(async () => {
-  const board = await completion();
+const hint = alone(async (asked) => {
+  const board = await completion(asked);
   if (!board) return;
   const open = [...editor.board.placements.keys()].filter((cell) => editor.board.placements[cell] < 0 && !puzzle.hole.has(cell));
   const nearby = (cell) => [0, 1, 2, 3].filter((side) => { const other = puzzle.beyond(cell, side); return other < 0 || editor.board.placements[other] >= 0; }).length;
@@ -161,10 +179,11 @@ const hint = safely(async () => {
   find("play-said").textContent = `Piece ${(board[cell] >> 2) + 1} at ${puzzle.label(cell)}: proven, this can still be completed.`;
 });
 
-const giveUp = safely(async () => {
+const giveUp = alone(async (asked) => {
   const line = find("play-said");
   line.textContent = "";
-  const board = game.solution ?? await completed(puzzle.start()).catch((error) => { line.textContent = error.message; throw error; });
+  const board = game.solution ?? await completed(asked, puzzle.start());
+  if (running !== asked) return;
   hold();
   game.over = true;
   if (board) editor.board.replace(board, "give up");
@@ -173,13 +192,14 @@ const giveUp = safely(async () => {
   keep();
 });
 
-const check = safely(async () => {
+const check = alone(async (asked) => {
   const found = await ask("check", { puzzle: puzzle.fields, board: game.board });
+  if (running !== asked) return;
   const wrong = editor.judged.mismatches.length + editor.judged.rim.length;
   const line = find("play-said");
   line.className = wrong ? "bad" : "good";
   line.textContent = wrong ? `${wrong} sides do not fit.` : `All ${found.placed} pieces fit so far.`;
-  if (wrong || game.over || !going() || !await completion(`${line.textContent} `)) return;
+  if (wrong || game.over || !going() || !await completion(asked, `${line.textContent} `)) return;
   line.className = "good";
   line.textContent = `All ${found.placed} pieces fit so far. Proven: this can still be completed.`;
 });
