@@ -106,6 +106,8 @@ def test_a_grid_is_cut_at_random_and_its_search_is_stopped(page: Page, site: Sit
     page.select_option("#size", "60x6")
     page.click("#cut")
     expect(page.locator("#name")).to_contain_text("60 x 6")
+    # a slow processor: drawing must leave time for clicks
+    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
     page.check("#count")
     page.fill("#time", "600")  # seconds; on a busy machine it would end before the click
     page.click("#solve")

@@ -51,6 +51,18 @@ export function gridSvg(grid, pieces, { fixed = new Set(), focused = 0, ...liste
   return s("svg", { class: "board", viewBox: `-3 -3 ${SIDE * width + 6} ${SIDE * height + 6}`, role: "grid", "aria-label": "Grid", ...listeners }, lines, [...pieces.values()].map((cells) => outline(cells, width)));
 }
 
+/** `draw`, but calls that come before the page had three times as long for clicks and keys as for the last one are left out. */
+export function sparingly(draw) {
+  let resting = false;
+  return (...given) => {
+    if (resting) return;
+    resting = true;
+    const began = performance.now();
+    draw(...given);
+    requestAnimationFrame(() => setTimeout(() => setTimeout(() => { resting = false; }, 3 * (performance.now() - began))));  // the frame is painted between both
+  };
+}
+
 const OUTCOMES = ["", "taken back: a cell or a piece has no place left", "taken back: a zone cannot be filled", "a filling"];
 
 /** Play the steps of a search: `draw` gets the pieces after each. With `later` nothing is drawn before the first step is asked for. */

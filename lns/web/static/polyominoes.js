@@ -1,7 +1,7 @@
 // Polyominoes on a grid, as Perrin & Beaujard: place, turn and flip by hand; solve, stop, replay.
 import { ask, complain, count, download, find, getSetup, h, job, onFile, put, putFacts, s, safely, say, textOf } from "./common.js";
 import { useColours } from "./draw.js";
-import { SIDE, drawCell, gridSvg, placedOn, replay } from "./grid_view.js";
+import { SIDE, drawCell, gridSvg, placedOn, replay, sparingly } from "./grid_view.js";
 
 let grid = null, placed = new Map(), fixed = new Set(), held = null, current = 0, past = [], future = [], running = null;
 const numbersOf = (row, column) => row * grid.rows[0].length + column;
@@ -146,10 +146,10 @@ const solve = safely(async () => {
   find("player").hidden = true;
   for (const id of CONTROLS) find(id).disabled = true;
   running = await job({ kind: "fill", text: text(began), weight: find("weight").value, zones: find("zones").checked, dead_ends: find("dead-ends").checked, count: find("count").checked, time: Number(find("time").value) }, {
-    progress: (message) => {
+    progress: sparingly((message) => {
       draw(new Map([...began, ...message.placed]));
       figures(message);
-    },
+    }),
   }).catch((error) => { for (const id of CONTROLS) find(id).disabled = false; throw error; });
   find("stop").disabled = false;
   try {
