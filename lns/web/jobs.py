@@ -185,7 +185,7 @@ class Jobs:
             while line := await job.process.stdout.readline():
                 job.add(json.loads(line))
         status = await job.process.wait()
-        if not job.ended and job.stopped and status in INTERRUPTED_AT_START:
+        if not job.messages and job.stopped and status in INTERRUPTED_AT_START:
             job.add({"type": "done", "status": "interrupted"})
         if not job.ended:
             job.add({"type": "error", "error": f"the process of the job ended (status {status}); no result is known"})
