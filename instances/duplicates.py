@@ -51,8 +51,14 @@ def normalise_clue_pieces(puzzle: Puzzle, board: Board, freed: Iterable[int] = (
 
 
 def _same_colours(puzzle: Puzzle, oriented: int) -> IntArray:
-    """The oriented pieces that may be placed and have the same four colours as ``oriented``, itself included."""
-    return np.flatnonzero((puzzle.oriented == puzzle.oriented[oriented]).all(axis=1) & puzzle.usable).astype(np.int32)
+    """The oriented pieces that may be placed and have the same four colours as ``oriented``, itself included.
+
+    A symmetric piece that may not be turned may still be placed in each rotation that looks as if it were not.
+    """
+    same = (puzzle.oriented == puzzle.oriented[oriented]).all(axis=1)
+    if not puzzle.turns:
+        same &= np.repeat(same[::4], 4)
+    return np.flatnonzero(same).astype(np.int32)
 
 
 def _exchange(puzzle: Puzzle, placements: IntArray, first: int, second: int) -> None:

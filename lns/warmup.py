@@ -6,7 +6,7 @@ import gc
 from functools import partial
 
 from exact.region import warmup as region_warmup
-from exact.region.region_search import considers_dynamic_order
+from exact.region.options import RegionOptions
 from exact.region.resolve import resolve
 from instances.formats import load_puzzle
 from instances.puzzle import Puzzle
@@ -33,7 +33,8 @@ _warm: set[tuple[str, bool]] = set()  # engines for which this process has warme
 def uses_colorpairs(engine: str, params: Params) -> bool:
     """Whether an engine may search regions by ColorPairs: `lns.loop.rework` does, operators with a large budget too."""
     reworks = engine == "auto" and params.rework.nodes > 0
-    return reworks or (engine in ("auto", "lns") and considers_dynamic_order(params.neighbourhoods.nodes))
+    in_operators = RegionOptions().considers_dynamic_order(params.neighbourhoods.nodes)
+    return reworks or (engine in ("auto", "lns") and in_operators)
 
 
 def _warm_up_regions(puzzle: Puzzle) -> None:

@@ -1,68 +1,141 @@
-"""A randomised check of ColorPairs, the row scan and, on tiny puzzles, all complete solvers.
+"""Counts of random puzzles against brute force: ``python -m tests.fuzz_exact [QUESTIONS [SEED]]``.
 
-``python -m tests.fuzz_exact [SECONDS [SEED]]``
+A question is a puzzle under random rules (`of_any_rules`) and a solver: ColorPairs with random options, the row scan,
+and each of the others that takes the puzzle.
 """
 
 from __future__ import annotations
 
 import sys
-import time
-from dataclasses import fields
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 
 from exact.colorpairs.options import Heuristic, Options
+from exact.cover.search import cover_by_library
+from exact.cp.classic import MODELS, solve_classic
+from exact.cp.model import solve_by_cp_sat
 from exact.outcome import SolveStatus
+from exact.piece_multiplicity import assignments_per_board
+from exact.registry import SOLVERS
+from exact.sat.search import Job, search
 from exact.solvers import count
-from instances.generate import corner_cells, uniform
+from instances.pairing import pairing
 from instances.puzzle import Puzzle
-from tests.exact.brute import count_solutions
-from tests.exact.puzzles import small_puzzle
-from tests.exact.test_agreement import counts
+from lns_support.errors import InputError
+from tests.exact.brute import TooMany, count_solutions, rotated_copies_once
+from tests.exact.test_agreement import child_count
+from tests.instances.small_puzzles import of_any_rules, rules_of
 
-TINY = 9  # cells
+MOST = 20_000  # placements of brute force; puzzles that need more are left out
+TINY = 9  # cells; on larger puzzles only the first solvers count
+FEW = 200  # solutions, or ways to swap identical pieces in one; most solvers find each alone
+OPTIONS = 6  # random options of ColorPairs for each puzzle
 SWITCHES = [field.name for field in fields(Options) if field.name != "heuristic"]
+ENCODINGS = ("full-2", "half-3", "half-2", "full-4", "triangles", "full-4-pairs", "full-2-pairs", "half-3-pairs",
+             "half-2-pairs")  # fmt: skip
 
 
-def main(seconds: float, seed: int = 0) -> int:
-    """Compare for ``seconds``; the number of puzzles checked. Raises AssertionError with the seed of a disagreement."""
-    random = np.random.default_rng(seed)
-    end = time.monotonic() + seconds
-    checked = 0
-    while time.monotonic() < end:
-        puzzle_seed = int(random.integers(1 << 30))
-        puzzle = small_puzzle(puzzle_seed) if checked % 3 else _larger_puzzle(puzzle_seed)
-        scanned = count(puzzle, solver="rowscan", nodes=2_000_000)
-        if scanned.status not in (SolveStatus.SOLVED, SolveStatus.INFEASIBLE):
+def random_puzzle(seed: int) -> Puzzle:
+    """A puzzle of at most 20 cells under random rules; a third has one side in another colour."""
+    rng = np.random.default_rng(seed)
+    puzzle, _ = of_any_rules(seed, most=20)
+    inner = np.argwhere(puzzle.pieces > 0)
+    if rng.random() < 0.3 and len(inner):
+        pieces = puzzle.pieces.copy()
+        row, side = inner[int(rng.integers(len(inner)))]
+        pieces[row, side] = int(rng.integers(1, 9))
+        with suppress(InputError):  # two clues side by side that do not match now
+            puzzle = replace(puzzle, pieces=pieces)
+    return puzzle
+
+
+def others(puzzle: Puzzle, solutions: int) -> dict[str, Callable[[], int]]:
+    """The counts of the solvers that no option changes, by name; those of child processes in this process."""
+
+    def counted(name: str) -> Callable[[], int]:
+        return lambda: proven(puzzle, name)
+
+    def sat(job: Job) -> Callable[[], int]:
+        return lambda: child_count(search, puzzle, job)
+
+    def cp(model: str) -> Callable[[], int]:
+        return lambda: child_count(solve_classic, puzzle, model, True, None)
+
+    if assignments_per_board(puzzle) > FEW:
+        return {"rowscan": counted("rowscan")}
+    solvers = {name: counted(name) for name in ("rowscan", "dlx", "dlx:binary", "xcc:counted")}
+    if puzzle.width % 2 == puzzle.height % 2 == 0 and not set(puzzle.rules) & set(SOLVERS["blocks"].refuses):
+        solvers["blocks"] = counted("blocks")
+    if puzzle.cells > TINY or solutions > FEW:
+        return solvers
+    solvers["xcc"] = lambda: child_count(cover_by_library, puzzle, True)
+    solvers["cp"] = lambda: child_count(solve_by_cp_sat, puzzle, True, None)
+    jobs = [Job(encoding, "glucose42", True) for encoding in ENCODINGS]
+    for job in [*jobs, *(Job("triangles", solver, True, restricted=True) for solver in ("cadical195", "cdcl"))]:
+        solvers[f"sat:{job.encoding} {job.sat_solver}"] = sat(job)
+    if not puzzle.rules:
+        solvers |= {f"cp:{model}": cp(model) for model in MODELS}
+    return solvers
+
+
+def proven(puzzle: Puzzle, solver: str, options: Options | None = None, fix_corner: bool = False) -> int:
+    """The count of a solver, which must be complete."""
+    outcome = count(puzzle, solver, options=options, fix_corner=fix_corner)
+    assert outcome.status in (SolveStatus.SOLVED, SolveStatus.INFEASIBLE), outcome
+    return outcome.solutions
+
+
+def questions(seed: int) -> Iterator[tuple[Puzzle, str, Callable[[], int], int]]:
+    """Without end: a puzzle, what is asked, the count to be checked, and that of brute force."""
+    while True:
+        rng, puzzle = np.random.default_rng([seed, 1]), random_puzzle(seed)
+        try:
+            expected = count_solutions(puzzle, MOST)
+        except TooMany:
+            seed += 1
             continue
-        if scanned.nodes < 20_000:
-            assert count_solutions(puzzle) == scanned.solutions, (
-                f"row scan against brute force, puzzle seed {puzzle_seed}"
-            )
-        for _ in range(4):
-            options = Options(
-                heuristic=Heuristic(int(random.integers(len(Heuristic)))),
-                **{name: bool(random.integers(2)) for name in SWITCHES},
-            )
-            outcome = count(puzzle, options=options)
-            assert outcome.solutions == scanned.solutions, (
-                f"puzzle seed {puzzle_seed}: {outcome.solutions} by {options}, not {scanned}"
-            )
-        if puzzle.cells <= TINY:
-            by_solver = counts(puzzle)
-            assert set(by_solver.values()) == {scanned.solutions}, f"puzzle seed {puzzle_seed}: {by_solver}"
-        checked += 1
-    return checked
+        assert not expected or pairing(puzzle).best_possible == puzzle.max_score, f"pairing of puzzle {seed}"
+        for number in range(OPTIONS):
+            chosen: dict[str, Any] = {name: bool(rng.integers(2)) for name in SWITCHES if number}
+            options = Options(heuristic=Heuristic(int(rng.integers(len(Heuristic)))), **chosen)
+            yield puzzle, f"{seed}: {options}", lambda p=puzzle, o=options: proven(p, "colorpairs", o), expected
+        every = others(puzzle, expected)
+        for name in rng.permutation(list(every))[:3].tolist():
+            yield puzzle, f"{seed}: {name}", every[name], expected
+        if not (puzzle.clues or puzzle.rules):
+            solver = str(rng.choice(["colorpairs", "rowscan"]))
+            pinned = "fixed in" in count(puzzle, solver, fix_corner=True).convention
+            wanted = rotated_copies_once(puzzle) if pinned else expected
+            yield puzzle, f"{seed}: corner", lambda p=puzzle, s=solver: proven(p, s, fix_corner=True), wanted
+        seed += 1
 
 
-def _larger_puzzle(seed: int) -> Puzzle:
-    """4x4 to 7x6 with the corners fixed: big enough for long jumps and chains of preemptions."""
-    random = np.random.default_rng(seed)
-    width, height = int(random.integers(4, 8)), int(random.integers(4, 7))
-    colours = int(random.integers(4, 8))
-    return uniform(width, height, colours, seed).with_clues(corner_cells(width, height)).puzzle
+def main(count_of_questions: int = 2_000, seed: int = 0) -> int:
+    """Ask questions, print how many had each rule, and return how many were answered wrongly."""
+    asked: Counter[str] = Counter()
+    wrong = solvable = 0
+    for puzzle, question, answer, expected in questions(seed):
+        if asked["all"] == count_of_questions:
+            break
+        try:
+            found: object = answer()
+        except Exception as error:
+            found = f"{type(error).__name__}: {error}"
+        if found != expected:
+            wrong += 1
+            print(f"puzzle {question}: {found}, not {expected}", file=sys.stderr)
+        asked.update([*rules_of(puzzle), "all"])
+        solvable += expected > 0
+    total = asked.pop("all")
+    print(", ".join(f"{rule} {100 * n / total:.0f}%" for rule, n in asked.most_common()))
+    print(f"{total} counts, {solvable} of them of solutions, {wrong} wrong")
+    return wrong
 
 
 if __name__ == "__main__":
-    arguments = [*sys.argv[1:], "60", "0"][:2] if len(sys.argv) < 3 else sys.argv[1:3]
-    print(f"{main(float(arguments[0]), int(arguments[1]))} puzzles agree")
+    sys.exit(main(*(int(argument) for argument in sys.argv[1:3])) > 0)

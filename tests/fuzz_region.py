@@ -1,20 +1,32 @@
-"""Random small windows against a plain search: `python -m tests.fuzz_region [seconds] [seed]`."""
+"""Random small regions against a plain search: ``python -m tests.fuzz_region [QUESTIONS [SEED]]``.
+
+A question is a region of a random board under random rules (`of_any_rules`), and options: every order, part and
+heuristic, with what starts only in long searches from the first thousand nodes on. The answers come from `best_score`,
+which imports nothing of the region search.
+"""
 
 from __future__ import annotations
 
 import sys
-import time
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from exact.colorpairs.options import Heuristic
+from exact.region.options import ORDERS
 from exact.region.resolve import RegionOptions, RegionResult, RegionStatus, resolve
 from instances.board import EMPTY, Board
 from instances.puzzle import Clue, Puzzle, canonical, rotate
 from instances.verify import verify
-from tests.instances.small_puzzles import planted
+from tests.instances.small_puzzles import of_any_rules, rules_of
+
+HEURISTICS = ["dom-deg", *(heuristic.label for heuristic in Heuristic)]
+LATER = [0, 10, 100, 1000]  # nodes after which parts of long searches begin
+QUESTIONS_OF_A_WINDOW = 10
 
 
 @dataclass(frozen=True)
@@ -26,22 +38,25 @@ class Window:
     cells: list[int]
     donors: list[int]
 
+    @cached_property
+    def expected(self) -> int | None:
+        """`best_score` of the window."""
+        return best_score(self)
+
 
 def random_window(seed: int) -> Window:
     """A region of a small shuffled board; few colours, so that identical and symmetric pieces occur."""
     rng = np.random.default_rng(seed)
-    width, height = (int(n) for n in rng.integers(1, 7, 2))
-    if width * height < 3:
-        width += 3
-    colours = int(rng.integers(1, 9))
-    puzzle, board = planted(seed, width, height, colours, int(rng.integers(0, 4)) if rng.random() < 0.5 else 0)
+    puzzle, board = of_any_rules(seed)
     share = float(rng.choice([0.0, 0.2, 1.0]))
     if rng.random() < 0.3:
         puzzle = _with_clues_of_identical_pieces(rng, puzzle, board)
-    clues = {clue.cell for clue in puzzle.clues}
+    clues = {clue.cell for clue in puzzle.fixed}
     board = _shuffled(rng, puzzle, board, [c for c in range(puzzle.cells) if c not in clues and rng.random() < share])
     count = min(int(rng.integers(3, 10)), puzzle.cells)
-    if rng.random() < 0.7:  # a block or a strip
+    if rng.random() < 0.15 and max(puzzle.width, puzzle.height) >= 4 and min(puzzle.width, puzzle.height) >= 2:
+        cells = _band(rng, puzzle)
+    elif rng.random() < 0.7:  # a block or a strip
         cells = _block(rng, puzzle, count)
     else:
         cells = rng.permutation(puzzle.cells)[:count].tolist()
@@ -52,19 +67,30 @@ def random_window(seed: int) -> Window:
     if rng.random() < 0.25:  # a partial board
         placements = board.placements.copy()
         placements[rng.random(puzzle.cells) < 0.2] = EMPTY
-        board = Board(placements, width, height)
+        board = Board(placements, puzzle.width, puzzle.height).with_blanks(puzzle)
         cells, donors = cells[:5], donors[:1]
     if rng.random() < 0.2:  # clues too, as long as they are freed
-        board = _shuffled(rng, puzzle, board, [cell for cell in (*cells, *donors) if board.placements[cell] >= 0])
+        board = _shuffled(
+            rng,
+            puzzle,
+            board,
+            [cell for cell in (*cells, *donors) if board.placements[cell] >= 0 and cell not in puzzle.holes],
+        )
     if rng.random() < 0.7:
         board = renamed(rng, puzzle, board)
     return Window(puzzle, board, cells, donors)
 
 
+def kind_of(puzzle: Puzzle, quad: list[int] | tuple[int, ...]) -> tuple[int, ...]:
+    """What identical pieces have in common: their colours, turned as far as pieces may be turned."""
+    return canonical(quad) if puzzle.turns else tuple(quad)
+
+
 def _with_clues_of_identical_pieces(rng: np.random.Generator, puzzle: Puzzle, board: Board) -> Puzzle:
     """The puzzle with one to three clues of its solution whose pieces have identical copies."""
-    count = Counter(canonical(quad) for quad in puzzle.pieces.tolist())
-    candidates = [cell for cell, quad in enumerate(board.colours(puzzle).tolist()) if count[canonical(quad)] > 1]
+    count = Counter(kind_of(puzzle, quad) for quad in puzzle.pieces.tolist())
+    cells = [cell for cell in range(puzzle.cells) if cell not in puzzle.holes]
+    candidates = [c for c in cells if count[kind_of(puzzle, puzzle.pieces[board.placements[c] >> 2].tolist())] > 1]
     chosen = rng.permutation(candidates)[: int(rng.integers(1, 4))].tolist()
     return puzzle.with_clues(Clue(cell, *divmod(int(board.placements[cell]), 4)) for cell in chosen)
 
@@ -73,7 +99,8 @@ def renamed(rng: np.random.Generator, puzzle: Puzzle, board: Board) -> Board:
     """The same colours, with identical pieces and equal rotations exchanged at random, on clue cells too."""
     by_colours: dict[tuple[int, ...], list[int]] = defaultdict(list)
     for piece, quad in enumerate(puzzle.pieces.tolist()):
-        by_colours[canonical(quad)].append(piece)
+        if piece < puzzle.piece_count:
+            by_colours[kind_of(puzzle, quad)].append(piece)
     new_piece = {
         piece: int(other)
         for group in by_colours.values()
@@ -81,7 +108,7 @@ def renamed(rng: np.random.Generator, puzzle: Puzzle, board: Board) -> Board:
     }
     placements = board.placements.copy()
     for cell, oriented in enumerate(board.placements.tolist()):
-        if oriented >= 0:
+        if oriented >> 2 in new_piece:
             turns = (puzzle.oriented.reshape(-1, 4, 4)[new_piece[oriented >> 2]] == puzzle.oriented[oriented]).all(
                 axis=1
             )
@@ -104,10 +131,10 @@ def _shuffled(rng: np.random.Generator, puzzle: Puzzle, board: Board, movable: l
 
 def _fitting(puzzle: Puzzle, piece: int, cell: int) -> list[int]:
     """The oriented pieces of ``piece`` that have the rim colour exactly on the rim sides of ``cell``."""
-    grey = puzzle.rim_sides(cell)
+    grey = puzzle.grey_sides(cell)
     return [
         int(piece) * 4 + turn
-        for turn in range(4)
+        for turn in range(4 if puzzle.turns else 1)
         if tuple(colour == 0 for colour in puzzle.oriented[int(piece) * 4 + turn].tolist()) == grey
     ]
 
@@ -119,13 +146,22 @@ def _block(rng: np.random.Generator, puzzle: Puzzle, count: int) -> list[int]:
     return [(top + i) * puzzle.width + left + j for i in range(tall) for j in range(wide)]
 
 
+def _band(rng: np.random.Generator, puzzle: Puzzle) -> list[int]:
+    """Two rows or columns of four or five cells: cyclic spend curves are for bands."""
+    wide = puzzle.width >= 4 and (puzzle.height < 4 or rng.random() < 0.5)
+    length = min(puzzle.width if wide else puzzle.height, int(rng.integers(4, 6)))
+    columns, lines = (length, 2) if wide else (2, length)
+    top, left = int(rng.integers(0, puzzle.height - lines + 1)), int(rng.integers(0, puzzle.width - columns + 1))
+    return [(top + i) * puzzle.width + left + j for i in range(lines) for j in range(columns)]
+
+
 def best_score(window: Window) -> int | None:
     """The best score of all refills by plain depth-first search; None if there is no refill.
 
     It works on colours: identical pieces are not distinguished.
     """
     puzzle = window.puzzle
-    clues = {clue.cell: clue.piece * 4 + clue.rotation for clue in puzzle.clues}
+    clues = {clue.cell: clue.piece * 4 + clue.rotation for clue in puzzle.fixed}
     placements = window.board.placements.copy()
     region = sorted({*window.cells, *window.donors})
     free = [cell for cell in region if cell not in clues]
@@ -133,16 +169,17 @@ def best_score(window: Window) -> int | None:
         placements[cell] = clues.get(cell, EMPTY)
     quads = [tuple(quad) for quad in puzzle.oriented.tolist()]
     shown = [quads[oriented] if oriented >= 0 else None for oriented in placements.tolist()]
-    unused = Counter(canonical(quad) for quad in puzzle.pieces.tolist())
-    unused.subtract(canonical(quad) for quad in shown if quad is not None)
-    unused.subtract(canonical(quads[clue]) for cell, clue in clues.items() if shown[cell] is None)
+    own = [kind_of(puzzle, quad) for quad in puzzle.pieces.tolist()]
+    unused = Counter(own)
+    unused.subtract(own[oriented >> 2] for oriented in placements.tolist() if oriented >= 0)
+    unused.subtract(own[clue >> 2] for cell, clue in clues.items() if shown[cell] is None)
     assert min(unused.values()) >= 0
     fitting = {
         cell: [
             (kind, quad)
             for kind in unused
-            for quad in sorted({rotate(kind, turn) for turn in range(4)})
-            if tuple(colour == 0 for colour in quad) == puzzle.rim_sides(cell)
+            for quad in sorted({rotate(kind, turn) for turn in range(4 if puzzle.turns else 1)})
+            if tuple(colour == 0 for colour in quad) == puzzle.grey_sides(cell)
         ]
         for cell in free
     }
@@ -203,34 +240,74 @@ def check(window: Window, expected: int | None, **options: Any) -> RegionResult:
     return result
 
 
-def main(seconds: float = 60.0, seed: int = 0) -> int:
-    """Check random windows for ``seconds``; returns how many were checked."""
-    check(random_window(0), best_score(random_window(0)))  # compiles before the clock starts
-    began = time.perf_counter()
-    checked = 0
-    while time.perf_counter() - began < seconds:
-        window = random_window(seed + checked)
-        expected = best_score(window)
+def random_options(rng: np.random.Generator) -> dict[str, Any]:
+    """An order, parts of the search switched off or on, and thresholds that small regions reach."""
+
+    def switch(probability: float) -> bool:
+        return bool(rng.random() < probability)
+
+    return {
+        "order": str(rng.choice(ORDERS)),
+        "balance": switch(0.7),
+        "lookahead": switch(0.7),
+        "curves": switch(0.7),
+        "prices": (None, True, False, int(rng.choice(LATER)))[int(rng.integers(4))],
+        "backjumping": switch(0.7),
+        "pairs": switch(0.8),
+        "preemption": switch(0.5),
+        "instantiation": switch(0.5),
+        "heuristic": str(rng.choice(HEURISTICS)),
+        "dynamic_after": int(rng.choice(LATER)),
+        "compare_after": int(rng.choice(LATER)),
+    }
+
+
+def questions(seed: int, windows: int) -> Iterator[tuple[int, Window, dict[str, Any]]]:
+    """Each window with default options, then with random ones: (its seed, the window, options)."""
+    for window_seed in range(seed, seed + windows):
+        window, rng = random_window(window_seed), np.random.default_rng([window_seed, 1])
+        yield window_seed, window, {}
+        for _ in range(QUESTIONS_OF_A_WINDOW - 1):
+            yield window_seed, window, random_options(rng)
+
+
+def ask(window: Window, options: dict[str, Any], target: bool) -> None:
+    """`check` the best refill, or, with ``target``, that the best score is reached and one more is refuted."""
+    if not target or window.expected is None:
+        check(window, window.expected, **options)
+        return
+    for more in (0, 1):
+        result = resolve(
+            window.puzzle,
+            window.board,
+            window.cells,
+            donors=window.donors,
+            target=window.expected + more,
+            options=RegionOptions(**options),
+        )
+        verification = verify(window.puzzle, result.board)
+        assert (result.score >= window.expected) if not more else (result.bound == window.expected), result
+        assert result.status != (RegionStatus.TARGET_REACHED if more else RegionStatus.TARGET_REFUTED), result
+        assert verification.score == result.score <= window.expected or verification.violations, result
+
+
+def main(count: int = 10_000, seed: int = 0) -> int:
+    """Ask ``count`` questions, print how many had each rule, and return how many were answered wrongly."""
+    asked: Counter[str] = Counter()
+    wrong = 0
+    for number, (window_seed, window, options) in enumerate(questions(seed, -(-count // QUESTIONS_OF_A_WINDOW))):
         try:
-            check(window, expected)
-            check(window, expected, balance=False)
-            check(window, expected, lookahead=False)
-            check(window, expected, curves=False)
-            check(window, expected, prices=True)
-            check(window, expected, prices=True, balance=False, lookahead=False)
-            check(window, expected, order="dynamic")
-            check(window, expected, order="dynamic", backjumping=False)
-            check(window, expected, order="dynamic", balance=False, curves=False)
-            check(window, expected, order="dynamic", preemption=True, instantiation=True)
-            check(window, expected, order="dynamic", heuristic="min-expected-gap", balance=False)
-            check(window, expected, order="auto")
-        except BaseException:
-            print(f"seed {seed + checked}", file=sys.stderr)
-            raise
-        checked += 1
-    return checked
+            ask(window, options, target=number % 3 == 2)
+        except Exception as error:
+            wrong += 1
+            print(f"window {window_seed}, {options}: {type(error).__name__}: {error}", file=sys.stderr)
+        asked.update([*rules_of(window.puzzle), "all"])
+        asked[str(options.get("order", "default"))] += 1
+    total = asked.pop("all")
+    print(", ".join(f"{rule} {100 * n / total:.0f}%" for rule, n in asked.most_common()))
+    print(f"{total} questions, {wrong} wrong")
+    return wrong
 
 
 if __name__ == "__main__":
-    arguments = sys.argv[1:]
-    print(main(*(float(a) for a in arguments[:1]), *(int(a) for a in arguments[1:2])), "windows")
+    sys.exit(main(*(int(argument) for argument in sys.argv[1:3])) > 0)

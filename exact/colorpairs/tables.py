@@ -6,8 +6,8 @@ tables then hold only the freed pieces, and the sides that laid pieces show to t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from instances.puzzle import GREY, Puzzle, rotate
 from lns_support.errors import InputError
 
 I32 = npt.NDArray[np.int32]
+Colours = npt.NDArray[Any]
 MAX_COLOURS = 4096
 UNUSABLE = -2
 SLOTS = 6  # most pairs of a piece or a cell: four consecutive, two opposite
@@ -58,10 +59,8 @@ def build_tables(classes: PieceClasses, options: Options) -> tuple[Tables, list[
     puzzle = classes.puzzle
     quads, colours = _dense_colours(classes)
     class_of_piece = [number for number, members in enumerate(classes.members) for _ in members]
-    rotations = [distinct_rotations(quad) if puzzle.turns else range(4) for quad in quads]
     tables = make_tables(
-        oriented=[[rotate(quads[number], rotation) for rotation in range(4)] for number in class_of_piece],
-        rotations=[rotations[number] for number in class_of_piece],
+        quads=[quads[number] for number in class_of_piece],
         class_of_piece=class_of_piece,
         colours=colours,
         neighbour=_neighbours(puzzle),
@@ -74,8 +73,7 @@ def build_tables(classes: PieceClasses, options: Options) -> tuple[Tables, list[
 
 def make_tables(
     *,
-    oriented: list[list[tuple[int, int, int, int]]],
-    rotations: Sequence[Iterable[int]],
+    quads: Sequence[Sequence[int]],
     class_of_piece: list[int],
     colours: int,
     neighbour: I32,
@@ -85,11 +83,13 @@ def make_tables(
 ) -> Tables:
     """The tables of any set of pieces and cells.
 
-    ``oriented``: the colours of each piece in its four rotations, colours numbered 0 to ``colours`` - 1; ``rotations``:
-    those that look different; ``class_of_piece``: equal for duplicates, which are consecutive; ``neighbour``,
-    ``shown``: as in `Tables`; ``turns``: whether pieces may be turned; ``opposite_pairs``: as `Options.opposite`.
+    ``quads``: the colours of each piece unturned, numbered 0 to ``colours`` - 1; ``class_of_piece``: equal for
+    duplicates, which are consecutive; ``neighbour``, ``shown``: as in `Tables`; ``turns``: whether pieces may be
+    turned; ``opposite_pairs``: as `Options.opposite`. A piece has its pairs on all sides, also if it may not be turned:
+    a cell demands a pair by the colours of its sides, wherever they are.
     """
     pieces = len(class_of_piece)
+    oriented = [[rotate(quad, rotation) for rotation in range(4)] for quad in quads]
     quad_table = np.array(oriented, dtype=np.int32).reshape(-1, 4, 4)
     if not turns:
         quad_table[:, 1:] = UNUSABLE
@@ -103,7 +103,7 @@ def make_tables(
     pair_pieces: list[list[int]] = [[]]
     for piece in range(pieces):
         own: list[int] = []
-        for rotation in rotations[piece]:
+        for rotation in distinct_rotations(quads[piece]) if turns else range(4):
             quad = oriented[piece][rotation]
             for span, table in ((1, consecutive), (2, opposite)):
                 first, second = quad[0], quad[span]
@@ -131,7 +131,7 @@ def make_tables(
         pair_pieces.append([])
         opposite[opposite == 0] = len(pair_colours) - 1
 
-    colour_pieces = [[piece for piece in range(pieces) if colour in oriented[piece][0]] for colour in range(colours)]
+    colour_pieces = [[piece for piece in range(pieces) if colour in quads[piece]] for colour in range(colours)]
     colour_pieces.append(list(range(pieces)))
     previous = [p - 1 if p and class_of_piece[p] == class_of_piece[p - 1] else -1 for p in range(pieces)]
     oriented_flat, oriented_start = _flat(pair_oriented)
@@ -143,7 +143,7 @@ def make_tables(
         pieces=pieces,
         cells=len(shown) // 4,
         words=(len(shown) // 4 + 63) // 64,
-        rim_pieces=sum(GREY in quads[0] for quads in oriented),
+        rim_pieces=sum(GREY in quad for quad in quads),
         quad=quad_table.reshape(-1),
         consecutive=consecutive,
         opposite=opposite,
@@ -165,18 +165,22 @@ def make_tables(
 
 
 def _dense_colours(classes: PieceClasses) -> tuple[list[list[int]], int]:
-    """The quads of the piece classes with colours numbered 0..K-1, grey 0, and K.
-
-    If pieces may not be turned, a colour has another number on left and right sides than on upper and lower ones: they
-    never touch, and pairs of numbers then say more.
-    """
-    quads = classes.quads.copy()
-    if not classes.puzzle.turns:
-        quads[:, 1::2] += np.where(quads[:, 1::2] == GREY, 0, quads.max()).astype(np.int32)
+    """The quads of the piece classes with colours numbered 0..K-1, grey 0, and K."""
+    quads = colours_by_axis(classes.quads, classes.puzzle.turns, int(classes.quads.max()))
     colours = np.unique(np.append(quads, GREY))
     if len(colours) > MAX_COLOURS:
         raise InputError(f"{len(colours) - 1} colours; ColorPairs takes at most {MAX_COLOURS - 1}")
     return np.searchsorted(colours, quads).tolist(), len(colours)
+
+
+def colours_by_axis(quads: Colours, turns: bool, most: int) -> Colours:
+    """Quads in which left and right sides have other colours than upper and lower ones, if pieces may not be turned.
+
+    Such sides never touch, so that pairs then say more. ``most``: the largest colour, which is added; grey stays grey.
+    """
+    on_axis = np.array([False, True, False, True]) & ~np.array(turns) & (quads != GREY)
+    split: Colours = quads + (on_axis * most).astype(quads.dtype)
+    return split
 
 
 def _flat(lists: list[list[int]]) -> tuple[I32, I32]:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from exact.colorpairs.options import Heuristic, Options
 from exact.colorpairs.state import State, Switches, empty_state
-from exact.colorpairs.tables import I32, Tables, make_tables
+from exact.colorpairs.tables import I32, Tables, colours_by_axis, make_tables
 from exact.region.scheme import SearchScheme
 from exact.region.state import OUTSIDE, RIM, Ints, RegionPlan, Words
 from lns_support.jit import flat_kernel
@@ -91,19 +91,18 @@ def make_arrays(
     by_group = np.argsort(group, kind="stable")
     free, group = free[by_group], group[by_group]
     oriented = (free[:, None] * 4 + np.arange(4)).ravel()
-    outside = {(int(joint)): int(plan.quads[board[cell], side]) for joint, cell, side in plan.outside}
-    values = np.unique(np.concatenate([[0], plan.quads[oriented].ravel(), list(outside.values())]).astype(np.int64))
-    quads = np.searchsorted(values, plan.quads[oriented])
+    colours = colours_by_axis(plan.quads, turns, int(plan.quads.max()))
+    outside = {int(joint): int(colours[board[cell], side]) for joint, cell, side in plan.outside}
+    values = np.unique(np.concatenate([[0], colours[oriented].ravel(), list(outside.values())]).astype(np.int64))
+    quads = np.searchsorted(values, colours[oriented])
     shown = np.full(plan.around.shape, -1, dtype=np.int32)
     shown[plan.around == RIM] = 0
     beyond = plan.around == OUTSIDE
     shown[beyond] = np.searchsorted(values, [outside[joint] for joint in plan.joint_at[beyond].tolist()])
-    looks = plan.distinct[oriented].reshape(-1, 4)
     class_of_piece = np.unique(group, return_inverse=True)[1].tolist()
     options = Options(heuristic=Heuristic(max(heuristic, 0)), preemption=False)
     tables = make_tables(
-        oriented=[[tuple(quad) for quad in four] for four in quads.reshape(-1, 4, 4).tolist()],
-        rotations=[np.flatnonzero(row).tolist() for row in looks],
+        quads=quads[::4].tolist(),
         class_of_piece=class_of_piece,
         colours=len(values),
         neighbour=np.where(plan.around >= 0, plan.around, -1).astype(np.int32).ravel(),

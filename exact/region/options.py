@@ -22,7 +22,7 @@ class RegionOptions:
     order : {"static", "dynamic", "auto"}
         In which order the cells are decided. "static": in the fixed orders of a search scheme. "dynamic": at each node
         the cell with the fewest candidates (`exact.region.dynamic_search`), without prices. "auto": static, and after
-        5 million nodes both in turns, unless short attempts show that one of them would take far longer.
+        `dynamic_after` nodes both in turns, unless short attempts show that one of them would take far longer.
     balance : bool
         Use the bound by colour balance (`exact.region.balance`).
     lookahead : bool
@@ -30,9 +30,9 @@ class RegionOptions:
     curves : bool
         Limit how many mismatches may be spent by each depth, by a search scheme (`exact.region.scheme`) or spend
         curves (`exact.region.spend_curves`).
-    prices : bool or None
+    prices : bool, int or None
         Use the cost-to-go bound with Lagrangian prices (`exact.region.lagrangian`): from the start (True), never
-        (False), or as soon as the search turns out to be long (None).
+        (False), after so many nodes (int), or as soon as the search turns out to be long (None).
     backjumping : bool
         With the dynamic order: jump back to a decision that explains the dead end, not just to the last one.
     pairs : bool
@@ -44,6 +44,11 @@ class RegionOptions:
         With the dynamic order: where no mismatch is left to spend, a cell with one candidate is decided at once.
     heuristic : str
         With the dynamic order: which cell is decided, "dom-deg" or a name of `exact.colorpairs.options.Heuristic`.
+    dynamic_after : int
+        With the order "auto": node equivalents in the static order before the dynamic order is considered. No attempt
+        or turn is longer at first.
+    compare_after : int
+        Nodes of a level of the proof from which on other searches repeat it, to find the fastest.
 
     Raises
     ------
@@ -55,18 +60,24 @@ class RegionOptions:
     balance: bool = True
     lookahead: bool = True
     curves: bool = True
-    prices: bool | None = None
+    prices: bool | int | None = None
     backjumping: bool = True
     pairs: bool = True
     preemption: bool = False
     instantiation: bool = False
     heuristic: str = "dom-deg"
+    dynamic_after: int = 5_000_000
+    compare_after: int = 2_000
 
     def __post_init__(self) -> None:
         if self.order not in ORDERS:
             raise InputError(f"the order '{self.order}' is not known; expected one of {', '.join(ORDERS)}")
         if self.heuristic != "dom-deg":
             Heuristic.of(self.heuristic)
+
+    def considers_dynamic_order(self, nodes: int | None) -> bool:
+        """Whether a search of so many nodes, None for any number, may turn from the static to the dynamic order."""
+        return nodes is None or nodes > self.dynamic_after
 
 
 def parse_parts(text: str) -> set[str]:

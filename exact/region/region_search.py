@@ -27,7 +27,6 @@ from instances.puzzle import Puzzle
 from instances.verify import verify
 
 _FIRST_ATTEMPT = 100_000  # nodes of the first search for a better refill, before the proof by deepening begins
-_TRY_NONE = 2_000  # nodes; a level that cost less says little about the next one
 _TRY_ALL = 20_000  # nodes; a level that cost less is repeated by all searches, to find the fastest
 _TRY_SOME = 1_000_000  # nodes; a level that cost less is repeated by two other searches
 _FIRST_TURN = 200_000  # nodes of the first turn of each search, if several take turns
@@ -35,17 +34,11 @@ _TABLE_STEPS = 25  # steps of filling tables that take as long as a node without
 _PRICE_DELAY = 0.5  # nodes searched before prices are set, as a share of the cost of setting them
 _PRICE_CHECK = 50_000  # nodes searched before that cost is computed
 _NEVER = 1 << 62
-DYNAMIC_DELAY = 5_000_000  # node equivalents of a search in static order before the dynamic order is considered
 _PROBED_LEVELS = 3  # levels below the question at which both orders are tried then
 _PROBE = 500_000  # node equivalents of such an attempt
 
 Search = StaticSearch | CyclicSearch | DynamicSearch
 """A search of a region for at most r mismatches: it is started, and then advanced by a number of nodes."""
-
-
-def considers_dynamic_order(nodes: int | None) -> bool:
-    """Whether a search of so many nodes, None for any number, may turn to the dynamic order."""
-    return nodes is None or nodes > DYNAMIC_DELAY
 
 
 class RegionSearch:
@@ -62,6 +55,7 @@ class RegionSearch:
         self.options = options
         self.given_verification = verify(puzzle, board)
         self.bounds = int(options.balance), int(options.lookahead)
+        self.longest_turn = max(1, options.dynamic_after)  # node equivalents of the first attempts and turns
         start = with_clues(puzzle, board, cells)
         clue_cells = {clue.cell for clue in puzzle.fixed}
         free = np.array([cell for cell in cells if cell not in clue_cells], dtype=np.int64)
@@ -131,7 +125,7 @@ class RegionSearch:
     def run(
         self,
         target: int | None,
-        prices: bool | None,
+        prices: bool | int | None,
         budget: Budget,
         on_progress: OnProgress | None,
         on_improve: OnImprove | None,
@@ -144,7 +138,10 @@ class RegionSearch:
         root_bound = self._root_bound()
         budget.start()
         try:
-            self.price_delay = {None: _PRICE_CHECK, True: 0, False: _NEVER}[prices]  # nodes
+            self.delays_prices = prices is None  # until they are worth their time
+            self.price_delay = (  # nodes
+                _PRICE_CHECK if prices is None else 0 if prices is True else _NEVER if prices is False else prices
+            )
             self._raise_bound(min(root_bound, self.incumbent))
             if self.price_delay == 0 and not self._settled:
                 self._consider_prices()
@@ -160,7 +157,7 @@ class RegionSearch:
 
     def _search(self) -> None:
         """Alternate searches for a better refill, each with four times the nodes, and levels of the deepening proof."""
-        attempt_nodes = _FIRST_ATTEMPT
+        attempt_nodes = min(_FIRST_ATTEMPT, self.longest_turn)
         while not self._settled and not self.budget.spent:
             goal = self._goal
             if self.allowed is not None:  # one question: no better board is wanted, and no lower level is of use
@@ -197,8 +194,9 @@ class RegionSearch:
         if status != EXHAUSTED:
             return
         cost = self.costs.of(winner)
-        others = [name for name in ranked if name != winner and (name != "dynamic" or cost >= _TRY_ALL)]
-        if cost < _TRY_NONE:
+        least = min(_TRY_ALL, self.options.dynamic_after)
+        others = [name for name in ranked if name != winner and (name != "dynamic" or cost >= least)]
+        if cost < self.options.compare_after:
             return
         for name in others[: len(others) if cost < _TRY_ALL else 2 if cost < _TRY_SOME else 0]:
             if self._settled or self.budget.spent or self.priced is not None:
@@ -219,11 +217,11 @@ class RegionSearch:
         PAUSED if the budget is spent or prices are set.
         """
         used = dict.fromkeys(names, 0)  # nodes
-        goal = _FIRST_TURN  # node equivalents of each search
+        goal = min(_FIRST_TURN, self.longest_turn)  # node equivalents of each search
         while True:
             for name in names:
                 search = self.searches[name]
-                if name == "dynamic" and len(names) > 1 and goal <= DYNAMIC_DELAY:
+                if name == "dynamic" and len(names) > 1 and goal <= self.options.dynamic_after:
                     continue
                 if used[name] == 0:
                     if name == "dynamic" and len(names) > 1:
@@ -260,7 +258,7 @@ class RegionSearch:
                 if self._settled or self.budget.spent:
                     return
                 probe.start(level)
-                limit = _PROBE // probe.NODE_COST
+                limit = max(1, min(_PROBE, self.longest_turn) // probe.NODE_COST)
                 status, nodes = self._run(probe, limit)
                 cost = float(nodes * probe.NODE_COST)
                 if status == EXHAUSTED:
@@ -312,7 +310,7 @@ class RegionSearch:
         if priced.steps == 0:
             self.price_delay = _NEVER
             return
-        if 0 < self.price_delay < _PRICE_DELAY * cost:
+        if self.delays_prices and self.price_delay < _PRICE_DELAY * cost:
             affordable = self.budget.limit is None or cost <= self.budget.limit
             self.price_delay = math.ceil(_PRICE_DELAY * cost) if affordable else _NEVER
             return

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from exact.region.budget import Budget
 from exact.region.options import RegionOptions
 from exact.region.plan import checked_cells
-from exact.region.region_search import RegionSearch, considers_dynamic_order
+from exact.region.region_search import RegionSearch
 from exact.region.result import OnImprove, OnProgress, RegionResult, RegionStatus
 from exact.region.spend_curves import is_band
 from exact.region.validation import verify_rest, with_clues
@@ -96,7 +96,7 @@ def resolve(
         prices = False
     elif target is None and options.curves and is_band(puzzle, search.plan.cells):
         search.use_cyclic_curves()
-    if options.order == "auto" and considers_dynamic_order(nodes):
+    if options.order == "auto" and options.considers_dynamic_order(nodes):
         search.add_dynamic_order()
     return search.run(target, prices, Budget(nodes, seconds), on_progress, on_improve)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache
 
 from instances.puzzle import Puzzle, rotate
@@ -10,51 +11,78 @@ Quad = tuple[int, int, int, int]
 Look = tuple[Quad, ...]
 
 
+class TooMany(Exception):
+    """There is more to try than was allowed."""
+
+
 @cache
-def all_boards(puzzle: Puzzle) -> frozenset[Look]:
+def all_boards(puzzle: Puzzle, most: int | None = None) -> frozenset[Look]:
     """Every perfect board as its colours by cell; boards with swapped duplicate pieces are the same.
 
-    A hole shows grey on all sides.
+    A hole shows grey on all sides. Raises `TooMany` after ``most`` placements.
     """
     holes = set(puzzle.holes)
-    clues = {clue.cell: (clue.piece, clue.rotation) for clue in puzzle.clues}
-    clue_pieces = {clue.piece for clue in puzzle.clues}
-    turns = range(4) if puzzle.turns else (0,)
-    free = [(piece, turn) for piece in range(puzzle.piece_count) if piece not in clue_pieces for turn in turns]
     pieces = puzzle.pieces.tolist()
-    choices: list[list[tuple[int, Quad]]] = []  # by cell: the pieces and quads that its rim or its clue allows
+
+    def looks(piece: int) -> frozenset[Quad]:
+        """A piece as it may be placed: what identical pieces have in common."""
+        return frozenset(rotate(pieces[piece], turn) for turn in (range(4) if puzzle.turns else (0,)))
+
+    clues = {clue.cell: (looks(clue.piece), rotate(pieces[clue.piece], clue.rotation)) for clue in puzzle.clues}
+    clue_pieces = {clue.piece for clue in puzzle.clues}
+    free = Counter(looks(piece) for piece in range(puzzle.piece_count) if piece not in clue_pieces)
+    choices: list[list[tuple[frozenset[Quad] | None, Quad]]] = []  # by cell, what its rim or its clue allows
     for cell in range(puzzle.cells):
         if cell in holes:
-            choices.append([(-1 - cell, (0, 0, 0, 0))])
+            choices.append([(None, (0, 0, 0, 0))])
             continue
-        quads = [(piece, rotate(pieces[piece], turn)) for piece, turn in ([clues[cell]] if cell in clues else free)]
         row, column = divmod(cell, puzzle.width)
         outside = row == 0, column == puzzle.width - 1, row == puzzle.height - 1, column == 0
         beyond = cell - puzzle.width, cell + 1, cell + puzzle.width, cell - 1
         grey = [puzzle.framed if out else other in holes for out, other in zip(outside, beyond, strict=True)]
-        choices.append([(p, quad) for p, quad in quads if [side == 0 for side in quad] == grey])
+        quads = [(None, clues[cell][1])] if cell in clues else [(kind, quad) for kind in free for quad in kind]
+        choices.append([(kind, quad) for kind, quad in quads if [side == 0 for side in quad] == grey])
     boards: set[Look] = set()
     placed: list[Quad] = []
-    used: set[int] = set()
+    tried = 0
 
     def extend(cell: int) -> None:
+        nonlocal tried
         if cell == puzzle.cells:
             boards.add(tuple(placed))
             return
         left = placed[cell - 1][1] if cell % puzzle.width else None
         up = placed[cell - puzzle.width][2] if cell >= puzzle.width else None
-        for piece, quad in choices[cell]:
-            if piece not in used and (left is None or quad[3] == left) and (up is None or quad[0] == up):
-                used.add(piece)
+        for kind, quad in choices[cell]:
+            if (kind is None or free[kind]) and (left is None or quad[3] == left) and (up is None or quad[0] == up):
+                tried += 1
+                if most is not None and tried > most:
+                    raise TooMany
+                free[kind] -= 1
                 placed.append(quad)
                 extend(cell + 1)
                 placed.pop()
-                used.remove(piece)
+                free[kind] += 1
 
     extend(0)
     return frozenset(boards)
 
 
-def count_solutions(puzzle: Puzzle) -> int:
-    """How many perfect boards differ in their colours."""
-    return len(all_boards(puzzle))
+def count_solutions(puzzle: Puzzle, most: int | None = None) -> int:
+    """How many perfect boards differ in their colours; `TooMany` after ``most`` placements."""
+    return len(all_boards(puzzle, most))
+
+
+def rotated_copies_once(puzzle: Puzzle) -> int:
+    """How many perfect boards there are if the rotated copies of one count once."""
+    width, height = puzzle.width, puzzle.height
+    rotations = (1, 2, 3) if width == height else (2,)
+
+    def turned(board: Look, times: int) -> Look:
+        """The board after so many quarter turns clockwise; two keep the shape of any board."""
+        rows = [list(board[row * width : (row + 1) * width]) for row in range(height)]
+        for _ in range(times):
+            rows = [[rotate(quad, 1) for quad in column] for column in zip(*rows[::-1], strict=True)]
+        return tuple(quad for row in rows for quad in row)
+
+    return len({min([board, *(turned(board, times) for times in rotations)]) for board in all_boards(puzzle)})

@@ -12,7 +12,6 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from exact.colorpairs.options import Heuristic
 from exact.colorpairs.state import State
 from exact.measurements.compare_orders import cells_of, main
 from exact.region.dynamic import DynamicSearch
@@ -28,31 +27,11 @@ from instances.formats import load_board, viewer_url, write
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
-from tests.fuzz_region import best_score, check, random_window
 from tests.instances.small_puzzles import planted
 from tests.shared_data import published_boards, shared
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DYNAMIC = RegionOptions("dynamic")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("block", range(6))
-def test_windows_agree_with_a_plain_search_with_and_without_backjumping(block: int) -> None:
-    """Twins, symmetric pieces, clues, donors, empty cells, rectangles: see `test_region`."""
-    for seed in range(100 * block, 100 * block + 100):
-        small = random_window(seed)
-        expected = best_score(small)
-        check(small, expected, order="dynamic")
-        check(small, expected, order="dynamic", backjumping=False)
-        check(small, expected, order="dynamic", balance=False)
-        check(small, expected, order="dynamic", balance=False, curves=False)
-        check(small, expected, order="dynamic", pairs=False)
-        check(small, expected, order="dynamic", preemption=True, instantiation=True)
-        check(small, expected, order="dynamic", preemption=True, balance=False)
-        for heuristic in Heuristic:
-            check(small, expected, order="dynamic", heuristic=heuristic.label, instantiation=seed % 2 > 0)
-        check(small, expected, order="auto")
 
 
 def shuffled(seed: int, colours: int, clues: int = 0) -> tuple[Puzzle, Board]:
@@ -159,17 +138,15 @@ def test_auto_gives_both_orders_turns_and_has_the_same_answers(monkeypatch: pyte
         puzzle, board = shuffled(seed, 2 + seed % 5)
         cells = window(puzzle, 4, 4, 1, 1) if seed % 2 else np.random.default_rng(seed).permutation(42)[:14].tolist()
         expected.append((puzzle, board, cells, resolve(puzzle, board, cells)))
-    monkeypatch.setattr("exact.region.region_search.DYNAMIC_DELAY", 500)
-    monkeypatch.setattr("exact.region.region_search._FIRST_TURN", 200)
-    monkeypatch.setattr("exact.region.region_search._PROBE", 2000)
+    options = RegionOptions("auto", dynamic_after=500)
     started = mock.Mock(side_effect=DynamicSearch.start, autospec=True)
     monkeypatch.setattr(DynamicSearch, "start", lambda search, r: started(search, r))
     for puzzle, board, cells, alone in expected:
-        result = resolve(puzzle, board, cells, options=RegionOptions("auto"))
+        result = resolve(puzzle, board, cells, options=options)
         assert result.proven and result.score == alone.score
-        target = resolve(puzzle, board, cells, target=alone.score + 1, options=RegionOptions("auto"))
+        target = resolve(puzzle, board, cells, target=alone.score + 1, options=options)
         assert target.bound <= alone.score, "one edge more is refuted"
-        again = resolve(puzzle, board, cells, target=alone.score + 1, options=RegionOptions("auto"))
+        again = resolve(puzzle, board, cells, target=alone.score + 1, options=options)
         assert again.nodes == target.nodes and again.work == target.work
         assert target.nodes <= target.work <= DynamicSearch.NODE_COST * target.nodes
         assert alone.work == alone.nodes, "in fixed orders"

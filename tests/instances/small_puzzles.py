@@ -5,33 +5,94 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from instances.board import Board
-from instances.puzzle import Clue, Puzzle
+from instances.board import EMPTY, Board
+from instances.puzzle import Clue, Puzzle, canonical, rotate
 
 
-def planted(seed: int, width: int, height: int, colours: int, clues: int = 0) -> tuple[Puzzle, Board]:
-    """(puzzle, its solution): every inner joint has a uniform colour from 1 to ``colours``."""
+def planted(
+    seed: int,
+    width: int,
+    height: int,
+    colours: int,
+    clues: int = 0,
+    *,
+    border_colours: int = 0,
+    holes: tuple[int, ...] = (),
+    framed: bool = True,
+    turns: bool = True,
+) -> tuple[Puzzle, Board]:
+    """(puzzle, its solution): every inner joint has a uniform colour from 1 to ``colours``.
+
+    ``border_colours``: the joints between two cells on the rim have as many colours of their own; 0 = those of all.
+    """
     rng = np.random.default_rng(seed)
-    cells = width * height
     across = np.zeros((height, width + 1), dtype=np.int32)
     across[:, 1:-1] = rng.integers(1, colours + 1, (height, width - 1))
     down = np.zeros((height + 1, width), dtype=np.int32)
     down[1:-1] = rng.integers(1, colours + 1, (height - 1, width))
+    if not framed:
+        across[:, [0, -1]] = rng.integers(1, colours + 1, (height, 2))
+        down[[0, -1]] = rng.integers(1, colours + 1, (2, width))
+    if border_colours:
+        across[[0, -1], 1:-1] = rng.integers(colours + 1, colours + border_colours + 1, (2, width - 1))
+        down[1:-1, [0, -1]] = rng.integers(colours + 1, colours + border_colours + 1, (height - 1, 2))
+    for row, column in (divmod(cell, width) for cell in holes):
+        across[row, column : column + 2] = down[row : row + 2, column] = 0
     quads = np.stack([down[:-1], across[:, 1:], down[1:], across[:, :-1]], axis=2).reshape(-1, 4)
-    cell_of = rng.permutation(cells)  # piece -> the cell where it lies
-    turns = rng.integers(0, 4, cells)  # piece -> its rotation there
-    pieces = np.array([np.roll(quads[cell], -turn) for cell, turn in zip(cell_of, turns, strict=True)])
-    placements = np.empty(cells, dtype=np.int32)
-    placements[cell_of] = 4 * np.arange(cells) + turns
-    pinned = rng.permutation(cells)[:clues]
-    puzzle = Puzzle(
-        pieces,
+    cell_of = rng.permutation(
+        np.delete(np.arange(width * height), np.array(holes, dtype=int))
+    )  # piece -> the cell where it lies
+    rotation = rng.integers(0, 4 if turns else 1, len(cell_of))  # piece -> its rotation there
+    pieces = np.array([np.roll(quads[cell], -turn) for cell, turn in zip(cell_of, rotation, strict=True)])
+    placements = np.full(width * height, EMPTY, dtype=np.int32)
+    placements[cell_of] = 4 * np.arange(len(cell_of)) + rotation
+    pinned = rng.permutation(len(cell_of))[:clues].tolist()
+    given = tuple(Clue(int(cell_of[piece]), piece, int(rotation[piece])) for piece in pinned)
+    puzzle = Puzzle(pieces, width, height, given, f"planted-{seed}", holes=holes, framed=framed, turns=turns)
+    return puzzle, Board(placements, width, height).with_blanks(puzzle)
+
+
+def of_any_rules(seed: int, most: int = 36) -> tuple[Puzzle, Board]:
+    """(puzzle, its solution) of at most ``most`` cells, up to 6 x 6, each rule of `Puzzle` with or without the others.
+
+    Few colours, so that identical and symmetric pieces occur.
+    """
+    rng = np.random.default_rng(seed)
+    while True:
+        width, height = (int(n) for n in rng.integers(1, 7, 2))
+        if 3 <= width * height <= most:
+            break
+    framed = bool(rng.random() < 0.7)
+    holes: tuple[int, ...] = ()
+    if rng.random() < 0.35:
+        count = int(rng.integers(1, 1 + max(1, width * height // 4)))
+        holes = tuple(rng.permutation(width * height)[:count].tolist())
+    return planted(
+        int(rng.integers(1 << 30)),
         width,
         height,
-        tuple(Clue(int(cell_of[piece]), int(piece), int(turns[piece])) for piece in pinned),
-        f"planted-{seed}",
+        int(rng.integers(1, 9)),
+        min(int(rng.integers(0, 4)), width * height - len(holes)) if rng.random() < 0.5 else 0,
+        border_colours=int(rng.integers(1, 4)) if framed and rng.random() < 0.4 else 0,
+        holes=holes,
+        framed=framed,
+        turns=bool(rng.random() < 0.65),
     )
-    return puzzle, Board(placements, width, height)
+
+
+def rules_of(puzzle: Puzzle) -> set[str]:
+    """The rules of a puzzle and what else its pieces or shape have that a search could get wrong."""
+    pieces = puzzle.pieces[: puzzle.piece_count].tolist()
+    kinds = {canonical(quad) if puzzle.turns else tuple(quad) for quad in pieces}
+    border = {quad[(side + 1) % 4] for quad in pieces for side in range(4) if quad[side] == 0} - {0}
+    present = {
+        "clues": bool(puzzle.clues),
+        "one row": min(puzzle.width, puzzle.height) == 1,
+        "identical pieces": len(kinds) < len(pieces),
+        "symmetric pieces": any(rotate(quad, 2) == tuple(quad) for quad in pieces),
+        "several border colours": puzzle.framed and len(border) > 1,
+    }
+    return {*puzzle.rules, *(name for name, there in present.items() if there)} or {"none"}
 
 
 @st.composite

@@ -1,0 +1,107 @@
+"""Regions and counts under every rule, order and option against brute force, with fixed seeds.
+
+See `tests.fuzz_region` and `tests.fuzz_exact`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from exact.region.cyclic import CyclicSearch
+from exact.region.dynamic import DynamicSearch
+from exact.region.lagrangian import LagrangianSearch
+from exact.region.options import ORDERS
+from exact.region.region_search import RegionSearch
+from exact.region.resolve import RegionOptions, resolve
+from exact.region.windows import rows
+from instances.board import Board
+from instances.duplicates import normalise_clue_pieces
+from instances.puzzle import Puzzle
+from instances.verify import verify
+from tests import fuzz_exact, fuzz_region
+from tests.fuzz_region import HEURISTICS, questions, random_window
+from tests.instances.small_puzzles import planted, rules_of
+
+
+@pytest.mark.parametrize("seed", [10_000, 20_000])
+def test_regions(seed: int) -> None:
+    assert fuzz_region.main(1_500, seed) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [110_000, 120_000])
+def test_regions_for_a_minute(seed: int) -> None:
+    assert fuzz_region.main(12_000, seed) == 0
+
+
+def test_counts() -> None:
+    assert fuzz_exact.main(600, 10_000) == 0
+
+
+@pytest.mark.slow
+def test_counts_for_a_minute() -> None:
+    assert fuzz_exact.main(4_000, 110_000) == 0
+
+
+def test_the_questions_cover_every_rule_and_option() -> None:
+    asked = list(questions(10_000, 300))
+    rules = Counter(rule for _, window, _ in asked for rule in rules_of(window.puzzle))
+    share = {rule: number / len(asked) for rule, number in rules.items()}
+    assert min(share["no turns"], share["holes"]) > 0.2, share
+    assert len(share) >= 8 and min(share.values()) > 0.05, share
+    drawn = Counter((name, value) for _, _, options in asked for name, value in options.items())
+    assert all(drawn["order", order] > 600 for order in ORDERS)
+    assert all(drawn["heuristic", heuristic] > 200 for heuristic in HEURISTICS)
+
+    counts = [puzzle for puzzle, _, _, _ in islice(fuzz_exact.questions(10_000), 1000)]
+    share = {rule: n / 1000 for rule, n in Counter(rule for puzzle in counts for rule in rules_of(puzzle)).items()}
+    assert len(share) >= 8 and min(share.values()) > 0.05, share
+
+    windows = [random_window(seed) for seed in range(10_000, 10_600)]
+    assert sum(bool(w.donors) for w in windows) > 50
+    assert sum(w.board.placed < w.puzzle.piece_count for w in windows) > 50
+    assert sum(normalise_clue_pieces(w.puzzle, w.board) != w.board for w in windows) > 50
+    assert sum(bool(verify(w.puzzle, w.board).violations) for w in windows) > 10
+    assert sum(resolve(w.puzzle, w.board, w.cells, donors=w.donors).improved for w in windows[:200]) > 30
+
+
+def test_the_questions_reach_what_only_long_searches_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The dynamic order after the static one, cyclic spend curves, and prices after some nodes."""
+    reached: Counter[str] = Counter()
+
+    def counted(name: str, function: object) -> object:
+        def call(*args: object, **kwargs: object) -> object:
+            reached[name] += 1
+            return function(*args, **kwargs)  # type: ignore[operator]
+
+        return call
+
+    monkeypatch.setattr(RegionSearch, "_probe", counted("probe", RegionSearch._probe))
+    monkeypatch.setattr(CyclicSearch, "start", counted("cyclic", CyclicSearch.start))
+    monkeypatch.setattr(LagrangianSearch, "set_prices", counted("prices", LagrangianSearch.set_prices))
+    monkeypatch.setattr(DynamicSearch, "copy", counted("probe of the dynamic order", DynamicSearch.copy))
+    assert fuzz_region.main(1_000, 30_000) == 0
+    assert min(reached[name] for name in ("probe", "cyclic", "prices", "probe of the dynamic order")) > 20, reached
+
+
+def test_a_piece_that_may_not_be_turned_offers_the_pairs_of_all_its_sides() -> None:
+    """The smallest false proof there was: one of three edges was called the best, and all three can match."""
+    puzzle = Puzzle(np.array([[0, 0, 5, 0], [1, 0, 0, 0], [5, 0, 1, 0], [5, 0, 5, 0]]), 1, 4, turns=False)
+    board = Board(np.array([0, 8, 12, 4]), 1, 4)
+    assert verify(puzzle, board).score == 1
+    for order in ORDERS:
+        result = resolve(puzzle, board, range(4), options=RegionOptions(order, dynamic_after=0))
+        assert result.proven and result.score == 3
+
+    tetravex, solution = planted(2, 9, 9, 6, framed=False, turns=False)
+    placements = solution.placements.copy()
+    placements[[0, 40]] = placements[[40, 0]]
+    damaged, region = Board(placements, 9, 9), rows(tetravex, 0, 6)
+    for order in ORDERS:
+        options = RegionOptions(order, dynamic_after=100)
+        result = resolve(tetravex, damaged, region, target=144, nodes=200_000, options=options)
+        assert result.bound == 144, order
