@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from exact.colorpairs.options import Heuristic
-from exact.region.options import ORDERS
+from exact.region.options import HALVED_FROM, ORDERS
 from exact.region.resolve import RegionOptions, RegionResult, RegionStatus, resolve
 from instances.board import EMPTY, Board
 from instances.puzzle import Clue, Puzzle, canonical, rotate
@@ -259,6 +259,7 @@ def random_options(rng: np.random.Generator) -> dict[str, Any]:
         "heuristic": str(rng.choice(HEURISTICS)),
         "dynamic_after": int(rng.choice(LATER)),
         "compare_after": int(rng.choice(LATER)),
+        "halved_from": HALVED_FROM if rng.random() < 0.3 else (2, 4, 6, 8),
     }
 
 
@@ -286,7 +287,8 @@ def ask(window: Window, options: dict[str, Any], target: bool) -> None:
             options=RegionOptions(**options),
         )
         verification = verify(window.puzzle, result.board)
-        assert (result.score >= window.expected) if not more else (result.bound == window.expected), result
+        refuted = result.bound == window.expected or not result.legal  # else the bound is the score of the given board
+        assert (result.score >= window.expected) if not more else refuted, result
         assert result.status != (RegionStatus.TARGET_REACHED if more else RegionStatus.TARGET_REFUTED), result
         assert verification.score == result.score <= window.expected or verification.violations, result
 

@@ -11,6 +11,8 @@ from lns_support.errors import InputError
 ORDERS = ("auto", "static", "dynamic")
 PARTS = ("balance", "lookahead", "curves", "prices", "backjumping", "pairs")
 """Parts of the search that the measurements can switch off."""
+HALVED_FROM = (8, 14, 24, 36)
+"""Cells from which on a search scheme halves a region once, twice, ..., one within the other."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,8 @@ class RegionOptions:
         or turn is longer at first.
     compare_after : int
         Nodes of a level of the proof from which on other searches repeat it, to find the fastest.
+    halved_from : tuple of int
+        Cells from which on a search scheme halves the region once, twice, ...
 
     Raises
     ------
@@ -68,6 +72,7 @@ class RegionOptions:
     heuristic: str = "dom-deg"
     dynamic_after: int = 5_000_000
     compare_after: int = 2_000
+    halved_from: tuple[int, ...] = HALVED_FROM
 
     def __post_init__(self) -> None:
         if self.order not in ORDERS:

@@ -73,7 +73,7 @@ class RegionSearch:
         self.priced: LagrangianSearch | None = None
         self.dynamic: DynamicSearch | None = None
         self.costs = SearchCosts()
-        self.shape = RegionShape(puzzle, self.plan, self.spare)
+        self.shape = RegionShape(puzzle, self.plan, self.spare, options.halved_from)
         self.static = StaticSearch(
             self.shape,
             self.state,

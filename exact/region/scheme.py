@@ -31,6 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from exact.region.estimate import EstimateModel, choose_order, estimate_model, sort_cells
+from exact.region.options import HALVED_FROM
 from exact.region.state import Ints, RegionPlan
 from instances.puzzle import Puzzle
 from lns_support.jit import inline_kernel, kernel
@@ -38,7 +39,6 @@ from lns_support.jit import inline_kernel, kernel
 _MAX_SPLIT = 40  # mismatches; a block that may have more is filled directly
 DIRECT = -2  # instead of a share: the block is filled directly
 _MIN_BLOCK = 4  # cells; a smaller block is not split
-_CELLS_OF_LEVELS = (0, 8, 14, 24, 36)  # a region is halved k times, one within the other, from so many cells on
 _MOST_STEPS = (6, 12, 20, _MAX_SPLIT)  # mismatches that a scheme is made for
 
 
@@ -75,12 +75,15 @@ def direct_scheme(order: Ints) -> SearchScheme:
 class RegionShape:
     """What a scheme depends on: equal for regions of the same cells with the same cells filled around them.
 
-    ``spare``: free pieces that will be left over.
+    ``spare``: free pieces that will be left over; ``halved_from``: see `RegionOptions`.
     """
 
-    def __init__(self, puzzle: Puzzle, plan: RegionPlan, spare: int) -> None:
+    def __init__(
+        self, puzzle: Puzzle, plan: RegionPlan, spare: int, halved_from: tuple[int, ...] = HALVED_FROM
+    ) -> None:
         self.puzzle, self.plan, self.spare = puzzle, plan, spare
-        self.key = (plan.cells.tobytes(), plan.around.tobytes(), spare)
+        self.levels = sum(len(plan.cells) >= cells for cells in halved_from)
+        self.key = (plan.cells.tobytes(), plan.around.tobytes(), spare, self.levels)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, RegionShape) and self.key == other.key and self.puzzle == other.puzzle
@@ -113,8 +116,7 @@ def scheme_for(shape: RegionShape, r: int) -> SearchScheme:
 def make_scheme(shape: RegionShape, most: int) -> SearchScheme:
     """The scheme of a region for questions of at most ``most`` mismatches or fewer."""
     n = len(shape.plan.cells)
-    levels = sum(n >= cells for cells in _CELLS_OF_LEVELS) - 1
-    stages = sum(4**level for level in range(levels + 1))
+    stages = sum(4**level for level in range(shape.levels + 1))
     scheme = SearchScheme(
         cells=np.zeros(0, dtype=np.int64),
         first_slot=np.full(stages, -1, dtype=np.int64),
@@ -127,7 +129,7 @@ def make_scheme(shape: RegionShape, most: int) -> SearchScheme:
         limit=np.zeros(0, dtype=np.int64),
     )
     orders = np.zeros((stages, n), dtype=np.int64)  # of a stage that is direct
-    plan_stages(levels, most, estimate_model(shape.plan, shape.puzzle.width, shape.spare), scheme, orders)
+    plan_stages(shape.levels, most, estimate_model(shape.plan, shape.puzzle.width, shape.spare), scheme, orders)
     reached = np.flatnonzero(reached_directly(scheme.parts, scheme.share, scheme.length, most))
     scheme.first_slot[reached] = np.cumsum(scheme.length[reached]) - scheme.length[reached]
     cells = np.concatenate([orders[stage, : scheme.length[stage]] for stage in reached.tolist()])

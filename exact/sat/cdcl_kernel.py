@@ -417,7 +417,7 @@ def advance(s: Solver, conflicts: int) -> int:
         s.integers[DECISIONS] += 1
         s.level_begin[s.integers[LEVEL]] = s.integers[TRAIL]
         s.integers[LEVEL] += 1
-        assign(s, 2 * v + s.phase[v], NO_REASON)
+        assign(s, 2 * v + int(s.phase[v]), NO_REASON)
 
 
 @flat_kernel

@@ -21,7 +21,6 @@ from exact.region.scheme import (
     DIRECT,
     RegionShape,
     SearchScheme,
-    cached_scheme,
     direct_scheme,
     make_scheme,
     scheme_for,
@@ -35,26 +34,9 @@ from instances.duplicates import normalise_clue_pieces
 from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
-from tests.fuzz_region import best_score, check, random_window
+from tests.fuzz_region import best_score, random_window
 from tests.instances.small_puzzles import planted
 from tests.shared_data import published_boards, shared
-
-
-def test_schemes_agree_with_a_plain_search_when_small_windows_are_halved(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("exact.region.scheme._CELLS_OF_LEVELS", (0, 4, 6, 8, 9))
-    monkeypatch.setattr("exact.region.static._slots", static._slots.__wrapped__)
-    monkeypatch.setattr("exact.region.static.cached_scheme", cached_scheme.__wrapped__)
-    split = 0
-    for seed in range(600):
-        window = random_window(seed)
-        expected = best_score(window)
-        check(window, expected)
-        check(window, expected, balance=False, lookahead=False)
-        if expected is not None:
-            result = resolve(window.puzzle, window.board, window.cells, donors=window.donors, target=expected + 1)
-            assert result.bound == expected and not result.score > expected
-        split += len(window.cells) >= 4
-    assert split > 200
 
 
 def _ways(plan: RegionPlan, scheme: SearchScheme, stage: int, mismatched: np.ndarray, allowed: int) -> int:
