@@ -9,6 +9,8 @@
 # make fuzz       random checks against brute force: 100,000 questions of regions and 20,000 counts of the exact solvers;
 #                 then 20,000 damaged studies and 20,000 damaged runs; 1,000 round trips of formats, 10,000 dialects
 #                 and 20,000 damaged files of puzzles
+# make queue      weeks of work in tuning/queue.toml, at the lowest priority on one core (WORKERS=2: two); Ctrl-C and
+#                 SIGTERM save it, the same command goes on; DATA=DIR has the public instances (../shared/instances)
 # make lock       bring the lock files in line with pyproject.toml; UPGRADE=1 takes the newest versions
 # make clean      remove .venv/ and what the above made
 PYTHON ?= $(firstword $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -19,10 +21,11 @@ TIME ?= 60
 INSTANCE ?= like-e2-16x16
 WORKERS ?= 2
 SEED ?= 1
+DATA ?= ../shared/instances
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes $(if $(UPGRADE),--upgrade) pyproject.toml
 
-.PHONY: install solve test test-slow test-all test-web lint docs dist bench fuzz lock clean
+.PHONY: install solve test test-slow test-all test-web lint docs dist bench fuzz queue lock clean
 
 install: .venv/.installed
 
@@ -78,6 +81,10 @@ fuzz: install
 	@$(BIN)/python -m tests.fuzz_study 20000 $(SEED)
 	@$(BIN)/python -m tests.fuzz_run 20000 $(SEED)
 	@$(BIN)/python -m tests.fuzz_formats 1000 10000 20000 $(SEED)
+
+queue: export DATA := $(DATA)
+queue: install
+	@$(BIN)/python -m tuning.queue --workers $(if $(filter file,$(origin WORKERS)),1,$(WORKERS)) --data "$$DATA"
 
 lock: install
 	$(PIP) uv
