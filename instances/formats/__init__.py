@@ -19,6 +19,7 @@ the letters), ``solution``, ``best``, ``cells`` (any dialect), ``clues``, ``meta
 from instances.formats.base import Document
 from instances.formats.best import best_json
 from instances.formats.reading import (
+    HELD,
     load_board,
     load_puzzle,
     read,
@@ -36,6 +37,7 @@ from lns_support.files import atomic_write
 
 __all__ = [
     "FORMATS",
+    "HELD",
     "Document",
     "atomic_write",
     "best_json",

@@ -2,7 +2,8 @@
 
 ``placements`` has [piece, rotation] for each cell, row by row; pieces count from 0 in file order, rotations are
 clockwise quarter turns, null is an empty cell or a hole. ``url`` is empty if a viewer URL has no letter for some
-colour.
+colour. ``set_sha256`` is the key of the pieces in any numbering, and ``numbering`` has the number of each piece in the
+set and its turns (`instances.piece_set`); null if the set has no order of its own.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from instances.formats import viewer, viewer_text
 from instances.formats.base import Document, Format, Source, Target
 from instances.formats.shipped import shipped_instances
 from instances.formats.text import board_shape
+from instances.piece_set import numbering, set_sha256, translate, translation
 from instances.puzzle import MAX_CELLS, Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
@@ -63,6 +65,8 @@ def best_json(puzzle: Puzzle, board: Board, *, instance: str, seed: int, elapsed
         "seed": seed,
         "elapsed_s": elapsed_s,
         "url": viewer_text.url_if_any(puzzle, board),
+        "set_sha256": set_sha256(puzzle),
+        "numbering": numbering(puzzle),
     }
 
 
@@ -87,12 +91,11 @@ def read(source: Source) -> Document:
     """Read the board. Its puzzle is the one given, else the instance that the file names, else that of its URL."""
     best = _parse(source.text)
     notes: list[str] = []
-    instance, puzzle = best.instance, source.puzzle
+    instance, puzzle, board = best.instance, source.puzzle, best.board
     if puzzle is not None:
-        _check(best, puzzle, notes)
+        board = _board_of(best, puzzle, source, notes)
     elif (located := _find_instance(best, source, notes)) is not None:
         instance, puzzle = located
-    board = best.board
     if puzzle is None:
         if not best.url:
             notes.append(f"instance {quoted(best.instance)} not found, and there is no url to define it")
@@ -143,17 +146,25 @@ def _parse(text: str) -> _Best:
     return _Best(instance, sha256, score, max_score, Board.from_pairs(pairs, width, height), url)
 
 
-def _check(best: _Best, puzzle: Puzzle, notes: list[str]) -> None:
-    """Raise InputError unless ``puzzle`` has the file's hash, or its pieces show the same board as the url."""
+def _board_of(best: _Best, puzzle: Puzzle, source: Source, notes: list[str]) -> Board:
+    """The board as one of ``puzzle``.
+
+    Raises InputError unless ``puzzle`` has the file's hash, or its pieces show the same board as the url, or those of
+    the url are its pieces in another numbering.
+    """
     best.board.check_shape(puzzle)
     if puzzle.sha256 == best.sha256:
-        return
+        return best.board
     if best.url:
         letters = viewer_text.parse(best.url, puzzle, [])
         quads = [None if quad[0] < 0 else tuple(quad) for quad in best.board.colours(puzzle).tolist()]
         if quads == list(letters.quads):
             notes.append(f"made for {quoted(best.instance)}, whose pieces on the board are those of {puzzle.name}")
-            return
+            return best.board
+        shown = _from_url(best, source)
+        if shown.puzzle is not None and shown.board is not None and translation(shown.puzzle, puzzle) is not None:
+            notes.append(f"made for {quoted(best.instance)}, which numbers the pieces of {puzzle.name} otherwise")
+            return translate(shown.board, shown.puzzle, puzzle)
     raise InputError(
         f"made for {quoted(best.instance)} (sha256 {best.sha256[:12]}…); expected a board of {puzzle.name} "
         f"(sha256 {puzzle.sha256[:12]}…)"
