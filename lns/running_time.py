@@ -35,8 +35,8 @@ class RunningTime:
             if seconds > GAP_S and used - self._last[2] < seconds / 2:
                 self._gaps.append((now, now - self._last[0]))
                 log.warning(
-                    "the process did not run for %.0f s (it was stopped, or the machine slept); the time of search goes "
-                    "on without them",
+                    "the process did not run for %.0f s (it was stopped, or the machine slept); "
+                    "they do not count as search",
                     seconds,
                 )
             self._last = look

@@ -3,7 +3,7 @@
 ``placements`` has [piece, rotation] for each cell, row by row; pieces count from 0 in file order, rotations are
 clockwise quarter turns, null is an empty cell or a hole. ``url`` is empty if a viewer URL has no letter for some
 colour. ``set_sha256`` is the key of the pieces in any numbering, and ``numbering`` has the number of each piece in the
-set and its turns (`instances.piece_set`); null if the set has no order of its own.
+set and its turns (`instances.piece_set`); it is empty if the set has no order of its own. Older files have neither.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def best_json(puzzle: Puzzle, board: Board, *, instance: str, seed: int, elapsed
         "elapsed_s": elapsed_s,
         "url": viewer_text.url_if_any(puzzle, board),
         "set_sha256": set_sha256(puzzle),
-        "numbering": numbering(puzzle),
+        "numbering": [list(pair) for pair in numbering(puzzle) or ()],
     }
 
 
@@ -122,9 +122,10 @@ def _parse(text: str) -> _Best:
     fields = JsonFields(json_object(text))
     fields.integer("schema", 1, 1)
     instance = fields.text("instance", _MAX_URL)
+    for name in ("instance_sha256", *["set_sha256"] * ("set_sha256" in fields)):
+        if not _HEX.fullmatch(sha256 := fields.text(name, 64)):
+            raise InputError(f"'{name}': {describe_found(sha256)}; expected 64 hexadecimal digits")
     sha256 = fields.text("instance_sha256", 64)
-    if not _HEX.fullmatch(sha256):
-        raise InputError(f"'instance_sha256': {describe_found(sha256)}; expected 64 hexadecimal digits")
     width = fields.integer("width", 1, MAX_CELLS)
     height = fields.integer("height", 1, MAX_CELLS)
     board_shape(width, height)
@@ -138,6 +139,8 @@ def _parse(text: str) -> _Best:
         else bounded_row(entry, [(0, cells - 1), (0, 3)], f"cell {cell} of 'placements'", "piece, rotation")
         for cell, entry in enumerate(fields.array("placements", cells))
     ]
+    for entry in fields.array("numbering", default=[]):
+        bounded_row(entry, [(0, cells - 1), (0, 3)], "an entry of 'numbering'", "piece, rotation")
     bounded_integer(fields.get("seed"), 0, _MAX_SEED, "'seed'")
     fields.number("elapsed_s", 0, _MAX_SECONDS)
     url = fields.text("url", _MAX_URL)

@@ -70,7 +70,7 @@ def read(
         _check_number(document, made)
     except InputError as error:
         raise error.at(where) from None
-    return _with_facts(document, puzzle)
+    return with_facts(document, puzzle)
 
 
 def parse(
@@ -110,7 +110,7 @@ def parse(
     form, option = (None, None) if format is None else by_name(format)
     document = read_by_evidence(made) if form is None else form.read(replace(made, option=option))
     _check_number(document, made)
-    return _with_facts(document, puzzle)
+    return with_facts(document, puzzle)
 
 
 def _check_number(document: Document, source: Source) -> None:
@@ -121,7 +121,7 @@ def _check_number(document: Document, source: Source) -> None:
         raise InputError(f"there is no board {source.number}; expected a number up to {boards}, as this holds {held}")
 
 
-def _with_facts(document: Document, known: Puzzle | None) -> Document:
+def with_facts(document: Document, known: Puzzle | None) -> Document:
     """The document with notes: what its puzzle is, if the caller does not know it, and which clues its board holds."""
     puzzle, board = document.puzzle, document.board
     if puzzle is None:
