@@ -20,7 +20,6 @@ Quad = tuple[int, int, int, int]
 _SET = "dc895f1ea95194b626af3de6f5d855e4d322ae11872d9869a1701c8617358f15"
 _NUMBERED = "5ac5e3d1dad592dedecc5b32f62cfb85fc46daff91b76a774e24df0e29382424"  # in the usual numbering
 SWAPPED = (111, 112)  # the pieces, counted from 0, that two files in circulation have exchanged
-# The official clues, each as the hash of its cell and the colours that lie there, named as `colour_ranks` does.
 STARTER = 135  # the cell of the starter clue
 # The official clues by cell, each as the hash of its cell and the colours that lie there, named as `colour_ranks` does.
 _CLUES = {

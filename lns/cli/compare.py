@@ -92,7 +92,7 @@ def _table(runs: Sequence[RunSummary]) -> list[str]:
     heads, rows = _rows(runs)
     lines = [["", *heads], *([_letter(number), *row] for number, row in enumerate(rows))]
     lines = [[cell if at != 1 else cut_middle(cell, 32) for at, cell in enumerate(line)] for line in lines]
-    return aligned(lines, left=(0, 1, 2), repeated=2).split("\n")
+    return aligned(lines, left=(0, 1, 2, 8), repeated=2).split("\n")
 
 
 def _letter(number: int) -> str:

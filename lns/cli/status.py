@@ -130,15 +130,8 @@ def _min_score(summary: RunSummary, min_score: int | None) -> int:
 
 
 _HEADS = ["run", "instance", "clues", "best", "found", "state", "boards", "search", "time", "speed", "workers"]
-_LEAST_WANTED = [
-    "search",
-    "workers",
-    "speed",
-    "boards",
-    "found",
-    "time",
-    "clues",
-]  # what a narrow terminal does without first
+# What a narrow terminal does without first:
+_LEAST_WANTED = ["search", "workers", "speed", "boards", "found", "time", "clues"]
 
 
 def _row(summary: RunSummary, min_score: int | None) -> list[str]:

@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from instances.board import Board
+from instances.duplicates import normalise_clue_pieces
 from instances.piece_set import translate, translated_clues
+from instances.puzzle import Puzzle
 from lns import params as parameters
 from lns.engine import FoundBoard
 from lns.engines import make_engine
@@ -43,8 +46,8 @@ def merge_runs(paths: Sequence[Path], target: Path) -> Merged:
     """Make a run directory that holds what several runs of the same pieces, in any numbering, and clues found.
 
     Every board is translated to the numbering of the first run and verified there. Boards that differ only by swapped
-    duplicate pieces are kept once. Times of search and
-    statistics are added. The islands of the first run can be continued; those of the others end here.
+    duplicate pieces are kept once. Times of search and statistics are added. The islands of the first run can be
+    continued; those of the others end here.
 
     Parameters
     ----------
@@ -91,7 +94,7 @@ def merge_runs(paths: Sequence[Path], target: Path) -> Merged:
             default=(None, first),
         )
         if best is not None:
-            board = translate(best.board, best_run.puzzle, first.puzzle)
+            board = _in_numbering_of(directory.pinned_puzzle, best_run, best.board)
             directory.write_best(directory.best_fields(board, history.elapsed_s))
             directory.draw(board)
         islands = _islands(directory, first)
@@ -110,14 +113,20 @@ def _check_same_clues(first: RunSummary, other: RunSummary) -> None:
         ("pinned cells", first.settings.pins, other.settings.pins),
     ):
         translated = translated_clues(other.puzzle, first.puzzle, of_other)
-        shown = [
-            {(each.cell, *first.puzzle.oriented[each.oriented]) for each in some} for some in (of_first, translated)
-        ]
-        if shown[0] != shown[1]:
+        lying, expected = (
+            {(clue.cell, *first.puzzle.oriented[clue.oriented]) for clue in clues} for clues in (translated, of_first)
+        )
+        if lying != expected:
             raise InputError(
                 f"has other {what} than {first.path} (clues: {other.clues}, not {first.clues}); expected the same",
                 other.path,
             )
+
+
+def _in_numbering_of(puzzle: Puzzle, run: RunSummary, board: Board) -> Board:
+    """A board of a run as one of the merged run; the cells of clues have the clues' own pieces."""
+    carried = translate(board, run.puzzle, puzzle)
+    return carried if carried is board else normalise_clue_pieces(puzzle, carried)
 
 
 def _merged_history(runs: Sequence[RunSummary]) -> RunHistory:
@@ -155,7 +164,7 @@ def _copy_boards(
     for run in runs:
         for entry in BoardLogReader(run.path, run.puzzle).read():
             if isinstance(entry, LoggedBoard):
-                entry = replace(entry, board=translate(entry.board, run.puzzle, puzzle))
+                entry = replace(entry, board=_in_numbering_of(puzzle, run, entry.board))
             if not isinstance(entry, LoggedBoard) or not is_verified(entry, puzzle):
                 damaged += 1
                 continue

@@ -303,3 +303,15 @@ def test_runs_in_two_numberings_are_merged_and_every_board_is_verified(
     assert main(["merge", str(two), str(numberings / "c"), "-o", str(tmp_path / "no")]) == 2
     error = capsys.readouterr().err
     assert "has other clues than" in error and "(clues: 1, not none)" in error and not (tmp_path / "no").exists()
+
+
+def test_merged_boards_have_the_clues_own_pieces_where_some_are_identical(tmp_path: Path) -> None:
+    puzzle, solution = lns.generate("uniform", width=5, colours=2, seed=3, clues=4)
+    assert len({tuple(sorted(quad)) for quad in puzzle.pieces.tolist()}) < 20, "many pieces are identical"
+    for name, each in (("a", puzzle), ("b", renumbered(puzzle, solution, 2)[0])):
+        run_for(new_directory(tmp_path / name, each, engine="tabu"), 4)
+    assert main(["merge", str(tmp_path / "a"), str(tmp_path / "b"), "-o", str(tmp_path / "c"), "--json"]) == 0
+    boards = [np.frombuffer(placements, dtype=np.int32) for _, placements in log_of(tmp_path / "c")]
+    best = load_board(str(tmp_path / "c" / "best.json"))[1].placements
+    for placements in (*boards, best):
+        assert all(placements[clue.cell] == clue.oriented for clue in puzzle.clues)
