@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from instances.board import Board
+from instances.eternity2 import STARTER, official_clues
 from instances.formats import viewer, viewer_text
 from instances.formats.base import Document, Format, Source, Target
 from instances.formats.shipped import shipped_instances
@@ -177,6 +178,8 @@ def _board_of(best: _Best, puzzle: Puzzle, source: Source, notes: list[str]) -> 
 def _find_instance(best: _Best, source: Source, notes: list[str]) -> tuple[str, Puzzle] | None:
     """The place and puzzle of the instance that the file names, if its hash is the one in the file; else None.
 
+    The puzzle may have its own clues there, none, or official ones.
+
     It is searched in the folder of the file, where a run directory has a copy, then in the working directory, then
     among the shipped instances.
     """
@@ -190,8 +193,11 @@ def _find_instance(best: _Best, source: Source, notes: list[str]) -> tuple[str, 
             puzzle = source.find_puzzle(place)
         except (InputError, OSError):
             continue
-        if puzzle.sha256 == best.sha256:
-            return place, puzzle
+        official = official_clues(puzzle)
+        starter = [clue for clue in official if clue.cell == STARTER]
+        for clues in (puzzle.clues, (), official, starter):  # as --clues may have said
+            if (chosen := puzzle.with_clues(clues)).sha256 == best.sha256:
+                return place, chosen
         notes.append(f"{quoted(place, 200)} is another puzzle (sha256 {puzzle.sha256[:12]}…, not {best.sha256[:12]}…)")
     return None
 

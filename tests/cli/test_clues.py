@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import lns
-from instances.formats import load_board, load_puzzle, read_puzzle, viewer_url
+from instances.formats import best_json, load_board, load_puzzle, read_puzzle, viewer_url
 from instances.symmetry import rotate_board
 from instances.verify import verify
 from lns.cli.main import main
@@ -101,3 +101,13 @@ def test_the_file_is_made_as_the_sentence_says(url: str, tmp_path: Path, monkeyp
     monkeypatch.chdir(tmp_path)
     assert main(["convert", url, "eternity2.txt"]) == 0
     assert len(lns.load_puzzle("eternity2.txt", clues="official").clues) == 5
+
+
+@pytest.mark.parametrize("word", ["held", "official", "starter", "none"])
+def test_a_best_json_finds_its_instance_with_the_clues_of_its_run(url: str, word: str, tmp_path: Path) -> None:
+    board = lns.load_board(url)
+    puzzle = lns.load_puzzle(url, clues=word)
+    fields = best_json(puzzle, board, instance=url, seed=1, elapsed_s=1.0)
+    (tmp_path / "best.json").write_text(json.dumps(fields))
+    found, again = load_board(str(tmp_path / "best.json"))
+    assert found == puzzle and again == board and len(found.clues) == {"starter": 1, "none": 0}.get(word, 5)
