@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 
 from instances.board import Board
-from instances.eternity2 import clues_held
+from instances.eternity2 import held_clues
 from instances.formats.base import Document, Format, Source, Target
 from instances.formats.cells import NeedsPuzzleError, Reading, placed_pieces, placed_turns
 from instances.formats.rows import rows_of
@@ -166,7 +166,7 @@ def _as_commented(text: str, readings: Sequence[Reading]) -> list[Reading]:
 
 def _official(puzzle: Puzzle, readings: Sequence[Reading]) -> list[Reading]:
     """The readings that place official clues of Eternity II, all of them."""
-    return [each for each in readings if each.board.placed and clues_held(puzzle, each.board) == each.board.placed]
+    return [each for each in readings if each.board.placed and len(held_clues(puzzle, each.board)) == each.board.placed]
 
 
 def write(target: Target) -> str:

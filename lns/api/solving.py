@@ -93,7 +93,8 @@ def solve(
     Parameters
     ----------
     puzzle : Puzzle, str or path-like
-        Puzzle, or what `load_puzzle` reads.
+        Puzzle, or what `load_puzzle` reads. Of a board only the pieces and the official clues that it holds are taken;
+        ``start`` begins with a board.
     time : float, optional
         Seconds of search at most; the compilation of kernels does not count. A minute by default, no limit if
         ``steps`` or ``stop`` is given.

@@ -50,9 +50,9 @@ def _moved_pieces(first: Puzzle, second: Puzzle, renaming: dict[int, int]) -> li
 
 
 def run(args: argparse.Namespace) -> int:
-    from exact.isomorphism import find_renaming
     from instances.formats import load_puzzle
     from instances.formats.shipped import shipped_instances
+    from instances.piece_set import find_renaming
     from lns.terminal.output import ANSWER_IS_NO, DONE, print_json
     from lns.terminal.progress import live_line
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from math import isfinite
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from instances.board import Board
@@ -191,10 +190,14 @@ def estimate(values: Fields, send: Send) -> Fields:
 
 def run(values: Fields, send: Send) -> Fields:
     """Search for the best board, in a run directory."""
+    from lns.api.files import read_puzzle as load_instance
     from lns.api.solving import solve
 
+    puzzle, notes = load_instance(_instance(values), clues=values["clues"] or None)
     result = solve(
-        _instance(values),
+        puzzle,
+        notes=notes,
+        start=values["file"] if values["start"] else None,
         instance=values["instance"] if isinstance(values["instance"], str) else None,
         time=values["time"],
         workers=values["workers"],
@@ -216,16 +219,12 @@ def resume(values: Fields, send: Send) -> Fields:
     return {"status": result.why, "score": result.score}
 
 
-def _instance(values: Fields) -> Puzzle:
-    """The puzzle of a run: a shipped name, a file that the server has found below its root, or the puzzle itself."""
-    from instances.formats import load_puzzle
-
+def _instance(values: Fields) -> Puzzle | str:
+    """The puzzle of a run, or what holds it: a viewer URL, or a file that the server has found below its root."""
     given = values["instance"]
     if isinstance(given, dict):
         return read_puzzle(JsonFields({"puzzle": given}))
-    if values.get("file"):
-        return load_puzzle(str(Path(values["file"])))
-    return find_shipped(given)
+    return str(values["file"]) or find_shipped(given)
 
 
 def _puzzle_and_board(values: Fields) -> tuple[Puzzle, Board]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from instances.board import EMPTY, Board
-from instances.formats import is_url, load_puzzle, shipped_instances
+from instances.formats import is_url, load_puzzle, shipped_instances, with_facts
 from instances.formats.base import Document, Source
 from instances.formats.registry import FORMATS, by_content, by_name
 from instances.puzzle import MAX_CELLS, Puzzle
@@ -117,7 +117,7 @@ def parse_text(text: str, puzzle: Puzzle | None = None, format: str | None = Non
     assert document is not None
     if document.puzzle is None:
         raise InputError("; ".join([*document.notes, "this is a board; expected its puzzle to be open before it"]))
-    return document
+    return with_facts(document, puzzle)
 
 
 def decode_upload(data: bytes) -> str:

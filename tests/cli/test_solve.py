@@ -28,7 +28,7 @@ from tests.cli.run_program import ONE_WORKER, ROOT
 from tests.lns.run_parts import best_of, finished_run, log_of, new_directory
 
 FIELDS = ["schema", "instance", "instance_sha256", "width", "height", "score", "max_score", "placements", "seed",
-          "elapsed_s", "url"]  # fmt: skip
+          "elapsed_s", "url", "set_sha256", "numbering"]  # fmt: skip
 
 
 def test_a_run_leaves_a_verified_board_and_goes_on(

@@ -223,12 +223,13 @@ def shapes() -> Iterator[Case]:
 def broken_json(name: str, good: dict[str, Any]) -> Iterator[Case]:
     """Each field missing, and with a value of each wrong type."""
     board = name in HOLDS_BOARD
-    optional = {"json": {"name", "clues"}, "best": set()}[name]
+    optional = {"json": {"name", "clues"}, "best": {"set_sha256", "numbering"}}[name]
     wrong: list[Any] = [None, True, -1, 1.5, 10**30, "\x1b[2J", [], {}, [[[[]]]], "x" * 300_000]
     allowed = {
         ("best", "instance"): ("\x1b[2J",),
         ("best", "elapsed_s"): (1.5,),
         ("best", "seed"): (10**30,),
+        ("best", "numbering"): ([],),
         ("json", "name"): ("\x1b[2J",),
         ("json", "clues"): ([],),
     }
