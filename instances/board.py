@@ -158,11 +158,10 @@ class Board(RichDisplay):
         Returns
         -------
         ndarray of int32, shape (cells, 4)
-            Colours up, right, down, left of each cell; -1 on an empty cell.
+            Colours up, right, down, left of each cell; -1 on an empty cell, and where the puzzle has no such piece.
         """
-        quads = puzzle.oriented[np.maximum(self.placements, 0)].copy()
-        quads[self.placements < 0] = -1
-        return quads
+        known = (self.placements >= 0) & (self.placements < len(puzzle.oriented))
+        return np.where(known[:, None], puzzle.oriented[np.where(known, self.placements, 0)], np.int32(-1))
 
     def __eq__(self, other: object) -> bool:
         return (

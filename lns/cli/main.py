@@ -14,16 +14,13 @@ from pathlib import Path
 from typing import Any, NoReturn, Protocol, TextIO, cast
 
 from lns.terminal.help import HelpFormatter
-from lns.terminal.output import print_text
+from lns.terminal.output import FAULT, print_text
 
 # No import of another package of this project at the top: an interrupt while it is imported must reach `main`.
 
 COMMAND_PACKAGES = ("lns.cli", "tuning.cli")
 """Packages that offer commands, each with `COMMANDS` and, if it likes, `ALIASES`. They are imported by name, and a
 command's own module only when the command is called, so that `lns --help` loads neither numpy nor numba."""
-
-FAULT = 70
-"""Exit status after an error that is a fault of the program (EX_SOFTWARE in sysexits.h)."""
 
 _EXAMPLES = """\
 examples:
