@@ -1,14 +1,19 @@
-"""Hostile requests against a server on a real socket: what they are, and what the server answers."""
+"""Hostile requests and slow clients of a server on a real socket: what they are, and what the server answers."""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
+import random
 import socket
+import struct
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 from lns.web.app import CHANGES, READS
 from lns.web.routes.pages import PAGES
@@ -59,12 +64,18 @@ def request(target: Target, method: str, path: str, body: bytes = b"", headers: 
     return "\r\n".join([f"{method} {path} HTTP/1.1", *lines, "connection: close", "", ""]).encode() + body
 
 
-def exchange(target: Target, content: bytes) -> bytes:
-    """Send bytes; all that comes back until the server closes the connection."""
-    with socket.create_connection(("127.0.0.1", target.port), timeout=_TIMEOUT_S) as connection:
+def connect(target: Target, address: str = "127.0.0.1") -> socket.socket:
+    """A connection from an address of this machine."""
+    return socket.create_connection(("127.0.0.1", target.port), timeout=_TIMEOUT_S, source_address=(address, 0))
+
+
+def exchange(target: Target, content: bytes, *, whole: bool = False) -> bytes:
+    """Send bytes, after which nothing comes if they are not ``whole``; all that comes back until the server closes."""
+    with connect(target) as connection:
         try:
             connection.sendall(content)
-            connection.shutdown(socket.SHUT_WR)
+            if not whole:
+                connection.shutdown(socket.SHUT_WR)
         except OSError:
             pass  # it was closed before all was sent
         parts = []
@@ -132,13 +143,125 @@ def attack(target: Target, secret: str) -> Answers:
     for content in requests(target):
         answer = exchange(target, content)
         head, _, body = answer.partition(b"\r\n\r\n")
-        status = int(head.split()[1]) if head.startswith(b"HTTP/1.1 ") else 0
+        status = status_of(answer)
         answers.by_status[status] = answers.by_status.get(status, 0) + 1
         first = content[:120].decode(errors="replace").splitlines()[0]
         markup = b"content-type: text/html" in head.lower() and MARKUP.encode() in body
         if 0 < status < 400 or status >= 500 or secret.encode() in answer or markup:
             answers.wrong.append(f"{first}: {status} {body[:80]!r}")
     return answers
+
+
+def status_of(answer: bytes) -> int:
+    """The status of an answer, 0 if there is none."""
+    return int(answer.split()[1]) if answer.startswith(b"HTTP/1.1 ") else 0
+
+
+# -- at random ---------------------------------------------------------------------------------------------------------
+
+ODD_VALUES: tuple[Any, ...] = (
+    None, True, -1, 0, 1, 3, 1.5, 1e308, float("nan"), float("inf"), 10**30, 2**63, "", "x", "\ud800", "\0", "²", "٣",
+    "../secret.txt", MARKUP, "x" * 3000, [], [[]], [None], {}, {"width": 2}, {"": ""}, "like-e2-5x5", "best", "json",
+)  # fmt: skip
+ODD_BYTES = (
+    b"\r\n", b"\n", b"\0", b"\xb2", b"\xff\xfe", b"\xed\xa0\x80", b"%", b"%00", b"%ff", b"&a=b" * 200, b":", b"9" * 30,
+    b"-1", b"x" * 9000, b"\x80", b"{" * 2000, b"\t", b" HTTP/1.1", b"transfer-encoding: chunked\r\n",
+)  # fmt: skip
+ODD_FIELDS = (
+    "text", "name", "format", "known", "puzzle", "board", "instance", "id", "kind", "time", "params", "cells", "shape",
+    "colours", "width", "height", "solver", "placed", "seed", "workers", "engine", "picture", "most", "nodes", "target",
+)  # fmt: skip
+
+
+def odd_request(target: Target, rng: random.Random, puzzle: dict[str, Any]) -> bytes:
+    """A request of a page, its fields and then its bytes changed at random."""
+    method = rng.choice(("GET", "GET", "POST", "POST", "POST", "HEAD", "PUT", "get", "BREW", ""))
+    if method == "GET":
+        path = rng.choice([*(f"/{page}" for page in PAGES), *(f"/api/{name}" for name in READS), "/login", "/static/x"])
+        fields = rng.choices(("name", "id", "first", "count", "key"), k=rng.randrange(3))
+        query = "&".join(
+            f"{field}={rng.choice(('1', '-1', '%b2', '%ED%A0%80', '%00', '%', MARKUP, '.'))}" for field in fields
+        )
+        content = request(target, method, f"{path}?{query}")
+    else:
+        path = rng.choice([*(f"/api/{name}" for name in CHANGES), "/login"])
+        names = rng.sample(ODD_FIELDS, rng.randrange(1, 12))
+        given = {name: rng.choice(ODD_VALUES) for name in names} | {"puzzle": rng.choice((puzzle, puzzle, 1))}
+        if rng.random() < 0.5:  # a puzzle of which one field is odd
+            given["puzzle"] = puzzle | {rng.choice((*puzzle, "turns", "holes")): rng.choice(ODD_VALUES)}
+        body = json.dumps(given).encode(rng.choice(("utf-8", "utf-8", "utf-8", "utf-16", "utf-32")))
+        content = request(target, method, path, body)
+    changed = bytearray(content)
+    for _ in range(rng.choice((0, 0, 1, 1, 3))):
+        at = rng.randrange(len(changed))
+        changed[at : at + rng.choice((0, 0, 1, 5))] = rng.choice(ODD_BYTES)
+    return bytes(changed)
+
+
+def drop(target: Target, content: bytes, rng: random.Random) -> None:
+    """Send a part of a request and leave, in order or by a reset."""
+    with connect(target) as connection:
+        if rng.random() < 0.5:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        with contextlib.suppress(OSError):
+            connection.sendall(content[: rng.randrange(len(content))])
+
+
+def attack_at_random(target: Target, count: int, seed: str, secret: str, puzzle: dict[str, Any]) -> Answers:
+    """Send odd requests, a fifth of them dropped before their end; every hundredth time a page must be answered."""
+    rng, answers = random.Random(seed), Answers()
+    for number in range(count):
+        content = odd_request(target, rng, puzzle)
+        if number % 5 == 0:
+            drop(target, content, rng)
+            continue
+        answer = exchange(target, content)
+        status = status_of(answer)
+        answers.by_status[status] = answers.by_status.get(status, 0) + 1
+        markup = b"content-type: text/html" in answer.lower() and MARKUP.encode() in answer
+        if status >= 500 or secret.encode() in answer or markup:
+            answers.wrong.append(f"{content[:3000]!r}: {answer[:300]!r}")
+        if number % 100 == 0 and (said := status_of(exchange(target, request(target, "GET", "/runs")))) != 200:
+            answers.wrong.append(f"a page is answered by {said}")
+    return answers
+
+
+# -- slowly ------------------------------------------------------------------------------------------------------------
+
+
+def slow_starts(target: Target) -> dict[str, bytes]:
+    """By kind of slow client what it sends before it sends, and reads, nothing more."""
+    begun = b"x" * 1000
+    whole = request(target, "GET", "/static/common.js").replace(b"connection: close\r\n", b"")
+    known_to_nobody = {"cookie": "", "x-lns-token": "", "content-length": "9000"}
+    return {
+        "silent": b"",
+        "half of a header": b"GET /runs HTTP/1.1\r\nhost: ",
+        "half of a login": request(target, "POST", "/login", begun, known_to_nobody),
+        "half of an upload": request(target, "POST", "/api/document", begun, {"content-length": "900000"}),
+        "half of what is refused": request(target, "POST", "/api/document", begun, known_to_nobody),
+        "half of a chunk": request(target, "POST", "/login", b"ff\r\nx", {"transfer-encoding": "chunked"}).replace(
+            b"content-length: 5\r\n", b""
+        ),
+        "half of a second request": whole + b"GET /runs HTTP/1.1\r\n",
+        "reads nothing": whole.replace(b"common.js", b"vendor/uplot.js") * 40,
+    }
+
+
+def slow_client(target: Target, start: bytes, address: str = "127.0.0.1") -> socket.socket:
+    """A connection that has sent a part, or that does not read."""
+    connection = connect(target, address)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.setblocking(False)
+    with contextlib.suppress(OSError):  # the server reads no more, or has closed it
+        connection.send(start)
+    return connection
+
+
+def open_sockets(pid: int) -> int:
+    """Sockets of a process."""
+    files = Path(f"/proc/{pid}/fd")
+    return sum(str(file.readlink()).startswith("socket:") for file in files.iterdir() if file.is_symlink())
 
 
 def answer_time(target: Target, streams: int, idle: int, half: int) -> tuple[float, dict[int, int]]:
