@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import urlencode
 
 import uvicorn
 
@@ -50,7 +51,7 @@ def prepare(what: str | None, access: Access) -> Server:
         return Server(access, Runs(Path(what or ".")))
     if Path(what).is_dir():
         path = Path(what).resolve()
-        return Server(access, Runs(path.parent), start=f"/runs?name={path.name}")
+        return Server(access, Runs(path.parent), start="/runs?" + urlencode({"name": path.name}, errors="replace"))
     document = read(what)
     if document.puzzle is None:
         raise InputError("; ".join([*document.notes, "this board does not say which puzzle it is of"]), what)

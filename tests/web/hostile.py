@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import itertools
 import json
 import random
@@ -12,11 +13,17 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import lns
+from exact.polyominoes.shapes import NO_WEIGHT
 from lns.web.app import CHANGES, READS
+from lns.web.routes.jobs import JOB_KINDS
 from lns.web.routes.pages import PAGES
+from tests.instances.hostile_files import TEXTS
+from tests.web.page import fields
 
 MARKUP = "<script>alert(1)</script>"
 OUTSIDE = (
@@ -167,32 +174,90 @@ ODD_BYTES = (
     b"\r\n", b"\n", b"\0", b"\xb2", b"\xff\xfe", b"\xed\xa0\x80", b"%", b"%00", b"%ff", b"&a=b" * 200, b":", b"9" * 30,
     b"-1", b"x" * 9000, b"\x80", b"{" * 2000, b"\t", b" HTTP/1.1", b"transfer-encoding: chunked\r\n",
 )  # fmt: skip
-ODD_FIELDS = (
-    "text", "name", "format", "known", "puzzle", "board", "instance", "id", "kind", "time", "params", "cells", "shape",
-    "colours", "width", "height", "solver", "placed", "seed", "workers", "engine", "picture", "most", "nodes", "target",
-)  # fmt: skip
+ODD_LETTERS = ("²", "٣", "\ud800", "\0", "é", "9", "-", "\n", " ", ",", "{", "[", "\u202e", "99999999", "_")
+NO_JOBS = """
+from lns.web.jobs import Jobs
+from lns_support.errors import InputError
+async def start(*_, **__):
+    raise InputError("no job is started here")
+Jobs.start = start
+"""
+"""What a server runs first so that requests which happen to be right start nothing."""
 
 
-def odd_request(target: Target, rng: random.Random, puzzle: dict[str, Any]) -> bytes:
-    """A request of a page, its fields and then its bytes changed at random."""
-    method = rng.choice(("GET", "GET", "POST", "POST", "POST", "HEAD", "PUT", "get", "BREW", ""))
+def right_requests(rng: random.Random) -> dict[str, dict[str, Any]]:
+    """Requests that the server would grant, by address; those for jobs too."""
+    both = copy.deepcopy(rng.choice(_games()))
+    name, job = rng.choice(list(TEXTS)), rng.choice(list(JOB_KINDS))
+    of_job = {
+        "target": None, "cells": [0, 1], "height": 2, "width": 2, "nodes": 5, "solver": "colorpairs", "most": 9,
+        "page": False, "text": "aab\nabb\n", "weight": NO_WEIGHT, "placed": 3, "seed": 3, "time": 1,
+    }  # fmt: skip
+    cut = dict.fromkeys(("smallest", "largest", "longest", "thinnest"))
+    return {
+        "document": {"text": TEXTS[name], "known": rng.choice(("", "yes")), "format": rng.choice(("", name)), **both},
+        "render": {**both, "format": rng.choice(("svg", "url", *TEXTS))},
+        "check": both,
+        "game": {"shape": rng.choice(("square", "triangle")), "width": 3, "height": 3, "side": 3, "colours": 4},
+        "polyomino/read": {"text": "aab\nabb\n"},
+        "polyomino/cut": {"width": 4, "height": 4, "seed": 1, "pieces": 3, "distinct": False, **cut},
+        "job": {"kind": job, **both, **of_job},
+        "job/stop": {"id": "x"},
+        "run/start": {"instance": rng.choice((both["puzzle"], "like-e2-5x5", "x")), "params": {"search": {}}, "time": 1,
+                      "workers": 1, "seed": 1, "engine": "lns", "target": None},
+        "run/resume": {"name": "x", "time": 1, "workers": 1},
+        "run/stop": {"name": "x"},
+        "run/estimate": {"name": "x", "time": 3},
+    }  # fmt: skip
+
+
+@cache
+def _games() -> list[dict[str, Any]]:
+    """Puzzles of several kinds and their boards, as a page sends them."""
+    made = [lns.generate(kind, width=3, seed=2) for kind in ("like-e2", "tetravex", "unframed")]
+    return [fields(puzzle, board) for puzzle, board in (*made, lns.generate("triangle", side=3, seed=2))]
+
+
+def damage(rng: random.Random, values: dict[str, Any]) -> None:
+    """Make one value of a request, or of an object or list in it, odd or absent."""
+    place: Any = values
+    while place:
+        key = rng.choice(list(place) if isinstance(place, dict) else range(len(place)))
+        found = place[key]
+        if isinstance(found, dict | list) and rng.random() < 0.6:
+            place = found
+            continue
+        match found:
+            case str() if found and rng.random() < 0.6:
+                at = rng.randrange(len(found))
+                place[key] = found[:at] + rng.choice(ODD_LETTERS) + found[at + rng.randrange(2) :]
+            case int() if rng.random() < 0.6:
+                place[key] = found + rng.choice((-1, 1, -10, 10, 1000, 10**9, 2**40, 0.5))
+            case _ if rng.random() < 0.2:
+                del place[key]
+            case _:
+                place[key] = rng.choice(ODD_VALUES)
+        return
+
+
+def odd_request(target: Target, rng: random.Random) -> bytes:
+    """A request of a page, its values, its bytes, or neither, changed at random."""
+    method = rng.choice((*["GET"] * 4, *["POST"] * 14, "HEAD", "PUT", "get", "BREW", ""))
     if method == "GET":
         path = rng.choice([*(f"/{page}" for page in PAGES), *(f"/api/{name}" for name in READS), "/login", "/static/x"])
-        fields = rng.choices(("name", "id", "first", "count", "key"), k=rng.randrange(3))
+        names = rng.choices(("name", "id", "first", "count", "key"), k=rng.randrange(3))
         query = "&".join(
-            f"{field}={rng.choice(('1', '-1', '%b2', '%ED%A0%80', '%00', '%', MARKUP, '.'))}" for field in fields
+            f"{name}={rng.choice(('1', '-1', '%b2', '%ED%A0%80', '%00', '%', MARKUP, '.'))}" for name in names
         )
         content = request(target, method, f"{path}?{query}")
     else:
-        path = rng.choice([*(f"/api/{name}" for name in CHANGES), "/login"])
-        names = rng.sample(ODD_FIELDS, rng.randrange(1, 12))
-        given = {name: rng.choice(ODD_VALUES) for name in names} | {"puzzle": rng.choice((puzzle, puzzle, 1))}
-        if rng.random() < 0.5:  # a puzzle of which one field is odd
-            given["puzzle"] = puzzle | {rng.choice((*puzzle, "turns", "holes")): rng.choice(ODD_VALUES)}
-        body = json.dumps(given).encode(rng.choice(("utf-8", "utf-8", "utf-8", "utf-16", "utf-32")))
-        content = request(target, method, path, body)
+        path, values = rng.choice(list(right_requests(rng).items()))
+        for _ in range(rng.choice((1, 1, 2))):
+            damage(rng, values)
+        coding = rng.choice(("utf-8", "utf-8", "utf-8", "utf-16", "utf-32"))
+        content = request(target, method, f"/api/{path}", json.dumps(values).encode(coding))
     changed = bytearray(content)
-    for _ in range(rng.choice((0, 0, 1, 1, 3))):
+    for _ in range(rng.choice((0, 0, 0, 1, 3))):
         at = rng.randrange(len(changed))
         changed[at : at + rng.choice((0, 0, 1, 5))] = rng.choice(ODD_BYTES)
     return bytes(changed)
@@ -207,11 +272,11 @@ def drop(target: Target, content: bytes, rng: random.Random) -> None:
             connection.sendall(content[: rng.randrange(len(content))])
 
 
-def attack_at_random(target: Target, count: int, seed: str, secret: str, puzzle: dict[str, Any]) -> Answers:
+def attack_at_random(target: Target, count: int, seed: str, secret: str) -> Answers:
     """Send odd requests, a fifth of them dropped before their end; every hundredth time a page must be answered."""
     rng, answers = random.Random(seed), Answers()
     for number in range(count):
-        content = odd_request(target, rng, puzzle)
+        content = odd_request(target, rng)
         if number % 5 == 0:
             drop(target, content, rng)
             continue

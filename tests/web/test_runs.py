@@ -14,6 +14,7 @@ from lns.params import Params
 from lns.runs.files import CHECKPOINT, LOG, PARAMETERS, SETTINGS
 from lns.web.runs import LogLines, Runs
 from lns_support.errors import InputError
+from tests.web.page import Page
 
 
 def make(folder: Path, modified: int) -> None:
@@ -38,6 +39,14 @@ def test_runs_are_found_in_folders_the_newest_first_and_no_link_is_followed(tmp_
         with pytest.raises(InputError):
             runs.path(name)
     assert [run["state"] for run in runs.facts()] == ["unreadable"] * 2
+
+
+def test_a_run_whose_name_is_no_utf8_hides_no_other(tmp_path: Path) -> None:
+    make(tmp_path / "plain", 1)
+    make(tmp_path / os.fsdecode(b"odd\xff"), 2)
+    page = Page(tmp_path)
+    names = [run["name"] for run in page.get("/api/runs").json()["runs"]]
+    assert names == ["odd\udcff", "plain"]
 
 
 def test_pages_that_ask_at_once_get_the_same_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

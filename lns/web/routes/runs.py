@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from instances import formats
 from instances.formats import shipped_instances
@@ -19,6 +19,7 @@ from lns.params import Params, from_dict, to_dict
 from lns.runs.directory import new_run_directory
 from lns.runs.files import STOP, open_regular
 from lns.runs.run_summary import load_summary
+from lns.web.guard import JSONResponse
 from lns.web.routes.shared import Handler, Server, json_fields, number_in_address, stream
 from lns.web.runs import LOOK_S
 from lns.web.wire import find_shipped, puzzle_to_json, read_puzzle
