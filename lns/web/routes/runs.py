@@ -7,7 +7,6 @@ import dataclasses
 import json
 import os
 from collections.abc import AsyncGenerator
-from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
@@ -16,7 +15,7 @@ from starlette.responses import Response
 from instances import formats
 from instances.formats import shipped_instances
 from lns.params import Params, from_dict, to_dict
-from lns.runs.directory import new_run_directory
+from lns.runs.directory import take_run_directory
 from lns.runs.files import STOP, open_regular
 from lns.runs.run_summary import load_summary
 from lns.web.guard import JSONResponse
@@ -137,10 +136,14 @@ async def start_run(server: Server, request: Request) -> Response:
         "engine": fields.text("engine", 20),
         "target": None if fields.get("target") is None else fields.integer("target", 0, puzzle.max_score),
         "params": params,
-        "run_dir": str(folder / new_run_directory(puzzle).name),
     }
-    job = await server.jobs.start("run", values, values["time"], stays=True)
-    run = Path(values["run_dir"]).relative_to(server.runs.root).as_posix()
+    path = take_run_directory(puzzle, folder)
+    try:
+        job = await server.jobs.start("run", values | {"run_dir": str(path)}, values["time"], stays=True)
+    except InputError:
+        path.rmdir()
+        raise
+    run = path.relative_to(server.runs.root).as_posix()
     return JSONResponse({"id": job.id, "run": run})
 
 
