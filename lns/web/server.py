@@ -113,6 +113,7 @@ def serve(server: Server, opened: socket.socket, *, browse: bool, announce: Call
         make_app(server), log_level="error", access_log=False, server_header=False, ws="none", lifespan="off",
         timeout_keep_alive=20, timeout_graceful_shutdown=3, h11_max_incomplete_event_size=32_768,
         http=cast(Any, partial(Connection, limits)), backlog=files // 4,
+        proxy_headers=False,  # a client may not choose the address that it is counted under
     )  # fmt: skip
     _Uvicorn(config, server, browse, announce).run(sockets=[opened])
 

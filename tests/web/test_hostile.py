@@ -137,14 +137,16 @@ def test_half_logins_keep_no_other_out(number: int, addresses: int, tmp_path: Pa
 
 
 def test_a_body_that_makes_room_is_told_why(tmp_path: Path) -> None:
-    with locked(tmp_path, "connections.MOST_BODIES_OF_ADDRESS = 1", tmp_path / "said.txt") as (target, _):
-        start = slow_starts(target)["half of a login"]
+    said = tmp_path / "said.txt"
+    with locked(tmp_path, "connections.MOST_BODIES_OF_ADDRESS = 1", said) as (target, _):
+        start = slow_starts(target)["half of a login"].replace(b"host:", b"x-forwarded-for: 10.0.0.9\r\nhost:", 1)
         with connect(target) as first, slow_client(target, start, "127.0.0.2"):
             first.sendall(start)
             time.sleep(0.2)
             with slow_client(target, start):
                 answer = first.recv(4096)
     assert answer.startswith(b"HTTP/1.1 408") and b"made room for others" in answer
+    assert f"a request of 127.0.0.1 for /login {DROPPED}" in said.read_text(), "a client cannot choose its address"
 
 
 PASSWORD = "long enough"
