@@ -7,6 +7,7 @@ import dataclasses
 import json
 import os
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from typing import Any
 
 from starlette.requests import Request
@@ -142,6 +143,9 @@ async def start_run(server: Server, request: Request) -> Response:
         job = await server.jobs.start("run", values | {"run_dir": str(path)}, values["time"], stays=True)
     except InputError:
         path.rmdir()
+        if folder != server.runs.root:
+            with suppress(OSError):
+                folder.rmdir()
         raise
     run = path.relative_to(server.runs.root).as_posix()
     return JSONResponse({"id": job.id, "run": run})
