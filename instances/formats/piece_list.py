@@ -218,15 +218,15 @@ def _columns(row: Row) -> list[int] | None:
     if not 4 <= len(tokens) <= 6:
         return None
     head, sides = tokens[:-4], tokens[-4:]
-    if len(head) == 2 and _LABEL.fullmatch("".join(head)) and all(token.isdigit() for token in sides):
+    if len(head) == 2 and _LABEL.fullmatch("".join(head)) and all(token.isdecimal() for token in sides):
         head, tokens = (), sides  # a label such as A1
-    if not all(token.isdigit() and token.isascii() for token in head):
+    if not all(token.isdecimal() for token in head):
         return None
-    if all(token.isdigit() for token in sides):
+    if all(token.isdecimal() for token in sides):
         numbers = [int(token) for token in tokens]
     elif all(re.fullmatch(r"[A-Za-z_]", token) for token in sides):
         numbers = [*map(int, head), *map(colour_of_letter, sides)]
-    elif all(token == "_" or token.isdigit() for token in sides):
+    elif all(token == "_" or token.isdecimal() for token in sides):
         numbers = [*map(int, head), *(MAX_NUMBER if token == "_" else int(token) for token in sides)]
     else:
         return None

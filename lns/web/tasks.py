@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from instances.board import Board
@@ -211,6 +213,15 @@ def run(values: Fields, send: Send) -> Fields:
     return {"status": result.why, "score": result.score}
 
 
+def start(values: Fields, send: Send) -> Fields:
+    """`run` in the directory that the server has made for it; without a run it is removed."""
+    try:
+        return run(values, send)
+    finally:
+        with suppress(OSError):
+            Path(values["run_dir"]).rmdir()
+
+
 def resume(values: Fields, send: Send) -> Fields:
     """Go on with a run."""
     from lns.api.solving import resume
@@ -250,7 +261,7 @@ TASKS: dict[str, Callable[[Fields, Send], Fields]] = {
     "windows": windows,
     "solve": solve,
     "estimate": estimate,
-    "run": run,
+    "run": start,
     "resume": resume,
     "trace": trace,
     "fill": polyominoes.fill,

@@ -110,11 +110,10 @@ def parse_text(text: str, puzzle: Puzzle | None = None, format: str | None = Non
     try:
         document = form.read(source)
     except InputError:
-        if puzzle is None:
+        if puzzle is None or form.holds != "board":
             raise
-    if puzzle is not None and form.holds == "board" and (document is None or document.board is None):
+    if document is None or (puzzle is not None and form.holds == "board" and document.board is None):
         document = form.read(Source(text, puzzle, source.name, option, None, find_shipped))
-    assert document is not None
     if document.puzzle is None:
         raise InputError("; ".join([*document.notes, "this is a board; expected its puzzle to be open before it"]))
     return with_facts(document, puzzle)

@@ -7,20 +7,21 @@ import dataclasses
 import json
 import os
 from collections.abc import AsyncGenerator
-from pathlib import Path
+from contextlib import suppress
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from instances import formats
 from instances.formats import shipped_instances
 from lns.api.files import PuzzleSource
 from lns.api.files import read_puzzle as load_instance
 from lns.params import Params, from_dict, to_dict
-from lns.runs.directory import new_run_directory
+from lns.runs.directory import take_run_directory
 from lns.runs.files import STOP, open_regular
 from lns.runs.run_summary import load_summary
+from lns.web.guard import JSONResponse
 from lns.web.routes.shared import Handler, Server, json_fields, number_in_address, stream
 from lns.web.runs import LOOK_S
 from lns.web.wire import MAX_TEXT, find_shipped, puzzle_to_json, read_puzzle
@@ -148,10 +149,17 @@ async def start_run(server: Server, request: Request) -> Response:
         "engine": fields.text("engine", 20),
         "target": None if fields.get("target") is None else fields.integer("target", 0, puzzle.max_score),
         "params": params,
-        "run_dir": str(folder / new_run_directory(puzzle).name),
     }
-    job = await server.jobs.start("run", values, values["time"], stays=True)
-    run = Path(values["run_dir"]).relative_to(server.runs.root).as_posix()
+    path = take_run_directory(puzzle, folder)
+    try:
+        job = await server.jobs.start("run", values | {"run_dir": str(path)}, values["time"], stays=True)
+    except InputError:
+        path.rmdir()
+        if folder != server.runs.root:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
+    run = path.relative_to(server.runs.root).as_posix()
     return JSONResponse({"id": job.id, "run": run, "notes": [printable(note, 500) for note in notes]})
 
 
