@@ -8,8 +8,17 @@ from pathlib import Path
 
 from instances.board import Board
 from instances.puzzle import Puzzle
+from lns_support.errors import InputError
 
 Quad = tuple[int, int, int, int]
+
+
+class NearError(InputError):
+    """A text of which most was read: what it says is more to the point than what other readers say."""
+
+
+class NeedsPuzzleError(NearError):
+    """A text is recognised as a board, but its pieces are known by number only and the puzzle is not given."""
 
 
 @dataclass(frozen=True)

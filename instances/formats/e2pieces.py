@@ -113,7 +113,9 @@ def detect_order(columns: Sequence[Sequence[int]]) -> str:
         candidates = {order: pieces for order, pieces in candidates.items() if has_property(pieces)} or candidates
     if len({tuple(map(canonical, pieces)) for pieces in candidates.values()}) > 1:
         names = " or ".join(f"{FORMAT.name}:{order}" for order in candidates)
-        raise InputError(f"the pieces allow several side orders; expected one to be named as format: {names}")
+        raise InputError(
+            f"the pieces allow several side orders; expected one to be named as format: {names} (--puzzle-format)"
+        )
     return next(iter(candidates))
 
 
@@ -150,7 +152,7 @@ def order_of(
     if len({tuple(map(canonical, clockwise(columns, order))) for order in ORDERS}) == 1:
         return CLOCKWISE, ()
     balanced = [order for order in legal if _rim_is_balanced(clockwise(columns, order))]
-    for candidates in (balanced, legal):
+    for candidates in filter(None, (balanced, legal)):
         if CLOCKWISE in candidates:
             others = [f"{format}:{order}" for order in candidates if order != CLOCKWISE]
             note = f"sides read clockwise from the top, as the format is defined; {' or '.join(others)} is possible too"
@@ -160,13 +162,64 @@ def order_of(
             if clues:
                 raise InputError(
                     f"the sides are not clockwise from the top, and clues turn pieces from their first side; expected "
-                    f"the side order as format, such as {format}:{order}"
+                    f"the side order by name, such as --puzzle-format {format}:{order}"
                 )
             note = (
                 f"side order {in_words(order)}, as clockwise from the top makes no board ({format}:ORDER names another)"
             )
             return order, (note,)
+        names = " or ".join(f"--puzzle-format {format}:{order}" for order in candidates)
+        raise InputError(f"clockwise from the top the sides make no board; expected the side order by name, {names}")
     return CLOCKWISE, ()
+
+
+def is_refuted(columns: Sequence[Sequence[int]], order: str) -> bool:
+    """Whether counting refutes an order of the sides of pieces with a frame, and does not refute every other."""
+    tests = (_corners_are_corners, _rim_is_balanced)
+    return any(
+        not test(clockwise(columns, order)) and any(test(clockwise(columns, other)) for other in ORDERS)
+        for test in tests
+    )
+
+
+def order_without_turns(columns: Sequence[Sequence[int]], usual: str, shape: tuple[int, int]) -> tuple[str, str]:
+    """The side order of pieces without frame and turns, and a note.
+
+    A colour is as often on the left sides as on the right, but for those on the rim: one for each row; so are upper and
+    lower sides, but for one a column.
+
+    Raises InputError if no order leaves so few sides alone, or several do and not the usual one.
+    """
+    across = str.maketrans("urdl", "ldru")
+    orders = [usual, *ORDERS, *(order.translate(across) for order in ORDERS)]
+    fitting = [order for order in orders if _sides_alone(columns, order, shape)]
+    if not fitting:
+        raise InputError(
+            f"no order of the sides matches all but {shape[0]} + {shape[1]} of them, as many as the rim of "
+            f"{shape[0]} x {shape[1]} has; expected a Tetravex, or a side order by name (--puzzle-format "
+            f"pieces:tetravex,{usual})"
+        )
+    classes = {_opposite(order, shape): order for order in reversed(fitting)}
+    others = [order for kind, order in classes.items() if kind != _opposite(usual, shape)]
+    if fitting[0] == usual:
+        named = " or ".join(f"--puzzle-format pieces:tetravex,{order}" for order in others)
+        return usual, f"side order {in_words(usual)}, assumed{f' ({named} is possible too)' if others else ''}"
+    if len(others) > 1:
+        names = " or ".join(f"--puzzle-format pieces:tetravex,{order}" for order in others)
+        raise InputError(f"the pieces allow several side orders; expected one by name, {names}")
+    return others[0], f"side order {in_words(others[0])}, as {in_words(usual)} leaves too many sides alone"
+
+
+def _sides_alone(columns: Sequence[Sequence[int]], order: str, shape: tuple[int, int]) -> bool:
+    quads = clockwise(columns, order)
+    counts = [Counter(quad[side] for quad in quads) for side in range(4)]
+    return (counts[0] - counts[2]).total() <= shape[0] and (counts[1] - counts[3]).total() <= shape[1]
+
+
+def _opposite(order: str, shape: tuple[int, int]) -> tuple[frozenset[int], ...]:
+    """Which columns are upper and lower, and which left and right; of a square, in any order."""
+    pairs = [frozenset(order.index(letter) for letter in letters) for letters in ("ud", "lr")]
+    return tuple(sorted(pairs, key=sorted) if shape[0] == shape[1] else pairs)
 
 
 def _corners_are_corners(pieces: Sequence[Sequence[int]]) -> bool:

@@ -57,7 +57,9 @@ def read(source: Source) -> Document:
     order, notes = order_of(columns, option, FORMAT.name, clues=bool(clues))
     puzzle = Puzzle(np.array(clockwise(columns, order), dtype=np.int32), width, height, name=source.name)
     if width != height and not with_header:
-        notes += (f"header read as width {width}, height {height} (pieces:{height}x{width} is the other way)",)
+        notes += (
+            f"header read as width {width}, height {height} (--puzzle-format pieces:{height}x{width} is the other way)",
+        )
     return Document(FORMAT.name, with_clues(puzzle, clues), None, notes)
 
 

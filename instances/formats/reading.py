@@ -274,10 +274,10 @@ def load_board(source: str, puzzle: Puzzle | None = None, format: str | None = N
     return document.puzzle, document.board
 
 
-def _is_laid(puzzle: Puzzle, board: Board) -> bool:
-    """Whether pieces in file order lie as a solver would lay them: a legal rim, and most seams matched."""
+def _is_laid(puzzle: Puzzle, board: Board, listed: Puzzle) -> bool:
+    """Whether pieces in file order lie as a solver would lay them: with their frame, and most seams matched."""
     result = verify(puzzle, board)
-    return not result.violations and result.score >= 0.5 * result.max_score
+    return puzzle.framed == listed.framed and not result.violations and result.score >= 0.5 * result.max_score
 
 
 def read_board(
@@ -306,7 +306,11 @@ def read_board(
     if document.board is None and format is None and puzzle is None and not is_url(source):
         with suppress(InputError):  # a full board as quads defines its pieces
             laid = read(source, format="cells", number=number)
-            if laid.puzzle is not None and laid.board is not None and _is_laid(laid.puzzle, laid.board):
+            if (
+                laid.puzzle is not None
+                and laid.board is not None
+                and _is_laid(laid.puzzle, laid.board, document.puzzle)
+            ):
                 return laid
     if document.board is None:
         raise InputError(f"this is a puzzle (format {document.format}); expected a board", source_name(source))

@@ -15,6 +15,7 @@ from urllib.parse import quote, unquote
 
 from instances.board import Board
 from instances.formats.base import Quad
+from instances.formats.rows import left_out
 from instances.formats.text import board_shape
 from instances.puzzle import GREY, MAX_CELLS, Puzzle, cell_label
 from lns_support.errors import InputError
@@ -191,7 +192,10 @@ def _parameters(text: str, notes: list[str], number: int | None) -> dict[str, st
     if len(urls) > 1:
         chosen = "only the first is read" if number is None else f"number {number} is read"
         notes.append(f"the text has {len(urls)} URLs; {chosen}")
-    url = urls[(number or 1) - 1].strip(_AROUND)
+    url = urls[(number or 1) - 1]
+    rest = [(at, line.replace(url, " "), url in line) for at, line in enumerate(text.split("\n"), start=1)]
+    notes += left_out((at, line) for at, line, held in rest if re.search("[0-9]" if held else r"\w", line))
+    url = url.strip(_AROUND)
     url = url.replace("\\u0026", "&").replace("\\", "").replace("&amp;", "&")
     for _ in range(3):  # the whole URL may be percent-encoded, even several times
         if "board_edges=" in url:

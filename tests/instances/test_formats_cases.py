@@ -193,7 +193,7 @@ def test_puzzles_without_frame_as_text(turns: bool, tmp_path: Path) -> None:
 
 def test_words_of_four_digits_are_a_tetravex(tmp_path: Path) -> None:
     path = tmp_path / "words.txt"
-    path.write_text("7321 @0514\n2660 5016\n")  # up left right down
+    path.write_text("7321 @0214\n1660 4616\n")  # up left right down
     puzzle = load_puzzle(str(path))
     assert (puzzle.width, puzzle.height, puzzle.framed, puzzle.turns) == (2, 2, False, False)
     assert puzzle.pieces[0].tolist() == [8, 3, 2, 4] and [clue.cell for clue in puzzle.clues] == [1]
