@@ -29,6 +29,7 @@ from instances.formats.rows import (
     found_in,
     left_out,
     picture_in,
+    refuse_other_sides,
     rows_of,
 )
 from instances.puzzle import GREY, MAX_CELLS, IntArray, Puzzle
@@ -250,7 +251,7 @@ def _rows(source: Source) -> tuple[str, Iterable[Reading], tuple[str, ...]]:
     body = rows[headed:]
     odd = next((row for row in body if len(row.numbers) != width), None)
     if odd is not None:
-        kind = NearError if len(body) > 4 else InputError
+        kind = NearError if len(body) > 4 and puzzle is not None else InputError
         raise kind(f"{count_of(len(odd.numbers), 'number')}; expected {width} as in the other lines", line=odd.line)
     table, where = [row.numbers for row in body], [row.line for row in body]
     if header and puzzle is not None and header not in (*sizes, (puzzle.piece_count,), (len(table),)):
@@ -260,6 +261,12 @@ def _rows(source: Source) -> tuple[str, Iterable[Reading], tuple[str, ...]]:
     left += (f"line {rows[0].line}: {rows[0].text}, the size",) if header else ()
     if width == 2 and puzzle is not None and len(table) == puzzle.cells:
         return "piece and turn of each cell", by_cell(puzzle, table, where), left
+    if (
+        width == 3
+        and puzzle is None
+        and not (len({row[:2] for row in table}) == len(table) and max(row[2] for row in table) <= 4)
+    ):
+        refuse_other_sides(body)
     if width == 3 and (puzzle is None or len(table) == puzzle.piece_count):
         known = _known(puzzle, "place and turn of each piece")
         return "place and turn of each piece", by_piece(known, list(enumerate(table)), where), left

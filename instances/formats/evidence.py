@@ -86,7 +86,9 @@ def _board_by_evidence(source: Source, document: Document) -> Document:
         return document
     try:
         found = FORMATS["cells"].read(source)
-    except InputError:
+    except InputError as error:
+        if document.board is None and isinstance(error, NearError):
+            raise
         return document
     assert found.puzzle is not None and found.board is not None
     if document.board is None:

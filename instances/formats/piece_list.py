@@ -186,7 +186,7 @@ def _parse_json(text: str) -> PieceList:
     if set(odd) != {4}:
         usual = max(odd, key=odd.__getitem__)
         at = next(at for at, quad in enumerate(quads) if usual != 4 or len(quad) != 4)
-        raise InputError(f"entry {at} of {quoted(key)} has {len(quads[at])} sides; expected pieces of four sides")
+        raise NearError(f"entry {at} of {quoted(key)} has {len(quads[at])} sides; expected pieces of four sides")
     numbers = {name: entry for name, entry in value.items() if _is_small(entry) and entry}
     sizes = {side: name for name in numbers if (side := _SIDE_OF_SIZE.get(name.lower())) is not None}
     listed = PieceList([list(quad) for quad in quads])
@@ -270,6 +270,8 @@ def _parse_rows(rows: Sequence[Row]) -> PieceList:
     header = [row.numbers for row in rows if row.line < first and row.only_numbers]
     if width == 4 and is_bounded_header(pieces[0][1], len(pieces) - 1):
         header.append(tuple(pieces.pop(0)[1]))
+    if width == 4:
+        refuse_other_sides([row for row, _ in pieces])
     if not pieces:
         raise InputError("the file has a header and no piece; expected lines with four sides each", line=first)
     held, last = {row.line for row, _ in data if row.line >= first}, pieces[-1][0].line

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from instances.formats.base import NearError
 from instances.formats.text import MAX_LINES
 from instances.puzzle import MAX_CELLS
 from lns_support.errors import InputError
@@ -87,13 +88,14 @@ def code_and_comment(line: str) -> tuple[str, str]:
 
 def refuse_other_sides(rows: Sequence[Row]) -> None:
     """Raise InputError for rows of three or of six sides, with or without a number of the piece before them."""
+    rows = [row for row in rows if row.numbers]
     counts = [len(row.numbers) for row in rows]
     usual = max(set(counts), key=counts.count, default=0)
     body = [row for row in rows if len(row.numbers) == usual]
     numbered = [row.numbers[0] for row in body] in (list(range(len(body))), list(range(1, len(body) + 1)))
     sides = usual - (numbered and usual > 3 and len(body) > 1)
     if sides in _OTHER_SIDES and len(body) > 2:
-        raise InputError(
+        raise NearError(
             f"{count_of(len(body), 'row')} of {sides} sides: these are {_OTHER_SIDES[sides]}; expected pieces of four "
             "sides",
             line=body[0].line,
