@@ -62,27 +62,9 @@ def read(source: Source) -> Document:
 
 
 def clue_board(text: str, puzzle: Puzzle, option: str | None = None) -> tuple[Board, list[str]]:
-    """The clues of a file.
+    """The clues of a file as a partial board, and notes; ``option`` names parts of the convention.
 
-    Parameters
-    ----------
-    text : str
-        Content of the file.
-    puzzle : Puzzle
-        Its pieces.
-    option : str, optional
-        Parts of the convention, as notes name them.
-
-    Returns
-    -------
-    board : Board
-        The clues, as a partial board.
-    notes : list of str
-
-    Raises
-    ------
-    InputError
-        If no convention makes the clues legal, or several do that place different pieces.
+    Raises InputError if no convention makes the clues legal, or several do that place different pieces.
     """
     named_in_text = CONVENTION.search(text)
     wanted = {part for part in (option or (named_in_text[1] if named_in_text else "")).lower().split(",") if part} or (
@@ -144,7 +126,7 @@ def _readings(text: str, puzzle: Puzzle) -> tuple[int, list[Reading], tuple[str,
             [each for each in placed_pieces(puzzle, table, lines) if own <= set(each.name.split(","))],
             (),
         )
-    if (types := _cell_types(text, puzzle)) is not None:
+    if (types := _cell_types(text)) is not None and len(types) == puzzle.width**2 == puzzle.cells:
         clues = [(cell, *divmod(-value, 256)[::-1]) for cell, value in enumerate(types) if value < 0]
         if not clues:
             raise InputError("a list of cell types without a clue (no negative number); expected a clue")
@@ -211,22 +193,16 @@ def _blocks(rows: Sequence[Row], puzzle: Puzzle) -> tuple[list[Row], tuple[str, 
     return table, notes
 
 
-def _cell_types(text: str, puzzle: Puzzle) -> list[int] | None:
+def _cell_types(text: str) -> list[int] | None:
     """The types of all cells: a size, so many border entries, a number for each cell; None for another text."""
-    if re.search(r"[^0-9,\s-]", text):
-        return None
-    numbers = [int(number) for number in re.findall(r"-?[0-9]{1,6}", text)]
-    size = numbers[0] if numbers else 0
-    if puzzle.width != puzzle.height or size != puzzle.width or len(numbers) != 1 + size + size * size:
-        return None
-    return numbers[1 + size :]
+    numbers = [] if re.search(r"[^0-9,\s-]", text) else [int(each) for each in re.findall(r"-?[0-9]{1,6}", text)]
+    side = math.isqrt(len(numbers))
+    return numbers[1 + side :] if side > 1 and numbers[0] == side and len(numbers) == 1 + side + side * side else None
 
 
 def is_cell_types(text: str) -> bool:
     """Whether a text is a list of cell types of some square, for messages."""
-    numbers = re.findall(r"-?[0-9]{1,6}", text) if not re.search(r"[^0-9,\s-]", text) else []
-    side = math.isqrt(len(numbers))
-    return side > 1 and int(numbers[0]) == side and len(numbers) == 1 + side + side * side
+    return _cell_types(text) is not None
 
 
 def _is_plain(reading: Reading) -> bool:

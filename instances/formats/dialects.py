@@ -6,19 +6,10 @@ from typing import NamedTuple
 
 
 class Dialect(NamedTuple):
-    """One dialect.
+    """One dialect."""
 
-    Attributes
-    ----------
-    reader : str
-        The format that reads it: pieces, cells, clues or url.
-    example : str
-        A typical line.
-    about : str
-    """
-
-    reader: str
-    example: str
+    reader: str  # the format that reads it: pieces, cells, clues or url
+    example: str  # a typical line
     about: str
 
 

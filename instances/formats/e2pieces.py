@@ -82,26 +82,12 @@ def clockwise(columns: Sequence[Sequence[int]], order: str) -> list[list[int]]:
 
 
 def detect_order(columns: Sequence[Sequence[int]]) -> str:
-    """Detect the side order from the pieces.
+    """Detect the side order from the pieces, up to a rotation of all pieces and a reflection: one of `ORDERS`.
 
     Three properties are tested in turn. The two zeros of a corner piece are adjacent. Along the rim of a solved board
     every colour leaves one piece as often as it enters the next. In puzzles like Eternity II the colours along the rim
-    appear nowhere else. The last two rule out orders only if some order has the property.
-
-    Parameters
-    ----------
-    columns : sequence of 4 int
-        The four columns of each line.
-
-    Returns
-    -------
-    str
-        One of `ORDERS`: the order up to a rotation of all pieces and a reflection.
-
-    Raises
-    ------
-    InputError
-        If no order is possible, or several are.
+    appear nowhere else. The last two rule out orders only if some order has the property. Raises InputError if no order
+    is possible, or several are.
     """
     candidates = {order: clockwise(columns, order) for order in ORDERS}
     candidates = {order: pieces for order, pieces in candidates.items() if _corners_are_corners(pieces)}
@@ -122,29 +108,11 @@ def detect_order(columns: Sequence[Sequence[int]]) -> str:
 def order_of(
     columns: Sequence[Sequence[int]], option: str | None, format: str, *, clues: bool = False
 ) -> tuple[str, tuple[str, ...]]:
-    """The side order of a format that is clockwise by its definition, as other programs may have written it.
+    """The side order of a format that is clockwise by its definition, as other programs may have written it; and notes.
 
-    Parameters
-    ----------
-    columns : sequence of 4 int
-        The four columns of each piece.
-    option : str or None
-        The order that was named.
-    format : str
-        Name of the format, for messages.
-    clues : bool
-        Whether clues turn pieces: from their first column, so that the order is needed in full.
-
-    Returns
-    -------
-    order : str
-        As named; else clockwise, unless only another order has legal corners and a balanced rim.
-    notes : tuple of str
-
-    Raises
-    ------
-    InputError
-        If ``option`` is no order, or an order must be named.
+    It is as named by ``option``; else clockwise, unless only another order has legal corners and a balanced rim. Where
+    ``clues`` turn pieces from their first column, the order is needed in full. Raises InputError if ``option`` is no
+    order, or an order must be named.
     """
     if option is not None:
         return checked_order(option, format), ()

@@ -59,43 +59,19 @@ _COUNT = re.compile(r"(?:ntiles|total)\D*([0-9]{1,4})", re.I)
 
 @dataclass
 class PieceList:
-    """What a text holds before it is interpreted.
+    """What a text holds before it is interpreted."""
 
-    Attributes
-    ----------
-    quads : list of list of int
-        Four columns of each piece, in order of the ids, or of the lines.
-    header : list of tuple of int
-        Rows of numbers before the first piece.
-    shape : (int, int) or None
-        Stated by name, not only by place: columns and rows.
-    order : str or None
-        Side order, stated by names of columns.
-    line : int
-        Of the last piece.
-    missing : list of int
-        Ids that are left out between the smallest and the largest.
-    placed : list of (int, int, list of int)
-        Row, column and colours, up right down left, of pieces that lie on the board.
-    rules : str
-        Of a list that `write` made for a puzzle without frame: "without frame" and perhaps "without turns".
-    pinned : list of int
-        Pieces that stay where they are listed.
-    usual_order : str
-        Side order of such texts, where nothing names or refutes it.
-    """
-
-    quads: list[list[int]]
-    header: list[tuple[int, ...]] = field(default_factory=list)
-    shape: tuple[int, int] | None = None
-    order: str | None = None
-    line: int = 1
-    missing: list[int] = field(default_factory=list)
-    count: int | None = None
-    placed: list[tuple[int, int, list[int]]] = field(default_factory=list)
-    rules: str = ""
-    pinned: list[int] = field(default_factory=list)
-    usual_order: str = CLOCKWISE
+    quads: list[list[int]]  # four columns of each piece, in order of the ids, or of the lines
+    header: list[tuple[int, ...]] = field(default_factory=list)  # rows of numbers before the first piece
+    shape: tuple[int, int] | None = None  # columns and rows, stated by name, not only by place
+    order: str | None = None  # of the sides, stated by names of columns
+    line: int = 1  # of the last piece
+    missing: list[int] = field(default_factory=list)  # ids that are left out between the smallest and the largest
+    count: int | None = None  # of the pieces, as stated
+    placed: list[tuple[int, int, list[int]]] = field(default_factory=list)  # row, column, sides of tiles that lie
+    rules: str = ""  # "without frame" and perhaps "without turns", of a list that `write` made or of words
+    pinned: list[int] = field(default_factory=list)  # pieces that stay where they are listed
+    usual_order: str = CLOCKWISE  # of the sides of such texts, where nothing names or refutes it
     notes: list[str] = field(default_factory=list)
 
 

@@ -28,26 +28,13 @@ _OTHER_SIDES = {3: "triangles", 6: "hexagons"}
 
 
 class Row(NamedTuple):
-    """A line with something on it.
+    """A line with something on it."""
 
-    Attributes
-    ----------
-    line : int
-        Its number from 1.
-    tokens : tuple of str
-        Its words and numbers.
-    comment : str
-    numbers : tuple of int
-        The numbers alone.
-    text : str
-        The line without its comment.
-    """
-
-    line: int
-    tokens: tuple[str, ...]
+    line: int  # its number from 1
+    tokens: tuple[str, ...]  # its words and numbers
     comment: str
-    numbers: tuple[int, ...]
-    text: str
+    numbers: tuple[int, ...]  # the numbers alone
+    text: str  # without its comment
 
     @property
     def only_numbers(self) -> bool:

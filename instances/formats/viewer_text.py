@@ -40,27 +40,14 @@ def looks_like(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Letters:
-    """The parts of a viewer URL.
+    """The parts of a viewer URL."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the puzzle.
-    width, height : int
-    quads : tuple of (int, int, int, int) or None
-        Letters as numbers (a = 0) up, right, down, left of each cell; None for an empty cell.
-    numbers : tuple of int or None, or None
-        The piece that the URL states for each cell, counted from 0; None for an empty cell, or without board_pieces.
-    order : str
-        The stated motifs_order, or an empty text.
-    """
-
-    name: str
+    name: str  # of the puzzle
     width: int
     height: int
-    quads: tuple[Quad | None, ...]
-    numbers: tuple[int | None, ...] | None
-    order: str
+    quads: tuple[Quad | None, ...]  # letters as numbers (a = 0) up, right, down, left of each cell; None if it is empty
+    numbers: tuple[int | None, ...] | None  # the piece that the URL states for each cell, from 0; None without any
+    order: str  # the stated motifs_order, or an empty text
 
 
 def viewer_url(puzzle: Puzzle, board: Board, *, motifs_order: str | None = None) -> str:
@@ -124,27 +111,10 @@ def url_if_any(puzzle: Puzzle, board: Board) -> str:
 
 
 def parse(text: str, puzzle: Puzzle | None, notes: list[str], number: int | None = None) -> Letters:
-    """Parse a viewer URL.
+    """Parse the first or ``number``-th viewer URL in a text.
 
-    Parameters
-    ----------
-    text : str
-        A text that holds the URL.
-    puzzle : Puzzle or None
-        The puzzle of the board, if it is known. It supplies the shape if the URL has none.
-    notes : list of str
-        Sentences on what was left out are appended.
-    number : int, optional
-        Which of several URLs is read, counted from 1; the first by default.
-
-    Returns
-    -------
-    Letters
-
-    Raises
-    ------
-    InputError
-        If there is no viewer URL, or its parameters are malformed or contradict each other or the shape of ``puzzle``.
+    The shape is that of ``puzzle`` if the URL has none; sentences on what was left out go to ``notes``. Raises
+    InputError if there is no viewer URL, or its parameters are malformed or contradict each other or the shape.
     """
     values = _parameters(text, notes, number)
     edges = "".join("aaaa" if quad == "0000" else quad for quad in _quads(values["board_edges"]))

@@ -309,7 +309,7 @@ def test_advice_is_what_can_be_typed(tmp_path: Path) -> None:
     (tmp_path / "p.txt").write_text(PIECES)
     (tmp_path / "clues.txt").write_text("1 0 1 1\n")
     document = read_puzzle(str(tmp_path / "p.txt"))
-    with pytest.raises(InputError, match="as a first line '(# clues:[a-z0-9,-]+)'") as refused:
+    with pytest.raises(InputError, match=r"as a first line '(# clues:[a-z0-9,-]+)'") as refused:
         with_clues(document, str(tmp_path / "clues.txt"))
     line = re.search("first line '(.*?)'", str(refused.value))
     assert line is not None
