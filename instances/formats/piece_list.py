@@ -24,7 +24,7 @@ from instances.formats.rows import (
     refuse_other_sides,
     rows_of,
 )
-from instances.puzzle import GREY, MAX_CELLS, canonical
+from instances.puzzle import MAX_CELLS, canonical
 from lns_support.errors import InputError
 from lns_support.text import printable, quoted
 
@@ -53,6 +53,7 @@ _SIDE_OF_SIZE = {
 }
 _HALF = re.compile(r"(?<![\w/])[A-Za-z]+/[A-Za-z]+(?![\w/])")
 _SIDES = re.compile(r"sides ((?:up|right|down|left)(?: (?:up|right|down|left)){3})\b")
+_SHORTEST_RIM = 8  # sides, of the smallest board with corners
 _LABEL = re.compile(r"[A-Za-z]{1,3}[0-9]{1,4}")
 _COUNT = re.compile(r"(?:ntiles|total)\D*([0-9]{1,4})", re.I)
 
@@ -291,8 +292,15 @@ def _parse_rows(rows: Sequence[Row]) -> PieceList:
     columns = [quad for _, quad in pieces]
     if width > 4:
         ids = [row[0] for row in columns]
-        if width == 6 and (len(set(ids)) < len(ids) or not _is_type([row[1:] for row in columns])):
+        odd_types = _odd_types([row[1:] for row in columns]) if width == 6 else []
+        if width == 6 and (len(set(ids)) < len(ids) or 4 * len(odd_types) > len(ids)):
             refuse_other_sides([row for row, _ in pieces])
+        if odd_types:
+            row, quad = pieces[odd_types[0]]
+            said = (
+                f"piece {quad[0]} is of type {quad[1]}, unlike others with as many grey sides; expected id, type, sides"
+            )
+            raise NearError(said, line=row.line)
         if len(set(ids)) != len(ids):
             raise InputError(
                 f"two pieces have the id {Counter(ids).most_common(1)[0][0]}; expected each once", line=last
@@ -314,10 +322,17 @@ def _parse_rows(rows: Sequence[Row]) -> PieceList:
     return listed
 
 
-def _is_type(rows: Sequence[Sequence[int]]) -> bool:
-    """Whether a column says how many sides of the four after it are grey, by any three numbers."""
-    kinds = [(row[0], min(2, list(row[1:]).count(GREY))) for row in rows]
-    return len({kind for kind, _ in kinds}) == len({sides for _, sides in kinds}) == len(set(kinds))
+def _odd_types(rows: Sequence[Sequence[int]]) -> list[int]:
+    """The rows whose first column is not what those say that have as many sides of the rim, whatever its colour."""
+    found: list[list[int]] = []
+    for colour, count in Counter(colour for row in rows for colour in row[1:]).items():
+        if count >= _SHORTEST_RIM:
+            sides = [min(2, row[1:].count(colour)) for row in map(list, rows)]
+            kinds = Counter(zip(sides, (row[0] for row in rows), strict=True))
+            usual = {side: kind for (side, kind), _ in sorted(kinds.items(), key=lambda entry: entry[1])}
+            odd = [at for at, row in enumerate(rows) if usual[sides[at]] != row[0]]
+            found.append(odd if len({*usual.values()}) == len(usual) else list(range(len(rows))))
+    return min(found, key=len, default=[])
 
 
 def _refuse_halves_of_pictures(rows: Sequence[Row]) -> None:
