@@ -96,3 +96,8 @@ class Format:
     read: Callable[[Source], Document]
     write: Callable[[Target], str]
     option: str | None = None  # what may stand after a colon in the name, for the help
+
+
+def never(text: str) -> bool:
+    """`Format.looks_like` of a format that is found by evidence or by its name only."""
+    return False

@@ -11,12 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 
 from instances.board import Board
 from instances.eternity2 import SWAPPED, recognise
-from instances.formats.base import Document, Format, NearError, NeedsPuzzleError, Quad, Source, Target
+from instances.formats.base import Document, Format, NearError, NeedsPuzzleError, Quad, Source, Target, never
 from instances.formats.e2pieces import CLOCKWISE, ORDERS, clockwise
 from instances.formats.piece_index import PieceIndex
 from instances.formats.piece_list import WORD_ORDER, halves, parse, sides_of_words, words_in_rows
@@ -45,11 +46,6 @@ _ORDERS = ["".join(order) for order in permutations(CLOCKWISE)]  # clockwise fro
 _NEAR = 0.9  # a second convention with this share of the seams of the best is too near
 _FEW = 0.4  # a wrong convention may match this share of the seams between placed pieces
 _ENOUGH = 24  # seams; on fewer the share says little
-
-
-def looks_like(text: str) -> bool:
-    """Never: the reader by evidence is asked where no strict format fits."""
-    return False
 
 
 def count_of_boards(text: str) -> int:
@@ -190,18 +186,19 @@ def _readings(source: Source) -> tuple[str, Iterable[Reading], tuple[str, ...]]:
         return form, by_cell(_known(puzzle, form), pairs, [line] * len(pairs)), left
     form = "piece and turn of each cell"
     count = len(_PAIR.findall(text))
-    if count > 8 or (puzzle is not None and count == puzzle.cells):
+    if count > 8 or (puzzle is not None and count in (puzzle.cells, 2 * puzzle.cells)):
         found, left = found_in(text, _PAIR, "piece/turn")
         pairs = [(int(match[1]), int(match[2])) for _, match in found]
         if not re.match("left out", "".join(left)) or _line_width(text, _PAIR):
-            return form, by_cell(_known(puzzle, form), pairs, [line for line, _ in found]), left
+            pairs, where, twice = _once(pairs, [line for line, _ in found], puzzle)
+            return form, by_cell(_known(puzzle, form), pairs, where), left + twice
     letters = [quad for quad in _QUAD.findall(text) if quad.islower() or quad.isupper() or "_" in quad]
     numbered = any(len(row.tokens) == 1 and row.only_numbers for row in rows_of(text)[:1])
     if len(letters) >= 4 and not numbered and (width := _line_width(text, _QUAD)):
         found, left = found_in(text, _QUAD, "four letters")
         quads = [[colour_of_letter(letter) for letter in match[0]] for _, match in found]
-        where = [line for line, _ in found]
-        return "letters in place", in_place(quads, width, puzzle, source.name, where), left
+        quads, where, twice = _once(quads, [line for line, _ in found], puzzle)
+        return "letters in place", in_place(quads, width, puzzle, source.name, where), left + twice
     if text.lstrip().startswith("{"):
         listed = parse(text)
         laid = in_place(listed.quads, (listed.shape or (0, 0))[0], puzzle, source.name)
@@ -216,6 +213,16 @@ def _readings(source: Source) -> tuple[str, Iterable[Reading], tuple[str, ...]]:
         width = _line_width(text, BRACKETED)
         return "colours in brackets", in_place(quads, width, puzzle, source.name, where), left
     return _rows(source)
+
+
+def _once(
+    entries: Sequence[Any], where: Sequence[int], puzzle: Puzzle | None
+) -> tuple[list[Any], list[int], tuple[str, ...]]:
+    """Entries of cells and their lines, once where they say the same twice, with a note."""
+    cells = len(entries) // 2
+    if puzzle is None or cells != puzzle.cells or list(entries[:cells]) != list(entries[cells:]):
+        return list(entries), list(where), ()
+    return list(entries[:cells]), list(where[:cells]), (f"the same board twice, from line {where[cells]} again",)
 
 
 def _words(words: Sequence[Sequence[str]], source: Source) -> Iterator[Reading]:
@@ -253,7 +260,8 @@ def _rows(source: Source) -> tuple[str, Iterable[Reading], tuple[str, ...]]:
     if odd is not None:
         kind = NearError if len(body) > 4 and puzzle is not None else InputError
         raise kind(f"{count_of(len(odd.numbers), 'number')}; expected {width} as in the other lines", line=odd.line)
-    table, where = [row.numbers for row in body], [row.line for row in body]
+    table, where, twice = _once([row.numbers for row in body], [row.line for row in body], puzzle)
+    left += twice
     if header and puzzle is not None and header not in (*sizes, (puzzle.piece_count,), (len(table),)):
         raise InputError(
             f"{quoted(rows[0].text)} before a board of {puzzle.name}; expected its size", line=rows[0].line
@@ -410,5 +418,5 @@ def write(target: Target) -> str:
 
 
 FORMAT = Format(
-    "cells", "board", "boards in any dialect, by evidence; written as id/turns", looks_like, read, write, "CONVENTION"
+    "cells", "board", "boards in any dialect, by evidence; written as id/turns", never, read, write, "CONVENTION"
 )

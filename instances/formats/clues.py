@@ -66,10 +66,9 @@ def clue_board(text: str, puzzle: Puzzle, option: str | None = None) -> tuple[Bo
 
     Raises InputError if no convention makes the clues legal, or several do that place different pieces.
     """
-    named_in_text = CONVENTION.search(text)
-    wanted = {part for part in (option or (named_in_text[1] if named_in_text else "")).lower().split(",") if part} or (
-        _OWN if _HEADER_LINE.search(text) else set()
-    )
+    said = CONVENTION.search(text)
+    wanted = {*filter(None, (option or (said[1] if said else "")).lower().split(","))}
+    wanted = wanted or (_OWN if _HEADER_LINE.search(text) else set())
     count, readings, notes = _readings(text, puzzle)
     if len(_HEADER_LINE.findall(text)) > 1:
         raise InputError(f"the line '# {count} {_HEADER}' is there twice; expected it once, at the head")
@@ -93,8 +92,8 @@ def clue_board(text: str, puzzle: Puzzle, option: str | None = None) -> tuple[Bo
             f"{count_of(count, 'clue')}, which can be read in {len(boards)} ways, among them {names}; "
             f"expected one by name, as a first line '# {FORMAT.name}:{chosen[0].name}'"
         )
-    said = f"{count_of(count, 'clue')}, read as {chosen[0].name}"
-    return chosen[0].board, [f"{said} ('# {FORMAT.name}:...' as a first line names another convention)", *notes]
+    read_as = f"{count_of(count, 'clue')}, read as {chosen[0].name}"
+    return chosen[0].board, [f"{read_as} ('# {FORMAT.name}:...' as a first line names another convention)", *notes]
 
 
 def _nearest_error(count: int, readings: Sequence[Reading], puzzle: Puzzle) -> InputError | None:
@@ -120,17 +119,14 @@ def _readings(text: str, puzzle: Puzzle) -> tuple[int, list[Reading], tuple[str,
             (int(i), ord(row) - ord("A") + 1, int(x), -int(turn) % 4)
             for i, row, x, turn in map(re.Match.groups, editor)
         ]
-        own = {"base1", "yx", "from1", "top", "cw", "turn0", "turn-last"}
-        return (
-            len(table),
-            [each for each in placed_pieces(puzzle, table, lines) if own <= set(each.name.split(","))],
-            (),
-        )
+        own = _OWN - {"from0"} | {"from1"}
+        readings = [each for each in placed_pieces(puzzle, table, lines) if own <= set(each.name.split(","))]
+        return len(table), readings, ()
     if (types := _cell_types(text)) is not None and len(types) == puzzle.width**2 == puzzle.cells:
         clues = [(cell, *divmod(-value, 256)[::-1]) for cell, value in enumerate(types) if value < 0]
         if not clues:
             raise InputError("a list of cell types without a clue (no negative number); expected a clue")
-        readings: list[Reading] = []
+        readings = []
         for base in (1, 0):
             entries = [Entry(0, cell, piece - base, turn) for cell, piece, turn in clues]
             readings += placed_turns(puzzle, entries, f"base{base},top")
@@ -167,6 +163,9 @@ def _blocks(rows: Sequence[Row], puzzle: Puzzle) -> tuple[list[Row], tuple[str, 
         elif sections[-1] and not row.tokens:
             sections.append([])
     sections = [section for section in sections if section]
+    half = len(table) // 2
+    if len(sections) == 1 and {row.numbers for row in table[:half]} == {row.numbers for row in table[half:]}:
+        sections = [table[:half], table[half:]]
     contents = [{row.numbers for row in section} for section in sections]
     if len(sections) > 1 and sum(map(len, contents)) > len(set().union(*contents)):
         for section, content in zip(sections[1:], contents[1:], strict=True):

@@ -15,7 +15,7 @@ import re
 
 import numpy as np
 
-from instances.formats.base import Document, Format, Source, Target
+from instances.formats.base import Document, Format, Source, Target, never
 from instances.formats.e2pieces import CLOCKWISE, checked_order, clockwise, in_order, order_of
 from instances.formats.text import (
     MAX_SIDE,
@@ -138,6 +138,4 @@ QUADS = Format(
     "quads", "puzzle", "'width height', then four clockwise colours for each piece; clues too", _looks_like_quads,
     _read_quads, _write_quads, "ORDER",
 )  # fmt: skip
-META = Format(
-    "meta", "puzzle", "META 2010: 'rows columns', then bottom left top right", lambda _: False, _read_meta, _write_meta
-)
+META = Format("meta", "puzzle", "META 2010: 'rows columns', then bottom left top right", never, _read_meta, _write_meta)

@@ -17,7 +17,7 @@ import numpy as np
 
 from instances.eternity2 import recognise
 from instances.formats import cells
-from instances.formats.base import Document, Format, NearError, Source, Target
+from instances.formats.base import Document, Format, NearError, Source, Target, never
 from instances.formats.e2pieces import (
     CLOCKWISE,
     clockwise,
@@ -51,11 +51,6 @@ class Options:
 
 class NoRimError(NearError):
     """A list of pieces without a colour that may be the rim, and no word on a puzzle without frame."""
-
-
-def looks_like(text: str) -> bool:
-    """Never: the reader by evidence is asked where no strict format fits."""
-    return False
 
 
 def read(source: Source) -> Document:
@@ -346,5 +341,5 @@ def write(target: Target) -> str:
 
 
 FORMAT = Format(
-    "pieces", "puzzle", "piece lists in any dialect, by evidence; pieces:udlr,6x12", looks_like, read, write, "OPTIONS"
+    "pieces", "puzzle", "piece lists in any dialect, by evidence; pieces:udlr,6x12", never, read, write, "OPTIONS"
 )

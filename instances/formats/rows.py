@@ -113,9 +113,9 @@ def found_in(text: str, pattern: re.Pattern[str], what: str) -> tuple[list[tuple
     for match in pattern.finditer(code):
         line, at = line + code.count("\n", at, match.start()), match.start()
         found.append((line, match))
-    held = [range(number, number + match[0].count("\n") + 1) for number, match in found]
-    used = {line for lines in held for line in lines}
-    rest = {number: left for number, left in enumerate(_without(code, found), start=1) if re.search(r"\w", left)}
+    used = {number + more for number, match in found for more in range(match[0].count("\n") + 1)}
+    remaining = pattern.sub(lambda match: "\n" * match[0].count("\n") or " ", code).split("\n")
+    rest = {number: left for number, left in enumerate(remaining, start=1) if re.search(r"\w", left)}
     beside = [number for number in rest if number in used]
     for number, left in rest.items():
         within = bool(used) and min(used) < number < max(used) and re.search("[0-9]", left)
@@ -123,15 +123,6 @@ def found_in(text: str, pattern: re.Pattern[str], what: str) -> tuple[list[tuple
         if odd or (within and number not in used):
             raise InputError(f"{quoted(left.strip())} among {what}; expected only such", line=number)
     return found, left_out((number, left) for number, left in rest.items())
-
-
-def _without(code: str, found: Sequence[tuple[int, re.Match[str]]]) -> list[str]:
-    """The lines of a text without what was found in it."""
-    parts, at = [], 0
-    for _, match in found:
-        parts += [code[at : match.start()], "\n" * match[0].count("\n") or " "]
-        at = match.end()
-    return "".join([*parts, code[at:]]).split("\n")
 
 
 def bracketed_quads(text: str) -> tuple[list[list[int]], list[int], tuple[str, ...]]:

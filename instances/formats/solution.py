@@ -8,7 +8,7 @@ were read as ``quads``.
 from __future__ import annotations
 
 from instances.board import Board
-from instances.formats.base import Document, Format, Source, Target
+from instances.formats.base import Document, Format, Source, Target, never
 from instances.formats.e2pieces import CLOCKWISE, checked_order
 from instances.formats.headed import META_ORDER
 from instances.formats.text import Lines, first_rows, starts_like_numbers
@@ -87,5 +87,5 @@ def _offset(option: str | None) -> int:
 FORMAT = Format("solution", "board", "'piece rotation' for each cell, from 1; 0 0 = empty", looks_like, read, write)
 META = Format(
     "meta-board", "board", "META 2010: 'piece turns' for each cell, from 0; meta-board:urdl if pieces were read so",
-    lambda _: False, _read_meta, _write_meta, "ORDER",
+    never, _read_meta, _write_meta, "ORDER",
 )  # fmt: skip
