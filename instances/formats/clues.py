@@ -70,8 +70,6 @@ def clue_board(text: str, puzzle: Puzzle, option: str | None = None) -> tuple[Bo
     wanted = {*filter(None, (option or (said[1] if said else "")).lower().split(","))}
     wanted = wanted or (_OWN if _HEADER_LINE.search(text) else set())
     count, readings, notes = _readings(text, puzzle)
-    if len(_HEADER_LINE.findall(text)) > 1:
-        raise InputError(f"the line '# {count} {_HEADER}' is there twice; expected it once, at the head")
     if (stated := _HEADER_LINE.search(text)) and int(stated[1]) != count:
         raise InputError(f"{count_of(count, 'clue')}; expected {stated[1]} as the first line says")
     named = [each for each in readings if wanted <= set(each.name.split(","))]
