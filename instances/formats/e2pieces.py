@@ -9,7 +9,7 @@ mirror image, because the mirror image of a puzzle is a puzzle with the same sco
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -89,20 +89,17 @@ def detect_order(columns: Sequence[Sequence[int]]) -> str:
     appear nowhere else. The last two rule out orders only if some order has the property. Raises InputError if no order
     is possible, or several are.
     """
-    candidates = {order: clockwise(columns, order) for order in ORDERS}
-    candidates = {order: pieces for order, pieces in candidates.items() if _corners_are_corners(pieces)}
-    if not candidates:
+    if not any(_corners_are_corners(clockwise(columns, order)) for order in ORDERS):
         raise InputError(
             "no order of the sides puts the two zeros of every corner side by side; expected corner pieces"
         )
-    for has_property in (_rim_is_balanced, _rim_colours_are_separate):
-        candidates = {order: pieces for order, pieces in candidates.items() if has_property(pieces)} or candidates
-    if len({tuple(map(canonical, pieces)) for pieces in candidates.values()}) > 1:
-        names = " or ".join(f"{FORMAT.name}:{order}" for order in candidates)
+    orders = _possible(columns, (_corners_are_corners, _rim_is_balanced, _rim_colours_are_separate))
+    if len({tuple(map(canonical, clockwise(columns, order))) for order in orders}) > 1:
+        names = " or ".join(f"{FORMAT.name}:{order}" for order in orders)
         raise InputError(
             f"the pieces allow several side orders; expected one to be named as format: {names} (--puzzle-format)"
         )
-    return next(iter(candidates))
+    return orders[0]
 
 
 def order_of(
@@ -116,38 +113,26 @@ def order_of(
     """
     if option is not None:
         return checked_order(option, format), ()
-    legal = [order for order in ORDERS if _corners_are_corners(clockwise(columns, order))]
     if len({tuple(map(canonical, clockwise(columns, order))) for order in ORDERS}) == 1:
         return CLOCKWISE, ()
-    balanced = [order for order in legal if _rim_is_balanced(clockwise(columns, order))]
-    for candidates in filter(None, (balanced, legal)):
-        if CLOCKWISE in candidates:
-            others = [f"{format}:{order}" for order in candidates if order != CLOCKWISE]
-            note = f"sides read clockwise from the top, as the format is defined; {' or '.join(others)} is possible too"
-            return CLOCKWISE, (note,) if others else ()
-        if len(candidates) == 1:
-            [order] = candidates
-            if clues:
-                raise InputError(
-                    f"the sides are not clockwise from the top, and clues turn pieces from their first side; expected "
-                    f"the side order by name, such as --puzzle-format {format}:{order}"
-                )
-            note = (
-                f"side order {in_words(order)}, as clockwise from the top makes no board ({format}:ORDER names another)"
-            )
-            return order, (note,)
-        names = " or ".join(f"--puzzle-format {format}:{order}" for order in candidates)
-        raise InputError(f"clockwise from the top the sides make no board; expected the side order by name, {names}")
-    return CLOCKWISE, ()
+    orders = _possible(columns)
+    if CLOCKWISE in orders:
+        others = [f"{format}:{order}" for order in orders if order != CLOCKWISE]
+        note = f"sides read clockwise from the top, as the format is defined; {' or '.join(others)} is possible too"
+        return CLOCKWISE, (note,) if others else ()
+    names = " or ".join(f"--puzzle-format {format}:{order}" for order in orders)
+    if clues or len(orders) > 1:
+        raise InputError(
+            f"the sides are not clockwise from the top{', and clues turn pieces from their first side' * clues}; "
+            f"expected the side order by name, such as {names}"
+        )
+    note = f"side order {in_words(orders[0])}, as clockwise from the top makes no board ({format}:ORDER names another)"
+    return orders[0], (note,)
 
 
 def is_refuted(columns: Sequence[Sequence[int]], order: str) -> bool:
     """Whether counting refutes an order of the sides of pieces with a frame, and does not refute every other."""
-    tests = (_corners_are_corners, _rim_is_balanced)
-    return any(
-        not test(clockwise(columns, order)) and any(test(clockwise(columns, other)) for other in ORDERS)
-        for test in tests
-    )
+    return _opposite(order, (1, 1)) not in {_opposite(possible, (1, 1)) for possible in _possible(columns)}
 
 
 def order_without_turns(columns: Sequence[Sequence[int]], usual: str, shape: tuple[int, int]) -> tuple[str, str]:
@@ -188,6 +173,16 @@ def _opposite(order: str, shape: tuple[int, int]) -> tuple[frozenset[int], ...]:
     """Which columns are upper and lower, and which left and right; of a square, in any order."""
     pairs = [frozenset(order.index(letter) for letter in letters) for letters in ("ud", "lr")]
     return tuple(sorted(pairs, key=sorted) if shape[0] == shape[1] else pairs)
+
+
+def _possible(
+    columns: Sequence[Sequence[int]], tests: Sequence[Callable[[Sequence[Sequence[int]]], bool]] = ()
+) -> list[str]:
+    """The `ORDERS` that pass each test in turn, if any passes it; by default corners, and a balanced rim."""
+    orders = list(ORDERS)
+    for test in tests or (_corners_are_corners, _rim_is_balanced):
+        orders = [order for order in orders if test(clockwise(columns, order))] or orders
+    return orders
 
 
 def _corners_are_corners(pieces: Sequence[Sequence[int]]) -> bool:

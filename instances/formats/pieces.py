@@ -247,11 +247,7 @@ def _shape(listed: PieceList, options: Options, notes: list[str]) -> tuple[int, 
 
 
 def _border(
-    quads: Sequence[Sequence[int]],
-    shape: tuple[int, int] | None,
-    options: Options,
-    listed: PieceList,
-    notes: list[str],
+    quads: Sequence[Sequence[int]], shape: tuple[int, int] | None, options: Options, listed: PieceList, notes: list[str]
 ) -> tuple[int, tuple[int, int]]:
     """The colour of the rim and the shape, by the number of pieces with one and two sides of it."""
     count = len(quads)

@@ -135,5 +135,5 @@ def by_extension(path: str, puzzle: Puzzle, has_board: bool) -> Format:
         return FORMATS["url"]
     raise InputError(
         "the name does not say the format; expected .txt, .solution.txt, .json, .csv or .url, "
-        f"or a format named: {', '.join(FORMATS)}",
+        f"or a format named: {', '.join(FORMATS)}"
     )
