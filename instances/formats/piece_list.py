@@ -153,6 +153,10 @@ def _parse_json(text: str) -> PieceList:
         value = json.loads(text)
     except (ValueError, RecursionError):
         raise InputError("this is no JSON; expected an object with a list of pieces, four numbers each") from None
+    if not any(isinstance(entry, list) for entry in value.values()):  # the list may be one level deeper
+        inner = [entry for entry in value.values() if isinstance(entry, dict)]
+        value = {key: entry for key, entry in value.items() if not isinstance(entry, dict)}
+        value |= {key: entry for each in inner for key, entry in each.items()}
     lists = {key: entry for key, entry in value.items() if isinstance(entry, list) and entry}
     pieces = {key: quads for key, entry in lists.items() if (quads := _sides_of(entry)) is not None}
     placed = {key: entry for key, entry in lists.items() if isinstance(entry[0], dict) and _places_of(entry)}

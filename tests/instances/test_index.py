@@ -186,6 +186,10 @@ SMALL_PUZZLES = {
         "left out: line 1 ('const",
     ),
     "JSON by its content": ('{"k": [[0,2,1,0],[0,0,1,2],[1,3,0,0],[1,0,0,3]], "by": "me"}', "left out: by of the JSON"),
+    "JSON with an inner object": (
+        '{"by": 1, "puzzle": {"n": 2, "m": 2, "tiles": [[0,2,1,0],[0,0,1,2],[1,3,0,0],[1,0,0,3]]}}',
+        "left out: by of the JSON",
+    ),
     "JSON with objects": (
         '{"a": 2, "list": [{"n":0,"e":2,"s":1,"w":0}, {"n":0,"e":0,"s":1,"w":2}, {"n":1,"e":3,"s":0,"w":0}, '
         '{"n":1,"e":0,"s":0,"w":3}]}',
