@@ -54,23 +54,18 @@ def read(
         If the source cannot be read or is malformed. It names the source, and the line if there is one.
     """
     source = os.fspath(source)
-    given = None if format is None else by_name(format)
     if is_url(source):
         name, where, folder, text = "puzzle", VIEWER_URL, None, source
     else:
         path = file_of(source)
         name, where, folder, text = name_of(path), printable(str(path)), path.parent, text_of(path, source)
     try:
-        made = Source(text, puzzle, name, None, folder, _find_puzzle, number)
-        document = (
-            given[0].read(replace(made, option=given[1])) if given
-            else FORMATS["url"].read(made) if folder is None
-            else read_by_evidence(made)
-        )  # fmt: skip
-        _check_number(document, made)
+        return _document(
+            Source(text, puzzle, name, None, folder, _find_puzzle, number),
+            format or ("url" if folder is None else None),
+        )
     except InputError as error:
         raise error.at(where) from None
-    return with_facts(document, puzzle)
 
 
 def parse(
@@ -81,36 +76,15 @@ def parse(
     name: str = "puzzle",
     number: int | None = None,
 ) -> Document:
-    """Read the text of a puzzle or a board, as `read` reads the content of a file.
+    """Read the text of a puzzle or a board, as `read` reads the content of a file; ``name`` names a puzzle."""
+    return _document(Source(text, puzzle, name, None, None, _find_puzzle, number), format)
 
-    Parameters
-    ----------
-    text : str
-        Content in any format of the field.
-    puzzle : Puzzle, optional
-        What a board is a board of.
-    format : str, optional
-        Name of the format; by default the content decides.
-    name : str
-        Name of the puzzle.
-    number : int, optional
-        Which of several boards, counted from 1.
 
-    Returns
-    -------
-    Document
-        Puzzle or board, or both, with notes about what was noticed.
-
-    Raises
-    ------
-    InputError
-        The text is in none of the formats; the message names the line.
-    """
-    made = Source(text, puzzle, name, None, None, _find_puzzle, number)
+def _document(source: Source, format: str | None) -> Document:
     form, option = (None, None) if format is None else by_name(format)
-    document = read_by_evidence(made) if form is None else form.read(replace(made, option=option))
-    _check_number(document, made)
-    return with_facts(document, puzzle)
+    document = read_by_evidence(source) if form is None else form.read(replace(source, option=option))
+    _check_number(document, source)
+    return with_facts(document, source.puzzle)
 
 
 def _check_number(document: Document, source: Source) -> None:
@@ -317,10 +291,10 @@ def load_board(source: str, puzzle: Puzzle | None = None, format: str | None = N
     return document.puzzle, document.board
 
 
-def _is_laid(puzzle: Puzzle, board: Board) -> bool:
-    """Whether pieces in file order lie as a solver would lay them: a legal rim, and most seams matched."""
+def _is_laid(puzzle: Puzzle, board: Board, listed: Puzzle) -> bool:
+    """Whether pieces in file order lie as a solver would lay them: with their frame, and most seams matched."""
     result = verify(puzzle, board)
-    return not result.violations and result.score >= 0.5 * result.max_score
+    return puzzle.framed == listed.framed and not result.violations and result.score >= 0.5 * result.max_score
 
 
 def read_board(
@@ -349,7 +323,11 @@ def read_board(
     if document.board is None and format is None and puzzle is None and not is_url(source):
         with suppress(InputError):  # a full board as quads defines its pieces
             laid = read(source, format="cells", number=number)
-            if laid.puzzle is not None and laid.board is not None and _is_laid(laid.puzzle, laid.board):
+            if (
+                laid.puzzle is not None
+                and laid.board is not None
+                and _is_laid(laid.puzzle, laid.board, document.puzzle)
+            ):
                 return laid
     if document.board is None:
         raise InputError(f"this is a puzzle (format {document.format}); expected a board", source_name(source))
