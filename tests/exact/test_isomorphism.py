@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import time
 from collections import Counter
 from pathlib import Path
@@ -90,6 +91,25 @@ def test_mirrored_pieces_are_other_pieces() -> None:
     mirrored = [[a, d, c, b] for a, b, c, d in quads]
     assert find_renaming(quads, mirrored) is None
     assert find_renaming(quads[:1], mirrored[:1]) == {1: 1, 2: 3, 3: 2}
+
+
+def test_the_command_tries_the_mirror_image(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    puzzle = like_e2(5, 5, seed=3).puzzle
+    other = renamed_and_shuffled([[a, d, c, b] for a, b, c, d in puzzle.pieces.tolist()], 1)
+    first, second = tmp_path / "a.json", tmp_path / "b.json"
+    write(first, None, puzzle, None)
+    second.write_text(json.dumps({"schema": 1, "width": 5, "height": 5, "pieces": other}))
+    assert main(["exact", "isomorphic", str(first), str(second), "--json"]) == 1  # as pieces they differ
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["isomorphic"], answer["mirrored"]) == (False, True)
+    moved = dict(map(tuple, answer["moved_pieces"]))
+    for number, quad in enumerate(puzzle.pieces.tolist(), start=1):
+        up, right, down, left = (answer["renaming"][str(colour)] for colour in quad)
+        assert canonical([up, left, down, right]) == canonical(other[moved.get(number, number) - 1])
+    assert main(["exact", "isomorphic", str(first), str(second)]) == 1
+    assert "are mirror images" in capsys.readouterr().out
+    assert main(["exact", "isomorphic", str(first), str(first), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["mirrored"] is False
 
 
 def test_puzzles_like_eternity_2() -> None:
