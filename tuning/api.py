@@ -18,6 +18,7 @@ from lns.api.arguments import check_workers
 from lns.params import Params
 from lns.runs.files import utc_now
 from lns.runs.history import UNLIMITED_S
+from lns_support.arguments import checked
 from lns_support.cores import max_workers
 from lns_support.errors import InputError
 from lns_support.files import atomic_write
@@ -117,6 +118,7 @@ class TuningResult:
         }  # fmt: skip
 
 
+@checked
 def tune(
     instances: Sequence[str | Puzzle] | str | Puzzle = (),
     *,

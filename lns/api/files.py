@@ -11,6 +11,7 @@ from instances.formats.reading import parse
 from instances.generate import Family, clue_cells, corner_cells
 from instances.puzzle import Puzzle
 from lns.runs.find import board_source
+from lns_support.arguments import checked
 from lns_support.errors import InputError
 
 PuzzleSource = Puzzle | str | os.PathLike[str]
@@ -24,6 +25,7 @@ class Generated(NamedTuple):
     solution: Board
 
 
+@checked
 def load_puzzle(source: PuzzleSource, format: str | None = None, clues: str | os.PathLike[str] | None = None) -> Puzzle:
     """Read a puzzle.
 
@@ -67,6 +69,7 @@ def read_puzzle(
     return document.puzzle, document.notes
 
 
+@checked
 def load_board(
     source: BoardSource, puzzle: PuzzleSource | None = None, format: str | None = None, number: int | None = None
 ) -> Board:
@@ -100,6 +103,8 @@ def read_board(
     source: BoardSource, puzzle: PuzzleSource | None = None, format: str | None = None, number: int | None = None
 ) -> tuple[Board, tuple[str, ...]]:
     """As `load_board`, with sentences on what was noticed while reading."""
+    if number is not None and number < 1:
+        raise InputError(f"number {number} of the boards in a source; expected 1 or more")
     known = None if puzzle is None else load_puzzle(puzzle)
     if isinstance(source, Board):
         return source if known is None else source.of(known), ()
@@ -113,6 +118,7 @@ def read_board(
     return document.board.of(document.puzzle), document.notes
 
 
+@checked
 def save(
     board: Board | Puzzle, path: str | os.PathLike[str], puzzle: Puzzle | None = None, *, format: str | None = None
 ) -> None:
@@ -143,6 +149,7 @@ def save(
     formats.write(path, format, _puzzle_of(board, puzzle), board)
 
 
+@checked
 def viewer_url(puzzle: Puzzle, board: Board) -> str:
     """URL that shows a board in the field's viewer.
 
@@ -166,6 +173,7 @@ def viewer_url(puzzle: Puzzle, board: Board) -> str:
     return formats.viewer_url(puzzle, board)
 
 
+@checked
 def generate(
     kind: str = "like-e2",
     *,
