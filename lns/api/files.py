@@ -12,6 +12,7 @@ from instances.formats.reading import parse
 from instances.generate import Family, clue_cells, corner_cells
 from instances.puzzle import Puzzle
 from lns.runs.find import board_source
+from lns_support.arguments import checked
 from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
@@ -27,6 +28,7 @@ class Generated(NamedTuple):
     solution: Board
 
 
+@checked
 def load_puzzle(source: PuzzleSource, format: str | None = None, clues: str | os.PathLike[str] | None = None) -> Puzzle:
     """Read a puzzle.
 
@@ -75,6 +77,7 @@ def read_puzzle(
     return document.puzzle, document.notes
 
 
+@checked
 def load_board(
     source: BoardSource, puzzle: PuzzleSource | None = None, format: str | None = None, number: int | None = None
 ) -> Board:
@@ -108,6 +111,8 @@ def read_board(
     source: BoardSource, puzzle: PuzzleSource | None = None, format: str | None = None, number: int | None = None
 ) -> tuple[Board, tuple[str, ...]]:
     """As `load_board`, with sentences on what was noticed while reading."""
+    if number is not None and number < 1:
+        raise InputError(f"number {number} of the boards in a source; expected 1 or more")
     known = None if puzzle is None else read_puzzle(puzzle)[0]
     if isinstance(source, Board):
         return source if known is None else source.of(known), ()
@@ -121,6 +126,7 @@ def read_board(
     return document.board.of(document.puzzle), document.notes
 
 
+@checked
 def save(
     board: Board | Puzzle, path: str | os.PathLike[str], puzzle: Puzzle | None = None, *, format: str | None = None
 ) -> None:
@@ -151,6 +157,7 @@ def save(
     formats.write(path, format, _puzzle_of(board, puzzle), board)
 
 
+@checked
 def viewer_url(puzzle: Puzzle, board: Board) -> str:
     """URL that shows a board in the field's viewer.
 
@@ -174,6 +181,7 @@ def viewer_url(puzzle: Puzzle, board: Board) -> str:
     return formats.viewer_url(puzzle, board)
 
 
+@checked
 def generate(
     kind: str = "like-e2",
     *,

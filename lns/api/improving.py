@@ -15,6 +15,7 @@ from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.verify import Verification, verify
 from lns.api.files import BoardSource, PuzzleSource, load_board, load_puzzle
+from lns_support.arguments import checked
 from lns_support.errors import BoardError, InputError
 from lns_support.optional_deps import require
 
@@ -23,6 +24,7 @@ REPAIR_NODES = 200_000  # of each of the two searches that make a board legal
 MOST_CELLS = 64  # of such a search
 
 
+@checked
 def improve(
     puzzle: PuzzleSource | None,
     board: BoardSource,
@@ -87,6 +89,9 @@ def improve(
     >>> lns.improve(puzzle, solution, lns.cells.rows(puzzle, 2, 4)).status.value
     'optimal'
     """
+    for name, value in (("time", time), ("nodes", nodes), ("donors", donors), ("target", target)):
+        if value is not None and not value >= 0:
+            raise InputError(f"{name} is {value}; expected 0 or more")
     known = None if puzzle is None else load_puzzle(puzzle)
     given = load_board(board, known)
     known = known or given.puzzle

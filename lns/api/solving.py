@@ -47,6 +47,7 @@ from lns.runs.recorder import Recorder
 from lns.runs.recover import recover
 from lns.runs.run_log import RunLog
 from lns.workers import Workers
+from lns_support.arguments import checked
 from lns_support.errors import InputError
 from lns_support.files import read_text
 from lns_support.kernel_cache import is_compiled
@@ -63,6 +64,7 @@ OnImprove = Callable[[FoundBoard], object]
 Progress = str | bool | ProgressView | None
 
 
+@checked
 def solve(
     puzzle: PuzzleSource,
     *,
@@ -186,6 +188,7 @@ def solve(
         engine=engine,
         target=target,
         steps=steps,
+        min_score=min_score,
         checkpoint_s=checkpoint_s,
     )
     begun, begun_score, clues, start_notes = _start(puzzle, start, pins, start_format, start_number)
@@ -246,6 +249,7 @@ class NoTimeLeft(InputError):
         super().__init__(f"{self.reason}; expected time, the seconds more to search", run_dir)
 
 
+@checked
 def resume(
     run_dir: str | os.PathLike[str],
     *,

@@ -22,6 +22,7 @@ from lns.runs.checkpoint import Checkpoint
 from lns.runs.directory import RunDirectory, read_parameters
 from lns.runs.files import CHECKPOINT, PARAMETERS, PREVIOUS
 from lns.runs.history import Improvement, RunHistory
+from lns.runs.recorder import write_status
 from lns.runs.run_summary import RunSummary, check_same_set, load_summary
 from lns_support.errors import InputError
 
@@ -94,14 +95,18 @@ def merge_runs(paths: Sequence[Path], target: Path) -> Merged:
             default=(None, first),
         )
         if best is not None:
+            found_after = history.improvements[-1].elapsed_s if history.improvements else history.elapsed_s
             board = _in_numbering_of(directory.pinned_puzzle, best_run, best.board)
-            directory.write_best(directory.best_fields(board, history.elapsed_s))
+            directory.write_best(directory.best_fields(board, found_after))
             directory.draw(board)
         islands = _islands(directory, first)
         before = first.history.other_statistics if islands else first.heartbeat.statistics
-        history.other_statistics = sum((run.heartbeat.statistics for run in runs[1:]), before)
+        others_made = [run.heartbeat.statistics for run in runs[1:]]
+        history.other_statistics = sum(others_made, before)
         state = Checkpoint(history, islands, board_log.size)
         checkpoints.save(directory.path, directory.settings.run, directory.puzzle, state)
+        figures = {"rate": 0.0, "pids": [], "min_score": first.heartbeat.min_score, "write_errors": []}
+        write_status(directory, history, sum(others_made, first.heartbeat.statistics), figures)
         directory.begin()
     return Merged(len(runs), *counts, -1 if best is None else best.score, history.elapsed_s)
 

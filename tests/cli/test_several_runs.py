@@ -139,6 +139,17 @@ def test_merge_makes_one_run_that_goes_on(folder: Path, tmp_path: Path, capsys: 
     merged, parts = load_summary(target), [load_summary(one), load_summary(two)]
     assert merged.history.elapsed_s == pytest.approx(sum(part.history.elapsed_s for part in parts), abs=0.01)
     assert len(merged.history.sessions) == 2 and merged.state == "ended"
+    both = parts[0].heartbeat.statistics + parts[1].heartbeat.statistics
+    assert merged.heartbeat.statistics == both and both.moves > 0
+    assert merged.heartbeat.node_equivalents_by_part == both.node_equivalents_by_part()
+    best = json.loads((target / "best.json").read_text())
+    assert best["elapsed_s"] == pytest.approx(merged.history.improvements[-1].elapsed_s, abs=0.001)
+    again, third = tmp_path / "merged again", tmp_path / "third"
+    finished_run(third, name="like-e2-8x8", engine="tabu", steps=5)
+    assert main(["merge", str(third), str(target), "-o", str(again), "--json"]) == 0
+    all_three = both + load_summary(third).heartbeat.statistics
+    assert load_summary(again).heartbeat.statistics == all_three, "also of runs that are merged already"
+    capsys.readouterr()
     assert {path: path.read_bytes() for path in before} == before, "the runs are only read"
     assert main(["resume", str(target), "--time", "1h", "--steps", "1", "--quiet"]) == 0
     moves = sum((part.heartbeat.statistics for part in parts), Statistics()).moves
