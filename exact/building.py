@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from typing import TypeVar
 
 from exact.driver import STEP_SECONDS, Progress
 from exact.outcome import Answer, SolveStatus
 from exact.request import Request
 
+Item = TypeVar("Item")
 Check = Callable[[], None]
 """Called between the steps of a long job; raises an exception to end it, such as `BuildingEnded`."""
 
@@ -24,6 +26,13 @@ class BuildingEnded(Exception):
 
 def unlimited() -> None:
     """The `Check` of a job without a limit."""
+
+
+def each_after(check: Check, items: Iterable[Item]) -> Iterator[Item]:
+    """The items of a long job, ``check`` called before each."""
+    for item in items:
+        check()
+        yield item
 
 
 class BuildingClock:

@@ -16,14 +16,13 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
 from instances.puzzle import RULES
+from lns_support.arguments import checked
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
     from exact.outcome import Answer
     from exact.request import Request
     from instances.puzzle import Puzzle
-
-    Solver = Callable[[Puzzle, Request], Answer]
 
 ENTRY_POINTS = "lns.solvers"
 
@@ -70,9 +69,10 @@ class SolverEntry:
         return function(*self.arguments, puzzle, request)
 
 
+@checked
 def register_solver(
     name: str,
-    function: Solver,
+    function: Callable[[Puzzle, Request], Answer],
     *,
     description: str = "registered in this process",
     source: str = "own",

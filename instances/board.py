@@ -10,11 +10,13 @@ import numpy as np
 
 from instances.puzzle import IntArray, Puzzle
 from instances.rich_display import RichDisplay, load_drawing, repr_suffix
+from lns_support.arguments import checked_class
 from lns_support.errors import BoardError, InputError
 
 EMPTY = -1
 
 
+@checked_class
 @dataclass(frozen=True, eq=False, repr=False)
 class Board(RichDisplay):
     """An immutable board, partial or full. It may break any rule: a repeated piece, a missed clue, grey inside.
@@ -43,7 +45,10 @@ class Board(RichDisplay):
     _puzzle: ClassVar[Puzzle | None] = None  # `of` sets it on the instance; no field, so no part of equality or hash
 
     def __post_init__(self) -> None:
-        flat = np.asarray(self.placements, dtype=np.int32).reshape(-1)
+        try:
+            flat = np.asarray(self.placements, dtype=np.int32).reshape(-1)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InputError(f"placements are no whole numbers of 32 bits: {error}") from None
         if len(flat) != self.width * self.height:
             raise InputError(
                 f"{len(flat)} placements for a board of {self.width} x {self.height}; "
@@ -158,11 +163,10 @@ class Board(RichDisplay):
         Returns
         -------
         ndarray of int32, shape (cells, 4)
-            Colours up, right, down, left of each cell; -1 on an empty cell.
+            Colours up, right, down, left of each cell; -1 on an empty cell, and where the puzzle has no such piece.
         """
-        quads = puzzle.oriented[np.maximum(self.placements, 0)].copy()
-        quads[self.placements < 0] = -1
-        return quads
+        known = (self.placements >= 0) & (self.placements < len(puzzle.oriented))
+        return np.where(known[:, None], puzzle.oriented[np.where(known, self.placements, 0)], np.int32(-1))
 
     def __eq__(self, other: object) -> bool:
         return (

@@ -36,13 +36,14 @@ def normalise_clue_pieces(puzzle: Puzzle, board: Board, freed: Iterable[int] = (
     clues = sorted(puzzle.clues, key=lambda clue: clue.cell not in emptied)
     for clue in clues:
         oriented = int(placements[clue.cell])
-        if oriented >> 2 != clue.piece and oriented in _same_colours(puzzle, clue.oriented):
+        same = oriented in _same_colours(puzzle, clue.oriented) and oriented >> 2 in _identical(puzzle, clue.piece)
+        if same and oriented >> 2 != clue.piece:
             _exchange(puzzle, placements, oriented >> 2, clue.piece)
     cell_of = {oriented >> 2: cell for cell, oriented in enumerate(placements.tolist()) if cell not in emptied}
     clue_pieces = {clue.piece for clue in clues}
     for clue in clues:
         if cell_of.get(clue.piece, clue.cell) != clue.cell:
-            identical = set((_same_colours(puzzle, clue.piece * 4) >> 2).tolist()) - cell_of.keys() - clue_pieces
+            identical = _identical(puzzle, clue.piece) - cell_of.keys() - clue_pieces
             if identical:
                 substitute = min(identical)
                 _exchange(puzzle, placements, clue.piece, substitute)
@@ -51,14 +52,14 @@ def normalise_clue_pieces(puzzle: Puzzle, board: Board, freed: Iterable[int] = (
 
 
 def _same_colours(puzzle: Puzzle, oriented: int) -> IntArray:
-    """The oriented pieces that may be placed and have the same four colours as ``oriented``, itself included.
+    """The oriented pieces that have the same four colours as ``oriented``, itself included, turned or not."""
+    return np.flatnonzero((puzzle.oriented == puzzle.oriented[oriented]).all(axis=1)).astype(np.int32)
 
-    A symmetric piece that may not be turned may still be placed in each rotation that looks as if it were not.
-    """
-    same = (puzzle.oriented == puzzle.oriented[oriented]).all(axis=1)
-    if not puzzle.turns:
-        same &= np.repeat(same[::4], 4)
-    return np.flatnonzero(same).astype(np.int32)
+
+def _identical(puzzle: Puzzle, piece: int) -> set[int]:
+    """The pieces that look like ``piece``, itself included: after a turn too, unless the puzzle forbids turns."""
+    looks = puzzle.oriented[4 * piece : 4 * piece + (4 if puzzle.turns else 1)]
+    return set(np.flatnonzero((puzzle.pieces[:, None] == looks).all(axis=2).any(axis=1)).tolist())
 
 
 def _exchange(puzzle: Puzzle, placements: IntArray, first: int, second: int) -> None:

@@ -7,28 +7,29 @@ colours, no turn of a piece and, for the set, no order of the pieces changes; it
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from instances.board import Board
-from instances.puzzle import GREY, Puzzle, canonical, rotate
+from instances.piece_set import colour_ranks, ranked
+from instances.puzzle import Clue, Puzzle, rotate
 
 Quad = tuple[int, int, int, int]
 
 _SET = "dc895f1ea95194b626af3de6f5d855e4d322ae11872d9869a1701c8617358f15"
 _NUMBERED = "5ac5e3d1dad592dedecc5b32f62cfb85fc46daff91b76a774e24df0e29382424"  # in the usual numbering
 SWAPPED = (111, 112)  # the pieces, counted from 0, that two files in circulation have exchanged
-# The official clues, each as the hash of its cell and the colours that lie there, named as `colour_ranks` does.
-_STARTER = "7970c1ad0b847c08fa4d100444aac2ae32aefba3b2e477f348354da5ee908fd6"
+STARTER = 135  # the cell of the starter clue
+# The official clues by cell, each as the hash of its cell and the colours that lie there, named as `colour_ranks` does.
 _CLUES = {
-    _STARTER,
-    "f201f0892702b8aa450e345a6991362ba9654cf1c02ac6ff6edbe05b4e18dbe9",
-    "6590b01fe265fe9dd66caf4c8946a66daaa463048ea4559c660b0a1724515f0b",
-    "bd2e7203c2997ccbe0c549027eb889467734e1e116e2f011caeb3db7a6174b9e",
-    "9df34d5012767d584ff9976cd08763fa63e8c99983fa8fa147391e57a13a7a8d",
+    34: "f201f0892702b8aa450e345a6991362ba9654cf1c02ac6ff6edbe05b4e18dbe9",
+    45: "6590b01fe265fe9dd66caf4c8946a66daaa463048ea4559c660b0a1724515f0b",
+    STARTER: "7970c1ad0b847c08fa4d100444aac2ae32aefba3b2e477f348354da5ee908fd6",
+    210: "bd2e7203c2997ccbe0c549027eb889467734e1e116e2f011caeb3db7a6174b9e",
+    221: "9df34d5012767d584ff9976cd08763fa63e8c99983fa8fa147391e57a13a7a8d",
 }
+CLUES = len(_CLUES)
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def _recognise(pieces: tuple[Quad, ...]) -> Recognised | None:
     for mirrored in (False, True):
         shown = [mirror(quad) for quad in pieces] if mirrored else list(pieces)
         ranks = colour_ranks(shown)
-        forms = [canonical([ranks[colour] for colour in quad]) for quad in shown]
+        forms = ranked(shown, ranks)
         if _digest(sorted(forms)) != _SET:
             continue
         swapped = list(forms)
@@ -72,10 +73,46 @@ def _recognise(pieces: tuple[Quad, ...]) -> Recognised | None:
     return None
 
 
-def clues_held(puzzle: Puzzle, board: Board) -> int:
-    """How many official clues a board of Eternity II respects; 0 for another puzzle."""
+def official_clues(puzzle: Puzzle) -> tuple[Clue, ...]:
+    """The official clues of Eternity II in the numbering of a puzzle, by cell; none for another puzzle."""
     known = recognise(puzzle)
-    return 0 if known is None or known.mirrored else len(_held(board.colours(puzzle).tolist(), known.ranks))
+    if known is None or known.mirrored:
+        return ()
+    return _official_clues(tuple(tuple(quad) for quad in puzzle.pieces.tolist()))
+
+
+@lru_cache(maxsize=8)
+def _official_clues(pieces: tuple[Quad, ...]) -> tuple[Clue, ...]:
+    ranks = colour_ranks(pieces)
+    return tuple(
+        Clue(cell, piece, rotation)
+        for cell, clue in _CLUES.items()
+        for piece, quad in enumerate(pieces)
+        for rotation in range(4)
+        if _digest([cell, rotate([ranks[colour] for colour in quad], rotation)]) == clue
+    )
+
+
+def held_clues(puzzle: Puzzle, board: Board) -> tuple[Clue, ...]:
+    """The official clues that a board of Eternity II respects; none for another puzzle."""
+    return tuple(clue for clue in official_clues(puzzle) if board.placements[clue.cell] == clue.oriented)
+
+
+def name_of_set(puzzle: Puzzle) -> str:
+    """'Eternity II' for its pieces in any numbering; else the puzzle's own name."""
+    known = recognise(puzzle)
+    return puzzle.name if known is None or known.mirrored else "Eternity II"
+
+
+def name_of_clues(puzzle: Puzzle) -> str:
+    """Which clues a puzzle has: 'none', 'official' or 'starter' of Eternity II, else how many."""
+    if not puzzle.clues:
+        return "none"
+    official = official_clues(puzzle)
+    if puzzle.clues == official:
+        return "official"
+    starter = [clue for clue in official if clue.cell == STARTER]
+    return "starter" if [*puzzle.clues] == starter else str(len(puzzle.clues))
 
 
 def clue_sentence(puzzle: Puzzle, board: Board) -> str | None:
@@ -85,11 +122,11 @@ def clue_sentence(puzzle: Puzzle, board: Board) -> str | None:
         return None
     quads = board.colours(puzzle).tolist()
     held = [_held(quads, known.ranks, turns) for turns in range(4)]
-    starter = "with" if _STARTER in held[0] else "without"
-    sentence = f"Eternity II: {len(held[0])} of 5 official clues, {starter} the starter clue"
-    turns = max(range(4), key=lambda turns: (len(held[turns]), _STARTER in held[turns]))
+    starter = "with" if STARTER in held[0] else "without"
+    sentence = f"Eternity II: {len(held[0])} of {CLUES} official clues, {starter} the starter clue"
+    turns = max(range(4), key=lambda turns: (len(held[turns]), STARTER in held[turns]))
     if len(held[turns]) > len(held[0]):
-        sentence += f"; {len(held[turns])} of 5 after a turn of {90 * turns} degrees"
+        sentence += f"; {len(held[turns])} of {CLUES} after a turn of {90 * turns} degrees"
     return sentence
 
 
@@ -98,38 +135,21 @@ def mirror(quad: Sequence[int]) -> Quad:
     return quad[0], quad[3], quad[2], quad[1]
 
 
-def _held(quads: list[list[int]], ranks: dict[int, int], turns: int = 0) -> set[str]:
-    """The official clues that a 16 x 16 board respects after clockwise quarter turns of the whole board."""
+def _held(quads: list[list[int]], ranks: dict[int, int], turns: int = 0) -> set[int]:
+    """Cells of the official clues that a 16 x 16 board respects after clockwise quarter turns of the whole board."""
     found = set()
     for cell, quad in enumerate(quads):
-        if quad[0] < 0:
-            continue
         row, column = divmod(cell, 16)
         for _ in range(turns):
             row, column = column, 15 - row
-        found.add(_digest([row * 16 + column, rotate([ranks[colour] for colour in quad], turns)]))
-    return found & _CLUES
-
-
-def colour_ranks(pieces: Sequence[Sequence[int]]) -> dict[int, int]:
-    """A number for each colour that depends only on where it is on the pieces; grey is 0.
-
-    Colours are told apart by the colours beside them, again and again until nothing changes. Colours that this does
-    not tell apart share a number.
-    """
-    ranks = {colour: int(colour != GREY) for quad in pieces for colour in quad}
-    while True:
-        seen: dict[int, list[tuple[int, ...]]] = defaultdict(list)
-        for quad in pieces:
-            for side, colour in enumerate(quad):
-                seen[colour].append(tuple(ranks[quad[(side + step) % 4]] for step in (1, 2, 3)))
-        marks = {colour: (ranks[colour], sorted(around)) for colour, around in seen.items()}
-        order = sorted({(rank, tuple(around)) for rank, around in marks.values()})
-        number = {mark: index for index, mark in enumerate(order)}
-        refined = {colour: number[rank, tuple(around)] for colour, (rank, around) in marks.items()}
-        if len(set(refined.values())) == len(set(ranks.values())):
-            return refined
-        ranks = refined
+        at = row * 16 + column
+        if (
+            at in _CLUES
+            and quad[0] >= 0
+            and _digest([at, rotate([ranks[colour] for colour in quad], turns)]) == _CLUES[at]
+        ):
+            found.add(at)
+    return found
 
 
 def _digest(form: Sequence[object]) -> str:

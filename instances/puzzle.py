@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.rich_display import RichDisplay
+from lns_support.arguments import checked_class
 from lns_support.errors import InputError
 
 UP, RIGHT, DOWN, LEFT = range(4)
@@ -35,6 +36,7 @@ BoolArray = npt.NDArray[np.bool_]
 Sides = tuple[bool, bool, bool, bool]
 
 
+@checked_class
 @dataclass(frozen=True, order=True)
 class Clue:
     """A piece that must lie on a given cell.
@@ -114,6 +116,7 @@ def cell_label(cell: int, width: int) -> str:
     return f"row {row}, column {column} (cell {cell}, from 0)"
 
 
+@checked_class
 @dataclass(frozen=True, eq=False, repr=False)
 class Puzzle(RichDisplay):
     """An immutable edge-matching puzzle on a rectangular board, which may have holes.

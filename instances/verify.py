@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from instances.board import Board
 from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Puzzle, rotate
+from lns_support.arguments import checked
 
 _Quad = tuple[int, int, int, int]
 _SIDES = ("upper", "right", "lower", "left")
@@ -74,6 +75,7 @@ class Verification:
         return self.valid and self.full
 
 
+@checked
 def verify(puzzle: Puzzle, board: Board) -> Verification:
     """Count the score of a board and check it against the rules.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from lns_support.arguments import checked
 from lns_support.errors import InputError
 from lns_support.text import count_of
 
@@ -20,6 +21,7 @@ __all__ = ["around_mismatches", "columns", "parse", "rectangle", "rows"]
 _SPAN = re.compile(r"(r?)([0-9]{1,5})(?:-([0-9]{1,5}))?")
 
 
+@checked
 def rows(puzzle: Puzzle, first: int, end: int) -> list[int]:
     """Cells of the rows ``first`` to ``end - 1``.
 
@@ -45,6 +47,7 @@ def rows(puzzle: Puzzle, first: int, end: int) -> list[int]:
     return windows.rows(puzzle, first, end)
 
 
+@checked
 def columns(puzzle: Puzzle, first: int, end: int) -> list[int]:
     """Cells of the columns ``first`` to ``end - 1``.
 
@@ -68,6 +71,7 @@ def columns(puzzle: Puzzle, first: int, end: int) -> list[int]:
     return rectangle(puzzle, 0, first, puzzle.height, end - first)
 
 
+@checked
 def rectangle(puzzle: Puzzle, row: int, column: int, height: int, width: int) -> list[int]:
     """Cells of a rectangle.
 
@@ -98,6 +102,7 @@ def rectangle(puzzle: Puzzle, row: int, column: int, height: int, width: int) ->
     return [(row + i) * puzzle.width + column + j for i in range(height) for j in range(width)]
 
 
+@checked
 def around_mismatches(puzzle: Puzzle, board: Board) -> list[int]:
     """Cells that touch a mismatch, with their neighbours where that makes at most 64 cells.
 
@@ -123,6 +128,7 @@ def around_mismatches(puzzle: Puzzle, board: Board) -> list[int]:
     return windows.around_mismatches(puzzle, board)
 
 
+@checked
 def parse(text: str, puzzle: Puzzle) -> list[int]:
     """Cells from a text such as ``"3,4,10-20,r3,r5-7"``: cells, spans of cells, and whole rows (``r``), from 0.
 

@@ -20,6 +20,7 @@ from lns.greedy import ORIGIN as GREEDY
 from lns.greedy import greedy_board
 from lns.params import Params
 from lns.rounds import MAX_ISLANDS, Island, Report, Task
+from lns.running_time import RunningTime
 from lns.worker_pool import UNGUARDED, InProcessExecutor, WorkerLost
 from lns.workers import GRACE_S, MAX_LOST_ROUNDS, ExecutorWorkers, LocalWorkers, Workers
 from lns_support.errors import InputError
@@ -119,6 +120,7 @@ class Archipelago:
         self._stop = False
         self._has_begun = False
         self._began: float | None = None
+        self._running: RunningTime | None = None  # while `run` does
         self._elapsed = 0.0
         self._grown_at = 0.0
 
@@ -142,10 +144,12 @@ class Archipelago:
     def elapsed(self) -> float:
         """Seconds of search in this session, by the monotonic clock, from the first step of a worker.
 
-        Starting the workers and compiling or loading the kernels is not counted.
+        Starting the workers and compiling or loading the kernels is not counted, nor is time in which this process did
+        not run.
         """
-        began = self._began  # another thread may end the session in between
-        return self._elapsed if began is None else time.monotonic() - began
+        running, began = self._running, self._began  # another thread may end the session in between
+        seconds = 0.0 if running is None else running.since(began)
+        return self._elapsed if began is None else seconds
 
     @property
     def has_begun(self) -> bool:
@@ -213,6 +217,7 @@ class Archipelago:
         self._workers = workers = self._make_workers()
         last_step = {number: self.steps_of(number) + steps for number in range(self.workers)} if steps else {}
         waiting: dict[Future[Report], int] = {}
+        self._running = RunningTime()
         try:
             while not (why := self._over(seconds, target)):
                 workers.check()
@@ -244,7 +249,7 @@ class Archipelago:
             on_report(self)
             return "target reached" if self.best_score >= target else why  # by a round that was under way
         finally:
-            self._elapsed, self._began = self.elapsed, None
+            self._elapsed, self._began, self._running = self.elapsed, None, None
             workers.close()
 
     def _has_made(self, last_step: dict[int, int]) -> bool:

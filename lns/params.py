@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar
 
+from lns_support.arguments import checked_class
 from lns_support.errors import InputError
 from lns_support.files import read_text
 
@@ -277,6 +278,7 @@ class EngineParams(Component):
     )
 
 
+@checked_class
 @dataclass(frozen=True)
 class Params:
     """Parameters of all components; ``Params()`` has the defaults. Attributes are named as the TOML sections."""

@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import queue
 import signal
+import sys
 import threading
 import time
 import traceback
@@ -20,7 +21,11 @@ from concurrent.futures import Executor, Future
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
+from pathlib import Path
 from typing import Any, TypeVar
+
+from lns_support.errors import InputError
+from lns_support.text import printable
 
 _T = TypeVar("_T")
 _Job = tuple[Future[Any], Callable[..., Any], tuple[Any, ...], dict[str, Any]]
@@ -80,12 +85,30 @@ class WorkerPool(Executor):
     ----------
     workers : int
         Number of processes.
+
+    Raises
+    ------
+    InputError
+        No process could start: there is no shared memory, or the main module, which each imports, is in no file.
     """
 
     def __init__(self, workers: int) -> None:
+        main = sys.modules["__main__"]
+        script = getattr(main, "__file__", None)
+        if script is not None and main.__spec__ is None and not Path(script).exists():
+            raise InputError(
+                "worker processes import the script, which was read from here; expected it in a file, as in "
+                "`python script.py`", printable(script),
+            )  # fmt: skip
         self._context = multiprocessing.get_context("spawn")
-        self._flag = self._context.RawValue(ctypes.c_bool, False)
-        self._begin = self._context.RawValue(ctypes.c_double, 0.0)
+        try:
+            self._flag = self._context.RawValue(ctypes.c_bool, False)
+            self._begin = self._context.RawValue(ctypes.c_double, 0.0)
+        except OSError as error:
+            raise InputError(
+                f"worker processes have no shared memory ({error.strerror}); expected a directory that can be "
+                "written, as by `docker run --tmpfs /dev/shm`", error.filename,
+            ) from None  # fmt: skip
         self._tasks: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._processes: dict[int, SpawnProcess] = {}
         self._closed = False

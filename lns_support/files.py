@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from lns_support.errors import InputError
 from lns_support.text import printable
 
 EXPECTED_FILE = "expected the name of a file"  # at the end of messages about a name that is none
+_COMMENT = re.compile(rb"(?<!\S)(?:#|//|(?<![^\r\n])(?:[;%]|c[ \t]))[^\r\n]*")
 MAX_BYTES = 4 * 2**20  # fifty times what the largest board takes
 
 
@@ -133,11 +135,28 @@ def decode(data: bytes, source: str) -> str:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         raise InputError("the file holds a NUL byte (binary, or UTF-16 text); expected UTF-8 text", source, line)
     try:
-        text = data.decode("utf-8-sig")
+        text = _with_comments_of_any_encoding(data).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError(f"byte 0x{data[error.start]:02x} is not UTF-8; expected UTF-8 text", source, line) from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _with_comments_of_any_encoding(data: bytes) -> bytes:
+    """The data as UTF-8, where comments of its lines are not: these are taken as Latin-1."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return _COMMENT.sub(lambda found: _as_utf8(found[0]), data)
+    return data
+
+
+def _as_utf8(line: bytes) -> bytes:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return line.decode("latin-1").encode()
+    return line
 
 
 def _reason(error: OSError | ValueError) -> str:

@@ -21,7 +21,7 @@ from typing import IO, Any
 
 import numba
 from numba.core import config
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 
 from lns_support.file_lock import try_lock, unlock
 from lns_support.kernel_sources import ROOT, source_key
@@ -30,8 +30,20 @@ _numba_config: Any = config  # numba makes its options at run time, so a type ch
 _MAX_WAIT_S, _POLL_S = 300.0, 0.05  # while another process compiles the same kernel
 
 
+class _Locator(UserProvidedCacheLocator):
+    """Numba's own takes no directory that cannot be written."""
+
+    def ensure_cache_path(self) -> None:
+        with suppress(OSError):
+            super().ensure_cache_path()
+
+
+class _Serializer(CompileResultCacheImpl):
+    _locator_classes: list[type[object]] = [_Locator]  # noqa: RUF012
+
+
 class KernelCache(FunctionCache):
-    """Numba's cache, made robust and shared between processes.
+    """Numba's cache, made robust, shared between processes, and read where it cannot be written.
 
     A file that cannot be read is compiled again; a file that cannot be written is left out. If several processes need
     the same kernel, one holds a lock and compiles, and the others wait for its machine code: without that, each worker
@@ -39,6 +51,7 @@ class KernelCache(FunctionCache):
     `_MAX_WAIT_S` once, for example for a process that was stopped, does not wait again.
     """
 
+    _impl_class = _Serializer
     may_wait = True  # of this process, for all kernels
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -131,17 +144,21 @@ def cache_directory(module: str) -> Path | None:
     Returns
     -------
     Path or None
-        An existing directory below that of `checkout_cache`, named by `source_key`; None if none can be written.
+        An existing directory named by `source_key`: one with machine code of an earlier run, which need not be
+        writable, or else one in `checkout_cache`. None if there is neither.
     """
-    base = checkout_cache()
-    if base is None:
-        return None
-    directory = base / source_key(module)
+    key, base = source_key(module), checkout_cache()
+    edited = Path(sys.modules[module].__file__ or "").stat().st_mtime
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        for candidate in _candidates():
+            directory = candidate / _checkout_key() / key
+            if any(index.stat().st_mtime >= edited for index in directory.rglob("*.nbi")):  # numba takes no older one
+                return directory
+        if base is not None:
+            (base / key).mkdir(parents=True, exist_ok=True)
     except OSError:
         return None
-    return directory
+    return None if base is None else base / key
 
 
 def checkout_cache() -> Path | None:
@@ -155,38 +172,51 @@ def checkout_cache() -> Path | None:
         A directory that may not exist yet; None if there is no `cache_base`.
     """
     base = cache_base()
+    return None if base is None else base / _checkout_key()
+
+
+def _checkout_key() -> str:
     key = f"{numba.__version__} {sys.version_info[:2]} bounds={_numba_config.BOUNDSCHECK} {ROOT}"
-    return None if base is None else base / hashlib.sha256(key.encode()).hexdigest()[:16]
+    return hashlib.sha256(key.encode()).hexdigest()[:16]
 
 
 @cache
 def cache_base() -> Path | None:
-    """The directory of all machine code, made if it does not exist.
+    """The directory of all new machine code, made if it does not exist.
 
     Returns
     -------
     Path or None
         The first of ``$NUMBA_CACHE_DIR/lns``, ``$XDG_CACHE_HOME/lns`` (by default ``~/.cache/lns``) and a directory of
         this user in the system's temporary directory that can be written. None if there is none, or if other users can
-        write the last: then every process compiles for itself.
+        write the last: then every process compiles for itself what is not compiled yet.
     """
-    candidates = []
-    if os.environ.get("NUMBA_CACHE_DIR"):
-        candidates.append(Path(os.environ["NUMBA_CACHE_DIR"]) / "lns")
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 (Path.expanduser may raise)
-    if not home.startswith("~"):  # it stays for a user without a home directory
-        candidates.append(Path(home) / "lns")
-    shared = Path(tempfile.gettempdir()) / f"lns-cache-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
-    for candidate in [*candidates, shared]:
+    for candidate in _candidates():
         try:
             candidate.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if candidate is shared and not _is_private(shared):
+            if candidate.name != "lns" and not _is_private(candidate):
                 continue
             with tempfile.TemporaryFile(dir=candidate):
                 return candidate
         except OSError:
             continue
     return None
+
+
+def _candidates() -> list[Path]:
+    """Where machine code may be, see `cache_base`; the directories need not exist."""
+    folders = [os.environ.get("NUMBA_CACHE_DIR", "")]
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 (Path.expanduser may raise)
+    folders.append("" if home.startswith("~") else home)  # it stays for a user without a home directory
+    candidates = [Path(folder) / "lns" for folder in folders if folder]
+    with suppress(OSError):  # no directory at all can be written
+        temporary = tempfile.gettempdir()
+        shared = Path(temporary) / f"lns-cache-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+        named = {os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP")} | {"/tmp", "/var/tmp", "/usr/tmp"}
+        last_resort = temporary == str(Path.cwd()) and temporary not in named  # no place for files that stay
+        if not last_resort and (not os.path.lexists(shared) or _is_private(shared)):
+            candidates.append(shared)
+    return candidates
 
 
 def _is_private(directory: Path) -> bool:
@@ -212,7 +242,9 @@ def is_compiled(module: str) -> bool:
     """
     kernels = [each for each in vars(import_module(module)).values() if getattr(each, "__module__", "") == module]
     caches = [each._cache for each in kernels if hasattr(each, "_cache")]
-    return cache_base() is not None and all(_has_machine_code(each) for each in caches if isinstance(each, KernelCache))
+    return cache_directory(module) is not None and all(
+        _has_machine_code(each) for each in caches if isinstance(each, KernelCache)
+    )
 
 
 def _has_machine_code(cache: KernelCache) -> bool:

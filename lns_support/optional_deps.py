@@ -11,7 +11,6 @@ EXTRAS = {
     "sat": ("pysat", "python-sat", "sat"),
     "cp": ("ortools", "ortools", "cp"),
     "cover": ("xcover", "xcover", "cover"),
-    "graph": ("networkx", "networkx", "cover"),
     "plot": ("matplotlib", "matplotlib", "plot"),
     "web": ("uvicorn", "starlette uvicorn", "web"),
     "cma": ("cmaes", "cmaes", "cma"),

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+PAGES = "127.0.0.1:0"  # of Dask itself; without it they listen on all addresses
 
 
 class Cluster:
@@ -35,7 +36,7 @@ class Cluster:
         self._file = folder / "scheduler.json"
         self.scheduler = self._start(
             "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--protocol", protocol,
-            "--no-show", "--no-dashboard", "--scheduler-file", str(self._file),
+            "--no-show", "--no-dashboard", "--dashboard-address", PAGES, "--scheduler-file", str(self._file),
         )  # fmt: skip
         end = time.monotonic() + 60
         while not self._file.exists() or not self._file.read_text().strip():
@@ -52,7 +53,7 @@ class Cluster:
             more = ["--preload", str(script)]
         worker = self._start(
             "distributed.cli.dask_worker", self.address, "--nthreads", str(threads), "--no-nanny", "--no-dashboard",
-            "--local-directory", str(self.folder), *more,
+            "--host", "127.0.0.1", "--dashboard-address", PAGES, "--local-directory", str(self.folder), *more,
         )  # fmt: skip
         self.workers.append(worker)
         return worker

@@ -3,7 +3,8 @@
 Round trips: a random puzzle and board through every writer that can carry them, read back by name and by content.
 Guesses: the same in dialects of other programs, with nothing named; what is read must be what was written, or the
 reader must ask. Mutations: damaged copies of the public files in ../shared, or of files of our own where it is absent;
-reading must end in a puzzle, a board or one `InputError`, within bounds of time and memory.
+reading must end in a puzzle, a board or one `InputError`, within bounds of time and memory. Lines: one line deleted or
+damaged must change what is read, be said in a note or be refused.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from instances.puzzle import Clue, Puzzle, canonical
 from instances.symmetry import View, puzzle_in_view, rotate_board
 from instances.verify import verify
 from lns_support.errors import InputError
+from lns_support.files import read_text
 from tests.instances.hostile_files import TEXTS
 from tests.instances.small_puzzles import planted
 from tests.shared_data import SHARED
@@ -341,6 +343,78 @@ def mutation(data: bytes, path: Path, puzzle: Puzzle) -> str:
     return outcome
 
 
+# -- no line vanishes --------------------------------------------------------------------------------------------------
+
+
+def vanished(seed: int) -> str:
+    """Delete or damage one line of a public file or of a random dialect: '' if the reader notices, else what vanished.
+
+    The result must be another one, a note must name the line as left out, or the file must be refused.
+    """
+    chance = random.Random(seed)
+    text, puzzle = _some_text(chance)
+    lines, before = text.split("\n"), _outcome(text, puzzle)
+    at = chance.randrange(len(lines))
+    code = re.sub(r"(?<!\S)(#|//).*", "", lines[at])
+    if before is None or not re.search(r"\w", code) or re.match(r"\s*[;%c]\s", code):
+        return ""
+    digits = [place for place, letter in enumerate(code) if letter.isdigit()]
+    place = -1
+    if ("board_edges" in text and not digits) or chance.random() < 0.5:
+        changed = lines[:at] + lines[at + 1 :]
+    elif "board_edges" in lines[at]:  # what stands around the letters may change
+        return ""
+    else:
+        place = chance.choice(digits or [place for place, letter in enumerate(code) if letter.isalnum()])
+        letter = chance.choice([other for other in ("1235678" if digits else "xyz") if other != code[place]])
+        changed = [*lines[:at], code[:place] + letter + lines[at][place + 1 :], *lines[at + 1 :]]
+    after = _outcome("\n".join(changed), puzzle)
+    if after is None or after != before or at + 1 in _named_lines(before[-1]):
+        return ""
+    notes = str(before[-1])
+    label = "labels of the pieces" in notes and place >= 0 and code[:place].isalnum()
+    key = re.match(r'\s*"(\w+)"', code)  # of JSON
+    if label or (key and re.search(rf"left out: [^;]*\b{key[1]}\b[^;]* of the JSON", notes)):
+        return ""
+    return f"line {at + 1}, {lines[at][:60]!r}, of {text[:60]!r}"
+
+
+def _some_text(chance: random.Random) -> tuple[str, Puzzle | None]:
+    """A public file, with its puzzle where it needs one, or a file of our own."""
+    mates = {"10_b": "10_pieces*", "10_h": "10_pieces*", "11_c": "11_pieces*", "15_s": "15_puzzle*", "39": "11_pieces*"}
+    mates |= {"19_meta2010_10x10_s": "19_meta2010_10x10.txt", "32_s": "32_pieces*", "57_s": "57_pieces*"}
+    files = sorted((SHARED / "cases").glob("[0-9]*"))
+    if files and chance.random() < 0.5:
+        path = chance.choice(files)
+        mate = next((mates[start] for start in mates if path.name.startswith(start)), None)
+        puzzle = None if mate is None else load_puzzle(str(next(path.parent.glob(mate))))
+        return read_text(path), puzzle
+    size = chance.choice([4, 5, 6, 8])
+    puzzle, solution = planted(chance.randrange(10**6), size, chance.choice([size, 4, 7]), chance.randint(4, 22))
+    if chance.random() < 0.5:
+        return _piece_dialect(puzzle, chance)[1], None
+    return _board_dialect(puzzle, _worse(puzzle, solution, chance, empty=chance.random() < 0.3), chance)[1], puzzle
+
+
+def _outcome(text: str, puzzle: Puzzle | None) -> tuple[object, ...] | None:
+    """What is read, as values to compare, with the notes as the last; None if it is refused."""
+    try:
+        found = parse(text, puzzle=puzzle)
+    except InputError:
+        return None
+    board = None if found.board is None else found.board.placements.tolist()
+    return found.puzzle, found.puzzle and found.puzzle.clues, board, found.quads, "; ".join(found.notes)
+
+
+def _named_lines(notes: object) -> set[int]:
+    spans = [
+        span.split("-")
+        for named in re.findall("left out: lines? ([0-9, -]+)", str(notes))
+        for span in named.split(", ")
+    ]
+    return {line for span in spans for line in range(int(span[0]), int(span[-1]) + 1)}
+
+
 # -- the report --------------------------------------------------------------------------------------------------------
 
 
@@ -388,11 +462,13 @@ def main(rounds: int, guesses: int, mutations: int, seed: int) -> int:
                 kept.write_bytes(data)
                 print(f"  kept as {kept}", flush=True)
                 raise
+    gone = [f"  seed {number}: {what}" for number in range(seed, seed + mutations) if (what := vanished(number))]
+    print(*gone[:20], f"{mutations} lines deleted or damaged: {len(gone)} vanish", sep="\n", flush=True)
     print(_slowest())
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     print(f"{mutations} damaged files: {ended['read']} read, {ended['refused']} refused; {memory / 2**20:.0f} MB")
     assert memory < MAX_MEMORY
-    return told["wrong"]
+    return told["wrong"] + len(gone)
 
 
 if __name__ == "__main__":

@@ -127,7 +127,6 @@ def test_importing_lns_is_quick_and_imports_nothing_heavy(environment: Path, tmp
         ("exact solve like-e2-3x3 --solver cp", "cp"),
         ("exact solve like-e2-3x3 --solver sat:half-3", "sat"),
         ("exact solve like-e2-3x3 --solver xcc", "cover"),
-        ("exact isomorphic like-e2-3x3 like-e2-3x3", "graph"),
         ("tune like-e2-6x6 --sampler cmaes --study study --time 5s", "cma"),
     ],
 )

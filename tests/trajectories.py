@@ -12,6 +12,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +22,14 @@ from exact.colorpairs.options import Heuristic, Options
 from exact.region.resolve import RegionOptions, resolve
 from exact.region.windows import rows, window
 from exact.solvers import count
+from instances.board import Board
 from instances.formats import load_puzzle
+from instances.generate import family
+from instances.puzzle import Puzzle
+from instances.verify import verify
 from lns.engines import make_engine
+from lns.neighbourhoods.move import Operator
+from lns.neighbourhoods.operators import BUILT_IN, make_operators
 from lns.params import Params
 
 RECORD = Path(__file__).with_suffix(".json")
@@ -50,6 +57,33 @@ ENGINE_RUNS = [
     ("auto", "like-e2-20x20", 1, 30, (0, 1)),
 ]
 REGION_NODES, EXACT_NODES = 400_000, 30_000_000
+STATIC, PRICED, LATE = RegionOptions(), RegionOptions(prices=True), RegionOptions(prices=1_000_000, balance=False)
+AUTO, DYNAMIC = RegionOptions("auto"), RegionOptions("dynamic")
+FILTERED = [
+    RegionOptions("dynamic", preemption=True, instantiation=True, heuristic=heuristic)
+    for heuristic in ("dom-deg", *(heuristic.label for heuristic in Heuristic))
+]
+# windows of 36 to 64 cells of a board of 454: (rows, columns, row, column), edges asked for above the score (None = the
+# best refill), the most nodes, options. Nearly all end by a proof.
+REGION_SEARCHES: list[tuple[tuple[int, int, int, int], int | None, int, RegionOptions]] = [
+    *(((6, 6, 10, 5), None, 4_000_000, options) for options in (STATIC, PRICED, LATE, AUTO, DYNAMIC)),
+    *(((3, 16, 13, 0), 6, 4_000_000, options) for options in (STATIC, PRICED, LATE)),
+    ((3, 16, 13, 0), 4, 20_000_000, AUTO),
+    ((3, 16, 13, 0), None, 4_000_000, STATIC),
+    *(((3, 16, 13, 0), 8, 1_000_000, options) for options in (DYNAMIC, *FILTERED)),
+    ((4, 16, 12, 0), 17, 4_000_000, STATIC),
+    *(((4, 16, 12, 0), 16, 20_000_000, options) for options in (PRICED, LATE, AUTO)),
+    ((4, 16, 12, 0), 18, 1_000_000, DYNAMIC),
+    *(((8, 5, 8, 11), 10, 4_000_000, options) for options in (STATIC, PRICED, LATE, DYNAMIC, *FILTERED)),
+    ((8, 5, 8, 11), 8, 20_000_000, AUTO),
+]
+# the same for boards of other rules: family, window, edges asked for
+RULE_SEARCHES: list[tuple[str, tuple[int, int, int, int], int | None]] = [
+    ("tetravex:9x9:9", (5, 9, 2, 0), 2),
+    ("unframed:8x8:7", (5, 8, 1, 0), 1),
+    ("diamond:6:5", (6, 11, 2, 0), None),
+]
+OPERATOR_NODES = 300_000
 EXACT_RUNS: list[tuple[str, str, Options]] = [
     ("like-e2-4x4", "colorpairs", Options()),
     ("like-e2-5x5", "colorpairs", Options()),
@@ -100,11 +134,7 @@ def engine_run(name: str, instance: str, seed: int, steps: int, island: tuple[in
 def region_runs() -> Iterator[tuple[str, Callable[[], Figures]]]:
     """Regions of a board that the tabu search made, in every order."""
     puzzle = load_puzzle("like-e2-16x16")
-    tabu = make_engine("tabu", puzzle, Params(), 1, 0)
-    for _ in range(30):
-        tabu.step(puzzle.max_score)
-    board = tabu.best
-    assert board is not None
+    board = board_of("tabu", puzzle, 30)
     regions = {
         "4x4 at row 5, column 5": window(puzzle, 4, 4, 5, 5),
         "3x6 at row 0, column 0": window(puzzle, 3, 6, 0, 0),
@@ -114,16 +144,63 @@ def region_runs() -> Iterator[tuple[str, Callable[[], Figures]]]:
         for name, cells in regions.items():
 
             def run(cells: list[int] = cells, order: str = order) -> Figures:
-                result = resolve(puzzle, board, cells, nodes=REGION_NODES, options=RegionOptions(order))
-                return {
-                    "status": str(result.status),
-                    "score": int(result.score),
-                    "bound": int(result.bound),
-                    "nodes": int(result.nodes),
-                    "hash": digest(result.board.placements),
-                }
+                return searched(puzzle, board, cells, RegionOptions(order), nodes=REGION_NODES)
 
             yield f"region {name}, {order}", run
+
+
+def searched(puzzle: Puzzle, board: Board, cells: list[int], options: RegionOptions, **limits: int | None) -> Figures:
+    """What a search of a region answers, and its nodes."""
+    result = resolve(puzzle, board, cells, options=options, **limits)  # type: ignore[arg-type]
+    return {
+        "status": str(result.status),
+        "score": int(result.score),
+        "bound": int(result.bound),
+        "nodes": int(result.nodes),
+        "hash": digest(result.board.placements),
+    }
+
+
+def board_of(name: str, puzzle: Puzzle, steps: int) -> Board:
+    """The best board of an engine after some steps."""
+    engine = make_engine(name, puzzle, Params(), 1, 0)
+    for _ in range(steps):
+        engine.step(puzzle.max_score)
+    assert engine.best is not None
+    return engine.best
+
+
+def long_region_runs() -> Iterator[tuple[str, Callable[[], Figures]]]:
+    """Searches of large regions: prices, cyclic spend curves, both orders in turns, every heuristic, every rule."""
+    puzzle = load_puzzle("like-e2-16x16")
+    board = board_of("beam", puzzle, 3)
+    score = verify(puzzle, board).score
+    for number, ((height, width, row, column), more, nodes, options) in enumerate(REGION_SEARCHES):
+        cells, target = window(puzzle, height, width, row, column), None if more is None else score + more
+        run = partial(searched, puzzle, board, cells, options, target=target, nodes=nodes)
+        yield f"long region {number}: {height}x{width}", run
+    for name, (height, width, row, column), more in RULE_SEARCHES:
+        other = family(name)(1).puzzle
+        made = board_of("tabu", other, 10)
+        cells = [cell for cell in window(other, height, width, row, column) if cell not in other.holes]
+        target = None if more is None else verify(other, made).score + more
+        for options in (STATIC, DYNAMIC, AUTO):
+            run = partial(searched, other, made, cells, options, target=target, nodes=2_000_000)
+            yield f"long region {name}, {options.order}", run
+
+
+def operator_runs() -> Iterator[tuple[str, Callable[[], Figures]]]:
+    """Each operator of the large-neighbourhood search alone: board and seed in, move and nodes out."""
+    puzzle = load_puzzle("like-e2-16x16-clue5")
+    board = board_of("beam", puzzle, 3)
+
+    def run(operator: Operator, seed: int) -> Figures:
+        move = operator(puzzle, board, np.random.default_rng(seed), OPERATOR_NODES)
+        return {"score": int(move.score), "nodes": int(move.nodes), "hash": digest(move.board.placements)}
+
+    for name, operator in make_operators(Params().construct, Params().beam, BUILT_IN).items():
+        for seed in (1, 2):
+            yield f"operator {name}, seed {seed}", partial(run, operator, seed)
 
 
 def exact_run(instance: str, solver: str, options: Options) -> Figures:
@@ -138,6 +215,8 @@ def all_runs() -> Iterator[tuple[str, Callable[[], Figures]]]:
         name, instance, seed, _, (island, islands) = run
         yield f"{name} {instance}, seed {seed}, island {island} of {islands}", lambda run=run: engine_run(*run)  # type: ignore[misc]
     yield from region_runs()
+    yield from long_region_runs()
+    yield from operator_runs()
     for number, (instance, solver, options) in enumerate(EXACT_RUNS):
         yield f"exact {number}: {instance} {solver}", lambda i=instance, s=solver, o=options: exact_run(i, s, o)  # type: ignore[misc]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -18,20 +18,23 @@ from lns.api.arguments import check_workers
 from lns.params import Params
 from lns.runs.files import utc_now
 from lns.runs.history import UNLIMITED_S
+from lns_support.arguments import checked
 from lns_support.cores import max_workers
 from lns_support.errors import InputError
 from lns_support.files import atomic_write
 from lns_support.text import count_of
 from lns_support.version import __version__
 from tuning import report, summary, validate
-from tuning.plan import STUDY_FILE, StudyRequest
+from tuning.plan import DEFAULT_PAIRS, DEFAULT_RUN_S, STUDY_FILE, StudyRequest
 from tuning.session import StudyProgress, TuningSession
 from tuning.storage import storage_errors
 from tuning.study import FINISHED, REPORT_FILE, Study, open_study
 from tuning.validate import Verdict
+from tuning.worker import CALIBRATION_TRIALS
 
 log = logging.getLogger("lns")
 
+LEAST_RUN_S = 1.0  # of a long run that is shortened for the time of the first session
 DEFAULT_SECONDS = 3600.0  # of a session without any limit
 
 
@@ -117,6 +120,7 @@ class TuningResult:
         }  # fmt: skip
 
 
+@checked
 def tune(
     instances: Sequence[str | Puzzle] | str | Puzzle = (),
     *,
@@ -181,6 +185,8 @@ def tune(
         named = (instances,) if isinstance(instances, str | Puzzle) else tuple(instances)
         request = StudyRequest(**{"command": "lns.tune(...)", "instances": named, "family": family, **settings})
     _check_tune(path, request, report_only=report_only, time=time, trials=trials, workers=workers)
+    if time is not None and not (request.nodes or request.run_seconds or (path / STUDY_FILE).exists()):
+        request = replace(request, run_seconds=_fitting_run_seconds(request, time, workers or 1))
     with storage_errors(request.storage):
         opened = open_study(path, request, reading=report_only)
         session = None
@@ -202,6 +208,19 @@ def tune(
             with contextlib.suppress(KeyboardInterrupt):  # the report is written all the same
                 session.on_progress(session.progress("report"))
         return _conclude(opened, session)
+
+
+def _fitting_run_seconds(request: StudyRequest, time: float, workers: int) -> float:
+    """Length of a long run of a new study, so that the defaults and the trials with long runs fit into ``time``."""
+    fitting = time * workers / ((request.pairs or DEFAULT_PAIRS) * (1 + CALIBRATION_TRIALS))
+    if fitting >= DEFAULT_RUN_S:
+        return DEFAULT_RUN_S
+    seconds = max(LEAST_RUN_S, float(f"{fitting:.2g}"))
+    log.warning(
+        "runs of %g s instead of %g s, so that the defaults and %d trials fit into this session; --run-seconds sets "
+        "another length", seconds, DEFAULT_RUN_S, CALIBRATION_TRIALS,
+    )  # fmt: skip
+    return seconds
 
 
 _SETTINGS = [name for name in StudyRequest.__dataclass_fields__ if name not in ("instances", "family", "command")]

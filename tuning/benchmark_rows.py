@@ -21,6 +21,7 @@ from instances.puzzle import Puzzle
 from lns.api.arguments import check_workers
 from lns.params import Params
 from lns.runs.history import UNLIMITED_S
+from lns_support.arguments import checked
 from lns_support.cores import max_workers
 from lns_support.errors import InputError
 from lns_support.files import atomic_write
@@ -103,6 +104,7 @@ class BenchmarkResult:
         return "\n".join(row.summary() for row in self.rows)
 
 
+@checked
 def benchmark(
     rows: Sequence[str] = (),
     *,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -218,6 +218,19 @@ def begin_study(path: Path, request: StudyRequest) -> None:
         atomic_write(path / STUDY_FILE, seal(asdict(plan)) + "\n")
     if plan.held_out < MIN_HELD_OUT_PAIRS:
         log.warning("%d held-out pairs prove nothing; at least %d are needed", plan.held_out, MIN_HELD_OUT_PAIRS)
+
+
+def replan(path: Path, request: StudyRequest) -> None:
+    """Give a study in which nothing was run yet the pairs and the length of runs that are asked for now."""
+    plan = read_plan(path)
+    nodes = request.nodes or plan.nodes
+    if request.run_seconds and plan.nodes_per_s:
+        nodes = two_digits(request.run_seconds * plan.nodes_per_s)
+    pairs, held_out = request.pairs or plan.pairs, request.held_out or plan.held_out
+    changed = replace(plan, pairs=pairs, held_out=held_out, nodes=nodes)
+    if changed != plan:
+        with locked(path / LOCK_FILE):
+            atomic_write(path / STUDY_FILE, seal(asdict(changed)) + "\n")
 
 
 def _as_puzzle(instance: str | Puzzle) -> Puzzle:

@@ -169,9 +169,9 @@ class TuningSession:
         if needed > self._time_limit:
             log.warning(
                 "too short for a verdict: it takes about %s with %s (the defaults, the first %d trials, and the test "
-                "of one candidate on %d held-out pairs), and this session has %s; the same command continues the study",
-                in_minutes(needed), count_of(self.workers, "worker"), STARTUP_TRIALS, self.study.plan.held_out,
-                in_minutes(self._time_limit),
+                "of one candidate on %d held-out pairs), and this session has %s, for about %s; the same command "
+                "continues the study", in_minutes(needed), count_of(self.workers, "worker"), STARTUP_TRIALS,
+                self.study.plan.held_out, in_minutes(self._time_limit), count_of(self._fitting_trials(run_s), "trial"),
             )  # fmt: skip
         elif self.max_trials is not None and self.max_trials < STARTUP_TRIALS and missing_trials > 0:
             log.warning(
@@ -184,6 +184,11 @@ class TuningSession:
                 "a verdict takes about %s with %s; more time finds better parameters",
                 in_minutes(needed), count_of(self.workers, "worker"),
             )  # fmt: skip
+
+    def _fitting_trials(self, run_s: float) -> int:
+        """About how many trials with long runs this session can make."""
+        runs = self._time_limit * self.workers / run_s - self._missing_defaults()
+        return max(0, round(runs / self.study.plan.pairs))
 
     def _run_seconds(self) -> float | None:
         """Seconds of a long run: measured where some were made, else by the rate that the study began with."""

@@ -10,9 +10,10 @@ import contextlib
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import optuna
 
@@ -59,30 +60,81 @@ def connect(url: str) -> BaseStorage:
             return proxy
         driver = _DRIVERS.get(scheme, scheme)
         engine = {"pool_pre_ping": True, "connect_args": {"connect_timeout": ANSWER_S}}
-        return optuna.storages.RDBStorage(driver + url[len(scheme) :], engine_kwargs=engine)
+        try:
+            return optuna.storages.RDBStorage(driver + url[len(scheme) :], engine_kwargs=engine)
+        except Exception as error:
+            if _is_of_the_storage(error) or _missing_package(error):
+                raise
+            raise _refusal(url, error, parameters=True) from None
 
 
 def _scheme(url: str) -> str:
     """The scheme of a URL that can be one of a storage."""
     expected = "postgresql://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE or grpc://HOST:PORT"
+    written = "; before the @ of the host, / ? # @ are written %2F %3F %23 %40" if "@" in url else ""
     try:
         parts = urlsplit(url)
         has_place = bool(parts.hostname) and (bool(parts.port) or parts.scheme != "grpc")
     except ValueError:
-        raise InputError(f"no URL of a storage: {shown(url)}; expected {expected}") from None
+        raise InputError(f"no URL of a storage: {shown(url)}; expected {expected}{written}") from None
     if parts.scheme.startswith("sqlite"):
         raise InputError(
             f"SQLite is no storage for several machines; expected {expected}, or none for the journal file"
         )
     if parts.scheme.partition("+")[0] not in (*_DRIVERS, "grpc") or not has_place:
-        raise InputError(f"no URL of a storage: {shown(url)}; expected {expected}")
+        raise InputError(f"no URL of a storage: {shown(url)}; expected {expected}{written}")
     return parts.scheme
 
 
 def shown(url: str) -> str:
-    """The URL without its password and its query, which may hold one: as it is shown and saved."""
-    without_query = url.partition("?")[0]
-    return printable(re.sub(r"^([a-z+0-9]*://[^:@/]*):.*@", r"\1@", without_query, flags=re.DOTALL), 200)
+    """The URL without its password and its query, which may hold one: as it is shown and saved.
+
+    Of a URL that can be read in two ways, of which one puts a part of the password elsewhere, only the scheme.
+    """
+    scheme, mark, rest = url.partition("://")
+    if not mark or not re.fullmatch(r"[a-z0-9+.]+", scheme):
+        return printable(url, 200) if re.fullmatch(r"[\w./-]*", url) else "…"
+    user, at, place = rest.rpartition("@")
+    place = re.split(r"[?#]", place, maxsplit=1)[0]
+    of_place = r"(:[0-9]+)?" if scheme == "grpc" else r"((:[0-9]+)?/.*)?"  # a lone number may be a password
+    known = r"[\w.,:/%\[\]-]*" if at else rf"(\[[0-9a-f:]+\]|[\w.,%-]*){of_place}"
+    if re.search(r"[?#]", user) or not re.fullmatch(known, place):
+        return f"{scheme}://…"
+    return printable(f"{scheme}://{user.partition(':')[0]}{at}{place}", 200)
+
+
+def _parameters(url: str) -> dict[str, str]:
+    """The parameters of a URL; none from one with a password on, which may go on behind an ampersand."""
+    query = "" if shown(url).endswith("…") else url.rpartition("@")[2].partition("?")[2]
+    found = parse_qsl(query, keep_blank_values=True)
+    return dict(takewhile(lambda one: not re.search("pass|pwd", one[0], re.IGNORECASE), found))
+
+
+def _without_secrets(text: str, url: str) -> str:
+    """The text without what of the URL is not shown, whole or in parts: any of it may be of a password."""
+    rest = url.partition("://")[2] or url
+    wholes = [rest, rest.rpartition("@")[0], rest.rpartition("@")[0].partition(":")[2], rest.partition(":")[2]]
+    wholes += re.split("[?&=]", url)
+    words = {word for whole in (url, unquote(url)) for word in re.findall(r"\w+", whole)}
+    public = {*re.findall(r"\w+", f"{shown(url)} {_parameters(url)}")}
+    secrets = {*wholes, *map(unquote, wholes), *words} - public - {""}
+    for secret in sorted(secrets, key=len, reverse=True):
+        own = re.escape(secret)
+        text = re.sub(rf"(?<!\w){own}(?!\w)" if re.fullmatch(r"\w+", secret) else own, "***", text)
+    return text
+
+
+def _refusal(url: str, error: Exception, *, parameters: bool = False) -> InputError:
+    """What a storage, or the reading of its URL with its parameters, refuses, in one sentence without the password."""
+    reason = str(error.__cause__ or error).strip().partition("\n")[0]
+    if isinstance(error, UnicodeError):  # its message tells a character of the password
+        reason = "a character of its URL cannot be sent"
+    elif isinstance(error, AttributeError | KeyError):
+        reason = "the driver does not know the value of a parameter"
+    reason = _without_secrets(reason or type(error).__name__, url)
+    names = ", ".join(_parameters(url)) if parameters else ""
+    wrong = f", with {names} in its URL" if names else ""
+    return InputError(f"the storage {shown(url)} refuses: {printable(reason + wrong, 300)}")
 
 
 @contextlib.contextmanager
@@ -103,10 +155,7 @@ def storage_errors(url: str | None) -> Iterator[None]:
             ) from None
         if not _is_of_the_storage(error):
             raise
-        reason = str(error.__cause__ or error).strip().partition("\n")[0] or type(error).__name__
-        password = urlsplit(url).password
-        reason = reason.replace(password, "***") if password else reason
-        raise InputError(f"the storage {shown(url)} refuses: {printable(reason, 300)}") from None
+        raise _refusal(url, error) from None
 
 
 def _missing_package(error: Exception) -> str | None:

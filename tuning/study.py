@@ -37,6 +37,7 @@ from tuning.plan import (
     check_request,
     params_digest,
     read_plan,
+    replan,
 )
 from tuning.pruner import PairedPruner
 from tuning.run_store import RunKey, RunStore
@@ -309,7 +310,7 @@ def _fetched(path: Path, request: StudyRequest) -> bool:
 
 
 def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> Study:
-    """Open the study in ``path``; begin it if there is none.
+    """Open the study in ``path``; begin it if there is none. One without any run takes new settings of its runs.
 
     Parameters
     ----------
@@ -331,6 +332,8 @@ def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> S
         refuse_links(path)
     if not (path / STUDY_FILE).exists() and not _fetched(path, request):
         begin_study(path, request)
+    elif not reading and request.storage is None and not (path / RUNS_FILE).exists():
+        replan(path, request)
     study = Study(path, reading=reading, storage=request.storage)
     check_request(study.plan, request, path)
     return study

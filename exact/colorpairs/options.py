@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import IntEnum
 
+from lns_support.arguments import checked_class
 from lns_support.errors import InputError
 
 
@@ -38,6 +39,7 @@ class Heuristic(IntEnum):
         return labels[label]
 
 
+@checked_class
 @dataclass(frozen=True)
 class Options:
     """Parts of ColorPairs. The default is MinExpectedGap with all filters, without shaving and the bounds of 4.2.

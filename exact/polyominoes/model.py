@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from exact.building import Check, each_after, unlimited
 from exact.polyominoes.grid import Grid
 from exact.polyominoes.shapes import Cell, Shape, neighbours, normal, orientations
 from lns_support.errors import InputError
@@ -82,7 +83,7 @@ class Model:
         return self.grid.filled(placed)
 
 
-def build_model(grid: Grid, *, reduced: bool = False) -> Model:
+def build_model(grid: Grid, *, reduced: bool = False, check: Check = unlimited) -> Model:
     """Make the exact cover model of a grid.
 
     Parameters
@@ -91,6 +92,8 @@ def build_model(grid: Grid, *, reduced: bool = False) -> Model:
     reduced : bool
         Break the symmetry of the free cells: of the positions of one piece that rotations and reflections of the free
         cells map onto each other, keep one. Every filling is an image of one that remains.
+    check : callable
+        Called between the shapes.
 
     Raises
     ------
@@ -104,7 +107,7 @@ def build_model(grid: Grid, *, reduced: bool = False) -> Model:
     for number, cell in enumerate(grid.free):
         place[cell] = number
     places: list[IntArray] = []
-    for shape in by_shape:
+    for shape in each_after(check, by_shape):
         places.append(_places(shape, place))
         if sum(positions.size for positions in places) > MAX_NODES:
             raise InputError(f"the pieces have too many positions on this grid; expected at most {MAX_NODES:,} nodes")

@@ -15,6 +15,7 @@ from math import factorial, prod
 
 import numpy as np
 
+from exact.building import BuildingClock, BuildingEnded, Check, each_after, unlimited
 from exact.cover.kernel import DESCENDING, EXHAUSTED, LEVEL, NODES, SOLUTIONS
 from exact.cover.search import import_xcover
 from exact.driver import CountedSearch, ProgressCallback, explored_by_tries, run_search
@@ -23,6 +24,7 @@ from exact.polyominoes.grid import Grid, filling_errors
 from exact.polyominoes.kernel import BRANCHES, DEEPEST, PRUNED, advance, initial_state
 from exact.polyominoes.model import IntArray, Model, build_model
 from exact.polyominoes.shapes import NO_WEIGHT, WEIGHTS, weight_named
+from exact.request import Request
 from lns_support.child_process import Emit, ExitReason, run_in_process
 from lns_support.errors import InputError
 from lns_support.optional_deps import require
@@ -136,9 +138,17 @@ class WeightRace:
     """Searches by several weights, SLICE nodes in turn, until one of them ends. No weight is fast on every grid."""
 
     def __init__(
-        self, model: Model, weights: Sequence[str] = tuple(WEIGHTS), *, zones: bool = True, dead_ends: bool = True
+        self,
+        model: Model,
+        weights: Sequence[str] = tuple(WEIGHTS),
+        *,
+        zones: bool = True,
+        dead_ends: bool = True,
+        check: Check = unlimited,
     ) -> None:
-        self.searches = [FillingSearch(model, weight, zones=zones, dead_ends=dead_ends) for weight in weights]
+        self.searches = [
+            FillingSearch(model, weight, zones=zones, dead_ends=dead_ends) for weight in each_after(check, weights)
+        ]
         self.ended: FillingSearch | None = None
         self._turns = cycle(self.searches)
         self._current, self._turn_left = next(self._turns), SLICE
@@ -248,17 +258,27 @@ def fill(
     racing = weight == RACE or not isinstance(weight, str)
     if count_all and racing:
         raise InputError("a race ends at the first filling; expected one weight to count all")
-    model = build_model(grid, reduced=count_all)
-    options = {"zones": zones, "dead_ends": dead_ends}
-    search = WeightRace(model, weights, **options) if racing else FillingSearch(model, weights[0], **options)
+    clock = BuildingClock(Request(seconds=seconds, on_progress=report, processor_time=processor))
+    options, parts = 0, {"zones": zones, "dead_ends": dead_ends}
+    search: WeightRace | FillingSearch
+    try:
+        model = build_model(grid, reduced=count_all, check=clock.check)
+        options = model.options
+        if racing:
+            search = WeightRace(model, weights, **parts, check=clock.check)
+        else:
+            search = FillingSearch(model, weights[0], **parts)
+    except BuildingEnded as over:
+        return FillResult(SolveStatus.BUDGET_SPENT, 0, 0, over.seconds, None, options)
+    built = clock.seconds
     status, spent = run_search(
-        search, count_all=count_all, nodes=nodes, seconds=seconds, on_progress=report, processor_time=processor,
-        first_step=FIRST_STEP,
+        search, count_all=count_all, nodes=nodes, seconds=clock.left().seconds, on_progress=report,
+        processor_time=processor, first_step=FIRST_STEP,
     )  # fmt: skip
     ended = search.ended
     filling, ended_weight = (ended.first_filling(), ended.weight) if ended else (None, "")
     return FillResult(
-        status, search.solutions, search.nodes, spent, filling, model.options, search.pruned, ended_weight,
+        status, search.solutions, search.nodes, built + spent, filling, options, search.pruned, ended_weight,
         search.branches, search.deepest,
     )  # fmt: skip
 

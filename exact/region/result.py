@@ -47,6 +47,13 @@ class RegionResult:
         Whether `board` breaks no rule.
     work : int
         `nodes`, each placement in the dynamic order counted as the placements in fixed orders that take as long.
+    check : str or None
+        What a second solver says of `bound` as the search gave it, where it was asked (`exact.sat.refill`): "proved",
+        "open" (its time was over) or "contradicted": by `board`, which scores more. That is a fault of the search.
+    check_solver : str or None
+        Which solver that is.
+    check_seconds : float
+        Its elapsed time.
     """
 
     status: RegionStatus
@@ -59,11 +66,14 @@ class RegionResult:
     cells: tuple[int, ...]
     legal: bool = True
     work: int = 0
+    check: str | None = None
+    check_solver: str | None = None
+    check_seconds: float = 0.0
 
     @property
     def proven(self) -> bool:
         """Whether `board` is legal and no refill of the region is better."""
-        return self.legal and self.score == self.bound
+        return self.legal and self.score == self.bound and self.check != "contradicted"
 
     @property
     def improved(self) -> bool:

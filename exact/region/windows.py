@@ -122,7 +122,7 @@ def choose_donors(puzzle: Puzzle, board: Board, cells: list[int], count: int) ->
     weight = {
         cell: float(mismatched[colours[cell]].sum())
         for cell in range(puzzle.cells)
-        if cell not in region and cell not in clues and board.placements[cell] >= 0
+        if cell not in region and cell not in clues and colours[cell, 0] >= 0
     }
     chosen: list[int] = []
     blocked = with_neighbours(puzzle, region)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from exact.building import Check, each_after, unlimited
 from exact.sat.clauses import Block
 
 
@@ -23,7 +24,7 @@ class Simplified(NamedTuple):
         return sorted([*own, *self.forced.tolist()], key=abs)
 
 
-def simplify(blocks: Iterable[Block], variables: int) -> Simplified:
+def simplify(blocks: Iterable[Block], variables: int, check: Check = unlimited) -> Simplified:
     """Apply unit propagation until nothing changes, and number the remaining variables anew.
 
     Parameters
@@ -32,6 +33,8 @@ def simplify(blocks: Iterable[Block], variables: int) -> Simplified:
         Clauses, literals as in DIMACS.
     variables : int
         Number of variables.
+    check : callable
+        Called between the blocks.
 
     Returns
     -------
@@ -40,14 +43,14 @@ def simplify(blocks: Iterable[Block], variables: int) -> Simplified:
         is returned as it is.
     """
     value = np.zeros(variables + 1, dtype=np.int32)  # 1 true, -1 false, 0 free
-    original = clauses = list(blocks)
+    original = clauses = list(each_after(check, blocks))
     while True:
         units = np.concatenate([np.zeros(0, np.int32), *(block[:, 0] for block in clauses if block.shape[1] == 1)])
         new = units[value[np.abs(units)] != np.sign(units)]
         if not len(new):
             break
         value[np.abs(new)] = np.sign(new)
-        clauses = [shorter for block in clauses for shorter in _shorter(block, value)]
+        clauses = [shorter for block in each_after(check, clauses) for shorter in _shorter(block, value)]
         if any(block.shape[1] == 0 for block in clauses):
             return unchanged(original, variables)
     longer = [block for block in clauses if block.shape[1] != 1]
@@ -56,7 +59,7 @@ def simplify(blocks: Iterable[Block], variables: int) -> Simplified:
     number[kept] = np.arange(1, len(kept) + 1, dtype=np.int32)
     forced = np.flatnonzero(value).astype(np.int32)
     return Simplified(
-        blocks=[number[np.abs(block)] * np.sign(block) for block in longer],
+        blocks=[number[np.abs(block)] * np.sign(block) for block in each_after(check, longer)],
         kept=kept,
         forced=forced * value[forced],
     )

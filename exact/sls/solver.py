@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from exact.building import BuildingClock, Check, each_after, unlimited
 from exact.driver import run_search
 from exact.outcome import Answer, require_solution
 from exact.piece_multiplicity import allowed_placements
@@ -38,11 +40,21 @@ class LocalSearch:
         One of `RULES`.
     seed : int
         Random seed.
+    check : callable
+        Called while the formula is built.
     """
 
-    def __init__(self, blocks: Iterable[npt.NDArray[np.int32]], variables: int, rule: str, seed: int = 0) -> None:
+    def __init__(
+        self,
+        blocks: Iterable[npt.NDArray[np.int32]],
+        variables: int,
+        rule: str,
+        seed: int = 0,
+        check: Check = unlimited,
+    ) -> None:
         self._rule = RULES.index(rule)
-        self._formula = formula_of(blocks, variables)
+        self._formula = formula_of(blocks, variables, check)
+        check()
         self._walk = random_walk(self._formula, seed)
         if self._rule == RSAPS:
             self._walk.reals[NOISE] = FIRST_SMOOTHING
@@ -89,12 +101,16 @@ def run_sls(rule: str, simplified: bool, puzzle: Puzzle, request: Request) -> An
     name = f"sls:{rule}" if simplified else f"sls:{rule}-raw"
     if request.count_all:
         raise InputError(f"{name} finds one solution and proves nothing, so it cannot count; expected a tree search")
+    LocalSearch([units([1])], 1, rule).advance(0, True)  # compiles, or loads machine code, before the clock starts
+    clock = BuildingClock(request)
     encoding = Triangles(puzzle)
     if simplified:
-        formula = simplify([*encoding.clauses(), units(_wrong_class(encoding))], encoding.variables)
+        clauses = chain(encoding.clauses(), [units(_wrong_class(encoding))])
+        formula = simplify(clauses, encoding.variables, clock.check)
     else:
-        formula = unchanged(encoding.clauses(), encoding.variables)
-    search = LocalSearch(formula.blocks, len(formula.kept), rule, request.seed)
+        formula = unchanged(each_after(clock.check, encoding.clauses()), encoding.variables)
+    search = LocalSearch(formula.blocks, len(formula.kept), rule, request.seed, clock.check)
+    built, request = clock.seconds, clock.left()
     status, seconds = run_search(
         search,
         count_all=False,
@@ -102,12 +118,13 @@ def run_sls(rule: str, simplified: bool, puzzle: Puzzle, request: Request) -> An
         seconds=request.seconds,
         on_progress=request.on_progress,
         processor_time=request.processor_time,
+        first_step=1,  # a step changes all weights: some hundredths of a second with 256 cells
     )
     board = encoding.board(formula.model(search.model())) if search.solutions else None
     if board is not None:
         require_solution(puzzle, board, name)
     details: dict[str, Any] = {"variables": float(len(formula.kept)), "false_clauses": float(search.false_clauses)}
-    return Answer(status, search.solutions, search.nodes, seconds, board, details)
+    return Answer(status, search.solutions, search.nodes, built + seconds, board, details)
 
 
 def _wrong_class(encoding: Triangles) -> Block:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from exact.building import unlimited
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
 Ints = npt.NDArray[np.int32]
@@ -55,23 +56,43 @@ class Walk(NamedTuple):
     random: npt.NDArray[np.uint64]  # (2,): state of the random number generator
 
 
-def formula_of(blocks: Iterable[npt.NDArray[np.int32]], variables: int) -> Formula:
-    """The formula of blocks of clauses: int32 arrays of shape (clauses, literals), literals as in DIMACS."""
+def formula_of(
+    blocks: Iterable[npt.NDArray[np.int32]], variables: int, check: Callable[[], None] = unlimited
+) -> Formula:
+    """The formula of blocks of clauses: int32 arrays of shape (clauses, literals), literals as in DIMACS.
+
+    ``check`` is called between the blocks.
+    """
     lengths: list[npt.NDArray[np.int64]] = [np.zeros(1, dtype=np.int64)]
     flat: list[npt.NDArray[np.int32]] = [np.zeros(0, dtype=np.int32)]
+    count = np.zeros(2 * variables, dtype=np.int64)  # clauses that contain a literal
     for block in blocks:
+        check()
         lengths.append(np.full(len(block), block.shape[1], dtype=np.int64))
         flat.append(np.where(block > 0, 2 * block - 2, -2 * block - 1).reshape(-1).astype(np.int32))
-    begin, literal = np.cumsum(np.concatenate(lengths)), np.concatenate(flat)
-    clause = np.repeat(np.arange(len(begin) - 1, dtype=np.int32), np.diff(begin))
-    order = np.argsort(literal, kind="stable")
-    occurrence_begin = np.searchsorted(literal[order], np.arange(2 * variables + 1)).astype(np.int64)
-    return Formula(
-        begin=begin,
-        literal=literal,
-        occurrence_begin=occurrence_begin,
-        occurrence=np.ascontiguousarray(clause[order]),
+        count += np.bincount(flat[-1], minlength=len(count))
+    formula = Formula(
+        begin=np.cumsum(np.concatenate(lengths)),
+        literal=np.concatenate(flat),
+        occurrence_begin=np.concatenate([lengths[0], np.cumsum(count)]),
+        occurrence=np.empty(count.sum(), dtype=np.int32),
     )
+    end, first = formula.occurrence_begin[:-1].copy(), 0
+    for sizes in lengths[1:]:
+        check()
+        list_occurrences(formula, end, first, first + len(sizes))
+        first += len(sizes)
+    return formula
+
+
+@flat_kernel
+def list_occurrences(formula: Formula, end: Longs, first: int, last: int) -> None:
+    """Add the clauses from ``first`` to ``last`` - 1 to `Formula.occurrence`; ``end``: where each list ends so far."""
+    for c in range(first, last):
+        for at in range(formula.begin[c], formula.begin[c + 1]):
+            literal = formula.literal[at]
+            formula.occurrence[end[literal]] = c
+            end[literal] += 1
 
 
 def random_walk(formula: Formula, seed: int) -> Walk:

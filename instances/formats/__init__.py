@@ -19,6 +19,8 @@ the letters), ``solution``, ``best``, ``cells`` (any dialect), ``clues``, ``meta
 from instances.formats.base import Document
 from instances.formats.best import best_json
 from instances.formats.reading import (
+    CLUE_WORDS,
+    HELD,
     load_board,
     load_puzzle,
     read,
@@ -26,6 +28,7 @@ from instances.formats.reading import (
     read_puzzle,
     render,
     with_clues,
+    with_facts,
     write,
 )
 from instances.formats.registry import FORMATS
@@ -35,7 +38,9 @@ from instances.formats.viewer_text import url_if_any, viewer_url
 from lns_support.files import atomic_write
 
 __all__ = [
+    "CLUE_WORDS",
     "FORMATS",
+    "HELD",
     "Document",
     "atomic_write",
     "best_json",
@@ -50,5 +55,6 @@ __all__ = [
     "url_if_any",
     "viewer_url",
     "with_clues",
+    "with_facts",
     "write",
 ]

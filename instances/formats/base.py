@@ -8,8 +8,17 @@ from pathlib import Path
 
 from instances.board import Board
 from instances.puzzle import Puzzle
+from lns_support.errors import InputError
 
 Quad = tuple[int, int, int, int]
+
+
+class NearError(InputError):
+    """A text of which most was read: what it says is more to the point than what other readers say."""
+
+
+class NeedsPuzzleError(NearError):
+    """A text is recognised as a board, but its pieces are known by number only and the puzzle is not given."""
 
 
 @dataclass(frozen=True)
@@ -50,56 +59,25 @@ class Document:
 
 @dataclass(frozen=True)
 class Source:
-    """The input of a reader.
+    """The input of a reader."""
 
-    Attributes
-    ----------
-    text : str
-        The decoded text; every line ends in ``\\n``.
-    puzzle : Puzzle or None
-        The puzzle of the board in the source, if the caller knows it.
-    name : str
-        A name for a puzzle that is read.
-    option : str or None
-        The part of the format's name after its colon, such as 'urdl' of 'e2pieces:urdl'.
-    folder : Path or None
-        The folder of the file; None for a URL.
-    find_puzzle : callable
-        Loads an instance by path or shipped name.
-    number : int or None
-        Which of several boards in the text is read, counted from 1; None is the first.
-    """
-
-    text: str
-    puzzle: Puzzle | None
-    name: str
-    option: str | None
-    folder: Path | None
-    find_puzzle: Callable[[str], Puzzle]
-    number: int | None = None
+    text: str  # decoded; every line ends in a newline
+    puzzle: Puzzle | None  # of the board in the source, if the caller knows it
+    name: str  # for a puzzle that is read
+    option: str | None  # the part of the format's name after its colon, such as 'urdl' of 'e2pieces:urdl'
+    folder: Path | None  # of the file; None for a URL
+    find_puzzle: Callable[[str], Puzzle]  # loads an instance by path or shipped name
+    number: int | None = None  # which of several boards in the text is read, counted from 1; None is the first
 
 
 @dataclass(frozen=True)
 class Target:
-    """The input of a writer.
-
-    Attributes
-    ----------
-    puzzle : Puzzle
-    board : Board or None
-        Not None for a format that holds a board.
-    instance : str
-        How a ``best.json`` names the puzzle.
-    option : str or None
-        The part of the format's name after its colon.
-    notes : list of str
-        The writer appends sentences on what the format cannot carry.
-    """
+    """The input of a writer, which appends sentences on what the format cannot carry to ``notes``."""
 
     puzzle: Puzzle
-    board: Board | None
-    instance: str
-    option: str | None = None
+    board: Board | None  # not None for a format that holds a board
+    instance: str  # how a ``best.json`` names the puzzle
+    option: str | None = None  # the part of the format's name after its colon
     notes: list[str] = field(default_factory=list)
 
 
@@ -107,27 +85,19 @@ class Target:
 class Format:
     """The description of a format.
 
-    Attributes
-    ----------
-    name : str
-    holds : {'puzzle', 'board'}
-    about : str
-        One line for the help.
-    looks_like : callable
-        Whether a text is probably of this format, judged by its beginning.
-    read : callable
-        Makes a Document of a Source. Raises InputError with a line, if there is one, and without a source, which the
-        caller adds.
-    write : callable
-        The whole text of a file. Raises InputError if the format cannot carry the puzzle.
-    option : str or None
-        What may stand after a colon in the name, for the help.
+    ``looks_like`` judges a text by its beginning. ``read`` raises InputError with a line, if there is one, and without
+    a source, which the caller adds; ``write`` does if the format cannot carry the puzzle.
     """
 
     name: str
-    holds: str
-    about: str
+    holds: str  # 'puzzle' or 'board'
+    about: str  # a line of the help
     looks_like: Callable[[str], bool]
     read: Callable[[Source], Document]
     write: Callable[[Target], str]
-    option: str | None = None
+    option: str | None = None  # what may stand after a colon in the name, for the help
+
+
+def never(text: str) -> bool:
+    """`Format.looks_like` of a format that is found by evidence or by its name only."""
+    return False

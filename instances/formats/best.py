@@ -2,7 +2,8 @@
 
 ``placements`` has [piece, rotation] for each cell, row by row; pieces count from 0 in file order, rotations are
 clockwise quarter turns, null is an empty cell or a hole. ``url`` is empty if a viewer URL has no letter for some
-colour.
+colour. ``set_sha256`` is the key of the pieces in any numbering, and ``numbering`` has the number of each piece in the
+set and its turns (`instances.piece_set`); it is empty if the set has no order of its own. Older files have neither.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from instances.board import Board
+from instances.eternity2 import STARTER, official_clues
 from instances.formats import viewer, viewer_text
 from instances.formats.base import Document, Format, Source, Target
 from instances.formats.shipped import shipped_instances
 from instances.formats.text import board_shape
+from instances.piece_set import numbering, set_sha256, translate, translation
 from instances.puzzle import MAX_CELLS, Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
@@ -63,6 +66,8 @@ def best_json(puzzle: Puzzle, board: Board, *, instance: str, seed: int, elapsed
         "seed": seed,
         "elapsed_s": elapsed_s,
         "url": viewer_text.url_if_any(puzzle, board),
+        "set_sha256": set_sha256(puzzle),
+        "numbering": [list(pair) for pair in numbering(puzzle) or ()],
     }
 
 
@@ -87,12 +92,11 @@ def read(source: Source) -> Document:
     """Read the board. Its puzzle is the one given, else the instance that the file names, else that of its URL."""
     best = _parse(source.text)
     notes: list[str] = []
-    instance, puzzle = best.instance, source.puzzle
+    instance, puzzle, board = best.instance, source.puzzle, best.board
     if puzzle is not None:
-        _check(best, puzzle, notes)
+        board = _board_of(best, puzzle, source, notes)
     elif (located := _find_instance(best, source, notes)) is not None:
         instance, puzzle = located
-    board = best.board
     if puzzle is None:
         if not best.url:
             notes.append(f"instance {quoted(best.instance)} not found, and there is no url to define it")
@@ -119,9 +123,10 @@ def _parse(text: str) -> _Best:
     fields = JsonFields(json_object(text))
     fields.integer("schema", 1, 1)
     instance = fields.text("instance", _MAX_URL)
+    for name in ("instance_sha256", *["set_sha256"] * ("set_sha256" in fields)):
+        if not _HEX.fullmatch(sha256 := fields.text(name, 64)):
+            raise InputError(f"'{name}': {describe_found(sha256)}; expected 64 hexadecimal digits")
     sha256 = fields.text("instance_sha256", 64)
-    if not _HEX.fullmatch(sha256):
-        raise InputError(f"'instance_sha256': {describe_found(sha256)}; expected 64 hexadecimal digits")
     width = fields.integer("width", 1, MAX_CELLS)
     height = fields.integer("height", 1, MAX_CELLS)
     board_shape(width, height)
@@ -135,6 +140,8 @@ def _parse(text: str) -> _Best:
         else bounded_row(entry, [(0, cells - 1), (0, 3)], f"cell {cell} of 'placements'", "piece, rotation")
         for cell, entry in enumerate(fields.array("placements", cells))
     ]
+    for entry in fields.array("numbering", default=[]):
+        bounded_row(entry, [(0, cells - 1), (0, 3)], "an entry of 'numbering'", "piece, rotation")
     bounded_integer(fields.get("seed"), 0, _MAX_SEED, "'seed'")
     fields.number("elapsed_s", 0, _MAX_SECONDS)
     url = fields.text("url", _MAX_URL)
@@ -143,17 +150,25 @@ def _parse(text: str) -> _Best:
     return _Best(instance, sha256, score, max_score, Board.from_pairs(pairs, width, height), url)
 
 
-def _check(best: _Best, puzzle: Puzzle, notes: list[str]) -> None:
-    """Raise InputError unless ``puzzle`` has the file's hash, or its pieces show the same board as the url."""
+def _board_of(best: _Best, puzzle: Puzzle, source: Source, notes: list[str]) -> Board:
+    """The board as one of ``puzzle``.
+
+    Raises InputError unless ``puzzle`` has the file's hash, or its pieces show the same board as the url, or those of
+    the url are its pieces in another numbering.
+    """
     best.board.check_shape(puzzle)
     if puzzle.sha256 == best.sha256:
-        return
+        return best.board
     if best.url:
         letters = viewer_text.parse(best.url, puzzle, [])
         quads = [None if quad[0] < 0 else tuple(quad) for quad in best.board.colours(puzzle).tolist()]
         if quads == list(letters.quads):
             notes.append(f"made for {quoted(best.instance)}, whose pieces on the board are those of {puzzle.name}")
-            return
+            return best.board
+        shown = _from_url(best, source)
+        if shown.puzzle is not None and shown.board is not None and translation(shown.puzzle, puzzle) is not None:
+            notes.append(f"made for {quoted(best.instance)}, which numbers the pieces of {puzzle.name} otherwise")
+            return translate(shown.board, shown.puzzle, puzzle)
     raise InputError(
         f"made for {quoted(best.instance)} (sha256 {best.sha256[:12]}…); expected a board of {puzzle.name} "
         f"(sha256 {puzzle.sha256[:12]}…)"
@@ -162,6 +177,8 @@ def _check(best: _Best, puzzle: Puzzle, notes: list[str]) -> None:
 
 def _find_instance(best: _Best, source: Source, notes: list[str]) -> tuple[str, Puzzle] | None:
     """The place and puzzle of the instance that the file names, if its hash is the one in the file; else None.
+
+    The puzzle may have its own clues there, none, or official ones.
 
     It is searched in the folder of the file, where a run directory has a copy, then in the working directory, then
     among the shipped instances.
@@ -176,8 +193,11 @@ def _find_instance(best: _Best, source: Source, notes: list[str]) -> tuple[str, 
             puzzle = source.find_puzzle(place)
         except (InputError, OSError):
             continue
-        if puzzle.sha256 == best.sha256:
-            return place, puzzle
+        official = official_clues(puzzle)
+        starter = [clue for clue in official if clue.cell == STARTER]
+        for clues in (puzzle.clues, (), official, starter):  # as --clues may have said
+            if (chosen := puzzle.with_clues(clues)).sha256 == best.sha256:
+                return place, chosen
         notes.append(f"{quoted(place, 200)} is another puzzle (sha256 {puzzle.sha256[:12]}…, not {best.sha256[:12]}…)")
     return None
 

@@ -10,45 +10,42 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 
 from instances.board import Board
 from instances.eternity2 import SWAPPED, recognise
-from instances.formats.base import Document, Format, Quad, Source, Target
-from instances.formats.e2pieces import CLOCKWISE, clockwise
+from instances.formats.base import Document, Format, NearError, NeedsPuzzleError, Quad, Source, Target, never
+from instances.formats.e2pieces import CLOCKWISE, ORDERS, clockwise
 from instances.formats.piece_index import PieceIndex
-from instances.formats.piece_list import WORD_ORDER, parse, sides_of_words, words_in_rows
-from instances.formats.rows import bracketed_quads, colour_of_letter, rows_of
+from instances.formats.piece_list import WORD_ORDER, halves, parse, sides_of_words, words_in_rows
+from instances.formats.placed import Reading, by_cell, by_piece, few, placed_pieces
+from instances.formats.rows import (
+    BRACKETED,
+    bracketed_quads,
+    code_and_comment,
+    colour_of_letter,
+    found_in,
+    left_out,
+    picture_in,
+    refuse_other_sides,
+    rows_of,
+)
 from instances.puzzle import GREY, MAX_CELLS, IntArray, Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
 from lns_support.text import count_of, quoted
 
-_PAIR = re.compile(r"([0-9]{1,4})\s*[/(:]\s*([0-4])(?![0-9])")
+_PAIR = re.compile(r"(?<![0-9])([0-9]{1,4})[ \t]*[/(:][ \t]*([0-9])(?![0-9])")
 _COMPASS = re.compile(r"\$((?:(?:\.|[0-9]{1,4}[NESW]):)+(?:\.|[0-9]{1,4}[NESW])?):?;")
 _QUAD = re.compile(r"(?<![\w])[A-Za-z_]{4}(?![\w])")
-_CONVENTION = re.compile(r"^# cells:([a-z0-9,]+)$", re.MULTILINE)  # as `write` says it
+CONVENTION = re.compile(r"^# (?:cells|clues):([a-z0-9,-]+)$", re.MULTILINE)  # as `write` says it
 _ORDERS = ["".join(order) for order in permutations(CLOCKWISE)]  # clockwise from the top comes first
 _NEAR = 0.9  # a second convention with this share of the seams of the best is too near
 _FEW = 0.4  # a wrong convention may match this share of the seams between placed pieces
 _ENOUGH = 24  # seams; on fewer the share says little
-
-
-@dataclass(frozen=True)
-class Reading:
-    """One interpretation: the options that name it, and the board."""
-
-    name: str
-    puzzle: Puzzle
-    board: Board
-
-
-def looks_like(text: str) -> bool:
-    """Never: the reader by evidence is asked where no strict format fits."""
-    return False
 
 
 def count_of_boards(text: str) -> int:
@@ -57,9 +54,9 @@ def count_of_boards(text: str) -> int:
 
 
 def read(source: Source) -> Document:
-    form, readings = _readings(source)
+    form, readings, left = _readings(source)
     wanted = {part for part in (source.option or "").lower().split(",") if part}
-    if (said := _CONVENTION.search(source.text)) and wanted <= {*said[1].split(",")}:
+    if (said := CONVENTION.search(source.text)) and wanted <= {*said[1].split(",")}:
         wanted = {*said[1].split(",")}
     chosen = [reading for reading in readings if wanted <= set(reading.name.split(","))]
     if not chosen:
@@ -67,20 +64,23 @@ def read(source: Source) -> Document:
             f"{form}: no convention{' named so' * bool(wanted)} makes it a board"
             + (f" of {source.puzzle.name}; expected its pieces" if source.puzzle is not None else "; expected a board")
         )
-    reading = _best(form, chosen, named=bool(wanted))
-    notes = [f"{form}, read as {reading.name} ({FORMAT.name}:... names another convention)"]
+    reading = best(form, chosen, named=bool(wanted))
+    notes = [f"{form}, read as {reading.name} (--format {FORMAT.name}:... names another convention)", *left]
     if swapped := _swap_helps(reading):
         notes.append(swapped)
     return Document(FORMAT.name, reading.puzzle, reading.board, tuple(notes))
 
 
-def _best(form: str, readings: Sequence[Reading], *, named: bool = False) -> Reading:
+def best(form: str, readings: Sequence[Reading], *, named: bool = False) -> Reading:
     """The reading that makes most legal. Raises InputError if another that shows another board comes near.
 
     ``named``: the convention was named, so that few matched seams are no sign of a wrong one.
     """
-    rated = sorted(((_faults(each), each) for each in readings), key=lambda entry: (entry[0], _oddity(entry[1])))
+    rated = sorted(((faults_of(each), each) for each in readings), key=lambda entry: (entry[0], _oddity(entry[1])))
     (faults, loss), best = rated[0]
+    if best.odd:
+        line, sentence = best.odd[0]
+        raise NearError(f"{sentence} (read as {FORMAT.name}:{best.name})", line=line or None)
     for (other_faults, other_loss), other in rated[1:]:
         if other_faults > faults:
             break
@@ -88,7 +88,7 @@ def _best(form: str, readings: Sequence[Reading], *, named: bool = False) -> Rea
         if not same and -other_loss >= -loss * _NEAR and not _turned(best, other):
             raise InputError(
                 f"{form}: it fits as {FORMAT.name}:{best.name} and as {FORMAT.name}:{other.name}; "
-                "expected one of them as format"
+                f"expected one of them, such as --format {FORMAT.name}:{best.name}"
             )
     seams = verify(best.puzzle, best.board)
     if faults > 0.05 * seams.placed + 5 and seams.placed > 3:
@@ -101,7 +101,7 @@ def _best(form: str, readings: Sequence[Reading], *, named: bool = False) -> Rea
         raise InputError(
             f"{form}: the best convention ({best.name}) matches {seams.score} of {pairs} seams of pieces; expected a "
             f"board of {best.puzzle.name}, its pieces listed in the turns that the board counts from, or the "
-            f"convention by name as {FORMAT.name}:{best.name}"
+            f"convention by name as --format {FORMAT.name}:{best.name}"
         )
     return best
 
@@ -109,10 +109,10 @@ def _best(form: str, readings: Sequence[Reading], *, named: bool = False) -> Rea
 def _oddity(reading: Reading) -> int:
     """How far a convention is from the usual one; it decides between a board and the same board turned."""
     parts = reading.name.split(",")
-    return sum(part in parts for part in ("bottom", "ccw", "turn1", "turn2", "turn3", "turn-first"))
+    return sum(part in parts for part in ("bottom", "ccw", "turn1", "turn2", "turn3", "turn-first", "place-first"))
 
 
-def _faults(reading: Reading) -> tuple[int, int]:
+def faults_of(reading: Reading) -> tuple[int, int]:
     """(broken rules, minus the score): the smaller the more legal."""
     puzzle, board = reading.puzzle, reading.board
     shown = board.colours(puzzle)
@@ -126,7 +126,7 @@ def _faults(reading: Reading) -> tuple[int, int]:
     broken += int((shown[list(puzzle.holes), 0] >= 0).sum())
     border = GREY if puzzle.framed else None
     rim, seams = _rim_and_seams(shown.reshape(board.height, board.width, 4), border, puzzle.holes)
-    return broken + rim, -seams
+    return broken + rim + 2 * len(reading.odd), -seams
 
 
 def _rim_and_seams(shown: IntArray, border: int | None, holes: Sequence[int] = ()) -> tuple[int, int]:
@@ -152,7 +152,7 @@ def _swap_helps(reading: Reading) -> str:
     numbers = reading.board.placements >> 2
     step = np.where(numbers == first, second - first, np.where(numbers == second, first - second, 0))
     board = Board(reading.board.placements + 4 * step, reading.board.width, reading.board.height)
-    gain = _faults(reading)[1] - _faults(Reading(reading.name, reading.puzzle, board))[1]
+    gain = faults_of(reading)[1] - faults_of(Reading(reading.name, reading.puzzle, board))[1]
     if gain <= 0:
         return ""
     return f"pieces {first + 1} and {second + 1} seem swapped: with them exchanged, {gain} more seams match"
@@ -174,39 +174,63 @@ def _turned(first: Reading, second: Reading) -> bool:
     return any(np.array_equal(np.roll(np.rot90(one, -k), k, axis=2), two) for k in (1, 2, 3))
 
 
-def _readings(source: Source) -> tuple[str, Iterable[Reading]]:
-    """What the text looks like, and its interpretations."""
+def _readings(source: Source) -> tuple[str, Iterable[Reading], tuple[str, ...]]:
+    """What the text looks like, its interpretations, and a note on lines that are left out."""
     text, puzzle = source.text, source.puzzle
-    if compass := _COMPASS.findall(text):
-        number = min(max(source.number or 1, 1), len(compass)) - 1
-        tokens = [token for token in compass[number].split(":") if token]
+    if _COMPASS.search(text):
+        form = "pieces with compass letters"
+        compass, left = found_in(text, _COMPASS, form)
+        line, shown = compass[min(max(source.number or 1, 1), len(compass)) - 1]
+        tokens = [token for token in shown[1].split(":") if token]
         pairs = [None if token == "." else (int(token[:-1]), "NESW".index(token[-1])) for token in tokens]
-        return "pieces with compass letters", _by_cell(_known(puzzle, "pieces with compass letters"), pairs)
-    pairs = [(int(a), int(b)) for a, b in _PAIR.findall(text)]
-    if (puzzle is not None and len(pairs) == puzzle.cells) or (puzzle is None and len(pairs) > 8):
-        return "piece and turn of each cell", _by_cell(_known(puzzle, "piece and turn of each cell"), pairs)
+        return form, by_cell(_known(puzzle, form), pairs, [line] * len(pairs)), left
+    form = "piece and turn of each cell"
+    count = len(_PAIR.findall(text))
+    if count > 8 or (puzzle is not None and count in (puzzle.cells, 2 * puzzle.cells)):
+        found, left = found_in(text, _PAIR, "piece/turn")
+        pairs = [(int(match[1]), int(match[2])) for _, match in found]
+        if not re.match("left out", "".join(left)) or _line_width(text, _PAIR):
+            pairs, where, twice = _once(pairs, [line for line, _ in found], puzzle)
+            return form, by_cell(_known(puzzle, form), pairs, where), left + twice
     letters = [quad for quad in _QUAD.findall(text) if quad.islower() or quad.isupper() or "_" in quad]
     numbered = any(len(row.tokens) == 1 and row.only_numbers for row in rows_of(text)[:1])
     if len(letters) >= 4 and not numbered and (width := _line_width(text, _QUAD)):
-        quads = [[colour_of_letter(letter) for letter in quad] for quad in letters]
-        return "letters in place", _in_place(quads, width, puzzle, source.name)
+        found, left = found_in(text, _QUAD, "four letters")
+        quads = [[colour_of_letter(letter) for letter in match[0]] for _, match in found]
+        quads, where, twice = _once(quads, [line for line, _ in found], puzzle)
+        return "letters in place", in_place(quads, width, puzzle, source.name, where), left + twice
     if text.lstrip().startswith("{"):
         listed = parse(text)
-        return "tiles in place", _in_place(listed.quads, (listed.shape or (0, 0))[0], puzzle, source.name)
+        laid = in_place(listed.quads, (listed.shape or (0, 0))[0], puzzle, source.name)
+        return "tiles in place", laid, tuple(note for note in listed.notes if note.startswith("left out"))
     if words := words_in_rows(text):
-        quads = sides_of_words(words)
-        width = len(words[0])
-        return "words of Tetravex", _in_place(quads, width, puzzle, source.name, orders=[WORD_ORDER], framed=False)
-    if picture := picture_in(text):
-        return "a picture of a board", _in_place(*picture, puzzle, source.name, orders=[CLOCKWISE])
-    if quads := bracketed_quads(text):
-        width = _line_width(text, re.compile(r"[\[({]\s*[0-9]+(?:[\s,;]+[0-9]+){3}\s*[\])}]"))
-        return "colours in brackets", _in_place(quads, width or 0, puzzle, source.name)
+        return "words of Tetravex", _words(words, source), ()
+    if (picture := picture_in(text)) is not None:
+        quads, width, left = picture
+        return "a picture of a board", in_place(quads, width, puzzle, source.name, orders=[CLOCKWISE]), left
+    quads, where, left = bracketed_quads(text)
+    if quads:
+        width = _line_width(text, BRACKETED)
+        return "colours in brackets", in_place(quads, width, puzzle, source.name, where), left
     return _rows(source)
 
 
-class NeedsPuzzleError(InputError):
-    """A text is recognised as a board, but its pieces are known by number only and the puzzle is not given."""
+def _once(
+    entries: Sequence[Any], where: Sequence[int], puzzle: Puzzle | None
+) -> tuple[list[Any], list[int], tuple[str, ...]]:
+    """Entries of cells and their lines, once where they say the same twice, with a note."""
+    cells = len(entries) // 2
+    if puzzle is None or cells != puzzle.cells or list(entries[:cells]) != list(entries[cells:]):
+        return list(entries), list(where), ()
+    return list(entries[:cells]), list(where[:cells]), (f"the same board twice, from line {where[cells]} again",)
+
+
+def _words(words: Sequence[Sequence[str]], source: Source) -> Iterator[Reading]:
+    """Words of Tetravex in place; of two blocks of the same pieces either may be the board."""
+    quads, width = sides_of_words(words), len(words[0])
+    for block in halves(quads) or (quads,):
+        orders = [WORD_ORDER, *(order for order in ORDERS if order != WORD_ORDER)]
+        yield from in_place(block, width, source.puzzle, source.name, orders=orders, framed=False)
 
 
 def _known(puzzle: Puzzle | None, form: str) -> Puzzle:
@@ -217,39 +241,56 @@ def _known(puzzle: Puzzle | None, form: str) -> Puzzle:
     return puzzle
 
 
-def _rows(source: Source) -> tuple[str, Iterable[Reading]]:
+def _rows(source: Source) -> tuple[str, Iterable[Reading], tuple[str, ...]]:
     """Rows of numbers: two (piece, turn), three (x, y, turn of each piece), four (colours, or piece and place)."""
-    rows = [row for row in rows_of(source.text) if row.only_numbers]
-    puzzle = source.puzzle
-    if rows and any(row.line > rows[0].line and row.tokens and not row.only_numbers for row in rows_of(source.text)):
-        raise InputError("words among the numbers of a board; expected numbers only")
+    every, puzzle, name = rows_of(source.text), source.puzzle, source.name
+    rows = [row for row in every if row.only_numbers]
+    words = next((row for row in every if rows and row.line > rows[0].line and row.tokens and row not in rows), None)
+    if words is not None:
+        raise InputError(f"{quoted(words.text)} among the numbers of a board; expected numbers only", line=words.line)
+    left = left_out((row.line, row.text) for row in every if row.tokens and not row.only_numbers)
     width = max({len(row.numbers) for row in rows}, key=[len(row.numbers) for row in rows].count, default=0)
-    table = [row.numbers for row in rows if len(row.numbers) == width]
-    header = rows[0].numbers if rows and len(rows[0].numbers) != width else ()
-    if (
-        width == 2
-        and puzzle is not None
-        and len(table) == puzzle.cells + 1
-        and set(table[0]) == {puzzle.width, puzzle.height}
-    ):
-        table = table[1:]
+    sizes = () if puzzle is None else ((puzzle.width, puzzle.height), (puzzle.height, puzzle.width))
+    if width == 2 and puzzle is not None and len(rows) == puzzle.cells + 1 and rows[0].numbers in sizes:
+        rows = rows[1:]
+    headed = bool(rows) and len(rows[0].numbers) != width
+    header = rows[0].numbers if headed else ()
+    body = rows[headed:]
+    odd = next((row for row in body if len(row.numbers) != width), None)
+    if odd is not None:
+        kind = NearError if len(body) > 4 and puzzle is not None else InputError
+        raise kind(f"{count_of(len(odd.numbers), 'number')}; expected {width} as in the other lines", line=odd.line)
+    table, where, twice = _once([row.numbers for row in body], [row.line for row in body], puzzle)
+    left += twice
+    if header and puzzle is not None and header not in (*sizes, (puzzle.piece_count,), (len(table),)):
+        raise InputError(
+            f"{quoted(rows[0].text)} before a board of {puzzle.name}; expected its size", line=rows[0].line
+        )
+    left += (f"line {rows[0].line}: {rows[0].text}, the size",) if header else ()
     if width == 2 and puzzle is not None and len(table) == puzzle.cells:
-        return "piece and turn of each cell", _by_cell(puzzle, table)
+        return "piece and turn of each cell", by_cell(puzzle, table, where), left
+    if (
+        width == 3
+        and puzzle is None
+        and not (len({row[:2] for row in table}) == len(table) and max(row[2] for row in table) <= 4)
+    ):
+        refuse_other_sides(body)
     if width == 3 and (puzzle is None or len(table) == puzzle.piece_count):
         known = _known(puzzle, "place and turn of each piece")
-        return "place and turn of each piece", _by_piece(known, list(enumerate(table)))
+        return "place and turn of each piece", by_piece(known, list(enumerate(table)), where), left
     if width == 4 and puzzle is not None and len(table) == puzzle.cells:
-        laid = list(_in_place([list(row) for row in table], puzzle.width, puzzle, source.name))
+        laid = list(in_place([list(row) for row in table], puzzle.width, puzzle, name, where))
         if laid:
-            return "colours in place", laid
-        return "piece, column, row and turn", placed_pieces(puzzle, table)
+            return "colours in place", laid, left
+        return "piece, column, row and turn", placed_pieces(puzzle, table, where), left
     if width == 4 and puzzle is None and table:
         count = len(table)
         columns = header[0] if len(header) == 2 and header[0] * header[1] == count else _side(count)
-        return "colours in place", _in_place([list(row) for row in table], columns, None, source.name)
+        return "colours in place", in_place([list(row) for row in table], columns, None, name), left
     if width in (8, 12, 16, 20, 24, 28, 32, 36, 40, 48, 64) and len(table) > 1:
         quads = [list(row[at : at + 4]) for row in table for at in range(0, width, 4)]
-        return "colours in place", _in_place(quads, width // 4, puzzle, source.name)
+        lines = [line for line in where for _ in range(0, width, 4)]
+        return "colours in place", in_place(quads, width // 4, puzzle, name, lines), left
     raise InputError("no board is recognised; expected colours in place, or pieces and turns with --puzzle")
 
 
@@ -259,46 +300,26 @@ def _side(count: int) -> int:
 
 def _line_width(text: str, pattern: re.Pattern[str]) -> int:
     """How many groups the lines have that have any, if all have the same number; else 0."""
-    counts = {len(found) for line in text.split("\n") if (found := pattern.findall(line))}
+    lines = (code_and_comment(line)[0] for line in text.split("\n"))
+    counts = {len(found) for line in lines if (found := pattern.findall(line))}
     return counts.pop() if len(counts) == 1 else 0
-
-
-def picture_in(text: str) -> tuple[list[list[int]], int] | None:
-    """Quads and width of a picture of three lines a row: tops, then left and right of each, then bottoms."""
-    lines: list[list[int]] = []
-    for line in text.split("\n"):
-        if lines and re.match(r"\s*[A-Za-z]", line):
-            break
-        numbers = [int(token) for token in re.findall(r"[0-9]{1,5}", line)]
-        if numbers and not re.search(r"[A-WYZa-z]", line):
-            lines.append(numbers)
-    width = len(lines[0]) if lines else 0
-    if (
-        len(lines) < 6
-        or len(lines) % 3
-        or any(len(line) != width * (2 if at % 3 == 1 else 1) for at, line in enumerate(lines))
-    ):
-        return None
-    quads = []
-    for top, middle, bottom in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
-        quads += [[top[x], middle[2 * x + 1], bottom[x], middle[2 * x]] for x in range(width)]
-    return quads, width
 
 
 # -- interpretations ---------------------------------------------------------------------------------------------------
 
 
-def _in_place(
+def in_place(
     quads: list[list[int]],
     width: int,
     puzzle: Puzzle | None,
     name: str,
+    where: Sequence[int] = (),
     orders: Sequence[str] = _ORDERS,
     framed: bool = True,
 ) -> Iterator[Reading]:
     """Four colours for each cell, in each order of the sides, rows from the top or the bottom.
 
-    ``framed``: a full board may define a puzzle with a frame.
+    ``where`` has the line of each cell; ``framed``: a full board may define a puzzle with a frame.
     """
     width = width or (puzzle.width if puzzle is not None else 0)
     if not width or len(quads) % width or len(quads) > MAX_CELLS or max(map(max, quads)) > 4000:
@@ -326,8 +347,16 @@ def _in_place(
         flat = colours.reshape(-1, 4).tolist()
         if index is not None and puzzle is not None:
             cells: list[Quad | None] = [None if a < 0 else (a, b, c, d) for a, b, c, d in flat]
-            if not index.cells_without_piece(cells):
-                yield Reading(convention, puzzle, index.board(cells)[0])
+            alien, odd = index.cells_without_piece(cells), []
+            if not few(len(alien), len(cells)):
+                continue
+            for cell in alien:
+                row = cell // width if convention.endswith("top") else height - 1 - cell // width
+                colour = " ".join(str(each - (not puzzle.framed)) for each in cells[cell] or ())
+                line = where[row * width + cell % width] if where else 0
+                odd.append((line, f"{puzzle.cell_label(cell)} shows {colour}, no piece of {puzzle.name}"))
+                cells[cell] = None
+            yield Reading(convention, puzzle, index.board(cells)[0], tuple(odd))
         elif own := _own_puzzle([(a, b, c, d) for a, b, c, d in flat], width, height, name, framed):
             board = Board(4 * np.arange(width * height, dtype=np.int32), width, height)
             yield Reading(convention, own, board)
@@ -356,78 +385,6 @@ def _own_puzzle(quads: Sequence[Quad], width: int, height: int, name: str, frame
     if seams < width * (height - 1) + height * (width - 1):
         return None
     return Puzzle(np.array(quads, dtype=np.int32) + 1, width, height, name=name, framed=False, turns=False)
-
-
-def _by_cell(puzzle: Puzzle, pairs: Sequence[tuple[int, ...] | None]) -> Iterator[Reading]:
-    """Piece and turn of each cell."""
-    if len(pairs) != puzzle.cells:
-        raise InputError(f"{len(pairs)} cells; expected {puzzle.cells} as in {puzzle.name}")
-    cells = list(range(puzzle.cells))
-    zeros = sum(pair is not None and pair[0] == 0 for pair in pairs)
-    largest = max((pair[0] for pair in pairs if pair is not None), default=0)
-    for base in (1, 0):
-        if base == 0 and (zeros > 1 or largest >= puzzle.piece_count):
-            continue
-        placed = [None if pair is None or pair[0] < base else (pair[0] - base, pair[1]) for pair in pairs]
-        if any(pair is not None and pair[0] >= puzzle.piece_count for pair in placed):
-            continue
-        for rows in ("top", "bottom"):
-            order = (
-                cells
-                if rows == "top"
-                else [(puzzle.height - 1 - cell // puzzle.width) * puzzle.width + cell % puzzle.width for cell in cells]
-            )
-            entries = [(cell, *pair) for cell, pair in zip(order, placed, strict=True) if pair is not None]
-            yield from placed_turns(puzzle, entries, f"base{base},{rows}")
-
-
-def placed_turns(puzzle: Puzzle, entries: Sequence[tuple[int, int, int]], name: str) -> Iterator[Reading]:
-    """(cell, piece, turn) with the turns either way, and from each side that may be the one that is counted from."""
-    if any(not 0 <= piece < puzzle.piece_count for _, piece, _ in entries):
-        return
-    for sign, sense in ((1, "cw"), (-1, "ccw")):
-        for offset in (0, 1, 2, 3):
-            if not puzzle.turns and (offset or sign < 0) and any((sign * turn + offset) % 4 for *_, turn in entries):
-                continue
-            placements = np.full(puzzle.cells, -1, dtype=np.int32)
-            for cell, piece, turn in entries:
-                placements[cell] = 4 * piece + (sign * turn + offset) % 4
-            yield Reading(f"{name},{sense},turn{offset}", puzzle, Board(placements, puzzle.width, puzzle.height))
-
-
-def _places(puzzle: Puzzle, places: Sequence[tuple[int, int]]) -> Iterator[tuple[str, list[int]]]:
-    """The cells of pairs of coordinates: column or row first, from 0 or 1, rows from the top or the bottom."""
-    for first, (x, y) in (("xy", (0, 1)), ("yx", (1, 0))):
-        for base in (0, 1):
-            columns = [place[x] - base for place in places]
-            rows = [place[y] - base for place in places]
-            if min(columns + rows) < 0 or max(columns) >= puzzle.width or max(rows) >= puzzle.height:
-                continue
-            for end, flip in (("top", False), ("bottom", True)):
-                cells = [
-                    (puzzle.height - 1 - r if flip else r) * puzzle.width + c
-                    for c, r in zip(columns, rows, strict=True)
-                ]
-                if len({*cells}) == len(cells):
-                    yield f"{first},from{base},{end}", cells
-
-
-def _by_piece(puzzle: Puzzle, entries: Sequence[tuple[int, tuple[int, ...]]]) -> Iterator[Reading]:
-    """Coordinates and turn of each piece; the turn is last, or first."""
-    for turn, name in ((2, "turn-last"), (0, "turn-first")):
-        places = [(row[0], row[1]) if turn == 2 else (row[1], row[2]) for _, row in entries]
-        if max(row[turn] for _, row in entries) > 4:
-            continue
-        for where, cells in _places(puzzle, places):
-            placed = [(cell, piece, row[turn]) for cell, (piece, row) in zip(cells, entries, strict=True)]
-            yield from placed_turns(puzzle, placed, f"{where},{name}")
-
-
-def placed_pieces(puzzle: Puzzle, table: Sequence[tuple[int, ...]]) -> Iterator[Reading]:
-    """Piece, two coordinates and turn, in any number of rows."""
-    for base in (1, 0):
-        for reading in _by_piece(puzzle, [(row[0] - base, row[1:]) for row in table]):
-            yield Reading(f"base{base},{reading.name}", puzzle, reading.board)
 
 
 def write(target: Target) -> str:
@@ -461,5 +418,5 @@ def write(target: Target) -> str:
 
 
 FORMAT = Format(
-    "cells", "board", "boards in any dialect, by evidence; written as id/turns", looks_like, read, write, "CONVENTION"
+    "cells", "board", "boards in any dialect, by evidence; written as id/turns", never, read, write, "CONVENTION"
 )

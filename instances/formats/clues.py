@@ -14,10 +14,11 @@ import re
 from collections.abc import Sequence
 
 from instances.board import Board
-from instances.eternity2 import clues_held
-from instances.formats.base import Document, Format, Source, Target
-from instances.formats.cells import NeedsPuzzleError, Reading, placed_pieces, placed_turns
-from instances.formats.rows import rows_of
+from instances.eternity2 import held_clues
+from instances.formats.base import Document, Format, NearError, NeedsPuzzleError, Source, Target
+from instances.formats.cells import CONVENTION, faults_of
+from instances.formats.placed import Entry, Reading, placed_pieces, placed_turns
+from instances.formats.rows import Row, left_out, rows_of
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
@@ -30,6 +31,8 @@ _HEADER = "clues: piece from 1, row column from 0, clockwise turns"  # after the
 _HEADER_LINE = re.compile(rf"^# ([0-9]{{1,4}}) {_HEADER}$", re.M)
 _OWN = {"base1", "yx", "from0", "top", "cw", "turn0", "turn-last"}
 _ASKED = 4  # conventions that a question names
+_ENOUGH = 6  # matched seams that tell conventions apart
+_NEAR = 0.9
 
 
 def looks_like(text: str) -> bool:
@@ -37,12 +40,17 @@ def looks_like(text: str) -> bool:
     if _EDITOR.search(text):
         return True
     try:
-        rows = [row.numbers for row in rows_of(text) if row.only_numbers]
+        rows = list({row.numbers: None for row in rows_of(text) if row.only_numbers})  # sections may say the same
     except InputError:
         return False
     lines = [row for row in rows if len(row) == 4 and row[3] <= 4]
-    distinct = len({row[0] for row in lines}) == len({row[1:3] for row in lines}) == len(rows)
-    return 0 < len(lines) == len(rows) <= 64 and distinct
+    if not lines or len(rows[0]) != 4 or len(rows) - (len(rows) > 8) > len(lines):
+        return False
+    distinct = max(
+        min(len({row[piece] for row in lines}), len({row[at : at + 2] for row in lines}))
+        for piece, at in ((0, 1), (2, 0))
+    )
+    return distinct >= len(lines) - (len(lines) > 8)
 
 
 def read(source: Source) -> Document:
@@ -54,73 +62,74 @@ def read(source: Source) -> Document:
 
 
 def clue_board(text: str, puzzle: Puzzle, option: str | None = None) -> tuple[Board, list[str]]:
-    """The clues of a file.
+    """The clues of a file as a partial board, and notes; ``option`` names parts of the convention.
 
-    Parameters
-    ----------
-    text : str
-        Content of the file.
-    puzzle : Puzzle
-        Its pieces.
-    option : str, optional
-        Parts of the convention, as notes name them.
-
-    Returns
-    -------
-    board : Board
-        The clues, as a partial board.
-    notes : list of str
-
-    Raises
-    ------
-    InputError
-        If no convention makes the clues legal, or several do that place different pieces.
+    Raises InputError if no convention makes the clues legal, or several do that place different pieces.
     """
-    wanted = {part for part in (option or "").lower().split(",") if part} or (
-        _OWN if _HEADER_LINE.search(text) else set()
-    )
-    count, readings = _readings(text, puzzle)
+    said = CONVENTION.search(text)
+    wanted = {*filter(None, (option or (said[1] if said else "")).lower().split(","))}
+    wanted = wanted or (_OWN if _HEADER_LINE.search(text) else set())
+    count, readings, notes = _readings(text, puzzle)
     if (stated := _HEADER_LINE.search(text)) and int(stated[1]) != count:
         raise InputError(f"{count_of(count, 'clue')}; expected {stated[1]} as the first line says")
     named = [each for each in readings if wanted <= set(each.name.split(","))]
-    legal = [each for each in named if not verify(puzzle, each.board).violations]
+    legal = [each for each in named if not each.odd and not verify(puzzle, each.board).violations]
     if not legal:
-        raise InputError(
+        raise _nearest_error(count, named, puzzle) or InputError(
             f"no convention{' named so' * bool(wanted)} makes the {count_of(count, 'clue')} legal on {puzzle.name}; "
             "expected clues of this puzzle"
         )
+    matched = [-faults_of(each)[1] for each in legal]
+    if max(matched) >= _ENOUGH:
+        legal = [each for each, seams in zip(legal, matched, strict=True) if seams >= _NEAR * max(matched)]
     chosen = _official(puzzle, legal) or _as_commented(text, [each for each in legal if _is_plain(each)]) or legal
     boards = {each.board.placements.tobytes() for each in chosen}
     if len(boards) > 1:
         names = " or ".join(f"{FORMAT.name}:{each.name}" for each in chosen[:_ASKED])
-        raise InputError(
+        raise NearError(
             f"{count_of(count, 'clue')}, which can be read in {len(boards)} ways, among them {names}; "
-            "expected one by name"
+            f"expected one by name, as a first line '# {FORMAT.name}:{chosen[0].name}'"
         )
-    return chosen[0].board, [
-        f"{count_of(count, 'clue')}, read as {chosen[0].name} ({FORMAT.name}:... names another convention)"
-    ]
+    read_as = f"{count_of(count, 'clue')}, read as {chosen[0].name}"
+    return chosen[0].board, [f"{read_as} ('# {FORMAT.name}:...' as a first line names another convention)", *notes]
 
 
-def _readings(text: str, puzzle: Puzzle) -> tuple[int, list[Reading]]:
-    """How many clues there are, and their interpretations. Raises InputError for a text without clues."""
-    if editor := _EDITOR.findall(text):
-        table = [(int(i), ord(row) - ord("A") + 1, int(column), -int(turn) % 4) for i, row, column, turn in editor]
-        own = {"base1", "yx", "from1", "top", "cw", "turn0", "turn-last"}
-        return len(table), [each for each in placed_pieces(puzzle, table) if own <= set(each.name.split(","))]
-    if (types := _cell_types(text, puzzle)) is not None:
+def _nearest_error(count: int, readings: Sequence[Reading], puzzle: Puzzle) -> InputError | None:
+    """What is wrong with the few lines that the nearest reading cannot take; None if no reading comes near."""
+    rated = min(readings, key=lambda each: (faults_of(each), not _is_plain(each)), default=None)
+    if rated is None:
+        return None
+    said = f"{count_of(count, 'clue')}, read as {rated.name}: "
+    if rated.odd:
+        return NearError(said + rated.odd[0][1], line=rated.odd[0][0])
+    found = verify(puzzle, rated.board)
+    if len(found.violations) > max(1, count // 8):
+        return None
+    sentence = next((each for each in found.violations if "twice" in each), found.violations[0])
+    return NearError(said + sentence, line=max(rated.lines.get(cell, 0) for cell in found.faulty) or None)
+
+
+def _readings(text: str, puzzle: Puzzle) -> tuple[int, list[Reading], tuple[str, ...]]:
+    """How many clues there are, their interpretations, and notes. Raises InputError for a text without clues."""
+    if editor := list(_EDITOR.finditer(text)):
+        lines = [text.count("\n", 0, each.end()) + 1 for each in editor]
+        table = [
+            (int(i), ord(row) - ord("A") + 1, int(x), -int(turn) % 4)
+            for i, row, x, turn in map(re.Match.groups, editor)
+        ]
+        own = _OWN - {"from0"} | {"from1"}
+        readings = [each for each in placed_pieces(puzzle, table, lines) if own <= set(each.name.split(","))]
+        return len(table), readings, ()
+    if (types := _cell_types(text)) is not None and len(types) == puzzle.width**2 == puzzle.cells:
         clues = [(cell, *divmod(-value, 256)[::-1]) for cell, value in enumerate(types) if value < 0]
         if not clues:
             raise InputError("a list of cell types without a clue (no negative number); expected a clue")
-        return len(clues), [
-            each
-            for base in (1, 0)
-            for each in placed_turns(
-                puzzle, [(cell, piece - base, turn) for cell, piece, turn in clues], f"base{base},top"
-            )
-        ]
+        readings = []
+        for base in (1, 0):
+            entries = [Entry(0, cell, piece - base, turn) for cell, piece, turn in clues]
+            readings += placed_turns(puzzle, entries, f"base{base},top")
+        return len(clues), readings, ()
     rows = rows_of(text)
-    numbers = [row.numbers for row in rows if row.only_numbers]
     first = next((row.line for row in rows if row.only_numbers), 0)
     words = next(
         (row for row in rows if not row.only_numbers and row.tokens and (row.numbers or row.line > first)), None
@@ -130,28 +139,67 @@ def _readings(text: str, puzzle: Puzzle) -> tuple[int, list[Reading]]:
             f"{quoted(' '.join(words.tokens))}; expected a clue, piece row column turn, or a comment after #",
             line=words.line,
         )
-    table = [(row[0], row[1], row[2], row[3]) for row in numbers if len(row) == 4]
-    if not table or any(len(row) not in (1, 4) for row in numbers):
+    blocks, notes = _blocks(rows, puzzle)
+    table = [(row.numbers[0], row.numbers[1], row.numbers[2], row.numbers[3]) for row in blocks]
+    return len(table), list(placed_pieces(puzzle, table, [row.line for row in blocks])), notes
+
+
+def _blocks(rows: Sequence[Row], puzzle: Puzzle) -> tuple[list[Row], tuple[str, ...]]:
+    """The rows of four numbers, once where sections between comments say the same, and notes.
+
+    Raises InputError for another row, but for the number of the clues and a list of all the pieces that are not placed.
+    """
+    notes = left_out((row.line, row.text) for row in rows if row.tokens and not row.only_numbers)
+    table = [row for row in rows if len(row.numbers) == 4]
+    if not table:
         raise InputError("no clues are recognised; expected lines 'piece row column turn', or 139=I8-Rot0")
-    return len(table), list(placed_pieces(puzzle, table))
+    heads = [row for row in rows if row.tokens and row.line < table[0].line and row.only_numbers]
+    sections: list[list[Row]] = [[]]
+    for row in rows:
+        if row.only_numbers and len(row.numbers) == 4:
+            sections[-1].append(row)
+        elif sections[-1] and not row.tokens:
+            sections.append([])
+    sections = [section for section in sections if section]
+    half = len(table) // 2
+    if len(sections) == 1 and {row.numbers for row in table[:half]} == {row.numbers for row in table[half:]}:
+        sections = [table[:half], table[half:]]
+    contents = [{row.numbers for row in section} for section in sections]
+    if len(sections) > 1 and sum(map(len, contents)) > len(set().union(*contents)):
+        for section, content in zip(sections[1:], contents[1:], strict=True):
+            odd = next((row for row in section if row.numbers not in contents[0]), None)
+            if odd is not None or len(content) < len(contents[0]):
+                text, line = (odd.text, odd.line) if odd else (f"{len(content)} rows", section[-1].line)
+                raise NearError(
+                    f"{quoted(text)} differs from the section above it; expected the same pieces", line=line
+                )
+        notes += (f"{len(sections)} sections that agree, {count_of(len(contents[0]), 'piece')} each",)
+        table = sections[0]
+    for row in rows:
+        if not row.only_numbers or len(row.numbers) == 4:
+            continue
+        others = [{*range(1, puzzle.piece_count + 1)} - {each.numbers[at] for each in table} for at in (0, 2)]
+        if row not in heads and set(row.numbers) in others:
+            notes += (f"line {row.line}: the {len(row.numbers)} pieces that are not placed",)
+        elif row not in heads or row.numbers not in ((len(table),), (puzzle.width,)):
+            raise InputError(
+                f"{quoted(row.text)} among clues; expected four numbers, piece row column turn", line=row.line
+            )
+        else:
+            notes += (f"line {row.line}: {row.text}, {'the size' if row.numbers != (len(table),) else 'clues'}",)
+    return table, notes
 
 
-def _cell_types(text: str, puzzle: Puzzle) -> list[int] | None:
+def _cell_types(text: str) -> list[int] | None:
     """The types of all cells: a size, so many border entries, a number for each cell; None for another text."""
-    if re.search(r"[^0-9,\s-]", text):
-        return None
-    numbers = [int(number) for number in re.findall(r"-?[0-9]{1,6}", text)]
-    size = numbers[0] if numbers else 0
-    if puzzle.width != puzzle.height or size != puzzle.width or len(numbers) != 1 + size + size * size:
-        return None
-    return numbers[1 + size :]
+    numbers = [] if re.search(r"[^0-9,\s-]", text) else [int(each) for each in re.findall(r"-?[0-9]{1,6}", text)]
+    side = math.isqrt(len(numbers))
+    return numbers[1 + side :] if side > 1 and numbers[0] == side and len(numbers) == 1 + side + side * side else None
 
 
 def is_cell_types(text: str) -> bool:
     """Whether a text is a list of cell types of some square, for messages."""
-    numbers = re.findall(r"-?[0-9]{1,6}", text) if not re.search(r"[^0-9,\s-]", text) else []
-    side = math.isqrt(len(numbers))
-    return side > 1 and int(numbers[0]) == side and len(numbers) == 1 + side + side * side
+    return _cell_types(text) is not None
 
 
 def _is_plain(reading: Reading) -> bool:
@@ -166,7 +214,7 @@ def _as_commented(text: str, readings: Sequence[Reading]) -> list[Reading]:
 
 def _official(puzzle: Puzzle, readings: Sequence[Reading]) -> list[Reading]:
     """The readings that place official clues of Eternity II, all of them."""
-    return [each for each in readings if each.board.placed and clues_held(puzzle, each.board) == each.board.placed]
+    return [each for each in readings if each.board.placed and len(held_clues(puzzle, each.board)) == each.board.placed]
 
 
 def write(target: Target) -> str:

@@ -6,19 +6,10 @@ from typing import NamedTuple
 
 
 class Dialect(NamedTuple):
-    """One dialect.
+    """One dialect."""
 
-    Attributes
-    ----------
-    reader : str
-        The format that reads it: pieces, cells, clues or url.
-    example : str
-        A typical line.
-    about : str
-    """
-
-    reader: str
-    example: str
+    reader: str  # the format that reads it: pieces, cells, clues or url
+    example: str  # a typical line
     about: str
 
 
@@ -39,6 +30,7 @@ DIALECTS = (
     Dialect("cells", "abdc _bba", "board: four letters for each cell"),
     Dialect("cells", "0 5 9 0", "board: four colours for each cell, rows from top or bottom"),
     Dialect("clues", "139 8 7 2", "clues: piece, row, column (or x, y), turn"),
+    Dialect("clues", "8,7 139 2", "clues: row, column, piece, turn; sections that agree are one"),
     Dialect("clues", "139=I8-Rot0", "clues: row letter, column, anticlockwise turns"),
     Dialect("clues", "0,1,-650,2", "clues: a list of cell types; -(piece + 256 turns) is a clue"),
     Dialect("url", "…board_edges=abdc…", "board: viewer URL in prose, markdown, HTML or JSON; several in a file"),

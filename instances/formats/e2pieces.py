@@ -9,7 +9,7 @@ mirror image, because the mirror image of a puzzle is a puzzle with the same sco
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -82,91 +82,107 @@ def clockwise(columns: Sequence[Sequence[int]], order: str) -> list[list[int]]:
 
 
 def detect_order(columns: Sequence[Sequence[int]]) -> str:
-    """Detect the side order from the pieces.
+    """Detect the side order from the pieces, up to a rotation of all pieces and a reflection: one of `ORDERS`.
 
     Three properties are tested in turn. The two zeros of a corner piece are adjacent. Along the rim of a solved board
     every colour leaves one piece as often as it enters the next. In puzzles like Eternity II the colours along the rim
-    appear nowhere else. The last two rule out orders only if some order has the property.
-
-    Parameters
-    ----------
-    columns : sequence of 4 int
-        The four columns of each line.
-
-    Returns
-    -------
-    str
-        One of `ORDERS`: the order up to a rotation of all pieces and a reflection.
-
-    Raises
-    ------
-    InputError
-        If no order is possible, or several are.
+    appear nowhere else. The last two rule out orders only if some order has the property. Raises InputError if no order
+    is possible, or several are.
     """
-    candidates = {order: clockwise(columns, order) for order in ORDERS}
-    candidates = {order: pieces for order, pieces in candidates.items() if _corners_are_corners(pieces)}
-    if not candidates:
+    if not any(_corners_are_corners(clockwise(columns, order)) for order in ORDERS):
         raise InputError(
             "no order of the sides puts the two zeros of every corner side by side; expected corner pieces"
         )
-    for has_property in (_rim_is_balanced, _rim_colours_are_separate):
-        candidates = {order: pieces for order, pieces in candidates.items() if has_property(pieces)} or candidates
-    if len({tuple(map(canonical, pieces)) for pieces in candidates.values()}) > 1:
-        names = " or ".join(f"{FORMAT.name}:{order}" for order in candidates)
-        raise InputError(f"the pieces allow several side orders; expected one to be named as format: {names}")
-    return next(iter(candidates))
+    orders = _possible(columns, (_corners_are_corners, _rim_is_balanced, _rim_colours_are_separate))
+    if len({tuple(map(canonical, clockwise(columns, order))) for order in orders}) > 1:
+        names = " or ".join(f"{FORMAT.name}:{order}" for order in orders)
+        raise InputError(
+            f"the pieces allow several side orders; expected one to be named as format: {names} (--puzzle-format)"
+        )
+    return orders[0]
 
 
 def order_of(
     columns: Sequence[Sequence[int]], option: str | None, format: str, *, clues: bool = False
 ) -> tuple[str, tuple[str, ...]]:
-    """The side order of a format that is clockwise by its definition, as other programs may have written it.
+    """The side order of a format that is clockwise by its definition, as other programs may have written it; and notes.
 
-    Parameters
-    ----------
-    columns : sequence of 4 int
-        The four columns of each piece.
-    option : str or None
-        The order that was named.
-    format : str
-        Name of the format, for messages.
-    clues : bool
-        Whether clues turn pieces: from their first column, so that the order is needed in full.
-
-    Returns
-    -------
-    order : str
-        As named; else clockwise, unless only another order has legal corners and a balanced rim.
-    notes : tuple of str
-
-    Raises
-    ------
-    InputError
-        If ``option`` is no order, or an order must be named.
+    It is as named by ``option``; else clockwise, unless only another order has legal corners and a balanced rim. Where
+    ``clues`` turn pieces from their first column, the order is needed in full. Raises InputError if ``option`` is no
+    order, or an order must be named.
     """
     if option is not None:
         return checked_order(option, format), ()
-    legal = [order for order in ORDERS if _corners_are_corners(clockwise(columns, order))]
     if len({tuple(map(canonical, clockwise(columns, order))) for order in ORDERS}) == 1:
         return CLOCKWISE, ()
-    balanced = [order for order in legal if _rim_is_balanced(clockwise(columns, order))]
-    for candidates in (balanced, legal):
-        if CLOCKWISE in candidates:
-            others = [f"{format}:{order}" for order in candidates if order != CLOCKWISE]
-            note = f"sides read clockwise from the top, as the format is defined; {' or '.join(others)} is possible too"
-            return CLOCKWISE, (note,) if others else ()
-        if len(candidates) == 1:
-            [order] = candidates
-            if clues:
-                raise InputError(
-                    f"the sides are not clockwise from the top, and clues turn pieces from their first side; expected "
-                    f"the side order as format, such as {format}:{order}"
-                )
-            note = (
-                f"side order {in_words(order)}, as clockwise from the top makes no board ({format}:ORDER names another)"
-            )
-            return order, (note,)
-    return CLOCKWISE, ()
+    orders = _possible(columns)
+    if CLOCKWISE in orders:
+        others = [f"{format}:{order}" for order in orders if order != CLOCKWISE]
+        note = f"sides read clockwise from the top, as the format is defined; {' or '.join(others)} is possible too"
+        return CLOCKWISE, (note,) if others else ()
+    names = " or ".join(f"--puzzle-format {format}:{order}" for order in orders)
+    if clues or len(orders) > 1:
+        raise InputError(
+            f"the sides are not clockwise from the top{', and clues turn pieces from their first side' * clues}; "
+            f"expected the side order by name, such as {names}"
+        )
+    note = f"side order {in_words(orders[0])}, as clockwise from the top makes no board ({format}:ORDER names another)"
+    return orders[0], (note,)
+
+
+def is_refuted(columns: Sequence[Sequence[int]], order: str) -> bool:
+    """Whether counting refutes an order of the sides of pieces with a frame, and does not refute every other."""
+    return _opposite(order, (1, 1)) not in {_opposite(possible, (1, 1)) for possible in _possible(columns)}
+
+
+def order_without_turns(columns: Sequence[Sequence[int]], usual: str, shape: tuple[int, int]) -> tuple[str, str]:
+    """The side order of pieces without frame and turns, and a note.
+
+    A colour is as often on the left sides as on the right, but for those on the rim: one for each row; so are upper and
+    lower sides, but for one a column.
+
+    Raises InputError if no order leaves so few sides alone, or several do and not the usual one.
+    """
+    across = str.maketrans("urdl", "ldru")
+    orders = [usual, *ORDERS, *(order.translate(across) for order in ORDERS)]
+    fitting = [order for order in orders if _sides_alone(columns, order, shape)]
+    if not fitting:
+        raise InputError(
+            f"no order of the sides matches all but {shape[0]} + {shape[1]} of them, as many as the rim of "
+            f"{shape[0]} x {shape[1]} has; expected a Tetravex, or a side order by name (--puzzle-format "
+            f"pieces:tetravex,{usual})"
+        )
+    classes = {_opposite(order, shape): order for order in reversed(fitting)}
+    others = [order for kind, order in classes.items() if kind != _opposite(usual, shape)]
+    if fitting[0] == usual:
+        named = " or ".join(f"--puzzle-format pieces:tetravex,{order}" for order in others)
+        return usual, f"side order {in_words(usual)}, assumed{f' ({named} is possible too)' if others else ''}"
+    if len(others) > 1:
+        names = " or ".join(f"--puzzle-format pieces:tetravex,{order}" for order in others)
+        raise InputError(f"the pieces allow several side orders; expected one by name, {names}")
+    return others[0], f"side order {in_words(others[0])}, as {in_words(usual)} leaves too many sides alone"
+
+
+def _sides_alone(columns: Sequence[Sequence[int]], order: str, shape: tuple[int, int]) -> bool:
+    quads = clockwise(columns, order)
+    counts = [Counter(quad[side] for quad in quads) for side in range(4)]
+    return (counts[0] - counts[2]).total() <= shape[0] and (counts[1] - counts[3]).total() <= shape[1]
+
+
+def _opposite(order: str, shape: tuple[int, int]) -> tuple[frozenset[int], ...]:
+    """Which columns are upper and lower, and which left and right; of a square, in any order."""
+    pairs = [frozenset(order.index(letter) for letter in letters) for letters in ("ud", "lr")]
+    return tuple(sorted(pairs, key=sorted) if shape[0] == shape[1] else pairs)
+
+
+def _possible(
+    columns: Sequence[Sequence[int]], tests: Sequence[Callable[[Sequence[Sequence[int]]], bool]] = ()
+) -> list[str]:
+    """The `ORDERS` that pass each test in turn, if any passes it; by default corners, and a balanced rim."""
+    orders = list(ORDERS)
+    for test in tests or (_corners_are_corners, _rim_is_balanced):
+        orders = [order for order in orders if test(clockwise(columns, order))] or orders
+    return orders
 
 
 def _corners_are_corners(pieces: Sequence[Sequence[int]]) -> bool:

@@ -7,11 +7,11 @@ import re
 from dataclasses import replace
 
 from instances.formats import clues as clue_lines
-from instances.formats import quads, viewer_text
-from instances.formats.base import Document, Source
-from instances.formats.cells import NeedsPuzzleError, picture_in
+from instances.formats import headed, viewer_text
+from instances.formats.base import Document, NearError, NeedsPuzzleError, Source
 from instances.formats.pieces import NoRimError
 from instances.formats.registry import FORMATS, by_content
+from instances.formats.rows import picture_in, rows_of
 from instances.verify import verify
 from lns_support.errors import InputError
 
@@ -39,15 +39,18 @@ def read_by_evidence(source: Source) -> Document:
 
 def _in_any_dialect(source: Source, strict_error: InputError | None, error: InputError) -> Document:
     """Read a text that no strict format reads. Raises the error with the most to say about the text."""
-    readers: tuple[str, ...] = ("cells", "clues") if source.puzzle is not None else ("pieces", "cells")
-    if source.puzzle is None and strict_error is not None and picture_in(source.text) is None:
-        readers = ("pieces",)  # rows of numbers; that they match side by side is no reason to drop their frame
+    readers = ("cells", "clues") if source.puzzle is not None else ("pieces", "cells")
+    # Rows of numbers: that they match side by side is no reason to drop their frame.
+    only_pieces = source.puzzle is None and strict_error is not None and picture_in(source.text) is None
     refusals = []
     for name in readers:
         try:
-            return FORMATS[name].read(source)
+            document = FORMATS[name].read(source)
+            if name == "pieces" or not only_pieces:
+                return document
         except InputError as refusal:
-            refusals.append(refusal)
+            if name == "pieces" or not only_pieces or isinstance(refusal, NeedsPuzzleError):
+                refusals.append(refusal)
     if source.puzzle is None:
         if clue_lines.is_cell_types(source.text):
             raise InputError("a list of cell types and clues; expected pieces with it (--puzzle INSTANCE)")
@@ -58,14 +61,19 @@ def _in_any_dialect(source: Source, strict_error: InputError | None, error: Inpu
             )
     elif clue_lines.is_cell_types(source.text):
         raise refusals[-1]
-    telling = next((each for each in refusals if isinstance(each, NeedsPuzzleError)), None)
-    no_rim = next((each for each in refusals if isinstance(each, NoRimError)), None)
-    if telling is None and no_rim is not None and strict_error is None:
-        raise no_rim
-    if no_rim is not None and strict_error is not None and any(part in strict_error.message for part in _NO_FRAME):
-        rules = "or the rules of a puzzle without frame named: pieces:unframed or pieces:tetravex"
+    near = [each for each in refusals if isinstance(each, NearError)]
+    for kind in (NeedsPuzzleError, NearError):
+        for each in near:
+            if isinstance(each, kind) and not isinstance(each, NoRimError):
+                raise each
+    if strict_error is None:
+        raise (near or refusals)[0]
+    if near and any(row.line == strict_error.line and not row.only_numbers for row in rows_of(source.text)):
+        raise near[0]  # the strict format has no letters
+    if near and any(part in strict_error.message for part in _NO_FRAME):
+        rules = "or the rules of a puzzle without frame by name (--puzzle-format pieces:unframed or pieces:tetravex)"
         raise InputError(f"{strict_error.message}; {rules}", line=strict_error.line)
-    raise telling or strict_error or refusals[0]
+    raise strict_error
 
 
 def _board_by_evidence(source: Source, document: Document) -> Document:
@@ -78,7 +86,9 @@ def _board_by_evidence(source: Source, document: Document) -> Document:
         return document
     try:
         found = FORMATS["cells"].read(source)
-    except InputError:
+    except InputError as error:
+        if document.board is None and isinstance(error, NearError):
+            raise
         return document
     assert found.puzzle is not None and found.board is not None
     if document.board is None:
@@ -92,7 +102,7 @@ def _board_by_evidence(source: Source, document: Document) -> Document:
 
 def _is_open(text: str) -> bool:
     """Whether a text that no strict format reads may be of another dialect; URLs and our own JSON may not."""
-    own = viewer_text.looks_like(text) or quads.has_clues(text)
+    own = viewer_text.looks_like(text) or headed.has_clues(text)
     return bool(text.strip()) and not own and '"placements"' not in text and '"schema"' not in text
 
 
@@ -100,9 +110,10 @@ def _bare_letters(text: str) -> str:
     """A text with boards of viewer letters alone, such as a table of boards, as URLs; any other text as it is."""
     if viewer_text.looks_like(text):
         return text
-    boards = [
-        word
-        for word in re.findall(r"(?<![A-Za-z=])[a-w]{36,16384}(?![A-Za-z])", text)
-        if math.isqrt(len(word)) ** 2 == len(word)
-    ]
-    return "\n".join(f"#puzzle=board&board_edges={word}" for word in boards) or text
+    return re.sub(
+        r"(?<![A-Za-z=])[a-w]{36,16384}(?![A-Za-z])",
+        lambda word: (
+            f"#puzzle=board&board_edges={word[0]}" if math.isqrt(len(word[0])) ** 2 == len(word[0]) else word[0]
+        ),
+        text,
+    )

@@ -25,27 +25,10 @@ _MAX_QUADS = 3_000_000  # quads examined before the search gives up: a few secon
 def match_letters(
     quads: Sequence[Quad | None], index: PieceIndex, numbers: Sequence[int | None] | None = None
 ) -> list[dict[int, int]]:
-    """Find the maps from letters to colours.
+    """The maps from letters to colours under which the quads of letters are pieces, at most `MOST_MAPS`.
 
-    Parameters
-    ----------
-    quads : sequence of (int, int, int, int) or None
-        Letters up, right, down, left of each cell (a = 0); None for an empty cell.
-    index : PieceIndex
-        The pieces of the puzzle.
-    numbers : sequence of int or None, optional
-        The piece of each cell, counted from 0: only maps under which every numbered cell shows its piece are searched.
-
-    Returns
-    -------
-    list of dict of int to int
-        A colour for each letter, in each of at most `MOST_MAPS` maps; empty if there is no map. Maps that use each
-        piece at most once are preferred.
-
-    Raises
-    ------
-    InputError
-        If the search takes too long.
+    With ``numbers`` only maps under which every numbered cell shows its piece. Maps that use each piece at most once
+    come first. Raises InputError if the search takes too long.
     """
     needed = Counter(canonical(quad) for quad in quads if quad is not None)
     patterns = _patterns(index)

@@ -31,29 +31,12 @@ class PieceIndex:
         return [cell for cell, quad in enumerate(quads) if quad is not None and canonical(quad) not in self.by_colours]
 
     def board(self, quads: Sequence[Quad | None], numbers: Sequence[int | None] | None = None) -> tuple[Board, int]:
-        """The board that shows given colours.
+        """The board that shows given colours, and how many stated ``numbers`` are contradicted by their colours.
 
         Among identical pieces the stated one is chosen; without a statement, the clue's piece on the cell of a clue;
         otherwise the pieces in the order of the index; of pieces that may not be turned those first that need no turn.
         If the cells show more of them than exist, the last one is placed repeatedly, which `instances.verify` reports.
-
-        Parameters
-        ----------
-        quads : sequence of (int, int, int, int) or None
-            Colours up, right, down, left of each cell; None for an empty cell.
-        numbers : sequence of int or None, optional
-            The piece that the source states for each cell, counted from 0.
-
-        Returns
-        -------
-        board : Board
-        contradicted : int
-            Number of cells whose stated piece has other colours than the cell shows; their statement is ignored.
-
-        Raises
-        ------
-        InputError
-            If a cell shows colours of no piece.
+        Raises InputError for a cell that shows colours of no piece.
         """
         chosen: list[int | None] = [None] * len(quads)
         used: set[int] = set()

@@ -11,20 +11,31 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from instances.eternity2 import recognise
-from instances.formats.base import Document, Format, Source, Target
-from instances.formats.e2pieces import CLOCKWISE, clockwise, detect_order, in_order, in_words
+from instances.formats import cells
+from instances.formats.base import Document, Format, NearError, Source, Target, never
+from instances.formats.e2pieces import (
+    CLOCKWISE,
+    clockwise,
+    detect_order,
+    in_order,
+    in_words,
+    is_refuted,
+    order_without_turns,
+)
 from instances.formats.piece_index import PieceIndex
-from instances.formats.piece_list import NO_FRAME, NO_TURNS, SIDE_OF_LETTER, PieceList, is_bounded_header, parse
+from instances.formats.piece_list import NO_FRAME, NO_TURNS, SIDE_OF_LETTER, PieceList, halves, is_bounded_header, parse
 from instances.puzzle import GREY, MAX_CELLS, Clue, Puzzle, canonical, rotate
+from instances.verify import verify
 from lns_support.errors import InputError
 from lns_support.text import count_of, printable, quoted
 
 _MOST_COLOURS = 4000
+_MACMAHON = 4  # colours of the usual sets of them, or fewer
 
 
 @dataclass(frozen=True)
@@ -38,19 +49,34 @@ class Options:
     turns: bool = True
 
 
-class NoRimError(InputError):
+class NoRimError(NearError):
     """A list of pieces without a colour that may be the rim, and no word on a puzzle without frame."""
-
-
-def looks_like(text: str) -> bool:
-    """Never: the reader by evidence is asked where no strict format fits."""
-    return False
 
 
 def read(source: Source) -> Document:
     options = parse_options(source.option)
     listed = parse(source.text)
-    return Document(FORMAT.name, *_puzzle(listed, options, source.name))
+    blocks = halves(listed.quads)
+    if blocks is None:
+        puzzle, _, notes = _puzzle(listed, options, source.name)
+        return Document(FORMAT.name, puzzle, None, notes)
+    return _puzzle_and_board(listed, blocks, options, source.name)
+
+
+def _puzzle_and_board(listed: PieceList, blocks: Sequence[list[list[int]]], options: Options, name: str) -> Document:
+    """The puzzle of the one block, the board of the other: that in which more sides match."""
+    if listed.shape and options.shape is None:
+        listed.shape = listed.shape[0], listed.shape[1] // (2 if listed.rules else 1)
+    found = []
+    for pieces, laid in (blocks, blocks[::-1]):
+        puzzle, order, notes = _puzzle(replace(listed, quads=pieces, pinned=[]), options, name)
+        for reading in cells.in_place(laid, puzzle.width, puzzle, name, orders=[order]):
+            found.append((verify(puzzle, reading.board).score, puzzle, reading.board, notes))
+    if not found:
+        raise InputError("two blocks of the same pieces; expected one of them, or the second as a board of the first")
+    _, puzzle, board, notes = max(found, key=lambda entry: entry[0])
+    note = f"two blocks of the same {count_of(puzzle.piece_count, 'piece')}: the puzzle, and a board of it"
+    return Document(FORMAT.name, puzzle, board, (note, *notes))
 
 
 def parse_options(option: str | None) -> Options:
@@ -79,7 +105,8 @@ def parse_options(option: str | None) -> Options:
 # -- the puzzle --------------------------------------------------------------------------------------------------------
 
 
-def _puzzle(listed: PieceList, options: Options, name: str) -> tuple[Puzzle, None, tuple[str, ...]]:
+def _puzzle(listed: PieceList, options: Options, name: str) -> tuple[Puzzle, str, tuple[str, ...]]:
+    """The puzzle, the order of its sides and notes."""
     notes = list(listed.notes)
     count = len(listed.quads)
     if count > MAX_CELLS:
@@ -94,28 +121,42 @@ def _puzzle(listed: PieceList, options: Options, name: str) -> tuple[Puzzle, Non
     quads = _without_gaps(listed.quads)
     if not framed:
         if shape is None:
-            raise InputError(f"{count} pieces without a size; expected one, as in {FORMAT.name}:unframed,6x6")
-        order = options.order or listed.order or CLOCKWISE
-        if not listed.rules:
+            raise NearError(
+                f"{count} pieces without a size; expected one, as in --puzzle-format {FORMAT.name}:unframed,6x6"
+            )
+        order = options.order or listed.order or listed.usual_order
+        if options.order is None and listed.order is None and not turns:
+            order, note = order_without_turns(quads, order, shape)
+            notes.append(note)
+        elif not listed.rules or options.order:
             named = "as given" if options.order or listed.order else "assumed"
-            notes.append(f"side order {in_words(order)}, {named} ({FORMAT.name}:ORDER,unframed names another)")
+            notes.append(
+                f"side order {in_words(order)}, {named} (--puzzle-format {FORMAT.name}:ORDER,unframed names another)"
+            )
         pieces = [[colour + 1 for colour in quad] for quad in clockwise(quads, order)]  # 0 is an ordinary colour
         notes.append("colours counted from 1 instead of 0, as 0 is no rim")
         puzzle = _checked(pieces, shape, name, listed, framed=False, turns=turns)
-        return puzzle.with_clues(Clue(cell, cell, 0) for cell in listed.pinned), None, tuple(notes)
-    border, shape = _border(quads, shape, options, listed, notes)
+        return puzzle.with_clues(Clue(cell, cell, 0) for cell in listed.pinned), order, tuple(notes)
+    border, fitting = _border(quads, shape, options, listed, notes)
     swapped = [[_swap(colour, border) for colour in quad] for quad in quads]
     order = _order(swapped, options, listed, notes)
-    puzzle = _checked(clockwise(swapped, order), shape, name, listed)
+    puzzle = _checked(clockwise(swapped, order), fitting, name, listed)
     known = recognise(puzzle)
     if known is not None and known.mirrored and options.order is None and listed.order is None:
         order = order.translate(str.maketrans("rl", "lr"))
-        puzzle = _checked(clockwise(swapped, order), shape, name, listed)
+        puzzle = _checked(clockwise(swapped, order), fitting, name, listed)
         notes[-1] = f"side order {in_words(order)}: the mirrored order shows the mirror image of Eternity II"
+    if shape is None:
+        way = f" (--puzzle-format {FORMAT.name}:{fitting[1]}x{fitting[0]} is the other way)" * (
+            fitting[0] != fitting[1]
+        )
+        notes.append(f"no size stated: {fitting[0]} wide, {fitting[1]} high, by the rim pieces{way}")
     if listed.placed:
         puzzle = _with_placed(puzzle, [(y, x, [_swap(c, border) for c in tile]) for y, x, tile in listed.placed], order)
-        notes.append(f"{count_of(len(puzzle.clues), 'clue')}, the tiles that are placed")
-    return puzzle, None, tuple(notes)
+        twice = len(listed.placed) - len(puzzle.clues)
+        again = f"; {twice} of {len(listed.placed)} say the same again" if twice else ""
+        notes.append(f"{count_of(len(puzzle.clues), 'clue')}, the tiles that are placed{again}")
+    return puzzle, order, tuple(notes)
 
 
 def _with_placed(puzzle: Puzzle, placed: Sequence[tuple[int, int, list[int]]], order: str) -> Puzzle:
@@ -163,23 +204,39 @@ def _checked(
 def _shape(listed: PieceList, options: Options, notes: list[str]) -> tuple[int, int] | None:
     """Width and height as named, else as stated in the file, else None. Raises InputError if pieces are missing."""
     count = len(listed.quads)
+    colours = {colour for quad in listed.quads for colour in quad}
     stated: tuple[int, int] | None = options.shape or listed.shape
-    if stated is None:
-        for head in listed.header:
-            if len(head) in (2, 4) and head[-1] * head[-2] == count:
-                stated = head[-2], head[-1]
-                if len(head) == 2 and head[0] != head[1]:
-                    notes.append(
-                        f"header read as width {head[0]}, height {head[1]} "
-                        f"({FORMAT.name}:{head[1]}x{head[0]} is the other way)"
-                    )
-            elif len(head) == 1 and head[0] ** 2 == count:
-                stated = head[0], head[0]
-    if stated is None and (
-        sizes := [head for head in listed.header if len(head) == 2 or (len(head) == 1 and head[0] > 1)]
-    ):
-        head = sizes[-1]
-        stated = (head[0], head[-1])
+    sizes = [head for head in listed.header if len(head) < 4 and head != (0,)]
+    if len(sizes) == 2 and len(sizes[0]) == len(sizes[1]) == 1 and sizes[0][0] * sizes[1][0] == count:
+        sizes = [(sizes[0][0], sizes[1][0])]
+    if (0,) in listed.header:
+        notes.append("a header of 0: no hints")
+    for head in listed.header:
+        if len(head) == 4:
+            stated = stated or (head[2], head[3])
+    for head in sizes:
+        if (
+            len(head) == 1
+            and head[0] in (count, len(colours), len(colours) - 1, max(colours))
+            and head[0] ** 2 != count
+        ):
+            notes.append(f"a header of {head[0]}: the number of {'pieces' if head[0] == count else 'colours'}")
+        elif len(head) == 1 and head[0] ** 2 == count and stated in (None, (head[0], head[0])):
+            notes.append(f"a header of {head[0]}: the side of the board")
+            stated = head[0], head[0]
+        elif stated is None:
+            stated = head[0], head[-1]
+            if head[0] != head[-1] and head[0] * head[-1] == count:
+                notes.append(
+                    f"header read as width {head[0]}, height {head[1]} "
+                    f"(--puzzle-format {FORMAT.name}:{head[1]}x{head[0]} is the other way)"
+                )
+        elif options.shape is None and sorted((head[0], head[-1])) != sorted(stated):
+            raise InputError(
+                f"a header of {' '.join(map(str, head))}, and a size of {stated[0]} x {stated[1]}; expected one"
+            )
+    if listed.count == count:
+        notes.append(f"{count} pieces, as stated")
     expected = stated[0] * stated[1] if stated else listed.count
     if expected is not None and count != expected and not (stated is None and listed.count is None):
         missing = f"; missing: id {', '.join(map(str, listed.missing[:5]))}" if listed.missing else ""
@@ -190,11 +247,7 @@ def _shape(listed: PieceList, options: Options, notes: list[str]) -> tuple[int, 
 
 
 def _border(
-    quads: Sequence[Sequence[int]],
-    shape: tuple[int, int] | None,
-    options: Options,
-    listed: PieceList,
-    notes: list[str],
+    quads: Sequence[Sequence[int]], shape: tuple[int, int] | None, options: Options, listed: PieceList, notes: list[str]
 ) -> tuple[int, tuple[int, int]]:
     """The colour of the rim and the shape, by the number of pieces with one and two sides of it."""
     count = len(quads)
@@ -211,22 +264,20 @@ def _border(
     if not found:
         zeros = sum(list(quad).count(0) for quad in quads)
         size = f" of {shape[0]} x {shape[1]}" if shape else ""
+        few = len(used) <= _MACMAHON and 0 not in used and count >= 9
+        macmahon = " (MacMahon's squares, whose rim has a colour that lies inside too, are not read)"
         raise NoRimError(
             f"{count} pieces; no colour is on as many sides as a rim{size} has (0 is on {zeros}); expected a "
-            f"frame, or the rules named: {FORMAT.name}:unframed or {FORMAT.name}:tetravex",
+            f"frame{macmahon * few}, or the rules by name (--puzzle-format {FORMAT.name}:unframed or "
+            f"{FORMAT.name}:tetravex)",
             line=listed.line,
         )
     if len(found) > 1:
-        names = " or ".join(f"{FORMAT.name}:border={colour},{w}x{h}" for colour, (w, h) in found[:3])
-        raise InputError(f"the pieces fit as {names}; expected one of them as format", line=listed.line)
+        names = " or ".join(f"--puzzle-format {FORMAT.name}:border={colour},{w}x{h}" for colour, (w, h) in found[:3])
+        raise NearError(f"the pieces fit in several ways; expected one by name, {names}", line=listed.line)
     [(border, fitting)] = found
     if border != GREY:
         notes.append(f"colour {border} is the rim, by its count: it changes places with 0")
-    if shape is None and fitting[0] != fitting[1]:
-        notes.append(
-            f"no size stated: {fitting[0]} wide, {fitting[1]} high, by the rim pieces "
-            f"({FORMAT.name}:{fitting[1]}x{fitting[0]} is the other way)"
-        )
     return border, fitting
 
 
@@ -251,8 +302,10 @@ def _order(quads: Sequence[Sequence[int]], options: Options, listed: PieceList, 
         notes.append(f"side order {in_words(options.order)}, as given")
         return options.order
     if listed.order is not None:
-        notes.append(f"side order {in_words(listed.order)}, as the file names it")
-        return listed.order
+        if not is_refuted(quads, listed.order):
+            notes.append(f"side order {in_words(listed.order)}, as the file names it")
+            return listed.order
+        notes.append(f"the file names the sides {in_words(listed.order)}, in which its pieces make no board")
     order = detect_order(quads)
     notes.append(
         f"side order {in_words(order)}, detected (the pieces do not show a mirror image; {FORMAT.name}:ORDER names one)"
@@ -284,5 +337,5 @@ def write(target: Target) -> str:
 
 
 FORMAT = Format(
-    "pieces", "puzzle", "piece lists in any dialect, by evidence; pieces:udlr,6x12", looks_like, read, write, "OPTIONS"
+    "pieces", "puzzle", "piece lists in any dialect, by evidence; pieces:udlr,6x12", never, read, write, "OPTIONS"
 )

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from instances.board import Board
-from instances.eternity2 import clue_sentence, recognise
+from instances.eternity2 import CLUES, STARTER, clue_sentence, held_clues, name_of_clues, official_clues, recognise
 from instances.formats import cells
 from instances.formats import clues as clue_lines
 from instances.formats.base import Document, Source, Target
@@ -20,6 +20,11 @@ from instances.verify import verify
 from lns_support.errors import InputError
 from lns_support.files import write_output
 from lns_support.text import printable
+
+HELD = "held"
+"""Word for the clues of a puzzle that is read for a search: its own; of a board, the official clues that it holds."""
+CLUE_WORDS = ("official", "starter", "none", HELD)
+_CHOICE = "(--clues official, starter, none or a file names others)"
 
 
 def read(
@@ -49,23 +54,18 @@ def read(
         If the source cannot be read or is malformed. It names the source, and the line if there is one.
     """
     source = os.fspath(source)
-    given = None if format is None else by_name(format)
     if is_url(source):
         name, where, folder, text = "puzzle", VIEWER_URL, None, source
     else:
         path = file_of(source)
         name, where, folder, text = name_of(path), printable(str(path)), path.parent, text_of(path, source)
     try:
-        made = Source(text, puzzle, name, None, folder, _find_puzzle, number)
-        document = (
-            given[0].read(replace(made, option=given[1])) if given
-            else FORMATS["url"].read(made) if folder is None
-            else read_by_evidence(made)
-        )  # fmt: skip
-        _check_number(document, made)
+        return _document(
+            Source(text, puzzle, name, None, folder, _find_puzzle, number),
+            format or ("url" if folder is None else None),
+        )
     except InputError as error:
         raise error.at(where) from None
-    return _with_facts(document, puzzle)
 
 
 def parse(
@@ -76,36 +76,15 @@ def parse(
     name: str = "puzzle",
     number: int | None = None,
 ) -> Document:
-    """Read the text of a puzzle or a board, as `read` reads the content of a file.
+    """Read the text of a puzzle or a board, as `read` reads the content of a file; ``name`` names a puzzle."""
+    return _document(Source(text, puzzle, name, None, None, _find_puzzle, number), format)
 
-    Parameters
-    ----------
-    text : str
-        Content in any format of the field.
-    puzzle : Puzzle, optional
-        What a board is a board of.
-    format : str, optional
-        Name of the format; by default the content decides.
-    name : str
-        Name of the puzzle.
-    number : int, optional
-        Which of several boards, counted from 1.
 
-    Returns
-    -------
-    Document
-        Puzzle or board, or both, with notes about what was noticed.
-
-    Raises
-    ------
-    InputError
-        The text is in none of the formats; the message names the line.
-    """
-    made = Source(text, puzzle, name, None, None, _find_puzzle, number)
+def _document(source: Source, format: str | None) -> Document:
     form, option = (None, None) if format is None else by_name(format)
-    document = read_by_evidence(made) if form is None else form.read(replace(made, option=option))
-    _check_number(document, made)
-    return _with_facts(document, puzzle)
+    document = read_by_evidence(source) if form is None else form.read(replace(source, option=option))
+    _check_number(document, source)
+    return with_facts(document, source.puzzle)
 
 
 def _check_number(document: Document, source: Source) -> None:
@@ -116,7 +95,7 @@ def _check_number(document: Document, source: Source) -> None:
         raise InputError(f"there is no board {source.number}; expected a number up to {boards}, as this holds {held}")
 
 
-def _with_facts(document: Document, known: Puzzle | None) -> Document:
+def with_facts(document: Document, known: Puzzle | None) -> Document:
     """The document with notes: what its puzzle is, if the caller does not know it, and which clues its board holds."""
     puzzle, board = document.puzzle, document.board
     if puzzle is None:
@@ -167,7 +146,7 @@ def load_puzzle(source: str, format: str | None = None, clues: str | None = None
     format : str, optional
         Name of the format; detected by default.
     clues : str, optional
-        A file or viewer URL with clues, which take the place of those in ``source``.
+        As for `with_clues`.
 
     Returns
     -------
@@ -208,25 +187,30 @@ def read_puzzle(source: str, format: str | None = None, clues: str | None = None
 
 
 def with_clues(document: Document, source: str) -> Document:
-    """The document of a puzzle with the clues of another source in place of its own.
+    """The document of a puzzle with other clues in place of its own, and without its board.
 
     Parameters
     ----------
     document : Document
         Its ``puzzle`` is not None.
     source : str
-        A file or viewer URL with clues, or with a partial board.
+        A file or viewer URL with clues, or with a partial board; or one of `CLUE_WORDS`: the official clues of Eternity
+        II, its starter clue alone, none, or for ``"held"`` those of the puzzle, else the official ones that the board
+        holds.
 
     Returns
     -------
     Document
+        Its notes say which clues it has, and that a board is not used.
 
     Raises
     ------
     InputError
-        If the source holds no clues of the puzzle.
+        If the source holds no clues of the puzzle, or the puzzle is not Eternity II, which alone has official clues.
     """
     assert document.puzzle is not None
+    if source in CLUE_WORDS:
+        return _with_named_clues(document, source)
     bare = document.puzzle.with_clues([])
     found = read_board(source, bare, "clues" if not is_url(source) and _has_clue_lines(source) else None)
     assert found.board is not None
@@ -238,7 +222,40 @@ def with_clues(document: Document, source: str) -> Document:
     if verify(bare, found.board).violations:
         raise InputError(f"these clues break a rule: {verify(bare, found.board).violations[0]}", source_name(source))
     notes = [f"clues: {note}" for note in found.notes] or [f"clues: {len(lying)}"]
-    return replace(document, puzzle=bare.with_clues(lying), board=None, notes=(*document.notes, *notes))
+    return _without_board(document, bare.with_clues(lying), notes)
+
+
+def _with_named_clues(document: Document, word: str) -> Document:
+    puzzle, board = document.puzzle, document.board
+    assert puzzle is not None
+    if word == HELD:
+        if board is None:
+            return document
+        kept = puzzle.clues or held_clues(puzzle, board)
+        owner = "of the puzzle" if puzzle.clues else "that the board holds"
+    else:
+        official = official_clues(puzzle)
+        if not official and word != "none":
+            raise InputError(
+                f"{puzzle.name} is not known to be Eternity II, which alone has {word} clues; expected none, or a file"
+            )
+        kept = tuple(clue for clue in official if word == "official" or (word == "starter" and clue.cell == STARTER))
+        owner = ""
+    chosen = puzzle.with_clues(kept)
+    name = name_of_clues(chosen)
+    words = {"none": "none", "official": f"the {CLUES} official ones", "starter": "the starter clue"}.get(name, name)
+    note = " ".join(["clues:", words, *[owner] * bool(owner and kept), *[_CHOICE] * (word == HELD)])
+    return _without_board(document, chosen, [note])
+
+
+def _without_board(document: Document, puzzle: Puzzle, notes: list[str]) -> Document:
+    if document.board is not None:
+        checked = verify(puzzle.with_clues([]), document.board)
+        notes.append(
+            f"only the pieces and clues are taken from this board ({checked.score} of {checked.max_score}); "
+            "`lns solve --start` begins with a board"
+        )
+    return replace(document, puzzle=puzzle, board=None, notes=(*document.notes, *notes))
 
 
 def _has_clue_lines(source: str) -> bool:
@@ -274,10 +291,10 @@ def load_board(source: str, puzzle: Puzzle | None = None, format: str | None = N
     return document.puzzle, document.board
 
 
-def _is_laid(puzzle: Puzzle, board: Board) -> bool:
-    """Whether pieces in file order lie as a solver would lay them: a legal rim, and most seams matched."""
+def _is_laid(puzzle: Puzzle, board: Board, listed: Puzzle) -> bool:
+    """Whether pieces in file order lie as a solver would lay them: with their frame, and most seams matched."""
     result = verify(puzzle, board)
-    return not result.violations and result.score >= 0.5 * result.max_score
+    return puzzle.framed == listed.framed and not result.violations and result.score >= 0.5 * result.max_score
 
 
 def read_board(
@@ -306,7 +323,11 @@ def read_board(
     if document.board is None and format is None and puzzle is None and not is_url(source):
         with suppress(InputError):  # a full board as quads defines its pieces
             laid = read(source, format="cells", number=number)
-            if laid.puzzle is not None and laid.board is not None and _is_laid(laid.puzzle, laid.board):
+            if (
+                laid.puzzle is not None
+                and laid.board is not None
+                and _is_laid(laid.puzzle, laid.board, document.puzzle)
+            ):
                 return laid
     if document.board is None:
         raise InputError(f"this is a puzzle (format {document.format}); expected a board", source_name(source))
@@ -398,7 +419,7 @@ def _find_puzzle(source: str) -> Puzzle:
         path = file_of(source)
         if by_content(text_of(path, source)) is FORMATS["best"]:
             raise InputError("this is a board; expected the instance", str(path))
-    return load_puzzle(source)
+    return load_puzzle(source, clues=HELD)
 
 
 def _without_puzzle(document: Document) -> str:

@@ -8,16 +8,14 @@ import numpy as np
 
 from instances.board import Board
 from instances.formats import (
-    benoist,
     best,
     cells,
     clues,
     csv16,
     e2pieces,
-    meta,
+    headed,
     pieces,
     puzzle_json,
-    quads,
     solution,
     tetravex,
     viewer,
@@ -32,8 +30,10 @@ from lns_support.text import quoted
 FORMATS: dict[str, Format] = {
     form.name: form
     for form in (
-        *(each.FORMAT for each in (best, puzzle_json, viewer, csv16, benoist, solution, quads, e2pieces, pieces)),
-        *(cells.FORMAT, clues.FORMAT, meta.PIECES, meta.BOARD, tetravex.PUZZLE, tetravex.BOARD, tetravex.PICTURE),
+        *(each.FORMAT for each in (best, puzzle_json, viewer, csv16)),
+        *(headed.BENOIST, solution.FORMAT, headed.QUADS),
+        *(each.FORMAT for each in (e2pieces, pieces, cells, clues)),
+        *(headed.META, solution.META, tetravex.PUZZLE, tetravex.BOARD, tetravex.PICTURE),
     )
 }
 
@@ -135,5 +135,5 @@ def by_extension(path: str, puzzle: Puzzle, has_board: bool) -> Format:
         return FORMATS["url"]
     raise InputError(
         "the name does not say the format; expected .txt, .solution.txt, .json, .csv or .url, "
-        f"or a format named: {', '.join(FORMATS)}",
+        f"or a format named: {', '.join(FORMATS)}"
     )

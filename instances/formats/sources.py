@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -12,6 +13,11 @@ from lns_support.files import EXPECTED_FILE, read_text
 from lns_support.text import printable
 
 VIEWER_URL = "viewer URL"  # what messages call a URL that was given in place of a file
+_ETERNITY2 = re.compile(r"(eternity[ _-]?(2|ii)|e2)([ _-]?clues?[0-9]?)?(\.[a-z]{1,4})?", re.I)
+_NOT_SHIPPED = (
+    "no such file, and the pieces of Eternity II are not shipped; the viewer URL of any full board holds them all: "
+    "`lns convert URL eternity2.txt` makes the file, to which --clues official (or starter) adds the clues"
+)
 _EXPECTED_SOURCE = "expected a file, a viewer URL or the name of a shipped instance"
 
 
@@ -51,6 +57,8 @@ def text_of(path: Path, source: str) -> str:
     try:
         return read_text(path)
     except InputError as error:
+        if "no such file" in error.message and _ETERNITY2.fullmatch(path.name):
+            raise InputError(_NOT_SHIPPED, error.source) from None
         similar = get_close_matches(source[:200], shipped_instances(), n=1) if "no such file" in error.message else []
         hint = f" (did you mean '{similar[0]}'?)" if similar else ""
         message = error.message.replace(EXPECTED_FILE, _EXPECTED_SOURCE) + hint

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from instances.formats import cells, pieces
-from instances.formats.base import Document, Format, Source, Target
+from instances.formats.base import Document, Format, Source, Target, never
 from instances.formats.e2pieces import CLOCKWISE
 from instances.formats.piece_list import WORD_ORDER, words_in_rows
 from instances.puzzle import Puzzle
@@ -22,14 +22,9 @@ _SIDES = [CLOCKWISE.index(letter) for letter in WORD_ORDER]
 _DIGITS = 10
 
 
-def looks_like(text: str) -> bool:
-    """Never: these texts are found by evidence, as ``pieces`` or ``cells``."""
-    return False
-
-
 def read_puzzle(source: Source) -> Document:
     _check_words(source.text)
-    return pieces.read(source)
+    return pieces.read(replace(source, option=WORD_ORDER))
 
 
 def read_board(source: Source) -> Document:
@@ -109,7 +104,7 @@ def _in_rows(words: Sequence[str], width: int) -> str:
 
 
 PUZZLE = Format(
-    "tetravex", "puzzle", "Tetravex: words of four digits, up left right down", looks_like, read_puzzle, write_puzzle
+    "tetravex", "puzzle", "Tetravex: words of four digits, up left right down", never, read_puzzle, write_puzzle
 )
-BOARD = Format("tetravex-board", "board", "a board of a Tetravex, as such words", looks_like, read_board, write_board)
-PICTURE = Format("picture", "board", "three lines of colours for each row", looks_like, read_picture, write_picture)
+BOARD = Format("tetravex-board", "board", "a board of a Tetravex, as such words", never, read_board, write_board)
+PICTURE = Format("picture", "board", "three lines of colours for each row", never, read_picture, write_picture)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import islice
 
@@ -41,27 +42,9 @@ class Lines:
         return number, row.strip()
 
     def numbers(self, count: int, bounds: Sequence[tuple[int, int]], what: str) -> tuple[int, list[int]]:
-        """Take a line of integers.
+        """Take a line of ``count`` integers, each within its ``bounds``: its number and the integers.
 
-        Parameters
-        ----------
-        count : int
-            How many integers the line must hold.
-        bounds : sequence of (int, int)
-            Smallest and largest value of each.
-        what : str
-            What messages call the line.
-
-        Returns
-        -------
-        number : int
-            Number of the line.
-        values : list of int
-
-        Raises
-        ------
-        InputError
-            If the text has ended or the line holds anything else.
+        ``what`` is how messages call the line. Raises InputError if the text has ended or the line holds anything else.
         """
         number, row = self.take(f"{what} ({count} number{'s' * (count > 1)})")
         tokens = row.split()
@@ -116,22 +99,18 @@ def side_of_square(count: int, what: str, line: int | None = None) -> int:
 
 def with_clues(puzzle: Puzzle, clues: Sequence[tuple[int, Clue]]) -> Puzzle:
     """``puzzle`` with clues, given as (line, clue). Raises InputError with the line of the first clue that is wrong."""
-    try:
-        return puzzle.with_clues(clue for _, clue in clues)
-    except InputError:
-        good, bad = 0, len(clues)  # bisection: the first `good` clues are accepted, the first `bad` are not
-        while bad - good > 1:
-            middle = (good + bad) // 2
-            try:
-                puzzle.with_clues(clue for _, clue in clues[:middle])
-                good = middle
-            except InputError:
-                bad = middle
+
+    def error_of(count: int) -> InputError | None:
         try:
-            puzzle.with_clues(clue for _, clue in clues[:bad])
+            puzzle.with_clues(clue for _, clue in clues[:count])
         except InputError as error:
-            raise InputError(error.message, line=clues[bad - 1][0]) from None
-        raise
+            return error
+        return None
+
+    first = bisect_left(range(len(clues) + 1), True, key=lambda count: error_of(count) is not None)
+    if (error := error_of(min(first, len(clues)))) is not None:
+        raise InputError(error.message, line=clues[first - 1][0])
+    return puzzle.with_clues(clue for _, clue in clues)
 
 
 def first_rows(text: str, count: int = 3) -> list[str]:

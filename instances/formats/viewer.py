@@ -105,7 +105,7 @@ def _on_puzzle(letters: Letters, puzzle: Puzzle, notes: list[str]) -> Document:
     if len(boards) > 1:
         raise InputError(
             f"the letters fit the colours of {puzzle.name} in several ways, which place different pieces; expected "
-            "board_pieces that agree with one of them, or the letters by name (format url:jef, say)"
+            "board_pieces that agree with one of them, or the letters by name (--format url:jef, say)"
         )
     notes.append("letters matched to the colours by the pieces")
     return _document(letters, boards[0], index, notes)

@@ -15,6 +15,7 @@ from urllib.parse import quote, unquote
 
 from instances.board import Board
 from instances.formats.base import Quad
+from instances.formats.rows import left_out
 from instances.formats.text import board_shape
 from instances.puzzle import GREY, MAX_CELLS, Puzzle, cell_label
 from lns_support.errors import InputError
@@ -39,27 +40,14 @@ def looks_like(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Letters:
-    """The parts of a viewer URL.
+    """The parts of a viewer URL."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the puzzle.
-    width, height : int
-    quads : tuple of (int, int, int, int) or None
-        Letters as numbers (a = 0) up, right, down, left of each cell; None for an empty cell.
-    numbers : tuple of int or None, or None
-        The piece that the URL states for each cell, counted from 0; None for an empty cell, or without board_pieces.
-    order : str
-        The stated motifs_order, or an empty text.
-    """
-
-    name: str
+    name: str  # of the puzzle
     width: int
     height: int
-    quads: tuple[Quad | None, ...]
-    numbers: tuple[int | None, ...] | None
-    order: str
+    quads: tuple[Quad | None, ...]  # letters as numbers (a = 0) up, right, down, left of each cell; None if it is empty
+    numbers: tuple[int | None, ...] | None  # the piece that the URL states for each cell, from 0; None without any
+    order: str  # the stated motifs_order, or an empty text
 
 
 def viewer_url(puzzle: Puzzle, board: Board, *, motifs_order: str | None = None) -> str:
@@ -123,27 +111,10 @@ def url_if_any(puzzle: Puzzle, board: Board) -> str:
 
 
 def parse(text: str, puzzle: Puzzle | None, notes: list[str], number: int | None = None) -> Letters:
-    """Parse a viewer URL.
+    """Parse the first or ``number``-th viewer URL in a text.
 
-    Parameters
-    ----------
-    text : str
-        A text that holds the URL.
-    puzzle : Puzzle or None
-        The puzzle of the board, if it is known. It supplies the shape if the URL has none.
-    notes : list of str
-        Sentences on what was left out are appended.
-    number : int, optional
-        Which of several URLs is read, counted from 1; the first by default.
-
-    Returns
-    -------
-    Letters
-
-    Raises
-    ------
-    InputError
-        If there is no viewer URL, or its parameters are malformed or contradict each other or the shape of ``puzzle``.
+    The shape is that of ``puzzle`` if the URL has none; sentences on what was left out go to ``notes``. Raises
+    InputError if there is no viewer URL, or its parameters are malformed or contradict each other or the shape.
     """
     values = _parameters(text, notes, number)
     edges = "".join("aaaa" if quad == "0000" else quad for quad in _quads(values["board_edges"]))
@@ -191,7 +162,10 @@ def _parameters(text: str, notes: list[str], number: int | None) -> dict[str, st
     if len(urls) > 1:
         chosen = "only the first is read" if number is None else f"number {number} is read"
         notes.append(f"the text has {len(urls)} URLs; {chosen}")
-    url = urls[(number or 1) - 1].strip(_AROUND)
+    url = urls[(number or 1) - 1]
+    rest = [(at, line.replace(url, " "), url in line) for at, line in enumerate(text.split("\n"), start=1)]
+    notes += left_out((at, line) for at, line, held in rest if re.search("[0-9]" if held else r"\w", line))
+    url = url.strip(_AROUND)
     url = url.replace("\\u0026", "&").replace("\\", "").replace("&amp;", "&")
     for _ in range(3):  # the whole URL may be percent-encoded, even several times
         if "board_edges=" in url:

@@ -112,6 +112,7 @@ def check_arguments(
     engine: str,
     target: int | None,
     steps: int | None,
+    min_score: int | None,
     checkpoint_s: float,
 ) -> None:
     """Raises InputError for an argument that cannot be."""
@@ -129,7 +130,9 @@ def check_arguments(
         raise InputError(f"a target of {target} cannot be reached: {possible}")
     if steps is not None and steps < 1:
         raise InputError(f"{steps} steps; expected 1 or more")
-    if checkpoint_s < LEAST_CHECKPOINT_S:
+    if min_score is not None and not 0 <= min_score <= puzzle.max_score:
+        raise InputError(f"a least score of {min_score}; expected 0 to {puzzle.max_score}, the best of {puzzle.name}")
+    if not checkpoint_s >= LEAST_CHECKPOINT_S:
         raise InputError(
             f"a checkpoint every {checkpoint_s:g} s is too often; expected {LEAST_CHECKPOINT_S:g} seconds or more"
         )

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lns.api.files import PuzzleSource, load_puzzle
+from lns_support.arguments import checked
 
 if TYPE_CHECKING:
     from exact.colorpairs.options import Options
     from exact.outcome import Outcome
 
 
+@checked
 def count(
     puzzle: PuzzleSource,
     solver: str = "colorpairs",

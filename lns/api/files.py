@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import NamedTuple
 
@@ -11,7 +12,10 @@ from instances.formats.reading import parse
 from instances.generate import Family, clue_cells, corner_cells
 from instances.puzzle import Puzzle
 from lns.runs.find import board_source
+from lns_support.arguments import checked
 from lns_support.errors import InputError
+
+log = logging.getLogger("lns")
 
 PuzzleSource = Puzzle | str | os.PathLike[str]
 BoardSource = Board | str | os.PathLike[str]
@@ -24,6 +28,7 @@ class Generated(NamedTuple):
     solution: Board
 
 
+@checked
 def load_puzzle(source: PuzzleSource, format: str | None = None, clues: str | os.PathLike[str] | None = None) -> Puzzle:
     """Read a puzzle.
 
@@ -31,11 +36,14 @@ def load_puzzle(source: PuzzleSource, format: str | None = None, clues: str | os
     ----------
     source : str, path-like or Puzzle
         A file, a viewer URL, the name of a shipped instance, or the text of a puzzle itself (anything with a line break
-        or a JSON object). A `Puzzle` is returned as it is.
+        or a JSON object). A `Puzzle` is returned as it is. Of a board the puzzle is taken, with the clues that say
+        ``clues``, not the placements.
     format : str, optional
         Name of the format, such as ``"benoist"``; by default the content decides. ``lns convert --help`` lists them.
     clues : str or path-like, optional
-        A file or viewer URL with clues, which take the place of those in ``source``.
+        Clues that take the place of those in ``source``: ``"official"`` or ``"starter"`` for those of Eternity II,
+        ``"none"``, or a file or viewer URL with clues. By default a puzzle keeps its own, and the puzzle of a board
+        without clues has the official clues that the board holds. The log (``lns``, INFO) says which.
 
     Returns
     -------
@@ -47,7 +55,10 @@ def load_puzzle(source: PuzzleSource, format: str | None = None, clues: str | os
     InputError
         There is no such file, or it holds no puzzle; the message names file, line and what was expected.
     """
-    return read_puzzle(source, format, clues)[0]
+    puzzle, notes = read_puzzle(source, format, clues)
+    for note in notes:
+        log.info("%s: %s", puzzle.name, note)
+    return puzzle
 
 
 def read_puzzle(
@@ -61,12 +72,12 @@ def read_puzzle(
     )  # fmt: skip
     if document.puzzle is None:
         raise InputError("; ".join([*document.notes, "this text holds no puzzle; expected pieces"]))
-    if clues is not None:
-        document = formats.with_clues(document, os.fspath(clues))
+    document = formats.with_clues(document, formats.HELD if clues is None else os.fspath(clues))
     assert document.puzzle is not None
     return document.puzzle, document.notes
 
 
+@checked
 def load_board(
     source: BoardSource, puzzle: PuzzleSource | None = None, format: str | None = None, number: int | None = None
 ) -> Board:
@@ -100,7 +111,9 @@ def read_board(
     source: BoardSource, puzzle: PuzzleSource | None = None, format: str | None = None, number: int | None = None
 ) -> tuple[Board, tuple[str, ...]]:
     """As `load_board`, with sentences on what was noticed while reading."""
-    known = None if puzzle is None else load_puzzle(puzzle)
+    if number is not None and number < 1:
+        raise InputError(f"number {number} of the boards in a source; expected 1 or more")
+    known = None if puzzle is None else read_puzzle(puzzle)[0]
     if isinstance(source, Board):
         return source if known is None else source.of(known), ()
     text = os.fspath(source)
@@ -113,6 +126,7 @@ def read_board(
     return document.board.of(document.puzzle), document.notes
 
 
+@checked
 def save(
     board: Board | Puzzle, path: str | os.PathLike[str], puzzle: Puzzle | None = None, *, format: str | None = None
 ) -> None:
@@ -143,6 +157,7 @@ def save(
     formats.write(path, format, _puzzle_of(board, puzzle), board)
 
 
+@checked
 def viewer_url(puzzle: Puzzle, board: Board) -> str:
     """URL that shows a board in the field's viewer.
 
@@ -166,6 +181,7 @@ def viewer_url(puzzle: Puzzle, board: Board) -> str:
     return formats.viewer_url(puzzle, board)
 
 
+@checked
 def generate(
     kind: str = "like-e2",
     *,

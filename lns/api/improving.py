@@ -10,17 +10,21 @@ from exact.region.options import RegionOptions
 from exact.region.resolve import resolve
 from exact.region.result import RegionResult, RegionStatus
 from exact.region.warmup import warm_up
+from exact.sat.refill import SOLVER, CheckAnswer, check_refills
 from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.verify import Verification, verify
 from lns.api.files import BoardSource, PuzzleSource, load_board, load_puzzle
+from lns_support.arguments import checked
 from lns_support.errors import BoardError, InputError
+from lns_support.optional_deps import require
 
 DEFAULT_SECONDS = 60.0
 REPAIR_NODES = 200_000  # of each of the two searches that make a board legal
 MOST_CELLS = 64  # of such a search
 
 
+@checked
 def improve(
     puzzle: PuzzleSource | None,
     board: BoardSource,
@@ -32,6 +36,7 @@ def improve(
     nodes: int | None = None,
     order: str = "auto",
     backjumping: bool = True,
+    check: bool = False,
     on_improve: Callable[[Board], None] | None = None,
     on_progress: Callable[[int, int, int, float], None] | None = None,
 ) -> RegionResult:
@@ -58,6 +63,10 @@ def improve(
         both in turns.
     backjumping : bool
         Whether the dynamic order jumps back over decisions that have no part in a conflict.
+    check : bool
+        Whether a second, independent solver is asked then if any refill scores more than the search says: ``check`` of
+        the result is ``"proved"``, ``"open"`` or ``"contradicted"``. It takes as long as the search at most. It needs
+        python-sat.
     on_improve : callable, optional
         Called with each better board as it is found, verified.
     on_progress : callable, optional
@@ -80,11 +89,16 @@ def improve(
     >>> lns.improve(puzzle, solution, lns.cells.rows(puzzle, 2, 4)).status.value
     'optimal'
     """
+    for name, value in (("time", time), ("nodes", nodes), ("donors", donors), ("target", target)):
+        if value is not None and not value >= 0:
+            raise InputError(f"{name} is {value}; expected 0 or more")
     known = None if puzzle is None else load_puzzle(puzzle)
     given = load_board(board, known)
     known = known or given.puzzle
     if known is None:
         raise InputError("this board does not know its puzzle; expected it as an argument")
+    if check:
+        require("sat", "the check")
     if target is not None and target > known.max_score:
         raise InputError(f"target {target} is more than a board of {known.name} can have: {known.max_score}")
     before = verify(known, given)
@@ -93,10 +107,12 @@ def improve(
         if not before.complete:
             raise BoardError("the board has no mismatch; expected cells to free")
         best = known.max_score
-        return RegionResult(RegionStatus.OPTIMAL, given.of(known), best, best, best, 0, 0.0, ())
+        perfect = RegionResult(RegionStatus.OPTIMAL, given.of(known), best, best, best, 0, 0.0, ())
+        return replace(perfect, check=CheckAnswer.PROVED, check_solver=SOLVER) if check else perfect
     extra = windows.choose_donors(known, given, region, donors) if donors else []
     warm_up(order)
     options = RegionOptions(order=order, backjumping=backjumping)
+    seconds = DEFAULT_SECONDS if time is None and nodes is None else time
     start, spent = legal_refill(known, given, before, {*region, *extra}, nodes)
     result = resolve(
         known,
@@ -105,13 +121,15 @@ def improve(
         donors=extra,
         target=target,
         nodes=None if nodes is None else nodes - spent,
-        seconds=DEFAULT_SECONDS if time is None and nodes is None else time,
+        seconds=seconds,
         options=options,
         on_progress=on_progress,
         on_improve=on_improve,
     )
     if before.violations:
         result = _compared_with_given(result, before.score, spent)
+    if check:
+        result = _checked(known, given, result, DEFAULT_SECONDS if seconds is None else seconds)
     return replace(result, board=result.board.of(known))
 
 
@@ -177,3 +195,19 @@ def _compared_with_given(result: RegionResult, score_before: int, spent: int) ->
         RegionStatus.BUDGET_SPENT: RegionStatus.IMPROVED if improved and result.legal else RegionStatus.BUDGET_SPENT,
     }.get(result.status, result.status)
     return replace(result, status=status, score_before=score_before, nodes=result.nodes + spent)
+
+
+def _checked(puzzle: Puzzle, given: Board, result: RegionResult, seconds: float) -> RegionResult:
+    """The result with the answer of a second solver, and with its board where that contradicts the search."""
+    result = replace(result, check=CheckAnswer.OPEN, check_solver=SOLVER)
+    if result.status == RegionStatus.INTERRUPTED:
+        return result
+    found = check_refills(puzzle, given, result.cells, result.bound, seconds)
+    result = replace(result, check=found.answer, check_seconds=found.seconds)
+    if found.interrupted:
+        return replace(result, status=RegionStatus.INTERRUPTED)
+    if found.board is None:
+        return result
+    score = verify(puzzle, found.board).score
+    status = RegionStatus.IMPROVED if score > result.score_before else RegionStatus.BUDGET_SPENT
+    return replace(result, status=status, board=found.board, score=score, bound=puzzle.max_score, legal=True)

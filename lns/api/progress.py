@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from lns.terminal.progress import LiveLine
 from lns_support.errors import InputError
@@ -12,6 +12,7 @@ from lns_support.errors import InputError
 CHOICES = ("auto", "terminal", "notebook", "none")
 
 
+@runtime_checkable
 class ProgressView(Protocol):
     """What shows the progress of a search; a context manager around it."""
 

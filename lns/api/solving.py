@@ -47,6 +47,7 @@ from lns.runs.recorder import Recorder
 from lns.runs.recover import recover
 from lns.runs.run_log import RunLog
 from lns.workers import Workers
+from lns_support.arguments import checked
 from lns_support.errors import InputError
 from lns_support.files import read_text
 from lns_support.kernel_cache import is_compiled
@@ -63,6 +64,7 @@ OnImprove = Callable[[FoundBoard], object]
 Progress = str | bool | ProgressView | None
 
 
+@checked
 def solve(
     puzzle: PuzzleSource,
     *,
@@ -93,7 +95,8 @@ def solve(
     Parameters
     ----------
     puzzle : Puzzle, str or path-like
-        Puzzle, or what `load_puzzle` reads.
+        Puzzle, or what `load_puzzle` reads. Of a board only the pieces and the official clues that it holds are taken;
+        ``start`` begins with a board.
     time : float, optional
         Seconds of search at most; the compilation of kernels does not count. A minute by default, no limit if
         ``steps`` or ``stop`` is given.
@@ -185,6 +188,7 @@ def solve(
         engine=engine,
         target=target,
         steps=steps,
+        min_score=min_score,
         checkpoint_s=checkpoint_s,
     )
     begun, begun_score, clues, start_notes = _start(puzzle, start, pins, start_format, start_number)
@@ -245,6 +249,7 @@ class NoTimeLeft(InputError):
         super().__init__(f"{self.reason}; expected time, the seconds more to search", run_dir)
 
 
+@checked
 def resume(
     run_dir: str | os.PathLike[str],
     *,

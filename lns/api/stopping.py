@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lns_support.arguments import checked, checked_class
+from lns_support.errors import InputError
+
 
 @dataclass(frozen=True)
 class SearchProgress:
@@ -37,13 +40,21 @@ class StopRule:
     Write a subclass with ``__call__`` for a rule of your own.
     """
 
+    def __post_init__(self) -> None:
+        """Refuse a negative limit, and NaN, which no search reaches."""
+        for name, value in vars(self).items():
+            if isinstance(value, int | float) and not value >= 0:
+                raise InputError(f"{name} is {value}; expected 0 or more")
+
     def __call__(self, progress: SearchProgress) -> str | None:
         """Why the search ends now, or ``None``."""
         raise NotImplementedError
 
+    @checked
     def __or__(self, other: StopRule) -> StopRule:
         return _Any((self, other))
 
+    @checked
     def __and__(self, other: StopRule) -> StopRule:
         return _All((self, other))
 
@@ -63,6 +74,7 @@ class StopRule:
         return None
 
 
+@checked_class
 @dataclass(frozen=True)
 class MaxTime(StopRule):
     """End after ``seconds`` of search."""
@@ -77,6 +89,7 @@ class MaxTime(StopRule):
         return self.seconds
 
 
+@checked_class
 @dataclass(frozen=True)
 class MaxSteps(StopRule):
     """End when every island has made ``steps`` steps in this call."""
@@ -91,6 +104,7 @@ class MaxSteps(StopRule):
         return self.steps
 
 
+@checked_class
 @dataclass(frozen=True)
 class TargetScore(StopRule):
     """End when a board has at least ``score`` matched inner edges."""
@@ -108,6 +122,7 @@ def length_of(seconds: float) -> str:
     return format_duration(seconds) if seconds >= 60 else f"{seconds:g} s"
 
 
+@checked_class
 @dataclass(frozen=True)
 class NoImprovement(StopRule):
     """End when the best board is ``seconds`` of search old."""

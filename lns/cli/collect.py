@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="list boards of at least this score (default: all)",
     )
     parser.add_argument(
-        "--top", type=positive_number, metavar="N", help="list at most N boards of each instance, the best ones"
+        "--top", type=positive_number, metavar="N", help="list at most N boards of each set of pieces, the best ones"
     )
     parser.add_argument(
         "-o",
@@ -43,9 +43,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--json", action="store_true", help="print one JSON object to stdout, with an object for each board"
     )
     parser.epilog = (
-        "Prints a line for each board, the best first; boards of several instances are listed apart. Boards that "
-        "differ only by swapped identical pieces are listed once. Exit status: 0 done, 1 there is no such board, 2 a "
-        "DIR is no run directory (the boards of the others are listed all the same)."
+        "Prints a line for each board, the best first; boards of several sets of pieces are listed apart. Boards that "
+        "differ only by the numbering of pieces and colours or by swapped identical pieces are listed once. "
+        "Exit status: 0 done, 1 there is no such board, 2 a DIR is no run directory (the boards of the others are "
+        "listed all the same)."
     )
 
 
@@ -59,50 +60,54 @@ class _CollectedBoard:
 
 
 def run(args: argparse.Namespace) -> int:
+    from instances.piece_set import translate, translation
     from lns.runs.find import run_directories
     from lns.terminal.output import ANSWER_IS_NO, BAD_INPUT, DONE, print_json
 
     unique: dict[tuple[str, bytes], _CollectedBoard] = {}
+    sets: list[Puzzle] = []  # the first puzzle of each set of pieces
     status = DONE
     if args.output is not None:
         _check_folder(args.output)
     for path in run_directories(args.directories):
         try:
             for entry in _boards(path, args.min_score):
-                key = entry.puzzle.sha256, entry.board.colours(entry.puzzle).tobytes()
-                unique.setdefault(key, entry)
+                known = next((each for each in sets if translation(entry.puzzle, each) is not None), None)
+                if known is None:
+                    sets.append(known := entry.puzzle)
+                board = translate(entry.board, entry.puzzle, known)
+                unique.setdefault((known.sha256, board.colours(known).tobytes()), entry)
         except InputError as error:
             print_error(f"lns: {printable(str(error), 2000)}")
             status = BAD_INPUT
-    groups = _by_instance(unique.values(), args.top)
-    boards = [entry for group in groups for entry in group]
+    groups: dict[str, list[_CollectedBoard]] = {}
+    for (known_sha256, _), entry in unique.items():
+        groups.setdefault(known_sha256, []).append(entry)
+    ranked = [sorted(group, key=lambda entry: -entry.score)[: args.top] for group in groups.values()]
+    boards = [entry for group in ranked for entry in group]
     files: list[Path | None] = _write(args.output, boards) if args.output is not None else [None] * len(boards)
     if args.json:
         print_json({"boards": [_fields(entry, file) for entry, file in zip(boards, files, strict=True)]})
     else:
-        _print(groups, files, with_url=args.url)
+        _print(ranked, files, with_url=args.url)
     if not boards:
         least = f" of at least {args.min_score}" if args.min_score else ""
         print_error(f"lns: no board{least} in {', '.join(map(str, args.directories))}")
     return status if boards or status == BAD_INPUT else ANSWER_IS_NO
 
 
-def _by_instance(boards: Iterable[_CollectedBoard], top: int | None) -> list[list[_CollectedBoard]]:
-    """The boards of each puzzle, the best first, at most ``top`` of each."""
-    groups: dict[str, list[_CollectedBoard]] = {}
-    for entry in boards:
-        groups.setdefault(entry.puzzle.sha256, []).append(entry)
-    return [sorted(group, key=lambda entry: -entry.score)[:top] for group in groups.values()]
-
-
 def _fields(entry: _CollectedBoard, file: Path | None) -> dict[str, Any]:
+    from instances.eternity2 import name_of_clues
     from instances.formats import url_if_any
+    from instances.piece_set import set_sha256
 
     return {
         "score": entry.score,
         "max_score": entry.puzzle.max_score,
         "instance": entry.puzzle.name,
         "instance_sha256": entry.puzzle.sha256,
+        "set_sha256": set_sha256(entry.puzzle),
+        "clues": name_of_clues(entry.puzzle),
         "run_dir": str(entry.path),
         "elapsed_s": entry.elapsed_s,
         "placements": entry.board.without_blanks(entry.puzzle).pairs(),
@@ -112,7 +117,8 @@ def _fields(entry: _CollectedBoard, file: Path | None) -> dict[str, Any]:
 
 
 def _print(groups: list[list[_CollectedBoard]], files: list[Path | None], *, with_url: bool) -> None:
-    """The boards, a line each; a headline for each instance where there are several."""
+    """The boards, a line each; a headline for each set of pieces where there are several."""
+    from instances.eternity2 import name_of_clues, name_of_set
     from instances.formats import url_if_any
     from lns.runs.files import format_duration
 
@@ -120,14 +126,17 @@ def _print(groups: list[list[_CollectedBoard]], files: list[Path | None], *, wit
     for group in groups:
         puzzle = group[0].puzzle
         if len(groups) > 1:
-            print_text(f"{printable(puzzle.name)} (sha256 {puzzle.sha256[:12]}…): {count_of(len(group), 'board')}")
+            print_text(
+                f"{printable(name_of_set(puzzle))} (sha256 {puzzle.sha256[:12]}…): {count_of(len(group), 'board')}"
+            )
         for entry, file in zip(group, named, strict=False):
             words = [
                 f"{entry.score} of {puzzle.max_score}",
                 f"after {format_duration(entry.elapsed_s)} of {entry.path}",
             ]
+            words += [f"clues: {name_of_clues(entry.puzzle)}"] * bool(entry.puzzle.clues)
             words += [str(file)] * (file is not None)
-            words += [url_if_any(puzzle, entry.board) or NO_URL] * with_url
+            words += [url_if_any(entry.puzzle, entry.board) or NO_URL] * with_url
             print_text("  ".join(words))
 
 

@@ -1,4 +1,4 @@
-"""`lns compare`: several runs of one instance side by side: a table, and their scores over time on one chart."""
+"""`lns compare`: several runs of one set of pieces side by side: a table, and their scores over time on one chart."""
 
 from __future__ import annotations
 
@@ -29,21 +29,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
     parser.add_argument("--json", action="store_true", help="print one JSON object to stdout")
     parser.epilog = (
-        "The columns after `time` say which score a run had after so much time of search. Runs of several instances "
-        "cannot be compared. Exit status: 0 done, 2 a DIR is no run, or the runs are of several instances."
+        "The columns after `time` say which score a run had after so much time of search. The runs "
+        "have the same pieces, in any numbering, and any clues. Exit status: 0 done, 2 a DIR is no run, or the runs "
+        "are of several sets of pieces."
     )
 
 
 def run(args: argparse.Namespace) -> int:
     from lns.runs.find import run_directories
-    from lns.runs.run_summary import check_same_puzzle, load_summary
+    from lns.runs.run_summary import check_same_set, load_summary
     from lns.terminal.output import DONE, print_json
     from lns_support.files import write_output
 
     check_new_file(args.output, args.force)
     runs = [load_summary(path) for path in run_directories(args.directories)]
     for other in runs[1:]:
-        check_same_puzzle(runs[0], other)
+        check_same_set(runs[0], other)
     if args.output is not None:
         write_output(args.output, _page(runs))
     if args.json:
@@ -70,7 +71,7 @@ def _rows(runs: Sequence[RunSummary]) -> tuple[list[str], list[list[str]]]:
     from lns.runs.files import format_duration
 
     marks = [(name, at) for name, at in MARKS if any(summary.history.elapsed_s >= at for summary in runs)]
-    heads = ["run", "engine", "seed", "workers", "best", "after", "time", *(name for name, _ in marks)]
+    heads = ["run", "engine", "seed", "workers", "best", "after", "time", "clues", *(name for name, _ in marks)]
     rows = []
     for summary in runs:
         history = summary.history
@@ -81,7 +82,7 @@ def _rows(runs: Sequence[RunSummary]) -> tuple[list[str], list[list[str]]]:
                 summary.name, summary.settings.engine, str(summary.settings.seed),
                 str(history.sessions[-1].workers) if history.sessions else "-",
                 str(summary.score) if summary.best else "-", after, format_duration(history.elapsed_s),
-                *("-" if score is None else str(score) for score in scores),
+                summary.clues, *("-" if score is None else str(score) for score in scores),
             ]
         )  # fmt: skip
     return heads, rows
@@ -91,7 +92,7 @@ def _table(runs: Sequence[RunSummary]) -> list[str]:
     heads, rows = _rows(runs)
     lines = [["", *heads], *([_letter(number), *row] for number, row in enumerate(rows))]
     lines = [[cell if at != 1 else cut_middle(cell, 32) for at, cell in enumerate(line)] for line in lines]
-    return aligned(lines, left=(0, 1, 2), repeated=2).split("\n")
+    return aligned(lines, left=(0, 1, 2, 8), repeated=2).split("\n")
 
 
 def _letter(number: int) -> str:
@@ -132,20 +133,23 @@ def _page(runs: Sequence[RunSummary]) -> str:
     from html import escape
 
     from instances.draw.page import page, table
+    from instances.eternity2 import name_of_set
+    from instances.piece_set import set_sha256
     from lns.runs.charts import Curve, curve_colour, scores_over_time
     from lns.runs.files import utc_now
     from lns_support.version import __version__
 
     curves = [Curve(summary.name, summary.history.improvements, summary.history.elapsed_s) for summary in runs]
-    puzzle = runs[0].puzzle
+    puzzle, name = runs[0].puzzle, name_of_set(runs[0].puzzle)
     drawn = [curve.name for curve in curves if curve.improvements]
     legend = "".join(
         f'<span style="color:{curve_colour(number)}">●</span> {escape(name)} &nbsp; '
         for number, name in enumerate(drawn)
     )
     heads, rows = _rows(runs)
-    title = f"{puzzle.name}: {count_of(len(runs), 'run')}"
-    head = f'<h1>{escape(title)}</h1>\n<p class="soft">{puzzle.max_score} inner edges, sha256 {puzzle.sha256[:16]}…</p>'
+    title = f"{name}: {count_of(len(runs), 'run')}"
+    key = f"set {set_sha256(puzzle)[:16]}…"
+    head = f'<h1>{escape(title)}</h1>\n<p class="soft">{puzzle.max_score} inner edges, {key}</p>'
     return page(
         title,
         head,
@@ -156,11 +160,15 @@ def _page(runs: Sequence[RunSummary]) -> str:
 
 def _fields(summary: RunSummary) -> dict[str, Any]:
     """The object of a run in the JSON output."""
+    from instances.piece_set import set_sha256
+
     history = summary.history
     return {
         "run_dir": str(summary.path),
         "instance": summary.puzzle.name,
         "instance_sha256": summary.puzzle.sha256,
+        "set_sha256": set_sha256(summary.puzzle),
+        "clues": summary.clues,
         "engine": summary.settings.engine,
         "seed": summary.settings.seed,
         "workers": history.sessions[-1].workers if history.sessions else None,

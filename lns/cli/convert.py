@@ -24,8 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("output", nargs="?", metavar="OUT", help="the file to write; - is stdout and needs --to")
     parser.add_argument("--list", action="store_true", help="list all formats, with an example line each, and end")
     parser.add_argument(
-        "--from", dest="from_format", metavar="F", help="format of IN (default: recognised by its content)"
-    )
+        "--from", "--format", dest="from_format", metavar="F",
+        help="format of IN (default: recognised by its content); of a puzzle --puzzle-format is the same",
+    )  # fmt: skip
     parser.add_argument("--to", dest="to_format", metavar="F", help="format of OUT (default: by its extension)")
     parser.add_argument("--puzzle", metavar="INSTANCE", help="the puzzle of the board in IN")
     add_puzzle_options(parser)
@@ -84,8 +85,8 @@ def run(args: argparse.Namespace) -> int:
     check_new_file(path, args.force)
 
     clues_of_input = args.puzzle is None and args.clues is not None
-    known, notes_of_puzzle = (None, ()) if clues_of_input else puzzle_of_board(args)
-    from_format = args.from_format or (args.puzzle_format if clues_of_input else None)
+    known, notes_of_puzzle = puzzle_of_board(args) if args.puzzle is not None else (None, ())
+    from_format = args.from_format or (args.puzzle_format if args.puzzle is None else None)
     try:
         document = read(
             args.input, puzzle=known and _mirrored(known, args.mirror), format=from_format, number=args.number

@@ -6,6 +6,7 @@ import argparse
 import math
 import secrets
 import signal
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from lns.terminal.inputs import add_puzzle_options, print_notes, read_puzzle
@@ -101,14 +102,22 @@ def _headline(puzzle: Puzzle, result: Estimate, seed: int) -> str:
 
 
 def _print_words(puzzle: Puzzle, result: Estimate, seed: int) -> None:
-    """A sentence for each score, and how far to trust it."""
+    """A sentence for each score, or for several of which the same is to be said, and how far to trust it."""
+    from lns.estimate import RELIABLE_COUNT
+
     print_wrapped(_headline(puzzle, result, seed))
-    print_wrapped("How long one core takes for a board of at least a score; four cores take a quarter of it:\n")
-    for row in result.rows:
-        print_text(f"  {row.score:>4}: {row_in_words(row)}")
-    above = result.measured_score < puzzle.max_score
-    print_text(f"\nMeasured up to {result.measured_score}{', extrapolated above it' if above else ''}.")
-    print_text("A longer --time narrows it down; --verbose prints the rates behind it.")
+    print_wrapped("How long one core takes for a board of at least a score; four cores take a quarter of it.")
+    measured = [row for row in result.rows if row.score <= result.measured_score]
+    enough = count_of(min(RELIABLE_COUNT, measured[-1].count), "board")
+    few = f"\nExtrapolated from {result.measured_score}, the last score with {enough} or more:"
+    for title, rows in (("\nMeasured:", measured), (few, result.rows[len(measured) :])):
+        if rows:
+            print_text(title)
+        for words, same in groupby(rows, row_in_words):
+            scores = [row.score for row in same]
+            span = f"{scores[0]}-{scores[-1]}" if len(scores) > 1 else str(scores[0])
+            print_text(f"  {span:>9}: {words}")
+    print_text("\nA longer --time narrows it down; --verbose prints the rates behind it.")
 
 
 def row_in_words(row: EstimateRow) -> str:

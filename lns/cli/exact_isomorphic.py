@@ -11,7 +11,7 @@ from lns.terminal.output import print_text
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
-    from instances.puzzle import Puzzle
+    from instances.puzzle import IntArray
 
 _SHOWN = 20  # pieces
 
@@ -27,19 +27,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object with the renaming to stdout")
     parser.epilog = (
-        "Only the pieces are compared, in any order. "
-        "Exit status: 0 equal, 1 not equal, 2 bad input or undecided in time."
+        "Only the pieces are compared, in any order; if they differ, also with those of B in a mirror. "
+        "Exit status: 0 equal, 1 not equal (or equal in a mirror), 2 bad input or undecided in time."
     )
 
 
-def _moved_pieces(first: Puzzle, second: Puzzle, renaming: dict[int, int]) -> list[tuple[int, int]]:
+def _moved_pieces(first: IntArray, second: IntArray, renaming: dict[int, int], *, turns: bool) -> list[tuple[int, int]]:
     """The pieces, from 1, that have another number in the second puzzle; of identical ones as few as possible."""
-    from instances.puzzle import canonical
+    from instances.piece_set import ranked
 
     numbers: dict[tuple[int, ...], list[int]] = {}
-    for number, quad in enumerate(second.pieces.tolist(), start=1):
-        numbers.setdefault(canonical(quad), []).append(number)
-    forms = [canonical([renaming[colour] for colour in quad]) for quad in first.pieces.tolist()]
+    same = {colour: colour for colour in second.ravel().tolist()}
+    for number, form in enumerate(ranked(second.tolist(), same, turns=turns), start=1):
+        numbers.setdefault(form, []).append(number)
+    forms = ranked(first.tolist(), renaming, turns=turns)
     moving = []
     for number, form in enumerate(forms, start=1):
         if number in numbers[form]:
@@ -50,9 +51,9 @@ def _moved_pieces(first: Puzzle, second: Puzzle, renaming: dict[int, int]) -> li
 
 
 def run(args: argparse.Namespace) -> int:
-    from exact.isomorphism import find_renaming
     from instances.formats import load_puzzle
     from instances.formats.shipped import shipped_instances
+    from instances.piece_set import find_renaming
     from lns.terminal.output import ANSWER_IS_NO, DONE, print_json
     from lns.terminal.progress import live_line
 
@@ -62,31 +63,39 @@ def run(args: argparse.Namespace) -> int:
         if time.monotonic() >= deadline:
             raise InputError(f"undecided after {args.time:g} s; expected more time (--time)", args.first)
 
-    first = load_puzzle(args.first)
+    puzzle = load_puzzle(args.first)
+    first = puzzle.pieces
     names = list(shipped_instances()) if args.second is None else [args.second]
-    renaming = None
+    found: tuple[str, IntArray, dict[int, int]] | None = None
     with live_line(args.time, quiet=args.json) as line:
-        for name in names:
-            second = load_puzzle(name)
-            line.begin(f"comparing with {name}")
-            renaming = find_renaming(first.pieces, second.pieces, keep_grey=not args.rename_grey, check=check)
+        for mirrored, name in ((mirrored, name) for mirrored in (False, True) for name in names):
+            other = load_puzzle(name)
+            if other.turns != puzzle.turns:
+                continue  # what may be turned is another set
+            second = other.pieces[:, [0, 3, 2, 1] if mirrored else slice(None)]
+            line.begin(f"comparing with {name}{' in a mirror' * mirrored}")
+            renaming = find_renaming(first, second, turns=puzzle.turns, keep_grey=not args.rename_grey, check=check)
             if renaming is not None:
+                found = name, second, renaming
                 break
-    if renaming is not None:
-        moved = _moved_pieces(first, second, renaming)
+    if found is None:
         if args.json:
-            colours = {str(a): b for a, b in sorted(renaming.items())}
-            print_json({"isomorphic": True, "with": name, "renaming": colours, "moved_pieces": moved})
+            print_json({"isomorphic": False, "mirrored": False, "with": args.second, "renaming": None})
+        elif args.second is None:
+            print_text(f"{args.first} is none of the {len(names)} shipped instances, up to a renaming of colours")
         else:
-            print_text(f"{args.first} and {name} are the same pieces up to this renaming of colours:")
-            print_text("  " + ", ".join(f"{a} -> {b}" for a, b in sorted(renaming.items())))
-            shown = ", ".join(f"{a} -> {b}" for a, b in moved[:_SHOWN]) + ", ..." * (len(moved) > _SHOWN)
-            print_text(f"pieces by number, from 1: {shown or 'all the same'}")
-        return DONE
+            print_text(f"{args.first} and {args.second} are different sets of pieces under every renaming of colours")
+        return ANSWER_IS_NO
+    name, second, renaming = found
+    moved = _moved_pieces(first, second, renaming, turns=puzzle.turns)
     if args.json:
-        print_json({"isomorphic": False, "with": args.second, "renaming": None})
-    elif args.second is None:
-        print_text(f"{args.first} is none of the {len(names)} shipped instances, up to a renaming of colours")
+        colours = {str(a): b for a, b in sorted(renaming.items())}
+        same = {"isomorphic": not mirrored, "mirrored": mirrored}
+        print_json(same | {"with": name, "renaming": colours, "moved_pieces": moved})
     else:
-        print_text(f"{args.first} and {args.second} are different sets of pieces under every renaming of colours")
-    return ANSWER_IS_NO
+        mirror = "mirror images: with left and right exchanged they are " * mirrored
+        print_text(f"{args.first} and {name} are {mirror}the same pieces up to this renaming of colours:")
+        print_text("  " + ", ".join(f"{a} -> {b}" for a, b in sorted(renaming.items())))
+        shown = ", ".join(f"{a} -> {b}" for a, b in moved[:_SHOWN]) + ", ..." * (len(moved) > _SHOWN)
+        print_text(f"pieces by number, from 1: {shown or 'all the same'}")
+    return ANSWER_IS_NO if mirrored else DONE

@@ -29,7 +29,8 @@ def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_graph(args: argparse.Namespace) -> int:
-    from exact.isomorphism import FIRST_NODE, find_renaming, pieces_of_graph
+    from exact.isomorphism import FIRST_NODE, pieces_of_graph
+    from instances.piece_set import find_renaming
     from lns.terminal.output import ANSWER_IS_NO, DONE, print_json
     from lns_support.errors import InputError
     from lns_support.files import write_output

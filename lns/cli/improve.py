@@ -34,11 +34,12 @@ examples:
   lns improve best.json --cells 200-215,231 -o better.json
   lns improve best.json --window 2x16 --everywhere --svg map.svg
   lns improve best.json --cells 17-20,33-36 --order dynamic --no-backjumping
+  lns improve best.json --rows 13-15 --check        ask a second solver whether the answer is true
 
 Rows and cells count from 0. A range A-B includes both ends; A:B, for rows, leaves out B. A proof means that no other
 way to fill the region gives a better score. With -o each better board is written as soon as it is found. Ctrl-C,
 SIGTERM and SIGHUP end the search with the best board so far.
-Exit status: 0 done, 1 --target not reached, 2 bad input, 130 interrupted.
+Exit status: 0 done, 1 --target not reached, 2 bad input, 70 --check contradicts the answer, 130 interrupted.
 """
 _MINUTE = 60.0
 
@@ -89,6 +90,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="with --order dynamic: backtrack one level at a time, without conflict-directed jumps",
     )
+    method.add_argument(
+        "--check",
+        action="store_true",
+        help="then ask a second, independent solver (python-sat) if any refill scores more, for as long as --time",
+    )
     budget = parser.add_argument_group("budget")
     budget.add_argument(
         "--nodes", metavar="N", type=positive_number,
@@ -128,8 +134,8 @@ def _improve(args: argparse.Namespace) -> int:
         raise InputError("--everywhere needs --window HxW, and --window needs --everywhere; expected both or neither")
     if sum((args.rows is not None, args.cells is not None, args.everywhere, args.around_mismatches)) > 1:
         raise InputError("--rows, --cells, --around-mismatches and --everywhere exclude each other")
-    if args.everywhere and (args.donors or args.target):
-        raise InputError("--donors and --target are for one region, not for --everywhere")
+    if args.everywhere and (args.donors or args.target or args.check):
+        raise InputError("--donors, --target and --check are for one region, not for --everywhere")
     if args.svg and not args.everywhere:
         raise InputError("--svg draws the map of --everywhere; `lns show` draws a board")
     if args.no_backjumping and args.order != "dynamic":
@@ -156,7 +162,7 @@ def _improve(args: argparse.Namespace) -> int:
 
 def _improve_region(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
     from exact.region.resolve import RegionStatus
-    from lns.terminal.output import ANSWER_IS_NO, DONE, INTERRUPTED
+    from lns.terminal.output import ANSWER_IS_NO, DONE, FAULT, INTERRUPTED, print_error
 
     result = _improved(args, puzzle, board)
     try:
@@ -165,6 +171,12 @@ def _improve_region(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> i
         _print_result(args, puzzle, board, result)
     if args.output and not args.json:
         print_text(f"written     {args.output}")
+    if result.check == "contradicted":
+        print_error(
+            f"lns: the search said that no refill scores as much as {result.score}, but {result.check_solver} found "
+            "this one, which is verified: a fault of lns; please report it with the files of board and puzzle"
+        )
+        return FAULT
     if result.status == RegionStatus.INTERRUPTED:
         return INTERRUPTED
     return ANSWER_IS_NO if args.target is not None and result.score < args.target else DONE
@@ -193,6 +205,7 @@ def _improved(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> RegionR
             nodes=args.nodes,
             order=args.order,
             backjumping=not args.no_backjumping,
+            check=args.check,
             on_improve=board_writer(args, puzzle),
             on_progress=lambda score, bound, nodes, seconds: line.show(
                 f"score {score}, at most {bound}, {nodes / 1e6:.1f} M nodes", seconds
@@ -220,6 +233,9 @@ def _print_result(args: argparse.Namespace, puzzle: Puzzle, given: Board, result
         print_text(f"score       {_score(puzzle, result, before)}")
         print_text(f"status      {_status(result, before)}")
         print_text(f"search      {count_of(result.nodes, 'node')}, {format_seconds(result.seconds)}")
+        if result.check:
+            sentence = f"{_CHECKS[result.check].format(bound=result.bound)}, by {result.check_solver}"
+            print_text(f"check       {result.check}: {sentence} in {format_seconds(result.check_seconds)}")
 
 
 def _score(puzzle: Puzzle, result: RegionResult, before: Verification) -> str:
@@ -261,6 +277,13 @@ _SENTENCES = {
 }
 
 
+_CHECKS = {
+    "proved": "no refill scores more than {bound}",
+    "open": "not decided",
+    "contradicted": "this board was found",
+}
+
+
 def _answer(puzzle: Puzzle, result: RegionResult, before: Verification) -> dict[str, Any]:
     from instances.formats import url_if_any
 
@@ -276,6 +299,9 @@ def _answer(puzzle: Puzzle, result: RegionResult, before: Verification) -> dict[
         "bound": result.bound,
         "nodes": result.nodes,
         "seconds": round(result.seconds, 4),
+        "check": result.check,
+        "check_solver": result.check_solver,
+        "check_seconds": round(result.check_seconds, 4),
         "cells": len(result.cells),
         "url": url_if_any(puzzle, result.board),
     }

@@ -14,16 +14,13 @@ from pathlib import Path
 from typing import Any, NoReturn, Protocol, TextIO, cast
 
 from lns.terminal.help import HelpFormatter
-from lns.terminal.output import print_text
+from lns.terminal.output import FAULT, print_text
 
 # No import of another package of this project at the top: an interrupt while it is imported must reach `main`.
 
 COMMAND_PACKAGES = ("lns.cli", "tuning.cli")
 """Packages that offer commands, each with `COMMANDS` and, if it likes, `ALIASES`. They are imported by name, and a
 command's own module only when the command is called, so that `lns --help` loads neither numpy nor numba."""
-
-FAULT = 70
-"""Exit status after an error that is a fault of the program (EX_SOFTWARE in sysexits.h)."""
 
 _EXAMPLES = """\
 examples:
@@ -75,6 +72,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit status: 0 done, 1 the answer is no, 2 bad input or too little memory, 70 another error, which is a
         fault of the program, 130 interrupted, 141 nobody read the output.
     """
+    if argv is None:
+        _read_names_as_utf8()
     try:
         if _memory_limit() is not None:  # OpenBLAS takes memory for each thread, and hangs if it gets none
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -94,6 +93,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     with suppress(OSError):
         sys.stderr.write(f"lns: not enough memory; expected a smaller puzzle, or more memory{than}\n")
     return 2
+
+
+def _read_names_as_utf8() -> None:
+    """Begin again in Python's UTF-8 mode if names are ASCII: names of files in UTF-8 would be stored as surrogates."""
+    if sys.getfilesystemencoding() == "ascii" and "utf8" not in sys._xoptions:
+        os.environ["PYTHONUTF8"] = "1"  # for the processes that this one starts
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
 
 
 def _memory_limit() -> int | None:

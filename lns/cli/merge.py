@@ -1,4 +1,4 @@
-"""`lns merge`: make one run of several runs of the same instance."""
+"""`lns merge`: make one run of several runs of the same pieces and clues."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "The runs are only read; they may be running, or copies from other machines. Their boards are verified and "
         "kept once, times and statistics are added. `lns resume` goes on with the islands of the first run. "
-        "Exit status: 0 done, 2 a DIR is no run, or the runs are of several instances."
+        "Exit status: 0 done, 2 a DIR is no run, or the runs differ in pieces or clues."
     )
 
 

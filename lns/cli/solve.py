@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import ExitStack
 
 from lns.cli.ending import add_ending_options
 from lns.engines import ENGINES
@@ -82,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
     from lns.cli.ending import ended, search_end, search_executor
 
     check_start_options(args)
-    with search_end(args) as end, search_executor(args.cluster, args.workers) as executor:
+    with search_end(args) as end, search_executor(args.cluster, args.workers) as executor, ExitStack() as stack:
         from lns.api.arguments import DEFAULT_SECONDS
         from lns.api.solving import solve
         from lns.runs.directory import new_run_directory
@@ -90,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
         document = read_puzzle(args, args.instance)
         puzzle = document.puzzle
         assert puzzle is not None
-        run_dir = args.run_dir or new_run_directory(puzzle)
+        run_dir = args.run_dir or stack.enter_context(new_run_directory(puzzle))
         unlimited = args.steps is not None or args.stop_after_no_gain is not None
         result = solve(
             puzzle,

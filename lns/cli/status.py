@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from lns.runs.find import run_directories
-    from lns.runs.run_summary import load_summary
+    from lns.runs.run_summary import by_set, load_summary
     from lns.terminal.output import BAD_INPUT, DONE, print_error, print_json
 
     summaries, status = [], DONE
@@ -47,6 +47,7 @@ def run(args: argparse.Namespace) -> int:
         except InputError as error:
             print_error(f"lns: {printable(str(error), 2000)}")
             status = BAD_INPUT
+    summaries = by_set(summaries)
     if args.json:
         print_json({"runs": [facts(summary, args.min_score) for summary in summaries]})
         return status
@@ -59,7 +60,10 @@ def run(args: argparse.Namespace) -> int:
 
 def table(summaries: Sequence[RunSummary], min_score: int | None, width: int | None) -> list[str]:
     """A headline and a line for each run, if possible of at most ``width`` columns."""
-    return _aligned([_HEADS, *(_row(summary, min_score) for summary in summaries)], width)
+    rows = [_row(summary, min_score) for summary in summaries]
+    if all(summary.clues == "none" for summary in summaries):
+        rows = [["" if head == "clues" else cell for head, cell in zip(_HEADS, row, strict=True)] for row in rows]
+    return _aligned([_HEADS, *rows], width)
 
 
 def notes(summary: RunSummary) -> list[str]:
@@ -92,12 +96,16 @@ def _aligned(rows: list[list[str]], width: int | None) -> list[str]:
 
 def facts(summary: RunSummary, min_score: int | None) -> dict[str, Any]:
     """The object of a run in the JSON output."""
+    from instances.piece_set import set_sha256
+
     history = summary.history
     score = _min_score(summary, min_score)
     return {
         "run_dir": str(summary.path),
         "instance": summary.settings.instance,
         "instance_sha256": summary.settings.instance_sha256,
+        "set_sha256": set_sha256(summary.puzzle),
+        "clues": summary.clues,
         "state": summary.state,
         "ended": summary.why,
         "score": summary.score,
@@ -121,18 +129,21 @@ def _min_score(summary: RunSummary, min_score: int | None) -> int:
     return max(0, summary.score - 1) if min_score is None else min_score
 
 
-_HEADS = ["run", "instance", "best", "found", "state", "boards", "search", "time", "speed", "workers"]
-_LEAST_WANTED = ["search", "workers", "speed", "boards", "found", "time"]  # what a narrow terminal does without first
+_HEADS = ["run", "instance", "clues", "best", "found", "state", "boards", "search", "time", "speed", "workers"]
+# What a narrow terminal does without first:
+_LEAST_WANTED = ["search", "workers", "speed", "boards", "found", "time", "clues"]
 
 
 def _row(summary: RunSummary, min_score: int | None) -> list[str]:
+    from instances.eternity2 import name_of_set
     from lns.runs.files import format_duration, time_ago
 
     history, searching = summary.history, summary.state == "running" and not summary.starting
     workers = "?" if summary.workers is None else str(summary.workers)
     return [
         summary.name,
-        printable(summary.puzzle.name, 60),
+        printable(name_of_set(summary.puzzle), 60),
+        summary.clues,
         f"{summary.score if summary.best else '-'} of {summary.puzzle.max_score}",
         time_ago(summary.best_at),
         summary.state_in_words,

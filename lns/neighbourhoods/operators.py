@@ -28,6 +28,7 @@ from lns.neighbourhoods.move import Move, Operator
 from lns.neighbourhoods.reconstruct import Suffix
 from lns.neighbourhoods.regions import SHAPES, band, block, cluster, comb, donors, path
 from lns.params import BeamParams, ConstructParams
+from lns_support.arguments import checked
 from lns_support.errors import InputError
 from lns_support.text import quoted
 
@@ -42,6 +43,7 @@ _NAME = re.compile(rf"[A-Za-z][A-Za-z0-9_.-]{{0,{MAX_OPERATOR_NAME - 1}}}")
 _registered: dict[str, Operator] = {}
 
 
+@checked
 def register_operator(name: str, function: Operator) -> None:
     """Make a function an operator of the large-neighbourhood search, in this process.
 
@@ -66,8 +68,6 @@ def register_operator(name: str, function: Operator) -> None:
     with one worker therefore runs in this process if it uses a registered operator; one with several refuses it.
     """
     _check_name(name, "register_operator", _registered.keys() | _plugins().keys())
-    if not callable(function):
-        raise InputError(f"operator {quoted(name)} is a {type(function).__name__}; expected a function")
     _registered[name] = function
 
 

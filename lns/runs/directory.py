@@ -9,7 +9,7 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -265,9 +265,39 @@ class RunDirectory:
             log.warning("%s could not be removed: %s", STOP, error.strerror)
 
 
-def new_run_directory(puzzle: Puzzle) -> Path:
-    """An unused name for a run directory: runs/NAME-DATE-TIME, below the working directory."""
-    return _unused(Path("runs") / f"{safe_name(puzzle.name)}-{time.strftime('%Y%m%d-%H%M%S')}")
+def take_run_directory(puzzle: Puzzle, folder: Path) -> Path:
+    """Make the directory FOLDER/NAME-DATE-TIME for a run: made at once, its name is that of no other run.
+
+    Raises
+    ------
+    InputError
+        It cannot be made.
+    """
+    first = folder / f"{safe_name(puzzle.name)}-{time.strftime('%Y%m%d-%H%M%S')}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        while True:
+            path = _unused(first)
+            with contextlib.suppress(FileExistsError):  # another process takes it at this moment
+                path.mkdir()
+                return path
+    except OSError as error:
+        raise InputError(f"cannot write a run directory here: {error.strerror}", printable(str(first))) from None
+
+
+@contextlib.contextmanager
+def new_run_directory(puzzle: Puzzle) -> Iterator[Path]:
+    """A directory below ``runs`` in the working directory, removed at the end if no run was made in it."""
+    folder = Path("runs")
+    is_new = not folder.exists()
+    path = take_run_directory(puzzle, folder)
+    try:
+        yield path
+    finally:
+        with contextlib.suppress(OSError):
+            path.rmdir()
+            if is_new:
+                folder.rmdir()
 
 
 @dataclass(frozen=True)

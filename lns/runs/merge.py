@@ -1,13 +1,17 @@
-"""One run directory of several runs of the same instance: their boards, best board, histories and statistics."""
+"""One run directory of several runs of the same pieces and clues: boards, best board, histories and statistics."""
 
 from __future__ import annotations
 
 import hashlib
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from instances.board import Board
+from instances.duplicates import normalise_clue_pieces
+from instances.piece_set import translate, translated_clues
+from instances.puzzle import Puzzle
 from lns import params as parameters
 from lns.engine import FoundBoard
 from lns.engines import make_engine
@@ -18,7 +22,8 @@ from lns.runs.checkpoint import Checkpoint
 from lns.runs.directory import RunDirectory, read_parameters
 from lns.runs.files import CHECKPOINT, PARAMETERS, PREVIOUS
 from lns.runs.history import Improvement, RunHistory
-from lns.runs.run_summary import RunSummary, check_same_puzzle, load_summary
+from lns.runs.recorder import write_status
+from lns.runs.run_summary import RunSummary, check_same_set, load_summary
 from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
@@ -39,10 +44,11 @@ class Merged:
 
 
 def merge_runs(paths: Sequence[Path], target: Path) -> Merged:
-    """Make a run directory that holds what several runs of one instance found.
+    """Make a run directory that holds what several runs of the same pieces, in any numbering, and clues found.
 
-    Every board is verified. Boards that differ only by swapped duplicate pieces are kept once. Times of search and
-    statistics are added. The islands of the first run can be continued; those of the others end here.
+    Every board is translated to the numbering of the first run and verified there. Boards that differ only by swapped
+    duplicate pieces are kept once. Times of search and statistics are added. The islands of the first run can be
+    continued; those of the others end here.
 
     Parameters
     ----------
@@ -58,14 +64,13 @@ def merge_runs(paths: Sequence[Path], target: Path) -> Merged:
     Raises
     ------
     InputError
-        A path is no run directory, or the runs differ in instance or pinned cells; the target is not empty.
+        A path is no run directory, or the runs differ in pieces, clues or pinned cells; the target is not empty.
     """
     runs = [load_summary(path) for path in paths]
     first = runs[0]
     for run in runs[1:]:
-        check_same_puzzle(first, run)
-        if set(run.settings.pins) != set(first.settings.pins):
-            raise InputError(f"has other pinned cells than {first.path}; expected the same", run.path)
+        check_same_set(first, run)
+        _check_same_clues(first, run)
     read_parameters(first.path, first.settings)
     params = parameters.load(first.path / PARAMETERS)
     others = [run for run in runs[1:] if run.settings.params_sha256 != first.settings.params_sha256]
@@ -84,17 +89,49 @@ def merge_runs(paths: Sequence[Path], target: Path) -> Merged:
             counts = _copy_boards(directory, runs, board_log, history)
         finally:
             board_log.close()
-        best = max((run.best for run in runs if run.best is not None), key=lambda best: best.score, default=None)
+        best, best_run = max(
+            ((run.best, run) for run in runs if run.best is not None),
+            key=lambda pair: pair[0].score,
+            default=(None, first),
+        )
         if best is not None:
-            directory.write_best(directory.best_fields(best.board, history.elapsed_s))
-            directory.draw(best.board)
+            found_after = history.improvements[-1].elapsed_s if history.improvements else history.elapsed_s
+            board = _in_numbering_of(directory.pinned_puzzle, best_run, best.board)
+            directory.write_best(directory.best_fields(board, found_after))
+            directory.draw(board)
         islands = _islands(directory, first)
         before = first.history.other_statistics if islands else first.heartbeat.statistics
-        history.other_statistics = sum((run.heartbeat.statistics for run in runs[1:]), before)
+        others_made = [run.heartbeat.statistics for run in runs[1:]]
+        history.other_statistics = sum(others_made, before)
         state = Checkpoint(history, islands, board_log.size)
         checkpoints.save(directory.path, directory.settings.run, directory.puzzle, state)
+        figures = {"rate": 0.0, "pids": [], "min_score": first.heartbeat.min_score, "write_errors": []}
+        write_status(directory, history, sum(others_made, first.heartbeat.statistics), figures)
         directory.begin()
     return Merged(len(runs), *counts, -1 if best is None else best.score, history.elapsed_s)
+
+
+def _check_same_clues(first: RunSummary, other: RunSummary) -> None:
+    """Raises InputError unless two runs have the same clues and pinned cells, by the colours that lie there."""
+    for what, of_first, of_other in (
+        ("clues", first.puzzle.clues, other.puzzle.clues),
+        ("pinned cells", first.settings.pins, other.settings.pins),
+    ):
+        translated = translated_clues(other.puzzle, first.puzzle, of_other)
+        lying, expected = (
+            {(clue.cell, *first.puzzle.oriented[clue.oriented]) for clue in clues} for clues in (translated, of_first)
+        )
+        if lying != expected:
+            raise InputError(
+                f"has other {what} than {first.path} (clues: {other.clues}, not {first.clues}); expected the same",
+                other.path,
+            )
+
+
+def _in_numbering_of(puzzle: Puzzle, run: RunSummary, board: Board) -> Board:
+    """A board of a run as one of the merged run; the cells of clues have the clues' own pieces."""
+    carried = translate(board, run.puzzle, puzzle)
+    return carried if carried is board else normalise_clue_pieces(puzzle, carried)
 
 
 def _merged_history(runs: Sequence[RunSummary]) -> RunHistory:
@@ -131,10 +168,12 @@ def _copy_boards(
     boards = repeated = damaged = 0
     for run in runs:
         for entry in BoardLogReader(run.path, run.puzzle).read():
+            if isinstance(entry, LoggedBoard):
+                entry = replace(entry, board=_in_numbering_of(puzzle, run, entry.board))
             if not isinstance(entry, LoggedBoard) or not is_verified(entry, puzzle):
                 damaged += 1
                 continue
-            key = hashlib.blake2b(entry.board.colours(run.puzzle).tobytes(), digest_size=16).digest()
+            key = hashlib.blake2b(entry.board.colours(puzzle).tobytes(), digest_size=16).digest()
             if key in seen:
                 repeated += 1
             else:

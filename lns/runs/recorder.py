@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from instances.board import Board
-from lns.engine import FoundBoard, check_found
+from lns.engine import FoundBoard, Statistics, check_found
 from lns.islands import Archipelago
 from lns.runs import checkpoint as checkpoints
 from lns.runs.board_log import BoardLog, LoggedBoard
@@ -30,6 +30,20 @@ RATE_S = 60.0  # the rate in status.json is that of the last minute
 RETRY_S = 5.0  # after a failed write
 MAX_RECENT = 10_000  # boards remembered, so that a board found again is not logged twice
 _CHECKPOINT = "the checkpoint"  # in messages and `Recorder.write_errors`
+
+
+def write_status(directory: RunDirectory, history: RunHistory, statistics: Statistics, figures: dict[str, Any]) -> None:
+    """Write status.json; ``figures``: of the processes, see `lns.runs.run_summary.Heartbeat`."""
+    status = {
+        "schema": STATUS_SCHEMA,
+        "run": directory.settings.run,
+        "at": utc_now(),
+        "history": history.to_json(),
+        "statistics": statistics.to_json(),
+        "node_equivalents_by_part": statistics.node_equivalents_by_part(),
+        "unit": statistics.unit,
+    }
+    atomic_write(directory.path / STATUS, seal(status | figures) + "\n")
 
 
 class Recorder:
@@ -151,21 +165,14 @@ class Recorder:
         """Write status.json, the heartbeat of the run."""
         self._heartbeat_at, self._pids = time.monotonic(), set(archipelago.pids.values())
         statistics = archipelago.statistics
-        status = {
-            "schema": STATUS_SCHEMA,
-            "run": self.directory.settings.run,
-            "at": utc_now(),
-            "history": self.history.to_json(),
-            "statistics": statistics.to_json(),
-            "node_equivalents_by_part": statistics.node_equivalents_by_part(),
-            "unit": statistics.unit,
+        figures = {
             "rate": round(self._rate(archipelago), 1),
             "pids": sorted(archipelago.pids.values()),
             "cluster_workers": min(archipelago.room, archipelago.workers),
             "min_score": archipelago.min_score,
             "write_errors": self.write_errors,
         }
-        self._try(STATUS, lambda: atomic_write(self.directory.path / STATUS, seal(status) + "\n"))
+        self._try(STATUS, lambda: write_status(self.directory, self.history, statistics, figures))
 
     def _rate(self, archipelago: Archipelago) -> float:
         """Placements a second of all workers, over the last RATE_S seconds."""

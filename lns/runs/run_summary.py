@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 
+from instances.eternity2 import name_of_clues
+from instances.piece_set import set_sha256, translation
 from instances.puzzle import Puzzle
 from lns.engine import MAX_OPERATORS, Statistics
 from lns.runs import checkpoint as checkpoints
@@ -68,6 +72,12 @@ class RunSummary:
         """Name of the directory, without control characters."""
         return printable(self.path.resolve().name, 60)
 
+    @cached_property
+    def clues(self) -> str:
+        """Which clues the run has: 'none', 'official', 'starter' or how many; and how many cells are pinned."""
+        pinned = f" + {len(self.settings.pins)} pinned" if self.settings.pins else ""
+        return name_of_clues(self.puzzle) + pinned
+
     @property
     def score(self) -> int:
         """Score of the best board; -1 without one."""
@@ -118,12 +128,21 @@ class RunSummary:
         return f"{rate:,.0f}/h of {score}+" if rate >= 100 else f"{rate:.3g}/h of {score}+"
 
 
-def check_same_puzzle(first: RunSummary, other: RunSummary) -> None:
-    """Raises InputError unless two runs are of the same puzzle."""
-    if other.puzzle.sha256 != first.puzzle.sha256:
+def by_set(runs: Iterable[RunSummary]) -> list[RunSummary]:
+    """The runs, those of one set of pieces together, in the order of the first of each set."""
+    groups: dict[str, list[RunSummary]] = {}
+    for run in runs:
+        groups.setdefault(set_sha256(run.puzzle), []).append(run)
+    return [run for group in groups.values() for run in group]
+
+
+def check_same_set(first: RunSummary, other: RunSummary) -> None:
+    """Raises InputError unless two runs have the same pieces, in any numbering; clues may differ."""
+    if translation(other.puzzle, first.puzzle) is None:
         raise InputError(
             f"a run of {printable(other.puzzle.name)} (sha256 {other.puzzle.sha256[:12]}…); expected one of "
-            f"{printable(first.puzzle.name)} (sha256 {first.puzzle.sha256[:12]}…), as in {first.path}",
+            f"{printable(first.puzzle.name)} (sha256 {first.puzzle.sha256[:12]}…), as in {first.path}, or of the same "
+            "pieces in another numbering",
             other.path,
         )
 

@@ -21,7 +21,11 @@ def add_puzzle_options(parser: argparse.ArgumentParser) -> None:
         help="format of INSTANCE, such as pieces:udlr,6x12 (default: recognised by its content; "
         "`lns convert --list` lists them)",
     )  # fmt: skip
-    parser.add_argument("--clues", metavar="FILE", help="clues of INSTANCE in a file of their own, or a viewer URL")
+    parser.add_argument(
+        "--clues", metavar="FILE",
+        help="clues of INSTANCE: official or starter (those of Eternity II), none, or a file or viewer URL with clues "
+        "(default: its own; of a board that is searched anew, the official clues that it holds)",
+    )  # fmt: skip
 
 
 def add_board_options(parser: argparse.ArgumentParser, *, board: str = "BOARD", prefix: str = "") -> None:
@@ -50,10 +54,13 @@ def check_start_options(args: argparse.Namespace) -> None:
 
 
 def read_puzzle(args: argparse.Namespace, source: str) -> Document:
-    """The puzzle of INSTANCE as the options say. Raises InputError as `instances.formats.read_puzzle` does."""
+    """The puzzle of INSTANCE as the options say, for a search; a board gives its pieces and the clues that it holds.
+
+    Raises InputError as `instances.formats.read_puzzle` does.
+    """
     from instances import formats
 
-    return formats.read_puzzle(source, args.puzzle_format, args.clues)
+    return formats.read_puzzle(source, args.puzzle_format, args.clues or formats.HELD)
 
 
 def read_puzzles(args: argparse.Namespace, sources: Sequence[str], *, quiet: bool = False) -> list[Puzzle]:
@@ -73,10 +80,11 @@ def read_puzzles(args: argparse.Namespace, sources: Sequence[str], *, quiet: boo
 
 def puzzle_of_board(args: argparse.Namespace) -> tuple[Puzzle | None, tuple[str, ...]]:
     """The puzzle of --puzzle, None without it, and notes. Raises InputError for options without it."""
+    from instances import formats
     from lns_support.errors import InputError
 
     if args.puzzle is not None:
-        document = read_puzzle(args, args.puzzle)
+        document = formats.read_puzzle(args.puzzle, args.puzzle_format, args.clues)
         return document.puzzle, tuple(f"puzzle: {note}" for note in document.notes)
     if args.clues is not None or args.puzzle_format is not None:
         option = "--puzzle-format" if args.clues is None else "--clues"

@@ -11,6 +11,7 @@ from typing import Any, TextIO
 from lns_support.text import escape_controls
 
 DONE, ANSWER_IS_NO, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130  # 128 + the signal's number for other signals
+FAULT = 70  # an error that is a fault of the program (EX_SOFTWARE in sysexits.h)
 OUTPUT_CLOSED = 141  # 128 + SIGPIPE: whoever read stdout closed it before the whole answer was written
 
 

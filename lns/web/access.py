@@ -10,8 +10,8 @@ import time
 from dataclasses import dataclass, field
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-MOST_TRIES = 10
-"""Wrong passwords a minute after which no password is looked at for the rest of that minute."""
+MOST_TRIES, MOST_TRIES_IN_ALL = 10, 100
+"""Wrong passwords a minute, of an address and in all, after which no password is looked at for the rest of it."""
 _MINUTE = 60.0
 
 
@@ -50,7 +50,7 @@ class Access:
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
 
     def __post_init__(self) -> None:
-        self._wrong: list[float] = []
+        self._wrong: list[tuple[float, str]] = []
 
     @property
     def cookie(self) -> str:
@@ -67,22 +67,19 @@ class Access:
         """Whether a Host header names this server.
 
         A page of another site whose name was made to lead here (DNS rebinding) sends that name. From elsewhere only
-        numbers and the name of this machine are accepted.
+        numbers and the name of this machine are accepted, from this machine the names of `LOOPBACK` and the address
+        that the server listens on.
         """
         name, _, port = header.rpartition(":")
         if not name or not port.isdecimal() or int(port[:6]) != self.port:
             return False
         if name.lower() in LOOPBACK:
             return True
-        if is_loopback(self.host):
-            return False
-        if name.lower() in (self.host.lower(), socket.gethostname().lower()):
-            return True
         try:
-            ipaddress.ip_address(name.strip("[]"))
+            number = ipaddress.ip_address(name.strip("[]"))
+            return not is_loopback(self.host) or number == ipaddress.ip_address(self.host)
         except ValueError:
-            return False
-        return True
+            return not is_loopback(self.host) and name.lower() in (self.host.lower(), socket.gethostname().lower())
 
     def has_key(self, value: str) -> bool:
         """Whether ``value`` is the key."""
@@ -92,13 +89,14 @@ class Access:
         """Whether ``value`` is the token."""
         return hmac.compare_digest(value.encode(), self.token.encode())
 
-    def admits(self, password: str) -> bool:
-        """Whether ``password`` is the password; False after too many wrong ones in a minute."""
+    def admits(self, password: str, address: str = "") -> bool:
+        """Whether ``password``, sent from ``address``, is the password; False after too many wrong ones in a minute."""
         now = time.monotonic()
-        self._wrong = [at for at in self._wrong if now - at < _MINUTE]
-        if self.password is None or len(self._wrong) >= MOST_TRIES:
+        self._wrong = [(at, who) for at, who in self._wrong if now - at < _MINUTE]
+        of_address = sum(who == address for _, who in self._wrong)
+        if self.password is None or of_address >= MOST_TRIES or len(self._wrong) >= MOST_TRIES_IN_ALL:
             return False
         if hmac.compare_digest(password.encode(), self.password.encode()):
             return True
-        self._wrong.append(now)
+        self._wrong.append((now, address))
         return False

@@ -7,7 +7,7 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -18,7 +18,7 @@ from exact.trace import TRACED
 from instances import formats
 from instances.formats import shipped_instances
 from lns.engines import ENGINES
-from lns.web.guard import Guard, refuse
+from lns.web.guard import Guard, JSONResponse, refuse
 from lns.web.recording import colours
 from lns.web.routes import board, jobs, play, runs
 from lns.web.routes.pages import PAGES, Answer, first_page, login_form, page_of

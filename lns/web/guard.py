@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import json
+import logging
 from collections.abc import Mapping
+from typing import Any
 from urllib.parse import parse_qs, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import cookie_parser
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.requests import ClientDisconnect, cookie_parser
+from starlette.responses import JSONResponse as _JSONResponse
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lns.web.access import Access
+from lns_support.text import printable
+
+log = logging.getLogger("lns")
 
 MAX_BODY = 1_000_000
 """Bytes of a request's body."""
+MAX_FORM = 10_000
+"""Bytes of the form with the password, which is read before anybody is known."""
 MAX_HEADERS = 16_384
+MAX_FIELDS = 100  # in an address
 TOKEN_HEADER = "x-lns-token"
 OPEN_PATHS = ("/static/", "/login")
 """Without the key: scripts and styles, which hold nothing of the user's, and the form for the password."""
@@ -42,8 +52,15 @@ _HEADERS = {
 }
 
 
+class JSONResponse(_JSONResponse):
+    """JSON in ASCII: names of files that are no UTF-8, and lone surrogates of requests, cannot be sent as UTF-8."""
+
+    def render(self, content: Any) -> bytes:
+        return json.dumps(content, allow_nan=False).encode()
+
+
 class TooLarge(Exception):
-    """The body of a request has more than `MAX_BODY` bytes."""
+    """The body of a request has more bytes than it may have."""
 
 
 class Guard:
@@ -72,10 +89,14 @@ class Guard:
         if refusal is not None:
             await refusal(scope, receive, answer)
             return
+        most = _most_bytes(scope["path"])
         try:
-            await self._app(scope, _limited(receive), answer)
+            await self._app(scope, _limited(receive, most), answer)
         except TooLarge:
-            await refuse(413, f"the request has more than {MAX_BODY:,} bytes")(scope, receive, answer)
+            await refuse(413, f"the request has more than {most:,} bytes")(scope, receive, answer)
+        except ClientDisconnect:
+            client = scope["client"][0] if scope.get("client") else "somebody"
+            log.warning("a request of %s for %s ended before its body was whole", client, printable(scope["path"], 60))
 
     def _refusal(self, scope: Scope) -> Response | None:
         """The answer to a request that is refused; None for one that may go on."""
@@ -96,8 +117,10 @@ class Guard:
         length = headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > 12:
             return refuse(400, "the length of the body is no number")
-        if int(length) > MAX_BODY:
-            return refuse(413, f"the request has {int(length):,} bytes; expected at most {MAX_BODY:,}")
+        if int(length) > (most := _most_bytes(path)):
+            return refuse(413, f"the request has {int(length):,} bytes; expected at most {most:,}")
+        if scope["query_string"].count(b"&") >= MAX_FIELDS:
+            return refuse(400, f"the address has more than {MAX_FIELDS} fields")
         if path.startswith(OPEN_PATHS):
             return None
         return self._unknown(scope, headers) or self._unasked(scope, headers)
@@ -106,7 +129,7 @@ class Guard:
         """The answer to a request without the key; a key in the address becomes a cookie."""
         access = self._access
         given = cookie_parser(headers.get("cookie", "")).get(access.cookie, "")
-        query = parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=100)
+        query = parse_qs(scope["query_string"].decode("latin-1"))
         if scope["method"] == "GET" and "key" in query and access.password is None:
             if not access.has_key(query["key"][0]):
                 return refuse(403, "the key in the address is not the one of this server; it has a new one each time")
@@ -151,15 +174,19 @@ def with_key(access: Access, response: Response) -> Response:
     return response
 
 
-def _limited(receive: Receive) -> Receive:
-    """``receive`` that raises TooLarge once a body without a stated length is too long."""
+def _most_bytes(path: str) -> int:
+    return MAX_FORM if path.startswith(OPEN_PATHS) else MAX_BODY
+
+
+def _limited(receive: Receive, most: int) -> Receive:
+    """``receive`` that raises TooLarge once a body without a stated length has more than ``most`` bytes."""
     seen = 0
 
     async def limited() -> Message:
         nonlocal seen
         message = await receive()
         seen += len(message.get("body", b""))
-        if seen > MAX_BODY:
+        if seen > most:
             raise TooLarge
         return message
 

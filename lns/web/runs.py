@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from instances.eternity2 import name_of_set
+from instances.piece_set import set_sha256
 from instances.puzzle import Puzzle
 from lns import params
 from lns.params import Params
@@ -230,6 +232,9 @@ def run_facts(name: str, run: RunSummary) -> dict[str, Any]:
         "state": run.state,
         "ended": printable(run.why, 100),
         "instance": printable(run.puzzle.name, 100),
+        "set": printable(name_of_set(run.puzzle), 100),
+        "set_sha256": set_sha256(run.puzzle),
+        "clues": run.clues,
         "score": run.score,
         "max_score": run.puzzle.max_score,
         "best_at": run.best_at,

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import resource
 import socket
 import webbrowser
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any, cast
+from urllib.parse import urlencode
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from instances.formats import read
 from lns.runs.files import SETTINGS
 from lns.web.access import Access
 from lns.web.app import make_app
+from lns.web.connections import Connection, Limits
 from lns.web.routes.shared import Server
 from lns.web.runs import Runs
 from lns.web.wire import document_to_json
 from lns_support.errors import InputError
 
 DEFAULT_PORT = 8040
-SILENT_S = 20.0
-"""Seconds after which a connection without a whole request is closed."""
 MOST_CONNECTIONS = 4000
-"""Open connections; those beyond them are closed at once, so that files are left for the jobs."""
+"""Open connections, if the system allows twice as many files: some are left for the jobs."""
 _NEXT_PORTS = 20
 _MOST_FILES = 8192
 
@@ -51,7 +51,7 @@ def prepare(what: str | None, access: Access) -> Server:
         return Server(access, Runs(Path(what or ".")))
     if Path(what).is_dir():
         path = Path(what).resolve()
-        return Server(access, Runs(path.parent), start=f"/runs?name={path.name}")
+        return Server(access, Runs(path.parent), start="/runs?" + urlencode({"name": path.name}, errors="replace"))
     document = read(what)
     if document.puzzle is None:
         raise InputError("; ".join([*document.notes, "this board does not say which puzzle it is of"]), what)
@@ -107,33 +107,15 @@ def serve(server: Server, opened: socket.socket, *, browse: bool, announce: Call
     if soft < _MOST_FILES:  # a file for each open connection
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (min(_MOST_FILES, hard), hard))
+    files = min(_MOST_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    limits = Limits(min(MOST_CONNECTIONS, files // 2))
     config = uvicorn.Config(
         make_app(server), log_level="error", access_log=False, server_header=False, ws="none", lifespan="off",
-        timeout_keep_alive=20, timeout_graceful_shutdown=3, h11_max_incomplete_event_size=32_768, http=_Connection,
+        timeout_keep_alive=20, timeout_graceful_shutdown=3, h11_max_incomplete_event_size=32_768,
+        http=cast(Any, partial(Connection, limits)), backlog=files // 4,
+        proxy_headers=False,  # a client may not choose the address that it is counted under
     )  # fmt: skip
     _Uvicorn(config, server, browse, announce).run(sockets=[opened])
-
-
-class _Connection(H11Protocol):
-    """A connection that is closed if it sends no request, or if there are too many."""
-
-    _silence: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        if len(self.connections) > MOST_CONNECTIONS:
-            transport.close()
-        else:
-            self._silence = self.loop.call_later(SILENT_S, self._close_if_silent)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        if self._silence is not None:
-            self._silence.cancel()
-        super().connection_lost(exc)
-
-    def _close_if_silent(self) -> None:
-        if self.cycle is None:  # declared as if it were never None
-            self.transport.close()  # type: ignore[unreachable]
 
 
 class _Uvicorn(uvicorn.Server):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -191,10 +192,14 @@ def estimate(values: Fields, send: Send) -> Fields:
 
 def run(values: Fields, send: Send) -> Fields:
     """Search for the best board, in a run directory."""
+    from lns.api.files import read_puzzle as load_instance
     from lns.api.solving import solve
 
+    puzzle, notes = load_instance(_instance(values), clues=values["clues"] or None)
     result = solve(
-        _instance(values),
+        puzzle,
+        notes=notes,
+        start=values["file"] if values["start"] else None,
         instance=values["instance"] if isinstance(values["instance"], str) else None,
         time=values["time"],
         workers=values["workers"],
@@ -208,6 +213,15 @@ def run(values: Fields, send: Send) -> Fields:
     return {"status": result.why, "score": result.score}
 
 
+def start(values: Fields, send: Send) -> Fields:
+    """`run` in the directory that the server has made for it; without a run it is removed."""
+    try:
+        return run(values, send)
+    finally:
+        with suppress(OSError):
+            Path(values["run_dir"]).rmdir()
+
+
 def resume(values: Fields, send: Send) -> Fields:
     """Go on with a run."""
     from lns.api.solving import resume
@@ -216,16 +230,12 @@ def resume(values: Fields, send: Send) -> Fields:
     return {"status": result.why, "score": result.score}
 
 
-def _instance(values: Fields) -> Puzzle:
-    """The puzzle of a run: a shipped name, a file that the server has found below its root, or the puzzle itself."""
-    from instances.formats import load_puzzle
-
+def _instance(values: Fields) -> Puzzle | str:
+    """The puzzle of a run, or what holds it: a viewer URL, or a file that the server has found below its root."""
     given = values["instance"]
     if isinstance(given, dict):
         return read_puzzle(JsonFields({"puzzle": given}))
-    if values.get("file"):
-        return load_puzzle(str(Path(values["file"])))
-    return find_shipped(given)
+    return str(values["file"]) or find_shipped(given)
 
 
 def _puzzle_and_board(values: Fields) -> tuple[Puzzle, Board]:
@@ -251,7 +261,7 @@ TASKS: dict[str, Callable[[Fields, Send], Fields]] = {
     "windows": windows,
     "solve": solve,
     "estimate": estimate,
-    "run": run,
+    "run": start,
     "resume": resume,
     "trace": trace,
     "fill": polyominoes.fill,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from instances.board import EMPTY, Board
-from instances.formats import is_url, load_puzzle, shipped_instances
+from instances.formats import is_url, load_puzzle, shipped_instances, with_facts
 from instances.formats.base import Document, Source
 from instances.formats.registry import FORMATS, by_content, by_name
 from instances.puzzle import MAX_CELLS, Puzzle
@@ -110,14 +110,13 @@ def parse_text(text: str, puzzle: Puzzle | None = None, format: str | None = Non
     try:
         document = form.read(source)
     except InputError:
-        if puzzle is None:
+        if puzzle is None or form.holds != "board":
             raise
-    if puzzle is not None and form.holds == "board" and (document is None or document.board is None):
+    if document is None or (puzzle is not None and form.holds == "board" and document.board is None):
         document = form.read(Source(text, puzzle, source.name, option, None, find_shipped))
-    assert document is not None
     if document.puzzle is None:
         raise InputError("; ".join([*document.notes, "this is a board; expected its puzzle to be open before it"]))
-    return document
+    return with_facts(document, puzzle)
 
 
 def decode_upload(data: bytes) -> str:

@@ -75,7 +75,6 @@ def test_a_partition_there_and_back(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_graphs_are_compared_and_read_back(capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("networkx")
     Path("a.txt").write_text("# a path and a lone node\nx y\ny z\nlone\n")
     Path("b.txt").write_text("1 3\n2\n3 4\n")
     Path("c.txt").write_text("1 3\n3 4\n4 2\n")

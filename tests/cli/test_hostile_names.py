@@ -121,3 +121,23 @@ def test_a_path_that_is_no_utf8_is_shown_replaced(run_dir: Path, tmp_path: Path)
 )
 def test_controls_are_escaped_and_line_ends_stay(text: str, shown: str) -> None:
     assert escape_controls(text) == shown
+
+
+@pytest.mark.parametrize("more", [{}, {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}])
+def test_names_in_utf8_stay_what_they_are_under_an_ascii_locale(more: dict[str, str], tmp_path: Path) -> None:
+    name = "R\N{LATIN SMALL LETTER A WITH DIAERESIS}tsel"
+    shutil.copy(ROOT / "instances" / "data" / "like-e2-4x4.txt", tmp_path / f"{name}.txt")
+    shutil.copy(ROOT / "instances" / "data" / "like-e2-4x4.solution.txt", tmp_path / "board.txt")
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONPATH": str(ROOT)} | more
+
+    def said(*command: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "lns", *command], cwd=tmp_path, env=environment, capture_output=True, check=True
+        )
+        return done.stdout.decode()
+
+    said("convert", f"{name}.txt", f"{name}.json")
+    assert json.loads((tmp_path / f"{name}.json").read_text())["name"] == name
+    assert json.loads(said("verify", "board.txt", "--puzzle", f"{name}.txt", "--json"))["name"] == name
+    said("convert", "board.txt", "best.json", "--puzzle", f"{name}.txt", "--to", "best")
+    assert json.loads((tmp_path / "best.json").read_text())["instance"] == f"{name}.txt"

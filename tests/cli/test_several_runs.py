@@ -8,21 +8,26 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import lns
 from instances.board import Board
 from instances.formats import load_board, load_puzzle
+from instances.piece_set import translate
+from instances.puzzle import Clue
 from instances.verify import verify
 from lns.cli.main import main
 from lns.cli.status import table
 from lns.engine import FoundBoard, Statistics
 from lns.runs import board_log, run_log
+from lns.runs.directory import read_run
 from lns.runs.find import board_source, run_directories
 from lns.runs.history import Improvement, RunHistory
 from lns.runs.recorder import Recorder
 from lns.runs.run_summary import RELIABLE_BOARDS, load_summary
-from tests.lns.run_parts import best_of, finished_run, log_of, new_directory, small_puzzle
+from tests.instances.small_puzzles import renumbered
+from tests.lns.run_parts import best_of, finished_run, log_of, new_directory, run_for, small_puzzle
 
 
 @pytest.fixture(scope="module")
@@ -134,6 +139,17 @@ def test_merge_makes_one_run_that_goes_on(folder: Path, tmp_path: Path, capsys: 
     merged, parts = load_summary(target), [load_summary(one), load_summary(two)]
     assert merged.history.elapsed_s == pytest.approx(sum(part.history.elapsed_s for part in parts), abs=0.01)
     assert len(merged.history.sessions) == 2 and merged.state == "ended"
+    both = parts[0].heartbeat.statistics + parts[1].heartbeat.statistics
+    assert merged.heartbeat.statistics == both and both.moves > 0
+    assert merged.heartbeat.node_equivalents_by_part == both.node_equivalents_by_part()
+    best = json.loads((target / "best.json").read_text())
+    assert best["elapsed_s"] == pytest.approx(merged.history.improvements[-1].elapsed_s, abs=0.001)
+    again, third = tmp_path / "merged again", tmp_path / "third"
+    finished_run(third, name="like-e2-8x8", engine="tabu", steps=5)
+    assert main(["merge", str(third), str(target), "-o", str(again), "--json"]) == 0
+    all_three = both + load_summary(third).heartbeat.statistics
+    assert load_summary(again).heartbeat.statistics == all_three, "also of runs that are merged already"
+    capsys.readouterr()
     assert {path: path.read_bytes() for path in before} == before, "the runs are only read"
     assert main(["resume", str(target), "--time", "1h", "--steps", "1", "--quiet"]) == 0
     moves = sum((part.heartbeat.statistics for part in parts), Statistics()).moves
@@ -222,3 +238,91 @@ def test_a_full_board_log_takes_new_bests_only(
         log.close()
     assert [score for score, _ in log_of(path)] == [found[0].score, puzzle.max_score]
     assert caplog.text.count("takes new bests only") == 1
+
+
+@pytest.fixture(scope="module")
+def numberings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs of one set of pieces: as it is, in another numbering, and there with a clue."""
+    folder = tmp_path_factory.mktemp("numberings")
+    puzzle, solution = lns.generate("like-e2", width=6, seed=2)
+    other, lying = renumbered(puzzle, solution, 1)
+    first = lying.pairs()[0]
+    assert first is not None
+    for name, each in (("a", puzzle), ("b", other), ("c", other.with_clues([Clue(0, *first)]))):
+        run_for(new_directory(folder / name, each, engine="tabu"), 10)
+    return folder
+
+
+def test_runs_of_one_set_in_several_numberings_are_compared(
+    numberings: Path, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", str(numberings), "-o", str(tmp_path / "page.html"), "--json"]) == 0
+    runs = json.loads(capsys.readouterr().out)["runs"]
+    assert [run["clues"] for run in runs] == ["none", "none", "1"]
+    assert len({run["set_sha256"] for run in runs}) == 1 and len({run["instance_sha256"] for run in runs}) == 3
+    assert main(["compare", str(numberings)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split()[-1] == "clues" and [line.split()[-1] for line in lines[1:4]] == ["none", "none", "1"]
+    places = [numberings / "a", folder / "other", numberings / "b", numberings / "c"]
+    assert main(["status", *map(str, places)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["run", "a", "b", "c", "other"], "runs of one set stand together"
+    assert lines[0].split()[2] == "clues" and lines[3].split()[2] == "1"
+
+
+def test_a_board_found_in_two_numberings_is_collected_once(
+    numberings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    puzzle, entries = read_run(numberings / "a")[1], log_of(numberings / "a")
+    other = read_run(numberings / "b")[1]
+    with new_directory(tmp_path / "d", other, engine="tabu") as directory:
+        log = board_log.BoardLog(directory.path)
+        recorder = Recorder(directory, RunHistory(60.0), log, [])
+        for score, placements in entries:
+            board = translate(Board(np.frombuffer(placements, dtype=np.int32), 6, 6), puzzle, other)
+            recorder._record([(0, FoundBoard(board, score, "tabu"))])
+        log.close()
+    assert log_of(tmp_path / "d") and {*log_of(tmp_path / "d")}.isdisjoint(entries)
+    assert main(["collect", str(numberings / "a"), "--json"]) == 0
+    alone = json.loads(capsys.readouterr().out)["boards"]
+    assert main(["collect", str(numberings / "a"), str(tmp_path / "d"), "--json"]) == 0
+    both = json.loads(capsys.readouterr().out)["boards"]
+    assert both == alone and len(alone) == len({placements for _, placements in entries})
+    assert main(["collect", str(numberings), "-o", str(tmp_path / "boards"), "--top", "50", "--json"]) == 0
+    boards = json.loads(capsys.readouterr().out)["boards"]
+    assert [board["score"] for board in boards] == sorted((board["score"] for board in boards), reverse=True)
+    assert {board["clues"] for board in boards} == {"none", "1"}
+    for board in boards:
+        puzzle, found = load_board(board["file"])
+        assert puzzle.sha256 == board["instance_sha256"] and verify(puzzle, found).score == board["score"]
+
+
+def test_runs_in_two_numberings_are_merged_and_every_board_is_verified(
+    numberings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, two, target = numberings / "a", numberings / "b", tmp_path / "merged"
+    assert main(["merge", str(one), str(two), "-o", str(target), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["damaged"] == 0 and answer["score"] == max(best_of(one), best_of(two)) == best_of(target)
+    assert answer["boards"] + answer["repeated"] == len(log_of(one)) + len(log_of(two))
+    puzzle = read_run(target)[1]
+    assert puzzle == read_run(one)[1]
+    for score, placements in log_of(target):
+        assert verify(puzzle, Board(np.frombuffer(placements, dtype=np.int32), 6, 6)).score == score
+    assert main(["resume", str(target), "--time", "1h", "--steps", "1", "--quiet"]) == 0
+    capsys.readouterr()
+    assert main(["merge", str(two), str(numberings / "c"), "-o", str(tmp_path / "no")]) == 2
+    error = capsys.readouterr().err
+    assert "has other clues than" in error and "(clues: 1, not none)" in error and not (tmp_path / "no").exists()
+
+
+def test_merged_boards_have_the_clues_own_pieces_where_some_are_identical(tmp_path: Path) -> None:
+    puzzle, solution = lns.generate("uniform", width=5, colours=2, seed=3, clues=4)
+    assert len({tuple(sorted(quad)) for quad in puzzle.pieces.tolist()}) < 20, "many pieces are identical"
+    for name, each in (("a", puzzle), ("b", renumbered(puzzle, solution, 2)[0])):
+        run_for(new_directory(tmp_path / name, each, engine="tabu"), 4)
+    assert main(["merge", str(tmp_path / "a"), str(tmp_path / "b"), "-o", str(tmp_path / "c"), "--json"]) == 0
+    boards = [np.frombuffer(placements, dtype=np.int32) for _, placements in log_of(tmp_path / "c")]
+    best = load_board(str(tmp_path / "c" / "best.json"))[1].placements
+    for placements in (*boards, best):
+        assert all(placements[clue.cell] == clue.oriented for clue in puzzle.clues)

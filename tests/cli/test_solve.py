@@ -8,18 +8,21 @@ import os
 import shutil
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import lns
 from instances.board import Board
 from instances.formats import load_board, load_puzzle, viewer_url, write
 from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
 from lns.cli.main import main
 from lns.runs import recorder
+from lns.runs.directory import take_run_directory
 from lns.runs.files import seal, utc_now
 from lns.runs.lock import Holder, Lock
 from lns.runs.run_summary import load_summary
@@ -28,7 +31,7 @@ from tests.cli.run_program import ONE_WORKER, ROOT
 from tests.lns.run_parts import best_of, finished_run, log_of, new_directory
 
 FIELDS = ["schema", "instance", "instance_sha256", "width", "height", "score", "max_score", "placements", "seed",
-          "elapsed_s", "url"]  # fmt: skip
+          "elapsed_s", "url", "set_sha256", "numbering"]  # fmt: skip
 
 
 def test_a_run_leaves_a_verified_board_and_goes_on(
@@ -164,6 +167,22 @@ def test_bad_options_are_one_sentence_and_leave_nothing(
     captured = capsys.readouterr()
     assert expected in captured.err and captured.err.count("\n") == 1 and captured.out == ""
     assert not (tmp_path / "run").exists()
+
+
+def test_runs_begun_at_once_without_a_name_get_one_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    puzzle, _ = lns.generate("like-e2", width=3)
+    with ThreadPoolExecutor(10) as pool:
+        taken = list(pool.map(lambda _: take_run_directory(puzzle, tmp_path / "runs"), range(40)))
+    assert len(set(taken)) == 40 and all(path.is_dir() for path in taken)
+    monkeypatch.chdir(tmp_path)
+    assert main(["solve", "like-e2-4x4", "--params", "/does/not/exist.toml"]) == 2
+    assert len(list((tmp_path / "runs").iterdir())) == 40, "without a run its directory is removed"
+    (tmp_path / "new").mkdir()
+    monkeypatch.chdir(tmp_path / "new")
+    assert main(["solve", "like-e2-4x4", "--params", "/does/not/exist.toml"]) == 2
+    assert not list(Path().iterdir())
+    Path("runs").write_text("a file")
+    assert main(["solve", "like-e2-4x4", "--quiet"]) == 2
 
 
 @pytest.mark.slow

@@ -132,6 +132,20 @@ def test_too_little_time_is_refused_before_any_run(tmp_path, capsys):
     assert read_sealed(directory / "study.json").get("nodes") == plan.get("nodes")
 
 
+def test_the_runs_of_a_new_study_are_as_short_as_its_time_asks_for(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("tuning.session.TuningSession.run", lambda session: None)
+    arguments = ["tune", "like-e2-6x6", "--study", str(tmp_path / "s"), "--time", "3m"]
+    assert main(arguments) == 1
+    error = capsys.readouterr().err
+    assert "runs of 2.6 s instead of 10 s, so that the defaults and 6 trials fit into this session" in error
+    assert re.search("a verdict: it takes about [89] minutes .*this session has 3 minutes, for about 6 trials;", error)
+    plan = read_sealed(tmp_path / "s" / "study.json")
+    assert plan.integer("nodes", 1, 10**12) == pytest.approx(plan.number("nodes_per_s", 1e4, 1e10) * 2.6, rel=0.06)
+    assert main([*arguments[:-1], "1h"]) == 1 and main([*arguments, "--run-seconds", "1"]) == 1, "both go on with it"
+    nodes = read_sealed(tmp_path / "s" / "study.json").integer("nodes", 1, 10**12)
+    assert nodes == pytest.approx(plan.number("nodes_per_s", 1e4, 1e10), rel=0.06)
+
+
 def test_a_wrong_parameter_file_is_refused(tmp_path, capsys):
     path = tmp_path / "p.toml"
     path.write_text("[construct]\ntial = 13\n")

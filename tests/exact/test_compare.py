@@ -208,7 +208,6 @@ def test_the_list_of_solvers_and_encodings(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_isomorphic(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("networkx")
     renamed = tmp_path / "renamed.txt"
     puzzle = load_puzzle("like-e2-4x4")
     swap = {0: 0, **{colour: puzzle.colours + 1 - colour for colour in range(1, puzzle.colours + 1)}}

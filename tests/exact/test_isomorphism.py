@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import time
 from collections import Counter
 from pathlib import Path
@@ -10,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from exact.isomorphism import find_renaming, graph_of_pieces, pieces_of_graph
+from exact.isomorphism import graph_of_pieces, pieces_of_graph
 from instances.formats import write
 from instances.generate import like_e2, uniform
+from instances.piece_set import find_renaming
 from instances.puzzle import Puzzle, canonical, rotate
 from lns.cli.main import main
 from lns_support.errors import InputError
@@ -92,6 +94,25 @@ def test_mirrored_pieces_are_other_pieces() -> None:
     assert find_renaming(quads[:1], mirrored[:1]) == {1: 1, 2: 3, 3: 2}
 
 
+def test_the_command_tries_the_mirror_image(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    puzzle = like_e2(5, 5, seed=3).puzzle
+    other = renamed_and_shuffled([[a, d, c, b] for a, b, c, d in puzzle.pieces.tolist()], 1)
+    first, second = tmp_path / "a.json", tmp_path / "b.json"
+    write(first, None, puzzle, None)
+    second.write_text(json.dumps({"schema": 1, "width": 5, "height": 5, "pieces": other}))
+    assert main(["exact", "isomorphic", str(first), str(second), "--json"]) == 1  # as pieces they differ
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["isomorphic"], answer["mirrored"]) == (False, True)
+    moved = dict(map(tuple, answer["moved_pieces"]))
+    for number, quad in enumerate(puzzle.pieces.tolist(), start=1):
+        up, right, down, left = (answer["renaming"][str(colour)] for colour in quad)
+        assert canonical([up, left, down, right]) == canonical(other[moved.get(number, number) - 1])
+    assert main(["exact", "isomorphic", str(first), str(second)]) == 1
+    assert "are mirror images" in capsys.readouterr().out
+    assert main(["exact", "isomorphic", str(first), str(first), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["mirrored"] is False
+
+
 def test_puzzles_like_eternity_2() -> None:
     quads = like_e2(10, 10, seed=3).puzzle.pieces.tolist()
     assert find_renaming(quads, renamed_and_shuffled(quads, 5)) is not None
@@ -127,15 +148,12 @@ def test_a_graph_is_read_back_from_its_rotated_pieces() -> None:
         graph_of_pieces([(0, 2, 3, 1)])
 
 
-def test_the_largest_board_is_decided_by_refined_labels(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Trying nodes would take quadratic time: a quarter of an hour on this board."""
-    monkeypatch.setattr(
-        "networkx.algorithms.isomorphism.DiGraphMatcher", lambda *_, **__: pytest.fail("nodes are tried")
-    )
+def test_the_largest_board_is_decided_by_refinement_alone() -> None:
+    refinements = []
     quads = like_e2(64, 64, seed=1).puzzle.pieces.tolist()
     other = renamed_and_shuffled(quads, 1)
-    renaming = find_renaming(quads, other)
-    assert renaming is not None and len(renaming) == 91
+    renaming = find_renaming(quads, other, check=lambda: refinements.append(1))
+    assert renaming is not None and len(renaming) == 91 and len(refinements) == 1
     assert Counter(canonical([renaming[c] for c in quad]) for quad in quads) == Counter(map(canonical, other))
     at = next(i for i in range(1, len(other)) if set(other[i]).isdisjoint(other[0]))
     other[0][0], other[at][0] = other[at][0], other[0][0]  # each colour as often as before
@@ -154,3 +172,12 @@ def test_the_time_of_the_command_ends_it(side: int, tmp_path: Path, capsys: pyte
     assert time.monotonic() - began < 20.0  # the machine may be busy
     assert status == (0 if side == 4 else 2)
     assert side == 4 or "undecided after 2 s" in capsys.readouterr().err
+
+
+def test_pieces_that_may_not_be_turned_are_compared_unturned(tmp_path: Path) -> None:
+    for name, first in (("a", [1, 2, 3, 4]), ("b", [2, 3, 4, 1])):
+        puzzle = Puzzle(np.array([first, [5, 4, 6, 2]]), 2, 1, framed=False, turns=False)
+        write(tmp_path / f"{name}.json", None, puzzle, None)
+    a, b = str(tmp_path / "a.json"), str(tmp_path / "b.json")
+    assert main(["exact", "isomorphic", a, a]) == 0
+    assert main(["exact", "isomorphic", a, b]) == 1  # the same if they were turned

@@ -31,6 +31,7 @@ def text_in(name: str) -> str:
     return render(name, puzzle, board if name in HOLDS_BOARD else None)[0]
 
 
+SAID_TWICE = ("solution", "cells", "clues", "meta-board")  # the same board twice is one board, unless a line differs
 TEXTS = {name: text_in(name) for name in FORMATS}
 
 
@@ -88,7 +89,8 @@ def undecodable_files(name: str, text: str) -> Iterator[Case]:
     ):  # the url of a best.json is then read; others stay as they are
         yield Case(f"{name}-first-byte-lost", data[1:] if name != "url" else data.replace(b"e", b"E"), board)
     if not other_size:
-        yield Case(f"{name}-twice", data + data if name != "url" else data.replace(b"board_edges=", b"x="), board)
+        again = data[: data.rstrip().rindex(b"\n") + 1] if name in SAID_TWICE else data
+        yield Case(f"{name}-twice", data + again if name != "url" else data.replace(b"board_edges=", b"x="), board)
 
 
 def broken_lines(name: str, text: str) -> Iterator[Case]:
@@ -223,12 +225,13 @@ def shapes() -> Iterator[Case]:
 def broken_json(name: str, good: dict[str, Any]) -> Iterator[Case]:
     """Each field missing, and with a value of each wrong type."""
     board = name in HOLDS_BOARD
-    optional = {"json": {"name", "clues"}, "best": set()}[name]
+    optional = {"json": {"name", "clues"}, "best": {"set_sha256", "numbering"}}[name]
     wrong: list[Any] = [None, True, -1, 1.5, 10**30, "\x1b[2J", [], {}, [[[[]]]], "x" * 300_000]
     allowed = {
         ("best", "instance"): ("\x1b[2J",),
         ("best", "elapsed_s"): (1.5,),
         ("best", "seed"): (10**30,),
+        ("best", "numbering"): ([],),
         ("json", "name"): ("\x1b[2J",),
         ("json", "clues"): ([],),
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -112,3 +114,30 @@ def boards(draw: st.DrawFn, square: bool = False) -> tuple[Puzzle, Board]:
     for cell in draw(st.lists(st.integers(0, puzzle.cells - 1), max_size=4)):
         placements[cell] = draw(st.integers(-1, 4 * puzzle.cells - 1))
     return puzzle, Board(placements, puzzle.width, puzzle.height)
+
+
+def renumbered(puzzle: Puzzle, board: Board, seed: int) -> tuple[Puzzle, Board]:
+    """The same set of pieces, clues and board in another numbering of pieces and colours, listed in other rotations."""
+    rng = np.random.default_rng(seed)
+    colours = sorted(set(puzzle.pieces.ravel().tolist()) - {0})
+    names = np.zeros(max([0, *colours]) + 1, dtype=np.int32)
+    names[colours] = rng.permutation(len(colours)) + 1
+    count = puzzle.piece_count
+    number, turns = rng.permutation(count), rng.integers(0, 4, count) * puzzle.turns
+    pieces = np.empty((count, 4), dtype=np.int32)
+    for piece in range(count):
+        pieces[number[piece]] = np.roll(names[puzzle.pieces[piece]], turns[piece])
+
+    def other(piece: int, rotation: int) -> tuple[int, int]:
+        return int(number[piece]), int(rotation - turns[piece]) % 4
+
+    pairs = board.without_blanks(puzzle).pairs()
+    return (
+        replace(
+            puzzle,
+            pieces=pieces,
+            clues=tuple(Clue(clue.cell, *other(clue.piece, clue.rotation)) for clue in puzzle.clues),
+            name=f"{puzzle.name}-renumbered",
+        ),
+        Board.from_pairs([pair and other(*pair) for pair in pairs], board.width, board.height).with_blanks(puzzle),
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from instances.board import Board
 from instances.formats import read, viewer_url
+from instances.formats.reading import parse
 from lns_support.errors import InputError
 from tests.instances.hostile_files import BARE, HOLDS_BOARD, TEXTS, URL
 from tests.instances.small_puzzles import planted
@@ -47,6 +49,17 @@ def test_damaged_bytes_raise_nothing_but_input_errors(name: str, tmp_path: Path)
             refusals += 1
             assert error.source == str(path) and error.message and str(error).isprintable()
     assert refusals > 100
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_digit_that_is_no_number_raises_nothing_but_input_errors(name: str) -> None:
+    """`str.isdigit` calls a superscript a digit, `int` does not."""
+    text = TEXTS[name]
+    digits = [at for at, letter in enumerate(text) if letter in "0123456789"]
+    for at in digits[:: max(1, len(digits) // 40)]:
+        for other in ("²", "٣", "①", "1²"):
+            with contextlib.suppress(InputError):
+                parse(text[:at] + other + text[at + 1 :], puzzle=BARE if name in HOLDS_BOARD else None)
 
 
 def test_damaged_urls_as_arguments_raise_nothing_but_input_errors() -> None:

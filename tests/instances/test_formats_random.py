@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from instances.formats import load_puzzle, read
 from lns_support.errors import InputError
-from tests.fuzz_formats import guess, mutated, mutation, originals, round_trip
+from tests.fuzz_formats import guess, mutated, mutation, originals, round_trip, vanished
 
 SEEDS = st.integers(0, 2**32)
 QUICK = settings(
@@ -37,6 +37,12 @@ def test_damaged_files_are_read_or_refused(tmp_path: Path, seed: int) -> None:
     chance, files = random.Random(seed), originals()
     data = mutated(chance.choice(files), files, chance)
     assert mutation(data, tmp_path / "damaged.txt", load_puzzle("like-e2-16x16")) in ("read", "refused")
+
+
+@QUICK
+@given(SEEDS)
+def test_no_line_vanishes(seed: int) -> None:
+    assert not vanished(seed)
 
 
 def test_huge_files_and_devices_are_refused_at_once(tmp_path: Path) -> None:

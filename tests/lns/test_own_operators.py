@@ -133,7 +133,7 @@ def test_later_operators_do_not_change_a_run(tmp_path: Path) -> None:
         ("mine-colorpairs", own_block, "an operator 'mine-colorpairs' exists already"),
         ("no spaces", own_block, "'no spaces' is no name of an operator; expected at most 40 letters"),
         ("x" * 41, own_block, "is no name of an operator"),
-        ("other", 3, "operator 'other' is a int; expected a function"),
+        ("other", 3, r"function is 3 \(int\); expected a function"),
     ],
 )
 def test_names_that_clash_are_refused(name: str, function: Any, message: str) -> None:

@@ -141,6 +141,51 @@ def test_waiting_processes_compile_at_once_where_machine_code_cannot_be_written(
     assert [output(each) for each in (first, *others)] == [["26"]] * 3
 
 
+READ_ONLY = """
+import errno, os, sys, tempfile
+from pathlib import Path
+def refuse(event, arguments):
+    writes = event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
+    if writes or event in ("os.mkdir", "os.rename", "os.remove"):
+        path = os.path.abspath(str(arguments[0]))
+        if any(path.startswith(folder) for folder in {folders!r}) and not path.startswith({but!r}):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), path)
+sys.addaudithook(refuse)  # it binds root too
+os.environ |= {environment!r}
+"""
+
+
+def test_a_warm_cache_is_read_where_it_cannot_be_written(demo: Path) -> None:
+    root = demo.parent.parent
+    signal(demo, "go")
+    assert output(slow(demo)) == ["compiles", "26"]
+    before = sorted((root / "cache").rglob("*"))
+    elsewhere = {"XDG_CACHE_HOME": str(root / "home"), "TMPDIR": str(root)}
+    read_only = READ_ONLY.format(folders=[str(root / "cache")], but="-", environment=elsewhere)
+    assert output(slow(demo, before=read_only)) == ["26"]
+    program = "from lns_support.kernel_cache import is_compiled; from exact.demo import kernel as k; "
+    assert output(process(demo, f"{read_only}\n{program}print(is_compiled(k.__name__))")) == ["True"]
+    assert sorted((root / "cache").rglob("*")) == before
+    path = demo / "kernel.py"
+    path.write_text(path.read_text() + "# another line\n")  # what is not in the warm cache goes to the next place
+    assert output(slow(demo, before=read_only)) == ["compiles", "26"]
+    assert output(slow(demo, before=read_only)) == ["26"]
+    assert list((root / "home").rglob("*.nbc")) and sorted((root / "cache").rglob("*")) == before
+
+
+def test_nothing_is_left_in_the_working_directory_where_nothing_else_can_be_written(demo: Path) -> None:
+    """Python's last resort for temporary files is the working directory."""
+    root = demo.parent.parent
+    signal(demo, "go")
+    before = sorted(root.iterdir())
+    environment = {"NUMBA_CACHE_DIR": "/nowhere/1", "XDG_CACHE_HOME": "/nowhere/2"}
+    read_only = READ_ONLY.format(folders=["/"], but=str(root), environment=environment)
+    for _ in range(2):
+        assert output(slow(demo, before=read_only)) == ["compiles", "26"]
+    assert sorted(root.iterdir()) == before
+    assert output(slow(demo, before=read_only.replace(repr(str(root)), "'/nowhere/3'"))) == ["compiles", "26"]
+
+
 @locks
 def test_a_process_that_is_killed_while_it_compiles_releases_the_lock(demo: Path) -> None:
     first = slow(demo)

@@ -11,7 +11,12 @@ from typing import NamedTuple
 import numba
 import numpy as np
 from numba.core import config, dispatcher
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+    UserProvidedCacheLocator,
+)
 
 from lns_support import jit
 
@@ -35,6 +40,9 @@ def test_the_cap_of_the_version_covers_what_is_installed_and_locked() -> None:
 def test_the_private_parts_of_numba_that_are_used_exist() -> None:
     for name in ("cache_path", "load_overload", "save_overload", "flush"):
         assert hasattr(FunctionCache, name)
+    assert FunctionCache._impl_class is CompileResultCacheImpl
+    assert UserProvidedCacheLocator in CompileResultCacheImpl._locator_classes
+    assert hasattr(UserProvidedCacheLocator, "ensure_cache_path")
     cache = FunctionCache(test_the_private_parts_of_numba_that_are_used_exist)
     assert isinstance(cache._impl.filename_base, str)
     assert isinstance(cache._cache_file, IndexDataCacheFile) and Path(cache._cache_file._index_path).suffix == ".nbi"

@@ -16,6 +16,7 @@ from lns.cli.main import main
 from lns.params import from_dict
 from lns.runs.files import seal
 from tests.tuning.made_up import REQUEST, searched
+from tuning.objective import Trace
 from tuning.plan import StudyRequest
 from tuning.study import open_study
 
@@ -39,7 +40,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalW
 )
 def test_a_study_of_something_else_is_refused(tmp_path, requested, sentence):
     path = tmp_path / "s"
-    open_study(path, REQUEST)
+    study = open_study(path, REQUEST)
+    study.run_store.add(study.key(study.base, study.pairs[0]), Trace(((40, 1),), 4000, False, 10.0, 10.0))
     open_study(path, REQUEST)
     with pytest.raises(InputError, match=sentence):
         open_study(path, requested)

@@ -218,6 +218,18 @@ def test_too_short_a_session_is_said_once_and_with_the_minutes_that_are_needed(m
     assert [sessions.in_minutes(seconds) for seconds in (39.2, 1201, 12600)] == ["40 s", "21 minutes", "3.5 hours"]
 
 
+def test_a_study_without_any_run_takes_new_settings_of_its_runs(made_up, tmp_path):
+    first = open_study(tmp_path / "s", REQUEST).plan
+    wider = replace(REQUEST, pairs=first.pairs + 3, held_out=first.held_out + 5, nodes=2 * first.nodes)
+    study = open_study(tmp_path / "s", wider)
+    assert (study.plan.pairs, study.plan.held_out) == (first.pairs + 3, first.held_out + 5)
+    assert study.plan.nodes == 2 * first.nodes and len(study.pairs) == first.pairs + 3
+    study.run_store.add(study.key(study.base, study.pairs[0]), Trace(((40, 1),), 4000, False, 10.0, 10.0))
+    with pytest.raises(InputError, match="--pairs asks for"):
+        open_study(tmp_path / "s", REQUEST)
+    assert open_study(tmp_path / "s", wider).plan == study.plan
+
+
 def test_only_workers_that_die_in_a_row_end_a_session(made_up, tmp_path):
     study = open_study(tmp_path / "s", REQUEST)
     session = sessions.TuningSession(study, 2, None, None, print)

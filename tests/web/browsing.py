@@ -55,16 +55,23 @@ def swapped(board: Board, one: int, other: int) -> Board:
 
 
 @contextlib.contextmanager
-def served(root: Path, *what: str) -> Iterator[Site]:
-    """A server of `lns web` in a directory, in a process of its own, which must end in order."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "lns", "web", *what, "--port", "0"],
-        cwd=root,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
+def served(root: Path, *what: str, changed: str = "", password: str = "", said: Path | None = None) -> Iterator[Site]:
+    """A server of `lns web` in a directory, in a process of its own, which must end in order.
+
+    ``changed`` is Python that the process runs first, ``said`` gets its stderr.
+    """
+    imports = "import sys\nfrom lns.cli.main import main\nfrom lns.web import connections, server"
+    program = f"{imports}\n{changed}\nsys.exit(main())"
+    starts = ("-c", program) if changed else ("-m", "lns")
+    with (said or Path(os.devnull)).open("w") as errors:
+        process = subprocess.Popen(
+            [sys.executable, *starts, "web", *what, "--port", "0"],
+            cwd=root,
+            env=os.environ | {"PYTHONPATH": str(ROOT), "LNS_WEB_PASSWORD": password},
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        )
     assert process.stdout is not None
     try:
         yield Site(root, process.stdout.readline().split()[-1], process.pid)

@@ -1,17 +1,29 @@
-"""Hostile requests against a server on a real socket: what they are, and what the server answers."""
+"""Hostile requests and slow clients of a server on a real socket: what they are, and what the server answers."""
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import itertools
 import json
+import random
 import socket
+import struct
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
 
+import lns
+from exact.polyominoes.shapes import NO_WEIGHT
 from lns.web.app import CHANGES, READS
+from lns.web.routes.jobs import JOB_KINDS
 from lns.web.routes.pages import PAGES
+from tests.instances.hostile_files import TEXTS
+from tests.web.page import fields
 
 MARKUP = "<script>alert(1)</script>"
 OUTSIDE = (
@@ -59,12 +71,18 @@ def request(target: Target, method: str, path: str, body: bytes = b"", headers: 
     return "\r\n".join([f"{method} {path} HTTP/1.1", *lines, "connection: close", "", ""]).encode() + body
 
 
-def exchange(target: Target, content: bytes) -> bytes:
-    """Send bytes; all that comes back until the server closes the connection."""
-    with socket.create_connection(("127.0.0.1", target.port), timeout=_TIMEOUT_S) as connection:
+def connect(target: Target, address: str = "127.0.0.1") -> socket.socket:
+    """A connection from an address of this machine."""
+    return socket.create_connection(("127.0.0.1", target.port), timeout=_TIMEOUT_S, source_address=(address, 0))
+
+
+def exchange(target: Target, content: bytes, *, whole: bool = False) -> bytes:
+    """Send bytes, after which nothing comes if they are not ``whole``; all that comes back until the server closes."""
+    with connect(target) as connection:
         try:
             connection.sendall(content)
-            connection.shutdown(socket.SHUT_WR)
+            if not whole:
+                connection.shutdown(socket.SHUT_WR)
         except OSError:
             pass  # it was closed before all was sent
         parts = []
@@ -132,13 +150,183 @@ def attack(target: Target, secret: str) -> Answers:
     for content in requests(target):
         answer = exchange(target, content)
         head, _, body = answer.partition(b"\r\n\r\n")
-        status = int(head.split()[1]) if head.startswith(b"HTTP/1.1 ") else 0
+        status = status_of(answer)
         answers.by_status[status] = answers.by_status.get(status, 0) + 1
         first = content[:120].decode(errors="replace").splitlines()[0]
         markup = b"content-type: text/html" in head.lower() and MARKUP.encode() in body
         if 0 < status < 400 or status >= 500 or secret.encode() in answer or markup:
             answers.wrong.append(f"{first}: {status} {body[:80]!r}")
     return answers
+
+
+def status_of(answer: bytes) -> int:
+    """The status of an answer, 0 if there is none."""
+    return int(answer.split()[1]) if answer.startswith(b"HTTP/1.1 ") else 0
+
+
+# -- at random ---------------------------------------------------------------------------------------------------------
+
+ODD_VALUES: tuple[Any, ...] = (
+    None, True, -1, 0, 1, 3, 1.5, 1e308, float("nan"), float("inf"), 10**30, 2**63, "", "x", "\ud800", "\0", "²", "٣",
+    "../secret.txt", MARKUP, "x" * 3000, [], [[]], [None], {}, {"width": 2}, {"": ""}, "like-e2-5x5", "best", "json",
+)  # fmt: skip
+ODD_BYTES = (
+    b"\r\n", b"\n", b"\0", b"\xb2", b"\xff\xfe", b"\xed\xa0\x80", b"%", b"%00", b"%ff", b"&a=b" * 200, b":", b"9" * 30,
+    b"-1", b"x" * 9000, b"\x80", b"{" * 2000, b"\t", b" HTTP/1.1", b"transfer-encoding: chunked\r\n",
+)  # fmt: skip
+ODD_LETTERS = ("²", "٣", "\ud800", "\0", "é", "9", "-", "\n", " ", ",", "{", "[", "\u202e", "99999999", "_")
+NO_JOBS = """
+from lns.web.jobs import Jobs
+from lns_support.errors import InputError
+async def start(*_, **__):
+    raise InputError("no job is started here")
+Jobs.start = start
+"""
+"""What a server runs first so that requests which happen to be right start nothing."""
+
+
+def right_requests(rng: random.Random) -> dict[str, dict[str, Any]]:
+    """Requests that the server would grant, by address; those for jobs too."""
+    both = copy.deepcopy(rng.choice(_games()))
+    name, job = rng.choice(list(TEXTS)), rng.choice(list(JOB_KINDS))
+    of_job = {
+        "target": None, "cells": [0, 1], "height": 2, "width": 2, "nodes": 5, "solver": "colorpairs", "most": 9,
+        "page": False, "text": "aab\nabb\n", "weight": NO_WEIGHT, "placed": 3, "seed": 3, "time": 1,
+    }  # fmt: skip
+    cut = dict.fromkeys(("smallest", "largest", "longest", "thinnest"))
+    return {
+        "document": {"text": TEXTS[name], "known": rng.choice(("", "yes")), "format": rng.choice(("", name)), **both},
+        "render": {**both, "format": rng.choice(("svg", "url", *TEXTS))},
+        "check": both,
+        "game": {"shape": rng.choice(("square", "triangle")), "width": 3, "height": 3, "side": 3, "colours": 4},
+        "polyomino/read": {"text": "aab\nabb\n"},
+        "polyomino/cut": {"width": 4, "height": 4, "seed": 1, "pieces": 3, "distinct": False, **cut},
+        "job": {"kind": job, **both, **of_job},
+        "job/stop": {"id": "x"},
+        "run/start": {"instance": rng.choice((both["puzzle"], "like-e2-5x5", "x")), "params": {"search": {}}, "time": 1,
+                      "workers": 1, "seed": 1, "engine": "lns", "target": None},
+        "run/resume": {"name": "x", "time": 1, "workers": 1},
+        "run/stop": {"name": "x"},
+        "run/estimate": {"name": "x", "time": 3},
+    }  # fmt: skip
+
+
+@cache
+def _games() -> list[dict[str, Any]]:
+    """Puzzles of several kinds and their boards, as a page sends them."""
+    made = [lns.generate(kind, width=3, seed=2) for kind in ("like-e2", "tetravex", "unframed")]
+    return [fields(puzzle, board) for puzzle, board in (*made, lns.generate("triangle", side=3, seed=2))]
+
+
+def damage(rng: random.Random, values: dict[str, Any]) -> None:
+    """Make one value of a request, or of an object or list in it, odd or absent."""
+    place: Any = values
+    while place:
+        key = rng.choice(list(place) if isinstance(place, dict) else range(len(place)))
+        found = place[key]
+        if isinstance(found, dict | list) and rng.random() < 0.6:
+            place = found
+            continue
+        match found:
+            case str() if found and rng.random() < 0.6:
+                at = rng.randrange(len(found))
+                place[key] = found[:at] + rng.choice(ODD_LETTERS) + found[at + rng.randrange(2) :]
+            case int() if rng.random() < 0.6:
+                place[key] = found + rng.choice((-1, 1, -10, 10, 1000, 10**9, 2**40, 0.5))
+            case _ if rng.random() < 0.2:
+                del place[key]
+            case _:
+                place[key] = rng.choice(ODD_VALUES)
+        return
+
+
+def odd_request(target: Target, rng: random.Random) -> bytes:
+    """A request of a page, its values, its bytes, or neither, changed at random."""
+    method = rng.choice((*["GET"] * 4, *["POST"] * 14, "HEAD", "PUT", "get", "BREW", ""))
+    if method == "GET":
+        path = rng.choice([*(f"/{page}" for page in PAGES), *(f"/api/{name}" for name in READS), "/login", "/static/x"])
+        names = rng.choices(("name", "id", "first", "count", "key"), k=rng.randrange(3))
+        query = "&".join(
+            f"{name}={rng.choice(('1', '-1', '%b2', '%ED%A0%80', '%00', '%', MARKUP, '.'))}" for name in names
+        )
+        content = request(target, method, f"{path}?{query}")
+    else:
+        path, values = rng.choice(list(right_requests(rng).items()))
+        for _ in range(rng.choice((1, 1, 2))):
+            damage(rng, values)
+        coding = rng.choice(("utf-8", "utf-8", "utf-8", "utf-16", "utf-32"))
+        content = request(target, method, f"/api/{path}", json.dumps(values).encode(coding))
+    changed = bytearray(content)
+    for _ in range(rng.choice((0, 0, 0, 1, 3))):
+        at = rng.randrange(len(changed))
+        changed[at : at + rng.choice((0, 0, 1, 5))] = rng.choice(ODD_BYTES)
+    return bytes(changed)
+
+
+def drop(target: Target, content: bytes, rng: random.Random) -> None:
+    """Send a part of a request and leave, in order or by a reset."""
+    with connect(target) as connection:
+        if rng.random() < 0.5:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        with contextlib.suppress(OSError):
+            connection.sendall(content[: rng.randrange(len(content))])
+
+
+def attack_at_random(target: Target, count: int, seed: str, secret: str) -> Answers:
+    """Send odd requests, a fifth of them dropped before their end; every hundredth time a page must be answered."""
+    rng, answers = random.Random(seed), Answers()
+    for number in range(count):
+        content = odd_request(target, rng)
+        if number % 5 == 0:
+            drop(target, content, rng)
+            continue
+        answer = exchange(target, content)
+        status = status_of(answer)
+        answers.by_status[status] = answers.by_status.get(status, 0) + 1
+        markup = b"content-type: text/html" in answer.lower() and MARKUP.encode() in answer
+        if status >= 500 or secret.encode() in answer or markup:
+            answers.wrong.append(f"{content[:3000]!r}: {answer[:300]!r}")
+        if number % 100 == 0 and (said := status_of(exchange(target, request(target, "GET", "/runs")))) != 200:
+            answers.wrong.append(f"a page is answered by {said}")
+    return answers
+
+
+# -- slowly ------------------------------------------------------------------------------------------------------------
+
+
+def slow_starts(target: Target) -> dict[str, bytes]:
+    """By kind of slow client what it sends before it sends, and reads, nothing more."""
+    begun = b"x" * 1000
+    whole = request(target, "GET", "/static/common.js").replace(b"connection: close\r\n", b"")
+    known_to_nobody = {"cookie": "", "x-lns-token": "", "content-length": "9000"}
+    return {
+        "silent": b"",
+        "half of a header": b"GET /runs HTTP/1.1\r\nhost: ",
+        "half of a login": request(target, "POST", "/login", begun, known_to_nobody),
+        "half of an upload": request(target, "POST", "/api/document", begun, {"content-length": "900000"}),
+        "half of what is refused": request(target, "POST", "/api/document", begun, known_to_nobody),
+        "half of a chunk": request(target, "POST", "/login", b"ff\r\nx", {"transfer-encoding": "chunked"}).replace(
+            b"content-length: 5\r\n", b""
+        ),
+        "half of a second request": whole + b"GET /runs HTTP/1.1\r\n",
+        "reads nothing": whole.replace(b"common.js", b"vendor/uplot.js") * 40,
+    }
+
+
+def slow_client(target: Target, start: bytes, address: str = "127.0.0.1") -> socket.socket:
+    """A connection that has sent a part, or that does not read."""
+    connection = connect(target, address)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.setblocking(False)
+    with contextlib.suppress(OSError):  # the server reads no more, or has closed it
+        connection.send(start)
+    return connection
+
+
+def open_sockets(pid: int) -> int:
+    """Sockets of a process."""
+    files = Path(f"/proc/{pid}/fd")
+    return sum(str(file.readlink()).startswith("socket:") for file in files.iterdir() if file.is_symlink())
 
 
 def answer_time(target: Target, streams: int, idle: int, half: int) -> tuple[float, dict[int, int]]:

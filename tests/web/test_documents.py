@@ -60,6 +60,12 @@ def test_a_viewer_url_is_read_with_its_board(page: Page, small: tuple[Puzzle, Bo
     assert (found["score"], found["placed"]) == (verify(puzzle, board).score, 25)
 
 
+@pytest.mark.parametrize("text", ['{"schema": 1, "width": 5}', '{"pieces": 3}', "1 2 3\n", "["])
+def test_a_damaged_puzzle_is_refused_also_while_one_is_open(page: Page, small: tuple[Puzzle, Board], text: str) -> None:
+    alone = page.sentence("/api/document", {"text": text})
+    assert page.sentence("/api/document", {"text": text, "known": "yes", **fields(*small)}) == alone
+
+
 def test_a_solution_list_needs_its_puzzle(page: Page, small: tuple[Puzzle, Board]) -> None:
     puzzle, board = small
     text, _ = formats.render("solution", puzzle, board)

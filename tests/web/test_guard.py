@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import json
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
+import lns
 from lns.web import guard
 from lns.web.access import Access, is_loopback
 from lns.web.app import CHANGES, READS
 from lns.web.routes.pages import PAGES
-from tests.web.page import SITE, Page
+from tests.web.page import SITE, Page, fields
 
 
 @pytest.fixture
@@ -161,6 +164,29 @@ def test_a_server_for_others_asks_for_the_password(tmp_path: Path) -> None:
     assert page.get("/runs").status_code == 200
 
 
+def test_an_address_or_a_form_of_many_fields_is_no_fault(tmp_path: Path) -> None:
+    page = Page(tmp_path, password="long enough", host="0.0.0.0")
+    assert page.client.post("/login", content="a=b&" * 50 + "password=wrong").status_code == 403
+    assert "100 fields" in page.get("/runs?" + "a=b&" * 100).json()["error"]
+    assert page.client.post("/login", content="x" * (guard.MAX_FORM + 1)).status_code == 413
+
+
+def test_half_of_a_character_is_refused_in_a_sentence(page: Page) -> None:
+    headers = {"x-lns-token": page.access.token, "origin": SITE}
+    made = lns.generate("like-e2", width=3)
+    body = {"kind": "solve", "solver": "x\ud800", "time": 1, **fields(made.puzzle, made.solution)}
+    answer = page.client.post("/api/job", content=json.dumps(body), headers=headers)
+    assert answer.status_code == 400 and "x\ud800" in answer.json()["error"]
+
+
+def test_who_tries_passwords_keeps_no_other_address_out() -> None:
+    access = Access("0.0.0.0", 1, password="long enough")
+    assert not any(access.admits("wrong", "10.0.0.1") for _ in range(20))
+    assert not access.admits("long enough", "10.0.0.1") and access.admits("long enough", "10.0.0.2")
+    assert not any(access.admits("wrong", f"10.0.1.{host}") for host in range(200))
+    assert not access.admits("long enough", "10.0.0.2"), "too many in all"
+
+
 def test_passwords_cannot_be_tried_without_end() -> None:
     access = Access("0.0.0.0", 1, password="long enough")
     assert not any(access.admits("wrong") for _ in range(20))
@@ -171,6 +197,13 @@ def test_names_of_a_server_for_others() -> None:
     access = Access("0.0.0.0", 8040, password="long enough")
     assert access.knows_host("192.168.1.7:8040") and access.knows_host("[fe80::1]:8040")
     assert not access.knows_host("evil.example:8040")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.2", "::1", "127.0.0.1", "localhost"])
+def test_the_printed_address_is_answered(tmp_path: Path, host: str) -> None:
+    access = Access(host, 8040)
+    assert access.knows_host(urlsplit(access.address).netloc)
+    assert not access.knows_host("127.0.0.3:8040") and not access.knows_host("evil.example:8040")
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,17 @@ import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import lns
 from lns.params import Params
 from lns.runs.files import CHECKPOINT, LOG, PARAMETERS, SETTINGS
+from lns.web.jobs import Jobs
 from lns.web.runs import LogLines, Runs
 from lns_support.errors import InputError
+from tests.web.page import Page
 
 
 def make(folder: Path, modified: int) -> None:
@@ -38,6 +41,43 @@ def test_runs_are_found_in_folders_the_newest_first_and_no_link_is_followed(tmp_
         with pytest.raises(InputError):
             runs.path(name)
     assert [run["state"] for run in runs.facts()] == ["unreadable"] * 2
+
+
+def test_a_run_whose_name_is_no_utf8_hides_no_other(tmp_path: Path) -> None:
+    make(tmp_path / "plain", 1)
+    make(tmp_path / os.fsdecode(b"odd\xff"), 2)
+    page = Page(tmp_path)
+    names = [run["name"] for run in page.get("/api/runs").json()["runs"]]
+    assert names == ["odd\udcff", "plain"]
+
+
+def test_two_starts_of_a_page_get_a_directory_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Started:
+        id = "1"
+
+    async def start(*_: Any, **__: Any) -> Started:
+        return Started()
+
+    monkeypatch.setattr(Jobs, "start", start)
+    page = Page(tmp_path)
+    asked = {
+        "instance": "like-e2-5x5",
+        "params": {},
+        "time": 1,
+        "workers": 1,
+        "seed": 1,
+        "engine": "lns",
+        "target": None,
+    }
+    names = [page.answer("/api/run/start", asked)["run"] for _ in range(2)]
+    assert names[0] != names[1] and all((tmp_path / name).is_dir() for name in names)
+
+    async def refuse(*_: Any, **__: Any) -> Started:
+        raise InputError("as many as may run")
+
+    monkeypatch.setattr(Jobs, "start", refuse)
+    assert "as many" in page.sentence("/api/run/start", asked)
+    assert len(list((tmp_path / "runs").iterdir())) == 2
 
 
 def test_pages_that_ask_at_once_get_the_same_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from instances import formats
 from instances.draw import svg
+from lns.web.guard import JSONResponse
 from lns.web.routes.shared import Handler, Server, json_fields
 from lns.web.wire import (
     MAX_TEXT,

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from exact.registry import find_solver
 from exact.trace import TRACED
 from lns.web import polyominoes
+from lns.web.guard import JSONResponse
 from lns.web.jobs import MAX_SECONDS
 from lns.web.routes.shared import Handler, Server, json_fields, number_in_address, stream
 from lns.web.wire import puzzle_to_json, read_board, read_cells, read_puzzle

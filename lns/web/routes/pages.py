@@ -90,8 +90,9 @@ def login_form(server: Server) -> Answer:
         if access.password is None:
             return RedirectResponse("/", 303)
         if request.method == "POST":
-            form = parse_qs((await request.body()).decode("latin-1"), max_num_fields=5)
-            if access.admits(form.get("password", [""])[0]):
+            form = parse_qs((await request.body()).decode("latin-1"))
+            address = request.client.host if request.client else ""
+            if access.admits(form.get("password", [""])[0], address):
                 return with_key(access, RedirectResponse("/", 303))
             await asyncio.sleep(0.5)
             wrong = "This is not the password, or there were too many wrong ones in the last minute."

@@ -8,11 +8,12 @@ from functools import partial
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from exact.polyominoes.levels import find_level
 from lns.api.files import generate
 from lns.web import polyominoes
+from lns.web.guard import JSONResponse
 from lns.web.routes.shared import Handler, Server, json_fields
 from lns.web.wire import board_to_json, puzzle_to_json
 from lns_support.errors import InputError

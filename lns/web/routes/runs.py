@@ -7,23 +7,27 @@ import dataclasses
 import json
 import os
 from collections.abc import AsyncGenerator
-from pathlib import Path
+from contextlib import suppress
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from instances import formats
 from instances.formats import shipped_instances
+from lns.api.files import PuzzleSource
+from lns.api.files import read_puzzle as load_instance
 from lns.params import Params, from_dict, to_dict
-from lns.runs.directory import new_run_directory
+from lns.runs.directory import take_run_directory
 from lns.runs.files import STOP, open_regular
 from lns.runs.run_summary import load_summary
+from lns.web.guard import JSONResponse
 from lns.web.routes.shared import Handler, Server, json_fields, number_in_address, stream
 from lns.web.runs import LOOK_S
-from lns.web.wire import find_shipped, puzzle_to_json, read_puzzle
+from lns.web.wire import MAX_TEXT, find_shipped, puzzle_to_json, read_puzzle
 from lns_support.cores import max_workers
 from lns_support.errors import InputError
+from lns_support.text import printable
 
 EVERY_S = 1.0
 """Seconds between two updates of a run."""
@@ -109,21 +113,30 @@ async def get_params(server: Server, request: Request) -> Response:
 async def start_run(server: Server, request: Request) -> Response:
     """Start a search in a new run directory below the root."""
     fields = await json_fields(request)
-    values: dict[str, Any] = {"file": ""}
+    clues = fields.text("clues", 300, default="")
+    values: dict[str, Any] = {
+        "file": "",
+        "clues": clues if clues in ("", *formats.CLUE_WORDS) else str(server.runs.inside(clues)),
+        "start": "start" in fields and fields.get("start") is True,
+    }
     instance = fields.get("instance")
+    source: PuzzleSource
     if isinstance(instance, dict):
-        puzzle = read_puzzle(fields, "instance")
-        values["instance"] = puzzle_to_json(puzzle)
+        source = read_puzzle(fields, "instance")
+        values["instance"] = puzzle_to_json(source)
     else:
-        name = fields.text("instance", 300)
-        path = server.runs.inside(name)
+        values["instance"] = name = fields.text("instance", MAX_TEXT)
         if name in shipped_instances():
-            puzzle = find_shipped(name)
-        elif path.is_file():
-            puzzle, values["file"] = formats.load_puzzle(str(path)), str(path)
+            source = find_shipped(name)
+        elif formats.is_url(name):
+            source = values["file"] = name
+        elif (path := server.runs.inside(name)).is_file():
+            source = values["file"] = str(path)
         else:
             raise InputError("there is no shipped instance and no file below the directory served of this name")
-        values["instance"] = name
+    if values["start"] and not values["file"]:
+        raise InputError("this instance has no board to begin with; expected a file or viewer URL of a board")
+    puzzle, notes = await asyncio.to_thread(load_instance, source, None, values["clues"] or None)
     params = fields.get("params")
     if not isinstance(params, dict):
         raise InputError("'params' is no object; expected {section: {name: value}}")
@@ -136,11 +149,18 @@ async def start_run(server: Server, request: Request) -> Response:
         "engine": fields.text("engine", 20),
         "target": None if fields.get("target") is None else fields.integer("target", 0, puzzle.max_score),
         "params": params,
-        "run_dir": str(folder / new_run_directory(puzzle).name),
     }
-    job = await server.jobs.start("run", values, values["time"], stays=True)
-    run = Path(values["run_dir"]).relative_to(server.runs.root).as_posix()
-    return JSONResponse({"id": job.id, "run": run})
+    path = take_run_directory(puzzle, folder)
+    try:
+        job = await server.jobs.start("run", values | {"run_dir": str(path)}, values["time"], stays=True)
+    except InputError:
+        path.rmdir()
+        if folder != server.runs.root:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
+    run = path.relative_to(server.runs.root).as_posix()
+    return JSONResponse({"id": job.id, "run": run, "notes": [printable(note, 500) for note in notes]})
 
 
 async def resume_run(server: Server, request: Request) -> Response:

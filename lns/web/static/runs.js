@@ -9,14 +9,15 @@ let setup, runs = [], shown = null, leave = () => {}, plot = null, compared = ne
 // -- the list
 
 function drawList() {
-  const heads = ["compare", "run", "state", "score", "best since", "rate", "used", "left"];
-  const rows = runs.map((run) => {
+  const heads = ["compare", "run", "clues", "state", "score", "best since", "rate", "used", "left"];
+  const rows = bySet(runs).map((run) => {
+    if (run.heading) return h("tr", {}, h("th", { scope: "colgroup", colspan: heads.length }, run.heading));
     const name = h("a", { href: `/runs?name=${encodeURIComponent(run.name)}`, click: (event) => { event.preventDefault(); show(run.name); goTo(find("run-head")); } }, run.name || "(this directory)");
-    if (run.state === "unreadable") return h("tr", {}, h("td"), h("td", {}, name), h("td", { class: "bad wrap", colspan: 6 }, run.error));
+    if (run.state === "unreadable") return h("tr", {}, h("td"), h("td", {}, name), h("td", { class: "bad wrap", colspan: 7 }, run.error));
     const state = run.state === "running" || !run.ended ? run.state : `${run.state}: ${run.ended}`;
     return h("tr", { class: run.name === shown ? "chosen" : null },
       h("td", {}, h("input", { type: "checkbox", "aria-label": `compare ${run.name}`, ...(compared.has(run.name) ? { checked: true } : {}), change: (event) => compare(run.name, event.target.checked) })),
-      h("td", {}, name, h("div", { class: "soft" }, run.instance)),
+      h("td", {}, name, h("div", { class: "soft" }, run.instance)), h("td", {}, run.clues),
       h("td", { class: { running: "good", died: "bad" }[run.state] }, state),
       h("td", { class: "number" }, run.score < 0 ? "-" : `${run.score} of ${run.max_score}`),
       h("td", {}, run.best_at ? moment(run.best_at) : ""), h("td", { class: "number" }, run.state === "running" ? `${short(run.rate)} ${run.unit}/s` : ""),
@@ -27,6 +28,16 @@ function drawList() {
     h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, rows))
     : h("p", { class: "soft" }, "There is no run below this directory yet. Start one here, or with `lns solve`."));
   if (focus) [...find("list").querySelectorAll("a, input")].find((element) => [element.getAttribute("href"), element.getAttribute("aria-label")].includes(focus))?.focus();
+}
+
+/** The runs of one set of pieces together, in any numbering and with any clues; a heading for each where there are several. */
+function bySet(list) {
+  const sets = [...new Set(list.map((run) => run.set_sha256))].map((key) => list.filter((run) => run.set_sha256 === key));
+  if (sets.length < 2) return list;
+  return sets.flatMap((of) => {
+    const [{ set, max_score: most }] = of, best = Math.max(...of.map((run) => run.score ?? -1));
+    return [{ heading: set ? `${set}: ${of.length} ${of.length === 1 ? "run" : "runs"}, best ${best < 0 ? "-" : best} of ${most}` : "unreadable" }, ...of];
+  });
 }
 
 const compare = safely(async (name, wanted) => {
@@ -249,11 +260,13 @@ find("start").addEventListener("submit", safely(async (event) => {
   button.disabled = true;
   line.className = "";
   line.textContent = "starting ...";
+  put(find("start-notes"));
   try {
     const started = await ask("run/start", {
       instance: find("instance-file").value.trim() || find("instance").value, time: seconds(find("time").value), workers: Number(find("workers").value), seed: Number(find("seed").value),
-      engine: find("engine").value, target: target === "" ? null : Number(target), params,
+      engine: find("engine").value, target: target === "" ? null : Number(target), params, clues: find("clues").value.trim(), start: find("begin").checked,
     });
+    put(find("start-notes"), started.notes.map((note) => h("li", {}, note)));
     line.textContent = `starting ${started.run} ...`;
     let last = null;
     attend(started.id, (message) => {

@@ -1,0 +1,223 @@
+"""A second opinion on a region: has any refill a higher score? A SAT solver is asked, about a model of its own.
+
+Nothing of `exact.region` is used. A variable for each way to lay a piece on a cell, with identical pieces as one; one
+for each colour at each side of a cell; one for each inner joint that does not match; and a bound on how many joints
+do not match (Bailleux & Boufkhad 2003).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from instances.board import EMPTY, Board
+from instances.duplicates import normalise_clue_pieces
+from instances.puzzle import GREY, Puzzle, canonical, rotate
+from instances.verify import verify
+from lns_support.child_process import Emit, ExitReason, run_in_process
+
+SOLVER = "cadical195"
+"""The SAT solver that is asked, by its name in python-sat."""
+
+
+class CheckAnswer(StrEnum):
+    """What a second solver says of the claim that no refill scores more."""
+
+    PROVED = "proved"
+    OPEN = "open"  # its time was over, or it was interrupted
+    CONTRADICTED = "contradicted"  # it found a refill that scores more
+
+
+@dataclass(frozen=True)
+class Check:
+    """The answer of `check_refills`.
+
+    Parameters
+    ----------
+    answer : CheckAnswer
+    seconds : float
+    board : Board or None
+        The board that contradicts the claim, verified.
+    interrupted : bool
+        Whether Ctrl-C ended the check.
+    """
+
+    answer: CheckAnswer
+    seconds: float
+    board: Board | None = None
+    interrupted: bool = False
+
+
+def check_refills(puzzle: Puzzle, board: Board, cells: Collection[int], score: int, seconds: float | None) -> Check:
+    """Ask whether some legal refill of a region gives the whole board more than a score.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    board : Board
+        It may break rules inside the region, as for `exact.region.resolve.resolve`.
+    cells : collection of int
+        The cells that may change; each gets a piece, those of clues the piece of their clue.
+    score : int
+        What no refill exceeds, as is claimed.
+    seconds : float or None
+        Limit of elapsed time.
+
+    Returns
+    -------
+    Check
+
+    Raises
+    ------
+    RuntimeError
+        If the solver's board does not verify.
+    ChildProcessError
+        If the solver crashes.
+    """
+    found: list[list[int] | None] = []
+    ended = run_in_process(search_refill, puzzle, board, list(cells), score, receive=found.append, seconds=seconds)
+    if not found:
+        return Check(CheckAnswer.OPEN, ended.seconds, interrupted=ended.reason is ExitReason.INTERRUPTED)
+    if found[0] is None:
+        return Check(CheckAnswer.PROVED, ended.seconds)
+    better = Board(np.array(found[0], dtype=np.int32), puzzle.width, puzzle.height)
+    verification = verify(puzzle, better)
+    changed = (better.without_blanks(puzzle).colours(puzzle) != board.without_blanks(puzzle).colours(puzzle)).any(1)
+    if verification.violations or verification.score <= score or {*np.flatnonzero(changed).tolist()} - {*cells}:
+        raise RuntimeError(f"{SOLVER} found a refill that does not verify: {verification}")
+    return Check(CheckAnswer.CONTRADICTED, ended.seconds, better)
+
+
+def search_refill(emit: Emit, puzzle: Puzzle, board: Board, cells: list[int], score: int) -> None:
+    """The task of the child process: sends the placements of a refill that scores more, None if there is none."""
+    from pysat.solvers import Solver
+
+    model = Refills(puzzle, board, cells)
+    if not model.demand(score + 1):
+        emit(None)
+        return
+    with Solver(name=SOLVER, bootstrap_with=model.clauses) as solver:
+        emit(model.placements(solver.get_model()) if solver.solve() else None)
+
+
+class Refills:
+    """A formula whose models are the legal refills of a region.
+
+    Attributes
+    ----------
+    clauses : list of list of int
+    """
+
+    def __init__(self, puzzle: Puzzle, board: Board, cells: Collection[int]) -> None:
+        self.puzzle = puzzle
+        self.clauses: list[list[int]] = []
+        self._top = 0
+        clues = {clue.cell: clue.oriented for clue in puzzle.fixed}
+        free = sorted({*cells} - clues.keys())
+        self._outside = normalise_clue_pieces(puzzle, board, cells).placements.copy()
+        self._outside[free] = EMPTY
+        for cell in clues.keys() & {*cells}:
+            self._outside[cell] = clues[cell]
+        outside = Board(self._outside, puzzle.width, puzzle.height)
+        self._score_outside = verify(puzzle, outside).score
+        self._shown = outside.colours(puzzle)
+
+        used = {*(self._outside >> 2).tolist(), *(oriented >> 2 for oriented in clues.values())}
+        self._pieces: dict[tuple[int, ...], list[int]] = defaultdict(list)  # by their look
+        for piece in sorted({*range(puzzle.piece_count)} - used):
+            quad = puzzle.pieces[piece].tolist()
+            self._pieces[canonical(quad) if puzzle.turns else tuple(quad)].append(piece)
+        self._laid: dict[int, tuple[int, tuple[int, ...], tuple[int, ...]]] = {}  # variable -> cell, look, turned look
+        self._sides: dict[tuple[int, int], dict[int, int]] = {}  # cell, side -> colour -> variable
+        self._place(free)
+        self._join(free)
+
+    def demand(self, score: int) -> bool:
+        """Add that the whole board has this score at least; False if there are too few joints for that."""
+        most = self._score_outside + len(self._missed) - score  # joints that do not match
+        if most >= 0:
+            self._at_most(self._missed, most)
+        return most >= 0
+
+    def placements(self, model: list[int]) -> list[int]:
+        """The oriented pieces of a model by cell."""
+        left = {look: list(pieces) for look, pieces in self._pieces.items()}
+        placements: list[int] = self._outside.tolist()
+        for variable in model:
+            if variable in self._laid:
+                cell, look, turned = self._laid[variable]
+                piece = left[look].pop()
+                turns = [rotate(self.puzzle.pieces[piece], turn) for turn in range(4)]
+                placements[cell] = 4 * piece + turns.index(turned)  # type: ignore[arg-type]
+        return placements
+
+    def _place(self, free: list[int]) -> None:
+        """One piece on each cell, no piece twice; which colours the cells show."""
+        by_look: dict[tuple[int, ...], list[int]] = defaultdict(list)
+        for cell in free:
+            here = []
+            shows: list[dict[int, list[int]]] = [defaultdict(list) for _ in range(4)]
+            for look in self._pieces:
+                for turned in sorted({rotate(look, turn) for turn in range(4 if self.puzzle.turns else 1)}):
+                    if tuple(colour == GREY for colour in turned) != self.puzzle.grey_sides(cell):
+                        continue
+                    laid = self._new()
+                    self._laid[laid] = cell, look, turned
+                    here.append(laid)
+                    by_look[look].append(laid)
+                    for side, colour in enumerate(turned):
+                        shows[side][colour].append(laid)
+            self._exactly_one(here)
+            for side in range(4):
+                self._sides[cell, side] = {colour: self._any_of(those) for colour, those in shows[side].items()}
+                self._exactly_one([*self._sides[cell, side].values()])
+        exhausted = sum(len(self._pieces[look]) for look in by_look) == len(free)
+        for look, those in by_look.items():
+            self._at_most(those, len(self._pieces[look]))
+            if exhausted:  # every piece is used: redundant, and helps the solver
+                self.clauses.append(those)
+
+    def _join(self, free: list[int]) -> None:
+        """For each joint of the region a literal that it does not match."""
+        self._missed: list[int] = []
+        for cell in free:
+            for side, other in self.puzzle.neighbours(cell):
+                here, there = self._sides[cell, side], self._sides.get((other, side ^ 2))
+                if there is None and self._shown[other, 0] >= 0:
+                    colour = int(self._shown[other, side ^ 2])
+                    self._missed.append(-(here.get(colour) or self._any_of([])))
+                elif there is not None and other > cell:
+                    missed = self._new()
+                    for first, second in ((here, there), (there, here)):
+                        for colour, shown in first.items():
+                            self.clauses.append([-shown, missed, *([second[colour]] if colour in second else [])])
+                    self._missed.append(missed)
+
+    def _new(self) -> int:
+        self._top += 1
+        return self._top
+
+    def _any_of(self, literals: list[int]) -> int:
+        """A variable that is true where one of the literals is."""
+        some = self._new()
+        self.clauses += [[-literal, some] for literal in literals]
+        self.clauses.append([-some, *literals])
+        return some
+
+    def _exactly_one(self, literals: list[int]) -> None:
+        self.clauses.append(literals)
+        self._at_most(literals, 1)
+
+    def _at_most(self, literals: list[int], bound: int) -> None:
+        from pysat.card import CardEnc, EncType
+
+        if bound >= len(literals):
+            return
+        encoding = EncType.totalizer if bound > 1 else EncType.seqcounter
+        encoded = CardEnc.atmost(literals, bound, top_id=self._top, encoding=encoding)
+        self._top = max(self._top, encoded.nv)
+        self.clauses += encoded.clauses

@@ -1,0 +1,284 @@
+"""The set of pieces of a puzzle, up to the numbers of its pieces and colours and the turns in which they are listed.
+
+Two files can list one set of pieces in different ways. `set_sha256` is the key that they share, `numbering` says which
+piece of the set each piece of a file is, and `translate` carries boards from one file to the other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from instances.board import EMPTY, Board
+from instances.puzzle import GREY, Clue, IntArray, Puzzle, canonical, rotate
+from instances.verify import verify
+from lns_support.errors import InputError
+
+Quad = Sequence[int]
+Pair = tuple[int, int]
+MOST_TRIES = 200  # refinements that `translation` may need before it gives up
+
+
+def colour_ranks(
+    pieces: Sequence[Quad], *, turns: bool = True, keep_grey: bool = True, apart: Sequence[int] = ()
+) -> dict[int, int]:
+    """A number for each colour that depends only on where it is on the pieces (colour refinement).
+
+    Colours are told apart by the colours beside them, again and again until nothing changes. Colours that this does
+    not tell apart share a number.
+
+    Parameters
+    ----------
+    pieces : sequence of 4 int
+        Colours up, right, down, left of each piece.
+    turns : bool
+        Whether a turned piece is the same piece.
+    keep_grey : bool
+        Whether grey is told apart from the beginning; its number is then 0.
+    apart : sequence of int
+        Further colours that are told apart from the beginning, each from all others.
+
+    Returns
+    -------
+    dict of int to int
+    """
+    ranks = {colour: int(not keep_grey or colour != GREY) for quad in pieces for colour in quad}
+    ranks |= {colour: 2 + number for number, colour in enumerate(apart)}
+    while True:
+        seen: dict[int, list[tuple[int, ...]]] = defaultdict(list)
+        for quad in pieces:
+            for side, colour in enumerate(quad):
+                around = [ranks[quad[(side + step) % 4]] for step in (1, 2, 3)]
+                seen[colour].append((0 if turns else side, *around))
+        marks = {colour: (ranks[colour], tuple(sorted(around))) for colour, around in seen.items()}
+        number = {mark: index for index, mark in enumerate(sorted(set(marks.values())))}
+        refined = {colour: number[mark] for colour, mark in marks.items()}
+        if len(number) == len(set(ranks.values())):
+            return refined
+        ranks = refined
+
+
+def ranked(pieces: Sequence[Quad], ranks: dict[int, int], *, turns: bool = True) -> list[tuple[int, int, int, int]]:
+    """The pieces with their colours replaced by `colour_ranks`, each in its smallest rotation if it may be turned."""
+    return [(canonical if turns else _unturned)([ranks[colour] for colour in quad]) for quad in pieces]
+
+
+def find_renaming(
+    first: Iterable[Quad],
+    second: Iterable[Quad],
+    *,
+    turns: bool = True,
+    keep_grey: bool = True,
+    check: Callable[[], object] = lambda: None,
+) -> dict[int, int] | None:
+    """A renaming of colours that turns one set of pieces into another: an isomorphism (Jolivet 2008, 5.1).
+
+    Where `colour_ranks` does not tell all colours apart, one of those that are left is matched with each that it could
+    be, in turn. The search is exact; its time is exponential in the worst case.
+
+    Parameters
+    ----------
+    first, second : iterable of 4 int
+        Multisets of pieces: colours up, right, down, left.
+    turns : bool
+        Whether a turned piece is the same piece.
+    keep_grey : bool
+        Whether grey must stay grey.
+    check : callable
+        Called before each refinement. What it raises ends the search.
+
+    Returns
+    -------
+    dict of int to int, or None
+        New colour by colour of ``first``; None if there is none.
+    """
+    sets = [[tuple(map(int, quad)) for quad in quads] for quads in (first, second)]
+
+    pending: list[tuple[Pair, ...]] = [()]
+    while pending:
+        matched = pending.pop()
+        check()
+        ranks, other_ranks = (
+            colour_ranks(pieces, turns=turns, keep_grey=keep_grey, apart=[pair[at] for pair in matched])
+            for at, pieces in enumerate(sets)
+        )
+        if _form(sets[0], ranks, turns=turns) != _form(sets[1], other_ranks, turns=turns):
+            continue
+        if keep_grey and (GREY in ranks) != (GREY in other_ranks):
+            continue
+        candidates: dict[int, list[int]] = defaultdict(list)
+        for colour, rank in sorted(other_ranks.items()):
+            candidates[rank].append(colour)
+        shared = [colour for colour, rank in ranks.items() if len(candidates[rank]) > 1]
+        if not shared:
+            return {colour: candidates[rank][0] for colour, rank in ranks.items()}
+        chosen = min(shared, key=lambda colour: (len(candidates[ranks[colour]]), colour))
+        pending += [(*matched, (chosen, other)) for other in reversed(candidates[ranks[chosen]])]
+    return None
+
+
+@lru_cache(maxsize=64)
+def set_sha256(puzzle: Puzzle) -> str:
+    """A key of the set of pieces and the board they are for, as 64 hexadecimal digits.
+
+    Neither the order of the pieces, the numbers of the colours, the rotations in which the pieces are listed (where
+    pieces may be turned), nor the clues change it. The mirror image of a set is another set.
+
+    Different keys prove that two puzzles have different sets. Equal keys prove that they have the same one if
+    `colour_ranks` tells all colours apart, as those of Eternity II and of nearly all puzzles; otherwise that no colour
+    refinement tells the sets apart. `translation` decides.
+    """
+    pieces = _pieces(puzzle)
+    ranks = colour_ranks(pieces, turns=puzzle.turns)
+    form = {
+        "width": puzzle.width,
+        "height": puzzle.height,
+        "pieces": _form(pieces, ranks, turns=puzzle.turns),
+        **puzzle.unusual_fields(),
+    }
+    return hashlib.sha256(json.dumps(form, separators=(",", ":"), sort_keys=True).encode()).hexdigest()
+
+
+@lru_cache(maxsize=64)
+def numbering(puzzle: Puzzle) -> tuple[Pair, ...] | None:
+    """The number of each piece in its set, and how the puzzle has it turned.
+
+    Pieces of a set are numbered from 0 in the order of their ranked forms; identical pieces in the order of the file.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+
+    Returns
+    -------
+    tuple of (int, int), or None
+        Of each piece: its number in the set, and the clockwise quarter turns that make the piece of the set the piece
+        of the puzzle. None if some colours are not told apart, so that the set has no order of its own.
+    """
+    pieces = _pieces(puzzle)
+    ranks = colour_ranks(pieces, turns=puzzle.turns)
+    if len(set(ranks.values())) < len(ranks):
+        return None
+    return _numbering(pieces, ranks, turns=puzzle.turns)
+
+
+@lru_cache(maxsize=64)
+def translation(source: Puzzle, target: Puzzle) -> IntArray | None:
+    """The oriented piece of one puzzle that each oriented piece of another is.
+
+    Parameters
+    ----------
+    source, target : Puzzle
+        Their clues do not matter.
+
+    Returns
+    -------
+    ndarray of int32, shape (cells * 4,), or None
+        None if they have different sets or boards, or if `MOST_TRIES` refinements do not tell.
+    """
+    if set_sha256(source) != set_sha256(target):
+        return None
+    oriented = np.arange(4 * source.cells, dtype=np.int32)
+    if np.array_equal(source.pieces, target.pieces):
+        return oriented
+    tries = 0
+
+    def check() -> None:
+        nonlocal tries
+        tries += 1
+        if tries > MOST_TRIES:
+            raise _GivenUpError
+
+    pieces, others = _pieces(source), _pieces(target)
+    try:
+        renaming = find_renaming(pieces, others, turns=source.turns, check=check)
+    except _GivenUpError:
+        return None
+    if renaming is None:
+        return None
+    renamed = [[renaming[colour] for colour in quad] for quad in pieces]
+    own = {colour: colour for quad in others for colour in quad}
+    at = {number: (piece, turns) for piece, (number, turns) in enumerate(_numbering(others, own, turns=source.turns))}
+    for piece, (number, turned) in enumerate(_numbering(renamed, own, turns=source.turns)):
+        other, other_turned = at[number]
+        for rotation in range(4):
+            oriented[4 * piece + rotation] = 4 * other + (rotation + turned - other_turned) % 4
+    return oriented
+
+
+def translate(board: Board, source: Puzzle, target: Puzzle) -> Board:
+    """A board of one puzzle as a board of another with the same set of pieces.
+
+    Parameters
+    ----------
+    board : Board
+        Board of ``source``, partial or full.
+    source, target : Puzzle
+        Their clues do not matter.
+
+    Returns
+    -------
+    Board
+        The verifier counts the same score and mismatches on it with the pieces of ``target``.
+
+    Raises
+    ------
+    InputError
+        If the puzzles have different sets of pieces.
+    """
+    table = translation(source, target)
+    if table is None:
+        raise InputError(
+            f"{source.name} (set {set_sha256(source)[:12]}…) has other pieces than {target.name} "
+            f"(set {set_sha256(target)[:12]}…); expected the same pieces, in any numbering"
+        )
+    if np.array_equal(source.pieces, target.pieces):
+        return board
+    shown = Board(
+        np.where(board.placements < 0, EMPTY, table[np.maximum(board.placements, 0)]), board.width, board.height
+    )
+    before, after = verify(source, board), verify(target, shown)
+    if (before.score, before.mismatches, before.rim_faults) != (after.score, after.mismatches, after.rim_faults):
+        raise RuntimeError(f"a board of {source.name} has {before.score}; as one of {target.name} it has {after.score}")
+    return shown
+
+
+def translated_clues(source: Puzzle, target: Puzzle, clues: Sequence[Clue]) -> tuple[Clue, ...]:
+    """Clues of one puzzle as clues of another. Raises InputError as `translate` does."""
+    lying = {clue.cell: (clue.piece, clue.rotation) for clue in clues}
+    pairs = translate(
+        Board.from_pairs(map(lying.get, range(source.cells)), source.width, source.height), source, target
+    ).pairs()
+    return tuple(Clue(cell, *pair) for cell, pair in enumerate(pairs) if pair is not None)
+
+
+class _GivenUpError(Exception):
+    """The search for a renaming takes too long."""
+
+
+def _form(pieces: Sequence[Quad], ranks: dict[int, int], *, turns: bool) -> tuple[list[int], Sequence[Quad]]:
+    """What two sets have in common if refinement does not tell them apart: colours of each rank, and ranked pieces."""
+    return sorted(ranks.values()), sorted(ranked(pieces, ranks, turns=turns))
+
+
+def _numbering(pieces: Sequence[Quad], names: dict[int, int], *, turns: bool) -> tuple[Pair, ...]:
+    forms = ranked(pieces, names, turns=turns)
+    place = {piece: number for number, piece in enumerate(sorted(range(len(forms)), key=lambda at: (forms[at], at)))}
+    return tuple(
+        (place[piece], next(turn for turn in range(4) if rotate(form, turn) == tuple(names[side] for side in quad)))
+        for piece, (quad, form) in enumerate(zip(pieces, forms, strict=True))
+    )
+
+
+def _pieces(puzzle: Puzzle) -> list[list[int]]:
+    pieces: list[list[int]] = puzzle.pieces[: puzzle.piece_count].tolist()
+    return pieces
+
+
+def _unturned(quad: Quad) -> tuple[int, int, int, int]:
+    return rotate(quad, 0)

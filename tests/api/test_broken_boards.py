@@ -1,0 +1,114 @@
+"""`lns.improve` on boards that break a rule: repaired where the region covers it, else refused in a sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lns
+from exact.region.windows import sweep_windows
+from instances.board import EMPTY, Board
+from instances.formats import write
+from instances.puzzle import Puzzle
+from instances.verify import verify
+from lns.cli.main import main
+from lns_support.errors import BoardError
+from tests.exact.small_regions import FAULTS, KINDS, best_refill, break_rule, breaks_a_rule_outside, small_board
+
+NO_TURNS = Puzzle([[0, 0, 5, 0], [1, 0, 0, 0], [5, 0, 1, 0], [5, 0, 5, 0]], 1, 4, turns=False)
+
+
+def broken(seed: int, kind: str, fault: str, inside: bool) -> tuple[Puzzle, Board, list[int]]:
+    """A board that breaks a rule inside or outside the region, or not; some have empty cells too."""
+    rng = np.random.default_rng([seed, KINDS.index(kind), FAULTS.index(fault), inside])
+    puzzle, board = small_board(rng, kind)
+    region = rng.permutation(puzzle.cells)[: int(rng.integers(1, min(5, puzzle.cells) + 1))].tolist()
+    placements = board.placements.copy()
+    if rng.random() < 0.3:
+        placements[rng.random(puzzle.cells) < 0.3] = EMPTY
+    elsewhere = [cell for cell in range(puzzle.cells) if cell not in region]
+    break_rule(rng, puzzle, placements, fault, region if inside else elsewhere)
+    return puzzle, Board(placements, puzzle.width, puzzle.height), region
+
+
+@pytest.mark.parametrize("inside", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_rule_broken_in_every_way(kind: str, inside: bool) -> None:
+    repaired = refused = 0
+    for seed in range(8):
+        for fault in FAULTS:
+            puzzle, board, region = broken(seed, kind, fault, inside)
+            where = seed, fault, board.pairs(), region, puzzle.clues
+            try:
+                result = lns.improve(puzzle, board, region, donors=int(seed % 4 == 3), time=60)
+            except lns.InputError as error:
+                refused += 1
+                if "donors" in str(error):
+                    continue
+                broke_outside = breaks_a_rule_outside(puzzle, board, region)
+                assert broke_outside or best_refill(puzzle, board, region) is None, (where, error)
+                continue
+            judged = verify(puzzle, result.board)
+            assert not judged.violations and judged.score == result.score == result.bound, (where, result)
+            assert result.proven and result.score == best_refill(puzzle, board, result.cells), (where, result)
+            repaired += bool(verify(puzzle, board).violations)
+    assert repaired if inside else refused
+
+
+def test_windows_of_a_broken_board_are_searched_or_refused() -> None:
+    searched = 0
+    for seed, fault in enumerate(FAULTS * 4):
+        puzzle, board, _ = broken(seed, KINDS[seed % len(KINDS)], fault, inside=True)
+        try:
+            searched += len(list(sweep_windows(puzzle, board, 1, 2)))
+        except lns.InputError:
+            continue
+    assert searched > 20
+
+
+def test_a_turned_piece_with_an_identical_one_on_a_clue() -> None:
+    """The pieces of 0 and 1 are identical, and the clue names the one that lies elsewhere, turned."""
+    puzzle = Puzzle([[1, 1, 2, 1], [1, 1, 2, 1], [2, 1, 1, 1], [1, 2, 1, 1]], 2, 2, framed=False, turns=False)
+    puzzle = puzzle.with_clues([lns.Clue(0, 0, 0)])
+    board = Board(np.array([4, 1, 8, 12]), 2, 2)  # piece 1 on the clue's cell; piece 0 turned once on cell 1
+    assert lns.improve(puzzle, board, [1]).legal
+    assert lns.improve(puzzle, board, [1, 2]).legal
+    with pytest.raises(BoardError, match="cell 1, from 0\\): piece 2 is turned, which this puzzle forbids"):
+        lns.improve(puzzle, board, [2, 3])
+
+
+def test_a_piece_that_looks_the_same_turned_respects_a_clue() -> None:
+    """Legal, as it looks unturned: so the clue's piece is free for the region."""
+    puzzle = Puzzle([[1, 1, 1, 1]] * 3, 3, 1, framed=False, turns=False).with_clues([lns.Clue(0, 0, 0)])
+    board = Board(np.array([7, 0, 8]), 3, 1)
+    assert not verify(puzzle, board).violations
+    assert lns.improve(puzzle, board, [1, 2]).score == 2
+
+
+def test_pieces_that_the_puzzle_does_not_have() -> None:
+    board = Board(np.array([0, 12, 8, 99]), 1, 4)
+    result = lns.improve(NO_TURNS, board, [1, 3], donors=0)
+    assert result.legal and result.score == 3
+    assert lns.improve(NO_TURNS, board).score == 3
+    for donors in (0, 1):
+        with pytest.raises(BoardError, match="holds piece 25; the puzzle has 4"):
+            lns.improve(NO_TURNS, board, [0], donors=donors)
+    assert board.colours(NO_TURNS)[3].tolist() == [-1] * 4
+
+
+def test_the_command_repairs_or_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Identical pieces, one of them turned on the cell of the clue that names the other."""
+    puzzle = Puzzle([[1, 1, 2, 1], [1, 1, 2, 1], [2, 1, 1, 1], [1, 2, 1, 1]], 2, 2, framed=False, turns=False)
+    puzzle = puzzle.with_clues([lns.Clue(0, 0, 0)])
+    write(tmp_path / "p.json", None, puzzle, None)
+    write(tmp_path / "b.json", None, puzzle, Board(np.array([4, 1, 8, 12]), 2, 2))
+    question = ["improve", str(tmp_path / "b.json"), "--puzzle", str(tmp_path / "p.json"), "--json", "--cells"]
+    assert main([*question, "1"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["legal"] and not answer["legal_before"] and answer["status"] == "optimal"
+    assert main([*question, "2"]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and "b.json: the board breaks a rule outside the region: row 0, column 1" in error

@@ -1,0 +1,90 @@
+"""A limit of time holds for every solver, building included, where building alone takes several seconds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from exact.cover.model import CoverModel, build
+from exact.outcome import Outcome, SolveStatus
+from exact.polyominoes.cut import cut_grid
+from exact.polyominoes.search import FillResult, fill
+from exact.registry import all_solvers
+from exact.request import Request
+from exact.sls.state import formula_of
+from exact.solvers import solve_request
+from instances.generate import like_e2
+from instances.puzzle import Puzzle
+from lns_support.errors import InputError
+
+SECONDS = 0.2
+LATE = 1.0  # seconds after the limit at which a search must have ended
+FUNCTIONS = {(entry.function, name.endswith("-raw")): name for name, entry in all_solvers().items()}
+QUICK = {name for name in FUNCTIONS.values() if not name.startswith(("cp:", "sat:"))}
+
+
+def least_seconds(search: Callable[[], Any]) -> float:
+    """Seconds that a search takes, the best of three tries: the machine may be busy."""
+    best = float("inf")
+    for _ in range(3):
+        began = time.perf_counter()
+        search()
+        best = min(best, time.perf_counter() - began)
+        if best < SECONDS + LATE:
+            break
+    return best
+
+
+@pytest.fixture(scope="module")
+def puzzles() -> tuple[Puzzle, Puzzle]:
+    """One to compile by, and one whose formula has 37 million literals and which has 4 million blocks of 2x2 pieces."""
+    return like_e2(4, 4, seed=1).puzzle, like_e2(16, 16, seed=1).puzzle
+
+
+@pytest.mark.parametrize(
+    "solver", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in all_solvers()]
+)
+def test_the_time_of_a_solver_includes_building(solver: str, puzzles: tuple[Puzzle, Puzzle]) -> None:
+    small, large = puzzles
+    try:
+        solve_request(small, Request(seconds=0.01), solver)
+    except InputError as error:
+        pytest.skip(str(error))  # an optional package is missing
+    outcomes: list[Outcome] = []
+    spent = least_seconds(lambda: outcomes.append(solve_request(large, Request(seconds=SECONDS), solver)))
+    assert spent < SECONDS + LATE + 1.0 * (solver not in QUICK), "a child process starts before the limit begins"
+    assert outcomes[-1].status is SolveStatus.BUDGET_SPENT
+
+
+def test_building_counts_for_each_pinned_corner(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A board that is not square is searched twice with a pinned corner, both times within one limit."""
+
+    def slowly(*arguments: Any, **options: Any) -> CoverModel:
+        time.sleep(0.3)
+        return build(*arguments, **options)
+
+    monkeypatch.setattr("exact.cover.search.build", slowly)
+    request = Request(count_all=True, seconds=60.0)
+    outcome = solve_request(like_e2(4, 3, seed=1).puzzle, request, "xcc:counted", fix_corner=True)
+    assert outcome.seconds >= 0.6
+
+
+def test_the_time_of_a_grid_of_polyominoes_includes_building() -> None:
+    grid, _ = cut_grid(30, 30, 1)
+    results: list[FillResult] = []
+    assert least_seconds(lambda: results.append(fill(grid, seconds=SECONDS))) < SECONDS + LATE
+    assert results[-1].status is SolveStatus.BUDGET_SPENT and results[-1].seconds >= SECONDS
+
+
+def test_the_occurrences_of_literals_are_listed_clause_by_clause() -> None:
+    random = np.random.default_rng(1)
+    blocks = [random.choice([-1, 1], (5, size)) * random.integers(1, 7, (5, size)) for size in (1, 3, 2)]
+    formula = formula_of([block.astype(np.int32) for block in blocks], 6)
+    clauses = [[2 * abs(v) - 2 + (v < 0) for v in row] for block in blocks for row in block.tolist()]
+    for literal in range(12):
+        listed = formula.occurrence[formula.occurrence_begin[literal] : formula.occurrence_begin[literal + 1]]
+        assert listed.tolist() == [c for c, row in enumerate(clauses) for other in row if other == literal]

@@ -1,0 +1,105 @@
+"""Time in which the process did not run is no time of search."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lns.running_time import RunningTime
+from lns.runs.run_summary import load_summary
+
+SCRIPT = """
+import sys
+import lns.running_time
+from lns.cli.main import main
+lns.running_time.GAP_S = 0.7
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
+"""
+
+
+class Clocks:
+    """The clocks of `RunningTime`, moved by the test."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.monotonic, self.passed, self.used = 100.0, 900.0, 1.0
+        monkeypatch.setattr(RunningTime, "_look", staticmethod(lambda: (self.monotonic, self.passed, self.used)))
+
+    def move(self, seconds: float, *, asleep: float = 0.0, used: float = 0.0) -> None:
+        self.monotonic += seconds
+        self.passed += seconds + asleep
+        self.used += used
+
+
+def test_gaps_are_taken_out_and_said(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    clocks = Clocks(monkeypatch)
+    running = RunningTime()
+    assert running.since(None) == 0.0
+    clocks.move(1.0)
+    began = clocks.monotonic
+    for _ in range(20):
+        clocks.move(0.5)
+        running.since(began)
+    assert running.since(began) == 10.0 and not caplog.text
+    clocks.move(20.0)
+    assert running.since(began) == 10.0, "the first that looks finds the gap"
+    assert "the process did not run for 20 s" in caplog.text
+    clocks.move(3.0)
+    assert running.since(began) == 13.0
+    clocks.move(0.2, asleep=3600.0)
+    assert running.since(began) == pytest.approx(13.0, abs=0.3), "sleep is no part of the monotonic clock"
+    assert "the process did not run for 3600 s" in caplog.text
+    caplog.clear()
+    clocks.move(8.0, used=7.5)
+    assert running.since(began) == pytest.approx(21.0, abs=0.3), "a long step in this process is search"
+    assert not caplog.text
+
+
+def test_a_gap_before_the_search_is_not_taken_out_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    clocks = Clocks(monkeypatch)
+    running = RunningTime()
+    clocks.move(30.0)
+    running.since(None)
+    assert running.since(clocks.monotonic) == 0.0
+    began = clocks.monotonic
+    clocks.move(2.0)
+    assert running.since(began) == 2.0
+    clocks.move(12.0)  # the search began in a worker, 4 s before the end of the gap
+    assert running.since(clocks.monotonic - 4.0) == pytest.approx(0.0)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="no SIGSTOP")
+def test_a_stopped_search_searches_as_long_as_it_was_told(tmp_path: Path) -> None:
+    """2.5 s of search with 3 s stopped in their middle; before, less than a second was searched after the stop."""
+    script, run = tmp_path / "script.py", tmp_path / "run"
+    script.write_text(SCRIPT)
+    command = [sys.executable, str(script), "solve", "like-e2-8x8", "--time", "2.5", "--workers", "1", "--seed", "1"]
+    process = subprocess.Popen(
+        [*command, "--engine", "tabu", "--run-dir", str(run), "--quiet"], start_new_session=True, cwd=tmp_path
+    )
+    try:
+        end = time.monotonic() + 120  # kernels may be compiled
+        while time.monotonic() < end and not ((run / "status.json").exists() and load_summary(run).heartbeat.pids):
+            time.sleep(0.05)
+        began = time.monotonic()
+        os.killpg(process.pid, signal.SIGSTOP)
+        time.sleep(3.0)
+        os.killpg(process.pid, signal.SIGCONT)
+        assert process.wait(60) == 0
+        wall = time.monotonic() - began
+    finally:
+        process.kill()
+        process.wait()
+    summary = load_summary(run)
+    assert 2.4 < summary.history.elapsed_s < 3.5 and wall > 3.0 + 1.5
+    assert summary.history.sessions[-1].seconds == pytest.approx(summary.history.elapsed_s, abs=0.01)
+    log = (run / "run.log").read_text()
+    assert "the process did not run for 3 s" in log and json.loads((run / "best.json").read_text())["elapsed_s"] < 3.5
