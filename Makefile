@@ -84,7 +84,7 @@ fuzz: install
 
 queue: export DATA := $(DATA)
 queue: install
-	@$(BIN)/python -m tuning.queue --workers $(if $(filter file,$(origin WORKERS)),1,$(WORKERS)) --data "$$DATA"
+	@$(BIN)/python -m tuning.queue $(if $(filter file,$(origin WORKERS)),1,$(WORKERS)) "$$DATA"
 
 lock: install
 	$(PIP) uv

@@ -275,27 +275,3 @@ def peak_bytes(pid: int) -> int:
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) * 1024
     return 0
-
-
-def processor_seconds(pid: int) -> float:
-    """Processor time of a process and of those below it.
-
-    Parameters
-    ----------
-    pid : int
-        The process; it may have ended, if it was not waited for.
-
-    Returns
-    -------
-    float
-        Seconds; those of ended processes count if they were waited for. 0 if the system does not report it.
-    """
-    parents, ticks = {}, {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            fields = path.read_text(errors="replace").rpartition(")")[2].split()
-            parents[int(path.parent.name)], ticks[int(path.parent.name)] = int(fields[1]), sum(map(int, fields[11:15]))
-    family = [pid]
-    for member in family:
-        family += [child for child, parent in parents.items() if parent == member]
-    return float(sum(ticks.get(member, 0) for member in family) / os.sysconf("SC_CLK_TCK"))

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lns_support.errors import InputError
-from lns_support.files import atomic_write
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -39,15 +38,6 @@ def append(path: Path, record: DataclassInstance) -> None:
         If the file cannot be written; it is then unchanged.
     """
     append_row(path, _columns(type(record)), asdict(record))
-
-
-def write(path: Path, records: Sequence[DataclassInstance]) -> None:
-    """Write records, at least one, in place of a file, as `lns_support.files.atomic_write` does."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, _columns(type(records[0])), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(map(asdict, records))
-    atomic_write(path, text.getvalue())
 
 
 def append_row(path: Path, columns: Sequence[str], row: Mapping[str, object]) -> None:

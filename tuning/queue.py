@@ -1,14 +1,9 @@
-"""`make queue`: works through long commands of `lns`, in order of worth and at the lowest priority.
-
-In a command `{data}` stands for the directory of the public instances, `{seed}` for a random seed that no row of the
-table has, `{run}` for a folder under runs/queue, `{commit}` for the commit. A run there that was interrupted is
-resumed; any other command is called again, and goes on from its own files or begins anew.
-"""
+"""`make queue`: long commands of `lns`, in order of worth and at the lowest priority (docs/how-to/queue.md)."""
 
 from __future__ import annotations
 
-import argparse
-import contextlib
+import csv
+import json
 import os
 import re
 import secrets
@@ -16,126 +11,140 @@ import shlex
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Generator
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 from exact.paper.runs import measured
-from lns.terminal.options import duration, positive_number
-from lns.terminal.output import BAD_INPUT, print_error, print_text
-from lns.terminal.signals import signal_handler
-from lns_support.child_process import die_with_parent, processor_seconds
+from instances.verify import verify
+from lns.api.files import load_board, load_puzzle
+from lns.terminal.output import print_error, print_text
+from lns.terminal.signals import exit_on_signal, signal_handler
+from lns_support.child_process import die_with_parent
 from lns_support.errors import InputError
 from lns_support.file_lock import try_lock
-from tuning.best_boards import keep_best
-from tuning.queue_table import Item, Row, hours, next_item, read_queue, read_table, save
+from lns_support.files import atomic_file, atomic_write, read_text
 
-RUNS = Path("runs/queue")
-LOOK_S, GRACE_S = 1.0, 60.0  # between two looks at a command; that it has to save and end
+QUEUE, TABLE, RUNS, BEST = Path("tuning/queue.toml"), Path("runs/queue.csv"), Path("runs/queue"), Path("runs/best")
+COLUMNS = ("item", "seed", "started", "machine", "commit", "core_hours", "state", "best", "command")
+LOOK_S = 10.0  # between two looks at a command, whose hours and best board are then saved
 
 
-def session(item: Item, data: Path, every: float, stop: list[int]) -> Generator[None]:
-    """Run an item until it ends, its hours are over or ``stop`` is not empty. Raises InputError where it fails."""
-    rows = list(read_table().values())
-    states = {row.seed: row.state for row in rows if (row.item, row.command) == (item.name, item.command)}
-    folders = {seed: RUNS / f"{item.name}-{seed}" for seed, state in states.items() if state in ("running", "stopped")}
-    again = [seed for seed, folder in folders.items() if (folder / "run.json").exists()]
-    taken = {row.seed for row in rows}
-    unused = (seed for seed in iter(partial(secrets.randbelow, 2**31), None) if seed not in taken)
-    seed = again[-1] if again else next(unused)
-    run, log = RUNS / f"{item.name}-{seed}", RUNS / f"{item.name}.log"
-    commit = ""
-    with contextlib.suppress(FileNotFoundError):
-        commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-    known = {"{data}": str(data), "{seed}": str(seed), "{run}": str(run), "{commit}": commit}
-    words = [
-        re.sub(r"{(data|seed|run|commit)}", lambda found: known[found[0]], word) for word in shlex.split(item.command)
-    ]
-    for word in words:
-        if word.startswith(f"{data}/") and not Path(word).exists():
-            raise InputError("no such file; expected the public instances in --data DIR", word)
-    words = ["resume", str(run), "--quiet"] if again else words
-    now, machine = datetime.now(UTC).isoformat(timespec="milliseconds"), measured().partition(" on ")[2]
-    row = Row(item.name, seed, now, machine, commit, 0.0, "running", "", item.command)
-    most, begun = min(item.hours - hours(item), item.turn), time.monotonic()
-    save(row)  # a seed is noted before it is used
-    print_text(f"{item.name}: lns {shlex.join(words)}", flush=True)
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "lns", *words], stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-            start_new_session=True, preexec_fn=partial(die_with_parent, os.getpid()),
-        )  # fmt: skip
-    ended, saved = None, begun
+def read_queue() -> dict[str, dict[str, Any]]:
+    """The items by name: a command, hours, perhaps hours of a turn."""
+    text, name = read_text(QUEUE), "not TOML"
     try:
-        while not (ended or stop or row.core_hours >= most):
-            yield
-            ended = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-            spent = processor_seconds(process.pid) or time.monotonic() - begun
-            row.core_hours = max(row.core_hours, round(spent / 3600, 4))
-            if time.monotonic() > saved + every:
-                saved = time.monotonic()
-                with contextlib.suppress(OSError):  # a disk that is full now may have room later
-                    row.best = keep_best(run, seed, item.command, commit)
-                    save(row)
+        for name, item in (items := tomllib.loads(text)).items():  # noqa: B007 (read below)
+            shlex.split(item["command"].format(data="", seed="", run="", commit=""))
+            if item.keys() - {"command", "hours", "turn"} or not min(item["hours"], item.get("turn", 1)) > 0:
+                raise ValueError("another key, or a number that is not above 0")
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise InputError(f"{name}: {error}; expected a command, hours and perhaps a turn", QUEUE) from None
+    return items
+
+
+def sessions() -> dict[str, dict[str, Any]]:
+    """The rows of the table by their start, in order; of one that a merge left twice, the longer."""
+    rows = csv.DictReader(read_text(TABLE).splitlines() if TABLE.exists() else [])
+    return {row["started"]: row for row in sorted(rows, key=lambda row: (row["started"], float(row["core_hours"])))}
+
+
+def next_item(items: dict[str, dict[str, Any]], busy: set[str]) -> tuple[str, str, float] | None:
+    """The first item that is left, of those that had the fewest turns; its command, and the hours that it may take."""
+    left = []
+    for name, item in items.items():
+        rows = [row for row in sessions().values() if row["item"] == name]
+        spent, turn = sum(float(row["core_hours"]) for row in rows), item.get("turn", item["hours"])
+        is_done = any((row["command"], row["state"]) == (item["command"], "done") for row in rows)
+        if spent < item["hours"] and not is_done and name not in busy:
+            left.append((spent // turn, name, item["command"], min(item["hours"] - spent, turn)))
+    return min(left, key=lambda each: each[0])[1:] if left else None
+
+
+def save(row: dict[str, Any]) -> None:
+    """Save what a session found, and its row in the table, whose other rows may have changed meanwhile."""
+    keep_best(row, RUNS / f"{row['item']}-{row['seed']}")
+    rows = sessions() | {row["started"]: row}
+    with atomic_file(TABLE, "utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows.values())
+
+
+def keep_best(row: dict[str, Any], run: Path) -> None:
+    """Note the best score of a session; its board goes to runs/best, verified, if it beats the one there."""
+    for file in [*run.glob("best.json"), *run.glob(f"*-{row['seed']}.json")]:  # of a run, or of a benchmark
+        said = json.loads(read_text(file))
+        source, puzzle = Path(said["instance"]), load_puzzle(said["instance"])
+        checked, target = verify(puzzle, load_board(str(file), puzzle)), BEST / f"{source.stem}.json"
+        row["best"] = score = checked.score if checked.complete else 0
+        if score > (json.loads(read_text(target))["score"] if target.exists() else 0):
+            how = f"lns solve {source.name} --workers 1 --seed {row['seed']} --target {score} --time 1d"
+            said |= {"instance": source.stem, "score": score, "url": "", "command": how, "commit": row["commit"]}
+            link, text = f"| [{source.stem}]({target.name}) | **", read_text(BEST / "README.md")
+            old = re.search(re.escape(link) + r".*?\| (.*?) \|.*\n", text)
+            new = f"{link}{score}** of {puzzle.max_score} | {old[1] if old else 'none'} | `{how}` | {row['commit']} |\n"
+            atomic_write(BEST / "README.md", text.replace(old[0], new) if old else text + new)
+            atomic_write(target, json.dumps(said) + "\n")  # last: after a kill before it, both are written again
+            print_text(f"{target}: {score} of {puzzle.max_score}", flush=True)
+
+
+def session(name: str, command: str, hours: float, data: str, aside: set[str]) -> Generator[bool]:
+    """Run an item until it ends or its hours are over; one that fails is set aside."""
+    rows = [row for row in sessions().values() if (row["item"], row["command"]) == (name, command)]
+    last = {row["seed"]: row["state"] in ("running", "stopped") for row in rows}
+    resumed = [seed for seed in last if last[seed] and (RUNS / f"{name}-{seed}" / "run.json").exists()]
+    seed = resumed[-1] if resumed else str(secrets.randbelow(10**15))  # so many that none is drawn twice
+    run, log, status = RUNS / f"{name}-{seed}", RUNS / f"{name}.log", None
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    words = [word.format(data=data, seed=seed, run=run, commit=commit) for word in shlex.split(command)]
+    words = [sys.executable, "-m", "lns", *(["resume", str(run), "--quiet"] if resumed else words)]
+    begun, started, machine = time.monotonic(), datetime.now(UTC).isoformat(), measured().partition(" on ")[2]
+    row = dict[str, Any](zip(COLUMNS, (name, seed, started, machine, commit, 0.0, "running", "", command), strict=True))
+    save(row)  # a seed is noted before it is used
+    print_text(f"{name}: {shlex.join(words[2:])}", flush=True)
+    with log.open("wb") as out:
+        process = subprocess.Popen(words, stdout=out, stderr=out, start_new_session=True, preexec_fn=die_with_parent)
+    try:
+        while status is None and row["core_hours"] < hours:
+            yield True
+            status = process.poll()
+            row["core_hours"] = round((time.monotonic() - begun) / 3600, 4)
+            save(row)
     finally:
         process.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(GRACE_S)
-        process.kill()
-    status = process.wait()
-    refused = "missed" if (run / "run.json").exists() else "done"  # a run missed its target; the answer of others is no
-    row.state = {0: "done", 1: refused}.get(status, "failed") if ended and status >= 0 else "stopped"
-    row.best = keep_best(run, seed, item.command, commit)
-    save(row)
-    print_text(f"{item.name}: {row.state} after {row.core_hours:.2f} core-hours", flush=True)
-    if ended and (status < 0 or (row.state == "failed" and not again)):
-        said = log.read_text(errors="replace").strip().splitlines()[-1:] or [f"ended by signal {-status}"]
-        raise InputError(said[0].removeprefix("lns: "), log)
+        process.wait()
+        states = {None: "stopped", 0: "done", 1: "missed" if (run / "run.json").exists() else "done"}
+        row["state"] = states.get(status, "failed")
+        save(row)
+    if row["state"] == "failed" and not resumed:
+        print_error(f"lns: {name} is set aside: exit status {status}; see {log}")
+        aside.add(name)
 
 
-def work(items: list[Item], workers: int, data: Path, every: float) -> int:
-    """Run the items, ``workers`` at a time. Returns the exit status: 1 if items are left that could not be run."""
-    stop, aside, running = list[int](), set[str](), dict[str, Generator[None]]()
-    with signal_handler(lambda number, frame: stop.append(number)), contextlib.ExitStack() as stack:
-        while True:
-            while not stop and len(running) < workers and (item := next_item(items, aside | set(running))):
-                running[item.name] = stack.enter_context(contextlib.closing(session(item, data, every, stop)))
-            for name, each in list(running.items()):
-                try:
-                    next(each)
-                except (InputError, StopIteration) as why:
-                    del running[name]
-                    if isinstance(why, InputError):
-                        print_error(f"lns: {name} is set aside: {why}")
-                        aside.add(name)
-            if stop and not running:
-                return 128 + stop[0]
-            if not running and not next_item(items, aside):
-                return int(bool(aside))
-            time.sleep(LOOK_S)
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tuning.queue", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("queue", nargs="?", type=Path, default=Path("tuning/queue.toml"))
-    parser.add_argument("--workers", type=positive_number, default=1, help="commands at a time, a core each (1)")
-    parser.add_argument("--data", type=Path, default=Path("../shared/instances"), help="the public instances")
-    parser.add_argument("--every", type=duration, default=60.0, help="seconds between two updates of the table")
-    args = parser.parse_args()
+def main(workers: str, data: str) -> int:
+    """Run the items, ``workers`` at a time. Returns the exit status: 1 if an item was set aside."""
+    aside, running = set[str](), dict[str, Generator[bool]]()
     os.nice(19)
     try:
-        items = read_queue(args.queue)
+        most, items = int(workers), read_queue()
         RUNS.mkdir(parents=True, exist_ok=True)
-        with (RUNS / "lock").open("ab") as lock:
+        with (RUNS / "lock").open("ab") as lock, signal_handler(exit_on_signal), ExitStack() as stack:
             if try_lock(lock) is False:
                 raise InputError("a queue is at work here; expected one at a time", RUNS)
-            return work(items, args.workers, args.data, args.every)
-    except (InputError, OSError) as error:
-        said = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else error
-        print_error(f"lns: {said}")
-        return BAD_INPUT
+            while running or next_item(items, aside):
+                while len(running) < most and (item := next_item(items, aside | running.keys())):
+                    running[item[0]] = stack.enter_context(closing(session(*item, data, aside)))
+                running = {name: each for name, each in running.items() if next(each, False)}
+                time.sleep(LOOK_S)
+        return int(bool(aside))
+    except (OSError, ValueError) as error:
+        print_error(f"lns: {error}")
+        return 2
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import errno
 import importlib
 import json
 import os
@@ -21,58 +20,65 @@ from pathlib import Path
 
 import pytest
 
-from instances.board import Board
 from instances.formats import best_json, load_puzzle, shipped_instances
 from lns.api.files import load_board
 from lns.cli.main import commands
-from lns_support.child_process import processor_seconds
-from lns_support.errors import InputError
 from lns_support.file_lock import try_lock
-from tuning import best_boards, queue, queue_table
-from tuning.queue_table import Item, Row, next_item, read_queue, read_table, save
+from tuning import queue
 
 ROOT = Path(__file__).resolve().parents[2]
-FAKE = f"""#!{sys.executable}
+FAKE = """#!/bin/sh
 # stands for `python -m lns`: "status N", "hang", "die", "run DIR" (a run directory, then waits), "resume DIR"
-import os, signal, sys, time
-from pathlib import Path
-words = sys.argv[3:]
-with open("calls", "a") as calls:
-    print(*words, file=calls)
-if words[0] == "run":
-    Path(words[1]).mkdir(parents=True)
-    Path(words[1], "run.json").touch()
-if words[0] == "die":
-    os.kill(os.getpid(), signal.SIGKILL)
-if words[0] in ("run", "hang"):
-    time.sleep(60)
-print("lns: a sentence")
-sys.exit(int(words[1]) if words[0] == "status" else int(os.environ.get("RESUMED", "0")))
+shift 2
+echo "$@" >> calls
+case $1 in
+    status) exit "$2" ;;
+    die) kill -9 $$ ;;
+    run) mkdir "$2" && touch "$2/run.json" && exec sleep 60 ;;
+    hang) exec sleep 60 ;;
+esac
+exit "${RESUMED:-0}"
 """
+BEFORE = (  # a table of the queue as it was at first
+    "item,seed,started,machine,commit,core_hours,state,best,command\n"
+    'a,7,2020-11-27T12:14:25.382+00:00,"AMD EPYC, 2 cores, load 5",2ba7db0,0.5,stopped,464,hang --seed {seed}\n'
+    'a,8,2020-11-27T13:14:25.382+00:00,"AMD EPYC, 2 cores, load 5",2ba7db0,0.25,running,,hang --seed {seed}\n'
+)
 
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with the folders of results, in which a short script stands for `lns`."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "runs" / "queue").mkdir(parents=True)
+    for folder in (queue.RUNS, queue.BEST, queue.QUEUE.parent):
+        folder.mkdir(parents=True)
     (tmp_path / "fake").write_text(FAKE)
     (tmp_path / "fake").chmod(0o755)
     monkeypatch.setattr(queue.sys, "executable", str(tmp_path / "fake"))
+    monkeypatch.setattr(queue.os, "nice", lambda by: 0)
     monkeypatch.setattr(queue, "LOOK_S", 0.02)
     return tmp_path
 
 
-def work(*items: Item, workers: int = 1, every: float = 60.0) -> int:
-    return queue.work(list(items), workers, Path("data"), every)
+def item(name: str, command: str, hours: str = "1") -> str:
+    return f"[{name}]\ncommand = '{command}'\nhours = {hours}\n\n"
 
 
-def rows() -> list[Row]:
-    return list(read_table().values())
+def work(*items: str, workers: int = 1) -> int:
+    queue.QUEUE.write_text("".join(items))
+    try:
+        return queue.main(str(workers), "data")
+    except SystemExit as end:
+        assert isinstance(end.code, int)
+        return end.code
 
 
-def row(item: str, seed: int, state: str, core_hours: float = 0.1, command: str = "x") -> Row:
-    return Row(item, seed, f"2026-{seed}", "a machine", "abcdef0", core_hours, state, "", command)
+def lines_of(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(path.open(newline=""))) if path.exists() else []
+
+
+def rows(*columns: str) -> list[tuple[str, ...]]:
+    return [tuple(row[column] for column in columns) for row in lines_of(queue.TABLE)]
 
 
 def when(ready: Callable[[], bool]) -> None:
@@ -84,324 +90,177 @@ def when(ready: Callable[[], bool]) -> None:
         os._exit(0)
 
 
-# -- what is read -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
-    ("text", "line"),
+    ("text", "where"),
     [
-        ("[a]\ncommand = 'x'\nhours = \n", 3),
-        ("[a]\ncommand = 'x'\nhours = 1\n[a]\n", 4),
-        ("[a]\ncommand = 'x", 2),
-        ("[b]\ncommand = 'x'\nhours = 1\n\n[a]\ncommand = 'x'\n", 5),
-        ("# a\n[a]\ncommand = 'x'\nhours = 0\n", 2),
-        ("[a]\ncommand = 'x'\nhours = 1\nturn = -1\n", 1),
-        ("[a]\ncommand = 'x'\nhours = 'one'\n", 1),
-        ("[a]\ncommand = 'x'\nhours = nan\n", 1),
-        ("[a]\ncommand = ''\nhours = 1\n", 1),
-        ('[a]\ncommand = "it\'s"\nhours = 1\n', 1),
-        ("[a]\ncommand = 5\nhours = 1\n", 1),
-        ("[a]\ncommand = 'x'\nhours = 1\nhour = 1\n", 1),
-        ("['../a']\ncommand = 'x'\nhours = 1\n", 1),
-        ("a = 5\n", 1),
+        (item("a", "x") + item("a", "x"), "line 5"),
+        (item("b", "x") + "[a]\ncommand = 'x'\n", "a: 'hours'"),
+        (item("b", "x") + item("a", "x", "0"), "a: "),
+        (item("a", "x", "1\nturn = -1"), "a: "),
+        (item("a", "x", "1\nhour = 1"), "a: "),
+        (item("a", "x", "'one'"), "a: "),
+        (item("a", "x {sede}"), "a: 'sede'"),
+        ("a = 5\n", "a: "),
     ],
 )
-def test_a_bad_queue_is_refused_with_file_and_line(
-    place: Path, text: str, line: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_a_bad_queue_is_refused_with_file_and_line_or_item(
+    place: Path, text: str, where: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    Path("q.toml").write_text(text)
-    monkeypatch.setattr(sys, "argv", ["queue", "q.toml"])
-    monkeypatch.setattr(os, "nice", lambda by: 0)
-    assert queue.main() == 2
+    assert work(text) == 2
     told = capsys.readouterr().err
-    assert told.startswith(f"lns: q.toml:{line}: ") and told.count("\n") == 1
+    assert told.startswith("lns: tuning/queue.toml: ") and where in told and "expected a command" in told
+    assert told.count("\n") == 1
 
 
-def test_the_items_of_the_project_are_commands_of_the_program() -> None:
-    items = read_queue(ROOT / "tuning" / "queue.toml")
-    assert "eternity2_clue5" in items[0].command and "--target 465" in items[0].command
-    for item in items:
-        words = shlex.split(item.command)
+def test_the_items_of_the_project_are_commands_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    items = queue.read_queue()
+    first = next(iter(items.values()))["command"]
+    assert "eternity2_clue5" in first and "--target 465" in first
+    for each in items.values():
+        words = shlex.split(each["command"])
         parser = argparse.ArgumentParser(exit_on_error=False)
-        command = importlib.import_module(commands()[words[0]][0])
-        command.add_arguments(parser)
-        known = {"{data}": "data", "{seed}": "5", "{run}": "runs/queue/x", "{commit}": "abcdef0"}
-        parser.parse_args([known.get(word, word) for word in words[1:]])
-        folders = ("docs/papers/data/", "runs/")
-        assert all(word.startswith(folders) for word in words if word.endswith(".csv"))
-
-
-def test_what_is_to_be_committed_is_not_ignored() -> None:
-    if not (ROOT / ".git").exists() or shutil.which("git") is None:
-        pytest.skip("not a checkout")
-    results = ["runs/queue.csv", "runs/ladder.csv", "runs/best/new.json", "docs/papers/data/new.csv"]
-    assert subprocess.run(["git", "check-ignore", *results], cwd=ROOT, capture_output=True).stdout == b""
-    assert subprocess.run(["git", "check-ignore", "-q", "runs/queue/x"], cwd=ROOT).returncode == 0
-
-
-def test_a_table_that_two_machines_wrote_has_each_session_once(place: Path) -> None:
-    for seed, core_hours in ((1, 0.5), (2, 0.25)):
-        save(row("a", seed, "running", core_hours))
-    text = queue_table.TABLE.read_text()
-    queue_table.TABLE.write_text(
-        text + text.splitlines()[1].replace("0.5", "0.75") + "\n" + text.splitlines()[1] + "\n"
-    )
-    assert [(each.seed, each.core_hours) for each in rows()] == [(1, 0.75), (2, 0.25)]
-    save(row("a", 1, "stopped", 0.8))  # keeps its place
-    assert [(each.seed, each.core_hours) for each in rows()] == [(1, 0.8), (2, 0.25)]
-    queue_table.TABLE.write_text(text + "<<<<<<< HEAD\n")
-    with pytest.raises(InputError, match=r"runs/queue\.csv:4: "):
-        read_table()
-
-
-# -- what comes next --------------------------------------------------------------------------------------------------
+        importlib.import_module(commands()[words[0]][0]).add_arguments(parser)
+        parser.parse_args([word.format(data="data", seed=5, run="runs/queue/x", commit="a") for word in words[1:]])
+        assert all(word.startswith(("docs/papers/data/", "runs/")) for word in words if word.endswith(".csv"))
 
 
 def test_items_come_in_order_until_they_are_done_or_their_hours_are_over(place: Path) -> None:
-    first, second = Item("first", "x", 1.0), Item("second", "x", 1.0)
-    assert next_item([first, second], set()) == first
-    assert next_item([first, second], {"first"}) == second
-    save(row("first", 1, "stopped", 0.6))
-    assert next_item([first, second], set()) == first
-    save(row("first", 2, "running", 0.4))
-    assert next_item([first, second], set()) == second
-    save(row("second", 3, "done", 0.1))
-    assert next_item([first, second], set()) is None
-    assert next_item([first, Item("second", "y", 1.0)], set()) == Item("second", "y", 1.0)  # another command
+    turns = {"command": "x", "hours": 5.0, "turn": 2.0}
+    items = {"first": {"command": "x", "hours": 1.0}, "a": turns, "b": turns}
+    had = [("first", 0.75, "running"), ("first", 0.25, "stopped"), ("a", 2.0, "stopped"), ("b", 0.5, "stopped"),
+           ("b", 1.5, "missed"), ("a", 2.0, "stopped"), ("b", 0.1, "done"), ("a", 1.0, "stopped")]  # fmt: skip
+    for start, (name, hours, state) in enumerate(had):
+        found = queue.next_item(items, set())
+        assert found is not None and found[0] == name and found[2] >= hours
+        values = (name, start, f"2020-{start}", "", "", hours, state, "", "x")
+        queue.save(dict(zip(queue.COLUMNS, values, strict=True)))
+    assert queue.next_item(items, set()) is None
+    others = {name: each | {"command": "y", "hours": 9.0} for name, each in items.items()}  # not done
+    assert queue.next_item(others, {"first", "a"}) == ("b", "y", 2.0)
 
 
-def test_items_with_a_turn_share_the_machine(place: Path) -> None:
-    items = [Item("a", "x", 9.0, turn=2.0), Item("late", "x", 9.0), Item("b", "x", 9.0, turn=2.0)]
-    assert next_item(items, set()) == items[0]
-    save(row("a", 1, "stopped", 2.0))
-    assert next_item(items, set()) == items[2]
-    save(row("b", 2, "stopped", 2.1))
-    assert next_item(items, set()) == items[0]
-    assert next_item(items, {"a", "b"}) == items[1]
-
-
-# -- sessions ---------------------------------------------------------------------------------------------------------
+def test_after_what_another_machine_did_a_search_goes_on_with_a_new_seed(place: Path) -> None:
+    head, one, two = BEFORE.splitlines()
+    queue.TABLE.write_text("\n".join([head, one, two.replace("0.25", "0.3"), two]) + "\n")  # as a merge leaves it
+    assert work(item("a", "hang --seed {seed}", "0.8001")) == 0
+    assert queue.TABLE.read_text().startswith("\n".join([head, one, two.replace("0.25", "0.3")]) + "\na,")
+    assert len(seeds := {seed for (seed,) in rows("seed")}) == 3
+    assert Path("calls").read_text().split()[-1] in seeds - {"7", "8"}
 
 
 def test_how_a_command_ends_is_what_its_row_says(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    items = [Item("yes", "status 0", 1.0), Item("no", "status 1", 1.0), Item("bad", "status 2", 1.0)]
-    assert work(*items, Item("dead", "die", 1.0), workers=2) == 1
-    assert {each.item: each.state for each in rows()} == {
-        "yes": "done",
-        "no": "done",
-        "bad": "failed",
-        "dead": "stopped",
-    }
+    items = [item("yes", "status 0"), item("no", "status 1"), item("bad", "status 2"), item("dead", "die")]
+    assert work(*items, item("long", "hang", hours="0.0001"), workers=2) == 1
+    assert dict(rows("item", "state")) == {  # type: ignore[comparison-overlap]
+        "yes": "done", "no": "done", "bad": "failed", "dead": "failed", "long": "stopped",
+    }  # fmt: skip
     told = capsys.readouterr().err
-    assert "lns: bad is set aside: runs/queue/bad.log: a sentence\n" in told
-    assert "lns: dead is set aside: runs/queue/dead.log: ended by signal 9\n" in told
-    assert work(items[0], items[1]) == 0 and len(rows()) == 4  # done is done
+    assert "lns: bad is set aside: exit status 2; see runs/queue/bad.log\n" in told
+    assert "lns: dead is set aside: exit status -9; see runs/queue/dead.log\n" in told
+    assert work(*items[:2]) == 0 and len(rows("item")) == 5  # done is done
 
 
 def test_a_run_is_resumed_and_a_missed_target_takes_a_new_seed(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    item = Item("long", "run {run} --seed {seed}", 1.0)
-    when(lambda: Path("runs/queue").exists() and any(Path("runs/queue").glob("*/run.json")))
-    assert work(item) == 128 + signal.SIGTERM
-    (first,) = rows()
-    assert first.state == "stopped"
+    long = item("long", "run {run} --seed {seed}")
+    when(lambda: any(queue.RUNS.glob("*/run.json")))
+    assert work(long) == 128 + signal.SIGTERM
+    assert rows("state") == [("stopped",)]
     when(lambda: Path("calls").read_text().count("run runs") == 2)
     monkeypatch.setenv("RESUMED", "1")  # the target is missed: a new seed
-    assert work(item) == 128 + signal.SIGTERM
-    again, second = rows()[1:]
-    assert (again.seed, again.state) == (first.seed, "missed") and second.seed != first.seed
-    runs = [f"runs/queue/long-{seed} --seed {seed}" for seed in (first.seed, second.seed)]
+    assert work(long) == 128 + signal.SIGTERM
+    (first, _), (again, state), (second, _) = rows("seed", "state")
+    assert (again, state) == (first, "missed") and second != first
+    runs = [f"runs/queue/long-{seed} --seed {seed}" for seed in (first, second)]
     called = Path("calls").read_text().splitlines()
-    assert called == [f"run {runs[0]}", f"resume runs/queue/long-{first.seed} --quiet", f"run {runs[1]}"]
+    assert called == [f"run {runs[0]}", f"resume runs/queue/long-{first} --quiet", f"run {runs[1]}"]
     monkeypatch.setenv("RESUMED", "0")
-    assert work(item) == 0 and rows()[-1].state == "done" and rows()[-1].seed == second.seed
+    assert work(long) == 0 and rows("seed", "state")[3:] == [(second, "done")]
 
 
-def test_where_the_run_directory_is_not_at_hand_a_new_seed_is_taken(place: Path) -> None:
-    item = Item("long", "status 0 {run} {seed}", 1.0)
-    for seed in (7, 8):
-        save(row("long", seed, "running", 0.1, item.command))
-    assert work(item) == 0
-    assert len({each.seed for each in rows()}) == 3
-
-
-def test_a_session_ends_with_the_hours_of_its_item(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queue, "processor_seconds", lambda pid: 3600.0)
-    items = [Item("long", "hang", 1.0), Item("turns", "hang", 2.0, turn=1.0)]
-    assert work(*items) == 0
-    assert [(each.item, each.state, each.core_hours) for each in rows()] == [
-        ("long", "stopped", 1.0), ("turns", "stopped", 1.0), ("turns", "stopped", 1.0),
-    ]  # fmt: skip
-
-
-def test_an_instance_that_is_not_there_is_skipped_with_a_sentence(
-    place: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert work(Item("absent", "status 0 {data}/nope.txt", 1.0), Item("next", "status 0 {data}", 1.0)) == 1
-    assert capsys.readouterr().err == (
-        "lns: absent is set aside: data/nope.txt: no such file; expected the public instances in --data DIR\n"
-    )
-    assert [each.item for each in rows()] == ["next"] and "status 0 data\n" in Path("calls").read_text()
-
-
-def test_one_queue_at_a_time_works_in_a_checkout(
+def test_one_queue_at_a_time_works_in_a_checkout_at_the_lowest_priority(
     place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Path("q.toml").write_text("[a]\ncommand = 'status 0'\nhours = 1\n")
-    monkeypatch.setattr(sys, "argv", ["queue", "q.toml"])
     by: list[int] = []
-    monkeypatch.setattr(os, "nice", by.append)
-    with Path("runs/queue/lock").open("ab") as lock:
+    monkeypatch.setattr(queue.os, "nice", by.append)
+    with (queue.RUNS / "lock").open("ab") as lock:
         assert try_lock(lock)
-        assert queue.main() == 2
-    assert "a queue is at work here" in capsys.readouterr().err
-    assert queue.main() == 0 and by == [19, 19]
+        assert work(item("a", "status 0")) == 2
+    assert capsys.readouterr().err == "lns: runs/queue: a queue is at work here; expected one at a time\n"
+    assert work(item("a", "status 0")) == 0 and by == [19, 19]
 
 
-def test_a_full_disk_starts_nothing_and_ends_nothing(
-    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write, tries = queue_table.csv_records.write, list[int]()
-
-    def full(path: Path, records: list[Row]) -> None:
-        tries.append(1)
-        if len(tries) in refused:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
-        write(path, records)
-
-    monkeypatch.setattr(queue_table.csv_records, "write", full)
-    monkeypatch.setattr(sys, "argv", ["queue", "q.toml", "--every", "0.05"])
-    monkeypatch.setattr(os, "nice", lambda by: 0)
-    Path("q.toml").write_text("[a]\ncommand = 'hang'\nhours = 1\n\n[b]\ncommand = 'hang'\nhours = 1\n")
-    refused = [1]
-    assert queue.main() == 2 and not Path("calls").exists()
-    assert capsys.readouterr().err == f"lns: runs/queue.csv: {os.strerror(errno.ENOSPC)}\n"
-    tries.clear()
-    refused = [2, 3]  # heartbeats of the first command, which goes on
-    seen = Path("runs/queue.csv")
-    when(lambda: seen.exists() and "0.0001" in seen.read_text())
-    monkeypatch.setattr(queue, "processor_seconds", lambda pid: 0.36 if len(tries) > 4 else 0.001)
-    assert queue.main() == 128 + signal.SIGTERM
-    assert [(each.item, each.state) for each in rows()] == [("a", "stopped")]
-
-
-def test_processor_time_of_a_process_and_those_below_it() -> None:
-    burn = "import time, subprocess, sys\nwhile time.process_time() < 0.3: pass\n"
-    below = f"subprocess.run([sys.executable, '-c', {burn!r}])"
-    child = subprocess.Popen([sys.executable, "-c", f"{burn}\n{below}\nprint(flush=True); time.sleep(60)"], stdout=-1)
-    assert child.stdout is not None and child.stdout.readline()
-    assert 0.55 < processor_seconds(child.pid) < 5
-    child.kill()
-    child.communicate()
-    assert processor_seconds(child.pid) == 0
-
-
-# -- the best boards --------------------------------------------------------------------------------------------------
-
-
-def board_of(run: Path, score: int | None, seed: int = 5) -> Path:
-    """A best.json of like-e2-5x5: its solution, or a worse board."""
-    puzzle = load_puzzle("like-e2-5x5")
+def keep(board: str, seed: int) -> object:
+    """Keep the board of a run of like-e2-5x5. Returns the score that its row gets."""
+    puzzle, run = load_puzzle("like-e2-5x5"), queue.RUNS / f"a-{seed}"
     solution = load_board(str(shipped_instances()["like-e2-5x5"].with_name("like-e2-5x5.solution.txt")), puzzle)
-    pairs = solution.pairs()
-    if score is None:
-        pairs[12], pairs[13] = pairs[13], pairs[12]
-    board = Board.from_pairs(pairs, 5, 5).of(puzzle)
-    run.mkdir(parents=True, exist_ok=True)
-    fields = best_json(puzzle, board, instance="like-e2-5x5", seed=seed, elapsed_s=1.5)
+    fields = best_json(puzzle, solution, instance=puzzle.name, seed=seed, elapsed_s=1.5)
+    cells = fields["placements"]
+    if board == "worse":
+        cells[12], cells[13] = cells[13], cells[12]  # it still says 40
+    if board == "illegal":
+        cells[3] = cells[4]
+    run.mkdir()
     (run / "best.json").write_text(json.dumps(fields))
-    return run
+    row = {"seed": str(seed), "commit": f"abcdef{seed}", "best": ""}
+    queue.keep_best(row, run)
+    return row["best"]
 
 
 def test_a_better_board_goes_to_runs_best_and_its_readme(place: Path) -> None:
-    best_boards.BEST.mkdir(parents=True)
-    readme = best_boards.BEST / "README.md"
-    old = "| [like-e2-5x5](like-e2-5x5.json) | **1** of 40 | 40 (Smith 2000) | `lns solve x` | 0000000 |"
-    readme.write_text(f"# Best\n\n| instance |\n|---|\n{old}\n| [z](z.json) | a | b | c | d |\n")
-    command = "solve {data}/like-e2-5x5 --target 40 --seed {seed} --run-dir {run}"
-    worse = best_boards.keep_best(board_of(Path("runs/queue/a-5"), None), 5, command, "abcdef0")
-    assert 0 < int(worse) < 40
-    assert best_boards.keep_best(board_of(Path("runs/queue/a-6"), 40, 6), 6, command, "abcdef1") == "40"
-    assert best_boards.keep_best(Path("runs/queue/a-5"), 5, command, "abcdef2") == worse  # not put back
-    kept = json.loads((best_boards.BEST / "like-e2-5x5.json").read_text())
-    assert (kept["score"], kept["seed"], kept["commit"], kept["url"]) == (40, 6, "abcdef1", "")
-    assert kept["command"] == "lns solve like-e2-5x5 --target 40 --seed 6"
-    lines = readme.read_text().splitlines()
-    new = f"| [like-e2-5x5](like-e2-5x5.json) | **40** of 40 | 40 (Smith 2000) | `{kept['command']}` | abcdef1 |"
-    assert lines[4:] == [new, "| [z](z.json) | a | b | c | d |"]
-    readme.write_text("\n".join(lines[:4]) + "\n")  # as if it had been killed between the two files
-    best_boards.keep_best(Path("runs/queue/a-6"), 6, command, "abcdef3")
-    assert readme.read_text().splitlines()[4] == new.replace("40 (Smith 2000)", "none")
+    readme, target = queue.BEST / "README.md", queue.BEST / "like-e2-5x5.json"
+    readme.write_text("| [z](z.json) | **1** of 2 | b | `c` | d |\n")
+    assert keep("illegal", 1) == 0 and not target.exists()
+    worse = keep("worse", 2)
+    assert json.loads(target.read_text())["score"] == worse
+    readme.write_text(readme.read_text().replace("| none |", "| 40 (Smith 2000) |") + "| [y](y.json) |\n")
+    assert keep("solution", 3) == 40
+    assert keep("worse", 4) == worse != 40  # not put back
+    kept = json.loads(target.read_text())
+    assert (kept["score"], kept["seed"], kept["commit"], kept["url"]) == (40, 3, "abcdef3", "")
+    assert kept["command"].startswith("lns solve like-e2-5x5 --workers 1 --seed 3 --target 40")
+    row = f"| [like-e2-5x5](like-e2-5x5.json) | **40** of 40 | 40 (Smith 2000) | `{kept['command']}` | abcdef3 |"
+    assert readme.read_text().splitlines()[1:] == [row, "| [y](y.json) |"]
 
 
-def test_a_board_that_breaks_a_rule_is_not_kept(place: Path) -> None:
-    run = board_of(Path("runs/queue/a-5"), 40)
-    said = json.loads((run / "best.json").read_text())
-    said["placements"][3] = said["placements"][4]
-    (run / "best.json").write_text(json.dumps(said))
-    with pytest.raises(InputError):
-        best_boards.keep_best(run, 5, "solve x", "abcdef0")
-    assert not best_boards.BEST.exists()
+SOLVE = "solve like-e2-12x12 --target 264 --time 12 --checkpoint 1 --workers 1 --seed {seed} --run-dir {run}"
+PAPER = "exact paper bailleux2025 --sizes 5 --per-size 4 --solvers sat:half-3 sat:full-2 rowscan -o data/paper.csv"
+LADDER = "benchmark --rows like-e2-12x20 --time 3 --seeds 1 --workers 1 --first-seed {seed} --boards {run}"
+TINY = item("solve", SOLVE, "0.007") + item("paper", PAPER, "1\nturn = 0.01")
+TINY += item("ladder", f"{LADDER} --table runs/ladder.csv", "1\nturn = 0.02")
+QUICK = "import sys; from tuning import queue; queue.LOOK_S = 0.3; sys.exit(queue.main('2', 'data'))"
 
 
-# -- killed at random -------------------------------------------------------------------------------------------------
-
-TINY = r'''
-[solve]
-command = "solve like-e2-12x12 --target 264 --time 12 --checkpoint 1 --workers 1 --seed {seed} --run-dir {run}"
-hours = 0.008
-turn = 0.001
-
-[paper]
-command = "exact paper bailleux2025 --sizes 5 --per-size 4 --solvers sat:half-3 sat:full-2 rowscan -o data/paper.csv"
-hours = 1
-turn = 0.001
-
-[ladder]
-command = """benchmark --rows like-e2-12x20 --time 3 --seeds 1 --workers 1 --first-seed {seed} \
---table runs/ladder.csv --boards {run}"""
-hours = 1
-turn = 0.002
-'''
-
-
-def git(place: Path, *words: str) -> str:
+def git(place: Path, *words: str) -> None:
     identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
-    return subprocess.run(["git", *identity, *words], cwd=place, check=True, capture_output=True, text=True).stdout
+    subprocess.run(["git", *identity, *words], cwd=place, check=True, capture_output=True)
 
 
 def start(place: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tuning.queue", "q.toml", "--every", "0.3", "--workers", "2"]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(
-        command, cwd=place, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-
-
-def lines_of(path: Path) -> list[dict[str, str]]:
-    return list(csv.DictReader(path.open(newline=""))) if path.exists() else []
+    return subprocess.Popen([sys.executable, "-c", QUICK], cwd=place, env=environment, text=True, stderr=-1, stdout=-1)
 
 
 @pytest.mark.slow
 def test_killed_at_random_moments_it_loses_nothing_and_does_nothing_twice(tmp_path: Path) -> None:
     if shutil.which("git") is None:
         pytest.skip("git is not installed")
-    chance, ends = random.Random(1), Counter[int]()
-    place = tmp_path / "one"
-    (place / "data").mkdir(parents=True)
-    (place / "runs" / "best").mkdir(parents=True)
-    (place / "runs" / "best" / "README.md").write_text("|a|\n|---|\n")
-    (place / "q.toml").write_text(TINY)
+    chance, ends, place = random.Random(1), Counter[int](), tmp_path / "one"
+    for folder in ("data", "runs/best", "tuning"):
+        (place / folder).mkdir(parents=True)
+    (place / queue.BEST / "README.md").write_text("|a|\n|---|\n")
+    (place / queue.QUEUE).write_text(TINY)
     shutil.copy(ROOT / ".gitignore", place)
     git(place, "init", "-q")
-    committed: dict[str, list[str]] = {}
-    best, spent = Counter[str](), 0.0
+    committed = dict.fromkeys(("data/paper.csv", "runs/ladder.csv"), "")
+    scores, hours = list[int](), list[float]()
     for number in range(21):
-        if number == 14:  # another machine goes on from what was committed
+        if number == 9:  # another machine goes on from what was committed
             git(tmp_path, "clone", "-q", str(place), str(tmp_path / "two"))
             place = tmp_path / "two"
             (place / "data").mkdir(exist_ok=True)
         child = start(place)
-        time.sleep(chance.uniform(0.0, 6.0) if number else 6.0)
+        time.sleep(chance.uniform(0.0, 3.5) if number else 5.0)
         sent = chance.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
         child.send_signal(sent)
         _, errors = child.communicate(timeout=90)
@@ -411,33 +270,26 @@ def test_killed_at_random_moments_it_loses_nothing_and_does_nothing_twice(tmp_pa
         git(place, "add", "-A")
         git(place, "commit", "-q", "--allow-empty", "-m", "a")
         # nothing that was committed is lost
-        for name in ("data/paper.csv", "runs/ladder.csv"):
-            now = (place / name).read_text().splitlines() if (place / name).exists() else []
-            assert now[: len(committed.get(name, []))] == committed.get(name, [])
+        for name, before in committed.items():
+            now = (place / name).read_text() if (place / name).exists() else ""
+            assert now.startswith(before)
             committed[name] = now
-        for file in (place / "runs" / "best").glob("*.json"):
-            score = json.loads(file.read_text())["score"]
-            assert score >= best[file.stem]
-            best[file.stem] = score
-        table = lines_of(place / "runs" / "queue.csv")
-        hours = sum(float(line["core_hours"]) for line in table)
-        assert hours >= spent
-        spent = hours
+        for file in (place / queue.BEST).glob("like-e2-12x12.json"):
+            scores.append(json.loads(file.read_text())["score"])
+        table = lines_of(place / queue.TABLE)
+        hours.append(sum(float(line["core_hours"]) for line in table))
+        assert scores == sorted(scores) and hours == sorted(hours)
         # nothing is done twice
-        rows = [(line["instance"], line["solver"]) for line in lines_of(place / "data" / "paper.csv")]
-        assert len(set(rows)) == len(rows)
-        ladder = [line["note"] for line in lines_of(place / "runs" / "ladder.csv")]
-        assert len(set(ladder)) == len(ladder)
-        kept = {line["seed"] for line in table if line["item"] == "solve"}
-        made = {folder.name.removeprefix("solve-") for folder in (place / "runs" / "queue").glob("solve-*")}
-        assert made <= kept
+        done = [(line["instance"], line["solver"]) for line in lines_of(place / "data/paper.csv")]
+        done += [("ladder", line["note"]) for line in lines_of(place / "runs/ladder.csv")]
+        assert len(set(done)) == len(done)
+        made = {folder.name.removeprefix("solve-") for folder in (place / queue.RUNS).glob("solve-*[0-9]")}
+        assert made <= {line["seed"] for line in table if line["item"] == "solve"}
     child = start(place)
     _, errors = child.communicate(timeout=300)
     assert child.returncode == 0, errors
-    assert len(lines_of(place / "data" / "paper.csv")) == 12
-    table = lines_of(place / "runs" / "queue.csv")
-    assert {line["item"] for line in table} == {"solve", "paper", "ladder"}
-    runs = Counter(line["seed"] for line in table if line["item"] == "solve")
+    assert len(lines_of(place / "data/paper.csv")) == 12 and lines_of(place / "runs/ladder.csv")
+    runs = Counter(line["seed"] for line in lines_of(place / queue.TABLE) if line["item"] == "solve")
     assert len(runs) > 1 and max(runs.values()) > 1  # resumed, and another seed on the other machine
     assert {-signal.SIGKILL, 128 + signal.SIGTERM, 128 + signal.SIGINT} <= set(ends), ends
-    assert json.loads((place / "runs" / "best" / "like-e2-12x12.json").read_text())["score"] > 200
+    assert scores[-1] > 200
