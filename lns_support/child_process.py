@@ -257,6 +257,17 @@ def die_with_parent(parent: int | None = None) -> None:
         os._exit(1)
 
 
+def yield_to_all() -> None:
+    """At the start of a child in a session of its own: lowest priority, and `die_with_parent`.
+
+    Linux shares time among sessions first, so that ``os.nice`` counts only within one.
+    """
+    die_with_parent()
+    with contextlib.suppress(OSError):
+        os.nice(19)
+        Path("/proc/self/autogroup").write_text("19")
+
+
 def peak_bytes(pid: int) -> int:
     """Largest resident memory of a running process.
 

@@ -23,7 +23,7 @@ from instances.verify import verify
 from lns.api.files import load_board, load_puzzle
 from lns.terminal.output import print_error, print_text
 from lns.terminal.signals import exit_on_signal, signal_handler
-from lns_support.child_process import die_with_parent
+from lns_support.child_process import yield_to_all
 from lns_support.errors import InputError
 from lns_support.file_lock import try_lock
 from lns_support.files import atomic_file, atomic_write, read_text
@@ -107,7 +107,7 @@ def session(name: str, command: str, hours: float, data: str, aside: set[str]) -
     save(row)  # a seed is noted before it is used
     print_text(f"{name}: {shlex.join(words[2:])}", flush=True)
     with log.open("wb") as out:
-        process = subprocess.Popen(words, stdout=out, stderr=out, start_new_session=True, preexec_fn=die_with_parent)
+        process = subprocess.Popen(words, stdout=out, stderr=out, start_new_session=True, preexec_fn=yield_to_all)
     try:
         while status is None and row["core_hours"] < hours:
             yield True

@@ -31,6 +31,7 @@ FAKE = """#!/bin/sh
 # stands for `python -m lns`: "status N", "hang", "die", "run DIR" (a run directory, then waits), "resume DIR"
 shift 2
 echo "$@" >> calls
+cat /proc/self/autogroup > priority 2>/dev/null
 case $1 in
     status) exit "$2" ;;
     die) kill -9 $$ ;;
@@ -188,6 +189,8 @@ def test_one_queue_at_a_time_works_in_a_checkout_at_the_lowest_priority(
         assert work(item("a", "status 0")) == 2
     assert capsys.readouterr().err == "lns: runs/queue: a queue is at work here; expected one at a time\n"
     assert work(item("a", "status 0")) == 0 and by == [19, 19]
+    if Path("/proc/self/autogroup").exists():  # Linux shares time among sessions first
+        assert "nice 19" in Path("priority").read_text()
 
 
 def keep(board: str, seed: int) -> object:
