@@ -245,7 +245,7 @@ def test_other_executors_carry_the_state_in_tasks_and_results(kind: type[Executo
 
 
 def test_what_is_no_executor_is_refused() -> None:
-    with pytest.raises(InputError, match="executor is 3 .int.; expected an Executor"):
+    with pytest.raises(InputError, match=r"executor is 3 \(int\); expected an Executor"):
         lns.solve("like-e2-4x4", executor=3, time=1)  # type: ignore[arg-type]
 
 
