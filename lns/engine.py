@@ -342,13 +342,15 @@ class Engine(Protocol):
     def statistics(self) -> Statistics:
         """What was done so far."""
 
-    def step(self, target: int) -> None:
+    def step(self, target: int, *, wanted: int = 0) -> None:
         """Search a little: tens of milliseconds, or one beam, counted in nodes or moves.
 
         Parameters
         ----------
         target : int
-            Score at which a tabu search stops; other engines look for their best score plus one.
+            Score at which a tabu search stops; other engines look for ``wanted``.
+        wanted : int
+            The score that is looked for, as if a board of one edge less were known. 0: one edge more than the best.
         """
 
     def inject_incumbent(self, board: Board, score: int) -> None:

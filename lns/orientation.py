@@ -156,8 +156,8 @@ class OrientedEngine:
     def statistics(self) -> Statistics:
         return self.engine.statistics
 
-    def step(self, target: int) -> None:
-        self.engine.step(target)
+    def step(self, target: int, *, wanted: int = 0) -> None:
+        self.engine.step(target, wanted=wanted)
 
     def inject_incumbent(self, board: Board, score: int) -> None:
         self.engine.inject_incumbent(self.orientation.to_engine(board), score)

@@ -13,10 +13,9 @@ from statistics import median
 from exact.measurements.rowscan_speed import placements_per_second
 from instances.formats import load_puzzle, shipped_instances
 from instances.puzzle import Puzzle
-from lns.loop.construction import Construction
+from lns.engines import make_engine
 from lns.params import Params
-from lns.rng import random_state
-from lns.tabu.search import TabuSearch
+from lns.warmup import warm_up
 from tuning.cost_calibration import measure_costs
 
 REAL = Path("../shared/instances/eternity2_clue1.txt")  # beside a checkout, as for `lns benchmark`; else SHIPPED
@@ -38,10 +37,10 @@ def speed_figures() -> Iterator[tuple[str, str]]:
 
 def construction(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, str]]:
     """Time to the first board and to each score on one core, and nodes a second; without compilation."""
-    params = Params()
-    for search in (Construction(puzzle, params, 1, 0), Construction(puzzle, params, 1, 0)):  # the first one compiles
+    for _ in range(2):  # the first one compiles
+        search = make_engine("construct", puzzle, Params(), 1, 0)
         began = time.perf_counter()
-        while search.constructor is None:
+        while not search.statistics.nodes:
             search.step(puzzle.max_score)
         measured = time.perf_counter() - began
     reached = {search.best_score: measured}
@@ -62,14 +61,13 @@ def construction(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, s
 
 
 def tabu(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, str]]:
-    """Speed and score of tabu search from a random board."""
-    search = TabuSearch(puzzle, random_state(1))
-    search.start()
-    search.run(1)
+    """Speed and score of tabu search from random boards, one core; without compilation."""
+    warm_up("tabu")
+    search = make_engine("tabu", puzzle, Params(), 1, 0)
     began = time.perf_counter()
     while (now := time.perf_counter() - began) < seconds:
-        search.run(1000)
-    yield "tabu, moves evaluated/s", f"{search.moves_evaluated / now / 1e6:.1f} M"
+        search.step(puzzle.max_score)
+    yield "tabu, moves evaluated/s", f"{search.statistics.moves / now / 1e6:.1f} M"
     yield f"tabu alone, {seconds:.0f} s", f"{search.best_score} of {puzzle.max_score}"
 
 

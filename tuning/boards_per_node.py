@@ -1,10 +1,11 @@
-"""`python -m tuning.boards_per_node`: boards found per node, which shows what a change of the construction is worth.
+"""`python -m tuning.boards_per_node`: boards found per node, which shows what a change of the search is worth.
 
 A benchmark row of a minute often ends at the same score before and after a change. Here each island searches as if it
 had a board of score ``best`` already, and distinct boards of a few edges less are counted. Budgets are nodes, so other
 load on the machine changes only the seconds. A few lucky restarts find most boards, so several seeds are needed. With
 ``--islands`` each seed is a run of several islands, and a board that two of them find counts once. ``--ablate``
 repeats all of it with each part of the engine switched off in turn (`tuning.ablate`); each has the same budget.
+Two versions are compared by the same command in two checkouts.
 """
 
 from __future__ import annotations
@@ -15,21 +16,17 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from instances.formats import load_puzzle
 from instances.puzzle import IntArray, Puzzle
 from lns import params as parameters
-from lns.engines import island_engine
+from lns.engines import make_engine
 from lns.estimate import Tally
-from lns.loop.construction import Construction
-from lns.orientation import Orientation
 from lns.params import Params
+from lns.warmup import uses_colorpairs, warm_up
 from lns.worker_pool import WorkerPool
 from lns_support.errors import InputError
 from tuning import ablate
 
-PARTS = 16  # of the order of the cells, on a board of 16x16 a row or the cells of one
 BELOW, ABOVE = 3, 2  # boards are counted from ``best`` - BELOW, or a given score, to ``best`` + ABOVE
 
 
@@ -45,29 +42,26 @@ class BoardCounts:
         Number of distinct boards of at least each score, from the floor upwards.
     boards : tuple of (int32 array of shape (cells,), int)
         Placements and score of each board that was distinct when it was found.
-    nodes : int
-        Node equivalents used.
+    parts : dict of str to int
+        Node equivalents used, by the part that used them.
     seconds : float
-        Processor seconds.
-    arms : tuple of (int, int, float, float)
-        Of each arm of the quota bandit: view, number of the set of favoured colours, quota scale in percent, share of
-        the node equivalents.
-    depths : tuple of float
-        Nodes in each sixteenth of the order of the cells, of the restarts that reached an exact tail and the last one.
+        Processor seconds, without compilation.
     """
 
     seed: int
     island: int
     distinct_boards: tuple[int, ...]
     boards: tuple[tuple[IntArray, int], ...]
-    nodes: int
+    parts: dict[str, int]
     seconds: float
-    arms: tuple[tuple[int, int, float, float], ...]
-    depths: tuple[float, ...]
+
+    @property
+    def nodes(self) -> int:
+        return sum(self.parts.values())
 
     def __str__(self) -> str:
         counts = " ".join(f"{count:6}" for count in self.distinct_boards)
-        shares = " ".join(f"{view}.{colours}/{percent:g}%:{share:.0%}" for view, colours, percent, share in self.arms)
+        shares = " ".join(f"{name}:{nodes / self.nodes:.1%}" for name, nodes in self.parts.items())
         name = f"{self.seed}.{self.island}" if self.island else str(self.seed)
         return f"seed {name:<4} {counts}   {self.seconds / self.nodes * 1e9:5.1f} ns   {shares}"
 
@@ -104,36 +98,29 @@ def count_boards(
     floor : int, optional
         Boards are counted from this score on; default: three edges below ``best``.
     """
-    orientation = Orientation.of_island(puzzle, island, islands)
-    puzzle, scores = orientation.puzzle, _scores(puzzle, best, floor)
-    params = replace(params, engine=replace(params.engine, search_floor=max(1, scores[0])))
-    search = island_engine(engine, orientation, params, seed, island)
+    tallies = {score: Tally() for score in _scores(puzzle, best, floor)}
+    params = replace(params, engine=replace(params.engine, search_floor=max(1, min(tallies))))
+    warm_up(engine, uses_colorpairs(engine, params))
+    search = make_engine(engine, puzzle, params, seed, island, islands)
+    boards = []
+    began = time.process_time()
     while search.best is None:
         search.step(puzzle.max_score)
     search.pop_boards()
-    tallies = {score: Tally() for score in scores}
-    boards = []
-    began = time.process_time()
     while search.statistics.node_equivalents < nodes:
+        if puzzle.rules and search.best_score == puzzle.max_score:
+            break  # these puzzles have no construction, and nothing else goes on from a perfect board
         search.step(puzzle.max_score, wanted=best + 1)
         for found in search.pop_boards():
             if _is_new(found.board.placements, found.score, tallies):
-                boards.append((orientation.from_engine(found.board).placements, found.score))
-    assert isinstance(search.main, Construction)
-    arms = search.main.bandit.arms
-    total = sum(arm.node_equivalents for arm in arms) or 1.0
-    by_depth = np.sum([np.zeros(puzzle.cells), *(arm.nodes_by_depth for arm in arms)], axis=0)
-    if search.main.constructor is not None:
-        by_depth += search.main.constructor.prefix.child_counts.reshape(puzzle.cells, -1).sum(axis=1)
+                boards.append((found.board.placements, found.score))
     return BoardCounts(
         seed=seed,
         island=island,
         distinct_boards=tuple(tally.count for tally in tallies.values()),
         boards=tuple(boards),
-        nodes=search.statistics.node_equivalents,
+        parts=search.statistics.node_equivalents_by_part(),
         seconds=time.process_time() - began,
-        depths=tuple(float(part.sum()) for part in np.array_split(by_depth, PARTS)),
-        arms=tuple((arm.view, arm.colour_set, arm.scale_percent, arm.node_equivalents / total) for arm in arms),
     )
 
 
@@ -183,7 +170,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--workers", type=int, default=2, metavar="N", help="worker processes (default 2)")
     parser.add_argument("--engine", choices=("construct", "auto"), default="construct", help="default construct")
     parser.add_argument("--ablate", action="store_true", help="also count with each part switched off, in turn")
-    parser.add_argument("--depths", action="store_true", help="also print the share of the nodes by depth")
     parser.add_argument("--params", metavar="FILE", help="read parameters from this TOML file")
     args = parser.parse_args(arguments)
     try:
@@ -217,19 +203,9 @@ def _run(args: argparse.Namespace, puzzle: Puzzle, params: Params) -> None:
 
 
 def _count_variant(pool: WorkerPool, args: argparse.Namespace, puzzle: Puzzle, params: Params) -> None:
+    nodes, how = int(args.nodes), (args.engine, args.floor)
     jobs = [
-        pool.submit(
-            count_boards,
-            puzzle,
-            params,
-            seed,
-            args.best,
-            int(args.nodes),
-            island,
-            args.islands,
-            args.engine,
-            args.floor,
-        )
+        pool.submit(count_boards, puzzle, params, seed, args.best, nodes, island, args.islands, *how)
         for seed in range(args.first_seed, args.first_seed + args.seeds)
         for island in range(args.islands)
     ]
@@ -237,17 +213,13 @@ def _count_variant(pool: WorkerPool, args: argparse.Namespace, puzzle: Puzzle, p
     for job in jobs:
         counts.append(job.result())
         print(counts[-1], flush=True)
-    nodes = sum(count.nodes for count in counts)
+    nodes, seconds = sum(count.nodes for count in counts), sum(count.seconds for count in counts)
     runs = [counts[first : first + args.islands] for first in range(0, len(counts), args.islands)]
     total = [
         sum(column)
         for column in zip(*(combined_counts(puzzle, args.best, run, args.floor) for run in runs), strict=True)
     ]
-    print(f"{'all':<9} {' '.join(f'{count:6}' for count in total)}   in {nodes:.3g} nodes", flush=True)
-    if args.depths:
-        by_depth = np.sum([count.depths for count in counts], axis=0)
-        shares = " ".join(f"{share:.1%}" for share in by_depth / max(1.0, by_depth.sum()))
-        print(f"nodes by {PARTS}th of the order: {shares}", flush=True)
+    print(f"{'all':<9} {' '.join(f'{count:6}' for count in total)}   in {nodes:.3g} nodes, {seconds:.1f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,10 @@
-"""Measures the costs in `lns.node_equivalents` on this machine: each part is timed alone, in constructor nodes."""
+"""Measures the costs in `lns.node_equivalents` on this machine: each part is timed alone, in constructor nodes.
+
+Beams and tabu moves are timed as engines, by what their statistics count, and regions as `exact.region.resolve`. What
+an engine mixes is timed by its kernels: nodes and exact tails by `lns.construct.kernel.next_prefix` and
+`lns.construct.tail.solve_tail`, the start of an endgame by `lns.construct.endgame.start_endgame`, the measurement of
+quotas by `lns.construct.stratified_population` and `lns.construct.schedule_search`.
+"""
 
 from __future__ import annotations
 
@@ -10,25 +16,27 @@ import numpy as np
 import numpy.typing as npt
 
 from exact.region.resolve import RegionOptions, resolve
+from exact.region.windows import rows
 from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns import node_equivalents
 from lns.construct import kernel, schedule, schedule_search, stratified_population
-from lns.construct.beam_engine import BeamEngine
 from lns.construct.constructor import Constructor
 from lns.construct.endgame import REACHED, remove_pieces, start_endgame
 from lns.construct.endgame_plan import EndgamePlan, EndgameState
 from lns.construct.kernel import ConstructorPlan, ConstructorState
+from lns.construct.quota_bandit import QuotaBandit
 from lns.construct.tail import solve_tail
-from lns.loop.construction import Construction
-from lns.neighbourhoods.regions import regions_by_shape
-from lns.params import Params
+from lns.engine import Engine
+from lns.engines import make_engine
+from lns.params import ConstructParams, Params
 from lns.rng import random_state
-from lns.tabu.search import TabuSearch
+from lns.warmup import warm_up
 from lns_support.jit import flat_kernel
 
 TIGHT, LOOSE = 0, 4  # mismatches allowed in a tail: with few its search ends at once, with many it takes longer
+MISMATCHES = 20  # that the timed constructor may leave
 
 
 def measure_costs(puzzle: Puzzle, nodes: int = 50_000_000, repeats: int = 200) -> Iterator[tuple[str, float, float]]:
@@ -49,10 +57,7 @@ def measure_costs(puzzle: Puzzle, nodes: int = 50_000_000, repeats: int = 200) -
         What is timed, its cost in `lns.node_equivalents`, and its cost here, both in constructor nodes.
     """
     params = Params()
-    search = Construction(puzzle, params, 1, 0)
-    while search.constructor is None or search.constructor.no_prefix_found:
-        search.step(puzzle.max_score)
-    constructor = search.constructor
+    bandit, constructor = constructor_at_tails(puzzle, params.construct)
     _time_tails(constructor, 1, TIGHT, 1)  # compiles
     no_tails, tight, loose = (
         _time_tails(constructor, nodes, *how) for how in ((TIGHT, 0), (TIGHT, repeats), (LOOSE, repeats))
@@ -66,26 +71,22 @@ def measure_costs(puzzle: Puzzle, nodes: int = 50_000_000, repeats: int = 200) -
     seconds, starts = time_endgames(constructor, repeats, repeats)
     yield "start of an endgame", node_equivalents.ENDGAME_SETUP, seconds / starts / node
 
-    beam = BeamEngine(puzzle, params, random_state(1))
-    seconds = _seconds(beam.complete)
-    yield "child of a beam", node_equivalents.BEAM_CHILD, seconds / beam.nodes / node
+    beam, seconds = _run_engine("beam", puzzle, nodes)
+    yield "child of a beam", node_equivalents.BEAM_CHILD, seconds / beam.statistics.beam_nodes / node
 
-    assert search.best is not None
+    assert beam.best is not None
     for search_order, what, counted_setup, counted in (
         ("static", "fixed orders", node_equivalents.REGION_SETUP, node_equivalents.REGION_NODE),
         ("dynamic", "ColorPairs", node_equivalents.COLORPAIRS_SETUP, node_equivalents.COLORPAIRS_NODE),
     ):
-        setup, placement = _region_seconds(puzzle, search.best, search_order, params.rework.nodes, nodes // 2)
+        setup, placement = _region_seconds(puzzle, beam.best, search_order, params.rework.nodes, nodes // 2)
         yield f"set-up of a region, {what}", counted_setup, setup / node
         yield f"placement in a region, {what}", counted, placement / node
 
-    tabu = TabuSearch(puzzle, random_state(1))
-    tabu.start()
-    tabu.run(1, puzzle.max_score)  # compiles
-    before, seconds = tabu.moves_evaluated, _seconds(partial(tabu.run, 1000, puzzle.max_score))
-    yield "tabu move", node_equivalents.TABU_MOVE, seconds / (tabu.moves_evaluated - before) / node
+    tabu, seconds = _run_engine("tabu", puzzle, nodes)
+    yield "tabu move", node_equivalents.TABU_MOVE, seconds / tabu.statistics.moves / node
 
-    quota = search.bandit.quota(100)
+    quota = bandit.quota(100)
     order, depths = schedule_search.cell_order(puzzle, params.construct), schedule.quota_end(puzzle.cells)
     seconds = _seconds(lambda: stratified_population.count_children(puzzle, order, quota.favoured, depths))
     yield "quota profile of a colour set", node_equivalents.quota_profile(puzzle.cells), seconds / node
@@ -97,16 +98,40 @@ def measure_costs(puzzle: Puzzle, nodes: int = 50_000_000, repeats: int = 200) -
     )
 
 
+def constructor_at_tails(puzzle: Puzzle, params: ConstructParams) -> tuple[QuotaBandit, Constructor]:
+    """A constructor that has reached an exact tail, and the bandit that chose the quotas of its restarts."""
+    random = random_state(1)
+    bandit = QuotaBandit(puzzle, params, random)
+    constructor = Constructor(puzzle, params, bandit.choose_schedule(MISMATCHES), random)
+    while constructor.no_prefix_found:
+        if constructor.restart_due:
+            bandit.learn(constructor)
+            constructor.restart(bandit.choose_schedule(MISMATCHES), bandit.nodes_before)
+        constructor.run(1_000_000, puzzle.max_score)
+    return bandit, constructor
+
+
+def _run_engine(name: str, puzzle: Puzzle, placements: int) -> tuple[Engine, float]:
+    """An engine that has found a board and made so many placements or moves; its processor seconds, none to compile."""
+    warm_up(name)
+    engine = make_engine(name, puzzle, Params(), 1, 0)
+    began = time.process_time()
+    while engine.best is None or engine.statistics.placements < placements:
+        engine.step(puzzle.max_score)
+    return engine, time.process_time() - began
+
+
 def _region_seconds(puzzle: Puzzle, board: Board, order: str, limit: int, nodes: int) -> tuple[float, float]:
-    """Processor seconds of the set-up of a region in an order, and of one placement; of the largest regions of a board.
+    """Processor seconds of the set-up of a region of full rows in an order, and of one placement.
 
     ``limit``: placements in one region; ``nodes``: placements in all, more or less.
     """
-    largest = sorted((cells for _, cells in regions_by_shape(puzzle, board)), key=len, reverse=True)
+    height = min(puzzle.height, max(1, 64 // puzzle.width))  # larger regions are rarely searched
     options = RegionOptions(order=order)
     ask = partial(resolve, puzzle, board, target=verify(puzzle, board).score + 1, options=options)
     setup, searched, placed, regions = 0.0, 0.0, 0, 0
-    for cells in largest:
+    for top in range(puzzle.height - height, -1, -1):
+        cells = rows(puzzle, top, top + height)
         ask(cells, nodes=1)  # plans the shape; the first one compiles
         setup += _seconds(partial(ask, cells, nodes=1))
         began = time.process_time()

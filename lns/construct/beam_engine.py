@@ -65,7 +65,7 @@ class BeamEngine(BaseEngine):
     def statistics(self) -> Statistics:
         return Statistics(beam_nodes=self.nodes, beam_prefixes=self.prefixes, boards=self.boards)
 
-    def step(self, target: int) -> None:
+    def step(self, target: int, *, wanted: int = 0) -> None:
         """Grow some layers of the beam, or search some of its exact tails, or begin the next beam."""
         if self._next < len(self._paths):
             self._finish()

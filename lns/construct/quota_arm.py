@@ -125,17 +125,12 @@ class QuotaArm:
         return not self.child_counts.any()
 
     @property
-    def nodes_by_depth(self) -> FloatArray:
-        """Placements at each depth, of the restarts that reached an exact tail; float64 (cells,)."""
-        nodes: FloatArray = self.child_counts[_EXACT] + self.child_counts[_BREAKING]
-        return nodes
-
-    @property
     def share_before_quota_end(self) -> float:
         """Share of the cost in placements before the end of the quota; 0 before any prefix was found."""
         if self.no_prefix_found or not self.node_equivalents:
             return 0.0
-        behind = self.nodes_by_depth[self.prior.quota.end(len(self.prior.exact)) :].sum()
+        nodes_by_depth = self.child_counts[_EXACT] + self.child_counts[_BREAKING]
+        behind = nodes_by_depth[self.prior.quota.end(len(self.prior.exact)) :].sum()
         return float(max(0.0, 1 - behind / self.node_equivalents))
 
     def shrunk_estimate(self) -> ChildMeans:

@@ -175,10 +175,7 @@ class SearchLoop(BaseEngine):
             self._run_beam(self.opening)
             return
         before = part.statistics.node_equivalents
-        if isinstance(part, Construction):
-            part.step(target, wanted=wanted)
-        else:
-            part.step(target)
+        part.step(target, wanted=wanted)
         found = self._collect(name, part)
         if name in self.sides:
             cost = part.statistics.node_equivalents - before

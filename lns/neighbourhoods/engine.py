@@ -99,7 +99,7 @@ class LnsEngine(BaseEngine):
         nodes = dict(zip(names, self.operator_nodes.tolist(), strict=True))
         return Statistics(beam_nodes=self.beam_nodes, beam_prefixes=self.prefixes, boards=self.boards, operators=nodes)
 
-    def step(self, target: int) -> None:
+    def step(self, target: int, *, wanted: int = 0) -> None:
         """Call one operator, or begin a descent; a perfect board is kept."""
         if self.best_score == self.puzzle.max_score:
             return

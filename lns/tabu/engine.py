@@ -52,7 +52,7 @@ class TabuEngine(BaseEngine):
     def statistics(self) -> Statistics:
         return Statistics(moves=self.tabu.moves_evaluated, boards=self.boards)
 
-    def step(self, target: int) -> None:
+    def step(self, target: int, *, wanted: int = 0) -> None:
         if not self.started or self.kicks > self.params.kicks:
             self.tabu.start()
             self.started, self.kicks, self.walk_best, self.idle_from = True, 0, -1, self.tabu.steps_made

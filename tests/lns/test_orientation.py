@@ -219,3 +219,16 @@ def test_a_puzzle_and_the_same_puzzle_turned_are_searched_alike():
             engine.step(wide.max_score)
     assert one.best_score == other.best_score
     assert isinstance(one, OrientedEngine) and one.engine.best == other.best
+
+
+def test_a_turned_engine_looks_for_the_wanted_score():
+    """A board of the wanted score is reported though better ones are known."""
+    puzzle, _ = planted(1, 6, 5, 5)
+    searched = make_engine("construct", puzzle, QUICK, 1, 0)
+    assert isinstance(searched, OrientedEngine)
+    for _ in range(12):
+        searched.step(puzzle.max_score, wanted=41)
+    first, *found = searched.pop_boards()
+    scores = [one.score for one in found]
+    assert first.origin == "fill" and min(scores) >= 41 and scores != sorted(scores)
+    assert all(verify(puzzle, one.board).score == one.score for one in found)

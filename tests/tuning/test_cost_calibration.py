@@ -7,11 +7,8 @@ import math
 from exact.region.dynamic import DynamicSearch
 from instances.formats import load_puzzle
 from lns import node_equivalents
-from lns.construct.constructor import Constructor
-from lns.construct.quota_bandit import QuotaBandit
 from lns.params import ConstructParams
-from lns.rng import random_state
-from tuning.cost_calibration import LOOSE, TIGHT, _time_tails, measure_costs, time_endgames
+from tuning.cost_calibration import LOOSE, TIGHT, _time_tails, constructor_at_tails, measure_costs, time_endgames
 
 
 def test_each_cost_is_measured() -> None:
@@ -42,11 +39,7 @@ def test_the_two_places_that_compare_the_orders_of_a_region_agree() -> None:
 
 
 def test_tails_are_timed_over_the_same_prefixes() -> None:
-    puzzle, params = load_puzzle("like-e2-10x10"), ConstructParams(quota_scale=0.5)
-    schedule = QuotaBandit(puzzle, params, random_state(1)).choose_schedule(20)
-    built = Constructor(puzzle, params, schedule, random_state(1))
-    while built.no_prefix_found:
-        built.run(1_000_000, puzzle.max_score)
+    _, built = constructor_at_tails(load_puzzle("like-e2-10x10"), ConstructParams(quota_scale=0.5))
     before = built.state()
     alone, tight, loose = (_time_tails(built, 2_000_000, *how) for how in ((TIGHT, 0), (TIGHT, 3), (LOOSE, 3)))
     after = built.state()
@@ -59,12 +52,7 @@ def test_tails_are_timed_over_the_same_prefixes() -> None:
 
 
 def test_endgames_are_started_after_the_next_prefixes() -> None:
-    puzzle, params = load_puzzle("like-e2-10x10"), ConstructParams(quota_scale=0.5)
-    built = Constructor(
-        puzzle, params, QuotaBandit(puzzle, params, random_state(1)).choose_schedule(20), random_state(1)
-    )
-    while built.no_prefix_found:
-        built.run(1_000_000, puzzle.max_score)
+    _, built = constructor_at_tails(load_puzzle("like-e2-10x10"), ConstructParams(quota_scale=0.5))
     before = built.state()
     assert time_endgames(built, 50, 3)[1] == 150
     after = built.state()
