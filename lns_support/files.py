@@ -134,8 +134,9 @@ def decode(data: bytes, source: str) -> str:
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         raise InputError("the file holds a NUL byte (binary, or UTF-16 text); expected UTF-8 text", source, line)
+    data = _with_comments_of_any_encoding(data)
     try:
-        text = _with_comments_of_any_encoding(data).decode("utf-8-sig")
+        text = data.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError(f"byte 0x{data[error.start]:02x} is not UTF-8; expected UTF-8 text", source, line) from None

@@ -271,6 +271,8 @@ def test_comments_in_any_encoding(mark: bytes) -> None:
     assert parse(decode(data, "file"), name="square").puzzle == SQUARE
     with pytest.raises(InputError, match=r"file:2: byte 0xe9 is not UTF-8"):
         decode(b"# x\nbord ext\xe9rieur # x\n", "file")
+    with pytest.raises(InputError, match=r"file:41: byte 0xb3 is not UTF-8"):  # beyond what the comments had before
+        decode(data[: data.index(b"\n") + 1] * 40 + b"\xb3", "file")
 
 
 @pytest.mark.parametrize("order", ["ulrd", "urdl", "udlr"])
