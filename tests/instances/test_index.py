@@ -234,6 +234,11 @@ SMALL_REFUSED: dict[str, tuple[str, Puzzle | None, str]] = {
     "a turn of a board": (changed(CELLS, 2, CELLS[2][:-1] + "7"), LARGE, ":3: piece .* on row 2, column 5"),
     "a cell missing": (changed(CELLS, 2, CELLS[2].rsplit(" ", 1)[0]), LARGE, ":3: 35 cells; expected 36"),
     "a cell that is no pair": (changed(CELLS, 2, CELLS[2].replace("/", "", 1)), LARGE, ":3: "),
+    "a line of pieces and turns from 0": (
+        changed([f"{pair[0]} {pair[1]}" for pair in LAID.pairs() if pair], 29, "7 x"),
+        LARGE,
+        ":30: cell 29 (piece, rotation) is 'x'",
+    ),
     "colours of no piece": (
         changed(LAID_QUADS, 14, "9 9 9 9"),
         LARGE,
