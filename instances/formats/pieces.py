@@ -241,7 +241,8 @@ def _shape(listed: PieceList, options: Options, notes: list[str]) -> tuple[int, 
     if expected is not None and count != expected and not (stated is None and listed.count is None):
         corners = sum(list(quad).count(0) >= 2 for quad in listed.quads)
         short = f"; {corners} corner pieces" if corners < 4 else ""
-        raise InputError(f"{count} of {expected} pieces{listed.gaps}{short}; expected all {expected}", line=listed.line)
+        kind = InputError if listed.count is None else NearError  # a count with its name is no header of another format
+        raise kind(f"{count} of {expected} pieces{listed.gaps}{short}; expected all {expected}", line=listed.line)
     return stated
 
 

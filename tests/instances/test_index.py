@@ -239,6 +239,7 @@ SMALL_REFUSED: dict[str, tuple[str, Puzzle | None, str]] = {
         LARGE,
         ":30: cell 29 (piece, rotation) is 'x'",
     ),
+    "a number of pieces that is wrong": ("ntiles: 3\n" + PIECES, None, ":5: 4 of 3 pieces; expected all 3"),
     "colours of no piece": (
         changed(LAID_QUADS, 14, "9 9 9 9"),
         LARGE,
