@@ -29,6 +29,7 @@ from instances.formats.rows import (
     colour_of_letter,
     found_in,
     left_out,
+    one_of,
     picture_in,
     refuse_other_sides,
     rows_of,
@@ -183,6 +184,7 @@ def _readings(source: Source) -> tuple[str, Iterable[Reading], tuple[str, ...]]:
         line, shown = compass[min(max(source.number or 1, 1), len(compass)) - 1]
         tokens = [token for token in shown[1].split(":") if token]
         pairs = [None if token == "." else (int(token[:-1]), "NESW".index(token[-1])) for token in tokens]
+        left = (*one_of(len(compass), "boards", source.number), *left)
         return form, by_cell(_known(puzzle, form), pairs, [line] * len(pairs)), left
     form = "piece and turn of each cell"
     count = len(_PAIR.findall(text))

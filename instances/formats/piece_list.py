@@ -75,6 +75,11 @@ class PieceList:
     usual_order: str = CLOCKWISE  # of the sides of such texts, where nothing names or refutes it
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def gaps(self) -> str:
+        """The ids that are missing, as a part of a sentence about the number of pieces."""
+        return f"; missing: id {', '.join(map(str, self.missing[:5]))}" if self.missing else ""
+
 
 def parse(text: str) -> PieceList:
     """Find the pieces in a text. Raises InputError if it holds none."""

@@ -239,10 +239,10 @@ def _shape(listed: PieceList, options: Options, notes: list[str]) -> tuple[int, 
         notes.append(f"{count} pieces, as stated")
     expected = stated[0] * stated[1] if stated else listed.count
     if expected is not None and count != expected and not (stated is None and listed.count is None):
-        missing = f"; missing: id {', '.join(map(str, listed.missing[:5]))}" if listed.missing else ""
         corners = sum(list(quad).count(0) >= 2 for quad in listed.quads)
         short = f"; {corners} corner pieces" if corners < 4 else ""
-        raise InputError(f"{count} of {expected} pieces{missing}{short}; expected all {expected}", line=listed.line)
+        kind = InputError if listed.count is None else NearError  # a count with its name is no header of another format
+        raise kind(f"{count} of {expected} pieces{listed.gaps}{short}; expected all {expected}", line=listed.line)
     return stated
 
 
@@ -267,8 +267,8 @@ def _border(
         few = len(used) <= _MACMAHON and 0 not in used and count >= 9
         macmahon = " (MacMahon's squares, whose rim has a colour that lies inside too, are not read)"
         raise NoRimError(
-            f"{count} pieces; no colour is on as many sides as a rim{size} has (0 is on {zeros}); expected a "
-            f"frame{macmahon * few}, or the rules by name (--puzzle-format {FORMAT.name}:unframed or "
+            f"{count} pieces{listed.gaps}; no colour is on as many sides as a rim{size} has (0 is on {zeros}); "
+            f"expected a frame{macmahon * few}, or the rules by name (--puzzle-format {FORMAT.name}:unframed or "
             f"{FORMAT.name}:tetravex)",
             line=listed.line,
         )

@@ -103,6 +103,12 @@ def left_out(lines: Iterable[tuple[int, str]]) -> tuple[str, ...]:
     return (f"left out: line{'s' * (len(shown) > 1)} {named} ({such}{quoted(shown[0][1])})",) if shown else ()
 
 
+def one_of(count: int, what: str, number: int | None) -> tuple[str, ...]:
+    """A note that a text holds several boards, of which one is read; none if it holds one."""
+    chosen = "only the first is read" if number is None else f"number {number} is read"
+    return (f"the text has {count} {what}; {chosen}",) if count > 1 else ()
+
+
 def found_in(text: str, pattern: re.Pattern[str], what: str) -> tuple[list[tuple[int, re.Match[str]]], tuple[str, ...]]:
     """All matches of a pattern, each with its line, and a note on the lines without one.
 

@@ -38,8 +38,9 @@ def read(source: Source) -> Document:
             line=lines.last,
         )
     pairs: list[tuple[int, int] | None] = []
-    for cell in range(puzzle.cells):
-        line, (piece, rotation) = lines.numbers(2, [(0, puzzle.piece_count), (0, 4)], f"cell {cell} (piece, rotation)")
+    limits = [(0, puzzle.piece_count), (0, 4)]
+    rows = [lines.numbers(2, limits, f"cell {cell} (piece, rotation)") for cell in range(puzzle.cells)]
+    for cell, (line, (piece, rotation)) in enumerate(rows):
         if (piece == 0) != (rotation == 0):
             raise InputError(
                 f"cell {cell} is '{piece} {rotation}'; "

@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote
 
 from instances.board import Board
 from instances.formats.base import Quad
-from instances.formats.rows import left_out
+from instances.formats.rows import left_out, one_of
 from instances.formats.text import board_shape
 from instances.puzzle import GREY, MAX_CELLS, Puzzle, cell_label
 from lns_support.errors import InputError
@@ -159,9 +159,7 @@ def _parameters(text: str, notes: list[str], number: int | None) -> dict[str, st
         raise InputError("no viewer URL here; expected '…#puzzle=NAME&board_w=W&board_h=H&board_edges=LETTERS'")
     if not 1 <= (number or 1) <= len(urls):
         raise InputError(f"the text has {len(urls)} URLs; expected a number from 1 to {len(urls)}")
-    if len(urls) > 1:
-        chosen = "only the first is read" if number is None else f"number {number} is read"
-        notes.append(f"the text has {len(urls)} URLs; {chosen}")
+    notes += one_of(len(urls), "URLs", number)
     url = urls[(number or 1) - 1]
     rest = [(at, line.replace(url, " "), url in line) for at, line in enumerate(text.split("\n"), start=1)]
     notes += left_out((at, line) for at, line, held in rest if re.search("[0-9]" if held else r"\w", line))

@@ -74,6 +74,7 @@ BOARDS = [
     (40, "40_", E2, 467, 256, 0, "left out: lines 1-3"),
     (41, "41_", E2, 459, 256, 0, "1 of 5 official clues"),
     (42, "42_", E2, 447, 256, 0, "5 of 5 official clues"),
+    (44, "44_", "07_", 0, 0, 0, "the text has 2 boards; only the first is read"),
     (55, "55_", None, 60, 36, 0, "the puzzle, and a board of it"),
     (55, "55_", "55_", 60, 36, 0, "words of Tetravex"),
     (57, "57_save", P57, 47, 40, 0, "2 sections that agree, 40 pieces each"),
@@ -207,6 +208,11 @@ SMALL_REFUSED: dict[str, tuple[str, Puzzle | None, str]] = {
     "halves of pictures": ("a/B c/D e/F g/H\n" * 4, None, "halves of pictures"),
     "a sign": ("Tiles = [|0,-2,1,0\n|0,0,1,-2\n|1,3,0,0\n|1,0,0,3|]\n", None, "sign"),
     "a number after the pieces": (PIECES + "7\n", None, ":5: '7' among pieces"),
+    "a piece left out": (
+        text(*(f"{i + 1} {' '.join(map(str, quad))}" for i, quad in enumerate(LARGE.pieces.tolist()) if i != 14)),
+        None,
+        "35 pieces; missing: id 15; no colour is on as many sides",
+    ),
     "a word of three digits": (changed(WORDS, 1, "1660 461 2161"), None, ":2: '461' among words of four digits"),
     "a word too few": (changed(WORDS, 1, "1660 4616"), None, ":2: 2 words; expected 3 as in the other rows"),
     "the same pieces twice": (text(*WORDS, *WORDS), None, "the same 9 pieces twice"),
@@ -228,6 +234,12 @@ SMALL_REFUSED: dict[str, tuple[str, Puzzle | None, str]] = {
     "a turn of a board": (changed(CELLS, 2, CELLS[2][:-1] + "7"), LARGE, ":3: piece .* on row 2, column 5"),
     "a cell missing": (changed(CELLS, 2, CELLS[2].rsplit(" ", 1)[0]), LARGE, ":3: 35 cells; expected 36"),
     "a cell that is no pair": (changed(CELLS, 2, CELLS[2].replace("/", "", 1)), LARGE, ":3: "),
+    "a line of pieces and turns from 0": (
+        changed([f"{pair[0]} {pair[1]}" for pair in LAID.pairs() if pair], 29, "7 x"),
+        LARGE,
+        ":30: cell 29 (piece, rotation) is 'x'",
+    ),
+    "a number of pieces that is wrong": ("ntiles: 3\n" + PIECES, None, ":5: 4 of 3 pieces; expected all 3"),
     "colours of no piece": (
         changed(LAID_QUADS, 14, "9 9 9 9"),
         LARGE,
