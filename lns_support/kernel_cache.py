@@ -16,6 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from itertools import takewhile
 from pathlib import Path
 from typing import IO, Any
 
@@ -144,13 +145,13 @@ def cache_directory(module: str) -> Path | None:
     Returns
     -------
     Path or None
-        An existing directory named by `source_key`: one with machine code of an earlier run, which need not be
-        writable, or else one in `checkout_cache`. None if there is neither.
+        An existing directory named by `source_key`, in `checkout_cache`. If a place before that cannot be written and
+        has machine code of an earlier run, the directory there. None if there is neither.
     """
     key, base = source_key(module), checkout_cache()
     edited = Path(sys.modules[module].__file__ or "").stat().st_mtime
     try:
-        for candidate in _candidates():
+        for candidate in takewhile(lambda place: place != cache_base(), _candidates()):
             directory = candidate / _checkout_key() / key
             if any(index.stat().st_mtime >= edited for index in directory.rglob("*.nbi")):  # numba takes no older one
                 return directory
