@@ -13,7 +13,9 @@ const jobs = {};
 async function openText(text, name = "puzzle") {
   const fields = { text, name };
   if (puzzle) Object.assign(fields, { known: "yes", puzzle: puzzle.fields });
-  open(await ask("document", fields));
+  const found = await ask("document", fields);
+  await getSetup();  // the colours of a board that is opened while the page loads
+  open(found);
 }
 
 function open(found) {
