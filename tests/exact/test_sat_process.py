@@ -116,7 +116,7 @@ def test_a_limit_of_processor_time() -> None:
         began = time.process_time()
         outcome = solve_request(uniform(10, 10, 8, seed=1).puzzle, Request(seconds=0.2, processor_time=True), solver)
         assert outcome.status is SolveStatus.BUDGET_SPENT
-        assert 0.2 <= outcome.seconds <= time.process_time() - began
+        assert 0.19 <= outcome.seconds <= time.process_time() - began
 
 
 @pytest.mark.parametrize("command", ["exec sleep 60", "kill -s XCPU $$"])
