@@ -5,6 +5,7 @@ An engine searches in steps. Budgets are nodes, not seconds, so a search does no
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, NamedTuple, Protocol
 
@@ -201,7 +202,14 @@ class Statistics:
     moves : int
         Tabu moves evaluated.
     operators : dict of str to int
-        Placements of each operator of the large-neighbourhood search, or their equivalent in time.
+        Placements of each operator that frees a part of a board, or their equivalent in time.
+    new_boards, found_later : dict of str to int
+        Boards of the wanted score that each operator found first, and how many of them the construction found later.
+    failures : dict of str to int
+        Operators that were switched off because they failed, and on how many islands.
+    certificate : dict of str to (int, int, int)
+        Windows around the damage of the best boards by their shape: the score of the boards, how many windows are
+        proven to have no better refill, and how many there are.
     """
 
     nodes: int = 0
@@ -214,14 +222,23 @@ class Statistics:
     boards: int = 0
     moves: int = 0
     operators: dict[str, int] = field(default_factory=dict)
+    new_boards: dict[str, int] = field(default_factory=dict)
+    found_later: dict[str, int] = field(default_factory=dict)
+    failures: dict[str, int] = field(default_factory=dict)
+    certificate: dict[str, tuple[int, int, int]] = field(default_factory=dict)
 
     def __add__(self, other: Statistics) -> Statistics:
         total = Statistics()
         for name in _COUNTERS:
             setattr(total, name, getattr(self, name) + getattr(other, name))
-        for operators in (self.operators, other.operators):
-            for name, nodes in operators.items():
-                total.operators[name] = total.operators.get(name, 0) + nodes
+        for name in _BY_OPERATOR:
+            counts = Counter(getattr(self, name))
+            counts.update(getattr(other, name))
+            setattr(total, name, dict(counts))
+        for shape in self.certificate | other.certificate:
+            one, two = (of.certificate.get(shape, (-1, 0, 0)) for of in (self, other))
+            both = (one[0], one[1] + two[1], one[2] + two[2])
+            total.certificate[shape] = both if one[0] == two[0] else max(one, two)
         return total
 
     @property
@@ -276,16 +293,17 @@ class Statistics:
             ``values`` is no object, a counter is out of range, or there are too many operators.
         """
         values_ = values if isinstance(values, dict) else {"operators": None}
-        operators = values_.get("operators", {})
-        if not isinstance(operators, dict) or len(operators) > MAX_OPERATORS:
-            raise InputError(f"'statistics': expected an object of counters with at most {MAX_OPERATORS} operators")
         statistics = cls()
         for name in _COUNTERS:
             setattr(statistics, name, _count(values_.get(name, 0), name))
-        for name, nodes in operators.items():
-            if len(name) > MAX_OPERATOR_NAME:
-                raise InputError(f"'statistics': operator {quoted(name)}; expected at most {MAX_OPERATOR_NAME} letters")
-            statistics.operators[printable(name)] = _count(nodes, "operators")
+        for name in _BY_OPERATOR:
+            counts = _by_name(values_, name)
+            setattr(statistics, name, {operator: _count(count, name) for operator, count in counts.items()})
+        for shape, counts in _by_name(values_, "certificate").items():
+            if not isinstance(counts, list | tuple) or len(counts) != 3:
+                raise InputError("'statistics': 'certificate': expected three counters for each shape")
+            score, proven, windows = (_count(count, "certificate") for count in counts)
+            statistics.certificate[shape] = score, proven, windows
         return statistics
 
     def summary(self, seconds: float) -> str:
@@ -308,11 +326,23 @@ class Statistics:
         return f"{self.placements / max(seconds, 1e-9) / 1e6:.1f} M {self.unit}/s"
 
 
+def _by_name(values: dict[str, Any], name: str) -> dict[str, Any]:
+    """An object whose fields are named as operators or shapes."""
+    found = values.get(name, {})
+    if not isinstance(found, dict) or len(found) > MAX_OPERATORS:
+        raise InputError(f"'statistics': expected an object of counters with at most {MAX_OPERATORS} {name}")
+    for key in found:
+        if len(key) > MAX_OPERATOR_NAME:
+            raise InputError(f"'statistics': operator {quoted(key)}; expected at most {MAX_OPERATOR_NAME} letters")
+    return {printable(key): value for key, value in found.items()}
+
+
 def _count(value: object, name: str) -> int:
     return bounded_integer(value, 0, 2**63 - 1, f"'statistics': '{name}'")
 
 
-_COUNTERS = tuple(spec.name for spec in fields(Statistics) if spec.name != "operators")
+_BY_OPERATOR = ("operators", "new_boards", "found_later", "failures")
+_COUNTERS = tuple(spec.name for spec in fields(Statistics) if spec.name not in (*_BY_OPERATOR, "certificate"))
 
 
 class Engine(Protocol):

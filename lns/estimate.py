@@ -20,9 +20,12 @@ from dataclasses import dataclass, field
 from instances.puzzle import IntArray, Puzzle
 from lns.construct.schedule_search import ChildMeans, ScheduleForecast, best_schedule
 from lns.distinct_boards import DistinctBoards
-from lns.loop.construction import Construction
+from lns.engine import FoundBoard, verified_board
+from lns.loop.construction import Construction, Fill
+from lns.loop.operator import WHOLE_BOARD, Repaired
 from lns.orientation import Orientation
 from lns.params import Params
+from lns.rng import generator
 from lns.warmup import warm_up
 from lns_support.errors import InputError
 from lns_support.time_limit import TimeOver, processor_limit
@@ -143,19 +146,27 @@ class Measurement:
 
     def __init__(self, puzzle: Puzzle, params: Params, seed: int, seconds: float = math.inf) -> None:
         orientation = Orientation.of_island(puzzle)
-        self.puzzle = puzzle = orientation.puzzle
-        self.params = params
-        self.engine = Construction(puzzle, self.params, seed, 0, views=orientation.views)
+        self.given, self.puzzle, self.params = puzzle, orientation.puzzle, params
+        self.construction = Construction(orientation, params, seed, 0)
+        self.best = -1
         self.target, self.seconds = 1, 0.0
         self.on_step: Callable[[Measurement], None] = lambda measured: None
         self.tallies = {score: Tally() for score in range(1, puzzle.max_score + 1)}
         warm_up("construct")
         start = time.process_time()
-        while self.engine.constructor is None and time.process_time() < start + seconds:
-            self.engine.step(puzzle.max_score)
+        rng = generator(self.construction.random.copy())
+        self._verify(Fill(puzzle, orientation).repair(WHOLE_BOARD, 0, rng))
+        if time.process_time() < start + seconds:
+            self._verify(self.construction.repair(WHOLE_BOARD, self.best + 1, rng))
+        self._rng = rng
         self.preparation_s = time.process_time() - start
-        self.engine.pop_boards()
-        self._nodes_before = self.engine.statistics.placements
+        self._nodes_before = self.construction.statistics.placements
+
+    def _verify(self, repaired: Repaired) -> list[FoundBoard]:
+        """The boards with their scores; `best` is the highest score so far."""
+        found = [verified_board(self.given, one.board, one.origin) for one in repaired.boards]
+        self.best = max([self.best, *(board.score for board in found)])
+        return found
 
     def run(self, seconds: float, progress: Callable[[str], None]) -> None:
         """Search and count until ``seconds`` of this core are used, those of earlier calls included.
@@ -167,15 +178,15 @@ class Measurement:
         end = time.process_time() + seconds - self.seconds  # what is done between the steps counts too
         while time.process_time() < end:
             start = time.process_time()
-            self.engine.step(max_score, floor=min(self.target, max_score))
+            self.construction.floor = min(self.target, max_score)
+            boards = self._verify(self.construction.repair(WHOLE_BOARD, self.best + 1, self._rng))
             step_seconds = time.process_time() - start
             self.seconds += step_seconds
             for score in range(self.target, max_score + 1):
                 self.tallies[score].seconds += step_seconds
-            for found in self.engine.pop_boards():
-                if found.origin == "construct":
-                    for score in range(self.target, found.score + 1):
-                        self.tallies[score].add(found.board.placements)
+            for found in boards:
+                for score in range(self.target, found.score + 1):
+                    self.tallies[score].add(found.board.placements)
             before = self.target
             while self.target < max_score and self.tallies[self.target].count >= RAISE_TARGET_COUNT:
                 self.target += 1
@@ -191,11 +202,11 @@ class Measurement:
     @property
     def nodes(self) -> int:
         """Placements since the clock started."""
-        return self.engine.statistics.placements - self._nodes_before
+        return self.construction.statistics.placements - self._nodes_before
 
     def best_children(self, score: int) -> ChildMeans:
         """Mean children of the searched arm with the highest forecast of boards of ``score``."""
-        arms = self.engine.bandit.arms
+        arms = self.construction.bandit.arms
         estimates = [arm.shrunk_estimate() for arm in arms if arm.restarts] or [arm.shrunk_estimate() for arm in arms]
         return max(estimates, key=lambda children: self.forecast(children, score).rate)
 

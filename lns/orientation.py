@@ -1,18 +1,18 @@
 """The side from which each island fills the board. `Orientation` is the only place that decides it.
 
-A board may be turned before it is filled row by row, since rows should be short and clues should come early. An engine
-sees the turned puzzle only; `oriented_engine` wraps it so that outside the boards are those of the given puzzle.
+A board may be turned before it is filled row by row, since rows should be short and clues should come early. Only the
+operators that fill whole boards see the turned puzzle.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from instances.board import Board
-from instances.puzzle import Puzzle
+from instances.puzzle import IntArray, Puzzle
 from instances.symmetry import View, rotate_board, rotate_puzzle
-from lns.engine import Engine, FoundBoard, State, Statistics
 
 CLUE_TOLERANCE_ROWS = 2  # a turn is good if the clues come at most this many rows later, on average, than by the best
 
@@ -24,7 +24,7 @@ class Orientation:
     Attributes
     ----------
     puzzle : Puzzle
-        The puzzle as its engine fills it: colours numbered without gaps, board turned.
+        The puzzle as it is filled: colours numbered without gaps, board turned.
     turns : int
         Clockwise quarter turns from the given puzzle to ``puzzle``.
     views : tuple of View
@@ -50,13 +50,15 @@ class Orientation:
             partition=prefix_partition(island, islands),
         )
 
-    def to_engine(self, board: Board) -> Board:
-        """A board of the given puzzle, turned as the engine sees it."""
-        return rotate_board(board, self.turns)
-
     def from_engine(self, board: Board) -> Board:
-        """A board of the engine, turned back."""
-        return rotate_board(board, -self.turns)
+        """A board of ``puzzle``, turned back."""
+        return rotate_board(board, -self.turns) if self.turns else board
+
+    @property
+    def cells(self) -> IntArray:
+        """The cell of the given puzzle that each cell of ``puzzle`` is; int32 (cells,)."""
+        numbered = Board(4 * np.arange(self.puzzle.cells, dtype=np.int32), self.puzzle.width, self.puzzle.height)
+        return np.argsort(self.from_engine(numbered).placements >> 2).astype(np.int32)
 
 
 def best_quarter_turns(puzzle: Puzzle, island: int = 0) -> int:
@@ -103,70 +105,3 @@ def _good_turns(puzzle: Puzzle) -> list[int]:
 def prefix_partition(island: int, islands: int) -> tuple[int, int]:
     """(part, parts) of ``island``. A resumed run may have more islands than workers, hence parts > ``island``."""
     return island, max(islands, island + 1)
-
-
-def oriented_engine(puzzle: Puzzle, island: int, islands: int, make: Callable[[Orientation], Engine]) -> Engine:
-    """An engine for ``puzzle`` that fills the board from the side of its island.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-        The puzzle of the run.
-    island, islands : int
-        Number of the island, and how many islands the run has.
-    make : callable
-        Makes the engine for ``Orientation.puzzle``.
-
-    Returns
-    -------
-    Engine
-        What ``make`` made, wrapped in an `OrientedEngine` if the board is turned.
-    """
-    orientation = Orientation.of_island(puzzle, island, islands)
-    engine = make(orientation)
-    return OrientedEngine(orientation, engine) if orientation.turns else engine
-
-
-class OrientedEngine:
-    """An engine for a turned puzzle, used as one for the given puzzle: boards are turned on the way in and out.
-
-    Its state is that of ``engine``, in the orientation of ``engine``.
-    """
-
-    def __init__(self, orientation: Orientation, engine: Engine) -> None:
-        self.orientation, self.engine = orientation, engine
-
-    @property
-    def best(self) -> Board | None:
-        return None if self.engine.best is None else self.orientation.from_engine(self.engine.best)
-
-    @property
-    def best_score(self) -> int:
-        return self.engine.best_score
-
-    @property
-    def origin(self) -> str:
-        return self.engine.origin
-
-    @property
-    def expected_best_score(self) -> float | None:
-        return self.engine.expected_best_score
-
-    @property
-    def statistics(self) -> Statistics:
-        return self.engine.statistics
-
-    def step(self, target: int, *, wanted: int = 0) -> None:
-        self.engine.step(target, wanted=wanted)
-
-    def inject_incumbent(self, board: Board, score: int) -> None:
-        self.engine.inject_incumbent(self.orientation.to_engine(board), score)
-
-    def pop_boards(self) -> list[FoundBoard]:
-        return [found._replace(board=self.orientation.from_engine(found.board)) for found in self.engine.pop_boards()]
-
-    def state(self) -> State:
-        return self.engine.state()
-
-    def restore(self, state: State) -> None:
-        self.engine.restore(state)

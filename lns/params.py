@@ -204,78 +204,81 @@ class TabuParams(Component):
 
 
 @dataclass(frozen=True)
-class ReworkParams(Component):
-    """Exact re-solves of regions of all boards near the best: their last cells, and all their damage."""
-
-    engines: ClassVar[tuple[str, ...]] = ("auto",)
-
-    nodes: int = option(
-        5_000_000, "most nodes of one region; 0 switches regions off", 0, 10**10, log=True, tune=(100_000, 20_000_000)
-    )
-    near_misses: int = option(
-        2, "edges by which a constructed board may miss the wanted score and be reworked", 0, 8, tune=(0, 4)
-    )
-    suffix: int = option(20, "last cells of the construction that are freed first", 1, 64, tune=(12, 28))
-    suffix_step: int = option(6, "cells by which each further suffix is longer", 1, 64, tune=(2, 8))
-    suffixes: int = option(3, "suffixes that are freed, one after the other", 0, 8, tune=(0, 6))
-    share: float = option(
-        0.003, "share of the search that an operator may cost though it gains less than the construction", 0.0, 1.0,
-        tune=(0.0, 0.1),
-    )  # fmt: skip
-    max_share: float = option(
-        0.05, "share of the search that all regions together may cost, however much they gain", 0.0, 1.0,
-        tune=(0.01, 0.4),
-    )  # fmt: skip
-    candidates: int = option(64, "most boards that wait to be reworked", 1, 10_000, log=True)
-
-
-@dataclass(frozen=True)
 class NeighbourhoodsParams(Component):
-    """Large-neighbourhood search: operators free cells of a board and re-solve them; good boards are kept as elites."""
+    """Which cells of the boards near the best are freed, and how much each operator may cost."""
 
-    engines: ClassVar[tuple[str, ...]] = ("lns",)
+    engines: ClassVar[tuple[str, ...]] = ("auto", "lns")
 
     nodes: int = option(
-        1_000_000, "most nodes of an operator each time", 100, 10**10, log=True, tune=(30_000, 10_000_000)
+        5_000_000, "most nodes of a call of an operator that frees regions", 100, 10**10, log=True,
+        tune=(100_000, 20_000_000),
+    )  # fmt: skip
+    least_cells: int = option(6, "fewest cells of a region", 1, 64, tune=(2, 20))
+    most_cells: int = option(48, "most cells of a region", 4, 80, tune=(20, 80))
+    band_lines: int = option(3, "most rows or columns of a band", 1, 5, tune=True)
+    blocks: int = option(1, "whether blocks are freed (1 or 0)", 0, 1, tune=True)
+    bands: int = option(1, "whether bands are freed (1 or 0)", 0, 1, tune=True)
+    clusters: int = option(1, "whether clusters of mismatches are freed (1 or 0)", 0, 1, tune=True)
+    combs: int = option(1, "whether combs are freed (1 or 0)", 0, 1, tune=True)
+    paths: int = option(1, "whether paths between mismatches are freed (1 or 0)", 0, 1, tune=True)
+    donors: int = option(1, "whether blocks with donors are freed (1 or 0)", 0, 1, tune=True)
+    last: int = option(20, "last cells of the construction that are freed first", 1, 64, tune=(12, 28))
+    last_step: int = option(6, "by how many cells more are freed each further time", 1, 64, tune=(2, 8))
+    last_sizes: int = option(3, "how many numbers of last cells are freed", 0, 8, tune=(0, 6))
+    near_misses: int = option(
+        2, "edges by which a constructed board may miss the wanted score and be in the pool", 0, 8, tune=(0, 4),
+        engines=("auto",),
+    )  # fmt: skip
+    pool: int = option(64, "most boards in the pool", 1, 10_000, log=True)
+    floor: float = option(
+        0.003, "share of the search that an operator may cost though it gains nothing", 0.0, 0.1, tune=(0.0, 0.02)
+    )
+    certificate: float = option(
+        0.1, "share of the search that proofs for the best boards may cost; 0 switches them off", 0.0, 0.5
     )
     patience: int = option(
-        150_000_000,
-        "nodes without a gain after which the search turns to another board",
-        1000,
-        10**12,
-        log=True,
-        tune=(10**7, 10**10),
-    )
-    half_life: float = option(
-        20_000_000.0, "nodes after which an operator's record counts half", 1e3, 1e15, log=True, tune=(1e6, 1e9)
-    )
-    slack: int = option(
-        0, "edges by which an accepted board may be worse than the best since the last change of board", 0, 100,
-        tune=(0, 3),
+        750_000_000, "node equivalents without a gain after which other boards come first", 1000, 10**12, log=True,
+        tune=(5 * 10**7, 5 * 10**10), engines=("lns",),
     )  # fmt: skip
-    elites: int = option(8, "most elites", 1, 1000, log=True, tune=(2, 64))
-    elite_distance: int = option(20, "cells in which two elites differ at least", 1, 4096, log=True, tune=(5, 100))
-    new_beam_share: float = option(
-        0.3, "share of the changes of board that begin with a new beam, once there are enough elites", 0.0, 1.0,
-        tune=True,
+    slack: int = option(
+        0, "edges by which an accepted board may be worse than the best of its line", 0, 100, tune=(0, 3),
+        engines=("lns",),
+    )  # fmt: skip
+    new_board_share: float = option(
+        0.3, "share of the changes of board that begin with a new board, not one of the pool", 0.0, 1.0, tune=True,
+        engines=("lns",),
     )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class EngineParams(Component):
-    """The loop of the main engine."""
+    """The loop."""
 
     engines: ClassVar[tuple[str, ...]] = ("auto",)
 
     step_nodes: int = option(4_000_000, "nodes of construction in one step", 1000, 10**9, log=True)
-    beams: int = option(1, "beams before the construction begins; 0 switches beams off", 0, 10, tune=(0, 3))
-    side_share: float = option(
-        0.01, "share of the search that a side part (lns, tabu) may cost though it gains nothing; 0 switches them off",
-        0.0, 1.0, tune=(0.0, 0.2),
-    )  # fmt: skip
+    beams: int = option(1, "whether a beam makes the first board (1 or 0)", 0, 1)
     search_floor: int = option(
         0, "search for boards of this score even if better ones are known; 0: only for better ones", 0, 10**6
     )
+
+
+RENAMED: dict[str, str | None] = {
+    "rework.nodes": "neighbourhoods.nodes",
+    "rework.near_misses": "neighbourhoods.near_misses",
+    "rework.suffix": "neighbourhoods.last",
+    "rework.suffix_step": "neighbourhoods.last_step",
+    "rework.suffixes": "neighbourhoods.last_sizes",
+    "rework.share": "neighbourhoods.floor",
+    "rework.max_share": None,
+    "rework.candidates": "neighbourhoods.pool",
+    "neighbourhoods.half_life": None,
+    "neighbourhoods.elites": "neighbourhoods.pool",
+    "neighbourhoods.elite_distance": None,
+    "neighbourhoods.new_beam_share": "neighbourhoods.new_board_share",
+    "engine.side_share": "neighbourhoods.floor",
+}
+"""Names of earlier versions and what they are called now; None: there is no such parameter any more."""
 
 
 @checked_class
@@ -285,7 +288,6 @@ class Params:
 
     construct: ConstructParams = field(default_factory=ConstructParams)
     beam: BeamParams = field(default_factory=BeamParams)
-    rework: ReworkParams = field(default_factory=ReworkParams)
     neighbourhoods: NeighbourhoodsParams = field(default_factory=NeighbourhoodsParams)
     tabu: TabuParams = field(default_factory=TabuParams)
     engine: EngineParams = field(default_factory=EngineParams)
@@ -311,6 +313,14 @@ def from_dict(values: dict[str, Any]) -> Params:
     sections = {spec.name: type(getattr(Params(), spec.name)) for spec in dataclasses.fields(Params)}
     components = {}
     for section, entries in values.items():
+        if isinstance(entries, dict):
+            for old in (f"{section}.{name}" for name in entries):
+                if old in RENAMED:
+                    new = RENAMED[old]
+                    raise InputError(
+                        f"parameter {old} is of an earlier version; "
+                        + (f"it is called {new} now" if new else "there is none like it now")
+                    )
         if section not in sections:
             raise InputError(_unknown("section", section, list(sections)))
         if not isinstance(entries, dict):

@@ -121,9 +121,9 @@ def run_round(task: Task) -> Report:
     NotKept
         The worker does not keep the island that it is expected to keep.
     """
-    from lns.warmup import uses_colorpairs, warm_up  # here: reading a run directory must not import the engines
+    from lns.warmup import warm_up  # here: reading a run directory must not import the engines
 
-    warm_up(task.engine, uses_colorpairs(task.engine, task.params), task.number)
+    warm_up(task.engine, task.number)
     mark_begin()
     end = time.monotonic() + task.seconds
     engine = _engine_of(task)

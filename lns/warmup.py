@@ -6,12 +6,11 @@ import gc
 from functools import partial
 
 from exact.region import warmup as region_warmup
-from exact.region.options import RegionOptions
 from exact.region.resolve import resolve
 from instances.formats import load_puzzle
 from instances.puzzle import Puzzle
 from lns.engines import make_engine
-from lns.params import Params, from_dict
+from lns.params import from_dict
 from lns.worker_pool import stop_requested
 
 PUZZLE = "like-e2-8x8"
@@ -20,21 +19,13 @@ _BRIEF = from_dict(
     {
         "construct": {"population": 100, "tail_nodes": 100},
         "beam": {"width": 64},
-        "rework": {"nodes": 20_000},
-        "neighbourhoods": {"nodes": 100_000},
+        "neighbourhoods": {"nodes": 20_000},
         "tabu": {"steps": 20, "patience": 1},
         "engine": {"step_nodes": 2000},
     }
 )
 
-_warm: set[tuple[str, bool]] = set()  # engines for which this process has warmed up, without and with ColorPairs
-
-
-def uses_colorpairs(engine: str, params: Params) -> bool:
-    """Whether an engine may search regions by ColorPairs: `lns.loop.rework` does, operators with a large budget too."""
-    reworks = engine == "auto" and params.rework.nodes > 0
-    in_operators = RegionOptions().considers_dynamic_order(params.neighbourhoods.nodes)
-    return reworks or (engine in ("auto", "lns") and in_operators)
+_warm: set[str] = set()  # engines for which this process has warmed up
 
 
 def _warm_up_regions(puzzle: Puzzle) -> None:
@@ -45,7 +36,7 @@ def _warm_up_regions(puzzle: Puzzle) -> None:
         resolve(puzzle, board.best, range(16, 40), nodes=10_000)
 
 
-def warm_up(engine: str, colorpairs: bool = False, turn: int = 0) -> None:
+def warm_up(engine: str, turn: int = 0) -> None:
     """Let ``engine`` make some steps on a small board, and be restored: it uses its kernels. InputError for no engine.
 
     Their machine code does not depend on the board. Ends early where `stop_requested`. What the process holds by then
@@ -56,24 +47,19 @@ def warm_up(engine: str, colorpairs: bool = False, turn: int = 0) -> None:
     ----------
     engine : str
         One of `lns.engines.ENGINES`.
-    colorpairs : bool
-        Whether regions are searched by ColorPairs too.
     turn : int
         Two processes with turns one apart begin at different ends, so that both compile in a first run.
     """
-    if (engine, colorpairs) in _warm:
+    if engine in _warm:
         return
     puzzle = load_puzzle(PUZZLE)
-    if engine == "auto":  # whose other parts take their first steps late
+    if engine not in ("construct", "beam", "tabu"):  # whose operators take their first steps late
         # in an order in which two processes that begin at different ends take about as long
-        parts = [partial(warm_up, "construct"), partial(warm_up, "lns"), partial(_warm_up_regions, puzzle)]
-        if colorpairs:
-            parts.append(partial(region_warmup.warm_up, "dynamic"))
-        parts.append(partial(warm_up, "tabu"))
+        parts = [partial(warm_up, "construct")] if engine == "auto" else []
+        parts += [partial(warm_up, "beam"), partial(_warm_up_regions, puzzle)]
+        parts += [partial(region_warmup.warm_up, "dynamic"), partial(warm_up, "tabu")]
         for warm_up_part in reversed(parts) if turn % 2 else parts:
             warm_up_part()
-    elif colorpairs:
-        region_warmup.warm_up("dynamic")
     search = make_engine(engine, puzzle, _BRIEF, 1, 0)
     for _ in range(STEPS):
         if search.best_score == puzzle.max_score or stop_requested():
@@ -83,4 +69,4 @@ def warm_up(engine: str, colorpairs: bool = False, turn: int = 0) -> None:
     del search
     gc.collect()
     gc.freeze()
-    _warm.add((engine, colorpairs))
+    _warm.add(engine)

@@ -27,10 +27,13 @@ from instances.formats import load_puzzle
 from instances.generate import family
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns.engines import make_engine
-from lns.neighbourhoods.move import Operator
-from lns.neighbourhoods.operators import BUILT_IN, make_operators
-from lns.params import Params
+from lns.engine import FoundBoard
+from lns.engines import OPERATORS, make_engine
+from lns.loop.pool import Pool
+from lns.neighbourhoods.operators import Island, make_operators
+from lns.node_equivalents import REGION_NODE
+from lns.orientation import Orientation
+from lns.params import Params, from_dict
 
 RECORD = Path(__file__).with_suffix(".json")
 Figures = dict[str, int | str]
@@ -190,17 +193,28 @@ def long_region_runs() -> Iterator[tuple[str, Callable[[], Figures]]]:
 
 
 def operator_runs() -> Iterator[tuple[str, Callable[[], Figures]]]:
-    """Each operator of the large-neighbourhood search alone: board and seed in, move and nodes out."""
+    """Each operator that changes a board alone: board and seed in, board and cost out."""
     puzzle = load_puzzle("like-e2-16x16-clue5")
     board = board_of("beam", puzzle, 3)
+    score = verify(puzzle, board).score
+    params = from_dict({"neighbourhoods": {"nodes": OPERATOR_NODES}})
 
-    def run(operator: Operator, seed: int) -> Figures:
-        move = operator(puzzle, board, np.random.default_rng(seed), OPERATOR_NODES)
-        return {"score": int(move.score), "nodes": int(move.nodes), "hash": digest(move.board.placements)}
+    def run(name: str, seed: int) -> Figures:
+        (operator,) = make_operators([name], Island(puzzle, Orientation.of_island(puzzle), params, 1, 0, False))
+        pool, rng = Pool(puzzle, 1, 10**9), np.random.default_rng(seed)
+        pool.offer(FoundBoard(board, score, "start"), 0)
+        freed = operator.free(pool, score + 1, rng)
+        if freed is None:
+            return {"score": int(score), "nodes": 0, "hash": ""}
+        done = operator.repair(freed, score + 1, rng)
+        found = [*done.boards, *([done.moved] if done.moved else [])]
+        after = verify(puzzle, found[-1].board).score if found else score
+        changed = found[-1].board if found else board
+        return {"score": int(after), "nodes": int(done.cost / REGION_NODE), "hash": digest(changed.placements)}
 
-    for name, operator in make_operators(Params().construct, Params().beam, BUILT_IN).items():
+    for name in OPERATORS:
         for seed in (1, 2):
-            yield f"operator {name}, seed {seed}", partial(run, operator, seed)
+            yield f"operator {name}, seed {seed}", partial(run, name, seed)
 
 
 def exact_run(instance: str, solver: str, options: Options) -> Figures:

@@ -10,8 +10,10 @@ from tuning.benchmark import BenchmarkRun, boards_per_hour, median_score
 BASELINE = "whole"  # the engine with all its parts
 ABLATIONS: dict[str, dict[str, dict[str, float]]] = {
     "no beams": {"engine": {"beams": 0}},
-    "no regions": {"rework": {"nodes": 0}},
-    "no side parts": {"engine": {"side_share": 0.0}},
+    "no blocks": {"neighbourhoods": {"blocks": 0}},
+    "no bands": {"neighbourhoods": {"bands": 0}},
+    "no last cells": {"neighbourhoods": {"last_sizes": 0}},
+    "no certificate": {"neighbourhoods": {"certificate": 0.0}},
     "no quota": {"construct": {"quota_scale": 0.0}},
     "no tail": {"construct": {"tail": 1}},  # the construction itself places all cells but the last
     "long tail": {"construct": {"tail": 14}},

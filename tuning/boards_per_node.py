@@ -22,7 +22,7 @@ from lns import params as parameters
 from lns.engines import make_engine
 from lns.estimate import Tally
 from lns.params import Params
-from lns.warmup import uses_colorpairs, warm_up
+from lns.warmup import warm_up
 from lns.worker_pool import WorkerPool
 from lns_support.errors import InputError
 from tuning import ablate
@@ -100,7 +100,7 @@ def count_boards(
     """
     tallies = {score: Tally() for score in _scores(puzzle, best, floor)}
     params = replace(params, engine=replace(params.engine, search_floor=max(1, min(tallies))))
-    warm_up(engine, uses_colorpairs(engine, params))
+    warm_up(engine)
     search = make_engine(engine, puzzle, params, seed, island, islands)
     boards = []
     began = time.process_time()

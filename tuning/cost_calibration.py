@@ -76,7 +76,7 @@ def measure_costs(puzzle: Puzzle, nodes: int = 50_000_000, repeats: int = 200) -
         ("static", "fixed orders", node_equivalents.REGION_SETUP, node_equivalents.REGION_NODE),
         ("dynamic", "ColorPairs", node_equivalents.COLORPAIRS_SETUP, node_equivalents.COLORPAIRS_NODE),
     ):
-        setup, placement = _region_seconds(puzzle, beam.best, search_order, params.rework.nodes, nodes // 2)
+        setup, placement = _region_seconds(puzzle, beam.best, search_order, params.neighbourhoods.nodes, nodes // 2)
         yield f"set-up of a region, {what}", counted_setup, setup / node
         yield f"placement in a region, {what}", counted, placement / node
 

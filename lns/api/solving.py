@@ -35,7 +35,7 @@ from lns.api.session import RunRecorder, SearchSession
 from lns.api.starting import full_start, pinned
 from lns.api.stopping import StopRule, length_of
 from lns.engine import FoundBoard
-from lns.engines import KERNELS, MAIN_KERNELS
+from lns.engines import kernel_count, main_kernel
 from lns.islands import Archipelago
 from lns.params import Params
 from lns.runs.board_log import BoardLog
@@ -362,7 +362,7 @@ def _run(
         log.warning("%s", possible)
     if pins:
         log.info("%d cells of the start board are pinned", pins)
-    if not is_compiled(MAIN_KERNELS[archipelago.engine]):
+    if not is_compiled(main_kernel(archipelago.engine)):
         log.info("compiling the kernels (once after an install or upgrade)")
     shown = min(seconds, (None if stop is None else stop.max_seconds) or seconds)
     session = SearchSession(
@@ -371,7 +371,9 @@ def _run(
         steps=steps, stop=stop,
         stop_wanted=(lambda: False) if directory is None else lambda: directory.stop_wanted,
         on_improve=on_improve,
-        progress=progress_view(progress, shown if shown < UNLIMITED_S else None, kernels=KERNELS[archipelago.engine]),
+        progress=progress_view(
+            progress, shown if shown < UNLIMITED_S else None, kernels=kernel_count(archipelago.engine)
+        ),
     )  # fmt: skip
     why = session.run()
     if session.interrupted and raise_interrupt:

@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from lns import params as parameters
     from lns.api.solving import DRAWN_SEEDS
-    from lns.engines import KERNELS
+    from lns.engines import kernel_count
     from lns.estimate import estimate
     from lns.terminal.progress import live_line, log
     from lns.terminal.signals import signal_handler
@@ -75,7 +75,10 @@ def run(args: argparse.Namespace) -> int:
 
     seed = secrets.randbelow(DRAWN_SEEDS) if args.seed is None else args.seed
     try:
-        with signal_handler(interrupt), live_line(args.time, quiet=args.quiet, kernels=KERNELS["construct"]) as line:
+        with (
+            signal_handler(interrupt),
+            live_line(args.time, quiet=args.quiet, kernels=kernel_count("construct")) as line,
+        ):
             result = estimate(
                 puzzle,
                 params,

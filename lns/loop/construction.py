@@ -1,59 +1,52 @@
-"""The construction as a part of the loop: the constructor, and the bandit that chooses what each restart searches."""
+"""Operators that make whole boards: the construction, a beam, and a greedy fill where these two cannot work."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 
 from instances.board import Board
 from instances.puzzle import Puzzle
-from instances.symmetry import IDENTITY_VIEW, View, cells_from_view
+from instances.symmetry import cells_from_view
 from lns.assignment import fill
+from lns.construct.beam_engine import BeamEngine
 from lns.construct.constructor import Constructor
 from lns.construct.quota_bandit import QuotaBandit
-from lns.engine import BaseEngine, State, Statistics, saved_board, saved_counters, saved_placements, verified_board
-from lns.loop.candidates import Candidate
+from lns.engine import State, Statistics, saved_counters
+from lns.greedy import greedy_board
+from lns.loop.operator import WHOLE_BOARD, Found, Freed, Repaired
+from lns.loop.pool import Pool
+from lns.orientation import Orientation
 from lns.params import Params
-from lns.rng import RandomState, random_state
+from lns.rng import random_state
 from lns_support.errors import InputError
 
+FILL_COST = 100_000.0  # node equivalents of a greedy fill, about
 
-class Construction(BaseEngine):
-    """One island of ``--engine construct``, and a part of `lns.loop.search_loop.SearchLoop`.
+
+class Construction:
+    """The construction: frees the whole board, and fills it by a depth-first search with scheduled breaks.
 
     Parameters
     ----------
-    puzzle : Puzzle
-        The puzzle, turned and renumbered as `lns.orientation.Orientation` does.
+    orientation : Orientation
+        How the island sees the puzzle, and its part of the prefixes.
     params : Params
         Parameters of all components.
     seed, island : int
         Random seed of the run and number of this island; together they give the random stream.
-    partition : tuple of int
-        (part, parts): the part of the prefixes that this island searches, see `Constructor`.
-    views : sequence of View
-        Symmetries from which the board may be filled, see `QuotaBandit`.
     near_misses : int
-        Boards that miss the wanted score by at most so many edges are candidates too.
+        Boards that miss the wanted score by at most so many edges are returned too.
     """
 
-    def __init__(
-        self,
-        puzzle: Puzzle,
-        params: Params,
-        seed: int,
-        island: int,
-        partition: tuple[int, int] = (0, 1),
-        views: Sequence[View] = (IDENTITY_VIEW,),
-        near_misses: int = 0,
-    ) -> None:
-        super().__init__()
-        self.puzzle, self.params, self.partition, self.near_misses = puzzle, params, partition, near_misses
-        self.random: RandomState = random_state(seed, island)
-        self.bandit = QuotaBandit(puzzle, params.construct, self.random, views)
+    name, makes_boards, proves = "construct", True, False
+
+    def __init__(self, orientation: Orientation, params: Params, seed: int, island: int, near_misses: int = 0) -> None:
+        self.orientation, self.params, self.near_misses = orientation, params, near_misses
+        self.partition = orientation.partition
+        self.random = random_state(seed, island)
+        self.bandit = QuotaBandit(orientation.puzzle, params.construct, self.random, orientation.views)
         self.constructor: Constructor | None = None
-        self._candidates: list[Candidate] = []
+        self.floor = params.engine.search_floor  # boards of this score are returned, whatever is wanted
 
     @property
     def expected_best_score(self) -> float | None:
@@ -64,9 +57,7 @@ class Construction(BaseEngine):
     def statistics(self) -> Statistics:
         arms = self.bandit.arms
         done = Statistics(
-            arms=len(arms),
-            colour_sets=len({(arm.view, arm.colour_set) for arm in arms if arm.scale_percent}),
-            boards=self.boards,
+            arms=len(arms), colour_sets=len({(arm.view, arm.colour_set) for arm in arms if arm.scale_percent})
         )
         if constructor := self.constructor:
             done += Statistics(
@@ -82,71 +73,36 @@ class Construction(BaseEngine):
     def price(self, wanted: int) -> float:
         """Node equivalents that a board of ``wanted`` costs on average; while none is expected, all that were spent."""
         spent = float(self.statistics.node_equivalents)
-        mismatches = max(0, self.puzzle.max_score - wanted)
+        mismatches = max(0, self.orientation.puzzle.max_score - wanted)
         expected = sum(self.bandit.boards(mismatches, self.constructor)) if self.constructor else 0.0
         return spent / expected if expected else spent
 
-    def step(self, target: int, *, floor: int = 0, wanted: int = 0) -> None:
-        """Construct for about ``params.engine.step_nodes`` nodes, or until a board is found.
+    def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
+        return WHOLE_BOARD
 
-        Parameters
-        ----------
-        target : int
-            Unused; part of the engine interface.
-        floor : int
-            Every constructed board of this score or more is reported, also when better ones are known. 0: as
-            ``params.engine.search_floor`` says.
-        wanted : int
-            The score that the construction aims at. 0: one edge more than the best.
-        """
-        if self.best is None:
-            empty = np.full(self.puzzle.cells, -1, dtype=np.int32)
-            board = fill(self.puzzle, Board(empty, self.puzzle.width, self.puzzle.height))
-            self.report(verified_board(self.puzzle, board, "fill"))
-            return
-        wanted = wanted or self.best_score + 1
-        mismatches = self.puzzle.max_score - wanted
-        constructor = self.constructor or self._start(mismatches)
-        if constructor.restart_due or self.bandit.should_abandon(constructor, mismatches):
-            self._restart(constructor, mismatches)
-        reported = min(wanted, floor or self.params.engine.search_floor or wanted)
-        returned = min(reported, wanted - self.near_misses)
-        constructed = constructor.run(self.params.engine.step_nodes, returned)
-        if constructed is None:
-            return
-        found = verified_board(self.puzzle, constructed, "construct")
-        if self.near_misses:
-            view = cells_from_view(self.puzzle, constructor.schedule.view)
-            self._candidates.append(Candidate(constructed, found.score, view[constructor.schedule.order]))
-        if found.score >= reported:
-            self.report(found)
-
-    def _start(self, mismatches: int) -> Constructor:
-        """Measure the instance and start the constructor with the first break schedule."""
-        schedule = self.bandit.choose_schedule(mismatches)
-        self.constructor = Constructor(self.puzzle, self.params.construct, schedule, self.random, self.partition)
-        return self.constructor
-
-    def _restart(self, constructor: Constructor, mismatches: int) -> None:
-        """Update the bandit with the restart that has ended, and start the next one."""
-        self.bandit.learn(constructor)
-        schedule = self.bandit.choose_schedule(mismatches)
-        constructor.restart(schedule, self.bandit.nodes_before)
-
-    def pop_candidates(self) -> list[Candidate]:
-        """The constructed boards since the last call that miss the wanted score by at most ``near_misses`` edges."""
-        candidates, self._candidates = self._candidates, []
-        return candidates
+    def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
+        """Construct for about ``params.engine.step_nodes`` nodes, or until a board is found."""
+        before, puzzle = self.statistics.node_equivalents, self.orientation.puzzle
+        mismatches = puzzle.max_score - wanted
+        if self.constructor is None:
+            schedule = self.bandit.choose_schedule(mismatches)
+            self.constructor = Constructor(puzzle, self.params.construct, schedule, self.random, self.partition)
+        elif self.constructor.restart_due or self.bandit.should_abandon(self.constructor, mismatches):
+            self.bandit.learn(self.constructor)
+            self.constructor.restart(self.bandit.choose_schedule(mismatches), self.bandit.nodes_before)
+        least = min(wanted - self.near_misses, self.floor or wanted)
+        board = self.constructor.run(self.params.engine.step_nodes, least)
+        found = []
+        if board is not None:
+            view = cells_from_view(puzzle, self.constructor.schedule.view)
+            order = self.orientation.cells[view[self.constructor.schedule.order]]
+            found.append(Found(self.orientation.from_engine(board), self.name, order))
+        return Repaired(found, float(self.statistics.node_equivalents - before))
 
     # -- state: everything above, as flat arrays ---------------------------------------------------------------------
 
     def state(self) -> State:
-        state: State = {
-            "best": saved_placements(self.best),
-            "counters": np.array([self.best_score, self.boards]),
-            "random": self.random.copy(),
-            "partition": np.array(self.partition),
-        }
+        state: State = {"random": self.random.copy(), "partition": np.array(self.partition)}
         state.update({f"bandit.{name}": value for name, value in self.bandit.state().items()})
         constructor = {} if self.constructor is None else self.constructor.state()
         for name, dtype in Constructor.STATE.items():
@@ -154,10 +110,6 @@ class Construction(BaseEngine):
         return state
 
     def restore(self, state: State) -> None:
-        """Continue from ``state``; raises InputError if it does not fit this puzzle."""
-        puzzle = self.puzzle
-        self.best, self.best_score = saved_board(puzzle, state["best"], int(state["counters"][0]))
-        (self.boards,) = saved_counters(state["counters"][1:])
         self.random[:] = state["random"]
         self._restore_partition(*saved_counters(state["partition"]))
         bandit, construction = (component(state, prefix) for prefix in ("bandit.", "constructor."))
@@ -166,8 +118,9 @@ class Construction(BaseEngine):
         if any(len(value) == 0 for value in construction.values()):
             raise InputError("checkpoint: arrays of the construction are empty; expected all of them")
         self.bandit.restore(bandit)
-        schedule = self.bandit.schedule()
-        self.constructor = Constructor(puzzle, self.params.construct, schedule, self.random, self.partition)
+        self.constructor = Constructor(
+            self.orientation.puzzle, self.params.construct, self.bandit.schedule(), self.random, self.partition
+        )
         self.constructor.restore(construction)
 
     def _restore_partition(self, part: int, parts: int) -> None:
@@ -181,6 +134,85 @@ class Construction(BaseEngine):
         new_part, new_parts = self.partition
         if new_parts % parts or new_part % parts != part:
             self.partition = part, parts
+
+
+class Beam:
+    """Frees the whole board, and fills it by a beam search and exact tails.
+
+    Parameters
+    ----------
+    orientation, params, seed, island
+        As for `Construction`.
+    whole : bool
+        Whether a repair runs a whole beam; else some of its layers or tails.
+    """
+
+    name, makes_boards, proves = "beam", True, False
+
+    def __init__(self, orientation: Orientation, params: Params, seed: int, island: int, *, whole: bool) -> None:
+        self.orientation, self.whole = orientation, whole
+        self.engine = BeamEngine(orientation.puzzle, params, random_state(seed, island))
+
+    @property
+    def statistics(self) -> Statistics:
+        return Statistics(beam_nodes=self.engine.nodes, beam_prefixes=self.engine.prefixes)
+
+    def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
+        return WHOLE_BOARD
+
+    def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
+        before, puzzle = self.statistics.node_equivalents, self.orientation.puzzle
+        if self.whole:
+            self.engine.complete()
+        else:
+            self.engine.step(puzzle.max_score)
+        boards = [Found(self.orientation.from_engine(one.board), one.origin) for one in self.engine.pop_boards()]
+        return Repaired(boards, float(self.statistics.node_equivalents - before))
+
+    def state(self) -> State:
+        return self.engine.state()
+
+    def restore(self, state: State) -> None:
+        self.engine.restore(state)
+
+
+class Fill:
+    """Frees the whole board, and fills it greedily, or by assignments: a first board in a moment.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        Puzzle of any rules.
+    orientation : Orientation or None
+        How the construction sees it; None: it cannot fill this puzzle.
+    """
+
+    name, makes_boards, proves = "fill", True, False
+
+    def __init__(self, puzzle: Puzzle, orientation: Orientation | None) -> None:
+        self.puzzle, self.orientation, self.calls = puzzle, orientation, 0
+
+    @property
+    def statistics(self) -> Statistics:
+        return Statistics()
+
+    def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
+        return None if self.calls else WHOLE_BOARD  # it makes one board only
+
+    def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
+        self.calls += 1
+        if self.orientation is None:
+            board = greedy_board(self.puzzle).board
+        else:
+            seen = self.orientation.puzzle
+            board = self.orientation.from_engine(fill(seen, Board.empty(seen)))
+        return Repaired([Found(board, self.name)], FILL_COST)
+
+    def state(self) -> State:
+        return {"calls": np.array([self.calls])}
+
+    def restore(self, state: State) -> None:
+        (self.calls,) = saved_counters(state["calls"])
 
 
 def component(state: State, prefix: str) -> State:

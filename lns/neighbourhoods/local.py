@@ -15,7 +15,6 @@ from instances.puzzle import IntArray, Puzzle
 from lns import node_equivalents
 from lns.assignment import matching_edges, placement_matches, reassign
 from lns.neighbourhoods.move import Move, mismatched_pairs, score_of
-from lns.neighbourhoods.operator_weights import OVERHEAD
 from lns.tabu.search import MAX_CELLS, TabuSearch
 
 ASSIGNED = 128  # cells at once, at most
@@ -102,7 +101,7 @@ def perturb(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) 
     if puzzle.cells > MAX_CELLS or len(puzzle.fixed) == puzzle.cells:
         return Move(board, score, 0)
     tabu = TabuSearch(puzzle, rng.integers(2**64, size=4, dtype=np.uint64))
-    begun = max(0, int(puzzle.cells**2 / SQUARES_OF_A_NODE) - OVERHEAD)  # so much is counted for every operator
+    begun = int(puzzle.cells**2 / SQUARES_OF_A_NODE)
     tabu.start(board)
     tabu.kick(int(rng.integers(1, KICKED + 1)))
     found, reached = board, -1

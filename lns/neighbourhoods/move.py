@@ -1,4 +1,4 @@
-"""What an operator of the large-neighbourhood search is: a function from a board to a move."""
+"""Operators that are functions from a board to a move: those of users, and the built-in ones that change a board."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ import numpy as np
 
 from instances.board import Board
 from instances.puzzle import IntArray, Puzzle
+from instances.verify import verify
+from lns import node_equivalents
 from lns.assignment import matched_edges
+from lns.engine import State, Statistics, saved_counters
+from lns.loop.operator import Found, Freed, Repaired
+from lns.loop.pool import Pool
+from lns_support.errors import InputError
+
+OVERRUN = 100  # times its nodes that an operator may take
 
 
 class Move(NamedTuple):
@@ -20,7 +28,7 @@ class Move(NamedTuple):
     nodes: int  # cost in placements of a region re-solve in fixed orders
 
 
-Operator = Callable[[Puzzle, Board, np.random.Generator, int], Move]
+OperatorFunction = Callable[[Puzzle, Board, np.random.Generator, int], Move]
 """``operator(puzzle, board, rng, nodes)``: changes a board and returns the changed one.
 
 ``board`` is full and legal; ``nodes`` is a budget in placements of a region re-solve, kept approximately. Clues, border
@@ -56,3 +64,70 @@ def mismatched_pairs(puzzle: Puzzle, board: Board) -> IntArray:
 def score_of(puzzle: Puzzle, board: Board) -> int:
     """Matched inner edges of a full board with a legal border."""
     return matched_edges(puzzle, board.placements)
+
+
+class MoveOperator:
+    """An operator that is a function of a board, which it changes; the boards of users' operators are verified.
+
+    Parameters
+    ----------
+    name : str
+        Name in the table of operators.
+    puzzle : Puzzle
+        Puzzle of the boards.
+    function : callable
+        See `OperatorFunction`.
+    nodes : int
+        Its budget, in placements of a region re-solve.
+    """
+
+    makes_boards = proves = False
+
+    def __init__(self, name: str, puzzle: Puzzle, function: OperatorFunction, nodes: int) -> None:
+        self.name, self.puzzle, self.function, self.nodes = name, puzzle, function, nodes
+        self.nodes_spent = 0
+
+    @property
+    def statistics(self) -> Statistics:
+        return Statistics(operators={self.name: self.nodes_spent})
+
+    def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
+        members = pool.ranked() if wanted <= self.puzzle.max_score else []
+        return Freed(members[0]) if members else None
+
+    def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
+        assert freed.member is not None
+        board, score = freed.member.board, freed.member.score
+        move = self.function(self.puzzle, board, rng, self.nodes)
+        self._check(move)
+        self.nodes_spent += int(move.nodes)
+        cost = int(move.nodes) * node_equivalents.REGION_NODE
+        found = Found(move.board, self.name, freed.member.order)
+        if move.score > score:
+            return Repaired([found], cost)
+        return Repaired([], cost, found if move.board != board else None)
+
+    def _check(self, move: object) -> None:
+        """Raise InputError unless a move is one, is legal and says the right score."""
+        if not isinstance(move, Move) or not isinstance(move.board, Board) or not _is_count(move.nodes):
+            raise InputError(
+                f"operator '{self.name}' returned {type(move).__name__}; expected Move(board, score, nodes)"
+            )
+        verdict = verify(self.puzzle, move.board)
+        if not verdict.complete:
+            problem = (*verdict.problems, "cells are empty")[0]
+            raise InputError(f"operator '{self.name}' returned a board that is not full and legal: {problem}")
+        if verdict.score != move.score:
+            raise InputError(f"operator '{self.name}' returned a board of {verdict.score} as one of {move.score}")
+        if move.nodes > OVERRUN * self.nodes:
+            raise InputError(f"operator '{self.name}' took {move.nodes} nodes; expected about {self.nodes}")
+
+    def state(self) -> State:
+        return {"nodes": np.array([self.nodes_spent])}
+
+    def restore(self, state: State) -> None:
+        (self.nodes_spent,) = saved_counters(state["nodes"])
+
+
+def _is_count(nodes: object) -> bool:
+    return isinstance(nodes, int | np.integer) and 0 <= int(nodes) < 2**40

@@ -1,6 +1,6 @@
-"""The operators of the large-neighbourhood search by name: built-in, registered, or of installed packages.
+"""The table of operators, and those of users: registered in this process, or entry points of installed packages.
 
-An operator is a function ``(puzzle, board, rng, nodes) -> Move`` (see `lns.neighbourhoods.move`). An operator of this
+An operator of a user is a function ``(puzzle, board, rng, nodes) -> Move`` (see `lns.neighbourhoods.move`). One of this
 process is registered with `register_operator`. Worker processes start without it; they find the operators of installed
 packages, which are entry points::
 
@@ -11,40 +11,168 @@ packages, which are entry points::
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from importlib.metadata import EntryPoint, entry_points
+from typing import NamedTuple
 
-import numpy as np
-
-from instances.board import Board
 from instances.puzzle import Puzzle
-from instances.verify import verify
 from lns.engine import MAX_OPERATOR_NAME, MAX_OPERATORS
+from lns.engines import OPERATORS, STREAM
 from lns.greedy import ORIGIN as GREEDY
-from lns.neighbourhoods.destroy import destroy_and_repair
+from lns.loop.certificate import Certificate
+from lns.loop.construction import Beam, Construction, Fill
+from lns.loop.exact_repair import RegionOperator
+from lns.loop.operator import Neighbourhood, Operator
 from lns.neighbourhoods.local import assign, exchange, perturb
-from lns.neighbourhoods.move import Move, Operator
+from lns.neighbourhoods.move import MoveOperator, OperatorFunction
 from lns.neighbourhoods.reconstruct import Suffix
-from lns.neighbourhoods.regions import SHAPES, band, block, cluster, comb, donors, path
-from lns.params import BeamParams, ConstructParams
+from lns.neighbourhoods.regions import Regions
+from lns.orientation import Orientation
+from lns.params import Params
+from lns.tabu.operator import Tabu
+from lns.tabu.search import MAX_CELLS
 from lns_support.arguments import checked
 from lns_support.errors import InputError
 from lns_support.text import quoted
 
 ENTRY_POINTS = "lns.operators"
-_REPAIRED = {"block": block, "band": band, "cluster": cluster, "comb": comb, "path": path, "donors": donors}  # regions
-_LOCAL: dict[str, Operator] = {"assign": assign, "exchange": exchange, "perturb": perturb}
-BUILT_IN = (*_REPAIRED, "suffix", *_LOCAL)
-RESERVED = ("construct", "beam", "tabu", "fill", "start", "elsewhere", "others", GREEDY, *SHAPES)
-"""Origins of boards of other parts; `lns.loop.rework` has further ones, `_OF_REWORK`."""
-_OF_REWORK = re.compile(r"suffix-.*|.*-colorpairs")
+RESERVED = ("start", "elsewhere", "others", GREEDY)
+"""Origins of boards that no operator made; the names of the table are taken too, and those of `_VARIANTS`."""
+_VARIANTS = re.compile(r"last-.*|.*-colorpairs")
 _NAME = re.compile(rf"[A-Za-z][A-Za-z0-9_.-]{{0,{MAX_OPERATOR_NAME - 1}}}")
-_registered: dict[str, Operator] = {}
+_registered: dict[str, OperatorFunction] = {}
+
+
+class Island(NamedTuple):
+    """What the operators of an island are made from."""
+
+    puzzle: Puzzle  # of the boards in the pool
+    orientation: Orientation | None  # how the construction sees it; None: it cannot fill this puzzle
+    params: Params
+    seed: int
+    number: int
+    constructs: bool  # whether the construction is among the operators
+
+    def stream(self, number: int) -> int:
+        """Number of a random stream that no other operator of the island has."""
+        return self.number + number * STREAM * self.constructs
+
+    @property
+    def view(self) -> Orientation:
+        assert self.orientation is not None, "such operators are not made for these puzzles"
+        return self.orientation
+
+
+def _region(name: str, neighbourhood: Callable[[Regions], Neighbourhood]) -> Callable[[Island], Operator]:
+    def make(island: Island) -> Operator:
+        sizes = island.params.neighbourhoods
+        return RegionOperator(
+            name, island.puzzle, neighbourhood(Regions(sizes)), sizes.nodes, moves=not island.constructs
+        )
+
+    return make
+
+
+def _function(name: str, function: Callable[[Params], OperatorFunction]) -> Callable[[Island], Operator]:
+    def make(island: Island) -> Operator:
+        return MoveOperator(name, island.puzzle, function(island.params), island.params.neighbourhoods.nodes)
+
+    return make
+
+
+TABLE: dict[str, Callable[[Island], Operator]] = {
+    "construct": lambda i: Construction(i.view, i.params, i.seed, i.number),
+    "beam": lambda i: Beam(i.view, i.params, i.seed, i.stream(3), whole=i.constructs),
+    "fill": lambda i: Fill(i.puzzle, i.orientation),
+    "tabu": lambda i: Tabu(i.puzzle, i.params.tabu, i.seed, i.stream(2), from_pool=i.constructs),
+    "certificate": lambda i: Certificate(i.puzzle, i.params.neighbourhoods),
+    "block-20": _region("block-20", lambda regions: partial(regions.blocks, least=1, most=20)),
+    "block-32": _region("block-32", lambda regions: partial(regions.blocks, least=21, most=32)),
+    "block-48": _region("block-48", lambda regions: partial(regions.blocks, least=33, most=48)),
+    "band": _region("band", lambda regions: regions.bands),
+    "damage": _region("damage", lambda regions: regions.damage),
+    "cluster": _region("cluster", lambda regions: regions.clusters),
+    "comb": _region("comb", lambda regions: regions.combs),
+    "path": _region("path", lambda regions: regions.paths),
+    "donors": _region("donors", lambda regions: regions.donors),
+    "suffix": _function("suffix", lambda params: Suffix(params.construct, params.beam)),
+    "assign": _function("assign", lambda params: assign),
+    "exchange": _function("exchange", lambda params: exchange),
+    "perturb": _function("perturb", lambda params: perturb),
+}
+"""How each operator is made, by name."""
+WHOLE_BOARD = ("construct", "beam", "fill", "tabu", "certificate")
+_NEEDS_BEAM = ("suffix",)
+_SWITCHES = {
+    "block-20": "blocks",
+    "block-32": "blocks",
+    "block-48": "blocks",
+    "band": "bands",
+    "damage": "bands",
+    "cluster": "clusters",
+    "comb": "combs",
+    "path": "paths",
+    "donors": "donors",
+}
+
+
+def operators_of(engine: str, puzzle: Puzzle, params: Params, names: Sequence[str] | None = None) -> tuple[str, ...]:
+    """Names of the operators of an engine, in the order of the loop.
+
+    Parameters
+    ----------
+    engine : str
+        "auto": all; "lns": all but the construction; else the operator of this name, and one that makes a first board.
+    puzzle : Puzzle
+        Where it has rules (`Puzzle.rules`), a greedy fill and tabu search take the place of construction and beams.
+    params : Params
+        Which neighbourhoods are switched on, and the last cells that are freed.
+    names : sequence of str, optional
+        The operators of "lns" that change boards; by default all that are known in this process.
+    """
+    sizes = params.neighbourhoods
+    beams = ("beam",) if params.engine.beams and not puzzle.rules else ()
+    walks = ("tabu",) if puzzle.cells <= MAX_CELLS else ()
+    makers = ("fill", *walks) if puzzle.rules else ("beam",)
+    if engine in ("auto", "lns"):
+        changing = OPERATORS if engine == "auto" else (operator_names() if names is None else tuple(names))
+        chosen = [name for name in changing if not (puzzle.rules and name in _NEEDS_BEAM)]
+        chosen = [name for name in chosen if getattr(sizes, _SWITCHES.get(name, ""), 1)]
+        if engine == "lns" or puzzle.rules:
+            return (*makers, *(["certificate"] if sizes.certificate else []), *chosen)
+        last = [f"last-{sizes.last + i * sizes.last_step}" for i in range(sizes.last_sizes)]
+        return (*beams, *(() if beams else ("fill",)), "construct", "certificate", *last, *chosen, *walks)
+    if engine == "construct":
+        return "fill", "construct"
+    return (engine,) if engine in WHOLE_BOARD else (*makers[:1], engine)
+
+
+def make_operators(names: Iterable[str], island: Island) -> list[Operator]:
+    """The operators of an island.
+
+    Raises
+    ------
+    InputError
+        An operator is not known in this process, its entry point cannot be loaded, or there are none or too many.
+    """
+    wanted = tuple(names)
+    if not wanted or len(wanted) > MAX_OPERATORS:
+        raise InputError(f"{len(wanted)} operators; expected 1 to {MAX_OPERATORS}")
+    return [_maker(name)(island) for name in wanted]
+
+
+def _maker(name: str) -> Callable[[Island], Operator]:
+    if name in TABLE:
+        return TABLE[name]
+    if name.startswith("last-"):
+        return _region(name, lambda regions: partial(regions.last, size=int(name.removeprefix("last-"))))
+    function = function_of(name)
+    return _function(name, lambda params: function)
 
 
 @checked
-def register_operator(name: str, function: Operator) -> None:
+def register_operator(name: str, function: OperatorFunction) -> None:
     """Make a function an operator of the large-neighbourhood search, in this process.
 
     Parameters
@@ -89,45 +217,20 @@ def operator_names() -> tuple[str, ...]:
     InputError
         An entry point has a malformed or taken name.
     """
-    return BUILT_IN + tuple(sorted(_registered.keys() | _plugins().keys()))
+    return OPERATORS + tuple(sorted(_registered.keys() | _plugins().keys()))
 
 
-def make_operators(
-    construct: ConstructParams, beam: BeamParams, names: Iterable[str] | None = None
-) -> dict[str, Operator]:
-    """The operators of a run, in a fixed order.
-
-    Parameters
-    ----------
-    construct : ConstructParams
-        Parameters of the operators that construct.
-    beam : BeamParams
-        Parameters of their beams.
-    names : iterable of str, optional
-        Which operators, in this order; all of `operator_names` by default.
-
-    Returns
-    -------
-    dict of str to Operator
+def function_of(name: str) -> OperatorFunction:
+    """The function of an operator of a user or of an installed package.
 
     Raises
     ------
     InputError
-        An operator is not known in this process, or its entry point cannot be loaded.
+        It is not known in this process, or its entry point cannot be loaded.
     """
-    repairs = {name: destroy_and_repair(choose_region) for name, choose_region in _REPAIRED.items()}
-    operators: dict[str, Operator] = {**repairs, "suffix": Suffix(construct, beam), **_LOCAL}
-    wanted = operator_names() if names is None else tuple(names)
-    if not wanted or len(wanted) > MAX_OPERATORS:
-        raise InputError(f"{len(wanted)} operators; expected 1 to {MAX_OPERATORS}")
-    plugins = _plugins() if set(wanted) - operators.keys() - _registered.keys() else {}
-    return {name: operators.get(name) or _own(name, plugins) for name in wanted}
-
-
-def _own(name: str, plugins: dict[str, EntryPoint]) -> Operator:
-    """The operator of a user or of an installed package."""
     if name in _registered:
-        return CheckedOperator(name, _registered[name])
+        return _registered[name]
+    plugins = _plugins()
     if name not in plugins:
         raise InputError(
             f"operator {quoted(name)} is not registered in this process; "
@@ -142,7 +245,8 @@ def _own(name: str, plugins: dict[str, EntryPoint]) -> Operator:
         ) from error
     if not callable(function):
         raise InputError(f"operator {quoted(name)}: {point.value} is a {type(function).__name__}; expected a function")
-    return CheckedOperator(name, function)
+    found: OperatorFunction = function
+    return found
 
 
 def _plugins() -> dict[str, EntryPoint]:
@@ -161,32 +265,5 @@ def _check_name(name: str, source: str, taken: Iterable[str]) -> None:
             f"{source}: {quoted(name)} is no name of an operator; "
             f"expected at most {MAX_OPERATOR_NAME} letters, digits, '_', '.' or '-', beginning with a letter"
         )
-    if name in {*BUILT_IN, *RESERVED, *taken} or _OF_REWORK.fullmatch(name):
+    if name in {*TABLE, *RESERVED, *taken} or _VARIANTS.fullmatch(name):
         raise InputError(f"{source}: an operator {quoted(name)} exists already; expected another name")
-
-
-@dataclass(frozen=True)
-class CheckedOperator:
-    """An operator of a user or an installed package, whose moves are verified."""
-
-    name: str
-    function: Operator
-
-    def __call__(self, puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
-        """The move of the operator. Raises InputError if it is not legal, or says a wrong score."""
-        move = self.function(puzzle, board, rng, nodes)
-        if not isinstance(move, Move) or not isinstance(move.board, Board) or not self._is_count(move.nodes):
-            raise InputError(
-                f"operator '{self.name}' returned {type(move).__name__}; expected Move(board, score, nodes)"
-            )
-        verdict = verify(puzzle, move.board)
-        if not verdict.complete:
-            problem = (*verdict.problems, "cells are empty")[0]
-            raise InputError(f"operator '{self.name}' returned a board that is not full and legal: {problem}")
-        if verdict.score != move.score:
-            raise InputError(f"operator '{self.name}' returned a board of {verdict.score} as one of {move.score}")
-        return Move(move.board, verdict.score, int(move.nodes))
-
-    @staticmethod
-    def _is_count(nodes: object) -> bool:
-        return isinstance(nodes, int | np.integer) and 0 <= int(nodes) < 2**40

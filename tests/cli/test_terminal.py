@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from lns.engines import KERNELS, MAIN_KERNELS
+from lns.engines import kernel_count, main_kernel
 from lns.runs.files import format_duration
 from lns.terminal.help import HelpFormatter
 from lns.terminal.output import wrapped
@@ -151,7 +151,7 @@ def test_what_is_waited_for_is_said_until_the_work_begins(
 @pytest.mark.slow
 def test_the_number_of_kernels_in_messages_is_about_right(tmp_path: Path) -> None:
     for engine in ("beam", "tabu"):
-        cache, module = tmp_path / engine, MAIN_KERNELS[engine]
+        cache, module = tmp_path / engine, main_kernel(engine)
         program = (
             "from lns.warmup import warm_up; from lns_support.kernel_cache import is_compiled\n"
             f"print(is_compiled({module!r})); warm_up({engine!r}); print(is_compiled({module!r}))"
@@ -159,7 +159,7 @@ def test_the_number_of_kernels_in_messages_is_about_right(tmp_path: Path) -> Non
         environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
         run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=environment, check=True, stdout=-1)
         assert run.stdout.split() == [b"False", b"True"], "so that just the first run says that it compiles"
-        assert abs(len(list(cache.rglob("*.nbi"))) - KERNELS[engine]) <= 2
+        assert abs(len(list(cache.rglob("*.nbi"))) - kernel_count(engine)) <= 2
 
 
 def test_durations_have_their_two_largest_units() -> None:

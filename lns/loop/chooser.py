@@ -1,0 +1,113 @@
+"""Which operator comes next: the one learner of the loop.
+
+The value of an operator is the number of new boards that it finds for what the construction pays for one. So a record
+made at one score is used at the next one too, where a board has another price; old records are forgotten. A board that
+was known when it was found counts nothing, and one that the construction finds later counts nothing any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from lns.engine import State, saved_record
+from lns.loop.operator import Operator
+
+MEMORY = 8.0  # prices after which a record counts half
+PRIOR_PRICES = 0.25  # an operator is worth what all are worth, until it has paid so many prices
+PRIOR_ALL, PRIOR_ALL_PRICES = 0.1, 0.5  # boards, and for what price: all operators together, before the first call
+MIN_COST = 100_000.0  # node equivalents that a call of an operator is taken to cost before the first one
+
+
+class Chooser:
+    """The records of all operators, and the choice among them.
+
+    Parameters
+    ----------
+    operators : sequence of Operator
+        The operators, in a fixed order.
+    floor : float
+        Share of the search that every operator may cost though it gains nothing.
+
+    Attributes
+    ----------
+    gained, paid : float64 (operators,)
+        New boards, and their cost in prices; old ones are forgotten.
+    cost, calls, new, later : float64 (operators,)
+        Node equivalents, calls, new boards, and how many of these the construction found later, in all.
+    on : bool (operators,)
+        False for an operator that was switched off because it failed.
+    """
+
+    def __init__(self, operators: Sequence[Operator], floor: float) -> None:
+        self.floor = floor
+        self._proves = np.array([operator.proves for operator in operators])
+        count = len(operators)
+        self.gained, self.paid, self.cost, self.calls, self.new, self.later = np.zeros((6, count))
+        self.on = np.ones(count, dtype=bool)
+
+    def values(self, main: int | None) -> npt.NDArray[np.float64]:
+        """Value of each operator, float64 (operators,); 1 for ``main``.
+
+        One that leaves proofs has the benefit of the doubt: its standard deviation is added.
+        """
+        others = np.arange(len(self.gained)) != (-1 if main is None else main)
+        rate = (self.gained[others].sum() + PRIOR_ALL) / (self.paid[others].sum() + PRIOR_ALL_PRICES)
+        gained = self.gained + PRIOR_PRICES * rate + np.where(self._proves, np.sqrt(self.gained), 0.0)
+        return np.where(others, gained / (self.paid + PRIOR_PRICES), 1.0)
+
+    def order(self, rng: np.random.Generator, main: int | None) -> list[int]:
+        """The operators in the order in which they are asked for something to do.
+
+        First those that have cost less than their floor; then a random order in which the first one has the share of
+        the time that its value has of all values.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+        main : int or None
+            Number of the operator that has the time that no other is worth: the construction, whose value is 1. Those
+            that are worth less are left out. None: the time is shared by value.
+        """
+        total, values = self.cost.sum(), self.values(main)
+        is_main = np.arange(len(values)) == main
+        due = np.flatnonzero(self.on & ~is_main & (self.cost < self.floor * total))
+        rest = np.flatnonzero(self.on & ((values >= 1.0) | (main is None)))
+        mean_cost = (self.cost[rest] + MIN_COST) / (self.calls[rest] + 1)
+        keys = rng.exponential(size=len(rest)) * mean_cost / values[rest]
+        return [*due[np.argsort(self.cost[due], kind="stable")].tolist(), *rest[np.argsort(keys)].tolist()]
+
+    def record(self, number: int, cost: float, price: float, gained: int) -> None:
+        """Record a call of an operator that cost so many node equivalents when a board had a price."""
+        paid = cost / max(price, 1.0)
+        keep = 0.5 ** (paid / MEMORY)
+        self.gained[number] = keep * self.gained[number] + gained
+        self.paid[number] = keep * self.paid[number] + paid
+        self.cost[number] += cost
+        self.calls[number] += 1
+        self.new[number] += gained
+
+    def found_later(self, number: int) -> None:
+        """The construction has found a board that this operator had found."""
+        self.gained[number] = max(0.0, self.gained[number] - 1)
+        self.later[number] += 1
+
+    def counts(self, names: Sequence[str]) -> dict[str, dict[str, int]]:
+        """For `lns.engine.Statistics`: new boards, those found again later, and failures, of each operator."""
+        columns = {"new_boards": self.new, "found_later": self.later, "failures": ~self.on}
+        return {
+            column: {name: int(value) for name, value in zip(names, values, strict=True) if value}
+            for column, values in columns.items()
+        }
+
+    def state(self) -> State:
+        records = [self.gained, self.paid, self.cost, self.calls, self.new, self.later, self.on]
+        return {"records": np.array(records, dtype=np.float64)}
+
+    def restore(self, state: State) -> None:
+        """Continue from `state`. Raises InputError as `saved_record` does."""
+        *records, on = saved_record(state["records"], (7, len(self.on)), "records of the operators")
+        self.gained, self.paid, self.cost, self.calls, self.new, self.later = records
+        self.on = on > 0

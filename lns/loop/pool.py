@@ -1,0 +1,229 @@
+"""The pool: the boards that the operators of the loop free and repair, and what is known of them.
+
+A *member* is a full board near the best. It is improved in a line: a board with a better score, or one as good that an
+operator moved to, takes its place. Members of a *family* share the prefix that the construction filled first.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+import numpy as np
+
+from instances.board import Board
+from instances.puzzle import IntArray, Puzzle
+from lns.engine import FoundBoard, State, legal_score, saved_counters, saved_record
+from lns_support.errors import InputError
+
+REMEMBERED = 1 << 14  # questions that are not asked again, since another board had the same pieces around the cells
+KNOWN = 1 << 14  # boards that are recognised when they are found again
+FAMILY_SHARE = 0.6  # of the cells of the construction order, from the first on
+
+
+@dataclass(eq=False)
+class Member:
+    """A full board whose regions are freed.
+
+    Attributes
+    ----------
+    board : Board
+    score : int
+    order : int32 (cells,) or None
+        Cells in the order in which the construction filled them; None for a board that was made otherwise.
+    best : int
+        Best score of its line.
+    idle : int
+        Node equivalents that its line has cost since it last gained an edge.
+    family : int
+        A number for the prefix that the construction filled first; of the board itself if there is no order.
+    done : dict of str to int
+        Regions of each operator that were searched or passed over.
+    """
+
+    board: Board
+    score: int
+    order: IntArray | None = None
+    best: int = -1
+    idle: int = 0
+    family: int = 0
+    done: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.best = max(self.best, self.score)
+        if not self.family:
+            prefix = slice(None) if self.order is None else self.order[: int(FAMILY_SHARE * len(self.order))]
+            self.family = digest(self.board.placements[prefix])
+
+
+def digest(placements: IntArray, key: int = 0) -> int:
+    """A number of 63 bits for placements; ``key`` tells apart questions about the same ones."""
+    found = blake2b(placements.tobytes(), digest_size=8, key=key.to_bytes(8, "little"))
+    return int.from_bytes(found.digest(), "little") >> 1
+
+
+class Pool:
+    """At most ``size`` members, the best first; of equal ones the latest first.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        Puzzle of the boards.
+    size : int
+        Members at most.
+    patience : int
+        Node equivalents without a gain after which other members come first.
+
+    Attributes
+    ----------
+    members : list of Member
+    boards_by_score : int64 (puzzle.max_score + 1,)
+        New boards that were offered, by score.
+    spent : float
+        Node equivalents of all operators.
+    """
+
+    def __init__(self, puzzle: Puzzle, size: int, patience: int) -> None:
+        self.puzzle, self.size, self.patience = puzzle, size, patience
+        self.members: list[Member] = []
+        self.spent = 0.0
+        self.boards_by_score = np.zeros(puzzle.max_score + 1, dtype=np.int64)
+        self._known: dict[int, int] = {}  # digest of a board -> number of the operator that found it
+        self._searched: deque[int] = deque(maxlen=REMEMBERED)
+        self._searched_set: set[int] = set()
+
+    def offer(
+        self, found: FoundBoard, operator: int, *, order: IntArray | None = None, parent: Member | None = None
+    ) -> int | None:
+        """Add a board that an operator found; it takes the place of ``parent``, the member that it was made from.
+
+        Parameters
+        ----------
+        found : FoundBoard
+            The verified board.
+        operator : int
+            Number of the operator.
+        order : int32 (cells,), optional
+            Cells in the order in which they were filled.
+        parent : Member, optional
+            The member from which it was made.
+
+        Returns
+        -------
+        int or None
+            None for a new board; else the number of the operator that found it first.
+        """
+        key = digest(found.board.placements)
+        first = self._known.get(key)
+        if parent is not None:
+            self.remove(parent)
+        if first is not None:
+            return first
+        if len(self._known) >= KNOWN:
+            del self._known[next(iter(self._known))]
+        self._known[key] = operator
+        self.boards_by_score[found.score] += 1
+        member = Member(found.board, found.score, order, family=0 if parent is None else parent.family)
+        others = sorted(self.members, key=lambda other: -other.score)[: self.size - 1]
+        self.members = sorted([member, *others], key=lambda other: -other.score)
+        return None
+
+    def move(self, member: Member, found: FoundBoard, slack: int) -> None:
+        """Let another board take the place of a member's, unless it is worse than that, and by more than ``slack``
+        than the best of the line: record-to-record travel (Dueck 1993)."""
+        if found.score >= member.score or found.score >= member.best - slack:
+            member.board, member.score, member.done = found.board, found.score, {}
+
+    def give_to(self, board: Board, operator: int) -> None:
+        """Count a known board as one that another operator found."""
+        self._known[digest(board.placements)] = operator
+
+    def remove(self, member: Member) -> None:
+        """Remove a board, if it is one of the members."""
+        self.members = [other for other in self.members if other is not member]
+
+    def keep(self, low: int, high: int) -> None:
+        """Remove all members with a score below ``low`` or above ``high``."""
+        self.members = [member for member in self.members if low <= member.score <= high]
+
+    def ranked(self) -> list[Member]:
+        """The members, those first that have gained an edge within their patience, then the better ones."""
+        return sorted(self.members, key=lambda member: (member.idle // self.patience, -member.score))
+
+    @property
+    def is_tired(self) -> bool:
+        """Whether every member has cost its patience without a gain."""
+        return all(member.idle >= self.patience for member in self.members)
+
+    def rest(self, rng: np.random.Generator) -> None:
+        """Give a random member its patience back; the probability falls linearly with the rank."""
+        ranks = np.arange(len(self.members), 0, -1.0)
+        if len(ranks):
+            self.members[int(rng.choice(len(ranks), p=ranks / ranks.sum()))].idle = 0
+
+    def price(self, score: int) -> float:
+        """Node equivalents that a board of ``score`` has cost on average; all that were spent if there was none."""
+        return self.spent / max(1, int(self.boards_by_score[score:].sum()))
+
+    # -- questions: is there a refill of these cells with this score? --------------------------------------------------
+
+    def is_new_question(self, member: Member, cells: tuple[int, ...], wanted: int) -> bool:
+        """Whether no board with the same pieces around the cells was searched for this score; it is remembered."""
+        around = member.board.placements.copy()
+        around[list(cells)] = -1
+        key = digest(around, wanted)
+        if key in self._searched_set:
+            return False
+        if len(self._searched) == REMEMBERED:
+            self._searched_set.discard(self._searched[0])
+        self._searched.append(key)
+        self._searched_set.add(key)
+        return True
+
+    # -- state ---------------------------------------------------------------------------------------------------------
+
+    def state(self, operators: tuple[str, ...]) -> State:
+        """Everything above as flat arrays, one row a member; ``operators`` name the columns of what is done."""
+        members, cells = self.members, self.puzzle.cells
+        none = np.full(cells, -1, dtype=np.int32)
+        return {
+            "boards": np.array([m.board.placements for m in members], dtype=np.int32).reshape(-1, cells),
+            "orders": np.array([none if m.order is None else m.order for m in members], dtype=np.int32).reshape(
+                -1, cells
+            ),
+            "lines": np.array([(m.best, m.idle, m.family) for m in members], dtype=np.int64).reshape(-1, 3),
+            "done": np.array([[m.done.get(name, 0) for name in operators] for m in members], dtype=np.int64).reshape(
+                -1, len(operators)
+            ),
+            "boards_by_score": self.boards_by_score.copy(),
+            "spent": np.array([self.spent]),
+            "known": np.array(list(self._known.items()), dtype=np.int64).reshape(-1, 2),
+            "searched": np.array(list(self._searched), dtype=np.int64),
+        }
+
+    def restore(self, state: State, operators: tuple[str, ...]) -> None:
+        """Continue from `state`. Raises InputError for illegal boards, orders that are none, and too many."""
+        rows = [state[name] for name in ("boards", "orders", "lines", "done")]
+        if len({len(row) for row in rows}) > 1 or len(rows[0]) > self.size:
+            raise InputError(
+                f"checkpoint: {len(rows[0])} boards in the pool; expected at most {self.size}, with orders"
+            )
+        counts = [dict(zip(operators, saved_counters(done), strict=True)) for done in rows.pop()]
+        self.members = [self._member(*row) for row in zip(*rows, counts, strict=True)]
+        self.boards_by_score = saved_record(state["boards_by_score"], self.boards_by_score.shape, "boards").astype(int)
+        (self.spent,) = saved_record(state["spent"], (1,), "node equivalents").tolist()
+        self._known = dict(state["known"].tolist())
+        if not all(0 <= number < len(operators) for number in self._known.values()):
+            raise InputError(f"checkpoint: boards of an unknown operator; expected 0 to {len(operators) - 1}")
+        self._searched = deque(state["searched"].tolist(), maxlen=REMEMBERED)
+        self._searched_set = set(self._searched)
+
+    def _member(self, placements: IntArray, order: IntArray, line: IntArray, done: dict[str, int]) -> Member:
+        known = bool((order >= 0).all())
+        if (known and not np.array_equal(np.sort(order), np.arange(len(order)))) or not (known or (order == -1).all()):
+            raise InputError("checkpoint: the order of a board in the pool does not name each cell once")
+        board = Board(placements.astype(np.int32), self.puzzle.width, self.puzzle.height)
+        best, idle, family = *saved_counters(line[:2]), int(line[2])
+        score = legal_score(self.puzzle, board)
+        return Member(board, score, order.astype(np.int32) if known else None, best, idle, family, done)
