@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lns.neighbourhoods import OPERATORS
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
@@ -13,13 +14,7 @@ if TYPE_CHECKING:
     from lns.loop.search_loop import SearchLoop
     from lns.params import Params
 
-OPERATORS = (
-    "block-20", "block-32", "block-48", "band", "damage", "cluster", "comb", "path", "donors",
-    "suffix", "assign", "exchange", "perturb",
-)  # fmt: skip
-"""The operators that change a board, by the names of `lns.neighbourhoods.operators.TABLE`."""
 ENGINES = ("auto", "construct", "beam", "tabu", "lns", *OPERATORS)
-STREAM = 2**20  # operators of an island have random streams so far apart
 _KERNELS = {"auto": 37, "construct": 15, "beam": 3, "tabu": 4, "lns": 30}
 _MAIN_KERNELS = {"auto": "lns.construct.kernel", "construct": "lns.construct.kernel", "tabu": "lns.tabu.kernel"}
 
@@ -74,7 +69,7 @@ def make_engine(
     from lns.loop.search_loop import SearchLoop
     from lns.neighbourhoods.operators import Island, make_operators, operators_of
     from lns.orientation import Orientation
-    from lns.rng import random_state
+    from lns.rng import STREAM, random_state
 
     if name not in ENGINES:
         raise InputError(f"unknown engine '{name}'; expected one of {', '.join(ENGINES)}")

@@ -15,6 +15,9 @@ RandomState = npt.NDArray[np.uint64]
 _ALL = 2**64 - 1
 
 
+STREAM = 2**20  # operators of an island have random streams so far apart
+
+
 def random_state(seed: int, *stream: int) -> RandomState:
     """Independent state for each (seed, stream): the same numbers on every machine."""
     return np.random.SeedSequence(seed, spawn_key=stream).generate_state(4, np.uint64)

@@ -28,8 +28,9 @@ from instances.generate import family
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.engine import FoundBoard
-from lns.engines import OPERATORS, make_engine
+from lns.engines import make_engine
 from lns.loop.pool import Pool
+from lns.neighbourhoods import OPERATORS
 from lns.neighbourhoods.operators import Island, make_operators
 from lns.node_equivalents import REGION_NODE
 from lns.orientation import Orientation

@@ -94,13 +94,10 @@ class Chooser:
         self.gained[number] = max(0.0, self.gained[number] - 1)
         self.later[number] += 1
 
-    def counts(self, names: Sequence[str]) -> dict[str, dict[str, int]]:
-        """For `lns.engine.Statistics`: new boards, those found again later, and failures, of each operator."""
-        columns = {"new_boards": self.new, "found_later": self.later, "failures": ~self.on}
-        return {
-            column: {name: int(value) for name, value in zip(names, values, strict=True) if value}
-            for column, values in columns.items()
-        }
+    def counts(self, names: Sequence[str]) -> list[dict[str, int]]:
+        """New boards, those that the construction found later, and failures, of each operator that has some."""
+        columns = self.new, self.later, ~self.on
+        return [{name: int(value) for name, value in zip(names, column, strict=True) if value} for column in columns]
 
     def state(self) -> State:
         records = [self.gained, self.paid, self.cost, self.calls, self.new, self.later, self.on]

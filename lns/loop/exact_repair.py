@@ -10,7 +10,7 @@ import numpy as np
 
 from exact.region.options import RegionOptions
 from exact.region.resolve import resolve
-from exact.region.result import RegionStatus
+from exact.region.result import RegionResult, RegionStatus
 from instances.board import EMPTY, Board
 from instances.puzzle import Puzzle
 from lns import node_equivalents
@@ -92,7 +92,7 @@ class RegionOperator:
             cost += more
         return Repaired([], cost, moved, proven=decided)
 
-    def _resolve(self, board: Board, cells: tuple[int, ...], target: int, order: str):
+    def _resolve(self, board: Board, cells: tuple[int, ...], target: int, order: str) -> RegionResult:
         nodes = node_equivalents.region_nodes(self.nodes, order)
         return resolve(self.puzzle, board, cells, target=target, nodes=nodes, options=RegionOptions(order=order))
 

@@ -149,7 +149,8 @@ class SearchLoop(BaseEngine):
     @property
     def statistics(self) -> Statistics:
         done = sum((operator.statistics for operator in self.operators), Statistics())
-        return replace(done, boards=self.boards, **self.chooser.counts(self.names))
+        new, later, failures = self.chooser.counts(self.names)
+        return replace(done, boards=self.boards, new_boards=new, found_later=later, failures=failures)
 
     def inject_incumbent(self, board: Board, score: int) -> None:
         """Take over a better board.

@@ -18,18 +18,19 @@ from typing import NamedTuple
 
 from instances.puzzle import Puzzle
 from lns.engine import MAX_OPERATOR_NAME, MAX_OPERATORS
-from lns.engines import OPERATORS, STREAM
 from lns.greedy import ORIGIN as GREEDY
-from lns.loop.certificate import Certificate
 from lns.loop.construction import Beam, Construction, Fill
 from lns.loop.exact_repair import RegionOperator
 from lns.loop.operator import Neighbourhood, Operator
+from lns.neighbourhoods import OPERATORS
+from lns.neighbourhoods.certificate import Certificate
 from lns.neighbourhoods.local import assign, exchange, perturb
 from lns.neighbourhoods.move import MoveOperator, OperatorFunction
 from lns.neighbourhoods.reconstruct import Suffix
 from lns.neighbourhoods.regions import Regions
 from lns.orientation import Orientation
 from lns.params import Params
+from lns.rng import STREAM
 from lns.tabu.operator import Tabu
 from lns.tabu.search import MAX_CELLS
 from lns_support.arguments import checked

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations, product
 
 import numpy as np
+import numpy.typing as npt
 
 from exact.region.windows import window, with_neighbours
 from instances.board import Board
@@ -19,6 +20,7 @@ from lns.neighbourhoods.move import mismatched_pairs
 from lns.params import NeighbourhoodsParams
 
 Cells = tuple[int, ...]
+Counts = npt.NDArray[np.int64]
 
 COMB = (5, 9)  # rows x columns: short neighbouring columns, like those that the comb order fills one by one
 DONATED_TO = ((3, 3), (3, 4), (4, 3), (4, 4))  # blocks with donors
@@ -78,7 +80,7 @@ class Regions:
         return [tuple(cells) for cells in both if len(cells) <= self.most]
 
     def clusters(self, puzzle: Puzzle, member: Member) -> list[Cells]:
-        """Mismatches near each other, with what lies around them, or between two of them and around; small ones first."""
+        """Mismatches near each other with what lies around them, or two of them with what lies between and around."""
         pairs = mismatched_pairs(puzzle, member.board)
         found = [*self._nearest(puzzle, pairs), *self._boxes(puzzle, pairs)]
         return sorted(dict.fromkeys(cells for cells in found if self.least <= len(cells) <= self.most), key=len)
@@ -113,7 +115,7 @@ class Regions:
         return sorted(dict.fromkeys(found), key=len)
 
     def donors(self, puzzle: Puzzle, member: Member) -> list[Cells]:
-        """A small block with a mismatch, and cells from anywhere whose pieces show most of the colours that it misses."""
+        """A small block with a mismatch, and cells elsewhere whose pieces show most of the colours that it misses."""
         shown, pairs = member.board.colours(puzzle), mismatched_pairs(puzzle, member.board)
         side = np.where((pairs[:, 1] == pairs[:, 0] + 1) & (pairs[:, 1] % puzzle.width > 0), RIGHT, DOWN)
         missed = np.stack([shown[pairs[:, 0], side], shown[pairs[:, 1], (side + 2) % 4]], axis=1)
@@ -144,10 +146,11 @@ def windows(puzzle: Puzzle, board: Board, shapes: Iterable[tuple[int, int]]) -> 
     return [tuple(window(puzzle, height, width, top, left)) for _, _, top, left, height, width in sorted(found)]
 
 
-def _sums(counts: IntArray, height: int, width: int) -> IntArray:
+def _sums(counts: Counts, height: int, width: int) -> Counts:
     """The sum of each ``height`` x ``width`` window of ``counts``, by its upper left cell."""
     total = np.pad(counts.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
-    return total[height:, width:] - total[:-height, width:] - total[height:, :-width] + total[:-height, :-width]
+    sums: Counts = total[height:, width:] - total[:-height, width:] - total[height:, :-width] + total[:-height, :-width]
+    return sums
 
 
 def _paths(width: int, start: int, end: int) -> list[list[int]]:

@@ -9,7 +9,7 @@ from exact.region.options import RegionOptions
 from exact.region.resolve import resolve
 from exact.region.result import RegionStatus
 from instances.board import Board
-from instances.puzzle import IntArray, Puzzle
+from instances.puzzle import Puzzle
 from lns import node_equivalents
 from lns.engine import State, Statistics, legal_score, saved_counters
 from lns.loop.operator import Found, Freed, Repaired
@@ -90,7 +90,7 @@ class Certificate:
                 families.add(member.family)
                 self._add(Member(member.board, member.score, member.order, family=member.family))
 
-    def _add(self, member: Member, tries: IntArray | None = None) -> None:
+    def _add(self, member: Member) -> None:
         found = [
             (name, cells)
             for name, shapes in reversed(self.shapes.items())
@@ -98,7 +98,7 @@ class Certificate:
         ]
         self.members.append(member)
         self._windows.append(found)
-        self.tries.append(np.zeros(len(found), dtype=np.int64) if tries is None else tries)
+        self.tries.append(np.zeros(len(found), dtype=np.int64))
 
     def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
         assert freed.member is not None
@@ -132,7 +132,7 @@ class Certificate:
         self.members, self.tries, self._windows = [], [], []
         score, self.spent_before, self.cost, all_nodes = state["counters"].tolist()
         self.score, (self.all_nodes,) = int(score), saved_counters([int(all_nodes)])
-        tries = state["tries"]
+        tries = np.asarray(state["tries"], dtype=np.int64)
         for (placements, order), family in zip(state["boards"], state["families"].tolist(), strict=True):
             board = Board(placements.astype(np.int32), self.puzzle.width, self.puzzle.height)
             if legal_score(self.puzzle, board) != self.score:
