@@ -321,6 +321,22 @@ class Statistics:
             parts.append(f"{self.moves / 1e6:,.0f} M tabu moves evaluated")
         return ", ".join([*parts, self.rate(seconds)])
 
+    def certificate_of(self, score: int) -> dict[str, dict[str, int]]:
+        """For JSON: how many windows around the damage of boards of this score are proven, by shape."""
+        return {
+            shape: {"proven": proven, "windows": windows}
+            for shape, (best, proven, windows) in self.certificate.items()
+            if best == score
+        }
+
+    def certificate_in_words(self, score: int) -> str:
+        """What is proven of the windows around the damage of boards of this score; "" if nothing was asked."""
+        parts = []
+        for shape, of in self.certificate_of(score).items():
+            left = of["windows"] - of["proven"]
+            parts.append(f"{left} of {of['windows']} windows of {shape} are open" if left else f"none of {shape}")
+        return f"refills around the damage that are better: {', '.join(parts)}" if parts else ""
+
     def rate(self, seconds: float) -> str:
         """Placements or moves a second, of all workers together, as text."""
         return f"{self.placements / max(seconds, 1e-9) / 1e6:.1f} M {self.unit}/s"

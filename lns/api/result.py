@@ -122,6 +122,8 @@ class Result:
             f"ended         {self.why}, after {self.elapsed_s:.1f} s of search, seed {self.seed}",
             f"search        {self.statistics.summary(self.elapsed_s)}",
         ]
+        if certificate := self.statistics.certificate_in_words(self.score):
+            lines.append(f"certificate   {certificate}")
         if last := self.improvements[-3:]:
             found = ", ".join(f"{one.score} after {one.elapsed_s:.1f} s ({one.origin})" for one in last)
             lines.append(f"last bests    {found}")

@@ -26,8 +26,11 @@ def facts(result: Result) -> dict[str, Any]:
                 "edges": part.edges,
                 "edges_per_1e9": part.edges_per_1e9,
                 "boards_per_1e9": part.boards_per_1e9,
+                "new_boards": part.new_boards,
+                "found_later": part.found_later,
+                "failures": part.failures,
             }
-            for part in parts(result.history, statistics.node_equivalents_by_part())
+            for part in parts(result.history, statistics.node_equivalents_by_part(), statistics)
         ],
         "tails": {"prefixes": statistics.prefixes, "nodes": statistics.tail_nodes},
         "islands": [
@@ -46,15 +49,18 @@ def table(stats: dict[str, Any]) -> str:
     """The figures as a table.
 
     The columns are node equivalents (in millions: "~M nodes"), their share, boards in the log, new best boards,
-    edges by which these were better, and edges per 1e9 node equivalents.
+    edges by which these were better, edges per 1e9 node equivalents, new boards of the wanted score, and how many of
+    these the construction found later.
     """
-    layout = "{:<12} {:>10} {:>7} {:>8} {:>6} {:>6} {:>10}"
-    lines = [layout.format("part", "~M nodes", "share", "boards", "bests", "edges", "a 1e9")]
+    layout = "{:<22} {:>10} {:>7} {:>8} {:>6} {:>6} {:>10} {:>6} {:>6}"
+    lines = [layout.format("part", "~M nodes", "share", "boards", "bests", "edges", "a 1e9", "new", "later")]
     for part in stats["parts"]:
         work, share, gain = "-", "-", "-"
         if part["work"]:
             work, share, gain = f"{part['work'] / 1e6:,.1f}", f"{part['share']:.1%}", f"{part['edges_per_1e9']:,.3g}"
-        lines.append(layout.format(part["name"], work, share, part["boards"], part["bests"], part["edges"], gain))
+        counts = part["boards"], part["bests"], part["edges"], gain, part["new_boards"], part["found_later"]
+        off = "  switched off: it failed" if part["failures"] else ""
+        lines.append(layout.format(part["name"], work, share, *counts) + off)
     tails = stats["tails"]
     if tails["nodes"]:
         lines.append(f"exact tails   {tails['prefixes']:,} prefixes, {tails['nodes'] / 1e6:,.1f} M nodes of their own")

@@ -67,8 +67,10 @@ def table(summaries: Sequence[RunSummary], min_score: int | None, width: int | N
 
 
 def notes(summary: RunSummary) -> list[str]:
-    """What could not be read or written of a run, a line each."""
-    return [*summary.notes, *(f"{name} cannot be written" for name in summary.heartbeat.write_errors)]
+    """What is proven of the best boards, and what could not be read or written of a run, a line each."""
+    certificate = summary.heartbeat.statistics.certificate_in_words(summary.score)
+    unwritten = (f"{name} cannot be written" for name in summary.heartbeat.write_errors)
+    return [*([certificate] if certificate else []), *summary.notes, *unwritten]
 
 
 def _aligned(rows: list[list[str]], width: int | None) -> list[str]:
@@ -120,6 +122,7 @@ def facts(summary: RunSummary, min_score: int | None) -> dict[str, Any]:
         "sessions": len(history.sessions),
         "elapsed_s": history.elapsed_s,
         "left_s": history.remaining_s if history.has_time_limit else None,
+        "certificate": summary.heartbeat.statistics.certificate_of(summary.score),
         "notes": list(summary.notes),
         "write_errors": list(summary.heartbeat.write_errors),
     }

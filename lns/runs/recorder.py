@@ -173,6 +173,10 @@ class Recorder:
             "write_errors": self.write_errors,
         }
         self._try(STATUS, lambda: write_status(self.directory, self.history, statistics, figures))
+        certificate = statistics.certificate_of(self.best.get("score", -1))
+        if certificate != self.best.get("certificate", {}):
+            self.best["certificate"] = certificate
+            self._try(BEST, lambda: self.directory.write_best(self.best))
 
     def _rate(self, archipelago: Archipelago) -> float:
         """Placements a second of all workers, over the last RATE_S seconds."""

@@ -267,6 +267,7 @@ def _details(run: RunSummary) -> dict[str, Any]:
         "engine": settings.engine,
         "target": settings.target,
         "pins": len(settings.pins),
+        "certificate": run.heartbeat.statistics.certificate_in_words(run.score),
         "created_at": printable(settings.created_at, 40),
         "improvements": [[one.score, one.elapsed_s, one.at, one.origin] for one in history.improvements],
         "counts": sorted(history.counts.items(), reverse=True),

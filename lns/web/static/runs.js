@@ -85,7 +85,7 @@ async function drawRun(run) {
     running && ["rate", `${short(run.rate)} ${run.unit}/s`],
     running && ["workers", run.workers ?? "elsewhere"],
     ["used", duration(run.elapsed_s)], ["left", duration(run.left_s)], ["engine", run.engine], ["seed", String(run.seed)],
-    run.target >= 0 && ["target", String(run.target)],
+    run.target >= 0 && ["target", String(run.target)], run.certificate && ["certificate", run.certificate],
   ]);
   if (drawn.run?.score !== undefined && drawn.run.score !== run.score) say(`new best: ${run.score}`);
   if (drawn.run && drawn.run.state !== run.state) {  // what was asked for has happened
