@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from lns.api.counting import count
     from lns.api.files import generate, load_board, load_puzzle, save, viewer_url
     from lns.api.improving import improve
+    from lns.api.polishing import polish
     from lns.api.result import Result
     from lns.api.solving import resume, solve
     from lns.api.stopping import MaxSteps, MaxTime, NoImprovement, StopRule, TargetScore
@@ -75,6 +76,7 @@ _HOMES = {
     "improve": "lns.api.improving",
     "load_board": "lns.api.files",
     "load_puzzle": "lns.api.files",
+    "polish": "lns.api.polishing",
     "register_operator": "lns.neighbourhoods.operators",
     "register_solver": "exact.registry",
     "resume": "lns.api.solving",
@@ -117,6 +119,7 @@ __all__ = [
     "improve",
     "load_board",
     "load_puzzle",
+    "polish",
     "register_operator",
     "register_solver",
     "resume",

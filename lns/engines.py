@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lns.loop.search_loop import SearchLoop
     from lns.params import Params
 
-ENGINES = ("auto", "construct", "beam", "tabu", "lns", *OPERATORS)
+ENGINES = ("auto", "construct", "beam", "tabu", "lns", "polish", *OPERATORS)
 _KERNELS = {"auto": 37, "construct": 15, "beam": 3, "tabu": 4, "lns": 30}
 _MAIN_KERNELS = {"auto": "lns.construct.kernel", "construct": "lns.construct.kernel", "tabu": "lns.tabu.kernel"}
 
@@ -82,4 +82,5 @@ def make_engine(
     orientation = None if puzzle.rules else Orientation.of_island(puzzle, island, islands)
     names = operators_of(name, puzzle, params, operators)
     made = make_operators(names, Island(puzzle, orientation, params, seed, island, "construct" in names))
-    return SearchLoop(puzzle, params, made, random_state(seed, island + STREAM), island)
+    random = random_state(seed, island + STREAM)
+    return SearchLoop(puzzle, params, made, random, island, keeps_half=name == "polish")

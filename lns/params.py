@@ -297,13 +297,15 @@ def _section(component: type) -> str:
     return component.__name__.removesuffix("Params").lower()
 
 
-def from_dict(values: dict[str, Any]) -> Params:
+def from_dict(values: dict[str, Any], *, earlier: bool = False) -> Params:
     """Parameters from nested dicts as in TOML; what is left out has its default.
 
     Parameters
     ----------
     values : dict
         ``{section: {name: value}}``.
+    earlier : bool
+        Whether names of earlier versions (`RENAMED`) are taken too, as those of an old run must be.
 
     Raises
     ------
@@ -312,7 +314,7 @@ def from_dict(values: dict[str, Any]) -> Params:
     """
     sections = {spec.name: type(getattr(Params(), spec.name)) for spec in dataclasses.fields(Params)}
     components = {}
-    for section, entries in values.items():
+    for section, entries in (_renamed(values) if earlier else values).items():
         if isinstance(entries, dict):
             for old in (f"{section}.{name}" for name in entries):
                 if old in RENAMED:
@@ -338,8 +340,8 @@ def to_dict(params: Params) -> dict[str, Any]:
     return dataclasses.asdict(params)
 
 
-def load(path: str | Path) -> Params:
-    """Parameters from a TOML file.
+def load(path: str | Path, *, earlier: bool = False) -> Params:
+    """Parameters from a TOML file; ``earlier`` as for `from_dict`.
 
     Raises
     ------
@@ -350,7 +352,7 @@ def load(path: str | Path) -> Params:
         raise InputError("no such file; expected parameters as TOML", path)
     text = read_text(path)
     try:
-        return from_dict(tomllib.loads(text))
+        return from_dict(tomllib.loads(text), earlier=earlier)
     except InputError as error:
         raise error.at(path) from None
     except (ValueError, RecursionError) as error:  # also for numbers and nested lists that are too long
@@ -380,6 +382,21 @@ def to_toml(params: Params) -> str:
             lines.append(f"{spec.name} = {getattr(component, spec.name)!r}  # {spec.metadata['doc']}{span}")
         lines.append("")
     return "\n".join(lines)
+
+
+def _renamed(values: dict[str, Any]) -> dict[str, Any]:
+    """The values under the names of this version, without those that it does not have."""
+    found: dict[str, Any] = {}
+    for section, entries in values.items():
+        if not isinstance(entries, dict):
+            found[section] = entries
+            continue
+        for name, value in entries.items():
+            new = RENAMED.get(f"{section}.{name}", f"{section}.{name}")
+            if new is not None:
+                new_section, _, new_name = new.partition(".")
+                found.setdefault(new_section, {})[new_name] = value
+    return found
 
 
 def _unknown(what: str, name: str, names: list[str]) -> str:

@@ -189,7 +189,9 @@ class SearchSession:
             default=0,
         )
         elapsed = archipelago.elapsed
-        return SearchProgress(elapsed, steps, archipelago.best_score, elapsed - self._improved_at)
+        certificate = archipelago.statistics.certificate_of(archipelago.best_score).values()
+        is_certified = bool(certificate) and all(shape["proven"] == shape["windows"] for shape in certificate)
+        return SearchProgress(elapsed, steps, archipelago.best_score, elapsed - self._improved_at, is_certified)
 
     def _improved(self, found: FoundBoard) -> None:
         self._improved_at = self.archipelago.elapsed

@@ -26,12 +26,15 @@ class SearchProgress:
         Matched inner edges of the best board so far; -1 before the first board.
     since_improvement_s : float
         Seconds of search since the best board was found, or since the call began.
+    is_certified : bool
+        Whether all windows around the damage of the best boards are proven to have no better refill.
     """
 
     elapsed_s: float
     steps: int
     best_score: int
     since_improvement_s: float
+    is_certified: bool = False
 
 
 class StopRule:

@@ -18,6 +18,7 @@ COMMANDS = {
     "convert": ("lns.cli.convert", "convert a puzzle or a board from one file format to another"),
     "generate": ("lns.cli.generate", "make a puzzle: uniform, balanced torus, or like Eternity II"),
     "params": ("lns.cli.params", "print all parameters with their meaning, as TOML for --params"),
+    "polish": ("lns.cli.polish", "free parts of a board again and again, and repair them"),
     "improve": ("lns.cli.improve", "free a region of a board and re-solve it exactly, with a proof"),
     "web": ("lns.cli.web", "show runs and boards in the browser, edit, re-solve and play"),
     "exact": ("lns.cli.exact", "count or find perfect solutions with an exact solver"),

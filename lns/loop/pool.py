@@ -14,7 +14,15 @@ import numpy as np
 
 from instances.board import Board
 from instances.puzzle import IntArray, Puzzle
-from lns.engine import FoundBoard, State, legal_score, saved_counters, saved_record
+from lns.engine import (
+    FoundBoard,
+    State,
+    legal_score,
+    saved_board,
+    saved_counters,
+    saved_placements,
+    saved_record,
+)
 from lns_support.errors import InputError
 
 REMEMBERED = 1 << 14  # questions that are not asked again, since another board had the same pieces around the cells
@@ -82,16 +90,23 @@ class Pool:
         New boards that were offered, by score.
     spent : float
         Node equivalents of all operators.
+    anchor : Board or None
+        A board of which at least half of the cells stay in every board of the pool.
     """
 
     def __init__(self, puzzle: Puzzle, size: int, patience: int) -> None:
         self.puzzle, self.size, self.patience = puzzle, size, patience
         self.members: list[Member] = []
         self.spent = 0.0
+        self.anchor: Board | None = None
         self.boards_by_score = np.zeros(puzzle.max_score + 1, dtype=np.int64)
         self._known: dict[int, int] = {}  # digest of a board -> number of the operator that found it
         self._searched: deque[int] = deque(maxlen=REMEMBERED)
         self._searched_set: set[int] = set()
+
+    def admits(self, board: Board) -> bool:
+        """Whether a board is near enough to the anchor."""
+        return self.anchor is None or 2 * board.distance(self.anchor) <= self.puzzle.cells
 
     def offer(
         self, found: FoundBoard, operator: int, *, order: IntArray | None = None, parent: Member | None = None
@@ -198,6 +213,7 @@ class Pool:
             ),
             "boards_by_score": self.boards_by_score.copy(),
             "spent": np.array([self.spent]),
+            "anchor": saved_placements(self.anchor),
             "known": np.array(list(self._known.items()), dtype=np.int64).reshape(-1, 2),
             "searched": np.array(list(self._searched), dtype=np.int64),
         }
@@ -212,6 +228,7 @@ class Pool:
         counts = [dict(zip(operators, saved_counters(done), strict=True)) for done in rows.pop()]
         self.members = [self._member(*row) for row in zip(*rows, counts, strict=True)]
         self.boards_by_score = saved_record(state["boards_by_score"], self.boards_by_score.shape, "boards").astype(int)
+        self.anchor, _ = saved_board(self.puzzle, state["anchor"])
         (self.spent,) = saved_record(state["spent"], (1,), "node equivalents").tolist()
         self._known = dict(state["known"].tolist())
         if not all(0 <= number < len(operators) for number in self._known.values()):

@@ -52,10 +52,19 @@ class SearchLoop(BaseEngine):
         Random state of the loop.
     island : int
         Number of this island; the first one has a start board in its pool.
+    keeps_half : bool
+        Whether at least half of the cells of the start board stay as they are.
     """
 
     def __init__(
-        self, puzzle: Puzzle, params: Params, operators: Sequence[Operator], random: RandomState, island: int = 0
+        self,
+        puzzle: Puzzle,
+        params: Params,
+        operators: Sequence[Operator],
+        random: RandomState,
+        island: int = 0,
+        *,
+        keeps_half: bool = False,
     ) -> None:
         super().__init__()
         self.puzzle, self.operators, self.random, self.island = puzzle, tuple(operators), random, island
@@ -64,6 +73,7 @@ class SearchLoop(BaseEngine):
         self.construction = next((one for one in operators if isinstance(one, Construction)), None)
         self.pool = Pool(puzzle, self.settings.pool, self.settings.patience)
         self.chooser = Chooser(self.operators, self.settings.floor)
+        self.keeps_half = keeps_half
         self.unaided_score = -1  # best score of a board that was made as a whole, or found elsewhere
         self.starts_from_board = False  # whether regions of a start board are still to be re-solved
 
@@ -89,6 +99,8 @@ class SearchLoop(BaseEngine):
         makers = [number for number, operator in enumerate(self.operators) if operator.makes_boards]
         construction = self.construction
         if self.best is None:
+            if not makers:
+                raise InputError("no operator makes a first board; expected a board to start from")
             return makers
         if self.starts_from_board:
             return [number for number in self.chooser.order(rng, None) if self.operators[number].proves]
@@ -110,6 +122,8 @@ class SearchLoop(BaseEngine):
         price = self.pool.price(goal) if self.construction is None else self.construction.price(goal)
         for found in repaired.boards:
             verified = verified_board(self.puzzle, found.board, found.origin)
+            if not self.pool.admits(found.board):
+                continue
             first = self.pool.offer(verified, number, order=found.order, parent=parent)
             gained += first is None and verified.score >= goal
             if first is not None and first != number and operator is self.construction:
@@ -123,7 +137,8 @@ class SearchLoop(BaseEngine):
             parent.idle += int(repaired.cost)
             if repaired.moved is not None:
                 moved = verified_board(self.puzzle, repaired.moved.board, repaired.moved.origin)
-                self.pool.move(parent, moved, self.settings.slack)
+                if self.pool.admits(moved.board):
+                    self.pool.move(parent, moved, self.settings.slack)
         self.pool.spent += repaired.cost
         self.chooser.record(number, repaired.cost, price, gained)
 
@@ -160,9 +175,11 @@ class SearchLoop(BaseEngine):
         """
         if score <= self.best_score:
             return
-        is_start = self.best is None and self.island == 0
+        is_start = self.best is None and (self.island == 0 or self.keeps_half)
         super().inject_incumbent(board, score)
         self.unaided_score = score
+        if is_start and self.keeps_half:
+            self.pool.anchor = board
         if is_start or self.construction is None:
             self.pool.offer(FoundBoard(board, score, "elsewhere"), 0)
             self.starts_from_board = is_start and self.construction is not None

@@ -88,7 +88,7 @@ TABLE: dict[str, Callable[[Island], Operator]] = {
     "fill": lambda i: Fill(i.puzzle, i.orientation),
     "tabu": lambda i: Tabu(i.puzzle, i.params.tabu, i.seed, i.stream(2), from_pool=i.constructs),
     "certificate": lambda i: Certificate(i.puzzle, i.params.neighbourhoods),
-    "block-20": _region("block-20", lambda regions: partial(regions.blocks, least=1, most=20)),
+    "block": _region("block", lambda regions: partial(regions.blocks, least=1, most=20)),
     "block-32": _region("block-32", lambda regions: partial(regions.blocks, least=21, most=32)),
     "block-48": _region("block-48", lambda regions: partial(regions.blocks, least=33, most=48)),
     "band": _region("band", lambda regions: regions.bands),
@@ -106,7 +106,7 @@ TABLE: dict[str, Callable[[Island], Operator]] = {
 WHOLE_BOARD = ("construct", "beam", "fill", "tabu", "certificate")
 _NEEDS_BEAM = ("suffix",)
 _SWITCHES = {
-    "block-20": "blocks",
+    "block": "blocks",
     "block-32": "blocks",
     "block-48": "blocks",
     "band": "bands",
@@ -124,7 +124,8 @@ def operators_of(engine: str, puzzle: Puzzle, params: Params, names: Sequence[st
     Parameters
     ----------
     engine : str
-        "auto": all; "lns": all but the construction; else the operator of this name, and one that makes a first board.
+        "auto": all; "lns": all but the construction; "polish": those that change a board; else the operator of this
+        name, and one that makes a first board.
     puzzle : Puzzle
         Where it has rules (`Puzzle.rules`), a greedy fill and tabu search take the place of construction and beams.
     params : Params
@@ -136,10 +137,12 @@ def operators_of(engine: str, puzzle: Puzzle, params: Params, names: Sequence[st
     beams = ("beam",) if params.engine.beams and not puzzle.rules else ()
     walks = ("tabu",) if puzzle.cells <= MAX_CELLS else ()
     makers = ("fill", *walks) if puzzle.rules else ("beam",)
-    if engine in ("auto", "lns"):
-        changing = OPERATORS if engine == "auto" else (operator_names() if names is None else tuple(names))
+    if engine in ("auto", "lns", "polish"):
+        changing = (operator_names() if names is None else tuple(names)) if engine == "lns" else OPERATORS
         chosen = [name for name in changing if not (puzzle.rules and name in _NEEDS_BEAM)]
         chosen = [name for name in chosen if getattr(sizes, _SWITCHES.get(name, ""), 1)]
+        if engine == "polish":
+            return ("certificate", *chosen)
         if engine == "lns" or puzzle.rules:
             return (*makers, *(["certificate"] if sizes.certificate else []), *chosen)
         last = [f"last-{sizes.last + i * sizes.last_step}" for i in range(sizes.last_sizes)]

@@ -35,7 +35,8 @@ from lns_support.files import open_to_read, sync_folder
 from lns_support.json_values import JsonFields, describe_found, json_object
 from lns_support.text import printable
 
-SCHEMA = 17
+SCHEMA = 18
+OLDEST_HISTORY = 17  # of a checkpoint whose history is read, though its search cannot go on
 MAX_BYTES = 2**30  # of a file
 MAX_STATE_BYTES = MAX_BYTES - 2**25  # of the arrays in it
 MAX_FREE_BYTES = 2**26  # of an array whose length depends on the search
@@ -55,6 +56,7 @@ class Checkpoint:
     history: RunHistory
     islands: dict[int, Island]  # by number
     log_size: int  # bytes of boards.jsonl whose boards ``history`` has counted
+    is_earlier: bool = False  # whether it is of an earlier version: there are no islands then
 
 
 def save(directory: Path, run: str, puzzle: Puzzle, checkpoint: Checkpoint) -> None:
@@ -179,10 +181,10 @@ def _load(path: Path, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
         meta = _meta(archive, run, puzzle)
         history = history_from_json(inner(meta, "history"), puzzle)
         log_size = meta.integer("log_size", 0, 2**62)
-        islands = {}
-        for number, values in _islands_of(meta).items() if template else ():
+        islands, is_earlier = {}, meta.integer("schema", 0, 10**6) < SCHEMA
+        for number, values in _islands_of(meta).items() if template and not is_earlier else ():
             islands[number] = _island(number, values, _state(archive, number, template), puzzle)
-    return Checkpoint(history, islands, log_size)
+    return Checkpoint(history, islands, log_size, is_earlier)
 
 
 def _state(archive: zipfile.ZipFile, number: int, template: State) -> State | PackedState:
@@ -254,7 +256,8 @@ def _open(path: Path) -> Iterator[zipfile.ZipFile]:
 def _meta(archive: zipfile.ZipFile, run: str, puzzle: Puzzle) -> JsonFields:
     """The fields of ``meta``. Raises InputError if they are of another run."""
     meta = JsonFields(json_object(_array(archive, "meta", np.zeros(0, np.uint8), MAX_META_BYTES).tobytes().decode()))
-    expect_schema(meta, SCHEMA)
+    if meta.integer("schema", 0, 10**6) != OLDEST_HISTORY:
+        expect_schema(meta, SCHEMA)
     if meta.text("run", 64) != run or meta.text("instance_sha256", 64) != puzzle.sha256:
         raise InputError("belongs to another run; expected a checkpoint of this run")
     return meta

@@ -72,7 +72,7 @@ def merge_runs(paths: Sequence[Path], target: Path) -> Merged:
         check_same_set(first, run)
         _check_same_clues(first, run)
     read_parameters(first.path, first.settings)
-    params = parameters.load(first.path / PARAMETERS)
+    params = parameters.load(first.path / PARAMETERS, earlier=True)
     others = [run for run in runs[1:] if run.settings.params_sha256 != first.settings.params_sha256]
     if others:
         log.warning("%s has other parameters than %s; those of %s are kept", others[0].path, first.path, first.path)

@@ -93,7 +93,9 @@ def _checkpoint(directory: RunDirectory) -> tuple[Checkpoint, dict[str, ScoredBo
         except InputError as error:
             complaints.append(str(error))
             continue
-        if complaints:
+        if found.is_earlier:
+            log.warning("%s is of an earlier version: the search begins anew from %s and %s", name, BEST, BOARDS)
+        elif complaints:
             log.warning("%s; continuing from %s", complaints[0], name)
         elif name == PREVIOUS:
             log.warning("the last session ended while it wrote %s; continuing from %s", CHECKPOINT, PREVIOUS)
