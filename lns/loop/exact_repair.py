@@ -6,6 +6,9 @@ each operator uses the order that has cost less for each region that it decided,
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
+
 import numpy as np
 
 from exact.region.options import RegionOptions
@@ -47,26 +50,24 @@ class RegionOperator:
     def __init__(self, name: str, puzzle: Puzzle, neighbourhood: Neighbourhood, nodes: int, *, moves: bool) -> None:
         self.name, self.puzzle, self.neighbourhood, self.nodes, self.moves = name, puzzle, neighbourhood, nodes, moves
         self.cost, self.tries, self.decided = np.zeros(2), np.zeros(2), np.zeros(2)  # of regions, in each of `ORDERS`
-        self._regions: tuple[Board | None, list[tuple[int, ...]]] = None, []  # of the board that was freed last
+        self._regions: tuple[Board | None, Iterator[tuple[int, ...]]] = None, iter(())  # of the board freed last
 
     def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
         for member in pool.ranked() if wanted <= self.puzzle.max_score else ():
-            regions = self._regions_of(member)
-            while (done := member.done.get(self.name, 0)) < len(regions):
-                member.done[self.name] = done + 1
-                if pool.is_new_question(member, regions[done], member.score + 1):
-                    return Freed(member, regions[done])
+            for cells in self._regions_of(member):
+                member.done[self.name] = member.done.get(self.name, 0) + 1
+                if pool.is_new_question(member, cells, member.score + 1):
+                    return Freed(member, cells)
+            member.done[self.name] = ALL_DONE
         return None
 
-    def _regions_of(self, member: Member) -> list[tuple[int, ...]]:
-        """All regions of a member; an empty list once they are done."""
-        if member.done.get(self.name) == ALL_DONE:
-            return []
+    def _regions_of(self, member: Member) -> Iterator[tuple[int, ...]]:
+        """The regions of a member that are not done."""
+        done = member.done.get(self.name, 0)
+        if done == ALL_DONE:
+            return iter(())
         if self._regions[0] is not member.board:
-            self._regions = member.board, self.neighbourhood(self.puzzle, member)
-        if member.done.get(self.name, 0) >= len(self._regions[1]):
-            member.done[self.name] = ALL_DONE
-            return []
+            self._regions = member.board, islice(self.neighbourhood(self.puzzle, member), done, None)
         return self._regions[1]
 
     def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
@@ -133,7 +134,7 @@ class RegionOperator:
 
     def restore(self, state: State) -> None:
         self.cost, self.tries, self.decided = saved_record(state["orders"], (3, 2), "costs of orders")
-        self._regions = None, []
+        self._regions = None, iter(())
 
 
 ALL_DONE = 2**31  # count of the regions of a member when none is left

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -74,7 +75,7 @@ class Operator(Protocol):
 
 
 class Neighbourhood(Protocol):
-    """The regions of a board that are worth freeing, the most promising first, without repetition."""
+    """The regions of a board that are worth freeing, the most promising first."""
 
-    def __call__(self, puzzle: Puzzle, member: Member) -> list[tuple[int, ...]]:
+    def __call__(self, puzzle: Puzzle, member: Member) -> Iterator[tuple[int, ...]]:
         """Cells of each region."""

@@ -93,7 +93,7 @@ class Certificate:
     def _add(self, member: Member) -> None:
         found = [
             (name, cells)
-            for name, shapes in reversed(self.shapes.items())
+            for name, shapes in self.shapes.items()
             for cells in windows(self.puzzle, member.board, shapes)
         ]
         self.members.append(member)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from exact.region.windows import window, with_neighbours
 from instances.board import Board
-from instances.puzzle import DOWN, RIGHT, IntArray, Puzzle
+from instances.puzzle import DOWN, GREY, RIGHT, IntArray, Puzzle
 from lns.loop.pool import Member
 from lns.neighbourhoods.move import mismatched_pairs
 from lns.params import NeighbourhoodsParams
@@ -42,11 +42,12 @@ class Regions:
     def __init__(self, params: NeighbourhoodsParams) -> None:
         self.least, self.most, self.lines = params.least_cells, params.most_cells, params.band_lines
 
-    def last(self, puzzle: Puzzle, member: Member, size: int) -> list[Cells]:
+    def last(self, puzzle: Puzzle, member: Member, size: int) -> Iterator[Cells]:
         """The last cells of the construction, where breaks were allowed by a schedule."""
-        return [] if member.order is None else [tuple(member.order[-size:].tolist())]
+        if member.order is not None:
+            yield tuple(member.order[-size:].tolist())
 
-    def blocks(self, puzzle: Puzzle, member: Member, least: int, most: int) -> list[Cells]:
+    def blocks(self, puzzle: Puzzle, member: Member, least: int, most: int) -> Iterator[Cells]:
         """Rectangles of ``least`` to ``most`` cells, three each way at least if the board has them."""
         shapes = [
             (height, width)
@@ -56,34 +57,32 @@ class Regions:
         ]
         return windows(puzzle, member.board, shapes)
 
-    def combs(self, puzzle: Puzzle, member: Member) -> list[Cells]:
+    def combs(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
         """Short neighbouring columns, or rows, like those that the comb order fills one by one."""
         return windows(puzzle, member.board, [shape for shape in (COMB, COMB[::-1]) if COMB[0] * COMB[1] <= self.most])
 
-    def bands(self, puzzle: Puzzle, member: Member) -> list[Cells]:
+    def bands(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
         """Whole rows or columns, thin bands first."""
-        bands: list[Cells] = []
         for lines in range(1, self.lines + 1):
             shapes = [(lines, puzzle.width), (puzzle.height, lines)]
-            bands += windows(puzzle, member.board, [(h, w) for h, w in shapes if h * w <= self.most])
-        return bands
+            yield from windows(puzzle, member.board, [(h, w) for h, w in shapes if h * w <= self.most])
 
-    def damage(self, puzzle: Puzzle, member: Member) -> list[Cells]:
+    def damage(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
         """The fewest whole rows, and the fewest whole columns, that hold all mismatches."""
         pairs = mismatched_pairs(puzzle, member.board)
         if not len(pairs):
-            return []
+            return
         row, column = np.divmod(pairs, puzzle.width)
         top, left = int(row.min()), int(column.min())
         height, width = int(row.max()) - top + 1, int(column.max()) - left + 1
         both = window(puzzle, height, puzzle.width, top, 0), window(puzzle, puzzle.height, width, 0, left)
-        return [tuple(cells) for cells in both if len(cells) <= self.most]
+        yield from (tuple(cells) for cells in both if len(cells) <= self.most)
 
-    def clusters(self, puzzle: Puzzle, member: Member) -> list[Cells]:
+    def clusters(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
         """Mismatches near each other with what lies around them, or two of them with what lies between and around."""
         pairs = mismatched_pairs(puzzle, member.board)
         found = [*self._nearest(puzzle, pairs), *self._boxes(puzzle, pairs)]
-        return sorted(dict.fromkeys(cells for cells in found if self.least <= len(cells) <= self.most), key=len)
+        yield from sorted(dict.fromkeys(cells for cells in found if self.least <= len(cells) <= self.most), key=len)
 
     def _nearest(self, puzzle: Puzzle, pairs: IntArray) -> Iterator[Cells]:
         row, column = np.divmod(pairs[:, 0], puzzle.width)
@@ -102,34 +101,36 @@ class Regions:
             if (bottom - top + 1) * (right - left + 1) <= self.most:
                 yield tuple(window(puzzle, bottom - top + 1, right - left + 1, top, left))
 
-    def paths(self, puzzle: Puzzle, member: Member) -> list[Cells]:
+    def paths(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
         """The cells on a path with one corner between two mismatches, and cells next to it if there is room."""
         starts = mismatched_pairs(puzzle, member.board)[:, 0].tolist()
         ways = [way for start, end in combinations(starts, 2) for way in _paths(puzzle.width, start, end)]
-        found = []
-        for way in ways:
-            wide = sorted(with_neighbours(puzzle, way))
+        for way in sorted(ways, key=len):
+            wide = sorted(with_neighbours(puzzle, way)) if len(way) <= self.most else way
             cells = wide if len(wide) <= self.most else way
             if self.least <= len(cells) <= self.most:
-                found.append(tuple(cells))
-        return sorted(dict.fromkeys(found), key=len)
+                yield tuple(cells)
 
-    def donors(self, puzzle: Puzzle, member: Member) -> list[Cells]:
+    def donors(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
         """A small block with a mismatch, and cells elsewhere whose pieces show most of the colours that it misses."""
         shown, pairs = member.board.colours(puzzle), mismatched_pairs(puzzle, member.board)
         side = np.where((pairs[:, 1] == pairs[:, 0] + 1) & (pairs[:, 1] % puzzle.width > 0), RIGHT, DOWN)
         missed = np.stack([shown[pairs[:, 0], side], shown[pairs[:, 1], (side + 2) % 4]], axis=1)
-        found = []
         for block in windows(puzzle, member.board, DONATED_TO):
-            colours = missed[np.isin(pairs, block).any(axis=1)].ravel()
-            showing = np.isin(shown, colours[colours > 0]).sum(axis=1)
-            showing[list(block)] = 0
+            inside = np.zeros(puzzle.cells, dtype=bool)
+            inside[list(block)] = True
+            is_missed = np.zeros(puzzle.colours + 1, dtype=bool)
+            is_missed[missed[inside[pairs].any(axis=1)]] = True
+            is_missed[GREY] = False
+            showing = is_missed[shown].sum(axis=1)
+            showing[inside] = 0
             donors = np.argsort(-showing, kind="stable")[: np.count_nonzero(showing)].tolist()
-            found += [tuple(sorted([*block, *donors[:count]])) for count in DONORS if count <= len(donors)]
-        return [cells for cells in found if self.least <= len(cells) <= self.most]
+            for count in DONORS:
+                if count <= len(donors) and self.least <= len(block) + count <= self.most:
+                    yield tuple(sorted([*block, *donors[:count]]))
 
 
-def windows(puzzle: Puzzle, board: Board, shapes: Iterable[tuple[int, int]]) -> list[Cells]:
+def windows(puzzle: Puzzle, board: Board, shapes: Iterable[tuple[int, int]]) -> Iterator[Cells]:
     """All windows of some (rows, columns) with a mismatch, those with the most mismatches first, then the smallest."""
     across = np.zeros((puzzle.height, puzzle.width + 1), dtype=np.int64)  # mismatches on the left of each cell
     down = np.zeros((puzzle.height + 1, puzzle.width), dtype=np.int64)  # and above it
@@ -138,12 +139,14 @@ def windows(puzzle: Puzzle, board: Board, shapes: Iterable[tuple[int, int]]) -> 
         (across if second == first + 1 else down)[row, column] += 1
     found = []
     for height, width in dict.fromkeys(shapes):
-        if height > puzzle.height or width > puzzle.width:
-            continue
-        damage = _sums(across, height, width + 1) + _sums(down, height + 1, width)
-        for top, left in np.argwhere(damage > 0).tolist():
-            found.append((-int(damage[top, left]), height * width, top, left, height, width))
-    return [tuple(window(puzzle, height, width, top, left)) for _, _, top, left, height, width in sorted(found)]
+        if height <= puzzle.height and width <= puzzle.width:
+            damage = _sums(across, height, width + 1) + _sums(down, height + 1, width)
+            top, left = np.nonzero(damage)
+            size = np.full(len(top), height), np.full(len(top), width)
+            found.append(np.stack([-damage[top, left], size[0] * size[1], top, left, *size], axis=1))
+    ordered = np.concatenate(found) if found else np.zeros((0, 6), dtype=np.int64)
+    for _, _, top, left, height, width in ordered[np.lexsort(ordered.T[::-1])].tolist():
+        yield tuple(window(puzzle, height, width, top, left))
 
 
 def _sums(counts: Counts, height: int, width: int) -> Counts:

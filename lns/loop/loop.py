@@ -1,0 +1,143 @@
+"""The loop: free some cells of a board, from ten to all of them, repair it, and learn which operator is worth its cost.
+
+The construction is the operator that frees the whole board. Its boards near the wanted score are the pool, from which
+the other operators take theirs.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+import numpy as np
+
+from instances.puzzle import Puzzle
+from lns.engine import (
+    BaseEngine,
+    verified_board,
+)
+from lns.loop.chooser import Chooser
+from lns.loop.construction import Construction
+from lns.loop.operator import Freed, Operator, Repaired
+from lns.loop.pool import Pool
+from lns.params import Params
+from lns.rng import RandomState, generator
+from lns_support.errors import InputError
+
+log = logging.getLogger("lns")
+
+UNAIDED = ("construct", "beam", "fill")  # operators whose boards no other has improved
+
+
+class Loop(BaseEngine):
+    """Operators, a pool of boards, and a chooser; `lns.loop.search_loop.SearchLoop` is the engine that is made of it.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        Puzzle of the boards.
+    params : Params
+        Parameters of all components.
+    operators : sequence of Operator
+        The operators; the first one that makes whole boards makes the first board.
+    random : uint64 array (4,)
+        Random state of the loop.
+    island : int
+        Number of this island; the first one has a start board in its pool.
+    keeps_half : bool
+        Whether at least half of the cells of the start board stay as they are.
+    """
+
+    def __init__(
+        self,
+        puzzle: Puzzle,
+        params: Params,
+        operators: Sequence[Operator],
+        random: RandomState,
+        island: int = 0,
+        *,
+        keeps_half: bool = False,
+    ) -> None:
+        super().__init__()
+        self.puzzle, self.operators, self.random, self.island = puzzle, tuple(operators), random, island
+        self.names = tuple(operator.name for operator in operators)
+        self.settings, self.search_floor = params.neighbourhoods, params.engine.search_floor
+        self.construction = next((one for one in operators if isinstance(one, Construction)), None)
+        self.pool = Pool(puzzle, self.settings.pool, self.settings.patience)
+        self.chooser = Chooser(self.operators, self.settings.floor)
+        self.keeps_half = keeps_half
+        self.unaided_score = -1  # best score of a board that was made as a whole, or found elsewhere
+        self.starts_from_board = False  # whether regions of a start board are still to be re-solved
+
+    def step(self, target: int, *, wanted: int = 0) -> None:
+        rng, wanted = generator(self.random), wanted or self.best_score + 1
+        if self.construction is not None:
+            self.pool.keep(wanted - max(1, self.construction.near_misses), wanted - 1)
+        elif self.best_score == self.puzzle.max_score:
+            return
+        for number in self._order(rng):
+            operator = self.operators[number]
+            try:
+                freed = operator.free(self.pool, wanted, rng)
+                if freed is not None:
+                    self._take(number, freed, operator.repair(freed, wanted, rng), wanted)
+                    return
+            except Exception as error:
+                self._switch_off(number, error)
+        self.starts_from_board = False
+
+    def _order(self, rng: np.random.Generator) -> list[int]:
+        """The operators in the order in which they are asked for something to do."""
+        makers = [number for number, operator in enumerate(self.operators) if operator.makes_boards]
+        construction = self.construction
+        if self.best is None:
+            if not makers:
+                raise InputError("no operator makes a first board; expected a board to start from")
+            return makers
+        if self.starts_from_board:
+            return [number for number in self.chooser.order(rng, None) if self.operators[number].proves]
+        if construction is not None:
+            main = self.names.index(construction.name)
+            if construction.constructor is None:
+                return [main]  # nothing is known yet of what a board costs
+            return self.chooser.order(rng, None if construction.no_prefix_found else main)
+        if self.pool.is_tired:
+            if rng.random() < self.settings.new_board_share:
+                return makers + self.chooser.order(rng, None)
+            self.pool.rest(rng)
+        return self.chooser.order(rng, None)
+
+    def _take(self, number: int, freed: Freed, repaired: Repaired, wanted: int) -> None:
+        """Offer what was found to the pool, report good boards, and let the chooser learn."""
+        operator, parent, gained = self.operators[number], freed.member, 0
+        goal = wanted if parent is None else parent.score + 1
+        price = self.pool.price(goal) if self.construction is None else self.construction.price(goal)
+        for found in repaired.boards:
+            verified = verified_board(self.puzzle, found.board, found.origin)
+            if not self.pool.admits(found.board):
+                continue
+            first = self.pool.offer(verified, number, order=found.order, parent=parent)
+            gained += first is None and verified.score >= goal
+            if first is not None and first != number and operator is self.construction:
+                self.chooser.found_later(first)
+                self.pool.give_to(found.board, number)
+            if operator.name in UNAIDED:
+                self.unaided_score = max(self.unaided_score, verified.score)
+            if verified.score >= min(wanted, self.search_floor or wanted, self.best_score + 1):
+                self.report(verified)
+        if parent is not None and not gained:
+            parent.idle += int(repaired.cost)
+            if repaired.moved is not None:
+                moved = verified_board(self.puzzle, repaired.moved.board, repaired.moved.origin)
+                if self.pool.admits(moved.board):
+                    self.pool.move(parent, moved, self.settings.slack)
+        self.pool.spent += repaired.cost
+        self.chooser.record(number, repaired.cost, price, gained)
+
+    def _switch_off(self, number: int, error: Exception) -> None:
+        """Go on without an operator that failed, if others are left that change boards or make them."""
+        self.chooser.on[number] = False
+        if self.best is None or self.operators[number].makes_boards or not self.chooser.on.any():
+            raise error
+        message = error.message if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+        log.warning("operator '%s' is switched off for this run: %s", self.names[number], message)
