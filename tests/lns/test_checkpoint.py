@@ -91,7 +91,7 @@ def test_a_crash_after_the_checkpoint_loses_no_board_logs_none_twice_and_changes
     assert found.best is not None and found.best.score == whole.best_score > old.islands[0].best_score
     assert archipelago.best_score == whole.best_score
     for name, array in whole.islands[0].state.items():
-        assert name == "main.constructor.cursor" or np.array_equal(array, archipelago.islands[0].state[name]), name
+        assert name == "construct.constructor.cursor" or np.array_equal(array, archipelago.islands[0].state[name]), name
     assert log_of(path)[: len(logged)] == logged
     assert len(set(log_of(path))) == len(log_of(path))
 
@@ -291,7 +291,7 @@ def test_a_checkpoint_of_another_version_is_refused_with_both_versions(tmp_path:
     for name in (CHECKPOINT, PREVIOUS):
         with_schema_15 = f'"schema": {checkpoints.SCHEMA}'.encode(), b'"schema": 15'
         rewritten(path / name, lambda member, data: data.replace(*with_schema_15))  # noqa: B023
-    with pytest.raises(InputError, match=r"another version of lns \(schema 15\); this version reads schema 17"):
+    with pytest.raises(InputError, match=r"another version of lns \(schema 15\); this version reads schema 18"):
         resumed(path, 1)
 
 
@@ -311,20 +311,21 @@ def test_arrays_of_another_version_are_said(tmp_path: Path) -> None:
         ("auto", "counters", 1, -5),
         ("auto", "counters", 2, 2**63 - 1),
         ("auto", "counters", 3, -(10**6)),
-        ("auto", "main.counters", 1, -10),
-        ("auto", "main.constructor.scalars", 1, 2**63 - 1),
-        ("auto", "main.constructor.counters", 1, 2**63 - 1),
-        ("auto", "main.constructor.counters", 3, 10**9),
-        ("auto", "main.constructor.restart", 1, 10**15),
-        ("auto", "main.constructor.prefixes_by_breaks", 0, -7),
-        ("auto", "main.constructor.surplus_counts", 0, -7),
-        ("auto", "main.constructor.frontier_keys", 0, MAX_FRONTIER_KEYS + 1),
-        ("auto", "main.constructor.child_counts", 0, -7),
-        ("beam", "main.counters", 3, -1),
-        ("tabu", "main.counters", 5, -1),
-        ("tabu", "main.tabu.scalars", 1, 10**6),
-        ("lns", "main.counters", 2, -5),
-        ("lns", "main.operator_nodes", 0, -1),
+        ("auto", "pool.lines", 1, -10),
+        ("auto", "chooser.records", 2, -10),
+        ("auto", "construct.constructor.scalars", 1, 2**63 - 1),
+        ("auto", "construct.constructor.counters", 1, 2**63 - 1),
+        ("auto", "construct.constructor.counters", 3, 10**9),
+        ("auto", "construct.constructor.restart", 1, 10**15),
+        ("auto", "construct.constructor.prefixes_by_breaks", 0, -7),
+        ("auto", "construct.constructor.surplus_counts", 0, -7),
+        ("auto", "construct.constructor.frontier_keys", 0, MAX_FRONTIER_KEYS + 1),
+        ("auto", "construct.constructor.child_counts", 0, -7),
+        ("beam", "beam.counters", 3, -1),
+        ("tabu", "tabu.counters", 3, -1),
+        ("tabu", "tabu.tabu.scalars", 1, 10**6),
+        ("lns", "block.orders", 0, -5),
+        ("lns", "assign.nodes", 0, -1),
     ],
 )
 def test_a_score_without_its_board_and_counters_out_of_range_are_refused(

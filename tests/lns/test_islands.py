@@ -22,9 +22,9 @@ from lns import warmup
 from lns.engine import FoundBoard, State, Statistics
 from lns.engines import make_engine
 from lns.islands import Archipelago
-from lns.params import Params, from_dict
+from lns.params import Params
 from lns.rounds import Island, Report, Task, run_round
-from lns.warmup import uses_colorpairs, warm_up
+from lns.warmup import warm_up
 from lns.worker_pool import InProcessExecutor, WorkerLost, WorkerPool
 from lns.workers import MAX_LOST_ROUNDS
 from lns_support.errors import InputError
@@ -232,7 +232,7 @@ def test_the_reason_of_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def compiled_later(engine: str, turn: int, steps: int) -> list[str]:
     """Names of the kernels that a search compiles although `warm_up` was called."""
-    warm_up(engine, uses_colorpairs(engine, QUICK), turn)
+    warm_up(engine, turn)
     before = machine_code()
     puzzle = small_puzzle("like-e2-8x8")
     run_round(Task(puzzle, QUICK, engine, 7, 0, 1, None, None, -1, puzzle.max_score, 60.0, steps))
@@ -267,23 +267,6 @@ def test_a_process_warms_up_once_whatever_islands_it_searches(monkeypatch: pytes
     for number in range(4):
         run_round(Task(puzzle, QUICK, "tabu", 7, number, 4, None, None, -1, 60, 60.0, 1))
     assert frozen == [True]
-
-
-@pytest.mark.parametrize(
-    ("engine", "values", "uses"),
-    [
-        ("auto", {}, True),
-        ("auto", {"rework": {"nodes": 0}}, False),
-        ("auto", {"rework": {"nodes": 0}, "neighbourhoods": {"nodes": 6_000_000}}, True),
-        ("lns", {}, False),
-        ("lns", {"neighbourhoods": {"nodes": 6_000_000}}, True),
-        ("construct", {"neighbourhoods": {"nodes": 6_000_000}}, False),
-    ],
-)
-def test_colorpairs_is_compiled_where_it_may_be_used(
-    engine: str, values: dict[str, dict[str, int]], uses: bool
-) -> None:
-    assert uses_colorpairs(engine, from_dict(values)) is uses
 
 
 class Dying(InProcessExecutor):

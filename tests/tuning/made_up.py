@@ -22,7 +22,7 @@ class MadeUp:
     """A run whose score is best at tail 12 and the shortest suffix, with noise that belongs to pair and parameters."""
 
     def __init__(self, engine, params, pair, shortest):
-        merit = params.construct.tail - 3 * (params.rework.suffix - 20)
+        merit = params.construct.tail - 3 * (params.neighbourhoods.last - 20)
         self._draw(params, pair, 40 + merit)
 
     def _draw(self, params, pair, mean):

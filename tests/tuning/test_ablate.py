@@ -19,7 +19,7 @@ SMALL = replace(
     QUICK,
     construct=replace(QUICK.construct, population=200, restart_nodes=40_000, restart_nodes_without_prefix=40_000),
     beam=replace(QUICK.beam, width=64),
-    rework=replace(QUICK.rework, nodes=20_000),
+    neighbourhoods=replace(QUICK.neighbourhoods, nodes=20_000),
 )
 
 
@@ -35,7 +35,7 @@ def test_each_variant_changes_its_own_parameters_only():
 
 
 def test_a_part_that_is_off_already_is_no_variant():
-    assert "no regions" not in ablate.variants(from_dict({"rework": {"nodes": 0}}))
+    assert "no blocks" not in ablate.variants(from_dict({"neighbourhoods": {"blocks": 0}}))
 
 
 def stepped(engine, params):
@@ -56,17 +56,10 @@ def test_the_engine_works_without_the_part(name, whole):
     part = stepped("auto", ablate.variants(SMALL)[name])
     assert part.best_score > small_puzzle("like-e2-10x10").max_score // 2
     assert part.statistics != whole.statistics
-    off = {"no beams": "beam", "no regions": "damage", "no side parts": "perturb"}.get(name)
+    off = {"no beams": "beam", "no blocks": "block", "no bands": "band", "no certificate": "certificate"}.get(name)
     assert off is None or (
         off in whole.statistics.node_equivalents_by_part() and off not in part.statistics.node_equivalents_by_part()
     )
-
-
-def test_the_construct_engine_is_the_main_one_without_its_other_parts():
-    off = replace(SMALL, engine=replace(SMALL.engine, beams=0, side_share=0.0), rework=replace(SMALL.rework, nodes=0))
-    one, other = stepped("construct", SMALL), stepped("auto", off)
-    assert one.statistics == other.statistics and one.best == other.best
-    assert set(one.statistics.node_equivalents_by_part()) == {"construct"}
 
 
 def test_the_table_compares_with_the_whole_engine():

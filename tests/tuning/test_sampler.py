@@ -62,14 +62,14 @@ def test_every_other_of_the_first_trials_keeps_most_of_the_base(made_up, tmp_pat
 
 @pytest.mark.slow
 def test_samplers_begin_alike_and_those_with_a_model_beat_random_ones(made_up, tmp_path):
-    """Merits of the made-up runs rise with the tail and fall with `rework.suffix`."""
+    """Merits of the made-up runs rise with the tail and fall with `neighbourhoods.last`."""
     first, merits = {}, {}
     for sampler in SAMPLERS:
         study = searched(tmp_path / sampler, 90, replace(REQUEST, sampler=sampler))
         drawn = [trial.params for trial in study.trials()]
         first[sampler] = drawn[:STARTUP_TRIALS]
         found = [study.params_of(trial) for trial in study.trials()[-30:]]
-        merits[sampler] = np.mean([one.construct.tail - 3 * one.rework.suffix for one in found])
+        merits[sampler] = np.mean([one.construct.tail - 3 * one.neighbourhoods.last for one in found])
         if sampler == "random":
             near = kept(study)[STARTUP_TRIALS + 1 :: 2]
             assert np.mean(near) > 0.6, "it goes on near the base"

@@ -59,7 +59,7 @@ def test_a_conditional_parameter_is_drawn_only_if_its_condition_holds():
 def test_the_values_of_params_make_them_again():
     base = Params()
     space = search_space(base, "auto")
-    other = from_dict({"construct": {"tail": 11, "quota_scale": 0.9}, "rework": {"suffix": 17}})
+    other = from_dict({"construct": {"tail": 11, "quota_scale": 0.9}, "neighbourhoods": {"last": 17}})
     assert suggest_params(optuna.trial.FixedTrial(values_of(other, space)), space, base) == other
 
 

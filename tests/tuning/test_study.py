@@ -56,7 +56,7 @@ def test_better_parameters_are_found_validated_and_written(made_up, tmp_path):
 
     assert load(study.path / "best_params.toml") == study.params_of(study.trials()[winner.trial])
     assert summary.agreement(study).correlation > 0.5
-    assert next(iter(summary.importance(study))) in ("construct.tail", "rework.suffix")
+    assert next(iter(summary.importance(study))) in ("construct.tail", "neighbourhoods.last")
     verdict = summary.verdict_text(study, found)
     assert verdict.startswith(
         f"Use {study.path / 'best_params.toml'}: {winner.mean:+.2f} edges on 20 held-out pairs (95% "
@@ -316,11 +316,11 @@ def test_the_first_trials_have_long_runs_but_only_good_ones_are_promoted(made_up
 
 
 def test_a_study_can_begin_with_parameters_out_of_range(made_up, tmp_path):
-    """No regions at all: 0, where the range is one of logarithms."""
-    study = searched(tmp_path / "s", 8, replace(REQUEST, params=from_dict({"rework": {"nodes": 0}})))
+    """Few nodes, below the range that is searched."""
+    study = searched(tmp_path / "s", 8, replace(REQUEST, params=from_dict({"neighbourhoods": {"nodes": 100}})))
     assert not study.trials(TrialState.FAIL)
-    assert study.trials()[0].params["rework.nodes"] > 0
-    assert "rework.nodes" in report.html_page(study, validated(study), "now")
+    assert study.trials()[0].params["neighbourhoods.nodes"] > 100
+    assert "neighbourhoods.nodes" in report.html_page(study, validated(study), "now")
 
 
 @pytest.mark.slow
