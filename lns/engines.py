@@ -81,6 +81,6 @@ def make_engine(
     puzzle = puzzle.renumbered()
     orientation = None if puzzle.rules else Orientation.of_island(puzzle, island, islands)
     names = operators_of(name, puzzle, params, operators)
-    made = make_operators(names, Island(puzzle, orientation, params, seed, island, "construct" in names))
+    made = make_operators(names, Island(puzzle, orientation, params, seed, island, name))
     random = random_state(seed, island + STREAM)
     return SearchLoop(puzzle, params, made, random, island, keeps_half=name == "polish")

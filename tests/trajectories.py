@@ -201,7 +201,7 @@ def operator_runs() -> Iterator[tuple[str, Callable[[], Figures]]]:
     params = from_dict({"neighbourhoods": {"nodes": OPERATOR_NODES}})
 
     def run(name: str, seed: int) -> Figures:
-        (operator,) = make_operators([name], Island(puzzle, Orientation.of_island(puzzle), params, 1, 0, False))
+        (operator,) = make_operators([name], Island(puzzle, Orientation.of_island(puzzle), params, 1, 0, "lns"))
         pool, rng = Pool(puzzle, 1, 10**9), np.random.default_rng(seed)
         pool.offer(FoundBoard(board, score, "start"), 0)
         freed = operator.free(pool, score + 1, rng)

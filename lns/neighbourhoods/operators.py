@@ -53,7 +53,12 @@ class Island(NamedTuple):
     params: Params
     seed: int
     number: int
-    constructs: bool  # whether the construction is among the operators
+    engine: str
+
+    @property
+    def constructs(self) -> bool:
+        """Whether the construction is among the operators, and changes boards beside others."""
+        return self.engine == "auto" and self.orientation is not None
 
     def stream(self, number: int) -> int:
         """Number of a random stream that no other operator of the island has."""
@@ -84,7 +89,7 @@ def _function(name: str, function: Callable[[Params], OperatorFunction]) -> Call
 
 TABLE: dict[str, Callable[[Island], Operator]] = {
     "construct": lambda i: Construction(i.view, i.params, i.seed, i.number),
-    "beam": lambda i: Beam(i.view, i.params, i.seed, i.stream(3), whole=i.constructs),
+    "beam": lambda i: Beam(i.view, i.params, i.seed, i.stream(3), whole=i.engine != "beam"),
     "fill": lambda i: Fill(i.puzzle, i.orientation),
     "tabu": lambda i: Tabu(i.puzzle, i.params.tabu, i.seed, i.stream(2), from_pool=i.constructs),
     "certificate": lambda i: Certificate(i.puzzle, i.params.neighbourhoods),
@@ -141,12 +146,13 @@ def operators_of(engine: str, puzzle: Puzzle, params: Params, names: Sequence[st
         changing = (operator_names() if names is None else tuple(names)) if engine == "lns" else OPERATORS
         chosen = [name for name in changing if not (puzzle.rules and name in _NEEDS_BEAM)]
         chosen = [name for name in chosen if getattr(sizes, _SWITCHES.get(name, ""), 1)]
+        proofs = ("certificate",) if sizes.certificate else ()
         if engine == "polish":
-            return ("certificate", *chosen)
+            return (*proofs, *chosen)
         if engine == "lns" or puzzle.rules:
-            return (*makers, *(["certificate"] if sizes.certificate else []), *chosen)
+            return (*makers, *proofs, *chosen)
         last = [f"last-{sizes.last + i * sizes.last_step}" for i in range(sizes.last_sizes)]
-        return (*beams, *(() if beams else ("fill",)), "construct", "certificate", *last, *chosen, *walks)
+        return (*beams, *(() if beams else ("fill",)), "construct", *proofs, *last, *chosen, *walks)
     if engine == "construct":
         return "fill", "construct"
     return (engine,) if engine in WHOLE_BOARD else (*makers[:1], engine)

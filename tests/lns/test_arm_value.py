@@ -14,6 +14,8 @@ from lns.construct.quota_arm import ALL, RATE_FACTOR_PER_EXTRA_BREAK
 from lns.construct.quota_bandit import MIN_RESTART_SHARE, SCALE_STEP, QuotaBandit
 from lns.construct.schedule import BreakSchedule
 from lns.loop.construction import Construction
+from lns.loop.operator import WHOLE_BOARD
+from lns.orientation import Orientation
 from lns.params import ConstructParams, from_dict
 from lns.rng import random_state
 from tests.lns.simulated_bandit import (
@@ -294,9 +296,10 @@ def test_a_restart_knows_the_nodes_of_earlier_restarts_with_its_colours_and_view
     quick = from_dict(
         {"construct": {"restart_nodes": 100_000, "restart_nodes_without_prefix": 1000, "population": 100}}
     )
-    engine = Construction(load_puzzle("like-e2-8x8"), quick, 1, 0)
-    while (constructor := engine.constructor) is None:
-        engine.step(112)
+    engine, rng = Construction(Orientation.of_island(load_puzzle("like-e2-8x8")), quick, 1, 0), np.random.default_rng(1)
+    engine.repair(WHOLE_BOARD, 80, rng)
+    constructor = engine.constructor
+    assert constructor is not None
     calls, restart = [], constructor.restart
 
     def recorded(schedule: BreakSchedule, nodes_before: int) -> None:
@@ -305,5 +308,5 @@ def test_a_restart_knows_the_nodes_of_earlier_restarts_with_its_colours_and_view
 
     monkeypatch.setattr(constructor, "restart", recorded)
     while len(calls) < 5:
-        engine.step(112)
+        engine.repair(WHOLE_BOARD, 80, rng)
     assert all(nodes == expected for nodes, expected in calls) and calls[0][0] > 0

@@ -13,6 +13,7 @@ from lns.construct.beam_engine import BeamEngine
 from lns.construct.order import comb_order
 from lns.construct.schedule import favoured_colours
 from lns.engines import make_engine
+from lns.loop.operator import WHOLE_BOARD
 from lns.params import BeamParams, Params, from_dict
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
@@ -123,7 +124,7 @@ def test_the_engine_resumes_bit_for_bit():
         parts = again
         same(whole, parts)
         state = whole.state()
-        seen.add((len(state["main.paths"]) > 0, len(state["main.values"]) > 0))
+        seen.add((len(state["beam.paths"]) > 0, len(state["beam.values"]) > 0))
     assert seen == {(False, False), (True, False), (True, True)}
 
 
@@ -146,14 +147,14 @@ def test_a_state_that_no_beam_would_have_is_refused():
     for _ in range(3):
         engine.step(112)
     good = engine.state()
-    assert len(good["main.values"]) > 1
+    assert len(good["beam.values"]) > 1
     chance, refused = np.random.default_rng(1), 0
     for _ in range(60):
         bad = {name: value.copy() for name, value in good.items()}
-        name = ["main.paths", "main.values", "main.counters"][int(chance.integers(3))]
+        name = ["beam.paths", "beam.values", "beam.counters"][int(chance.integers(3))]
         flat = bad[name].reshape(-1)
         flat[int(chance.integers(len(flat)))] = chance.integers(-200, 300)
-        if name == "main.counters":
+        if name == "beam.counters":
             bad[name][:-1] = good[name][:-1]
         trial = make_engine("beam", puzzle, params, 1, 0)
         try:
@@ -165,7 +166,7 @@ def test_a_state_that_no_beam_would_have_is_refused():
             trial.step(112)
         assert all(verify(puzzle, find.board).valid for find in trial.pop_boards())
     assert refused > 15
-    for name in ("main.paths", "main.values"):
+    for name in ("beam.paths", "beam.values"):
         with pytest.raises(InputError):
             make_engine("beam", puzzle, params, 1, 0).restore({**good, name: good[name][:-1]})
 
@@ -205,7 +206,8 @@ def test_after_a_beam_that_died_the_next_one_favours_less_also_over_an_interrupt
     params = from_dict({"beam": {"width": 20}})
     engine = make_engine(name, puzzle, params, 1, 0)
     while len(asked) < 4:
-        engine._run_beam(engine.opening) if name == "auto" else engine.main._construct()
+        beam = next(operator for operator in engine.operators if operator.name == "beam")
+        beam.repair(WHOLE_BOARD, 0, np.random.default_rng(1))
         state, engine = engine.state(), make_engine(name, puzzle, params, 1, 0)
         engine.restore(state)
     assert asked[:4] == [(1, 2), (0, 2), (0, 0), (0, 0)]

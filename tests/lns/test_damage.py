@@ -156,7 +156,7 @@ def test_a_best_file_with_a_wrong_score_is_not_believed(tmp_path: Path) -> None:
     path = finished_run(tmp_path / "run")
     score = best_of(path)
     text = (path / BEST).read_text()
-    (path / BEST).write_text(text.replace(f'"score": {score}', f'"score": {score + 1}'))
+    (path / BEST).write_text(text.replace(f'"score": {score}', f'"score": {score - 1}'))
     assert load_summary(path).score == score
     search, _ = resumed(path, 1)
     assert search.best_score == best_of(path) >= score
