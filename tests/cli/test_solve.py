@@ -41,7 +41,7 @@ def test_a_run_leaves_a_verified_board_and_goes_on(
     common = ["--params", params, "--quiet", "--json", *ONE_WORKER]
     assert main(["solve", "like-e2-6x6", "--run-dir", str(run), "--steps", "4", *common]) == 0
     best = json.loads(capsys.readouterr().out)
-    assert list(best) == FIELDS
+    assert list(best)[: len(FIELDS)] == FIELDS and set(best) - set(FIELDS) <= {"certificate"}
     assert best == json.loads((run / "best.json").read_text())
     puzzle, board = load_board(str(run / "best.json"))
     assert verify(puzzle, board).score == best["score"] > 30
@@ -53,9 +53,9 @@ def test_a_run_leaves_a_verified_board_and_goes_on(
     shutil.move(run, moved)
     assert main(["resume", str(moved), "--steps", "3", "--quiet", "--json"]) == 0
     again = json.loads(capsys.readouterr().out)
-    assert list(again) == FIELDS and again["score"] >= best["score"]
+    assert list(again)[: len(FIELDS)] == FIELDS and again["score"] >= best["score"]
     one = load_summary(moved)
-    assert one.state == "ended" and one.why == "steps made" and len(one.history.sessions) == 2
+    assert one.state == "ended" and one.why in ("steps made", "target reached") and len(one.history.sessions) == 2
 
 
 def test_steps_in_parts_are_the_same_run(tmp_path: Path, params: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -177,7 +177,7 @@ def test_a_trial_that_makes_no_board_where_the_defaults_make_one_is_given_up(mon
                 self.best_scores = ()
 
     monkeypatch.setattr(workers, "TrialRun", Barren)
-    study = searched(tmp_path / "s", 20)
+    study = searched(tmp_path / "s", 40)
     barren = [trial for trial in study.trials(TrialState.PRUNED) if "no_board" in trial.user_attrs]
     assert barren and all(trial.user_attrs["no_board"] == last.label for trial in barren)
     assert not any(study.params_of(trial).construct.tail >= 10 for trial in study.trials(TrialState.COMPLETE))
@@ -287,9 +287,9 @@ def test_the_defaults_are_the_first_trial_with_value_0(made_up, tmp_path):
 
 
 def test_most_trials_are_pruned_early_and_those_with_long_runs_are_among_the_best(made_up, tmp_path):
-    study = searched(tmp_path / "s", 40)
+    study = searched(tmp_path / "s", 80)
     pruned, whole = study.trials(TrialState.PRUNED), study.trials(TrialState.COMPLETE)
-    assert len(pruned) + len(whole) == 40
+    assert len(pruned) + len(whole) == 80
     assert any(len(trial.intermediate_values) < 6 for trial in pruned)
     for trial in pruned:  # the sampler ranks them by their last value
         *values, last = trial.intermediate_values.values()

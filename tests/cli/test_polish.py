@@ -1,0 +1,104 @@
+"""`lns polish`: a board becomes better, its clues and half of its cells stay, and it ends when all is proven."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lns
+from instances.board import Board
+from instances.formats import load_board, write
+from instances.verify import verify
+from lns.cli.main import main
+from tests.cli.run_program import ONE_WORKER
+from tests.instances.small_puzzles import planted
+
+PUZZLE, SOLUTION = planted(3, 8, 8, 6, clues=2)
+
+
+def damaged(swaps: int, seed: int = 1) -> Board:
+    """The solution with some inner pieces exchanged, none of them a clue."""
+    rng, clues = np.random.default_rng(seed), {clue.cell for clue in PUZZLE.clues}
+    inner = [8 * row + column for row in range(1, 7) for column in range(1, 7) if 8 * row + column not in clues]
+    placed = SOLUTION.placements.copy()
+    for first, second in rng.choice(inner, (swaps, 2), replace=False):
+        placed[[first, second]] = placed[[second, first]]
+    return Board(placed, 8, 8)
+
+
+def test_a_damaged_board_is_mended_and_saved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given, puzzle_file = tmp_path / "given.json", tmp_path / "puzzle.json"
+    write(given, None, PUZZLE, damaged(3))
+    write(puzzle_file, None, PUZZLE, None)
+    command = [
+        "polish",
+        str(given),
+        "--puzzle",
+        str(puzzle_file),
+        "--time",
+        "60",
+        "--run-dir",
+        str(tmp_path / "run"),
+        "--json",
+        "--quiet",
+    ]
+    assert main([*command, *ONE_WORKER]) == 0
+    best = json.loads(capsys.readouterr().out)
+    puzzle, board = load_board(str(tmp_path / "run" / "best.json"), PUZZLE)
+    assert best["score"] == verify(puzzle, board).score == PUZZLE.max_score
+    assert verify(PUZZLE, board).valid, "with its clues"
+
+
+def test_half_of_the_cells_stay_and_only_those_that_are_free_change() -> None:
+    board = damaged(6)
+    before = verify(PUZZLE, board).score
+    result = lns.polish(PUZZLE, board, steps=60, time=600, workers=1, seed=1, progress=None)
+    assert result.board is not None and result.score > before
+    assert 2 * result.board.distance(board) <= PUZZLE.cells
+    few = damaged(1, seed=4)
+    free = sorted({cell for pair in verify(PUZZLE, few).mismatches for cell in pair})
+    result = lns.polish(PUZZLE, few, free=free, steps=30, time=600, workers=1, seed=1, progress=None)
+    assert result.board is not None and result.score == PUZZLE.max_score
+    assert set(np.flatnonzero(result.board.placements != few.placements).tolist()) <= set(free)
+
+
+def test_it_ends_when_all_windows_are_proven_and_says_so() -> None:
+    """No refill is better, as nothing is: each piece has one colour, so that only the pieces' own kind matters."""
+    puzzle = lns.generate("like-e2", width=5, height=5, seed=3)[0]
+    start = lns.solve(puzzle, engine="beam", steps=3, workers=1, seed=1, progress=None).board
+    assert start is not None
+    params = {"neighbourhoods": {"certificate": 0.5}}
+    result = lns.polish(puzzle, start, time=600, workers=1, seed=1, params=params, progress=None)
+    if result.score < puzzle.max_score:
+        assert result.why == "all listed regions are proven: nothing better within them"
+        certificate = result.statistics.certificate_of(result.score)
+        assert certificate and all(shape["proven"] == shape["windows"] for shape in certificate.values())
+    else:
+        assert result.why == "target reached"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nothing.json"], "nothing.json"),
+        (["BOARD", "--free", "r9"], "names row 9, off the board"),
+        (["BOARD", "--time", "-1"], "--time"),
+    ],
+)
+def test_bad_input_is_refused_in_a_sentence(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = tmp_path / "given.json"
+    write(given, None, PUZZLE, damaged(2))
+    replaced = [str(given) if argument == "BOARD" else argument for argument in arguments]
+    assert main(["polish", *replaced, "--run-dir", str(tmp_path / "run")]) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
+
+
+def test_an_empty_board_is_refused() -> None:
+    with pytest.raises(lns.InputError, match="the board is empty"):
+        lns.polish(PUZZLE, Board.empty(PUZZLE))
