@@ -26,7 +26,7 @@ COMB = (5, 9)  # rows x columns: short neighbouring columns, like those that the
 DONATED_TO = ((3, 3), (3, 4), (4, 3), (4, 4))  # blocks with donors
 DONORS = (4, 8, 12)  # cells elsewhere
 NEAREST = range(2, 7)  # mismatches of a cluster
-LONGEST_SIDE = 12  # of a block
+SHORTEST_SIDE, LONGEST_SIDE = 3, 12  # of a block
 HALO = 1  # cells around a cluster
 
 
@@ -51,7 +51,7 @@ class Regions:
         shapes = [
             (height, width)
             for height, width in product(range(1, LONGEST_SIDE + 1), repeat=2)
-            if min(height, width) >= 3 or height == puzzle.height or width == puzzle.width
+            if height >= min(SHORTEST_SIDE, puzzle.height) and width >= min(SHORTEST_SIDE, puzzle.width)
             if max(least, self.least) <= height * width <= min(most, self.most)
         ]
         return windows(puzzle, member.board, shapes)
@@ -66,7 +66,7 @@ class Regions:
         for lines in range(1, self.lines + 1):
             shapes = [(lines, puzzle.width), (puzzle.height, lines)]
             bands += windows(puzzle, member.board, [(h, w) for h, w in shapes if h * w <= self.most])
-        return bands
+        return list(dict.fromkeys(bands))
 
     def damage(self, puzzle: Puzzle, member: Member) -> list[Cells]:
         """The fewest whole rows, and the fewest whole columns, that hold all mismatches."""
@@ -77,7 +77,7 @@ class Regions:
         top, left = int(row.min()), int(column.min())
         height, width = int(row.max()) - top + 1, int(column.max()) - left + 1
         both = window(puzzle, height, puzzle.width, top, 0), window(puzzle, puzzle.height, width, 0, left)
-        return [tuple(cells) for cells in both if len(cells) <= self.most]
+        return list(dict.fromkeys(tuple(cells) for cells in both if len(cells) <= self.most))
 
     def clusters(self, puzzle: Puzzle, member: Member) -> list[Cells]:
         """Mismatches near each other with what lies around them, or two of them with what lies between and around."""
@@ -126,7 +126,7 @@ class Regions:
             showing[list(block)] = 0
             donors = np.argsort(-showing, kind="stable")[: np.count_nonzero(showing)].tolist()
             found += [tuple(sorted([*block, *donors[:count]])) for count in DONORS if count <= len(donors)]
-        return [cells for cells in found if self.least <= len(cells) <= self.most]
+        return list(dict.fromkeys(cells for cells in found if self.least <= len(cells) <= self.most))
 
 
 def windows(puzzle: Puzzle, board: Board, shapes: Iterable[tuple[int, int]]) -> list[Cells]:
