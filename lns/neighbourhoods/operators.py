@@ -136,14 +136,15 @@ def operators_of(engine: str, puzzle: Puzzle, params: Params, names: Sequence[st
     beams = ("beam",) if params.engine.beams and not puzzle.rules else ()
     walks = ("tabu",) if puzzle.cells <= MAX_CELLS else ()
     makers = ("fill", *walks) if puzzle.rules else ("beam",)
+    proofs = ("certificate",) if sizes.certificate else ()
     if engine in ("auto", "lns"):
         changing = OPERATORS if engine == "auto" else (operator_names() if names is None else tuple(names))
         chosen = [name for name in changing if not (puzzle.rules and name in _NEEDS_BEAM)]
         chosen = [name for name in chosen if getattr(sizes, _SWITCHES.get(name, ""), 1)]
         if engine == "lns" or puzzle.rules:
-            return (*makers, *(["certificate"] if sizes.certificate else []), *chosen)
+            return (*makers, *proofs, *chosen)
         last = [f"last-{sizes.last + i * sizes.last_step}" for i in range(sizes.last_sizes)]
-        return (*beams, *(() if beams else ("fill",)), "construct", "certificate", *last, *chosen, *walks)
+        return (*beams, *(() if beams else ("fill",)), "construct", *proofs, *last, *chosen, *walks)
     if engine == "construct":
         return "fill", "construct"
     return (engine,) if engine in WHOLE_BOARD else (*makers[:1], engine)
