@@ -80,11 +80,12 @@ class Chooser:
         return [*due[np.argsort(self.cost[due], kind="stable")].tolist(), *rest[np.argsort(keys)].tolist()]
 
     def record(self, number: int, cost: float, price: float, gained: int) -> None:
-        """Record a call of an operator that cost so many node equivalents when a board had a price."""
-        paid = cost / max(price, 1.0)
-        keep = 0.5 ** (paid / MEMORY)
-        self.gained[number] = keep * self.gained[number] + gained
-        self.paid[number] = keep * self.paid[number] + paid
+        """Record a call of an operator that cost so many node equivalents when a board had a price; 0: not known yet."""
+        if price:
+            paid = cost / price
+            keep = 0.5 ** (paid / MEMORY)
+            self.gained[number] = keep * self.gained[number] + gained
+            self.paid[number] = keep * self.paid[number] + paid
         self.cost[number] += cost
         self.calls[number] += 1
         self.new[number] += gained
