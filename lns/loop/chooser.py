@@ -80,7 +80,7 @@ class Chooser:
         return [*due[np.argsort(self.cost[due], kind="stable")].tolist(), *rest[np.argsort(keys)].tolist()]
 
     def record(self, number: int, cost: float, price: float, gained: int) -> None:
-        """Record a call of an operator that cost so many node equivalents when a board had a price; 0: not known yet."""
+        """Record a call of an operator that cost so many node equivalents when a board had a price; 0: unknown."""
         if price:
             paid = cost / price
             keep = 0.5 ** (paid / MEMORY)
