@@ -10,14 +10,14 @@ from exact.region.result import RegionStatus
 from instances.formats import load_puzzle
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns.engine import State, verified_board
+from lns.engine import verified_board
 from lns.loop.operator import Freed, Repaired
 from lns.loop.pool import Pool
 from lns.neighbourhoods.certificate import Certificate
 from lns.params import NeighbourhoodsParams
 from lns_support.errors import InputError
 from tests.instances.small_puzzles import planted
-from tests.lns.damaged_boards import damaged, exchanged, good_board, pool_with
+from tests.lns.loop_parts import damaged, exchanged, good_board, pool_with
 
 RNG = np.random.default_rng(1)
 
@@ -175,22 +175,22 @@ def test_a_certificate_continues_from_its_state() -> None:
         assert np.array_equal(value, again.state()[name]), name
 
 
-def damages(state: State) -> list[State]:
-    other = state["boards"].copy()
-    other[0, 0, [8, 9]] = other[0, 0, [9, 8]]
-    illegal = state["boards"].copy()
-    illegal[0, 0, 0] = illegal[0, 0, 1]
-    counters = [np.array([*state["counters"][:3], -1.0]), np.array([-7.0, *state["counters"][1:]])]
-    tries = [state["tries"][:-1], np.full_like(state["tries"], -2), np.full_like(state["tries"], 99)]
-    changes = [("boards", other), ("boards", illegal)]
-    changes += [("counters", value) for value in counters] + [("tries", value) for value in tries]
-    for place in range(4):
-        changes += [("counters", np.where(np.arange(4) == place, np.nan, state["counters"]))]
-    return [{**state, name: value} for name, value in changes]
-
-
-@pytest.mark.parametrize("number", range(11))
-def test_a_damaged_state_is_refused(number: int) -> None:
+@pytest.mark.parametrize("place", range(4))
+def test_damaged_counters_are_refused(place: int) -> None:
     puzzle, _, certificate = half_done()
-    with pytest.raises(InputError):
-        certificate_for(puzzle).restore(damages(certificate.state())[number])
+    state = certificate.state()
+    for wrong in (np.nan, -7.0):
+        counters = np.where(np.arange(4) == place, wrong, state["counters"])
+        with pytest.raises(InputError):
+            certificate_for(puzzle).restore({**state, "counters": counters})
+
+
+@pytest.mark.parametrize("cells", [[0, 1], [8, 9]])
+def test_damaged_boards_and_windows_are_refused(cells: list[int]) -> None:
+    puzzle, _, certificate = half_done()
+    state = certificate.state()
+    boards, tries = state["boards"].copy(), state["tries"]
+    boards[0, 0, cells] = boards[0, 0, cells[::-1]]
+    for wrong in ({"boards": boards}, {"tries": tries[:-1]}, {"tries": tries - 2}, {"tries": tries + 99}):
+        with pytest.raises(InputError):
+            certificate_for(puzzle).restore({**state, **wrong})

@@ -16,7 +16,7 @@ from lns.loop.exact_repair import ORDERS, TRY_OTHER, RegionOperator
 from lns.loop.operator import Freed, Neighbourhood, Repaired
 from lns.loop.pool import Member, Pool
 from lns.neighbourhoods.regions import windows
-from tests.lns.damaged_boards import damaged, exchanged, pool_with
+from tests.lns.loop_parts import damaged, exchanged, pool_with
 
 RNG = np.random.default_rng(1)
 SEVERAL = ((3, 3), (3, 4), (4, 3))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -13,22 +13,22 @@ from instances import Board, InputError, Puzzle, verify
 from instances.formats import load_board, load_puzzle, shipped_instances
 from instances.generate import family
 from instances.puzzle import Clue
-from instances.symmetry import IDENTITY_VIEW, View
+from instances.symmetry import IDENTITY_VIEW, View, rotate_puzzle
 from lns.assignment import fill
 from lns.construct.quota_bandit import QuotaBandit
-from lns.engine import State, Statistics, saved_counters
+from lns.engine import Statistics
 from lns.engines import ENGINES, make_engine
-from lns.loop.construction import Construction
+from lns.loop.construction import Construction, Fill
 from lns.loop.operator import WHOLE_BOARD, Found, Freed, Operator, Repaired
 from lns.loop.pool import Pool
 from lns.loop.search_loop import SearchLoop
-from lns.neighbourhoods.move import Move, MoveOperator
+from lns.neighbourhoods.move import Move, MoveOperator, OperatorFunction
 from lns.neighbourhoods.operators import Island, make_operators, operators_of
 from lns.orientation import Orientation
 from lns.params import Params, from_dict
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
-from tests.lns.damaged_boards import damaged, exchanged
+from tests.lns.loop_parts import assert_same_state, exchanged, interrupted, steps
 from tests.shared_data import shared
 
 VALUES: dict[str, dict[str, Any]] = {
@@ -63,38 +63,18 @@ def loop_with(
     return SearchLoop(puzzle, params, [*make_operators(names, island), *operators], random_state(seed, 7))
 
 
-def steps(search: SearchLoop, count: int, **options: int) -> SearchLoop:
-    for _ in range(count):
-        search.step(search.puzzle.max_score, **options)
-    return search
-
-
-def assert_same_state(one: SearchLoop, other: SearchLoop) -> None:
-    state = other.state()
-    for name, value in one.state().items():
-        if not name.endswith("constructor.cursor"):  # beyond the depth that was reached nothing is read
-            assert np.array_equal(value, state[name]), name
-    assert one.best == other.best and one.statistics == other.statistics
-
-
 def solved(name: str) -> tuple[Puzzle, Board]:
     """A shipped puzzle and its planted solution."""
     puzzle = load_puzzle(name)
     return puzzle, load_board(str(shipped_instances()[name].with_suffix(".solution.txt")), puzzle)[1]
 
 
-class Told:
-    """An operator that calls ``repair``, a function of the wanted score, each time that it is its turn."""
+class Told(Fill):
+    """An operator whose repair is a function of the wanted score."""
 
-    proves = False
-
-    def __init__(self, name: str, repair: Callable[[int], Repaired], makes_boards: bool = False) -> None:
-        self.name, self.told, self.makes_boards = name, repair, makes_boards
-        self.calls = 0
-
-    @property
-    def statistics(self) -> Statistics:
-        return Statistics()
+    def __init__(self, puzzle: Puzzle, told: Callable[[int], Repaired], makes_boards: bool = False) -> None:
+        super().__init__(puzzle, None)
+        self.name, self.told, self.makes_boards = "told", told, makes_boards
 
     def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
         return WHOLE_BOARD
@@ -102,12 +82,6 @@ class Told:
     def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
         self.calls += 1
         return self.told(wanted)
-
-    def state(self) -> State:
-        return {"calls": np.array([self.calls])}
-
-    def restore(self, state: State) -> None:
-        (self.calls,) = saved_counters(state["calls"])
 
 
 # -- boards ------------------------------------------------------------------------------------------------------------
@@ -164,7 +138,7 @@ def test_colour_numbers_may_be_large(engine: str) -> None:
 def test_reported_boards_are_wanted_searched_for_or_a_new_best(engine: str, floor: int) -> None:
     puzzle = load_puzzle("like-e2-10x10")
     search = make_engine(engine, puzzle, params_with(engine={"search_floor": floor}), 3, 0)
-    best, boards, below_best = -1, 0, 0
+    best, boards, below_best, origins = -1, 0, 0, set()
     for _ in range(120):
         search.step(puzzle.max_score)
         for found in search.pop_boards():
@@ -172,9 +146,13 @@ def test_reported_boards_are_wanted_searched_for_or_a_new_best(engine: str, floo
             assert judged.complete and judged.score == found.score
             assert found.score > best or (floor and found.score >= floor)
             below_best += found.score <= best
-            best, boards = max(best, found.score), boards + 1
-    assert best == search.best_score and boards == search.statistics.boards > 1
-    assert bool(below_best) == bool(floor)
+            best, boards, origins = max(best, found.score), boards + 1, origins | {found.origin}
+    done = search.statistics
+    assert best == search.best_score and boards == done.boards > 1 and bool(below_best) == bool(floor)
+    assert origins <= done.node_equivalents_by_part().keys(), "every origin has a cost"
+    nodes = done.nodes + done.tail_nodes + done.beam_nodes + sum(done.operators.values())
+    assert done.placements == nodes and "M nodes in regions" in done.summary(1.0)
+    assert sum(done.new_boards.values()) > 0 and not done.failures
 
 
 def test_boards_of_a_lower_wanted_score_are_reported_too() -> None:
@@ -182,17 +160,6 @@ def test_boards_of_a_lower_wanted_score_are_reported_too() -> None:
     first, *found = steps(search, 30, wanted=98).pop_boards()
     scores = [one.score for one in found]
     assert first.origin == "fill" and min(scores) >= 98 and scores != sorted(scores)
-
-
-@pytest.mark.parametrize("engine", ["auto", "lns"])
-def test_every_origin_has_a_cost(engine: str) -> None:
-    puzzle = load_puzzle("like-e2-10x10")
-    search = steps(make_engine(engine, puzzle, QUICK, 2, 0), 150)
-    statistics = search.statistics
-    assert {found.origin for found in search.pop_boards()} <= statistics.node_equivalents_by_part().keys()
-    done = statistics.nodes + statistics.tail_nodes + statistics.beam_nodes + sum(statistics.operators.values())
-    assert statistics.placements == done and "M nodes in regions" in statistics.summary(1.0)
-    assert sum(statistics.new_boards.values()) > 0 and not statistics.failures
 
 
 def test_a_bad_board_from_elsewhere_is_improved_and_never_lost() -> None:
@@ -217,39 +184,28 @@ def test_a_bad_board_from_elsewhere_is_improved_and_never_lost() -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_engine_continues_bit_for_bit_from_its_state(engine: str) -> None:
-    puzzle = load_puzzle("like-e2-8x8")
-    whole, part = (make_engine(engine, puzzle, QUICK, 4, 0) for _ in range(2))
-    empty = whole.state()
-    for number, count in enumerate((0, 1, 19, 30)):
-        steps(whole, count)
-        steps(part, count)
-        state = {name: value.copy() for name, value in part.state().items()}
-        assert state.keys() == empty.keys()
-        for name, value in state.items():
-            like = empty[name]
-            assert value.dtype == like.dtype and value.shape[1:] == like.shape[1:], name
-            assert value.shape == like.shape or like.size == 0, name
-        part = make_engine(engine, puzzle, QUICK, 77 + number, 0)
-        part.restore(state)
-        assert_same_state(whole, part)
-    last = [[found.board for found in steps(search, 20).pop_boards()] for search in (whole, part)]
-    assert last[0][-len(last[1]) or len(last[0]) :] == last[1]
-    assert_same_state(whole, part)
+    def make(seed: int) -> SearchLoop:
+        return make_engine(engine, load_puzzle("like-e2-8x8"), QUICK, seed, 0)
+
+    state, like = interrupted(make, 4, lambda search: steps(search, 15)).state(), make(1).state()
+    assert state.keys() == like.keys()
+    for name, value in state.items():
+        assert value.dtype == like[name].dtype and value.shape[1:] == like[name].shape[1:], name
+        assert value.shape == like[name].shape or like[name].size == 0, name
 
 
 @pytest.mark.parametrize("from_board", [False, True])
 def test_a_start_board_and_the_view_are_kept_over_an_interruption(from_board: bool) -> None:
-    puzzle = load_puzzle("like-e2-12x20")
+    puzzle = rotate_puzzle(load_puzzle("like-e2-12x20"), 1)
     start = fill(puzzle, Board.empty(puzzle))
-    whole, part = (make_engine("auto", puzzle, QUICK, 1, 0) for _ in range(2))
-    for search in (whole, part):
+
+    def make(seed: int) -> SearchLoop:
+        search = make_engine("auto", puzzle, QUICK, seed, 0)
         if from_board:
             search.inject_incumbent(start, verify(puzzle, start).score)
-    for number in range(3):
-        steps(whole, 4)
-        state, part = steps(part, 4).state(), make_engine("auto", puzzle, QUICK, 5 + number, 0)
-        part.restore(state)
-    assert_same_state(whole, part)
+        return search
+
+    assert interrupted(make, 3, lambda search: steps(search, 3)).starts_from_board == from_board
 
 
 def test_a_board_that_is_all_tail_resumes_too() -> None:
@@ -308,15 +264,14 @@ def test_known_frontier_keys_are_kept_over_an_interruption() -> None:
         engine={"step_nodes": 500_000},
         neighbourhoods={"floor": 0.0},
     )
-    whole, part = (loop_with(puzzle, params=params, views=views) for _ in range(2))
-    for number in range(30):
-        made_old(steps(whole, 1))
-        state, part = made_old(steps(part, 1)).state(), loop_with(puzzle, params=params, seed=2 + number, views=views)
-        part.restore(state)
+    whole = interrupted(
+        lambda seed: loop_with(puzzle, params=params, seed=seed, views=views),
+        30,
+        lambda search: made_old(steps(search, 1)),
+    )
     bandit = whole.construction.bandit
     assert {arm.view for arm in bandit.arms} == {0, 1} and len({arm.colour_set for arm in bandit.arms}) > 1
     assert len(bandit.frontier_keys.keys)
-    assert_same_state(whole, part)
 
 
 @pytest.mark.slow
@@ -332,15 +287,8 @@ def test_a_restart_far_worse_than_another_ends_early_also_after_a_resume(monkeyp
         learn(arms, built)
 
     monkeypatch.setattr(QuotaBandit, "learn", noted)
-    whole, part = loop_with(puzzle, params=params), loop_with(puzzle, params=params)
-    for number in range(250):
-        steps(whole, 1)
-        steps(part, 1)
-        if number % 10 == 0:
-            state, part = part.state(), loop_with(puzzle, params=params, seed=2 + number)
-            part.restore(state)
+    interrupted(lambda seed: loop_with(puzzle, params=params, seed=seed), 25, lambda search: steps(search, 10))
     assert left_soon and all(500_000 <= nodes < 4_000_000 for nodes in left_soon)
-    assert_same_state(whole, part)
 
 
 # -- who has the time --------------------------------------------------------------------------------------------------
@@ -374,7 +322,7 @@ def test_an_operator_that_gains_more_than_the_construction_has_more_time_than_it
             board, other = other, exchanged(puzzle, other, rng)
         return Repaired([Found(board, "told")], 100_000.0)
 
-    told = Told("told", just_good_enough)
+    told = Told(puzzle, just_good_enough)
     search = steps(loop_with(puzzle, [told], params=params_with(engine={"search_floor": 150})), 150, wanted=150)
     cost = dict(zip(search.names, search.chooser.cost, strict=True))
     assert cost["told"] > 0.1 * sum(cost.values())
@@ -383,7 +331,7 @@ def test_an_operator_that_gains_more_than_the_construction_has_more_time_than_it
 
 def test_edges_added_by_other_operators_raise_the_expected_best_score() -> None:
     puzzle, solution = solved("like-e2-10x10")
-    told = Told("told", lambda wanted: Repaired([Found(solution, "told")] if ready else [], 1e5))
+    told = Told(puzzle, lambda wanted: Repaired([Found(solution, "told")] if ready else [], 1e5))
     ready, search = False, loop_with(puzzle, [told], params=params_with(neighbourhoods={"floor": 0.05}))
     while search.expected_best_score is None:
         search.step(puzzle.max_score)
@@ -395,7 +343,7 @@ def test_edges_added_by_other_operators_raise_the_expected_best_score() -> None:
     assert search.construction is not None and search.construction.expected_best_score >= alone
     expected = search.construction.expected_best_score + search.edges_by_others
     assert search.expected_best_score == min(puzzle.max_score, expected)
-    again = loop_with(puzzle, [Told("told", told.told)], seed=2)
+    again = loop_with(puzzle, [Told(puzzle, told.told)], seed=2)
     again.restore(search.state())
     assert again.edges_by_others == search.edges_by_others
     again = loop_with(puzzle)
@@ -419,7 +367,7 @@ def test_boards_that_the_construction_finds_later_are_taken_off_an_operators_rec
     puzzle, solution = solved("like-e2-8x8")
     rng = np.random.default_rng(1)
     boards = [exchanged(puzzle, solution, rng) for _ in range(2)]
-    told = Told("told", lambda wanted: Repaired([Found(boards[0], "told")], 1e5))
+    told = Told(puzzle, lambda wanted: Repaired([Found(boards[0], "told")], 1e5))
     construction = Finds(Orientation.of_island(puzzle), QUICK, 1, 0).find([])
     search = steps(loop_with(puzzle, [construction, told], own_construction=True), 40, wanted=100)
     number = search.names.index("told")
@@ -518,45 +466,29 @@ def test_only_the_first_island_frees_regions_of_a_start_board_and_none_those_of_
 # -- operators that fail -----------------------------------------------------------------------------------------------
 
 
-def raises(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
+def broken() -> NoReturn:
     raise RuntimeError("no such luck")
 
 
-def illegal(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
-    return Move(Board.empty(puzzle), 0, 1)
+FAILURES: list[tuple[OperatorFunction, str]] = [
+    (lambda puzzle, board, rng, nodes: broken(), "RuntimeError: no such luck"),
+    (lambda puzzle, board, rng, nodes: Move(Board.empty(puzzle), 0, 1), "a board that is not full and legal"),
+    (lambda puzzle, board, rng, nodes: Move(board, verify(puzzle, board).score + 1, 1), "returned a board of "),
+    (lambda puzzle, board, rng, nodes: Move(board, verify(puzzle, board).score, 101 * nodes), "took 505000 nodes"),
+    (lambda puzzle, board, rng, nodes: board, "returned Board; expected Move(board, score, nodes)"),  # type: ignore
+]
 
 
-def wrong_score(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
-    return Move(board, verify(puzzle, board).score + 1, 1)
-
-
-def endless(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
-    return Move(board, verify(puzzle, board).score, 101 * nodes)
-
-
-def no_move(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Any:
-    return board
-
-
-FAILURES = {
-    raises: "RuntimeError: no such luck",
-    illegal: "operator 'mine' returned a board that is not full and legal",
-    wrong_score: "operator 'mine' returned a board of ",
-    endless: "operator 'mine' took 505000 nodes; expected about 5000",
-    no_move: r"operator 'mine' returned Board; expected Move(board, score, nodes)",
-}
-
-
-@pytest.mark.parametrize("function", FAILURES)
+@pytest.mark.parametrize(("function", "message"), FAILURES)
 def test_an_operator_that_fails_is_named_and_switched_off_and_the_run_goes_on(
-    function: Any, caplog: pytest.LogCaptureFixture
+    function: OperatorFunction, message: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     puzzle = load_puzzle("like-e2-8x8")
     search = loop_with(puzzle, [MoveOperator("mine", puzzle, function, 5000)])
     with caplog.at_level(logging.WARNING, logger="lns"):
         steps(search, 40)
     (said,) = [record.getMessage() for record in caplog.records]
-    assert said.startswith("operator 'mine' is switched off for this run: ") and FAILURES[function] in said
+    assert said.startswith("operator 'mine' is switched off for this run: ") and message in said
     assert search.statistics.failures == {"mine": 1} and search.statistics.nodes > 0
     again = loop_with(puzzle, [MoveOperator("mine", puzzle, function, 5000)], seed=2)
     again.restore(search.state())
@@ -565,8 +497,7 @@ def test_an_operator_that_fails_is_named_and_switched_off_and_the_run_goes_on(
 
 
 def test_a_fault_of_an_operator_that_makes_whole_boards_ends_the_run() -> None:
-    puzzle, board = damaged(1)
-    told = Told("told", lambda wanted: Repaired([Found(Board.empty(puzzle), "told")], 1.0), makes_boards=True)
+    puzzle, _ = planted(1, 4, 4, 3)
+    told = Told(puzzle, lambda wanted: Repaired([Found(Board.empty(puzzle), "told")], 1.0), makes_boards=True)
     with pytest.raises(AssertionError, match="told returned an illegal board"):
         SearchLoop(puzzle, QUICK, [told], random_state(1)).step(puzzle.max_score)
-    assert verify(puzzle, board).complete

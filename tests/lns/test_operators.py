@@ -32,26 +32,23 @@ from lns.tabu.search import random_board
 from lns_support.errors import InputError
 from tests.fuzz_region import renamed
 from tests.instances.small_puzzles import planted
-from tests.lns.damaged_boards import damaged, good_board, pool_with
+from tests.lns.loop_parts import damaged, good_board, pool_with
 
 SHAPES = [(1, 1), (1, 2), (7, 1), (2, 2), (2, 3), (3, 3), (4, 3), (5, 9), (9, 6)]
 RULES = ["tetravex:4x3:3", "unframed:3x4:4", "triangle:3:3", "diamond:3:3", "tetravex:1x5:2", "diamond:2:2"]
 SIZES = NeighbourhoodsParams()
 ALL = Regions(SIZES)
-BLOCKS: dict[str, Neighbourhood] = {
+REGIONS: dict[str, Neighbourhood] = {
     "block-20": partial(ALL.blocks, least=1, most=20),
     "block-32": partial(ALL.blocks, least=21, most=32),
     "block-48": partial(ALL.blocks, least=33, most=48),
-}
-SMALL_ENOUGH: dict[str, Neighbourhood] = {
-    **BLOCKS,
+    "band": ALL.bands,
+    "damage": ALL.damage,
     "cluster": ALL.clusters,
     "comb": ALL.combs,
     "path": ALL.paths,
     "donors": ALL.donors,
 }
-WINDOWS: dict[str, Neighbourhood] = {**BLOCKS, "comb": ALL.combs}
-REGIONS: dict[str, Neighbourhood] = {**SMALL_ENOUGH, "band": ALL.bands, "damage": ALL.damage}
 
 
 def some_board(puzzle: Puzzle, seed: int) -> Board:
@@ -119,27 +116,25 @@ def test_a_board_without_mismatches_has_no_regions(name: str) -> None:
     assert REGIONS[name](puzzle, Member(solution, puzzle.max_score)) == []
 
 
-@pytest.mark.parametrize("name", WINDOWS)
+@pytest.mark.parametrize("name", ["block-20", "block-32", "block-48", "comb"])
 def test_the_window_with_the_most_damage_comes_first(name: str) -> None:
     puzzle = load_puzzle("like-e2-16x16")
     board = good_board(puzzle)
     pairs = mismatched_pairs(puzzle, board)
-    regions = WINDOWS[name](puzzle, Member(board, 0))
+    regions = REGIONS[name](puzzle, Member(board, 0))
     damage = [int(np.isin(pairs, cells).any(axis=1).sum()) for cells in regions]
     assert damage == sorted(damage, reverse=True) and damage[0] > damage[-1] > 0
 
 
-def test_blocks_of_all_sizes_are_freed_and_all_of_them() -> None:
+def test_blocks_of_all_sizes_are_freed() -> None:
     puzzle, board = damaged(9, 8, 8)
-    sizes: set[int] = set()
-    for name, least, most in [("block-20", 6, 20), ("block-32", 21, 32), ("block-48", 33, 48)]:
-        regions = BLOCKS[name](puzzle, Member(board, 0))
-        shapes = {(len({cell // 8 for cell in cells}), len({cell % 8 for cell in cells})) for cells in regions}
-        assert all(least <= height * width <= most and min(height, width) >= 3 for height, width in shapes)
-        assert all(shape[::-1] in shapes for shape in shapes)
-        sizes |= {height * width for height, width in shapes}
-    assert {9, 12, 16, 20, 25, 36, 48} <= sizes
-    assert min(sizes) == 3 * 3 and len(BLOCKS["block-20"](puzzle, Member(board, 0))) > 50
+    shapes: set[tuple[int, int]] = set()
+    for name, least, most in [("block-20", 9, 20), ("block-32", 21, 32), ("block-48", 33, 48)]:
+        regions = REGIONS[name](puzzle, Member(board, 0))
+        found = {(len({cell // 8 for cell in cells}), len({cell % 8 for cell in cells})) for cells in regions}
+        assert all(least <= height * width <= most for height, width in found)
+        shapes |= found
+    assert shapes == {(h, w) for h in range(3, 9) for w in range(3, 9) if h * w <= 48}
 
 
 def test_bands_are_whole_lines_the_thin_ones_first_and_damage_is_freed_whole() -> None:
@@ -183,21 +178,16 @@ def test_clusters_hold_two_mismatches_and_what_lies_between_and_around(width: in
             assert (cells in found) == (SIZES.least_cells <= len(cells) <= SIZES.most_cells)
 
 
-def test_paths_lead_from_mismatch_to_mismatch_and_donors_show_what_is_missed() -> None:
+def test_paths_connect_mismatches() -> None:
     puzzle = load_puzzle("like-e2-10x10")
     board = good_board(puzzle)
     pairs = mismatched_pairs(puzzle, board)
-    assert len(pairs) > 3
     for cells in ALL.paths(puzzle, Member(board, 0)):
         assert np.isin(pairs, cells).any(axis=1).sum() >= 2
         around, seen = {cells[0]}, set(cells)
         while more := {near for cell in around for _, near in puzzle.neighbours(cell)} & seen - around:
             around |= more
-        assert around == seen, "it is connected"
-    shown = board.colours(puzzle)
-    missed = {int(colour) for first, second in pairs for colour in (*shown[first], *shown[second])}
-    for cells in ALL.donors(puzzle, Member(board, 0)):
-        assert all(set(shown[cell].tolist()) & missed for cell in cells)
+        assert around == seen
 
 
 def test_the_counted_mismatches_are_those_of_the_verifier() -> None:
@@ -226,19 +216,11 @@ def test_boards_stay_legal_on_every_shape_and_by_every_rule(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OPERATORS)
-def test_five_clues_on_a_large_board(name: str) -> None:
-    puzzle = load_puzzle("like-e2-16x16-clue5")
-    operator, pool = operator_for(name, puzzle, 50_000), pool_with(puzzle, good_board(puzzle))
-    rng = np.random.default_rng(2)
-    assert all(call(operator, puzzle, pool, rng) for _ in range(6)) or name == "damage"
-
-
-@pytest.mark.parametrize("name", OPERATORS)
 @pytest.mark.parametrize("nodes", [3_000, 300_000])
 def test_a_budget_is_kept_to_about(name: str, nodes: int) -> None:
     """A re-solve for each edge that is gained, and another for a refill as good; a beam at its narrowest, and its
     tails; the tables of a walk, and a walk that takes as long."""
-    puzzle, room = load_puzzle("like-e2-16x16"), 120_000 if name == "perturb" else 60_000
+    puzzle, room = load_puzzle("like-e2-16x16-clue5"), 120_000 if name == "perturb" else 60_000
     operator, pool = operator_for(name, puzzle, nodes), pool_with(puzzle, good_board(puzzle))
     rng = np.random.default_rng(4)
     for _ in range(4):

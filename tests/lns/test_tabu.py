@@ -17,7 +17,7 @@ from lns.tabu import kernel
 from lns.tabu.operator import Tabu
 from lns.tabu.search import TabuSearch, random_board
 from tests.instances.small_puzzles import planted
-from tests.lns.damaged_boards import pool_with
+from tests.lns.loop_parts import pool_with
 
 CASES = [(4, 4, 3, 0), (6, 3, 2, 2), (1, 5, 2, 0), (2, 2, 3, 0), (5, 5, 4, 3)]
 

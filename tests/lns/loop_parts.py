@@ -1,6 +1,8 @@
-"""Boards with a little damage, and a pool that holds them."""
+"""Parts that the tests of the loop share: boards with a little damage, and engines that are interrupted."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -9,6 +11,7 @@ from instances.puzzle import Puzzle
 from lns.construct.beam_engine import BeamEngine
 from lns.engine import verified_board
 from lns.loop.pool import Pool
+from lns.loop.search_loop import SearchLoop
 from lns.params import from_dict
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
@@ -43,3 +46,32 @@ def pool_with(puzzle: Puzzle, *boards: Board) -> Pool:
     for board in boards:
         pool.offer(verified_board(puzzle, board, "start"), 0, order=np.arange(puzzle.cells, dtype=np.int32))
     return pool
+
+
+def steps(search: SearchLoop, count: int, *, wanted: int = 0) -> SearchLoop:
+    for _ in range(count):
+        search.step(search.puzzle.max_score, wanted=wanted)
+    return search
+
+
+def assert_same_state(one: SearchLoop, other: SearchLoop) -> None:
+    state = other.state()
+    for name, value in one.state().items():
+        if not name.endswith("constructor.cursor"):  # beyond the depth that was reached nothing is read
+            assert np.array_equal(value, state[name]), name
+    assert one.best == other.best and one.statistics == other.statistics
+
+
+def interrupted(make: Callable[[int], SearchLoop], times: int, go_on: Callable[[SearchLoop], object]) -> SearchLoop:
+    """An engine that was asked to go on so many times, and is the same as one that was saved each time before.
+
+    ``make`` makes one from a seed.
+    """
+    whole, part = make(1), make(1)
+    for number in range(times):
+        state, part = part.state(), make(2 + number)
+        part.restore({name: value.copy() for name, value in state.items()})
+        go_on(whole)
+        go_on(part)
+        assert_same_state(whole, part)
+    return whole
