@@ -65,6 +65,14 @@ def test_gains_are_worth_what_the_construction_pays_for_a_board() -> None:
     assert values[1] > 5 * values[0]
 
 
+def test_nothing_is_learnt_while_the_price_of_a_board_is_unknown() -> None:
+    chooser = chooser_of(2)
+    before = chooser.values(None).tolist()
+    chooser.record(0, PRICE, 0.0, 1)
+    assert chooser.values(None).tolist() == before and chooser.new[0] == chooser.calls[0] == 1
+    assert chooser.cost.tolist() == [PRICE, 0.0], "but it has cost something"
+
+
 def test_an_operator_that_was_never_called_is_worth_what_all_are_worth() -> None:
     low, high = chooser_of(2), chooser_of(2)
     for _ in range(10):

@@ -159,8 +159,5 @@ def test_a_pool_continues_from_its_state() -> None:
 def test_a_damaged_state_is_refused(name: str, value: np.ndarray) -> None:
     with pytest.raises(InputError):
         Pool(PUZZLE, 64, 100).restore({**real_pool().state(OPERATORS), name: value}, OPERATORS)
-
-
-def test_a_state_with_too_many_boards_is_refused() -> None:
     with pytest.raises(InputError, match="4 boards in the pool; expected at most 3"):
         Pool(PUZZLE, 3, 100).restore(real_pool().state(OPERATORS), OPERATORS)
