@@ -204,7 +204,8 @@ class Statistics:
     operators : dict of str to int
         Placements of each operator that frees a part of a board, or their equivalent in time.
     new_boards, found_later : dict of str to int
-        Boards of the wanted score that each operator found first, and how many of them the construction found later.
+        Boards that each operator found first, of the wanted score or better than what they were made from, and how
+        many of them the construction found later.
     failures : dict of str to int
         Operators that were switched off because they failed, and on how many islands.
     certificate : dict of str to (int, int, int)

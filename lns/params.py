@@ -234,7 +234,7 @@ class NeighbourhoodsParams(Component):
         0.003, "share of the search that an operator may cost though it gains nothing", 0.0, 0.1, tune=(0.0, 0.02)
     )
     certificate: float = option(
-        0.1, "share of the search that proofs for the best boards may cost; 0 switches them off", 0.0, 0.5
+        0.05, "share of the search that proofs for the best boards may cost; 0 switches them off", 0.0, 0.5
     )
     patience: int = option(
         750_000_000, "node equivalents without a gain after which other boards come first", 1000, 10**12, log=True,

@@ -18,7 +18,7 @@ from lns.loop.operator import Operator
 MEMORY = 8.0  # prices after which a record counts half
 PRIOR_PRICES = 0.25  # an operator is worth what all are worth, until it has paid so many prices
 PRIOR_ALL, PRIOR_ALL_PRICES = 0.1, 0.5  # boards, and for what price: all operators together, before the first call
-MIN_COST = 100_000.0  # node equivalents that a call of an operator is taken to cost before the first one
+MIN_COST = 1_000_000.0  # node equivalents that a call of an operator is taken to cost before the first one
 
 
 class Chooser:
@@ -61,7 +61,7 @@ class Chooser:
     def order(self, rng: np.random.Generator, main: int | None) -> list[int]:
         """The operators in the order in which they are asked for something to do.
 
-        First those that have cost less than their floor; then a random order in which the first one has the share of
+        First those that will have cost less than their floor after one call more; then a random order in which the first one has the share of
         the time that its value has of all values.
 
         Parameters
@@ -73,18 +73,19 @@ class Chooser:
         """
         total, values = self.cost.sum(), self.values(main)
         is_main = np.arange(len(values)) == main
-        due = np.flatnonzero(self.on & ~is_main & (self.cost < self.floor * total))
+        mean_cost = (self.cost + MIN_COST) / (self.calls + 1)
+        due = np.flatnonzero(self.on & ~is_main & (self.cost + mean_cost < self.floor * total))
         rest = np.flatnonzero(self.on & ((values >= 1.0) | (main is None)))
-        mean_cost = (self.cost[rest] + MIN_COST) / (self.calls[rest] + 1)
-        keys = rng.exponential(size=len(rest)) * mean_cost / values[rest]
+        keys = rng.exponential(size=len(rest)) * mean_cost[rest] / values[rest]
         return [*due[np.argsort(self.cost[due], kind="stable")].tolist(), *rest[np.argsort(keys)].tolist()]
 
     def record(self, number: int, cost: float, price: float, gained: int) -> None:
-        """Record a call of an operator that cost so many node equivalents when a board had a price."""
-        paid = cost / max(price, 1.0)
-        keep = 0.5 ** (paid / MEMORY)
-        self.gained[number] = keep * self.gained[number] + gained
-        self.paid[number] = keep * self.paid[number] + paid
+        """Record a call of an operator that cost so many node equivalents when a board had a price; 0: unknown."""
+        if price:
+            paid = cost / price
+            keep = 0.5 ** (paid / MEMORY)
+            self.gained[number] = keep * self.gained[number] + gained
+            self.paid[number] = keep * self.paid[number] + paid
         self.cost[number] += cost
         self.calls[number] += 1
         self.new[number] += gained

@@ -19,7 +19,7 @@ from lns.engine import (
 from lns.loop.chooser import Chooser
 from lns.loop.construction import Construction
 from lns.loop.operator import Freed, Operator, Repaired
-from lns.loop.pool import Pool
+from lns.loop.pool import ELSEWHERE, Pool
 from lns.params import Params
 from lns.rng import RandomState, generator
 from lns_support.errors import InputError
@@ -100,12 +100,16 @@ class Loop(BaseEngine):
             main = self.names.index(construction.name)
             if construction.constructor is None:
                 return [main]  # nothing is known yet of what a board costs
-            return self.chooser.order(rng, None if construction.no_prefix_found else main)
+            return self._proofs() + self.chooser.order(rng, None if construction.no_prefix_found else main)
         if self.pool.is_tired:
             if rng.random() < self.settings.new_board_share:
                 return makers + self.chooser.order(rng, None)
             self.pool.rest(rng)
-        return self.chooser.order(rng, None)
+        return self._proofs() + self.chooser.order(rng, None)
+
+    def _proofs(self) -> list[int]:
+        """The certificate, which keeps to its own share of the search."""
+        return [number for number, name in enumerate(self.names) if name == "certificate" and self.chooser.on[number]]
 
     def _take(self, number: int, freed: Freed, repaired: Repaired, wanted: int) -> None:
         """Offer what was found to the pool, report good boards, and let the chooser learn."""
@@ -118,7 +122,7 @@ class Loop(BaseEngine):
                 continue
             first = self.pool.offer(verified, number, order=found.order, parent=parent)
             gained += first is None and verified.score >= goal
-            if first is not None and first != number and operator is self.construction:
+            if first is not None and first not in (number, ELSEWHERE) and operator is self.construction:
                 self.chooser.found_later(first)
                 self.pool.give_to(found.board, number)
             if operator.name in UNAIDED:

@@ -27,6 +27,7 @@ from lns_support.errors import InputError
 
 REMEMBERED = 1 << 14  # questions that are not asked again, since another board had the same pieces around the cells
 KNOWN = 1 << 14  # boards that are recognised when they are found again
+ELSEWHERE = -1  # instead of the number of an operator, for a board that was given
 FAMILY_SHARE = 0.6  # of the cells of the construction order, from the first on
 
 
@@ -113,12 +114,14 @@ class Pool:
     ) -> int | None:
         """Add a board that an operator found; it takes the place of ``parent``, the member that it was made from.
 
+        If there is no room, the worst of the other members leaves.
+
         Parameters
         ----------
         found : FoundBoard
             The verified board.
         operator : int
-            Number of the operator.
+            Number of the operator, or ELSEWHERE.
         order : int32 (cells,), optional
             Cells in the order in which they were filled.
         parent : Member, optional
@@ -231,7 +234,7 @@ class Pool:
         self.anchor, _ = saved_board(self.puzzle, state["anchor"])
         (self.spent,) = saved_record(state["spent"], (1,), "node equivalents").tolist()
         self._known = dict(state["known"].tolist())
-        if not all(0 <= number < len(operators) for number in self._known.values()):
+        if not all(ELSEWHERE <= number < len(operators) for number in self._known.values()):
             raise InputError(f"checkpoint: boards of an unknown operator; expected 0 to {len(operators) - 1}")
         self._searched = deque(state["searched"].tolist(), maxlen=REMEMBERED)
         self._searched_set = set(self._searched)

@@ -10,6 +10,7 @@ from instances.board import Board
 from lns.engine import FoundBoard, State, Statistics, saved_board, saved_counters, saved_placements
 from lns.loop.construction import component
 from lns.loop.loop import Loop
+from lns.loop.pool import ELSEWHERE
 
 
 class SearchLoop(Loop):
@@ -46,7 +47,7 @@ class SearchLoop(Loop):
         if is_start and self.keeps_half:
             self.pool.anchor = board
         if is_start or self.construction is None:
-            self.pool.offer(FoundBoard(board, score, "elsewhere"), 0)
+            self.pool.offer(FoundBoard(board, score, "elsewhere"), ELSEWHERE)
             self.starts_from_board = is_start and self.construction is not None
 
     # -- state: everything above, as flat arrays ---------------------------------------------------------------------

@@ -11,7 +11,7 @@ from exact.region.result import RegionStatus
 from instances.board import Board
 from instances.puzzle import Puzzle
 from lns import node_equivalents
-from lns.engine import State, Statistics, legal_score, saved_counters
+from lns.engine import State, Statistics, legal_score, saved_record
 from lns.loop.operator import Found, Freed, Repaired
 from lns.loop.pool import Member, Pool
 from lns.neighbourhoods.regions import Cells, windows
@@ -130,8 +130,9 @@ class Certificate:
 
     def restore(self, state: State) -> None:
         self.members, self.tries, self._windows = [], [], []
-        score, self.spent_before, self.cost, all_nodes = state["counters"].tolist()
-        self.score, (self.all_nodes,) = int(score), saved_counters([int(all_nodes)])
+        counters = saved_record(state["counters"] + np.eye(4)[0], (4,), "counters of the certificate")
+        after_score, self.spent_before, self.cost, all_nodes = counters.tolist()
+        self.score, self.all_nodes = int(after_score) - 1, int(all_nodes)  # the score is -1 before the first board
         tries = np.asarray(state["tries"], dtype=np.int64)
         for (placements, order), family in zip(state["boards"], state["families"].tolist(), strict=True):
             board = Board(placements.astype(np.int32), self.puzzle.width, self.puzzle.height)

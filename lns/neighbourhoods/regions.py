@@ -26,7 +26,7 @@ COMB = (5, 9)  # rows x columns: short neighbouring columns, like those that the
 DONATED_TO = ((3, 3), (3, 4), (4, 3), (4, 4))  # blocks with donors
 DONORS = (4, 8, 12)  # cells elsewhere
 NEAREST = range(2, 7)  # mismatches of a cluster
-LONGEST_SIDE = 12  # of a block
+SHORTEST_SIDE, LONGEST_SIDE = 3, 12  # of a block
 HALO = 1  # cells around a cluster
 
 
@@ -52,7 +52,7 @@ class Regions:
         shapes = [
             (height, width)
             for height, width in product(range(1, LONGEST_SIDE + 1), repeat=2)
-            if min(height, width) >= 3 or height == puzzle.height or width == puzzle.width
+            if height >= min(SHORTEST_SIDE, puzzle.height) and width >= min(SHORTEST_SIDE, puzzle.width)
             if max(least, self.least) <= height * width <= min(most, self.most)
         ]
         return windows(puzzle, member.board, shapes)
@@ -65,7 +65,8 @@ class Regions:
         """Whole rows or columns, thin bands first."""
         for lines in range(1, self.lines + 1):
             shapes = [(lines, puzzle.width), (puzzle.height, lines)]
-            yield from windows(puzzle, member.board, [(h, w) for h, w in shapes if h * w <= self.most])
+            fitting = [(height, width) for height, width in shapes if height * width <= self.most]
+            yield from windows(puzzle, member.board, fitting)
 
     def damage(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
         """The fewest whole rows, and the fewest whole columns, that hold all mismatches."""
@@ -103,13 +104,16 @@ class Regions:
 
     def paths(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
         """The cells on a path with one corner between two mismatches, and cells next to it if there is room."""
-        starts = mismatched_pairs(puzzle, member.board)[:, 0].tolist()
-        ways = [way for start, end in combinations(starts, 2) for way in _paths(puzzle.width, start, end)]
-        for way in sorted(ways, key=len):
-            wide = sorted(with_neighbours(puzzle, way)) if len(way) <= self.most else way
-            cells = wide if len(wide) <= self.most else way
-            if self.least <= len(cells) <= self.most:
-                yield tuple(cells)
+        starts = mismatched_pairs(puzzle, member.board)[:, 0]
+        row, column = np.divmod(starts, puzzle.width)
+        away = np.abs(row[:, None] - row) + np.abs(column[:, None] - column)
+        near = np.argwhere(np.triu(away < self.most, k=1))
+        for first, second in near[np.argsort(away[tuple(near.T)], kind="stable")].tolist():
+            for way in _paths(puzzle.width, int(starts[first]), int(starts[second])):
+                wide = sorted(with_neighbours(puzzle, way))
+                cells = tuple(wide if len(wide) <= self.most else way)
+                if self.least <= len(cells) <= self.most:
+                    yield cells
 
     def donors(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
         """A small block with a mismatch, and cells elsewhere whose pieces show most of the colours that it misses."""

@@ -1,120 +1,295 @@
-"""Neighbourhoods: every operator keeps clues, rim and each piece once, and says what its board is worth."""
+"""Operators: which regions they free, and that clues, rim and each piece are kept by whatever they make of a board."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 
-from exact.region.result import RegionResult, RegionStatus
-from instances import Board, verify
+from instances import Board, Puzzle, verify
 from instances.formats import load_puzzle
+from instances.generate import family
 from instances.symmetry import board_in_view, cells_from_view, puzzle_in_view
 from lns.assignment import fill
-from lns.construct.beam_engine import BeamEngine
 from lns.construct.schedule_search import cell_order
-from lns.neighbourhoods import destroy, reconstruct
-from lns.neighbourhoods.elites import Elites
+from lns.engine import verified_board
+from lns.loop.operator import Freed, Neighbourhood, Operator, Repaired
+from lns.loop.pool import Member, Pool
+from lns.neighbourhoods import OPERATORS, reconstruct
+from lns.neighbourhoods.local import assign, exchange, perturb
 from lns.neighbourhoods.move import mismatched_pairs, score_of
-from lns.neighbourhoods.operator_weights import OperatorWeights
-from lns.neighbourhoods.operators import make_operators
-from lns.neighbourhoods.reconstruct import KEPT
-from lns.neighbourhoods.regions import MOST_DRAWN, MOST_OF_CLUSTER, _clusters, band, block, cluster, comb, donors, path
-from lns.params import BeamParams, ConstructParams, from_dict
-from lns.rng import random_state
+from lns.neighbourhoods.operators import Island, make_operators, operators_of
+from lns.neighbourhoods.reconstruct import KEPT, Suffix
+from lns.neighbourhoods.regions import Regions
+from lns.node_equivalents import REGION_NODE
+from lns.orientation import Orientation
+from lns.params import BeamParams, ConstructParams, NeighbourhoodsParams, Params, from_dict
 from lns.tabu.search import MAX_CELLS as TABU_CELLS
 from lns.tabu.search import random_board
 from lns_support.errors import InputError
 from tests.fuzz_region import renamed
 from tests.instances.small_puzzles import planted
+from tests.lns.loop_parts import damaged, good_board, pool_with
 
-OPERATORS = make_operators(ConstructParams(), BeamParams())
-MAY_GET_WORSE = {"perturb"}
 SHAPES = [(1, 1), (1, 2), (7, 1), (2, 2), (2, 3), (3, 3), (4, 3), (5, 9), (9, 6)]
+RULES = ["tetravex:4x3:3", "unframed:3x4:4", "triangle:3:3", "diamond:3:3", "tetravex:1x5:2", "diamond:2:2"]
+SIZES = NeighbourhoodsParams()
+ALL = Regions(SIZES)
+REGIONS: dict[str, Neighbourhood] = {
+    "block": partial(ALL.blocks, least=1, most=20),
+    "block-32": partial(ALL.blocks, least=21, most=32),
+    "block-48": partial(ALL.blocks, least=33, most=48),
+    "band": ALL.bands,
+    "damage": ALL.damage,
+    "cluster": ALL.clusters,
+    "comb": ALL.combs,
+    "path": ALL.paths,
+    "donors": ALL.donors,
+}
 
 
-def some_board(puzzle, seed):
+def some_board(puzzle: Puzzle, seed: int) -> Board:
     """Random, or filled by assignment."""
     return random_board(puzzle, np.random.default_rng(seed)) if seed % 2 else fill(puzzle, Board.empty(puzzle))
 
 
-def good_board(puzzle):
-    """A beam's: damaged in a few places only."""
-    beam = BeamEngine(puzzle, from_dict({"beam": {"width": 100}}), random_state(1))
-    beam.complete()
-    assert beam.best is not None
-    return beam.best
+def puzzles() -> list[Puzzle]:
+    """Of every shape, with clues and without, and of every rule."""
+    framed = [planted(i, w, h, 3, min(clues, w * h))[0] for i, (w, h) in enumerate(SHAPES) for clues in (0, 1, 5)]
+    return framed + [family(text)(4).puzzle for text in RULES]
 
 
-def check(name, puzzle, board, chance, nodes):
-    before = verify(puzzle, board)
-    assert before.valid and before.full
-    move = OPERATORS[name](puzzle, board, chance, nodes)
-    judged = verify(puzzle, move.board)
-    assert judged.valid and judged.full, judged.problems
-    assert judged.score == move.score
-    assert move.score >= before.score or name in MAY_GET_WORSE
-    assert move.nodes >= 0
-    return move
+def operator_for(name: str, puzzle: Puzzle, nodes: int, **sizes: Any) -> Operator:
+    """The operator as the engine "lns" has it."""
+    params = from_dict({"neighbourhoods": {"nodes": nodes, **sizes}})
+    orientation = None if puzzle.rules else Orientation.of_island(puzzle)
+    return make_operators([name], Island(puzzle, orientation, params, 1, 0, engine="lns"))[0]
 
 
-@pytest.mark.parametrize("name", OPERATORS)
-@pytest.mark.parametrize("nodes", [3_000, 30_000, 300_000])
-def test_a_budget_is_kept_to_about(name, nodes):
-    """A re-solve, and another for a refill as good; a beam at its narrowest, and its tails; the tables of a walk, and a
-    walk that takes as long."""
-    puzzle, room = load_puzzle("like-e2-16x16"), 100_000 if name == "perturb" else 20_000
-    board, chance = good_board(puzzle), np.random.default_rng(4)
-    for _ in range(4):
-        assert check(name, puzzle, board, chance, nodes).nodes <= 3 * nodes + room
+def call(operator: Operator, puzzle: Puzzle, pool: Pool, rng: np.random.Generator) -> tuple[Freed, Repaired] | None:
+    """Free and repair once, check what comes of it, and let the pool have it; None if there is nothing to do."""
+    freed = operator.free(pool, 1, rng)
+    if freed is None:
+        return None
+    assert freed.member is not None
+    before = Board(freed.member.board.placements.copy(), puzzle.width, puzzle.height)
+    repaired = operator.repair(freed, 1, rng)
+    assert freed.member.board == before and repaired.cost >= 0
+    for found in repaired.boards:
+        better = verified_board(puzzle, found.board, found.origin)
+        assert better.score > freed.member.score
+        pool.offer(better, 0, order=found.order, parent=freed.member)
+    if repaired.moved is not None:
+        other = verified_board(puzzle, repaired.moved.board, repaired.moved.origin)
+        assert other.board != before and (other.score == freed.member.score or operator.name == "perturb")
+        pool.move(freed.member, other, 0)
+    return freed, repaired
 
 
-@pytest.mark.parametrize("name", OPERATORS)
-@pytest.mark.parametrize("clues", [0, 1, 5])
-def test_operators_return_legal_boards_on_every_shape(name, clues):
-    for number, (width, height) in enumerate(SHAPES):
-        puzzle, _ = planted(number, width, height, 3, min(clues, width * height))
-        chance = np.random.default_rng(number)
-        for seed in range(3):
+# -- regions -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", REGIONS)
+def test_regions_hold_damage_lie_on_the_board_and_do_not_repeat(name: str) -> None:
+    boards = [(puzzle, some_board(puzzle, seed)) for puzzle in puzzles() for seed in range(2)]
+    large = load_puzzle("like-e2-16x16")
+    found = 0
+    for puzzle, board in [*boards, (large, good_board(large))]:
+        pairs = set(map(tuple, mismatched_pairs(puzzle, board).tolist()))
+        regions = REGIONS[name](puzzle, Member(board, 0))
+        assert len(set(regions)) == len(regions)
+        for cells in regions:
+            inside = set(cells)
+            assert len(inside) == len(cells) <= SIZES.most_cells and 0 <= min(cells) <= max(cells) < puzzle.cells
+            assert any(inside & {*pair} for pair in pairs)
+            assert len(cells) >= SIZES.least_cells or name in ("band", "damage"), "few lines of a narrow board"
+        found += len(regions)
+    assert found > 30
+
+
+@pytest.mark.parametrize("name", REGIONS)
+def test_a_board_without_mismatches_has_no_regions(name: str) -> None:
+    puzzle, solution = planted(9, 9, 9, 7)
+    assert REGIONS[name](puzzle, Member(solution, puzzle.max_score)) == []
+
+
+@pytest.mark.parametrize("name", ["block", "block-32", "block-48", "comb"])
+def test_the_window_with_the_most_damage_comes_first(name: str) -> None:
+    puzzle = load_puzzle("like-e2-16x16")
+    board = good_board(puzzle)
+    pairs = mismatched_pairs(puzzle, board)
+    regions = REGIONS[name](puzzle, Member(board, 0))
+    damage = [int(np.isin(pairs, cells).any(axis=1).sum()) for cells in regions]
+    assert damage == sorted(damage, reverse=True) and damage[0] > damage[-1] > 0
+
+
+def test_blocks_of_all_sizes_are_freed() -> None:
+    puzzle, board = damaged(9, 8, 8)
+    shapes: set[tuple[int, int]] = set()
+    for name, least, most in [("block", 9, 20), ("block-32", 21, 32), ("block-48", 33, 48)]:
+        regions = REGIONS[name](puzzle, Member(board, 0))
+        found = {(len({cell // 8 for cell in cells}), len({cell % 8 for cell in cells})) for cells in regions}
+        assert all(least <= height * width <= most for height, width in found)
+        shapes |= found
+    assert shapes == {(h, w) for h in range(3, 9) for w in range(3, 9) if h * w <= 48}
+
+
+def test_bands_are_whole_lines_the_thin_ones_first_and_damage_is_freed_whole() -> None:
+    puzzle, board = damaged(9, 8, 6)
+    member = Member(board, 0)
+    lines = []
+    for cells in ALL.bands(puzzle, member):
+        rows, columns = {cell // 8 for cell in cells}, {cell % 8 for cell in cells}
+        assert len(columns) == 8 or len(rows) == 6
+        lines.append(len(cells) // (8 if len(columns) == 8 else 6))
+    assert lines == sorted(lines) and set(lines) == {1, 2, 3}
+    pairs = mismatched_pairs(puzzle, board)
+    rows, columns = pairs // 8, pairs % 8
+    found = [set(cells) for cells in Regions(NeighbourhoodsParams(most_cells=64)).damage(puzzle, member)]
+    assert found[0] == {cell for cell in range(48) if rows.min() <= cell // 8 <= rows.max()}
+    assert found[1] == {cell for cell in range(48) if columns.min() <= cell % 8 <= columns.max()}
+
+
+def test_the_last_cells_are_those_that_the_construction_filled_last() -> None:
+    puzzle, board = damaged(9)
+    order = np.random.default_rng(1).permutation(36).astype(np.int32)
+    assert ALL.last(puzzle, Member(board, 0, order), size=7) == [tuple(order[-7:].tolist())]
+    assert ALL.last(puzzle, Member(board, 0), size=7) == []
+    operator = operator_for("last-9", puzzle, 1000)
+    freed = operator.free(pool_with(puzzle, board), 1, np.random.default_rng(1))
+    assert freed is not None and freed.cells == tuple(range(27, 36))
+
+
+@pytest.mark.parametrize(("width", "height"), [(16, 16), (5, 30), (1, 9)])
+def test_clusters_hold_two_mismatches_and_what_lies_between_and_around(width: int, height: int) -> None:
+    puzzle, _ = planted(1, width, height, 6)
+    board = random_board(puzzle, np.random.default_rng(1))
+    pairs = mismatched_pairs(puzzle, board).tolist()[:: 1 + width // 6]
+    found = set(ALL.clusters(puzzle, Member(board, 0)))
+    for number, first in enumerate(pairs):
+        for second in pairs[number + 1 :]:
+            down, across = np.divmod([*first, *second], width)
+            rows = range(max(0, down.min() - 1), min(height, down.max() + 2))
+            columns = range(max(0, across.min() - 1), min(width, across.max() + 2))
+            cells = tuple(row * width + column for row in rows for column in columns)
+            assert (cells in found) == (SIZES.least_cells <= len(cells) <= SIZES.most_cells)
+
+
+def test_paths_connect_mismatches() -> None:
+    puzzle = load_puzzle("like-e2-10x10")
+    board = good_board(puzzle)
+    pairs = mismatched_pairs(puzzle, board)
+    for cells in ALL.paths(puzzle, Member(board, 0)):
+        assert np.isin(pairs, cells).any(axis=1).sum() >= 2
+        around, seen = {cells[0]}, set(cells)
+        while more := {near for cell in around for _, near in puzzle.neighbours(cell)} & seen - around:
+            around |= more
+        assert around == seen
+
+
+def test_the_counted_mismatches_are_those_of_the_verifier() -> None:
+    for puzzle in puzzles():
+        for seed in range(2):
             board = some_board(puzzle, seed)
-            for _ in range(3):
-                board = check(name, puzzle, board, chance, 3000).board
+            judged = verify(puzzle, board)
+            assert sorted(map(tuple, mismatched_pairs(puzzle, board).tolist())) == sorted(judged.mismatches)
+            assert score_of(puzzle, board) == judged.score
+
+
+# -- what operators make of boards -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", OPERATORS)
-def test_five_clues_on_a_large_board(name):
-    puzzle = load_puzzle("like-e2-16x16-clue5")
-    board, chance = good_board(puzzle), np.random.default_rng(2)
-    for _ in range(6):
-        board = check(name, puzzle, board, chance, 50_000).board
+def test_boards_stay_legal_on_every_shape_and_by_every_rule(name: str) -> None:
+    called = 0
+    for puzzle in puzzles():
+        if puzzle.rules and name == "suffix":
+            continue
+        operator, rng = operator_for(name, puzzle, 3000), np.random.default_rng(1)
+        for seed in range(2):
+            pool = pool_with(puzzle, some_board(puzzle, seed))
+            called += sum(call(operator, puzzle, pool, rng) is not None for _ in range(4))
+    assert called > 20 or name == "comb", "few boards have room for a comb"
 
 
 @pytest.mark.parametrize("name", OPERATORS)
-def test_the_same_random_state_makes_the_same_move(name):
-    """Whatever was done before: operators have no memory."""
+@pytest.mark.parametrize("nodes", [3_000, 300_000])
+def test_a_budget_is_kept_to_about(name: str, nodes: int) -> None:
+    """A re-solve for each edge that is gained, and another for a refill as good; a beam at its narrowest, and its
+    tails; the tables of a walk, and a walk that takes as long."""
+    puzzle, room = load_puzzle("like-e2-16x16-clue5"), 120_000 if name == "perturb" else 60_000
+    operator, pool = operator_for(name, puzzle, nodes), pool_with(puzzle, good_board(puzzle))
+    rng = np.random.default_rng(4)
+    for _ in range(4):
+        done = call(operator, puzzle, pool, rng)
+        assert done is None or done[1].cost <= (3 * nodes + room) * REGION_NODE
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_the_same_random_state_makes_the_same_board(name: str) -> None:
     puzzle = load_puzzle("like-e2-8x8")
-    board = fill(puzzle, Board.empty(puzzle))
-    first = OPERATORS[name](puzzle, board, np.random.default_rng(5), 20_000)
-    OPERATORS[name](puzzle, some_board(puzzle, 3), np.random.default_rng(6), 20_000)
-    second = OPERATORS[name](puzzle, board, np.random.default_rng(5), 20_000)
-    assert first == second
-
-
-@pytest.mark.parametrize("name", sorted(OPERATORS.keys() - MAY_GET_WORSE))
-def test_a_perfect_board_stays_perfect(name):
-    puzzle, board = planted(4, 6, 5, 4, 2)
-    assert check(name, puzzle, board, np.random.default_rng(1), 5000).score == puzzle.max_score
+    ends = []
+    for _ in range(2):
+        pool, operator = pool_with(puzzle, some_board(puzzle, 2)), operator_for(name, puzzle, 20_000)
+        rng = np.random.default_rng(5)
+        costs = [done[1].cost for _ in range(4) if (done := call(operator, puzzle, pool, rng))]
+        ends.append((costs, pool.members[0].board.placements.tolist()))
+    assert ends[0] == ends[1]
 
 
 @pytest.mark.parametrize("name", OPERATORS)
-def test_a_pinned_board_stays_as_it_is(name):
+def test_a_bad_board_gets_better(name: str) -> None:
+    puzzle = load_puzzle("like-e2-10x10") if name == "comb" else planted(3, 6, 6, 3)[0]
+    board = fill(puzzle, Board.empty(puzzle))
+    pool, rng = pool_with(puzzle, board), np.random.default_rng(3)
+    operator = operator_for(name, puzzle, 70_000)
+    for _ in range(20):
+        call(operator, puzzle, pool, rng)
+    assert pool.members[0].score > score_of(puzzle, board) + (0 if name in ("damage", "comb") else 5)
+
+
+@pytest.mark.parametrize("name", ["block", "block-32", "band", "cluster", "path", "donors", "suffix", "damage"])
+def test_a_spoilt_board_is_repaired(name: str) -> None:
+    """A solved board with two pieces exchanged in its last rows."""
+    puzzle, solution = planted(8, 8, 8, 6)
+    placed = solution.placements.copy()
+    placed[[50, 53]] = placed[53] ^ 1, placed[50] ^ 2
+    operator = operator_for(name, puzzle, 200_000)
+    pool, rng = pool_with(puzzle, Board(placed, 8, 8)), np.random.default_rng(1)
+    for _ in range(60):
+        if pool.members[0].score == puzzle.max_score:
+            break
+        call(operator, puzzle, pool, rng)
+    assert pool.members[0].score == puzzle.max_score
+
+
+@pytest.mark.parametrize("name", ["block", "cluster", "suffix", "assign", "exchange"])
+def test_other_boards_as_good_are_found(name: str) -> None:
+    puzzle, _ = planted(3, 7, 7, 6)
+    operator, rng = operator_for(name, puzzle, 50_000), np.random.default_rng(3)
+    pool = pool_with(puzzle, fill(puzzle, Board.empty(puzzle)))
+    done = [call(operator, puzzle, pool, rng) for _ in range(40)]
+    assert any(one and one[1].moved for one in done)
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_a_perfect_board_is_left_as_it_is(name: str) -> None:
+    puzzle, board = planted(4, 6, 5, 4, 2)
+    operator, pool = operator_for(name, puzzle, 5000), pool_with(puzzle, board)
+    assert operator.free(pool, puzzle.max_score + 1, np.random.default_rng(1)) is None
+
+
+@pytest.mark.parametrize("function", [assign, exchange, perturb, Suffix(ConstructParams(), BeamParams())])
+def test_pinned_cells_stay_as_they_are(function: Callable[..., Any]) -> None:
     puzzle, board = planted(4, 4, 4, 3, 16)
-    assert check(name, puzzle, board, np.random.default_rng(1), 5000).board == board
+    assert function(puzzle, board, np.random.default_rng(1), 5000).board == board
 
 
-@pytest.mark.parametrize("name", ["block", "band", "cluster", "comb", "path", "donors"])
-def test_swapped_duplicates_on_clue_cells_are_legal(name):
+@pytest.mark.parametrize("name", ["block", "band", "cluster", "path", "donors"])
+def test_swapped_duplicates_on_clue_cells_are_legal(name: str) -> None:
     """Identical pieces are taken anyhow, so the names of some lie on the clue cells of others."""
     held = 0
     for seed in range(12):
@@ -124,112 +299,45 @@ def test_swapped_duplicates_on_clue_cells_are_legal(name):
         placed[free] = rng.permutation(placed[free])
         board = renamed(rng, puzzle, Board(placed, 5, 4))
         held += any(board.placements[clue.cell] >> 2 != clue.piece for clue in puzzle.clues)
-        for chance in range(4):
-            check(name, puzzle, board, np.random.default_rng(chance), 20_000)
+        pool, operator = pool_with(puzzle, board), operator_for(name, puzzle, 20_000)
+        for _ in range(4):
+            call(operator, puzzle, pool, rng)
     assert held >= 6
 
 
-@pytest.mark.parametrize("name", ["assign", "exchange"])
-def test_boards_larger_than_tabu_takes(name):
+def test_boards_larger_than_tabu_takes() -> None:
     puzzle, _ = planted(1, 33, 32, 9)
+    board, rng = fill(puzzle, Board.empty(puzzle)), np.random.default_rng(1)
     assert puzzle.cells > TABU_CELLS
-    board = fill(puzzle, Board.empty(puzzle))
-    check(name, puzzle, board, np.random.default_rng(1), 5000)
-    assert check("perturb", puzzle, board, np.random.default_rng(1), 5000).board == board
+    for function in (assign, exchange):
+        move = function(puzzle, board, rng, 5000)
+        assert verify(puzzle, move.board).complete and move.score == verify(puzzle, move.board).score
+    assert perturb(puzzle, board, rng, 5000).board == board
+    assert "tabu" not in operators_of("auto", puzzle, Params())
 
 
-@pytest.mark.parametrize("name", ["block", "band", "cluster", "path", "donors", "suffix"])
-def test_a_spoilt_board_is_repaired(name):
-    """A solved board with two pieces exchanged in its last rows."""
-    puzzle, solution = planted(8, 8, 8, 6)
-    placed = solution.placements.copy()
-    placed[[50, 53]] = placed[53] ^ 1, placed[50] ^ 2
-    board = Board(placed, 8, 8)
-    assert verify(puzzle, board).valid and score_of(puzzle, board) < puzzle.max_score
-    chance, best = np.random.default_rng(1), 0
-    for _ in range(30):
-        best = max(best, check(name, puzzle, board, chance, 200_000).score)
-        if best == puzzle.max_score:
-            break
-    assert best == puzzle.max_score
-
-
-@pytest.mark.parametrize("name", OPERATORS)
-def test_a_bad_board_gets_better(name):
-    puzzle, _ = planted(3, 6, 6, 3)
-    board = fill(puzzle, Board.empty(puzzle))
-    before, chance = score_of(puzzle, board), np.random.default_rng(3)
-    for _ in range(20):
-        board = check(name, puzzle, board, chance, 70_000).board
-    assert score_of(puzzle, board) > before + 5
-
-
-@pytest.mark.parametrize("name", ["block", "cluster", "suffix", "assign", "exchange"])
-def test_other_boards_as_good_are_found(name):
-    puzzle, _ = planted(3, 7, 7, 6)
-    board = fill(puzzle, Board.empty(puzzle))
-    chance, sideways = np.random.default_rng(3), 0
-    for _ in range(40):
-        move = check(name, puzzle, board, chance, 50_000)
-        sideways += move.board != board and move.score == score_of(puzzle, board)
-        board = move.board
-    assert sideways > 0
-
-
-def test_a_better_board_found_inside_a_longer_move_is_returned(monkeypatch):
-    puzzle, solution = planted(8, 8, 8, 6)
-    placed = solution.placements.copy()
-    placed[[18, 45]] = placed[[45, 18]]
-    board, cells = Board(placed, 8, 8), [18, 19, 45]
-    score = score_of(puzzle, board)
-    better = RegionResult(
-        RegionStatus.TARGET_REACHED, solution, puzzle.max_score, 0, puzzle.max_score, 7, 0.0, (), work=42
-    )
-    monkeypatch.setattr(destroy, "resolve", lambda *_, **__: better)
-    assert destroy._another(puzzle, board, cells, score, 100) == (solution, puzzle.max_score, 42)
-    monkeypatch.setattr(destroy, "resolve", lambda _, given, *__, **___: replace(better, board=given, score=score))
-    assert destroy._another(puzzle, board, cells, score, 100) == (board, score, 42), "with empty cells it is no board"
-
-
-@pytest.mark.parametrize(("width", "height"), [(16, 16), (5, 30), (1, 9)])
-def test_clusters_are_those_of_all_pairs_of_mismatches(width, height):
-    puzzle, _ = planted(1, width, height, 6)
-    mismatches = list(verify(puzzle, random_board(puzzle, np.random.default_rng(1))).mismatches)
-    expected = {}
-    for i, first in enumerate(mismatches):
-        for second in mismatches[i + 1 :]:
-            down, across = np.divmod([*first, *second], width)
-            if (np.ptp(down) + 3) * (np.ptp(across) + 3) <= MOST_OF_CLUSTER:
-                rows = range(max(0, down.min() - 1), min(height, down.max() + 2))
-                columns = range(max(0, across.min() - 1), min(width, across.max() + 2))
-                expected.setdefault(tuple(row * width + column for row in rows for column in columns))
-    assert list(_clusters(puzzle, mismatches)) == list(expected)
-
-
-def test_the_suffix_is_searched_by_the_parameters_of_the_run():
+def test_the_suffix_is_searched_by_the_parameters_of_the_run() -> None:
     """An order that begins elsewhere keeps other cells."""
     puzzle = load_puzzle("like-e2-8x8")
-    board = good_board(puzzle)
     usual, other = ConstructParams(), ConstructParams(column_major_skip=3, column_major_fraction=0.5)
     moves = [
-        make_operators(construct, BeamParams())["suffix"](puzzle, board, np.random.default_rng(5), 50_000)
+        Suffix(construct, BeamParams())(puzzle, good_board(puzzle), np.random.default_rng(5), 50_000)
         for construct in (usual, usual, other)
     ]
     assert moves[0] == moves[1]
     assert moves[0].nodes != moves[2].nodes
 
 
-def test_the_suffix_is_searched_from_both_ends_below_the_same_upper_rows(monkeypatch):
+def test_the_suffix_is_searched_from_both_ends_below_the_same_upper_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     puzzle = load_puzzle("like-e2-8x8")
-    board = good_board(puzzle)
-    views = []
+    board, views = good_board(puzzle), []
 
-    def seen(given, view):
+    def seen(given: Board, view: Any) -> Board:
         views.append(view)
         return board_in_view(given, view)
 
     monkeypatch.setattr(reconstruct, "board_in_view", seen)
-    suffix, found = make_operators(ConstructParams(), BeamParams())["suffix"], set()
+    suffix, found = Suffix(ConstructParams(), BeamParams()), set()
     for seed in range(12):
         views.clear()
         move = suffix(puzzle, board, np.random.default_rng(seed), 50_000)
@@ -237,72 +345,38 @@ def test_the_suffix_is_searched_from_both_ends_below_the_same_upper_rows(monkeyp
         order = cell_order(puzzle_in_view(puzzle, chosen), ConstructParams())
         kept = cells_from_view(puzzle, chosen)[order[: round(KEPT[0] * puzzle.cells)]]
         assert (move.board.placements[kept] == board.placements[kept]).all()
-        assert verify(puzzle, move.board).valid
         found.add(chosen.mirrored)
     assert found == {False, True}
 
 
-def test_the_counted_mismatches_are_those_of_the_verifier():
-    for seed in range(6):
-        puzzle, _ = planted(seed, 3 + seed, 7 - seed, 3)
-        board = some_board(puzzle, seed)
-        judged = verify(puzzle, board)
-        assert sorted(map(tuple, mismatched_pairs(puzzle, board).tolist())) == sorted(judged.mismatches)
-        assert score_of(puzzle, board) == judged.score
+# -- the table ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("choose", [block, band, cluster, comb, path, donors])
-def test_regions_hold_damage_and_stay_small(choose):
-    puzzle = load_puzzle("like-e2-16x16")
-    chance = np.random.default_rng(1)
-    board = good_board(puzzle)
-    damaged = set(mismatched_pairs(puzzle, board).reshape(-1).tolist())
-    drawn = set()
-    for _ in range(30):
-        cells = choose(puzzle, board, chance)
-        assert len(set(cells)) == len(cells) <= MOST_DRAWN
-        assert set(cells) <= set(range(puzzle.cells))
-        assert damaged & set(cells)
-        drawn.add(tuple(cells))
-    assert len(drawn) > 15
+def test_each_engine_has_its_operators() -> None:
+    puzzle, other = load_puzzle("like-e2-8x8"), family(RULES[0])(1).puzzle
+    auto = operators_of("auto", puzzle, Params())
+    assert auto[:3] == ("beam", "construct", "certificate") and {"tabu", "last-20", *OPERATORS} < set(auto)
+    assert operators_of("lns", puzzle, Params()) == ("beam", "certificate", *OPERATORS)
+    assert operators_of("construct", puzzle, Params()) == ("fill", "construct")
+    assert operators_of("tabu", puzzle, Params()) == ("tabu",) and operators_of("beam", puzzle, Params()) == ("beam",)
+    assert operators_of("path", puzzle, Params()) == ("beam", "path")
+    assert operators_of("auto", other, Params()) == operators_of("lns", other, Params())
+    assert operators_of("auto", other, Params())[:2] == ("fill", "tabu")
+    assert not {"beam", "construct", "suffix"} & set(operators_of("auto", other, Params()))
 
 
-def test_work_goes_to_the_operator_that_gains():
-    choice, chance = OperatorWeights(3, 1e7), np.random.default_rng(1)
-    spent = np.zeros(3)
-    for _ in range(2000):
-        number = choice.draw(chance)
-        nodes = [500_000, 500_000, 5_000][number]
-        spent[number] += nodes
-        choice.update(number, int(number == 1 and chance.random() < 0.2), nodes)
-    assert spent[1] > 4 * spent[0] and spent[0] > 0
-    assert spent[2] < 4 * spent[0], "what is cheap gets no more work than others"
-    again = OperatorWeights(3, 1e7)
-    again.restore(choice.state())
-    assert (again.weights == choice.weights).all()
-    for bad in (np.nan, -1.0, np.inf):
-        with pytest.raises(InputError):
-            again.restore(np.full((2, 3), bad))
-
-
-def test_elites_differ_and_the_best_stay():
+def test_neighbourhoods_are_switched_off_by_their_parameters() -> None:
     puzzle = load_puzzle("like-e2-8x8")
-    pool = Elites(puzzle, 3, 10)
-    boards = [random_board(puzzle, np.random.default_rng(seed)) for seed in range(6)]
-    for board in boards:
-        pool.add(board, score_of(puzzle, board))
-    assert pool.full and [score for _, score in pool.members] == sorted(score_of(puzzle, b) for b in boards)[:-4:-1]
-    best, score = pool.members[0]
-    near = OPERATORS["exchange"](puzzle, best, np.random.default_rng(1), 10_000)
-    assert 0 < near.board.distance(best) < 10
-    pool.add(near.board, score - 1)
-    assert pool.members[0][0] == best, "a worse board takes no place of one like it"
-    pool.add(near.board, near.score)
-    assert pool.members[0][0] == near.board and len(pool.members) == 3
-    again = Elites(puzzle, 3, 10)
-    again.restore(pool.state())
-    assert again.members == pool.members
-    with pytest.raises(InputError):
-        again.restore(np.zeros((1, 64), dtype=np.int32))
-    with pytest.raises(InputError):
-        again.restore(np.array([board.placements for board in boards]))
+    kinds = ("blocks", "bands", "clusters", "combs", "paths", "donors", "last_sizes", "certificate")
+    off = from_dict({"neighbourhoods": dict.fromkeys(kinds, 0), "engine": {"beams": 0}})
+    expected = ("fill", "construct", "suffix", "assign", "exchange", "perturb", "tabu")
+    assert operators_of("auto", puzzle, off) == expected
+    assert operators_of("lns", puzzle, off) == ("beam", "suffix", "assign", "exchange", "perturb")
+
+
+def test_no_operators_and_too_many_are_refused() -> None:
+    puzzle = load_puzzle("like-e2-8x8")
+    island = Island(puzzle, Orientation.of_island(puzzle), Params(), 1, 0, engine="lns")
+    for names in ([], ["assign"] * 257):
+        with pytest.raises(InputError, match="expected 1 to 256"):
+            make_operators(names, island)

@@ -8,16 +8,19 @@ import pytest
 from instances import InputError, verify
 from instances.formats import load_board, load_puzzle, shipped_instances
 from instances.puzzle import Clue
-from instances.symmetry import IDENTITY_VIEW, View, puzzle_in_view, rotate_puzzle
+from instances.symmetry import IDENTITY_VIEW, View, puzzle_in_view, rotate_board, rotate_puzzle
 from lns.construct.constructor import Constructor
 from lns.construct.order import comb_order
 from lns.construct.schedule import BreakSchedule
-from lns.engines import island_engine, make_engine
-from lns.orientation import Orientation, OrientedEngine, best_quarter_turns, island_views, prefix_partition
+from lns.engines import make_engine
+from lns.loop.search_loop import SearchLoop
+from lns.neighbourhoods.operators import Island, make_operators
+from lns.orientation import Orientation, best_quarter_turns, island_views, prefix_partition
 from lns.params import ConstructParams, Params, from_dict
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
 from tests.lns.candidate_lists import standing
+from tests.lns.loop_parts import interrupted
 
 QUICK = from_dict({"construct": {"population": 300}, "engine": {"step_nodes": 200_000}})
 
@@ -97,12 +100,8 @@ def test_prefixes_are_partitioned_among_islands():
     assert prefix_partition(4, 2) == (4, 5), "an island of an earlier session with more workers"
     plain, solution = planted(1, 16, 16, 6)
     engine = make_engine("auto", with_clue(plain, solution, 8 * 16 + 7), QUICK, 1, 4, 6)
-    assert (
-        isinstance(engine, OrientedEngine)
-        and engine.engine.main.partition == (4, 6)
-        and len(engine.engine.main.bandit.views) == 8
-    )
-    assert make_engine("construct", planted(1, 8, 8, 4)[0], QUICK, 1, 1, 2).main.partition == (1, 2)
+    assert engine.construction.partition == (4, 6) and len(engine.construction.bandit.views) == 8
+    assert make_engine("construct", planted(1, 8, 8, 4)[0], QUICK, 1, 1, 2).construction.partition == (1, 2)
 
 
 @pytest.mark.parametrize("engine", ["auto", "construct", "beam", "tabu", "lns"])
@@ -111,7 +110,6 @@ def test_boards_are_those_of_the_puzzle(engine, width, height, clues):
     """Also what an engine makes of a board from elsewhere."""
     puzzle, solution = planted(width + clues, width, height, 4, clues)
     made = make_engine(engine, puzzle, QUICK, 1, 0)
-    assert isinstance(made, OrientedEngine) == (best_quarter_turns(puzzle) > 0)
     for _ in range(20):
         made.step(puzzle.max_score)
     best = verify(puzzle, made.best)
@@ -137,24 +135,6 @@ def test_pinned_lower_rows_come_first():
     assert engine.best_score == puzzle.max_score
 
 
-def test_a_turned_engine_resumes_bit_for_bit():
-    puzzle = load_puzzle("like-e2-12x20")
-    puzzle = rotate_puzzle(puzzle, 1)
-    assert best_quarter_turns(puzzle) == 1
-    whole, first, second = (make_engine("auto", puzzle, QUICK, seed, 0) for seed in (1, 1, 2))
-    for _ in range(10):
-        whole.step(puzzle.max_score)
-    for _ in range(4):
-        first.step(puzzle.max_score)
-    second.restore(first.state())
-    for _ in range(6):
-        second.step(puzzle.max_score)
-    assert second.best == whole.best and whole.best_score > 380
-    for name, value in whole.state().items():
-        if name != "main.constructor.cursor":
-            assert np.array_equal(value, second.state()[name]), name
-
-
 @pytest.mark.slow
 def test_an_island_that_looks_from_all_sides_resumes_bit_for_bit():
     """With a clue there are eight sides; all that is met is made to be old, so that they are gone through."""
@@ -166,28 +146,21 @@ def test_an_island_that_looks_from_all_sides_resumes_bit_for_bit():
         }
     )
 
-    def step(engine: OrientedEngine) -> None:
-        engine.step(puzzle.max_score)
-        for arm in engine.engine.main.bandit.arms:
-            arm.keys_seen, arm.keys_new = 99, 9
+    def step(engine: SearchLoop) -> None:
+        for _ in range(4):
+            engine.step(puzzle.max_score)
+            for arm in engine.construction.bandit.arms:
+                arm.keys_seen, arm.keys_new = 99, 9
 
-    whole, part = (make_engine("construct", puzzle, quick, 1, 1, 2) for _ in range(2))
-    for number in range(40):
-        step(whole)
-        step(part)
-        if number % 4 == 0:
-            state, part = part.state(), make_engine("construct", puzzle, quick, 2, 1, 2)
-            part.restore(state)
-    views = {arm.view for arm in whole.engine.main.bandit.arms}
-    assert len(whole.engine.main.bandit.views) == 8 and len(views) > 4, views
-    for name, value in whole.state().items():
-        if name != "main.constructor.cursor":
-            assert np.array_equal(value, part.state()[name]), name
-    assert whole.best == part.best and verify(puzzle, whole.best).valid
+    whole = interrupted(lambda seed: make_engine("construct", puzzle, quick, seed, 1, 2), 10, step)
+    views = {arm.view for arm in whole.construction.bandit.arms}
+    assert len(whole.construction.bandit.views) == 8 and len(views) > 4, views
+    assert verify(puzzle, whole.best).valid
     assert all(verify(puzzle, find.board).valid for find in whole.pop_boards())
     with pytest.raises(InputError, match="out of range"):
-        one_view = Orientation(whole.engine.puzzle, 0, (IDENTITY_VIEW,), (1, 2))
-        island_engine("construct", one_view, quick, 1, 1).restore(whole.state())
+        one_view = Orientation(whole.construction.orientation.puzzle, 0, (IDENTITY_VIEW,), (1, 2))
+        operators = make_operators(["fill", "construct"], Island(puzzle, one_view, quick, 1, 1, engine="auto"))
+        SearchLoop(puzzle, quick, operators, random_state(1)).restore(whole.state())
 
 
 def test_islands_with_other_turns_see_the_same_from_the_same_side():
@@ -209,26 +182,22 @@ def test_islands_with_other_turns_see_the_same_from_the_same_side():
     assert made[1:] == made[:1] * 3
 
 
-def test_a_puzzle_and_the_same_puzzle_turned_are_searched_alike():
+def test_the_cells_of_an_orientation_are_those_of_the_given_puzzle() -> None:
+    puzzle, solution = planted(1, 6, 4, 5)
+    orientation = Orientation.of_island(puzzle)
+    assert orientation.turns == 1 and sorted(orientation.cells.tolist()) == list(range(24))
+    seen = rotate_board(solution, 1).placements >> 2
+    assert (seen == (solution.placements >> 2)[orientation.cells]).all()
+    assert orientation.from_engine(rotate_board(solution, 1)) == solution
+
+
+@pytest.mark.parametrize("engine", ["construct", "beam"])
+def test_a_puzzle_and_the_same_puzzle_turned_are_searched_alike(engine):
     """What is turned is only the point of view: the boards of both are the same, turned."""
     wide = rotate_puzzle(load_puzzle("like-e2-12x20"), 1)
-    tall = rotate_puzzle(wide, best_quarter_turns(wide))
-    one, other = (make_engine("auto", puzzle, QUICK, 1, 0) for puzzle in (wide, tall))
-    for engine in (one, other):
+    turns = best_quarter_turns(wide)
+    one, other = (make_engine(engine, puzzle, QUICK, 1, 0) for puzzle in (wide, rotate_puzzle(wide, turns)))
+    for search in (one, other):
         for _ in range(3):
-            engine.step(wide.max_score)
-    assert one.best_score == other.best_score
-    assert isinstance(one, OrientedEngine) and one.engine.best == other.best
-
-
-def test_a_turned_engine_looks_for_the_wanted_score():
-    """A board of the wanted score is reported though better ones are known."""
-    puzzle, _ = planted(1, 6, 5, 5)
-    searched = make_engine("construct", puzzle, QUICK, 1, 0)
-    assert isinstance(searched, OrientedEngine)
-    for _ in range(12):
-        searched.step(puzzle.max_score, wanted=41)
-    first, *found = searched.pop_boards()
-    scores = [one.score for one in found]
-    assert first.origin == "fill" and min(scores) >= 41 and scores != sorted(scores)
-    assert all(verify(puzzle, one.board).score == one.score for one in found)
+            search.step(wide.max_score)
+    assert turns == 1 and rotate_board(one.best, turns) == other.best

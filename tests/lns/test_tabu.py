@@ -10,12 +10,14 @@ import pytest
 from instances import Board, Clue, verify
 from instances.formats import load_puzzle
 from lns.engines import make_engine
+from lns.loop.pool import Pool
 from lns.params import Params, from_dict
 from lns.rng import random_state
 from lns.tabu import kernel
-from lns.tabu.engine import TabuEngine
+from lns.tabu.operator import Tabu
 from lns.tabu.search import TabuSearch, random_board
 from tests.instances.small_puzzles import planted
+from tests.lns.loop_parts import pool_with
 
 CASES = [(4, 4, 3, 0), (6, 3, 2, 2), (1, 5, 2, 0), (2, 2, 3, 0), (5, 5, 4, 3)]
 
@@ -64,8 +66,6 @@ def test_each_step_takes_the_best_move_there_is():
 
 
 def _one_move_away(puzzle, board):
-    from instances import Board
-
     placed = board.placements
     for a in range(puzzle.cells):
         for turn in range(1, 4):
@@ -105,11 +105,11 @@ def test_patience_counts_moves_not_how_many_are_made_in_one_go(monkeypatch):
     monkeypatch.setattr(
         TabuSearch, "start", lambda self, board=None: (begun.append(self.steps_made), start(self, board))
     )
-    engine = TabuEngine(load_puzzle("like-e2-8x8"), from_dict({"tabu": {"patience": 3, "kicks": 2}}), 1, 0)
-    marks = {0}
+    engine = make_engine("tabu", load_puzzle("like-e2-8x8"), from_dict({"tabu": {"patience": 3, "kicks": 2}}), 1, 0)
+    (tabu,), marks = engine.operators, {0}
     while len(begun) < 5:
         engine.step(10**6)
-        marks.add(engine.idle_from)  # kicked, or improved
+        marks.add(tabu.idle_from)  # kicked, or improved
     assert len(kicked) >= 8 and {b - a for a, b in pairwise(sorted(marks))} == {3 * 64}
     for walk in begun[1:]:
         last = [mark for mark in kicked if mark < walk]
@@ -119,38 +119,40 @@ def test_patience_counts_moves_not_how_many_are_made_in_one_go(monkeypatch):
 def test_a_board_that_a_kick_finds_is_reported(monkeypatch):
     puzzle, solution = planted(1, 6, 6, 8)
     monkeypatch.setattr(TabuSearch, "kick", lambda self, swaps: self.start(solution))
-    engine = TabuEngine(puzzle, from_dict({"tabu": {"patience": 1}}), 1, 0)
-    while engine.tabu.best_score < puzzle.max_score:
+    engine = make_engine("tabu", puzzle, from_dict({"tabu": {"patience": 1}}), 1, 0)
+    while engine.best_score < puzzle.max_score:
         engine.step(10**6)
     assert engine.best_score == puzzle.max_score == engine.pop_boards()[-1].score
 
 
-def test_the_engine_resumes_bit_for_bit():
-    puzzle = load_puzzle("like-e2-8x8")
-    params = from_dict({"tabu": {"steps": 50, "patience": 2}})
-    whole = make_engine("tabu", puzzle, params, 3, 0)
-    first = make_engine("tabu", puzzle, params, 3, 0)
-    second = make_engine("tabu", puzzle, params, 77, 1)
-    for _ in range(50):
-        whole.step(10**6)
-    for _ in range(20):
-        first.step(10**6)
-    second.restore(first.state())
-    for _ in range(30):
-        second.step(10**6)
-    for name, value in whole.state().items():
-        assert np.array_equal(value, second.state()[name]), name
-
-
 def test_an_injected_board_becomes_the_start_of_the_next_tabu_walk():
     puzzle, solution = planted(7, 6, 6, 5)
-    engine = TabuEngine(puzzle, from_dict({"tabu": {"steps": 5, "patience": 1, "kicks": 20}}), 1, 0)
-    while engine.kicks <= 20:
+    placed = solution.placements.copy()
+    placed[[7, 21]] = placed[[21, 7]]
+    near = Board(placed, 6, 6)
+    engine = make_engine("tabu", puzzle, from_dict({"tabu": {"steps": 5, "patience": 1, "kicks": 20}}), 1, 0)
+    for _ in range(3):
         engine.step(puzzle.max_score)
     assert engine.statistics.boards == len(engine.pop_boards()) > 0
-    engine.inject_incumbent(solution, puzzle.max_score)
+    assert engine.best_score < verify(puzzle, near).score
+    engine.inject_incumbent(near, verify(puzzle, near).score)
+    assert engine.origin == "elsewhere"
     engine.step(puzzle.max_score)
-    assert engine.tabu.best_score == puzzle.max_score and engine.origin == "elsewhere"
+    assert engine.best == solution and engine.origin == "tabu", "one exchange away"
+
+
+def test_beside_the_construction_walks_begin_at_boards_of_the_pool_and_are_short(monkeypatch):
+    begun, kicked, start, kick = [], [], TabuSearch.start, TabuSearch.kick
+    monkeypatch.setattr(TabuSearch, "start", lambda self, board=None: (begun.append(board), start(self, board)))
+    monkeypatch.setattr(TabuSearch, "kick", lambda self, swaps: (kicked.append(len(begun)), kick(self, swaps)))
+    puzzle, rng = load_puzzle("like-e2-8x8"), np.random.default_rng(1)
+    tabu = Tabu(puzzle, from_dict({"tabu": {"patience": 1}}).tabu, 1, 0, from_pool=True)
+    assert tabu.free(Pool(puzzle, 3, 100), 1, rng) is None
+    pool = pool_with(puzzle, *(random_board(puzzle, np.random.default_rng(seed)) for seed in range(5)))
+    while len(begun) < 30:
+        tabu.repair(tabu.free(pool, 113, rng), 113, rng)
+    assert {member.board for member in pool.members} == set(begun)
+    assert 3 * 29 <= len(kicked) < 6 * 29, "three kicks in a row without a new best are enough"
 
 
 def test_a_board_of_clues_only_is_left_as_it_is():

@@ -1,4 +1,4 @@
-"""Tabu search, large neighbourhoods and region re-solves of puzzles without frame, without turns and with holes."""
+"""Engines, tabu search and region re-solves of puzzles without frame, without turns and with holes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,11 @@ from hypothesis import strategies as st
 from exact.region.resolve import resolve
 from instances import Board, Puzzle, verify
 from instances.generate import family
-from lns import rng
 from lns.assignment import fill, matched_edges
 from lns.engines import make_engine
-from lns.neighbourhoods.local import MOVES_OF_A_NODE, assign, exchange, perturb
 from lns.neighbourhoods.move import Move, score_of
 from lns.neighbourhoods.operators import register_operator, unregister_operator
-from lns.neighbourhoods.walked_board import walked_board
-from lns.node_equivalents import REGION_NODE, TABU_MOVE
+from lns.node_equivalents import TABU_MOVE
 from lns.params import Params
 from lns.tabu.search import TabuSearch, random_board
 from lns_support.errors import InputError
@@ -63,18 +60,6 @@ def test_a_partial_board_is_filled_by_the_rules(text: str) -> None:
     placements = planted.solution.placements.copy()
     placements[cells[0]] = -1
     assert verify(puzzle, fill(puzzle, Board(placements, puzzle.width, puzzle.height))).score == puzzle.max_score
-
-
-@pytest.mark.parametrize("text", TEXTS)
-@pytest.mark.parametrize("operator", [assign, exchange, perturb])
-def test_operators_keep_to_the_rules_and_say_the_true_score(text: str, operator: object) -> None:
-    puzzle, rng = family(text)(3).puzzle, np.random.default_rng(3)
-    board = random_board(puzzle, rng)
-    for _ in range(10):
-        move = operator(puzzle, board, rng, 20_000)  # type: ignore[operator]
-        found = verify(puzzle, move.board)
-        assert found.complete and found.score == move.score
-        board = move.board
 
 
 def best_refill(puzzle: Puzzle, board: Board, cells: list[int]) -> int:
@@ -151,11 +136,8 @@ def test_auto_has_only_the_built_in_operators_and_counts_its_walks() -> None:
         auto, lns = (make_engine(name, puzzle, Params(), 1, 0) for name in ("auto", "lns"))
     finally:
         unregister_operator("mine")
-    assert "mine" in lns.statistics.operators and "mine" not in auto.statistics.operators
-    auto.step(puzzle.max_score)
-    walked = walked_board(puzzle, rng.random_state(1, 0), Params().tabu)
-    assert auto.best is not None and walked[1] == auto.best_score and walked[2] > 0
-    assert auto.statistics.operators["tabu"] == walked[2] // MOVES_OF_A_NODE
+    while auto.statistics.moves == 0:
+        auto.step(puzzle.max_score)
     cost = auto.statistics.node_equivalents_by_part()["tabu"]
-    assert cost == pytest.approx(walked[2] * TABU_MOVE, abs=REGION_NODE)
-    assert auto.statistics.unit == "nodes"
+    assert cost == pytest.approx(auto.statistics.moves * TABU_MOVE, abs=1)
+    assert lns.names == (*auto.names, "mine")

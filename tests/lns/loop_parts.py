@@ -1,0 +1,77 @@
+"""Parts that the tests of the loop share: boards with a little damage, and engines that are interrupted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from instances.board import Board
+from instances.puzzle import Puzzle
+from lns.construct.beam_engine import BeamEngine
+from lns.engine import verified_board
+from lns.loop.pool import Pool
+from lns.loop.search_loop import SearchLoop
+from lns.params import from_dict
+from lns.rng import random_state
+from tests.instances.small_puzzles import planted
+
+
+def damaged(seed: int, width: int = 6, height: int = 6, *, swaps: int = 1, colours: int = 7) -> tuple[Puzzle, Board]:
+    """A planted puzzle, and its solution with so many pairs of inner pieces exchanged."""
+    puzzle, solution = planted(seed, width, height, colours)
+    return puzzle, exchanged(puzzle, solution, np.random.default_rng(seed), swaps)
+
+
+def exchanged(puzzle: Puzzle, board: Board, rng: np.random.Generator, swaps: int = 1) -> Board:
+    """A copy of a board with some pairs of inner pieces exchanged; no match is looked for."""
+    placed, (width, height) = board.placements.copy(), (puzzle.width, puzzle.height)
+    inner = [row * width + column for row in range(1, height - 1) for column in range(1, width - 1)]
+    for _ in range(swaps):
+        one, other = rng.choice(inner, 2, replace=False)
+        placed[[one, other]] = placed[[other, one]]
+    return Board(placed, width, height)
+
+
+def good_board(puzzle: Puzzle) -> Board:
+    """A beam's: damaged in a few places only."""
+    beam = BeamEngine(puzzle, from_dict({"beam": {"width": 100}}), random_state(1))
+    beam.complete()
+    assert beam.best is not None
+    return beam.best
+
+
+def pool_with(puzzle: Puzzle, *boards: Board) -> Pool:
+    pool = Pool(puzzle, 64, 10**9)
+    for board in boards:
+        pool.offer(verified_board(puzzle, board, "start"), 0, order=np.arange(puzzle.cells, dtype=np.int32))
+    return pool
+
+
+def steps(search: SearchLoop, count: int, *, wanted: int = 0) -> SearchLoop:
+    for _ in range(count):
+        search.step(search.puzzle.max_score, wanted=wanted)
+    return search
+
+
+def assert_same_state(one: SearchLoop, other: SearchLoop) -> None:
+    state = other.state()
+    for name, value in one.state().items():
+        if not name.endswith("constructor.cursor"):  # beyond the depth that was reached nothing is read
+            assert np.array_equal(value, state[name]), name
+    assert one.best == other.best and one.statistics == other.statistics
+
+
+def interrupted(make: Callable[[int], SearchLoop], times: int, go_on: Callable[[SearchLoop], object]) -> SearchLoop:
+    """An engine that was asked to go on so many times, and is the same as one that was saved each time before.
+
+    ``make`` makes one from a seed.
+    """
+    whole, part = make(1), make(1)
+    for number in range(times):
+        state, part = part.state(), make(2 + number)
+        part.restore({name: value.copy() for name, value in state.items()})
+        go_on(whole)
+        go_on(part)
+        assert_same_state(whole, part)
+    return whole

@@ -1,0 +1,163 @@
+"""The pool: bounded, the best first; boards and questions are known again; its state is all of it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from instances.board import Board
+from instances.puzzle import Puzzle
+from lns.engine import FoundBoard, verified_board
+from lns.loop.pool import FAMILY_SHARE, Pool
+from lns.tabu.search import random_board
+from lns_support.errors import InputError
+from tests.instances.small_puzzles import planted
+
+PUZZLE: Puzzle = planted(8, 4, 4, 5)[0]
+OPERATORS = ("a", "b")
+ORDER = np.arange(16, dtype=np.int32)
+
+
+def board(seed: int) -> Board:
+    return random_board(PUZZLE, np.random.default_rng(seed))
+
+
+def pool_of(*scores: int, size: int = 64, patience: int = 100) -> Pool:
+    """A pool to which one board of each score was offered."""
+    pool = Pool(PUZZLE, size, patience)
+    for seed, score in enumerate(scores):
+        assert pool.offer(FoundBoard(board(seed), score, "a"), 0) is None
+    return pool
+
+
+def test_the_pool_is_bounded_the_best_first_and_the_latest_of_equal_ones() -> None:
+    pool = pool_of(20, 22, 21, 22, size=3)
+    assert [member.score for member in pool.members] == [22, 22, 21]
+    assert [member.board for member in pool.members[:2]] == [board(3), board(1)]
+    pool.offer(FoundBoard(board(9), 19, "a"), 0)
+    assert [member.score for member in pool.members] == [22, 22, 19], "a new board has a place, the worst other has not"
+    pool.keep(19, 21)
+    assert [member.score for member in pool.members] == [19]
+
+
+def test_a_better_board_takes_the_place_of_the_one_it_was_made_from() -> None:
+    pool = pool_of(15, 20)
+    parent = pool.members[1]
+    pool.offer(FoundBoard(board(5), 16, "b"), 1, order=ORDER, parent=parent)
+    assert [member.score for member in pool.members] == [20, 16]
+    assert pool.members[1].family == parent.family, "a line stays in its family"
+
+
+def test_a_board_is_known_when_it_is_found_again() -> None:
+    pool = pool_of(15, 18)
+    parent = pool.members[0]
+    assert pool.offer(FoundBoard(board(0), 15, "b"), 1, parent=parent) == 0
+    assert [member.score for member in pool.members] == [15], "the line that led to it ends there"
+    assert pool.boards_by_score[15] == 1, "and it is no new board"
+    pool.give_to(board(0), 1)
+    assert pool.offer(FoundBoard(board(0), 15, "a"), 0) == 1
+
+
+def test_boards_that_begin_alike_are_a_family() -> None:
+    alike = int(FAMILY_SHARE * 16)
+    first, other = board(1), board(1).placements.copy()
+    other[[alike, alike + 1]] = other[[alike + 1, alike]]
+    families = []
+    for placements, order in [(first.placements, ORDER), (other, ORDER), (other, ORDER[::-1].copy()), (other, None)]:
+        pool = Pool(PUZZLE, 64, 100)
+        pool.offer(FoundBoard(Board(placements, 4, 4), 10, "a"), 0, order=order)
+        families.append(pool.members[0].family)
+    assert families[0] == families[1] and len(set(families)) == 3
+
+
+def test_a_question_is_asked_once() -> None:
+    """Whatever lies on the cells: what is around them is the same."""
+    pool = pool_of(15, 16)
+    one, other = pool.members
+    assert pool.is_new_question(one, (5, 6), 17) and not pool.is_new_question(one, (5, 6), 17)
+    assert pool.is_new_question(one, (5, 6), 18) and pool.is_new_question(one, (5, 7), 17)
+    assert pool.is_new_question(other, (5, 6), 17)
+    placed = one.board.placements.copy()
+    placed[[5, 6]] = placed[[6, 5]]
+    pool.move(one, FoundBoard(Board(placed, 4, 4), one.score, "a"), 0)
+    assert not pool.is_new_question(one, (5, 6), 17)
+
+
+def test_a_price_is_what_a_board_at_least_as_good_has_cost() -> None:
+    pool = pool_of(15, 18, 18, 19)
+    pool.spent = 600.0
+    assert [pool.price(score) for score in (15, 16, 19, 20)] == [150.0, 200.0, 600.0, 600.0]
+
+
+def test_members_that_have_cost_their_patience_come_last_until_they_have_rested() -> None:
+    pool = pool_of(20, 19, 18, patience=100)
+    best, middle, last = pool.ranked()
+    best.idle = 150
+    assert pool.ranked() == [middle, last, best] and not pool.is_tired
+    middle.idle = last.idle = 100
+    assert pool.is_tired
+    rested = []
+    for seed in range(300):
+        best.idle = middle.idle = last.idle = 150
+        pool.rest(np.random.default_rng(seed))
+        assert sorted(member.idle for member in pool.members) == [0, 150, 150]
+        rested.append(pool.ranked()[0])
+    counts = [rested.count(member) for member in (best, middle, last)]
+    assert all(more > fewer > 0 for more, fewer in pairwise(counts)), "better boards more often"
+    assert Pool(PUZZLE, 3, 100).is_tired
+
+
+@pytest.mark.parametrize(("slack", "scores"), [(0, [20, 20, 20]), (2, [19, 18, 18])])
+def test_a_line_moves_to_boards_hardly_worse_than_its_best(slack: int, scores: list[int]) -> None:
+    pool = pool_of(20)
+    member = pool.members[0]
+    for seed, (offered, score) in enumerate(zip([19, 18, 17], scores, strict=True), start=20):
+        member.done = {"a": 3}
+        pool.move(member, FoundBoard(board(seed), offered, "a"), slack)
+        assert member.score == score and (member.done == {}) == (member.board == board(seed))
+
+
+def real_pool() -> Pool:
+    """Boards with the scores that they have, one with an order, some regions done and some questions asked."""
+    pool = Pool(PUZZLE, 64, 100)
+    for seed in range(4):
+        pool.offer(verified_board(PUZZLE, board(seed), "a"), seed % 2, order=ORDER if seed == 1 else None)
+    pool.spent = 77.5
+    first = pool.ranked()[0]
+    first.idle, first.done = 250, {"b": 4}
+    pool.is_new_question(first, (1, 2), 9)
+    return pool
+
+
+def test_a_pool_continues_from_its_state() -> None:
+    pool, again = real_pool(), Pool(PUZZLE, 64, 100)
+    again.restore(pool.state(OPERATORS), OPERATORS)
+    for name, value in pool.state(OPERATORS).items():
+        assert np.array_equal(value, again.state(OPERATORS)[name]), name
+    assert [member.board for member in again.ranked()] == [member.board for member in pool.ranked()]
+    assert [member.family for member in again.members] == [member.family for member in pool.members]
+    assert not again.is_new_question(next(m for m in again.members if m.idle), (1, 2), 9)
+    assert again.offer(verified_board(PUZZLE, board(1), "a"), 0) == 1
+    assert again.price(0) == pool.price(0)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("boards", np.zeros((4, 16), dtype=np.int32)),
+        ("boards", np.zeros((3, 16), dtype=np.int32)),
+        ("orders", np.zeros((4, 16), dtype=np.int32)),
+        ("lines", np.full((4, 3), -1)),
+        ("done", np.full((4, 2), -1)),
+        ("boards_by_score", np.full(25, np.nan)),
+        ("spent", np.array([np.inf])),
+        ("known", np.array([[5, 2]])),
+    ],
+)
+def test_a_damaged_state_is_refused(name: str, value: np.ndarray) -> None:
+    with pytest.raises(InputError):
+        Pool(PUZZLE, 64, 100).restore({**real_pool().state(OPERATORS), name: value}, OPERATORS)
+    with pytest.raises(InputError, match="4 boards in the pool; expected at most 3"):
+        Pool(PUZZLE, 3, 100).restore(real_pool().state(OPERATORS), OPERATORS)
