@@ -50,7 +50,6 @@ def warm_up(engine: str, turn: int = 0) -> None:
     turn : int
         Two processes with turns one apart begin at different ends, so that both compile in a first run.
     """
-    engine = "lns" if engine == "polish" else engine  # which has the same operators, and makes a first board
     if engine in _warm:
         return
     puzzle = load_puzzle(PUZZLE)

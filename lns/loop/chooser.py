@@ -16,9 +16,10 @@ from lns.engine import State, saved_record
 from lns.loop.operator import Operator
 
 MEMORY = 8.0  # prices after which a record counts half
-PRIOR_PRICES = 0.25  # an operator is worth what all are worth, until it has paid so many prices
+PRIOR_PRICES = 0.5  # an operator is worth what all are worth, until it has paid so many prices
 PRIOR_ALL, PRIOR_ALL_PRICES = 0.1, 0.5  # boards, and for what price: all operators together, before the first call
-MIN_COST = 1_000_000.0  # node equivalents that a call of an operator is taken to cost before the first one
+DOUBT = {False: 1.0, True: 0.5}  # standard deviations, for operators that leave proofs or do not
+MIN_COST = 100_000.0  # node equivalents that a call of an operator is taken to cost before the first one
 
 
 class Chooser:
@@ -43,7 +44,7 @@ class Chooser:
 
     def __init__(self, operators: Sequence[Operator], floor: float) -> None:
         self.floor = floor
-        self._proves = np.array([operator.proves for operator in operators])
+        self._doubt = np.array([DOUBT[operator.proves] for operator in operators])
         count = len(operators)
         self.gained, self.paid, self.cost, self.calls, self.new, self.later = np.zeros((6, count))
         self.on = np.ones(count, dtype=bool)
@@ -51,18 +52,19 @@ class Chooser:
     def values(self, main: int | None) -> npt.NDArray[np.float64]:
         """Value of each operator, float64 (operators,); 1 for ``main``.
 
-        One that leaves proofs has the benefit of the doubt: its standard deviation is added.
+        A part of the standard deviation is taken off the boards gained, as a gain may be luck; less for an operator
+        that leaves proofs.
         """
         others = np.arange(len(self.gained)) != (-1 if main is None else main)
         rate = (self.gained[others].sum() + PRIOR_ALL) / (self.paid[others].sum() + PRIOR_ALL_PRICES)
-        gained = self.gained + PRIOR_PRICES * rate + np.where(self._proves, np.sqrt(self.gained), 0.0)
+        gained = self.gained - self._doubt * np.sqrt(self.gained) + PRIOR_PRICES * rate
         return np.where(others, gained / (self.paid + PRIOR_PRICES), 1.0)
 
     def order(self, rng: np.random.Generator, main: int | None) -> list[int]:
         """The operators in the order in which they are asked for something to do.
 
-        First those that will have cost less than their floor after one call more; then a random order in which the first one has the share of
-        the time that its value has of all values.
+        First those that will have cost less than their floor after one call more; then a random order in which the
+        first one has the share of the time that its value has of all values.
 
         Parameters
         ----------

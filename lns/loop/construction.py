@@ -197,7 +197,7 @@ class Fill:
         return Statistics()
 
     def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
-        return None if self.calls else WHOLE_BOARD  # it makes one board only
+        return None if self.calls or pool.members else WHOLE_BOARD  # it makes the first board only
 
     def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
         self.calls += 1

@@ -40,7 +40,7 @@ class RegionOperator:
     neighbourhood : callable
         Lists the regions of a member.
     nodes : int
-        Most placements in fixed orders of one region; ColorPairs gets as many as cost the same.
+        Most placements in fixed orders of one region, fewer early in a run; ColorPairs gets as many as cost the same.
     moves : bool
         Whether a refill as good as the board may take its place, so that the next regions see another board.
     """
@@ -57,7 +57,7 @@ class RegionOperator:
             for cells in self._regions_of(member):
                 member.done[self.name] = member.done.get(self.name, 0) + 1
                 if pool.is_new_question(member, cells, member.score + 1):
-                    return Freed(member, cells)
+                    return Freed(member, cells, pool.budget(self.nodes))
             member.done[self.name] = ALL_DONE
         return None
 
@@ -76,7 +76,7 @@ class RegionOperator:
         order = self._next_order()
         cost, improved = 0.0, False
         while True:
-            result = self._resolve(board, freed.cells, score + 1, order)
+            result = self._resolve(board, freed, score + 1, order)
             cost += node_equivalents.region(result.nodes, order)
             if result.score <= score:
                 break
@@ -93,9 +93,9 @@ class RegionOperator:
             cost += more
         return Repaired([], cost, moved, proven=decided)
 
-    def _resolve(self, board: Board, cells: tuple[int, ...], target: int, order: str) -> RegionResult:
-        nodes = node_equivalents.region_nodes(self.nodes, order)
-        return resolve(self.puzzle, board, cells, target=target, nodes=nodes, options=RegionOptions(order=order))
+    def _resolve(self, board: Board, freed: Freed, target: int, order: str) -> RegionResult:
+        nodes = node_equivalents.region_nodes(freed.nodes or self.nodes, order)
+        return resolve(self.puzzle, board, freed.cells, target=target, nodes=nodes, options=RegionOptions(order=order))
 
     def _as_good(self, freed: Freed, origin: str) -> tuple[Found | None, float]:
         """The first refill that the search finds with the score of the board, if it is another one; and its cost."""
@@ -103,7 +103,7 @@ class RegionOperator:
         board, score = freed.member.board, freed.member.score
         placed = board.placements.copy()
         placed[list(freed.cells)] = EMPTY
-        result = self._resolve(Board(placed, board.width, board.height), freed.cells, score, "static")
+        result = self._resolve(Board(placed, board.width, board.height), freed, score, "static")
         is_other = result.score >= score and result.board.placed == board.placed and result.board != board
         found = Found(result.board, origin, freed.member.order) if is_other else None
         return found, node_equivalents.region(result.nodes)

@@ -91,8 +91,6 @@ class Loop(BaseEngine):
         makers = [number for number, operator in enumerate(self.operators) if operator.makes_boards]
         construction = self.construction
         if self.best is None:
-            if not makers:
-                raise InputError("no operator makes a first board; expected a board to start from")
             return makers
         if self.starts_from_board:
             return [number for number in self.chooser.order(rng, None) if self.operators[number].proves]

@@ -18,6 +18,7 @@ class Freed(NamedTuple):
 
     member: Member | None  # None: all cells of no board, the whole board is made anew
     cells: tuple[int, ...] = ()
+    nodes: int = 0  # most placements in fixed orders of the repair, if its work is counted in these
 
 
 WHOLE_BOARD = Freed(None)

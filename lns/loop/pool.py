@@ -23,11 +23,13 @@ from lns.engine import (
     saved_placements,
     saved_record,
 )
+from lns.node_equivalents import REGION_NODE
 from lns_support.errors import InputError
 
 REMEMBERED = 1 << 14  # questions that are not asked again, since another board had the same pieces around the cells
 KNOWN = 1 << 14  # boards that are recognised when they are found again
 ELSEWHERE = -1  # instead of the number of an operator, for a board that was given
+LEAST_NODES, BUDGET_SHARE = 10_000, 0.005  # budget of a region early in a run
 FAMILY_SHARE = 0.6  # of the cells of the construction order, from the first on
 
 
@@ -179,6 +181,10 @@ class Pool:
         ranks = np.arange(len(self.members), 0, -1.0)
         if len(ranks):
             self.members[int(rng.choice(len(ranks), p=ranks / ranks.sum()))].idle = 0
+
+    def budget(self, most: int) -> int:
+        """Placements that the repair of a region may take: ``most``, but only a small share of what was spent."""
+        return min(most, max(LEAST_NODES, int(BUDGET_SHARE * self.spent / REGION_NODE)))
 
     def price(self, score: int) -> float:
         """Node equivalents that a board of ``score`` has cost on average; all that were spent if there was none."""

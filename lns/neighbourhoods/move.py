@@ -93,12 +93,13 @@ class MoveOperator:
 
     def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
         members = pool.ranked() if wanted <= self.puzzle.max_score else []
-        return Freed(members[0]) if members else None
+        return Freed(members[0], nodes=pool.budget(self.nodes)) if members else None
 
     def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
         assert freed.member is not None
         board, score = freed.member.board, freed.member.score
-        move = self.function(self.puzzle, board, rng, self.nodes)
+        nodes = freed.nodes or self.nodes
+        move = self.function(self.puzzle, board, rng, nodes)
         self._check(move)
         self.nodes_spent += int(move.nodes)
         cost = int(move.nodes) * node_equivalents.REGION_NODE

@@ -148,7 +148,7 @@ def operators_of(engine: str, puzzle: Puzzle, params: Params, names: Sequence[st
         chosen = [name for name in chosen if getattr(sizes, _SWITCHES.get(name, ""), 1)]
         proofs = ("certificate",) if sizes.certificate else ()
         if engine == "polish":
-            return (*proofs, *chosen)
+            return ("fill", *proofs, *chosen)
         if engine == "lns" or puzzle.rules:
             return (*makers, *proofs, *chosen)
         last = [f"last-{sizes.last + i * sizes.last_step}" for i in range(sizes.last_sizes)]

@@ -43,6 +43,7 @@ def good_board(puzzle: Puzzle) -> Board:
 
 def pool_with(puzzle: Puzzle, *boards: Board) -> Pool:
     pool = Pool(puzzle, 64, 10**9)
+    pool.spent = 1e12  # late in a run: all nodes may be used
     for board in boards:
         pool.offer(verified_board(puzzle, board, "start"), 0, order=np.arange(puzzle.cells, dtype=np.int32))
     return pool

@@ -99,7 +99,7 @@ def test_regions_hold_damage_lie_on_the_board_and_do_not_repeat(name: str) -> No
     found = 0
     for puzzle, board in [*boards, (large, good_board(large))]:
         pairs = set(map(tuple, mismatched_pairs(puzzle, board).tolist()))
-        regions = REGIONS[name](puzzle, Member(board, 0))
+        regions = list(REGIONS[name](puzzle, Member(board, 0)))
         assert len(set(regions)) == len(regions)
         for cells in regions:
             inside = set(cells)
@@ -113,7 +113,7 @@ def test_regions_hold_damage_lie_on_the_board_and_do_not_repeat(name: str) -> No
 @pytest.mark.parametrize("name", REGIONS)
 def test_a_board_without_mismatches_has_no_regions(name: str) -> None:
     puzzle, solution = planted(9, 9, 9, 7)
-    assert REGIONS[name](puzzle, Member(solution, puzzle.max_score)) == []
+    assert list(REGIONS[name](puzzle, Member(solution, puzzle.max_score))) == []
 
 
 @pytest.mark.parametrize("name", ["block", "block-32", "block-48", "comb"])
@@ -121,7 +121,7 @@ def test_the_window_with_the_most_damage_comes_first(name: str) -> None:
     puzzle = load_puzzle("like-e2-16x16")
     board = good_board(puzzle)
     pairs = mismatched_pairs(puzzle, board)
-    regions = REGIONS[name](puzzle, Member(board, 0))
+    regions = list(REGIONS[name](puzzle, Member(board, 0)))
     damage = [int(np.isin(pairs, cells).any(axis=1).sum()) for cells in regions]
     assert damage == sorted(damage, reverse=True) and damage[0] > damage[-1] > 0
 
@@ -130,7 +130,7 @@ def test_blocks_of_all_sizes_are_freed() -> None:
     puzzle, board = damaged(9, 8, 8)
     shapes: set[tuple[int, int]] = set()
     for name, least, most in [("block", 9, 20), ("block-32", 21, 32), ("block-48", 33, 48)]:
-        regions = REGIONS[name](puzzle, Member(board, 0))
+        regions = list(REGIONS[name](puzzle, Member(board, 0)))
         found = {(len({cell // 8 for cell in cells}), len({cell % 8 for cell in cells})) for cells in regions}
         assert all(least <= height * width <= most for height, width in found)
         shapes |= found
@@ -156,8 +156,8 @@ def test_bands_are_whole_lines_the_thin_ones_first_and_damage_is_freed_whole() -
 def test_the_last_cells_are_those_that_the_construction_filled_last() -> None:
     puzzle, board = damaged(9)
     order = np.random.default_rng(1).permutation(36).astype(np.int32)
-    assert ALL.last(puzzle, Member(board, 0, order), size=7) == [tuple(order[-7:].tolist())]
-    assert ALL.last(puzzle, Member(board, 0), size=7) == []
+    assert list(ALL.last(puzzle, Member(board, 0, order), size=7)) == [tuple(order[-7:].tolist())]
+    assert list(ALL.last(puzzle, Member(board, 0), size=7)) == []
     operator = operator_for("last-9", puzzle, 1000)
     freed = operator.free(pool_with(puzzle, board), 1, np.random.default_rng(1))
     assert freed is not None and freed.cells == tuple(range(27, 36))
