@@ -78,5 +78,5 @@ class Operator(Protocol):
 class Neighbourhood(Protocol):
     """The regions of a board that are worth freeing, the most promising first."""
 
-    def __call__(self, puzzle: Puzzle, member: Member) -> Iterator[tuple[int, ...]]:
+    def __call__(self, puzzle: Puzzle, member: Member, /) -> Iterator[tuple[int, ...]]:
         """Cells of each region."""

@@ -6,7 +6,8 @@ found more often where the region has more of the damage, so such regions come f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
 from itertools import combinations, product
 
 import numpy as np
@@ -28,6 +29,23 @@ DONORS = (4, 8, 12)  # cells elsewhere
 NEAREST = range(2, 7)  # mismatches of a cluster
 SHORTEST_SIDE, LONGEST_SIDE = 3, 12  # of a block
 HALO = 1  # cells around a cluster
+
+
+_Listing = Callable[["Regions", Puzzle, Member], Iterator[Cells]]
+
+
+def _once(listing: _Listing) -> _Listing:
+    """The same regions, each only where it comes first."""
+
+    @wraps(listing)
+    def listed(regions: Regions, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
+        seen: set[Cells] = set()
+        for cells in listing(regions, puzzle, member):
+            if cells not in seen:
+                seen.add(cells)
+                yield cells
+
+    return listed
 
 
 class Regions:
@@ -61,6 +79,7 @@ class Regions:
         """Short neighbouring columns, or rows, like those that the comb order fills one by one."""
         return windows(puzzle, member.board, [shape for shape in (COMB, COMB[::-1]) if COMB[0] * COMB[1] <= self.most])
 
+    @_once
     def bands(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
         """Whole rows or columns, thin bands first."""
         for lines in range(1, self.lines + 1):
@@ -68,6 +87,7 @@ class Regions:
             fitting = [(height, width) for height, width in shapes if height * width <= self.most]
             yield from windows(puzzle, member.board, fitting)
 
+    @_once
     def damage(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
         """The fewest whole rows, and the fewest whole columns, that hold all mismatches."""
         pairs = mismatched_pairs(puzzle, member.board)
@@ -102,6 +122,7 @@ class Regions:
             if (bottom - top + 1) * (right - left + 1) <= self.most:
                 yield tuple(window(puzzle, bottom - top + 1, right - left + 1, top, left))
 
+    @_once
     def paths(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
         """The cells on a path with one corner between two mismatches, and cells next to it if there is room."""
         starts = mismatched_pairs(puzzle, member.board)[:, 0]
@@ -115,6 +136,7 @@ class Regions:
                 if self.least <= len(cells) <= self.most:
                     yield cells
 
+    @_once
     def donors(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
         """A small block with a mismatch, and cells elsewhere whose pieces show most of the colours that it misses."""
         shown, pairs = member.board.colours(puzzle), mismatched_pairs(puzzle, member.board)

@@ -130,7 +130,7 @@ def test_construction_says_why_it_takes_no_such_puzzle(name: str) -> None:
 
 def test_auto_has_only_the_built_in_operators_and_counts_its_walks() -> None:
     """So a run can be continued where other packages are installed."""
-    puzzle = family(TEXTS[0])(5).puzzle
+    puzzle = family("tetravex:9x9:9")(5).puzzle
     register_operator("mine", lambda puzzle, board, rng, nodes: Move(board, score_of(puzzle, board), 1))
     try:
         auto, lns = (make_engine(name, puzzle, Params(), 1, 0) for name in ("auto", "lns"))
