@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lns.construct.candidates import FloatArray
 from lns.construct.constructor import SURPLUS_BINS
-from lns.construct.packed_candidate import FloatArray
 from lns.construct.quota_arm import QuotaArm
 
 RATE_PER_HALF_EDGE = 1.6  # prior factor on the rate for each favoured half-edge more

@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from instances.puzzle import DOWN, RIGHT, IntArray, Puzzle
 from lns.construct.beam_kernel import BeamHistory, BeamPlan, LayerWorkspace, Paths, extend_layer
-from lns.construct.candidate_tables import build_tables
-from lns.construct.packed_candidate import MAX_FAVOURED
+from lns.construct.candidates import MAX_FAVOURED, build_tables
 from lns.construct.population import new_population
 from lns.params import BeamParams
 from lns.rng import RandomState, generator

@@ -10,7 +10,7 @@ from instances.puzzle import IntArray, Puzzle
 from lns.assignment import fill
 from lns.construct.beam import BeamSearch
 from lns.construct.beam_kernel import Paths, search_tails
-from lns.construct.candidate_tables import check_colours, is_unclued_piece
+from lns.construct.candidates import check_colours, is_unclued_piece
 from lns.construct.order import padded_positions
 from lns.construct.schedule import favoured_colours
 from lns.construct.schedule_search import beam_tail_cut, cell_order

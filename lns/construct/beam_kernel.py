@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.puzzle import DOWN, LEFT, RIGHT, UP
-from lns.construct.candidate_tables import CandidateTables
-from lns.construct.packed_candidate import (
+from lns.construct.candidates import (
     BREAK_COST,
     GAIN_SHIFT,
     LIST_END_GAIN,
     MAX_FAVOURED,
     PIECE_MASK,
+    CandidateTables,
     oriented_piece,
 )
 from lns.construct.population import Population, append_child, is_used

@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray, Puzzle
+from lns.construct.candidates import Bitsets, Int64Array
 from lns.construct.order import padded_positions
-from lns.construct.packed_candidate import Bitsets, Int64Array
 from lns_support.bits import lowest_bit
 from lns_support.jit import flat_kernel, inline_flat_kernel
 

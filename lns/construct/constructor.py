@@ -11,12 +11,8 @@ from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.symmetry import board_from_view, puzzle_in_view
 from lns import node_equivalents
-from lns.construct import candidate_tables, endgame, kernel
-from lns.construct.endgame import EXHAUSTED, REACHED
-from lns.construct.endgame_plan import plan_endgame
-from lns.construct.kernel import ConstructorPlan, ConstructorState, PrefixPlan, PrefixState, plan_depths
-from lns.construct.order import padded_positions
-from lns.construct.packed_candidate import (
+from lns.construct import candidates, endgame, kernel
+from lns.construct.candidates import (
     BREAK_COST,
     DOWN_MASK,
     DOWN_SHIFT,
@@ -27,6 +23,10 @@ from lns.construct.packed_candidate import (
     RIGHT_MASK,
     RIGHT_SHIFT,
 )
+from lns.construct.endgame import EXHAUSTED, REACHED
+from lns.construct.endgame_plan import plan_endgame
+from lns.construct.kernel import ConstructorPlan, ConstructorState, PrefixPlan, PrefixState, plan_depths
+from lns.construct.order import padded_positions
 from lns.construct.schedule import BreakSchedule, quota_end
 from lns.construct.tail import plan_tail
 from lns.engine import State, saved_counters
@@ -103,7 +103,7 @@ class Constructor:
     ) -> None:
         if len(schedule.unlock) >= MAX_BREAKS:
             raise InputError(f"break schedule: {len(schedule.unlock)} breaks; expected fewer than {MAX_BREAKS}")
-        candidate_tables.check_colours(puzzle)
+        candidates.check_colours(puzzle)
         self.puzzle = puzzle
         self.params = params
         self.random = random
@@ -164,16 +164,14 @@ class Constructor:
         schedule = self.schedule
         puzzle = self.puzzle_in_view = puzzle_in_view(self.puzzle, schedule.view)
         start, cut = schedule.endgame_depth, schedule.cut
-        tables = candidate_tables.build_tables(
-            puzzle, schedule.order, schedule.may_break, schedule.favoured, random, cut
-        )
+        tables = candidates.build_tables(puzzle, schedule.order, schedule.may_break, schedule.favoured, random, cut)
         prefix_plan = PrefixPlan(
             tables=tables,
             depths=plan_depths(
                 self._position,
                 schedule.least_gain,
                 tables.base,
-                candidate_tables.rim_look_ahead(puzzle, schedule.order, tables.base, cut),
+                candidates.rim_look_ahead(puzzle, schedule.order, tables.base, cut),
             ),
             heads=tables.candidates[tables.list_start],
             padded_width=puzzle.width + 1,

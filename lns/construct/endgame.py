@@ -24,6 +24,17 @@ from lns.construct.border_completion import (
     set_anchor_colour,
     toggle_border_piece,
 )
+from lns.construct.candidates import (
+    BREAK_COST,
+    DOWN_MASK,
+    DOWN_SHIFT,
+    MAX_BREAKS,
+    PIECE_MASK,
+    RIGHT_MASK,
+    RIGHT_SHIFT,
+    Bitsets,
+    Int64Array,
+)
 from lns.construct.endgame_plan import (
     ALLOWED_BREAKS,
     BREAKS,
@@ -51,17 +62,6 @@ from lns.construct.endgame_plan import (
     UP_SOURCE,
     EndgamePlan,
     EndgameState,
-)
-from lns.construct.packed_candidate import (
-    BREAK_COST,
-    DOWN_MASK,
-    DOWN_SHIFT,
-    MAX_BREAKS,
-    PIECE_MASK,
-    RIGHT_MASK,
-    RIGHT_SHIFT,
-    Bitsets,
-    Int64Array,
 )
 from lns_support.bits import lowest_bit, popcount
 from lns_support.jit import flat_kernel, inline_flat_kernel

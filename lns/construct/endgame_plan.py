@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray, Puzzle
-from lns.construct import candidate_tables
+from lns.construct import candidates
 from lns.construct.border_completion import ClosingPlan, ClosingState, plan_closing
-from lns.construct.candidate_tables import CellClass
+from lns.construct.candidates import Bitsets, CellClass, Int64Array, pack_candidates
 from lns.construct.order import padded_positions
-from lns.construct.packed_candidate import Bitsets, Int64Array, pack_candidates
 
 MAX_ENDGAME_PIECES = 64  # free pieces at the start of the endgame: each is one bit of a set
 SETS_PER_CLASS = 8  # in ``class_sets``: a set for each rotation, of pieces that match the clues beside, then of others
@@ -119,7 +118,7 @@ def plan_endgame(
     cells = order[start:cut].tolist()
     levels, width = len(cells), puzzle.width
     level_of = {cell: level for level, cell in enumerate(cells)}
-    clues = candidate_tables.clues_before(puzzle, order, cut)
+    clues = candidates.clues_before(puzzle, order, cut)
     padded_colours = padded_colour_count(puzzle.colours + 1)
     class_numbers: dict[CellClass, int] = {}
     rows = np.zeros((levels + 1, int(ROW_WORDS)), dtype=np.uint64)
@@ -127,7 +126,7 @@ def plan_endgame(
     position = padded_positions(order[start:cut], width)
     beside_clue: list[bool] = []
     for level, cell in enumerate(cells):
-        cell_class = candidate_tables.cell_class_of(puzzle, cell, True, clues)
+        cell_class = candidates.cell_class_of(puzzle, cell, True, clues)
         number = class_numbers.setdefault(cell_class, len(class_numbers))
         rows[level, CLASS_BASE], rows[level, PAIR_BASE] = SETS_PER_CLASS * number, number * padded_colours**2
         rim_sides = puzzle.rim_sides(cell)
@@ -160,7 +159,7 @@ def plan_endgame(
         outside=outside,
         position=position,
         side_offsets=4 * puzzle.oriented.astype(np.int64),
-        packed=pack_candidates(puzzle.oriented, oriented, np.zeros_like(oriented), colour_count),
+        packed=pack_candidates(puzzle, oriented, np.zeros_like(oriented)),
         first_set=np.cumsum([0] + [len(indexes) for indexes in set_indexes]),
         set_indexes=np.array([index for indexes in set_indexes for index in indexes], dtype=np.int64),
         piece_order=chance.permutation(puzzle.cells),
@@ -195,10 +194,10 @@ def plan_endgame(
 
 def _set_indexes(puzzle: Puzzle, class_numbers: dict[CellClass, int]) -> list[list[int]]:
     """By oriented piece, the indexes of the sets in `EndgameState.class_sets` that it belongs to."""
-    unclued = candidate_tables.is_unclued_piece(puzzle)
+    unclued = candidates.is_unclued_piece(puzzle)
     indexes: list[list[int]] = [[] for _ in range(4 * puzzle.cells)]
     for cell_class, number in class_numbers.items():
-        fitting, breaks = candidate_tables.fitting_pieces(puzzle, cell_class, unclued)
+        fitting, breaks = candidates.fitting_pieces(puzzle, cell_class, unclued)
         for oriented, has_break in zip(fitting.tolist(), breaks.tolist(), strict=True):
             indexes[oriented].append(SETS_PER_CLASS * number + 4 * has_break + oriented % 4)
     return indexes
@@ -224,7 +223,7 @@ def _write_later_neighbours(
                 continue
             sources = [int(rows[later, column] // ROW_WORDS) for column in (LEFT_SOURCE, UP_SOURCE)]
             known = [source if source <= level or source >= levels else unknown for source in sources]
-            rim_joint = not candidate_tables.may_break(puzzle, cell, side)
+            rim_joint = not candidates.may_break(puzzle, cell, side)
             if rim_joint:  # the other side of the later cell may break
                 known[side == RIGHT] = unknown
             reserved = any(puzzle.rim_sides(neighbour)) and closing.anchor_level < level < closing.release_level < later

@@ -1,7 +1,7 @@
 """Depth-first search of the constructor: a fixed cell order, a break schedule and colour quotas.
 
 Cells are filled in an order in which the left and the upper neighbour of each cell come first, so the pieces to try are
-read from a sorted candidate list (`lns.construct.candidate_tables`). A prefix of depth d carries ``gain`` = favoured
+read from a sorted candidate list (`lns.construct.candidates`). A prefix of depth d carries ``gain`` = favoured
 half-edges used - BREAK_COST * breaks spent, and a cell may be filled only if the gain stays at least ``min_gain[d]`` =
 quota floor - BREAK_COST * breaks allowed. One comparison thus enforces both the break schedule and the quota. Lists are
 sorted by gain, so the first candidate below ``min_gain`` ends the list, and so does the sentinel.
@@ -18,7 +18,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lns.construct.candidate_tables import CandidateTables
+from lns.construct.candidates import (
+    DOWN_MASK,
+    DOWN_SHIFT,
+    GAIN_SHIFT,
+    LIST_END_GAIN,
+    MAX_BREAKS,
+    PIECE_MASK,
+    RIGHT_MASK,
+    RIGHT_SHIFT,
+    CandidateTables,
+    Int64Array,
+    breaks_spent,
+    oriented_piece,
+)
 from lns.construct.endgame import (
     BUDGET,
     COUNTS_PER_DEPTH,
@@ -32,19 +45,6 @@ from lns.construct.endgame import (
     start_endgame,
 )
 from lns.construct.endgame_plan import EndgamePlan, EndgameState
-from lns.construct.packed_candidate import (
-    DOWN_MASK,
-    DOWN_SHIFT,
-    GAIN_SHIFT,
-    LIST_END_GAIN,
-    MAX_BREAKS,
-    PIECE_MASK,
-    RIGHT_MASK,
-    RIGHT_SHIFT,
-    Int64Array,
-    breaks_spent,
-    oriented_piece,
-)
 from lns.construct.tail import TailPlan, TailWorkspace, solve_tail
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
@@ -65,7 +65,7 @@ POSITION: Any = np.uint64(0)  # position of the depth's cell, see `order.padded_
 MIN_GAIN: Any = np.uint64(1)  # least gain of a prefix once the cell is filled
 LIST_BASE: Any = np.uint64(2)  # where its lists begin in ``CandidateTables.list_start``
 LOOK_RIGHT: Any = np.uint64(3)  # where the lists of the cell on the right begin, if it is looked at; -1 = no
-LOOK_DOWN: Any = np.uint64(4)  # the same of the cell below; see `candidate_tables.rim_look_ahead`
+LOOK_DOWN: Any = np.uint64(4)  # the same of the cell below; see `candidates.rim_look_ahead`
 
 
 class PrefixPlan(NamedTuple):

@@ -1,9 +1,14 @@
 """Measured fit probabilities: how many pieces fit at each depth, with and without a break.
 
-A population of prefixes grows cell by cell. Of all children of all prefixes, those with the fewest breaks are kept, a
-random choice among equals, so that breaks are spent only where too few children fit without one. The mean numbers of
-exact and breaking children of a prefix are the input of `lns.construct.markov_model` (after Verhaard's Markov chain
-over depth and breaks).
+A population of prefixes grows cell by cell. All children of all prefixes are counted, and a random sample of them is
+kept. Two populations differ in what they prefer:
+
+- `grow_population` keeps the children with the fewest breaks, so breaks are spent only where too few children fit
+  without one. The mean numbers of exact and breaking children of a prefix are the input of the Markov model in
+  `lns.construct.schedule_search` (after Verhaard's Markov chain over depth and breaks).
+- `grow_strata` makes no breaks and keeps some children of each of the highest numbers of favoured half-edges
+  (splitting; H. Kahn, T. Harris, 1951), since a random sample would contain none of these rare prefixes. Its counts
+  are the input of `lns.construct.quota_profile`.
 """
 
 from __future__ import annotations
@@ -13,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lns.construct.candidate_tables import CandidateTables
-from lns.construct.packed_candidate import (
+from instances.puzzle import IntArray
+from lns.construct.candidates import (
     BREAK_COST,
     DOWN_MASK,
     DOWN_SHIFT,
@@ -23,6 +28,9 @@ from lns.construct.packed_candidate import (
     PIECE_MASK,
     RIGHT_MASK,
     RIGHT_SHIFT,
+    CandidateTables,
+    FloatArray,
+    Int64Array,
     breaks_spent,
 )
 from lns.rng import RandomState, random_below
@@ -30,40 +38,36 @@ from lns_support.jit import flat_kernel, inline_flat_kernel
 
 MAX_COUNTED_BREAKS = 255  # prefixes with more breaks count as prefixes with this many
 STRIDE = 8  # where breaking children are only counted, one prefix in this many is looked at
+_LEAST_EXACT_GAIN = -(BREAK_COST // 2)  # of a candidate without a break
 
 
 class Population(NamedTuple):
     """Prefixes of equal length, in the first elements of the arrays."""
 
-    right: npt.NDArray[np.int32]  # int32 (size, height): colour that each row shows to its next cell, * colour_count
-    down: npt.NDArray[np.int32]  # int32 (size, width): colour that each column shows to its next cell
+    right: IntArray  # int32 (size, height): colour that each row shows to its next cell, * colour_count
+    down: IntArray  # int32 (size, width): colour that each column shows to its next cell
     used: npt.NDArray[np.uint64]  # uint64 (size, words): pieces used, one bit a piece
-    gain: npt.NDArray[np.int64]  # int64 (size,): see `lns.construct.packed_candidate`; in a beam the value
-
-
-class PopulationMeans(NamedTuple):
-    """Mean number of children of the prefixes of one population, by depth."""
-
-    exact: npt.NDArray[np.float64]  # float64 (cells,): children without a break on the cell
-    breaking: npt.NDArray[np.float64]  # float64 (cells,): children with one break
+    gain: Int64Array  # int64 (size,): see `lns.construct.candidates`; in a beam the value
 
 
 class Reservoirs(NamedTuple):
-    """Random samples of the children of one layer, one sample for each number of breaks (reservoir sampling)."""
+    """Random samples of the children of one layer, one sample for each rank (reservoir sampling).
 
-    parent: npt.NDArray[np.int64]  # int64 (reservoirs, capacity): index of each child's parent
-    candidate: npt.NDArray[np.int64]  # int64 (reservoirs, capacity): packed candidate that each child adds
-    offered: npt.NDArray[np.int64]  # int64 (reservoirs,): children offered so far
-    break_start: npt.NDArray[np.int64]  # int64 (size,): by prefix, where the breaking candidates of its list begin
+    The rank of a child is its number of breaks, or its stratum.
+    """
+
+    parent: Int64Array  # int64 (ranks, capacity): index of each child's parent
+    candidate: Int64Array  # int64 (ranks, capacity): packed candidate that each child adds
+    offered: Int64Array  # int64 (ranks,): children offered so far
+    break_start: Int64Array  # int64 (size,): by prefix, where the breaking candidates of its list begin
 
 
-def new_reservoirs(size: int) -> Reservoirs:
-    """Reservoirs for populations of ``size`` prefixes, by breaks."""
-    count = MAX_COUNTED_BREAKS + 1
+def new_reservoirs(size: int, ranks: int = MAX_COUNTED_BREAKS + 1) -> Reservoirs:
+    """Reservoirs of ``size`` children each."""
     return Reservoirs(
-        parent=np.zeros((count, size), dtype=np.int64),
-        candidate=np.zeros((count, size), dtype=np.int64),
-        offered=np.zeros(count, dtype=np.int64),
+        parent=np.zeros((ranks, size), dtype=np.int64),
+        candidate=np.zeros((ranks, size), dtype=np.int64),
+        offered=np.zeros(ranks, dtype=np.int64),
         break_start=np.zeros(size, dtype=np.int64),
     )
 
@@ -105,26 +109,53 @@ def append_child(
 
 
 @inline_flat_kernel
-def offer_to_reservoir(parent: int, candidate: int, number: int, reservoirs: Reservoirs, random: RandomState) -> None:
-    """Offer a child to the reservoir ``number``; each child offered ends up there with equal probability."""
+def offer_to_reservoir(parent: int, candidate: int, rank: int, reservoirs: Reservoirs, random: RandomState) -> None:
+    """Offer a child to the reservoir of ``rank``; each child offered ends up there with equal probability."""
     capacity = reservoirs.parent.shape[1]
-    slot = reservoirs.offered[number]
-    reservoirs.offered[number] += 1
+    slot = reservoirs.offered[rank]
+    reservoirs.offered[rank] += 1
     if slot >= capacity:
-        slot = random_below(random, reservoirs.offered[number])
+        slot = random_below(random, reservoirs.offered[rank])
     if slot < capacity:
-        reservoirs.parent[number, slot] = parent
-        reservoirs.candidate[number, slot] = candidate
+        reservoirs.parent[rank, slot] = parent
+        reservoirs.candidate[rank, slot] = candidate
+
+
+@inline_flat_kernel
+def _take_children(reservoirs: Reservoirs, current: Population, extended: Population, row: int, column: int) -> int:
+    """Write the children in the reservoirs to ``extended``, by rank, while there is room; return their number."""
+    children = 0
+    for rank in range(len(reservoirs.offered)):
+        for slot in range(min(reservoirs.offered[rank], reservoirs.parent.shape[1])):
+            if children == len(extended.gain):
+                return children
+            i, candidate = reservoirs.parent[rank, slot], reservoirs.candidate[rank, slot]
+            append_child(current, i, extended, children, row, column, candidate)
+            extended.gain[children] = current.gain[i] + (candidate >> GAIN_SHIFT)
+            children += 1
+    return children
+
+
+@inline_flat_kernel
+def _clear(population: Population) -> None:
+    """Make the first prefix the empty board."""
+    for at in range(population.right.shape[1]):
+        population.right[0, at] = 0
+    for at in range(population.down.shape[1]):
+        population.down[0, at] = 0
+    for at in range(population.used.shape[1]):
+        population.used[0, at] = np.uint64(0)
+    population.gain[0] = 0
 
 
 @flat_kernel
 def grow_population(
     tables: CandidateTables,
-    order: npt.NDArray[np.int32],
-    quota_floor: npt.NDArray[np.int32],
+    order: IntArray,
+    quota_floor: IntArray,
     current: Population,
     extended: Population,
-    means: PopulationMeans,
+    means: FloatArray,
     reservoirs: Reservoirs,
     random: RandomState,
 ) -> int:
@@ -140,8 +171,8 @@ def grow_population(
         Favoured half-edges that a prefix must have used once each depth is filled.
     current, extended : Population
         Two populations of equal size, which are overwritten.
-    means : PopulationMeans
-        Receives the counts.
+    means : float64 (2, cells)
+        Receives the mean children of a prefix by depth: those without a break, then those with one.
     reservoirs : Reservoirs
     random : RandomState
 
@@ -151,77 +182,124 @@ def grow_population(
         The depth reached: the number of cells, unless no child of any prefix was left before.
     """
     list_start, candidates, base = tables.list_start, tables.candidates, tables.base
-    size = len(current.gain)
-    width = current.down.shape[1]
-    count = 1
-    for part in (current.right, current.down):
-        for at in range(part.shape[1]):
-            part[0, at] = 0
-    for at in range(current.used.shape[1]):
-        current.used[0, at] = np.uint64(0)
-    current.gain[0] = 0
+    size, width = len(current.gain), current.down.shape[1]
     offered, break_start = reservoirs.offered, reservoirs.break_start
+    _clear(current)
+    count = 1
     for depth in range(len(order)):
         row, column = order[depth] // width, order[depth] % width
-        for number in range(MAX_COUNTED_BREAKS + 1):
-            offered[number] = 0
+        for rank in range(len(offered)):
+            offered[rank] = 0
         exact = breaking = 0
         for i in range(count):
             breaks = breaks_spent(current.gain[i])
             favoured = current.gain[i] + breaks * BREAK_COST
-            number = min(breaks, MAX_COUNTED_BREAKS)
             at = list_start[base[depth] + current.right[i, row] + current.down[i, column]]
-            while True:
+            while candidates[at] >> GAIN_SHIFT >= _LEAST_EXACT_GAIN:
                 candidate = candidates[at]
-                gain = candidate >> GAIN_SHIFT
-                if gain < -(BREAK_COST // 2):
-                    break
                 at += 1
-                if is_used(current, i, candidate & PIECE_MASK) or favoured + gain < quota_floor[depth]:
-                    continue
-                exact += 1
-                offer_to_reservoir(i, candidate, number, reservoirs, random)
+                enough = favoured + (candidate >> GAIN_SHIFT) >= quota_floor[depth]
+                if enough and not is_used(current, i, candidate & PIECE_MASK):
+                    exact += 1
+                    offer_to_reservoir(i, candidate, min(breaks, MAX_COUNTED_BREAKS), reservoirs, random)
             break_start[i] = at
         # Prefixes are sorted by breaks. From the first one whose breaking children cannot be kept any more, as enough
         # children have fewer breaks, these are only counted, for one prefix in STRIDE.
-        i, number, enough = 0, -1, False
+        i, rank, full = 0, -1, False
         while i < count:
             breaks = breaks_spent(current.gain[i]) + 1
             favoured = current.gain[i] + breaks * BREAK_COST
-            if not enough and number != min(breaks, MAX_COUNTED_BREAKS):
-                number = min(breaks, MAX_COUNTED_BREAKS)
+            if not full and rank != min(breaks, MAX_COUNTED_BREAKS):
+                rank = min(breaks, MAX_COUNTED_BREAKS)
                 better = 0
-                for fewer in range(number):
+                for fewer in range(rank):
                     better += offered[fewer]
-                enough = better >= size
-            represented = min(STRIDE, count - i) if enough else 1
+                full = better >= size
+            represented = min(STRIDE, count - i) if full else 1
             at = break_start[i]
-            while True:
+            while candidates[at] >> GAIN_SHIFT > LIST_END_GAIN:
                 candidate = candidates[at]
-                gain = candidate >> GAIN_SHIFT
-                if gain == LIST_END_GAIN:
-                    break
                 at += 1
-                if is_used(current, i, candidate & PIECE_MASK) or favoured + gain < quota_floor[depth]:
-                    continue
-                breaking += represented
-                if not enough:
-                    offer_to_reservoir(i, candidate, number, reservoirs, random)
+                enough = favoured + (candidate >> GAIN_SHIFT) >= quota_floor[depth]
+                if enough and not is_used(current, i, candidate & PIECE_MASK):
+                    breaking += represented
+                    if not full:
+                        offer_to_reservoir(i, candidate, rank, reservoirs, random)
             i += represented
-        means.exact[depth] = exact / count
-        means.breaking[depth] = breaking / count
-        children = 0
-        for number in range(MAX_COUNTED_BREAKS + 1):
-            for slot in range(min(offered[number], size)):
-                if children == size:
-                    break
-                i = reservoirs.parent[number, slot]
-                candidate = reservoirs.candidate[number, slot]
-                append_child(current, i, extended, children, row, column, candidate)
-                extended.gain[children] = current.gain[i] + (candidate >> GAIN_SHIFT)
-                children += 1
-        if children == 0:
+        means[0, depth], means[1, depth] = exact / count, breaking / count
+        count = _take_children(reservoirs, current, extended, row, column)
+        if count == 0:
             return depth
-        count = children
         current, extended = extended, current
     return len(order)
+
+
+@flat_kernel
+def grow_strata(
+    tables: CandidateTables,
+    order: IntArray,
+    current: Population,
+    extended: Population,
+    parents: Int64Array,
+    children: Int64Array,
+    reservoirs: Reservoirs,
+    random: RandomState,
+) -> tuple[int, int]:
+    """Grow a stratified population from the empty board and count its children.
+
+    Parameters
+    ----------
+    tables : CandidateTables
+        Lists without breaks, the most favoured piece first.
+    order : int32 (cells,)
+        Cells by depth.
+    current, extended : Population
+        Two populations of equal size, which are overwritten.
+    parents : int64 (depths, numbers)
+        Prefixes by depth and by favoured half-edges used are added to it.
+    children : int64 (depths, numbers, MAX_FAVOURED + 1)
+        Their children, also by favoured half-edges of the piece that is added, are added to it.
+    reservoirs : Reservoirs
+        One for each stratum.
+    random : RandomState
+
+    Returns
+    -------
+    reached : int
+        The depth reached.
+    checks : int
+        Candidates checked, those of used pieces included.
+    """
+    list_start, candidates, base = tables.list_start, tables.candidates, tables.base
+    width, strata = current.down.shape[1], len(reservoirs.offered)
+    _clear(current)
+    count, checks = 1, 0
+    for depth in range(len(parents)):
+        row, column = order[depth] // width, order[depth] % width
+        highest = -1  # favoured half-edges used, of all children
+        for i in range(count):
+            at = list_start[base[depth] + current.right[i, row] + current.down[i, column]]
+            while candidates[at] >> GAIN_SHIFT >= 0 and is_used(current, i, candidates[at] & PIECE_MASK):
+                at += 1
+            if candidates[at] >> GAIN_SHIFT >= 0:
+                highest = max(highest, current.gain[i] + (candidates[at] >> GAIN_SHIFT))
+        if highest < 0:
+            return depth, checks
+        lowest = max(0, highest - strata + 1)
+        for stratum in range(strata):
+            reservoirs.offered[stratum] = 0
+        for i in range(count):
+            gain = current.gain[i]
+            parents[depth, gain] += 1
+            at = list_start[base[depth] + current.right[i, row] + current.down[i, column]]
+            while candidates[at] >> GAIN_SHIFT >= 0:
+                favoured = candidates[at] >> GAIN_SHIFT
+                if not is_used(current, i, candidates[at] & PIECE_MASK):
+                    children[depth, gain, favoured] += 1
+                    if gain + favoured >= lowest:
+                        offer_to_reservoir(i, candidates[at], gain + favoured - lowest, reservoirs, random)
+                at += 1
+                checks += 1
+        count = _take_children(reservoirs, current, extended, row, column)
+        current, extended = extended, current
+    return len(parents), checks

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from lns.construct.candidates import MAX_BREAKS, FloatArray
 from lns.construct.constructor import SURPLUS_BINS, Constructor
 from lns.construct.kernel import MISMATCH_BINS
-from lns.construct.packed_candidate import MAX_BREAKS, FloatArray
 from lns.construct.schedule import Quota
 from lns.construct.schedule_search import ChildMeans
 
@@ -185,7 +185,7 @@ def tail_probabilities(outcomes: FloatArray, completions: FloatArray) -> FloatAr
     outcomes : float64 (MISMATCH_BINS + 1,)
         Sampled tails by their fewest mismatches; the last entry counts those without a result.
     completions : float64 (MISMATCH_BINS,)
-        The forecast, see `lns.construct.markov_model.expected_completions`.
+        The forecast, see `lns.construct.schedule_search.expected_completions`.
     """
     reached = np.cumsum(outcomes)
     probability: FloatArray = reached / max(1.0, reached[-1])

@@ -40,11 +40,10 @@ from lns.construct.arm_value import (
     shrunk_rate,
     surplus_factor,
 )
+from lns.construct.candidates import BREAK_COST, MAX_BREAKS, FloatArray
 from lns.construct.constructor import SURPLUS_BINS, Constructor
 from lns.construct.kernel import MISMATCH_BINS
-from lns.construct.markov_model import expected_completions
 from lns.construct.novelty import Keys, PrefixNovelty
-from lns.construct.packed_candidate import BREAK_COST, MAX_BREAKS, FloatArray
 from lns.construct.quota_arm import (
     ALL,
     NEW,
@@ -61,6 +60,7 @@ from lns.construct.schedule_search import (
     best_schedule,
     break_schedule,
     cell_order,
+    expected_completions,
     initial_forecast,
     measure_children,
     tail_cut,

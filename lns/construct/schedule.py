@@ -17,12 +17,11 @@ from math import comb
 from operator import or_
 
 import numpy as np
-import numpy.typing as npt
 
-from instances.puzzle import IntArray, Puzzle
+from instances.puzzle import GREY, IntArray, Puzzle
 from instances.symmetry import IDENTITY_VIEW, View
+from lns.construct.candidates import BREAK_COST, BoolArray, Int64Array
 from lns.construct.endgame_plan import MAX_ENDGAME_PIECES
-from lns.construct.packed_candidate import BREAK_COST
 
 QUOTA_SHARE = 160 / 256  # share of the cells within which a quota holds
 LARGE_BOARD = 256  # cells; on larger boards more inner colours are favoured
@@ -91,7 +90,7 @@ class BreakSchedule:
     """
 
     order: IntArray
-    unlock: npt.NDArray[np.int64]
+    unlock: Int64Array
     quota_floor: IntArray
     favoured: tuple[int, ...]
     cut: int
@@ -104,19 +103,18 @@ class BreakSchedule:
         return np.searchsorted(self.unlock, np.arange(len(self.order)), side="right").astype(np.int32)
 
     @property
-    def least_gain(self) -> npt.NDArray[np.int64]:
+    def least_gain(self) -> Int64Array:
         """Least gain of a prefix, by depth: favoured half-edges used minus `BREAK_COST` for each break."""
         return self.quota_floor.astype(np.int64) - BREAK_COST * self.allowed.astype(np.int64)
 
     @property
     def endgame_depth(self) -> int:
         """First depth at which the endgame can begin: few enough pieces are free, and the quota demands nothing."""
-        demanded = np.flatnonzero(self.quota_floor > 0)
-        demand_end = int(demanded[-1]) + 1 if len(demanded) else 0
+        demand_end = int(np.flatnonzero(self.quota_floor > 0).max(initial=-1)) + 1
         return min(max(len(self.order) - MAX_ENDGAME_PIECES, demand_end, self.endgame_from), self.cut)
 
     @property
-    def may_break(self) -> npt.NDArray[np.bool_]:
+    def may_break(self) -> BoolArray:
         """Whether a break is allowed, by depth; bool (cells,)."""
         return self.allowed > 0
 
@@ -162,11 +160,13 @@ def favoured_sets(puzzle: Puzzle, border: int, inner: int, count: int) -> list[t
     while comb(len(border_colours), border) * comb(len(inner_colours), inner) > MAX_COLOUR_SETS:
         more_choices = comb(len(border_colours), border) > comb(len(inner_colours), inner)
         (border_colours if more_choices else inner_colours).pop()
-    inner_parts = [(pieces_with(colours), colours) for colours in combinations(sorted(inner_colours), inner)]
+    border_parts, inner_parts = (
+        [(pieces_with(colours), colours) for colours in combinations(sorted(among), size)]
+        for among, size in ((border_colours, border), (inner_colours, inner))
+    )
     sets = (
         ((border_pieces | inner_pieces).bit_count(), border_part + inner_part)
-        for border_part in combinations(sorted(border_colours), border)
-        for border_pieces in (pieces_with(border_part),)
+        for border_pieces, border_part in border_parts
         for inner_pieces, inner_part in inner_parts
     )
     return [colours for _, colours in nsmallest(count, sets)]
@@ -186,7 +186,6 @@ def inner_colour_count(puzzle: Puzzle, inner: int, colours: Collection[int]) -> 
 def colour_classes(puzzle: Puzzle) -> tuple[list[int], list[int]]:
     """(border colours, inner colours). Border colours occur only next to a grey side of a piece."""
     quads = puzzle.pieces
-    beside_grey = (np.roll(quads, 1, axis=1) == 0) | (np.roll(quads, -1, axis=1) == 0)
-    border = set(np.unique(quads[beside_grey & (quads > 0)]).tolist())
-    inner = set(np.unique(quads[~beside_grey & (quads > 0)]).tolist())
+    beside_grey = (np.roll(quads, 1, axis=1) == GREY) | (np.roll(quads, -1, axis=1) == GREY)
+    border, inner = (set(np.unique(quads[where & (quads != GREY)]).tolist()) for where in (beside_grey, ~beside_grey))
     return sorted(border - inner), sorted(inner)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray, Puzzle
-from lns.construct.candidate_tables import first_of_equal_rotations, is_unclued_piece
+from lns.construct.candidates import first_of_equal_rotations, is_unclued_piece
 from lns.construct.order import padded_positions
 from lns_support.bits import lowest_bit
 from lns_support.jit import flat_kernel, inline_flat_kernel

@@ -9,9 +9,9 @@ import pytest
 
 from instances import InputError, verify
 from instances.formats import load_puzzle
+from lns.construct.candidates import MAX_BREAKS, PIECE_MASK
 from lns.construct.constructor import SURPLUS_BINS, Constructor
 from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MISMATCH_BINS, TAIL_SAMPLE_NODES
-from lns.construct.packed_candidate import MAX_BREAKS, PIECE_MASK
 from lns.construct.quota_arm import ALL, MIN_TAILS, NEW, RATE_FACTOR_PER_EXTRA_BREAK, QuotaArm, tail_probabilities
 from lns.construct.quota_bandit import COLOUR_SETS, QuotaBandit
 from lns.construct.schedule import quota_end
