@@ -255,7 +255,7 @@ def test_a_state_of_arms_comes_back_or_is_refused():
     arms = QuotaBandit(puzzle, QUICK, random_state(1))
     searched(arms, 178, 3)
     arms.add_arm(90, 3)
-    arms.frontier_keys.add(np.arange(1, 9, dtype=np.uint64) * np.uint64(KEY_SAMPLE_DIVISOR))
+    arms.frontier_keys.add(~np.arange(8, dtype=np.uint64) * np.uint64(KEY_SAMPLE_DIVISOR))
     state = arms.state()
     again = QuotaBandit(puzzle, QUICK, random_state(9))
     again.restore(state)
