@@ -14,18 +14,13 @@ from lns import node_equivalents
 from lns.construct import candidates, endgame, kernel
 from lns.construct.candidates import (
     BREAK_COST,
-    DOWN_MASK,
-    DOWN_SHIFT,
     GAIN_SHIFT,
     LIST_END_GAIN,
     MAX_BREAKS,
-    PIECE_MASK,
-    RIGHT_MASK,
-    RIGHT_SHIFT,
 )
 from lns.construct.endgame import EXHAUSTED, REACHED
-from lns.construct.endgame_plan import plan_endgame
-from lns.construct.kernel import ConstructorPlan, ConstructorState, PrefixPlan, PrefixState, plan_depths
+from lns.construct.endgame_plan import PrefixState, assign_bit, plan_endgame
+from lns.construct.kernel import ConstructorPlan, ConstructorState, PrefixPlan, plan_depths
 from lns.construct.order import padded_positions
 from lns.construct.schedule import BreakSchedule, quota_end
 from lns.construct.tail import plan_tail
@@ -348,59 +343,48 @@ class Constructor:
         if any(earlier > later for earlier, later in zip(before, now, strict=True)):
             raise _inconsistent()
         self._make_plan()
-        if not endgame.assign_bits(
-            self.plan.endgame, self.arrays.endgame, np.asarray(state["piece_bits"], dtype=np.int64)
-        ):
+        pieces = state["piece_bits"].tolist()
+        owners = [piece for piece in pieces if piece != -1]
+        if len(set(owners)) < len(owners) or not all(0 <= piece < self.puzzle.cells for piece in owners):
             raise _inconsistent()
-        self._replay(np.asarray(state["cursor"]).tolist(), int(state["scalars"][0]))
+        for bit, piece in enumerate(pieces):
+            if piece >= 0:
+                assign_bit(self.plan.endgame, self.arrays.endgame, piece, bit)
+        self._replay(state["cursor"].tolist(), int(state["scalars"][0]))
+        self.prefix.scalars[:] = state["scalars"]
+        self.prefix.child_counts[:] = state["child_counts"]
 
     def _replay(self, cursors: list[int], depth: int) -> None:
-        """Place the saved prefix again, cell by cell.
+        """Place the saved prefix again, cell by cell, by a search that begins each list one before the saved cursor.
 
-        A cursor is the index of a cell's candidate in its list. Each is checked first, since kernels do not check.
+        A cursor is the index of the next candidate in a cell's list. It is checked first, since kernels do not check.
         """
-        plan, prefix, tables = self.plan.prefix, self.prefix, self.plan.prefix.tables
+        prefix, start = self.prefix, self.plan.prefix.endgame_start
+        plan, candidates = self.plan.prefix._replace(partition_depth=0), self.plan.prefix.tables.candidates
         if not kernel.NOT_STARTED <= depth <= plan.cut:
             raise _inconsistent()
         prefix.used[:] = 0
         prefix.gain[0] = 0
-        prefix.cursor[0] = tables.list_start[tables.base[0]]
-        end = min(depth, plan.endgame_start)
-        for at in range(min(end, self.puzzle.cells - 1) + 1):
-            here = int(self._position[at])
-            shown = prefix.right[here - 1] + prefix.down[here - plan.padded_width]
-            start = int(tables.list_start[tables.base[at] + shown])
-            tried = tables.candidates[start : max(start, cursors[at])]  # up to the candidate that was placed
-            passed_end = (tried >> GAIN_SHIFT == LIST_END_GAIN).any()
-            if start + len(tried) != cursors[at] or passed_end:
-                if at == plan.endgame_start:
-                    break  # no list is read at this depth, so its cursor means nothing
+        prefix.cursor[0] = plan.tables.list_start[plan.tables.base[0]]
+        for at in range(min(depth + 1, start)):
+            cursor, first = cursors[at], int(prefix.cursor[at])
+            tried = candidates[first : max(first, cursor)]
+            if first + len(tried) != cursor or (tried >> GAIN_SHIFT == LIST_END_GAIN).any():
                 raise _inconsistent()
-            prefix.cursor[at] = cursors[at]
-            if at == end:
-                break
-            candidate = int(tried[-1]) if len(tried) else LIST_END_GAIN << GAIN_SHIFT
-            piece = candidate & int(PIECE_MASK)
-            prefix.gain[at + 1] = prefix.gain[at] + (candidate >> GAIN_SHIFT)
-            if prefix.gain[at + 1] < self.schedule.least_gain[at] or prefix.used[piece]:
+            prefix.cursor[at] = cursor
+            if at < depth:
+                prefix.cursor[at] -= 1
+                prefix.scalars[:] = at, 0
+                kernel.search_lists(plan, prefix, 1)
+                if cursor == first or prefix.cursor[at] != cursor or prefix.scalars[0] != at + 1:
+                    raise _inconsistent()
+        if depth > start:
+            spent = (BREAK_COST - 1 - int(prefix.gain[start])) // BREAK_COST
+            endgame.start_endgame(self.plan.endgame, self.arrays.endgame, prefix.used, prefix.right, prefix.down, spent)
+            in_endgame = np.array(cursors[start:depth], dtype=np.int64)
+            if not endgame.replay_cursors(self.plan.endgame, self.arrays.endgame, in_endgame):
                 raise _inconsistent()
-            prefix.used[piece] = 1
-            prefix.chosen[at] = candidate
-            prefix.right[here] = candidate >> RIGHT_SHIFT & RIGHT_MASK
-            prefix.down[here] = candidate >> DOWN_SHIFT & DOWN_MASK
-        if depth > plan.endgame_start:
-            self._replay_endgame(np.array(cursors[plan.endgame_start : depth], dtype=np.int64), depth)
-
-    def _replay_endgame(self, cursors: npt.NDArray[np.int64], depth: int) -> None:
-        """Place the cells of the endgame again, up to ``depth``."""
-        prefix, plan, state = self.prefix, self.plan.endgame, self.arrays.endgame
-        spent = (BREAK_COST - 1 - int(prefix.gain[self.plan.prefix.endgame_start])) // BREAK_COST
-        endgame.start_endgame(plan, state, prefix.used, prefix.right, prefix.down, spent)
-        if not endgame.replay_cursors(plan, state, cursors):
-            raise _inconsistent()
-        endgame.place_pieces(
-            plan, state, depth, prefix.cursor, prefix.chosen, prefix.gain, prefix.used, prefix.right, prefix.down
-        )  # fmt: skip
+            endgame.place_pieces(self.plan.endgame, self.arrays.endgame, prefix, depth)
 
 
 def _inconsistent() -> InputError:

@@ -5,10 +5,10 @@ piece is one bit, and bitwise operations find all candidates of a cell at once: 
 the set of the pieces that show it on the left, and the set of those that show it on top. The intersection of the two
 sets of a cell holds its exact candidates, their difference those with a break.
 
-A piece is refused at once if it leaves a later neighbour without a candidate (`endgame_plan.LATER_LIMIT`). If the next
-cell may not break, candidates that leave it without one are dropped together before they are tried; they count as nodes
-all the same, as in a search that places them first. On the rim only pieces are placed after which the rim can still be
-completed (`lns.construct.border_completion`).
+A piece is refused at once if it leaves a later neighbour without a candidate (`endgame_plan.LATER`). If the next cell
+may not break, candidates that leave it without one are dropped together before they are tried; they count as nodes all
+the same, as in a search that places them first. On the rim only pieces are placed after which the rim can still be
+completed (see `lns.construct.endgame_plan`).
 """
 
 from __future__ import annotations
@@ -16,14 +16,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from instances.puzzle import DOWN, LEFT, RIGHT, UP
-from lns.construct.border_completion import (
-    ANCHOR,
-    NO_RULE,
-    pieces_after_reserving,
-    set_anchor_colour,
-    toggle_border_piece,
-)
 from lns.construct.candidates import (
     BREAK_COST,
     DOWN_MASK,
@@ -32,27 +24,32 @@ from lns.construct.candidates import (
     PIECE_MASK,
     RIGHT_MASK,
     RIGHT_SHIFT,
-    Bitsets,
     Int64Array,
 )
 from lns.construct.endgame_plan import (
+    ABOVE,
     ALLOWED_BREAKS,
+    ANCHOR,
+    ANCHOR_COLOUR,
     BREAKS,
     CANDIDATE_SETS,
     CANDIDATES,
     CHOSEN,
     CLASS_BASE,
     CLUE_MASK,
+    COUNT,
+    FIRST,
     FREE,
-    LATER_LEFT,
-    LATER_LIMIT,
-    LATER_PAIR_BASE,
-    LATER_UP,
+    LATER,
     LEFT_BREAK_MASK,
+    LEFT_OF,
     LEFT_SOURCE,
-    MAX_ENDGAME_PIECES,
-    NEXT_LIMIT,
+    LIMIT,
+    MAX_CLOSINGS,
+    NEXT,
+    NO_RULE,
     PAIR_BASE,
+    RELEASE,
     ROW_SHIFT,
     ROW_WORDS,
     RULE,
@@ -60,8 +57,12 @@ from lns.construct.endgame_plan import (
     SHOWN_RIGHT,
     UP_BREAK_MASK,
     UP_SOURCE,
+    ClosingPlan,
+    ClosingState,
     EndgamePlan,
     EndgameState,
+    PrefixState,
+    assign_bit,
 )
 from lns_support.bits import lowest_bit, popcount
 from lns_support.jit import flat_kernel, inline_flat_kernel
@@ -69,56 +70,11 @@ from lns_support.jit import flat_kernel, inline_flat_kernel
 REACHED, BUDGET, EXHAUSTED = 0, 1, 2  # status of a search
 DEPTH, NODES = range(2)  # indexes of ``PrefixState.scalars``
 COUNTS_PER_DEPTH = 2 * MAX_BREAKS  # node counters of a depth: exact placements, then breaking ones, by breaks spent
+_NOT_LISTED = -1  # COUNT before the closings are listed
 _NONE, _ONE, _TWO, _ALL = np.uint64(0), np.uint64(1), np.uint64(2), ~np.uint64(0)
-_FOUR = np.uint64(4)
-_MATCHES_CLUES = 4  # bit of an index of ``class_sets``: 0 for the sets of pieces that match the clues beside the cell
+_THREE, _FOUR = np.uint64(3), np.uint64(4)
 _BREAK = np.uint64(256)  # in the column CHOSEN
-
-
-@inline_flat_kernel
-def _toggle_piece(plan: EndgamePlan, state: EndgameState, piece: int, bit: np.uint64) -> None:
-    """Put a piece with this bit into all sets that it belongs to, or take it out of them."""
-    has_bit = state.bit_of_piece[piece] >= 0
-    unknown = plan.colour_count
-    colours = len(state.down_sets) >> 2
-    toggle_border_piece(plan.closing, state.closing, piece, bit)
-    for rotation in range(4):
-        oriented = piece * 4 + rotation
-        if plan.first_set[oriented] == plan.first_set[oriented + 1]:
-            continue
-        state.left_sets[plan.side_offsets[oriented, LEFT] + rotation] ^= bit
-        state.up_sets[plan.side_offsets[oriented, UP] + rotation] ^= bit
-        state.down_sets[rotation * colours + (plan.side_offsets[oriented, DOWN] >> 2)] ^= bit
-        for i in range(plan.first_set[oriented], plan.first_set[oriented + 1]):
-            index = plan.set_indexes[i]
-            state.class_sets[index] ^= bit
-            if index & _MATCHES_CLUES:
-                continue
-            base = (index >> 3) * colours * colours
-            for left in (plan.side_offsets[oriented, LEFT] >> 2, unknown):
-                for up in (plan.side_offsets[oriented, UP] >> 2, unknown):
-                    pair = base + left * colours + up
-                    state.pair_sets[pair] = (state.pair_sets[pair] | bit) ^ (bit if has_bit else _NONE)
-
-
-@flat_kernel
-def assign_bit(plan: EndgamePlan, state: EndgameState, piece: int, bit: int) -> None:
-    """Assign ``bit`` to ``piece``, which has none; the previous owner of the bit loses it."""
-    mask = _ONE << np.uint64(bit)
-    previous = state.piece_of_bit[bit]
-    if previous >= 0:
-        _toggle_piece(plan, state, previous, mask)
-        state.bit_of_piece[previous] = -1
-    _toggle_piece(plan, state, piece, mask)
-    state.piece_of_bit[bit] = piece
-    state.bit_of_piece[piece] = bit
-    state.closing.far_colour[bit] = plan.closing.far_colour[piece]
-    for rotation in range(4):
-        index = bit * 4 + rotation
-        oriented = piece * 4 + rotation
-        state.oriented[index] = oriented
-        state.side_offsets[2 * index] = plan.side_offsets[oriented, RIGHT]
-        state.side_offsets[2 * index + 1] = plan.side_offsets[oriented, DOWN]
+_NOTHING = np.uint64(512)  # in place of a candidate where none is left
 
 
 @flat_kernel
@@ -138,7 +94,7 @@ def start_endgame(
     Parameters
     ----------
     used, right, down
-        The prefix, as in `kernel.PrefixState`.
+        The prefix, as in `PrefixState`.
     breaks : int
         Breaks that the prefix has spent.
     """
@@ -169,59 +125,120 @@ def start_endgame(
             state.levels[row + SHOWN_DOWN] = down[plan.outside[i, 1]] * 4
 
 
+# -- the rim ---------------------------------------------------------------------------------------------------------
+
+
 @inline_flat_kernel
-def _free_after(plan: EndgamePlan, state: EndgameState, row: np.uint64, bit: np.uint64) -> np.uint64:
-    """Free pieces after the piece ``bit`` is placed on the level of ``row``; 0 if the rim could not be completed."""
-    rule, free = plan.levels[row + RULE], state.levels[row + FREE]
+def set_anchor_colour(state: ClosingState, colour: int) -> None:
+    """Note the colour that the anchor shows to the last stretch; closings are listed when they are first needed."""
+    state.scalars[COUNT], state.scalars[ANCHOR_COLOUR] = _NOT_LISTED, colour
+
+
+@flat_kernel
+def list_closings(plan: ClosingPlan, state: ClosingState, free: np.uint64) -> None:
+    """List the closings of ``free`` pieces; if they are too many, those of a shorter stretch from the anchor on."""
+    closings, end_colour = state.closings, state.end_colour
+    corners = len(state.near_sets) >> 1
+    first, count = 0, 1
+    closings[0] = _NONE
+    end_colour[0] = state.scalars[ANCHOR_COLOUR]
+    for i in range(len(plan.is_corner)):
+        set_base = corners * np.int64(plan.is_corner[i])
+        next_first, next_count = MAX_CLOSINGS - first, 0
+        for j in range(first, first + count):
+            candidates = state.near_sets[end_colour[j] + set_base] & free & ~closings[j]
+            while candidates != _NONE:
+                bit = candidates & (~candidates + _ONE)
+                candidates ^= bit
+                if next_count < MAX_CLOSINGS:
+                    closings[next_first + next_count] = closings[j] | bit
+                    end_colour[next_first + next_count] = state.far_colour[np.uint64(lowest_bit(bit))]
+                next_count += 1
+        if next_count > MAX_CLOSINGS:
+            break
+        first, count = next_first, next_count
+    state.scalars[COUNT], state.scalars[FIRST] = count, first
+
+
+@inline_flat_kernel
+def _is_connected(plan: ClosingPlan, state: ClosingState, free: np.uint64, colour: int) -> bool:
+    """Whether all rim pieces among ``free`` can be reached from ``colour`` by joints of equal colour."""
+    rim = free & state.rim_pieces[0]
+    reached = state.colour_sets[colour] & rim
+    before = _NONE
+    while reached != rim and reached != before:
+        before = reached
+        for i in range(len(plan.rim_colours)):
+            joined = state.colour_sets[plan.rim_colours[i]] & rim
+            if joined & reached:
+                reached |= joined
+    return bool(reached == rim)
+
+
+@inline_flat_kernel
+def _free_after(plan: EndgamePlan, state: EndgameState, row: np.uint64, chosen: np.uint64) -> np.uint64:
+    """Free pieces, without the reserved ones, after a candidate is placed on the level of ``row``.
+
+    0 if the rim could not be completed after it.
+    """
+    levels, closing, work = state.levels, plan.closing, state.closing
+    rule, bit = plan.levels[row + RULE], _ONE << (chosen >> _TWO)
     if rule == NO_RULE:
-        return free ^ bit
+        return levels[row + FREE] ^ bit
     if rule == ANCHOR:
-        set_anchor_colour(state.closing, np.int64(state.levels[row + SHOWN_DOWN] >> _TWO))
-        return free ^ bit
+        set_anchor_colour(work, np.int64(levels[row + SHOWN_DOWN] >> _TWO))
+        return levels[row + FREE] ^ bit
+    if work.scalars[COUNT] == _NOT_LISTED:
+        list_closings(closing, work, levels[np.uint64(closing.anchor_level + 1) * ROW_WORDS + FREE])
+    number = np.uint64(closing.row[row >> ROW_SHIFT])
+    remaining = (levels[row + FREE] | work.reserved[number]) ^ bit
     # along the left side the next cell of the rim is below; at the bottom, where the lower side is 0, on the right
-    shown = state.levels[row + SHOWN_DOWN] if state.levels[row + SHOWN_DOWN] else state.levels[row + SHOWN_RIGHT]
-    behind_anchor = state.levels[np.uint64(plan.closing.anchor_level + 1) * ROW_WORDS + FREE]
-    return pieces_after_reserving(
-        plan.closing, state.closing, behind_anchor, free, row >> ROW_SHIFT, bit, np.int64(shown >> _TWO)
-    )
+    shown = levels[row + SHOWN_DOWN] if levels[row + SHOWN_DOWN] else levels[row + SHOWN_RIGHT]
+    if len(closing.rim_colours) and not _is_connected(closing, work, remaining, np.int64(shown >> _TWO)):
+        return _NONE
+    first, reserved = np.uint64(work.scalars[FIRST]), _ALL
+    for i in range(np.uint64(work.scalars[COUNT])):  # without a branch, so that it is vectorized
+        pieces = work.closings[first + i]
+        reserved &= pieces | (_NONE - np.uint64((pieces & ~remaining) != _NONE))
+    if reserved == _ALL:
+        return _NONE
+    reserved = reserved if rule != RELEASE else _NONE
+    work.reserved[number + _ONE] = reserved
+    return np.uint64(remaining & ~reserved)
+
+
+# -- candidates of a level -------------------------------------------------------------------------------------------
 
 
 @inline_flat_kernel
-def _find_candidates(plan: EndgamePlan, state: EndgameState, row: np.uint64) -> None:
-    """Find all candidates of the level of ``row``."""
-    left_sets, up_sets, class_sets, here, levels = (
-        state.left_sets, state.up_sets, state.class_sets, plan.levels, state.levels
-    )  # fmt: skip
+def _find_candidates(plan: EndgamePlan, state: EndgameState, row: np.uint64) -> tuple[int, int]:
+    """Find the candidates of the level of ``row`` and drop those that leave the next cell without one.
+
+    Returns how many exact and how many breaking ones were dropped.
+    """
+    here, levels = plan.levels, state.levels
     left = levels[here[row + LEFT_SOURCE] + SHOWN_RIGHT]
     up = levels[here[row + UP_SOURCE] + SHOWN_DOWN]
-    base = here[row + CLASS_BASE]
+    base, exact, breaking = here[row + CLASS_BASE], row + CANDIDATE_SETS, row + CANDIDATE_SETS + _FOUR
     free, clue_mask = levels[row + FREE], here[row + CLUE_MASK]
-    first = row + CANDIDATE_SETS
     any_exact = any_breaking = _NONE
+    for i in range(4):
+        rotation = np.uint64(i)
+        matches = (state.left_sets[left + rotation] & state.up_sets[up + rotation]) | clue_mask
+        levels[exact + rotation] = matches & state.class_sets[base + rotation] & free
+        any_exact |= levels[exact + rotation]
     if levels[row + BREAKS] < here[row + ALLOWED_BREAKS]:
         left_may_break, up_may_break = here[row + LEFT_BREAK_MASK], here[row + UP_BREAK_MASK]
         for i in range(4):
             rotation = np.uint64(i)
-            matches_left, matches_up = left_sets[left + rotation] | clue_mask, up_sets[up + rotation] | clue_mask
-            fits = class_sets[base + rotation] & free
-            fits_but_clue = class_sets[base + _FOUR + rotation] & free
-            matches = matches_left & matches_up
-            exact = matches & fits
+            matches_left, matches_up = state.left_sets[left + rotation], state.up_sets[up + rotation]
             one_side = (matches_left & ~matches_up & up_may_break) | (matches_up & ~matches_left & left_may_break)
-            breaking = (one_side & fits) | (matches & fits_but_clue)
-            levels[first + rotation] = exact
-            levels[first + _FOUR + rotation] = breaking
-            any_exact |= exact
-            any_breaking |= breaking
-    else:
-        for i in range(4):
-            rotation = np.uint64(i)
-            matches_left, matches_up = left_sets[left + rotation] | clue_mask, up_sets[up + rotation] | clue_mask
-            exact = matches_left & matches_up & class_sets[base + rotation] & free
-            levels[first + rotation] = exact
-            any_exact |= exact
+            fits_but_clue = matches_left & matches_up & state.class_sets[base + _FOUR + rotation]
+            levels[breaking + rotation] = ((one_side & state.class_sets[base + rotation]) | fits_but_clue) & free
+            any_breaking |= levels[breaking + rotation]
     levels[row + CANDIDATES] = any_exact
     levels[row + CANDIDATES + _ONE] = any_breaking
+    return _drop_dead_ends(plan, state, row)
 
 
 @inline_flat_kernel
@@ -229,161 +246,102 @@ def _drop_dead_ends(plan: EndgamePlan, state: EndgameState, row: np.uint64) -> t
     """Drop the candidates that leave the next cell without an exact candidate although it may not break.
 
     All of them are dropped at once: they are most of the candidates, such as pieces that break above a cell that may
-    not. Returns how many exact and how many breaking ones were dropped.
+    not.
     """
-    levels = state.levels
-    following, breaks, limit = row + ROW_WORDS, levels[row + BREAKS], plan.levels[row + NEXT_LIMIT]
+    levels, following = state.levels, row + NEXT
+    breaks, limit = levels[row + BREAKS], plan.levels[following + LIMIT]
     doubtful = levels[row + CANDIDATES + _ONE] if breaks + _ONE >= limit else _NONE
     if breaks >= limit:
         doubtful |= levels[row + CANDIDATES]
-    if doubtful == _NONE or plan.levels[following + LEFT_SOURCE] == row:
+    if doubtful == _NONE or plan.levels[following + LEFT_OF] == row:
         return 0, 0
-    free, pair_sets, down_sets = levels[row + FREE], state.pair_sets, state.down_sets
-    colours = np.uint64(len(down_sets)) >> _TWO
+    free, pair_sets, down_sets, has_candidate = levels[row + FREE], state.pair_sets, state.down_sets, state.scratch
+    colours = np.uint64(len(has_candidate))
     pair = plan.levels[following + PAIR_BASE]
-    pair += colours * (levels[plan.levels[following + LEFT_SOURCE] + SHOWN_RIGHT] >> _TWO)
-    above = plan.levels[following + UP_SOURCE]
-    keep0 = keep1 = keep2 = keep3 = _NONE
+    pair += colours * (levels[plan.levels[following + LEFT_OF] + SHOWN_RIGHT] >> _TWO)
+    above = plan.levels[following + ABOVE]
     if above == row:
         all_but_one = doubtful & (doubtful - _ONE)
         if all_but_one & (all_but_one - _ONE) == _NONE:  # one or two are faster tried
             return 0, 0
         for colour in range(colours):  # by colour and without a branch, so that it is vectorized
-            has_candidate = _NONE - np.uint64((pair_sets[pair + colour] & free) != _NONE)
-            keep0 |= down_sets[colour] & has_candidate
-            keep1 |= down_sets[colours + colour] & has_candidate
-            keep2 |= down_sets[_TWO * colours + colour] & has_candidate
-            keep3 |= down_sets[(_TWO + _ONE) * colours + colour] & has_candidate
+            has_candidate[colour] = _NONE - np.uint64((pair_sets[pair + colour] & free) != _NONE)
     elif pair_sets[pair + (levels[above + SHOWN_DOWN] >> _TWO)] & free:
         return 0, 0
-    first_breaking = row + CANDIDATE_SETS + _FOUR
-    breaking_dropped = exact_dropped = 0
-    if levels[row + CANDIDATES + _ONE]:  # else `_find_candidates` has not written those sets
-        levels[row + CANDIDATES + _ONE], breaking_dropped = _intersect(
-            levels, first_breaking, keep0, keep1, keep2, keep3
-        )
+    dropped_exact = dropped_breaking = 0
+    any_exact = any_breaking = _NONE
+    has_breaking = levels[row + CANDIDATES + _ONE] != _NONE  # else those sets have not been written
+    for i in range(4):
+        keep, at = _NONE, row + CANDIDATE_SETS + np.uint64(i)
+        if above == row:
+            for colour in range(colours):
+                keep |= down_sets[np.uint64(i) * colours + colour] & has_candidate[colour]
+        if has_breaking:
+            dropped_breaking += popcount(levels[at + _FOUR] & ~keep)
+            levels[at + _FOUR] &= keep
+            any_breaking |= levels[at + _FOUR]
+        if breaks >= limit:
+            dropped_exact += popcount(levels[at] & ~keep)
+            levels[at] &= keep
+            any_exact |= levels[at]
+    if has_breaking:
+        levels[row + CANDIDATES + _ONE] = any_breaking
     if breaks >= limit:
-        levels[row + CANDIDATES], exact_dropped = _intersect(levels, first_breaking - _FOUR, keep0, keep1, keep2, keep3)
-    return exact_dropped, breaking_dropped
+        levels[row + CANDIDATES] = any_exact
+    return dropped_exact, dropped_breaking
 
 
 @inline_flat_kernel
-def _intersect(
-    sets: Bitsets, first: np.uint64, keep0: np.uint64, keep1: np.uint64, keep2: np.uint64, keep3: np.uint64
-) -> tuple[np.uint64, int]:
-    """Intersect four sets, one a rotation, with ``keep0`` to ``keep3``: (their union, number of elements dropped)."""
-    a, b, c, d = sets[first], sets[first + _ONE], sets[first + _TWO], sets[first + _TWO + _ONE]
-    dropped = popcount(a & ~keep0) + popcount(b & ~keep1) + popcount(c & ~keep2) + popcount(d & ~keep3)
-    a, b, c, d = a & keep0, b & keep1, c & keep2, d & keep3
-    sets[first], sets[first + _ONE], sets[first + _TWO], sets[first + _TWO + _ONE] = a, b, c, d
-    return a | b | c | d, dropped
+def _take_candidate(state: EndgameState, row: np.uint64) -> np.uint64:
+    """Take the next candidate off a level, in the first rotation left to it, and show its colours.
 
-
-@inline_flat_kernel
-def _pop_rotation(
-    state: EndgameState, row: np.uint64, with_break: np.uint64, bit: np.uint64, number: np.uint64
-) -> np.uint64:
-    """Take a piece, bit ``number``, off the candidates in the first rotation left to it; return that rotation."""
+    Returns it as in the column CHOSEN, or _NOTHING if none is left.
+    """
     levels = state.levels
+    with_break, pieces = _NONE, levels[row + CANDIDATES]
+    if pieces == _NONE:
+        with_break, pieces = _ONE, levels[row + CANDIDATES + _ONE]
+        if pieces == _NONE:
+            return _NOTHING
+    bit, number = pieces & (~pieces + _ONE), np.uint64(lowest_bit(pieces))
     first = row + CANDIDATE_SETS + with_break * _FOUR
-    a, b, c, d = levels[first], levels[first + _ONE], levels[first + _TWO], levels[first + _TWO + _ONE]
+    a, b, c, d = levels[first], levels[first + _ONE], levels[first + _TWO], levels[first + _THREE]
     ab, abc = a | b, a | b | c
     rotation = ((~a >> number) & _ONE) + ((~ab >> number) & _ONE) + ((~abc >> number) & _ONE)
     levels[first + rotation] ^= bit
     several_rotations = (a & (b | c | d)) | (b & (c | d)) | (c & d)
     levels[row + CANDIDATES + with_break] ^= bit & ~several_rotations
-    return np.uint64(rotation)
+    placement = (number << _TWO) + rotation
+    levels[row + SHOWN_RIGHT] = state.side_offsets[placement * _TWO]
+    levels[row + SHOWN_DOWN] = state.side_offsets[placement * _TWO + _ONE]
+    return with_break * _BREAK + placement
 
 
 @inline_flat_kernel
-def _has_candidate(
-    state: EndgameState, pair_base: np.uint64, left_source: np.uint64, up_source: np.uint64, free: np.uint64
-) -> bool:
-    """Whether a cell has an exact candidate among ``free`` pieces."""
-    left, up = state.levels[left_source + SHOWN_RIGHT], state.levels[up_source + SHOWN_DOWN]
-    pair = pair_base + ((left * (np.uint64(len(state.down_sets)) >> _TWO) + up) >> _TWO)
-    return bool((state.pair_sets[pair] & free) != _NONE)
+def _is_stuck(plan: EndgamePlan, state: EndgameState, ahead: np.uint64, free: np.uint64, breaks: np.uint64) -> bool:
+    """Whether a cell that must match exactly has no candidate left.
 
-
-@inline_flat_kernel
-def _later_cell_fails(
-    plan: EndgamePlan, state: EndgameState, row: np.uint64, free: np.uint64, breaks: np.uint64
-) -> bool:
-    """Whether the later neighbour of a level must match exactly and has no candidate left.
-
-    ``free``: free pieces and ``breaks``: breaks spent once the level is filled.
+    ``ahead``: index of the columns NEXT or LATER of a row; ``free``: free pieces and ``breaks``: breaks spent once the
+    level is filled.
     """
     here = plan.levels
-    return bool(breaks >= here[row + LATER_LIMIT]) and not _has_candidate(
-        state, here[row + LATER_PAIR_BASE], here[row + LATER_LEFT], here[row + LATER_UP], free
-    )
+    if breaks < here[ahead + LIMIT]:
+        return False
+    left, up = state.levels[here[ahead + LEFT_OF] + SHOWN_RIGHT], state.levels[here[ahead + ABOVE] + SHOWN_DOWN]
+    pair = here[ahead + PAIR_BASE] + ((left * (np.uint64(len(state.down_sets)) >> _TWO) + up) >> _TWO)
+    return bool((state.pair_sets[pair] & free) == _NONE)
 
 
 @inline_flat_kernel
-def _next_cell_fails(
-    plan: EndgamePlan, state: EndgameState, row: np.uint64, free: np.uint64, breaks: np.uint64
-) -> bool:
-    """The same of the next cell."""
-    here, following = plan.levels, row + ROW_WORDS
-    return bool(breaks >= here[row + NEXT_LIMIT]) and not _has_candidate(
-        state, here[following + PAIR_BASE], here[following + LEFT_SOURCE], here[following + UP_SOURCE], free
-    )
-
-
-@inline_flat_kernel
-def _first_count(plan: EndgamePlan, row: np.uint64) -> np.uint64:
-    """Index in ``child_counts`` of the counters of a level."""
-    return (np.uint64(plan.endgame_start) + (row >> ROW_SHIFT)) * np.uint64(COUNTS_PER_DEPTH)
-
-
-@inline_flat_kernel
-def _enter_level(plan: EndgamePlan, state: EndgameState, row: np.uint64, child_counts: Int64Array) -> int:
-    """Find the candidates of a level and drop those that lead nowhere; return the number of dropped ones."""
-    _find_candidates(plan, state, row)
-    exact, breaking = _drop_dead_ends(plan, state, row)
-    if exact + breaking:
-        index = _first_count(plan, row) + state.levels[row + BREAKS]
-        child_counts[index] += exact
-        child_counts[index + np.uint64(MAX_BREAKS + 1)] += breaking
-    return exact + breaking
-
-
-@inline_flat_kernel
-def _place_next_candidate(
-    plan: EndgamePlan, state: EndgameState, row: np.uint64, child_counts: Int64Array
-) -> tuple[bool, int]:
-    """Place the next candidate of a level that no look-ahead refuses: (whether there is one, nodes made)."""
+def _fill(state: EndgameState, row: np.uint64, chosen: np.uint64, free: np.uint64) -> None:
+    """Note a candidate on the level of ``row``, after which the pieces ``free`` are free."""
     levels = state.levels
-    counts = _first_count(plan, row)
-    nodes = 0
-    while True:
-        with_break = _NONE
-        pieces = levels[row + CANDIDATES]
-        if pieces == _NONE:
-            with_break = _ONE
-            pieces = levels[row + CANDIDATES + _ONE]
-            if pieces == _NONE:
-                return False, nodes
-        bit = pieces & (~pieces + _ONE)
-        number = np.uint64(lowest_bit(pieces))
-        rotation = _pop_rotation(state, row, with_break, bit, number)
-        placement = (number << _TWO) + rotation
-        breaks = levels[row + BREAKS] + with_break
-        levels[row + SHOWN_RIGHT] = state.side_offsets[placement * _TWO]
-        levels[row + SHOWN_DOWN] = state.side_offsets[placement * _TWO + _ONE]
-        free = _free_after(plan, state, row, bit)
-        if free == _NONE:
-            continue
-        if _later_cell_fails(plan, state, row, free, breaks):
-            continue
-        child_counts[counts + with_break * np.uint64(MAX_BREAKS) + breaks] += 1
-        nodes += 1
-        if _next_cell_fails(plan, state, row, free, breaks):
-            continue
-        levels[row + CHOSEN] = with_break * _BREAK + placement
-        levels[row + ROW_WORDS + FREE] = free
-        levels[row + ROW_WORDS + BREAKS] = breaks
-        return True, nodes
+    levels[row + CHOSEN] = chosen
+    levels[row + ROW_WORDS + FREE] = free
+    levels[row + ROW_WORDS + BREAKS] = levels[row + BREAKS] + np.uint64(chosen >= _BREAK)
+
+
+# -- the search ------------------------------------------------------------------------------------------------------
 
 
 @flat_kernel
@@ -392,25 +350,40 @@ def search_endgame(
 ) -> int:
     """Search on until all levels are filled, or until ``node_limit`` nodes were made in all calls together.
 
-    ``scalars``, ``child_counts``: see `kernel.PrefixState`. Returns REACHED (the next call continues with the prefix
-    after it), BUDGET, or EXHAUSTED, at depth ``endgame_start``.
+    ``scalars``, ``child_counts``: see `PrefixState`. Returns REACHED (the next call continues with the prefix after
+    it), BUDGET, or EXHAUSTED, at depth ``endgame_start``.
     """
     end = np.uint64(len(plan.position)) * ROW_WORDS
     row = np.uint64(scalars[DEPTH] - plan.endgame_start) * ROW_WORDS
-    nodes = scalars[NODES]
-    status = EXHAUSTED
+    nodes, status = scalars[NODES], EXHAUSTED
     backtrack = row == end
     while True:
         if backtrack:
             if row == _NONE:
                 break
             row -= ROW_WORDS
-        else:
-            nodes += _enter_level(plan, state, row, child_counts)
-        placed, new_nodes = _place_next_candidate(plan, state, row, child_counts)
-        nodes += new_nodes
-        backtrack = not placed
-        if placed:
+        spent = state.levels[row + BREAKS]
+        counts = (np.uint64(plan.endgame_start) + (row >> ROW_SHIFT)) * np.uint64(COUNTS_PER_DEPTH) + spent
+        if not backtrack:
+            exact, breaking = _find_candidates(plan, state, row)
+            if exact + breaking:
+                child_counts[counts] += exact
+                child_counts[counts + np.uint64(MAX_BREAKS + 1)] += breaking
+                nodes += exact + breaking
+        backtrack = True
+        while backtrack:  # until a candidate is placed that no look-ahead refuses
+            chosen = _take_candidate(state, row)
+            if chosen == _NOTHING:
+                break
+            free, with_break = _free_after(plan, state, row, chosen & (_BREAK - _ONE)), np.uint64(chosen >= _BREAK)
+            if free == _NONE or _is_stuck(plan, state, row + LATER, free, spent + with_break):
+                continue
+            child_counts[counts + with_break * np.uint64(MAX_BREAKS + 1)] += 1
+            nodes += 1
+            if not _is_stuck(plan, state, row + NEXT, free, spent + with_break):
+                _fill(state, row, chosen, free)
+                backtrack = False
+        if not backtrack:
             row += ROW_WORDS
             if row == end:
                 status = REACHED
@@ -424,28 +397,18 @@ def search_endgame(
 
 
 @flat_kernel
-def place_pieces(
-    plan: EndgamePlan,
-    state: EndgameState,
-    depth: int,
-    cursor: Int64Array,
-    chosen: Int64Array,
-    gain: Int64Array,
-    used: npt.NDArray[np.uint8],
-    right: Int64Array,
-    down: Int64Array,
-) -> None:
-    """Copy the endgame's placements up to ``depth`` to the arrays of `kernel.PrefixState`, for the exact tail."""
+def place_pieces(plan: EndgamePlan, state: EndgameState, prefix: PrefixState, depth: int) -> None:
+    """Copy the endgame's placements up to ``depth`` to the prefix, for the exact tail."""
     for level in range(depth - plan.endgame_start):
+        at, position = plan.endgame_start + level, plan.position[level]
         placement = state.levels[np.uint64(level) * ROW_WORDS + CHOSEN]
         candidate = plan.packed[state.oriented[placement & (_BREAK - _ONE)]]
-        cursor[plan.endgame_start + level] = placement
-        chosen[plan.endgame_start + level] = candidate
-        used[candidate & PIECE_MASK] = 1
-        right[plan.position[level]] = (candidate >> RIGHT_SHIFT) & RIGHT_MASK
-        down[plan.position[level]] = (candidate >> DOWN_SHIFT) & DOWN_MASK
+        prefix.cursor[at], prefix.chosen[at] = placement, candidate
+        prefix.used[candidate & PIECE_MASK] = 1
+        prefix.right[position] = (candidate >> RIGHT_SHIFT) & RIGHT_MASK
+        prefix.down[position] = (candidate >> DOWN_SHIFT) & DOWN_MASK
     spent = state.levels[np.uint64(depth - plan.endgame_start) * ROW_WORDS + BREAKS] - state.levels[BREAKS]
-    gain[depth] = gain[plan.endgame_start] - BREAK_COST * np.int64(spent)
+    prefix.gain[depth] = prefix.gain[plan.endgame_start] - BREAK_COST * np.int64(spent)
 
 
 @flat_kernel
@@ -456,52 +419,21 @@ def remove_pieces(plan: EndgamePlan, depth: int, chosen: Int64Array, used: npt.N
 
 
 @flat_kernel
-def assign_bits(plan: EndgamePlan, state: EndgameState, pieces: Int64Array) -> bool:
-    """Assign the bits of a saved ``piece_of_bit`` in a new ``state``; False if it is not a valid one."""
-    if len(pieces) != MAX_ENDGAME_PIECES:
-        return False
-    for bit, piece in enumerate(pieces):
-        if not -1 <= piece < len(state.bit_of_piece) or (piece >= 0 and state.bit_of_piece[piece] >= 0):
-            return False
-        if piece >= 0:
-            assign_bit(plan, state, piece, bit)
-    return True
-
-
-@flat_kernel
 def replay_cursors(plan: EndgamePlan, state: EndgameState, cursors: Int64Array) -> bool:
     """Place the candidates of saved ``cursors``, one a level, after `start_endgame`.
 
     Returns False if one of them is not a candidate.
     """
-    levels = state.levels
     for i in range(len(cursors)):
         row = np.uint64(i) * ROW_WORDS
-        if not 0 <= cursors[i] < 2 * np.int64(_BREAK):
-            return False
-        cursor = np.uint64(cursors[i])
         _find_candidates(plan, state, row)
-        _drop_dead_ends(plan, state, row)
-        placement = cursor & (_BREAK - _ONE)
-        with_break, number, rotation = np.uint64(cursor >= _BREAK), placement >> _TWO, placement & (_FOUR - _ONE)
-        if with_break and levels[row + BREAKS] >= plan.levels[row + ALLOWED_BREAKS]:
+        chosen = _take_candidate(state, row)
+        while chosen != _NOTHING and chosen != np.uint64(cursors[i]):
+            chosen = _take_candidate(state, row)
+        if chosen == _NOTHING:
             return False
-        if not levels[row + CANDIDATE_SETS + with_break * _FOUR + rotation] >> number & _ONE:
-            return False
-        if with_break:
-            levels[row + CANDIDATES] = _NONE
-        while True:  # pop all candidates before it, and it
-            pieces = levels[row + CANDIDATES + with_break]
-            popped = np.uint64(lowest_bit(pieces))
-            popped_rotation = _pop_rotation(state, row, with_break, pieces & (~pieces + _ONE), popped)
-            if popped == number and popped_rotation == rotation:
-                break
-        levels[row + CHOSEN] = cursor
-        levels[row + SHOWN_RIGHT] = state.side_offsets[placement * _TWO]
-        levels[row + SHOWN_DOWN] = state.side_offsets[placement * _TWO + _ONE]
-        free = _free_after(plan, state, row, _ONE << number)
+        free = _free_after(plan, state, row, chosen & (_BREAK - _ONE))
         if free == _NONE:
             return False
-        levels[row + ROW_WORDS + FREE] = free
-        levels[row + ROW_WORDS + BREAKS] = levels[row + BREAKS] + with_break
+        _fill(state, row, chosen, free)
     return True

@@ -44,7 +44,7 @@ from lns.construct.endgame import (
     search_endgame,
     start_endgame,
 )
-from lns.construct.endgame_plan import EndgamePlan, EndgameState
+from lns.construct.endgame_plan import EndgamePlan, EndgameState, PrefixState
 from lns.construct.tail import TailPlan, TailWorkspace, solve_tail
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
@@ -80,21 +80,6 @@ class PrefixPlan(NamedTuple):
     partition_depth: int  # prefixes of this length are partitioned among the islands; 0: they are not
     partition: int  # number of this island's partition
     partitions: int  # number of partitions
-
-
-class PrefixState(NamedTuple):
-    """State of the search; from these arrays it is resumed elsewhere (`Constructor.restore`)."""
-
-    cursor: npt.NDArray[np.int64]  # int64 (cells + 1,): next candidate by depth; in the endgame the one chosen
-    chosen: npt.NDArray[np.int64]  # int64 (cells,): packed candidate by depth
-    gain: npt.NDArray[np.int64]  # int64 (cells + 1,): gain of the prefix by its length
-    used: npt.NDArray[np.uint8]  # uint8 (cells + 1,): 1 for pieces placed; the last is the sentinels' piece, always 0
-    right: npt.NDArray[np.int64]  # int64 (positions,): colour that each cell shows to its right, times colour_count
-    down: npt.NDArray[np.int64]  # int64 (positions,): colour that each cell shows downwards
-    scalars: npt.NDArray[np.int64]  # int64 (2,): DEPTH (or NOT_STARTED) and NODES
-    child_counts: npt.NDArray[np.int64]  # int64 (cells * COUNTS_PER_DEPTH,): placements of this restart by depth, by
-    # whether they break, and by the breaks spent after them
-    frontier_keys: npt.NDArray[np.uint64]  # uint64 (MAX_FRONTIER_KEYS + 1,): their number, then the recorded keys
 
 
 class ConstructorPlan(NamedTuple):
@@ -266,14 +251,9 @@ def next_prefix(plan: ConstructorPlan, state: ConstructorState, node_limit: int)
 
     Returns REACHED, BUDGET or EXHAUSTED as `search_lists` does.
     """
-    endgame_start = plan.prefix.endgame_start
+    endgame_start, has_endgame = plan.prefix.endgame_start, plan.prefix.endgame_start < plan.prefix.cut
     prefix, scalars = state.prefix, state.prefix.scalars
-    if endgame_start == plan.prefix.cut:
-        status = search_lists(plan.prefix, prefix, node_limit)
-        if status == REACHED:
-            _record_frontier_key(prefix, endgame_start)
-        return status
-    while scalars[NODES] < node_limit:
+    while scalars[NODES] < node_limit or not has_endgame:
         if scalars[DEPTH] > endgame_start:  # within the endgame
             remove_pieces(plan.endgame, scalars[DEPTH], prefix.chosen, prefix.used)
         else:
@@ -281,29 +261,15 @@ def next_prefix(plan: ConstructorPlan, state: ConstructorState, node_limit: int)
             if status != REACHED:
                 return status
             _record_frontier_key(prefix, endgame_start)
+            if not has_endgame:
+                return REACHED
             breaks = breaks_spent(prefix.gain[endgame_start])
             start_endgame(plan.endgame, state.endgame, prefix.used, prefix.right, prefix.down, breaks)
         status = search_endgame(plan.endgame, state.endgame, scalars, prefix.child_counts, node_limit)
         if status != EXHAUSTED:
-            place_pieces(
-                plan.endgame, state.endgame, scalars[DEPTH],
-                prefix.cursor, prefix.chosen, prefix.gain, prefix.used, prefix.right, prefix.down,
-            )  # fmt: skip
+            place_pieces(plan.endgame, state.endgame, prefix, scalars[DEPTH])
             return status
     return BUDGET
-
-
-@inline_flat_kernel
-def _solve_tail(
-    plan: ConstructorPlan, state: ConstructorState, max_mismatches: int, node_limit: int
-) -> tuple[int, int]:
-    """Solve the exact tail of the current prefix: (mismatches or -1, nodes), as `solve_tail` returns them."""
-    prefix = state.prefix
-    mismatches, nodes = solve_tail(
-        plan.tail, state.tail, prefix.used, prefix.right, prefix.down, max_mismatches, node_limit
-    )
-    state.counters[TAIL_NODES] += nodes
-    return mismatches, nodes
 
 
 @flat_kernel
@@ -340,12 +306,18 @@ def construct(
         breaks = breaks_spent(prefix.gain[cut])
         state.prefixes_by_breaks[breaks] += 1
         if prefix.scalars[NODES] >= counters[NEXT_SAMPLE]:
-            mismatches, nodes = _solve_tail(plan, state, MISMATCH_BINS - 1, tail_node_limit)
+            mismatches, nodes = solve_tail(
+                plan.tail, state.tail, prefix.used, prefix.right, prefix.down, MISMATCH_BINS - 1, tail_node_limit
+            )
+            counters[TAIL_NODES] += nodes
             counters[NEXT_SAMPLE] = prefix.scalars[NODES] + max(TAIL_SAMPLE_NODES, TAIL_SAMPLE_COST_FACTOR * nodes)
             state.tail_outcomes[mismatches if mismatches >= 0 else MISMATCH_BINS] += 1
         if breaks > max_mismatches:
             continue
-        mismatches, _ = _solve_tail(plan, state, max_mismatches - breaks, tail_node_limit)
+        mismatches, nodes = solve_tail(
+            plan.tail, state.tail, prefix.used, prefix.right, prefix.down, max_mismatches - breaks, tail_node_limit
+        )
+        counters[TAIL_NODES] += nodes
         if mismatches >= 0:
             for depth in range(cut):
                 found[depth] = oriented_piece(prefix.chosen[depth])
