@@ -11,14 +11,18 @@ from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.symmetry import board_from_view, puzzle_in_view
 from lns import node_equivalents
-from lns.construct import candidates, endgame, kernel
+from lns.construct import endgame, kernel
 from lns.construct.candidates import (
     BREAK_COST,
     GAIN_SHIFT,
     LIST_END_GAIN,
     MAX_BREAKS,
+    Int64Array,
+    build_tables,
+    check_colours,
+    rim_look_ahead,
 )
-from lns.construct.endgame import EXHAUSTED, REACHED
+from lns.construct.endgame import COUNTS_PER_DEPTH, DEPTH, EXHAUSTED, NODES, REACHED
 from lns.construct.endgame_plan import PrefixState, assign_bit, plan_endgame
 from lns.construct.kernel import ConstructorPlan, ConstructorState, PrefixPlan, plan_depths
 from lns.construct.order import padded_positions
@@ -98,29 +102,22 @@ class Constructor:
     ) -> None:
         if len(schedule.unlock) >= MAX_BREAKS:
             raise InputError(f"break schedule: {len(schedule.unlock)} breaks; expected fewer than {MAX_BREAKS}")
-        candidates.check_colours(puzzle)
-        self.puzzle = puzzle
-        self.params = params
-        self.random = random
-        self.partition = partition
-        self.schedule = schedule
+        check_colours(puzzle)
+        self.puzzle, self.params, self.random, self.partition = puzzle, params, random, partition
         self.counters = np.zeros(kernel.COUNTERS, dtype=np.int64)
         self.prefixes_by_breaks = np.zeros(MAX_BREAKS, dtype=np.int64)
         self.tail_outcomes = np.zeros(kernel.MISMATCH_BINS + 1, dtype=np.int64)
         self.surplus_counts = np.zeros(SURPLUS_BINS, dtype=np.int64)
-        self.restart_seed = self.restarted_at = self._prefixes_before = self._tail_nodes_before = 0
-        self.exhausted = False
-        cells, width = puzzle.cells, puzzle.width + 1
-        self._position = padded_positions(self.schedule.order, puzzle.width)
+        cells, positions = puzzle.cells, (puzzle.height + 1) * (puzzle.width + 1)
         self.prefix = PrefixState(
             cursor=np.zeros(cells + 1, dtype=np.int64),
             chosen=np.zeros(cells, dtype=np.int64),
             gain=np.zeros(cells + 1, dtype=np.int64),
             used=np.zeros(cells + 1, dtype=np.uint8),
-            right=np.zeros((puzzle.height + 1) * width, dtype=np.int64),
-            down=np.zeros((puzzle.height + 1) * width, dtype=np.int64),
+            right=np.zeros(positions, dtype=np.int64),
+            down=np.zeros(positions, dtype=np.int64),
             scalars=np.zeros(2, dtype=np.int64),
-            child_counts=np.zeros(cells * endgame.COUNTS_PER_DEPTH, dtype=np.int64),
+            child_counts=np.zeros(cells * COUNTS_PER_DEPTH, dtype=np.int64),
             frontier_keys=np.zeros(kernel.MAX_FRONTIER_KEYS + 1, dtype=np.uint64),
         )
         self.restart(schedule)
@@ -136,38 +133,28 @@ class Constructor:
             Node equivalents of earlier restarts with the same favoured colours and view; more of them make this
             restart longer.
         """
-        self.schedule = schedule
-        self.nodes_before = nodes_before
-        self.exhausted = False
-        self.restart_seed = int(generator(self.random).integers(2**62))
+        self.schedule, self.nodes_before, self.exhausted = schedule, nodes_before, False
+        self._seed = int(generator(self.random).integers(2**62))
         self._make_plan()
-        self.prefix.scalars[0] = kernel.NOT_STARTED
-        self.prefix.used[:] = 0
-        self.prefix.child_counts[:] = 0
-        self.prefix.frontier_keys[:] = 0
-        self.prefixes_by_breaks[:] = 0
-        self.tail_outcomes[:] = 0
-        self.surplus_counts[:] = 0
-        tables = self.plan.prefix.tables
-        self.prefix.cursor[0] = tables.list_start[tables.base[0]]
-        self.restarted_at = self.nodes
-        self._prefixes_before, self._tail_nodes_before = self.prefixes, self.tail_nodes
+        prefix = self.prefix
+        prefix.scalars[DEPTH] = kernel.NOT_STARTED
+        prefix.cursor[0] = self._first_cursor
+        for counts in (prefix.child_counts, self.prefixes_by_breaks, self.tail_outcomes, self.surplus_counts):
+            counts[:] = 0
+        prefix.used[:], prefix.frontier_keys[:] = 0, 0
+        self._before = self.nodes, self.prefixes, self.tail_nodes  # of earlier restarts
         self.counters[kernel.NEXT_SAMPLE] = self.nodes
 
     def _make_plan(self) -> None:
-        random = np.random.Generator(np.random.PCG64(self.restart_seed))
-        schedule = self.schedule
+        chance = np.random.Generator(np.random.PCG64(self._seed))
+        schedule, order, cut = self.schedule, self.schedule.order, self.schedule.cut
+        start = schedule.endgame_depth
         puzzle = self.puzzle_in_view = puzzle_in_view(self.puzzle, schedule.view)
-        start, cut = schedule.endgame_depth, schedule.cut
-        tables = candidates.build_tables(puzzle, schedule.order, schedule.may_break, schedule.favoured, random, cut)
+        tables = build_tables(puzzle, order, schedule.may_break, schedule.favoured, chance, cut)
+        look_ahead = rim_look_ahead(puzzle, order, tables.base, cut)
         prefix_plan = PrefixPlan(
             tables=tables,
-            depths=plan_depths(
-                self._position,
-                schedule.least_gain,
-                tables.base,
-                candidates.rim_look_ahead(puzzle, schedule.order, tables.base, cut),
-            ),
+            depths=plan_depths(padded_positions(order, puzzle.width), schedule.least_gain, tables.base, look_ahead),
             heads=tables.candidates[tables.list_start],
             padded_width=puzzle.width + 1,
             endgame_start=start,
@@ -176,8 +163,8 @@ class Constructor:
             partition=self.partition[0],
             partitions=self.partition[1],
         )
-        endgame_plan, endgame_state = plan_endgame(puzzle, schedule.order, start, cut, schedule.allowed, random)
-        tail_plan, tail_workspace = plan_tail(puzzle, schedule.order, cut)
+        endgame_plan, endgame_state = plan_endgame(puzzle, order, start, cut, schedule.allowed, chance)
+        tail_plan, tail_workspace = plan_tail(puzzle, order, cut)
         self.plan = ConstructorPlan(prefix=prefix_plan, endgame=endgame_plan, tail=tail_plan)
         self.arrays = ConstructorState(
             prefix=self.prefix,
@@ -188,6 +175,12 @@ class Constructor:
             prefixes_by_breaks=self.prefixes_by_breaks,
             tail_outcomes=self.tail_outcomes,
         )
+
+    @property
+    def _first_cursor(self) -> int:
+        """Where the list of the first cell begins."""
+        tables = self.plan.prefix.tables
+        return int(tables.list_start[tables.base[0]])
 
     def _partition_depth(self) -> int:
         """Depth behind `PARTITION_CELLS` cells without a clue; 0 if prefixes are not partitioned."""
@@ -211,27 +204,20 @@ class Constructor:
         Board or None
             A full board of at least ``target``, as soon as one is found; the next call continues behind it.
         """
-        status = kernel.construct(
-            self.plan,
-            self.arrays,
-            self.puzzle.max_score - target,
-            min(self.nodes + nodes, self._restart_at()),
-            self.params.tail_nodes,
-        )
+        mismatches, limit = self.puzzle.max_score - target, min(self.nodes + nodes, self._restart_at())
+        status = kernel.construct(self.plan, self.arrays, mismatches, limit, self.params.tail_nodes)
         self._sample_surplus()
         if status == REACHED:
-            placed = np.empty(self.puzzle.cells, dtype=np.int32)
+            puzzle, placed = self.puzzle_in_view, np.empty(self.puzzle.cells, dtype=np.int32)
             placed[self.schedule.order] = self.arrays.found
-            return board_from_view(
-                Board(placed, self.puzzle_in_view.width, self.puzzle_in_view.height), self.schedule.view
-            )
+            return board_from_view(Board(placed, puzzle.width, puzzle.height), self.schedule.view)
         self.exhausted = status == EXHAUSTED
         return None
 
     def _sample_surplus(self) -> None:
         """Add the prefix that is open now to `surplus_counts`, if it has got past the quota."""
         end = quota_end(self.puzzle.cells)
-        if self.schedule.favoured and end <= min(int(self.prefix.scalars[0]), self.plan.prefix.endgame_start):
+        if self.schedule.favoured and end <= min(int(self.prefix.scalars[DEPTH]), self.plan.prefix.endgame_start):
             surplus = int(self.prefix.gain[end]) - int(self.schedule.quota_floor[end - 1])
             self.surplus_counts[min(surplus, SURPLUS_BINS - 1)] += 1
 
@@ -246,30 +232,29 @@ class Constructor:
         Early if it has reached no exact tail, as most restarts do not. One that has reached some goes on to do so, and
         is given more nodes the more its colours were searched before.
         """
-        if self.no_prefix_found:
-            return self.restarted_at + self.params.restart_nodes_without_prefix
         shortest = self.params.restart_nodes
-        wanted = max(shortest, self.nodes_before // NODES_BEFORE_DIVISOR)
-        return self.restarted_at + min(wanted, MAX_RESTART_FACTOR * shortest)
+        length = min(max(shortest, self.nodes_before // NODES_BEFORE_DIVISOR), MAX_RESTART_FACTOR * shortest)
+        return self._before[0] + (self.params.restart_nodes_without_prefix if self.no_prefix_found else length)
 
     @property
     def no_prefix_found(self) -> bool:
         """Whether the present restart has not reached an exact tail yet."""
-        return self.prefixes == self._prefixes_before
+        return self.prefixes == self._before[1]
 
     @property
     def frontier_keys(self) -> npt.NDArray[np.uint64]:
-        """Sampled frontier keys of the present restart, uint64 (keys,): see `lns.construct.novelty`."""
+        """Sampled frontier keys of the present restart, uint64 (keys,): see `lns.construct.quota_arm`."""
         return self.prefix.frontier_keys[1 : int(self.prefix.frontier_keys[0]) + 1]
-
-    @property
-    def nodes_since_restart(self) -> int:
-        return self.nodes - self.restarted_at
 
     @property
     def nodes(self) -> int:
         """Placements of all restarts, including those that look-ahead rejected; without those of exact tails."""
-        return int(self.prefix.scalars[1])
+        return int(self.prefix.scalars[NODES])
+
+    @property
+    def nodes_since_restart(self) -> int:
+        """Placements of the present restart."""
+        return self.nodes - self._before[0]
 
     @property
     def prefixes(self) -> int:
@@ -284,75 +269,63 @@ class Constructor:
     @property
     def node_equivalents_since_restart(self) -> float:
         """Cost of the present restart, its exact tails included (`lns.node_equivalents`)."""
-        return self.nodes_since_restart + node_equivalents.exact_tails(
-            self.prefixes - self._prefixes_before, self.tail_nodes - self._tail_nodes_before
-        )
+        nodes, prefixes, tail_nodes = self._before
+        tails = node_equivalents.exact_tails(self.prefixes - prefixes, self.tail_nodes - tail_nodes)
+        return self.nodes - nodes + tails
+
+    # -- state -------------------------------------------------------------------------------------------------------
+
+    def _counts(self) -> dict[str, Int64Array]:
+        """The counters of `state`, by name."""
+        return {
+            "child_counts": self.prefix.child_counts,
+            "counters": self.counters,
+            "prefixes_by_breaks": self.prefixes_by_breaks,
+            "tail_outcomes": self.tail_outcomes,
+            "surplus_counts": self.surplus_counts,
+        }
 
     def state(self) -> State:
-        return {
-            "cursor": self._cursors(),
+        depth, cursors = int(self.prefix.scalars[DEPTH]), self.prefix.cursor.copy()
+        # only the cursors of the open path; those behind it are left over from earlier prefixes and mean nothing
+        cursors[depth + (depth < self.plan.prefix.endgame_start) :] = 0  # the endgame reads none at its depth
+        return {name: counts.copy() for name, counts in self._counts().items()} | {
+            "cursor": cursors,
             "scalars": self.prefix.scalars.copy(),
-            "child_counts": self.prefix.child_counts.copy(),
-            "counters": self.counters.copy(),
-            "prefixes_by_breaks": self.prefixes_by_breaks.copy(),
-            "tail_outcomes": self.tail_outcomes.copy(),
-            "surplus_counts": self.surplus_counts.copy(),
             "frontier_keys": self.prefix.frontier_keys.copy(),
-            "restart": np.array(
-                [
-                    self.restart_seed,
-                    self.restarted_at,
-                    self._prefixes_before,
-                    self._tail_nodes_before,
-                    self.exhausted,
-                    self.nodes_before,
-                ]
-            ),
+            "restart": np.array([self._seed, *self._before, self.exhausted, self.nodes_before]),
             "piece_bits": self.arrays.endgame.piece_of_bit.copy(),
             "random": self.random.copy(),
         }
-
-    def _cursors(self) -> npt.NDArray[np.int64]:
-        """The cursors of the open path; those behind it are left over from earlier prefixes and mean nothing."""
-        depth = int(self.prefix.scalars[0])
-        cursors = self.prefix.cursor.copy()
-        cursors[depth + (depth < self.plan.prefix.endgame_start) :] = 0  # the endgame reads none at its depth
-        return cursors
 
     def restore(self, state: State) -> None:
         """Continue from ``state``; raises InputError unless its cursors lead through the candidate lists."""
         if any(len(state[name]) != len(value) for name, value in self.state().items()):
             raise _inconsistent()
-        self.random[:] = state["random"]
-        self.counters[:] = saved_counters(state["counters"])
-        self.restart_seed, *marks, exhausted, self.nodes_before = saved_counters(state["restart"])
-        self.restarted_at, self._prefixes_before, self._tail_nodes_before = marks
-        self.exhausted = bool(exhausted)
-        self.prefixes_by_breaks[:] = saved_counters(state["prefixes_by_breaks"])
-        self.tail_outcomes[:] = saved_counters(state["tail_outcomes"])
-        self.surplus_counts[:] = saved_counters(state["surplus_counts"])
-        self.prefix.child_counts[:] = saved_counters(state["child_counts"])
-        if state["frontier_keys"][0] > kernel.MAX_FRONTIER_KEYS:
-            raise _inconsistent()
-        self.prefix.frontier_keys[:] = state["frontier_keys"]
-        self.prefix.scalars[:] = int(state["scalars"][0]), *saved_counters(state["scalars"][1:])
+        for name, counts in self._counts().items():
+            counts[:] = saved_counters(state[name])
+        self._seed, nodes, prefixes, tail_nodes, exhausted, self.nodes_before = saved_counters(state["restart"])
+        self._before, self.exhausted = (nodes, prefixes, tail_nodes), bool(exhausted)
+        self.random[:], self.prefix.frontier_keys[:] = state["random"], state["frontier_keys"]
+        scalars = int(state["scalars"][DEPTH]), *saved_counters(state["scalars"][NODES:])
         wait = max(kernel.TAIL_SAMPLE_NODES, kernel.TAIL_SAMPLE_COST_FACTOR * self.tail_nodes)
-        next_sample = int(self.counters[kernel.NEXT_SAMPLE]) - wait
-        before = self.restarted_at, self._prefixes_before, self._tail_nodes_before, next_sample
-        now = self.nodes, self.prefixes, self.tail_nodes, self.nodes
-        if any(earlier > later for earlier, later in zip(before, now, strict=True)):
+        if (
+            self.prefix.frontier_keys[0] > kernel.MAX_FRONTIER_KEYS
+            or not kernel.NOT_STARTED <= scalars[DEPTH] <= self.schedule.cut
+            or self.counters[kernel.NEXT_SAMPLE] > scalars[NODES] + wait
+            or nodes > scalars[NODES]
+            or prefixes > self.prefixes
+            or tail_nodes > self.tail_nodes
+        ):
             raise _inconsistent()
         self._make_plan()
-        pieces = state["piece_bits"].tolist()
-        owners = [piece for piece in pieces if piece != -1]
-        if len(set(owners)) < len(owners) or not all(0 <= piece < self.puzzle.cells for piece in owners):
+        bits = {bit: piece for bit, piece in enumerate(state["piece_bits"].tolist()) if piece != -1}
+        if set(bits.values()) - set(range(self.puzzle.cells)) or len(set(bits.values())) < len(bits):
             raise _inconsistent()
-        for bit, piece in enumerate(pieces):
-            if piece >= 0:
-                assign_bit(self.plan.endgame, self.arrays.endgame, piece, bit)
-        self._replay(state["cursor"].tolist(), int(state["scalars"][0]))
-        self.prefix.scalars[:] = state["scalars"]
-        self.prefix.child_counts[:] = state["child_counts"]
+        for bit, piece in bits.items():
+            assign_bit(self.plan.endgame, self.arrays.endgame, piece, bit)
+        self._replay(state["cursor"].tolist(), scalars[DEPTH])
+        self.prefix.scalars[:], self.prefix.child_counts[:] = scalars, state["child_counts"]
 
     def _replay(self, cursors: list[int], depth: int) -> None:
         """Place the saved prefix again, cell by cell, by a search that begins each list one before the saved cursor.
@@ -361,11 +334,7 @@ class Constructor:
         """
         prefix, start = self.prefix, self.plan.prefix.endgame_start
         plan, candidates = self.plan.prefix._replace(partition_depth=0), self.plan.prefix.tables.candidates
-        if not kernel.NOT_STARTED <= depth <= plan.cut:
-            raise _inconsistent()
-        prefix.used[:] = 0
-        prefix.gain[0] = 0
-        prefix.cursor[0] = plan.tables.list_start[plan.tables.base[0]]
+        prefix.used[:], prefix.gain[0], prefix.cursor[0] = 0, 0, self._first_cursor
         for at in range(min(depth + 1, start)):
             cursor, first = cursors[at], int(prefix.cursor[at])
             tried = candidates[first : max(first, cursor)]
