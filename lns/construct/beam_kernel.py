@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from instances.puzzle import DOWN, LEFT, RIGHT, UP
+from instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray
 from lns.construct.candidates import (
     BREAK_COST,
     GAIN_SHIFT,
@@ -15,6 +15,7 @@ from lns.construct.candidates import (
     MAX_FAVOURED,
     PIECE_MASK,
     CandidateTables,
+    Int64Array,
     oriented_piece,
 )
 from lns.construct.population import Population, append_child, is_used
@@ -29,28 +30,21 @@ class BeamPlan(NamedTuple):
     """Read-only inputs of a beam."""
 
     tables: CandidateTables
-    row: npt.NDArray[np.int64]  # int64 (cells,): row of each depth's cell
-    column: npt.NDArray[np.int64]  # int64 (cells,): column of each depth's cell
+    row: Int64Array  # int64 (cells,): row of each depth's cell
+    column: Int64Array  # int64 (cells,): column of each depth's cell
     break_cost: int  # value lost by a break, in favoured half-edges
     fan_out: int  # children of one prefix, at most
     min_value: int  # the least value that a prefix can have
 
 
-class BeamHistory(NamedTuple):
-    """How the prefixes of each layer arose; layer d holds prefixes of d + 1 cells."""
-
-    parent: npt.NDArray[np.int32]  # int32 (cut, width): index of the prefix in the layer before
-    placed: npt.NDArray[np.int16]  # int16 (cut, width): oriented piece on the layer's cell
-
-
 class LayerWorkspace(NamedTuple):
     """Arrays for the children of one layer. Values are counted from `BeamPlan.min_value`."""
 
-    parent: npt.NDArray[np.int32]  # int32 (width * fan_out,): index of each child's parent
-    candidate: npt.NDArray[np.int64]  # int64 (width * fan_out,): packed candidate that each child adds
-    value: npt.NDArray[np.int64]  # int64 (width * fan_out,): value of each child
-    sorted: npt.NDArray[np.int32]  # int32 (width * fan_out,): numbers of the selected children, best first
-    counts: npt.NDArray[np.int64]  # int64 (values,): children by value
+    parent: IntArray  # int32 (width * fan_out,): index of each child's parent
+    candidate: Int64Array  # int64 (width * fan_out,): packed candidate that each child adds
+    value: Int64Array  # int64 (width * fan_out,): value of each child
+    sorted: IntArray  # int32 (width * fan_out,): numbers of the selected children, best first
+    counts: Int64Array  # int64 (values,): children by value
 
 
 @kernel
@@ -61,7 +55,8 @@ def extend_layer(
     prefix_count: int,
     extended: Population,
     work: LayerWorkspace,
-    history: BeamHistory,
+    parent: IntArray,
+    placed: Paths,
     random: RandomState,
 ) -> tuple[int, int]:
     """Fill one more cell in all prefixes and select the best children, at most as many as the beam is wide.
@@ -78,8 +73,8 @@ def extend_layer(
     extended : Population
         Receives the selected children, sorted likewise.
     work : LayerWorkspace
-    history : BeamHistory
-        Row ``depth`` receives parents and pieces of the selected children.
+    parent, placed : int32 (width,), int16 (width,)
+        Receive parents and oriented pieces of the selected children.
     random : RandomState
         Selects among children of the value at which the beam is full.
 
@@ -150,8 +145,7 @@ def extend_layer(
         candidate = work.candidate[child]
         append_child(current, work.parent[child], extended, place, row[depth], column[depth], candidate)
         extended.gain[place] = work.value[child] + min_value
-        history.parent[depth, place] = work.parent[child]
-        history.placed[depth, place] = oriented_piece(candidate)
+        parent[place], placed[place] = work.parent[child], oriented_piece(candidate)
     return selected, generated
 
 
@@ -159,7 +153,7 @@ def extend_layer(
 def search_tails(
     paths: Paths,
     first: int,
-    position: npt.NDArray[np.int64],
+    position: Int64Array,
     padded_width: int,
     tail: TailPlan,
     work: TailWorkspace,
