@@ -23,7 +23,7 @@ from instances.verify import verify
 from lns import node_equivalents
 from lns.construct import kernel, quota_profile, schedule, schedule_search
 from lns.construct.constructor import Constructor
-from lns.construct.endgame import REACHED, remove_pieces
+from lns.construct.endgame import REACHED
 from lns.construct.quota_bandit import QuotaBandit
 from lns.engine import Engine
 from lns.engines import make_engine
@@ -175,7 +175,7 @@ def time_endgames(constructor: Constructor, frontier_keys: int, rounds: int) -> 
     """
     state, prefix, plan = constructor.state(), constructor.prefix, constructor.plan.prefix
     if prefix.scalars[0] > plan.endgame_start:
-        remove_pieces(constructor.plan.endgame, prefix.scalars[0], prefix.chosen, prefix.used)
+        kernel.remove_pieces(constructor.plan.endgame, prefix.scalars[0], prefix.chosen, prefix.used)
         prefix.scalars[0] = plan.endgame_start
     prefixes: list[tuple[npt.NDArray[np.generic], ...]] = []
     while len(prefixes) < frontier_keys and kernel.search_lists(plan, prefix, 2**62) == REACHED:

@@ -23,25 +23,7 @@ from lns_support.errors import InputError
 class BeamSearch:
     """One beam, from the empty board to prefixes of ``cut`` cells; it may be stopped and resumed between two layers.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-    order : int32 (cells,)
-        Cells by depth.
-    cut : int
-        Length of complete prefixes.
-    favoured : tuple of int
-        Favoured colours.
-    params : BeamParams
-    random : RandomState
-        Is advanced by the search.
-
-    Attributes
-    ----------
-    depth : int
-        Length of the prefixes.
-    prefix_count : int
-        Their number; 0 if no prefix of the last layer could be extended.
+    ``order``: int32 (cells,), cells by depth; ``cut``: length of complete prefixes; ``random`` is advanced.
     """
 
     def __init__(
@@ -75,7 +57,8 @@ class BeamSearch:
         )
         # how the prefixes of each layer arose: index of the prefix in the layer before, and piece on the layer's cell
         self._parent, self._placed = np.zeros((cut, width), dtype=np.int32), np.zeros((cut, width), dtype=np.int16)
-        self.depth, self.prefix_count = 0, 1
+        self.depth = 0  # length of the prefixes
+        self.prefix_count = 1  # 0 if no prefix of the last layer could be extended
 
     def run(self, children: int) -> int:
         """Grow layer by layer, up to the cut, until at least this many children were generated; return their number."""
@@ -108,19 +91,9 @@ class BeamSearch:
         return self._current.gain[: self.prefix_count]
 
     def resume(self, paths: Paths, values: Int64Array) -> None:
-        """Continue from legal prefixes of equal length.
+        """Continue from legal prefixes, int16 (n, depth), and their values, int64 (n,): see `paths` and `values`.
 
-        Parameters
-        ----------
-        paths : int16 (n, depth)
-            As `paths` returned them.
-        values : int64 (n,)
-            As `values` returned them.
-
-        Raises
-        ------
-        InputError
-            If a prefix of this length cannot have such a value.
+        Raises InputError if a prefix of this length cannot have such a value.
         """
         count, depth = paths.shape
         if not -self.params.break_cost * depth <= values.min() <= values.max() <= MAX_FAVOURED * depth:

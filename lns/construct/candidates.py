@@ -100,35 +100,6 @@ def may_break(puzzle: Puzzle, cell: int, side: int) -> bool:
     return not sides[side] and not (any(sides) and any(puzzle.rim_sides(neighbour)))
 
 
-def rim_look_ahead(puzzle: Puzzle, order: IntArray, base: IntArray, cut: int) -> Int64Array:
-    """For each cell of the rim, the later rim cells that its piece must leave a candidate for.
-
-    Parameters
-    ----------
-    order : int32 (cells,)
-        Cells by depth.
-    base : int32 (cells,)
-        `CandidateTables.base`.
-    cut : int
-        Depth at which the exact tail begins; its cells may mismatch and are not checked.
-
-    Returns
-    -------
-    int64 (cells, 2)
-        By depth, ``base`` of the rim cell on the right (column 0) and below (column 1) if it is filled later, but not
-        next; -1 = nothing to check.
-    """
-    look_ahead = np.full((puzzle.cells, 2), -1, dtype=np.int64)
-    depth_of = {cell: depth for depth, cell in enumerate(order.tolist())}
-    for cell, depth in depth_of.items():
-        for column, (side, neighbour) in enumerate(((RIGHT, cell + 1), (DOWN, cell + puzzle.width))):
-            if puzzle.rim_sides(cell)[side] or may_break(puzzle, cell, side):
-                continue
-            if depth + 1 < depth_of[neighbour] < cut:
-                look_ahead[depth, column] = base[depth_of[neighbour]]
-    return look_ahead
-
-
 def build_tables(
     puzzle: Puzzle,
     order: IntArray,
@@ -228,18 +199,10 @@ def _class_candidates(
 
 
 def fitting_pieces(puzzle: Puzzle, cell_class: CellClass, unclued: BoolArray) -> tuple[Int64Array, Int64Array]:
-    """The oriented pieces that a cell class takes, whatever lies on the left and above.
+    """The oriented pieces that a cell class takes, whatever lies on the left and above, int64 (n,).
 
-    Parameters
-    ----------
-    unclued : bool (pieces,)
-        `is_unclued_piece`: only these pieces are taken.
-
-    Returns
-    -------
-    oriented : int64 (n,)
-    breaks : int64 (n,)
-        Mismatches of each with a clue on the right or below, 0 or 1.
+    Only ``unclued`` pieces are taken (`is_unclued_piece`). Also returns the mismatches of each with a clue on the right
+    or below, 0 or 1, int64 (n,).
     """
     if cell_class.clue >= 0:
         return np.array([cell_class.clue], dtype=np.int64), np.zeros(1, dtype=np.int64)

@@ -20,12 +20,10 @@ from lns.construct.candidates import (
     Int64Array,
     build_tables,
     check_colours,
-    rim_look_ahead,
 )
 from lns.construct.endgame import COUNTS_PER_DEPTH, DEPTH, EXHAUSTED, NODES, REACHED
 from lns.construct.endgame_plan import PrefixState, assign_bit, plan_endgame
 from lns.construct.kernel import ConstructorPlan, ConstructorState, PrefixPlan, plan_depths
-from lns.construct.order import padded_positions
 from lns.construct.schedule import BreakSchedule, quota_end
 from lns.construct.tail import plan_tail
 from lns.engine import State, saved_counters
@@ -60,20 +58,6 @@ class Constructor:
         only those of this part are searched; so no two islands search the same tree. Without a quota, and on the
         smallest boards, every island searches all prefixes.
 
-    Attributes
-    ----------
-    exhausted : bool
-        Whether the tree of the present restart was searched completely.
-    nodes_before : int
-        Node equivalents of earlier restarts with the same favoured colours and view.
-    prefixes_by_breaks : int64 (MAX_BREAKS,)
-        Prefixes of the present restart that reached the exact tail, by breaks spent.
-    tail_outcomes : int64 (MISMATCH_BINS + 1,)
-        A sample of its exact tails, by their fewest mismatches; the last entry counts those without a result.
-    surplus_counts : int64 (SURPLUS_BINS,)
-        A sample of its prefixes that have got past the quota, by the favoured half-edges that they used until then
-        beyond those that the quota demands.
-
     Raises
     ------
     InputError
@@ -105,8 +89,11 @@ class Constructor:
         check_colours(puzzle)
         self.puzzle, self.params, self.random, self.partition = puzzle, params, random, partition
         self.counters = np.zeros(kernel.COUNTERS, dtype=np.int64)
+        # of the present restart: prefixes that reached the exact tail, by breaks spent
         self.prefixes_by_breaks = np.zeros(MAX_BREAKS, dtype=np.int64)
+        # a sample of its exact tails, by their fewest mismatches; the last entry counts those without a result
         self.tail_outcomes = np.zeros(kernel.MISMATCH_BINS + 1, dtype=np.int64)
+        # a sample of its prefixes that got past the quota, by the favoured half-edges used beyond those demanded
         self.surplus_counts = np.zeros(SURPLUS_BINS, dtype=np.int64)
         cells, positions = puzzle.cells, (puzzle.height + 1) * (puzzle.width + 1)
         self.prefix = PrefixState(
@@ -125,15 +112,11 @@ class Constructor:
     def restart(self, schedule: BreakSchedule, nodes_before: int = 0) -> None:
         """Start again at the empty board, with candidates in a new random order.
 
-        Parameters
-        ----------
-        schedule : BreakSchedule
-            A schedule with the cell order and cut of the first one. Its view may differ if its rows are as long.
-        nodes_before : int
-            Node equivalents of earlier restarts with the same favoured colours and view; more of them make this
-            restart longer.
+        ``schedule`` has the cell order and cut of the first one; its view may differ if its rows are as long.
+        ``nodes_before``: node equivalents of earlier restarts with the same colours and view, which make it longer.
         """
-        self.schedule, self.nodes_before, self.exhausted = schedule, nodes_before, False
+        self.schedule, self.nodes_before = schedule, nodes_before
+        self.exhausted = False  # whether its tree was searched completely
         self._seed = int(generator(self.random).integers(2**62))
         self._make_plan()
         prefix = self.prefix
@@ -150,11 +133,10 @@ class Constructor:
         schedule, order, cut = self.schedule, self.schedule.order, self.schedule.cut
         start = schedule.endgame_depth
         puzzle = self.puzzle_in_view = puzzle_in_view(self.puzzle, schedule.view)
-        tables = build_tables(puzzle, order, schedule.may_break, schedule.favoured, chance, cut)
-        look_ahead = rim_look_ahead(puzzle, order, tables.base, cut)
+        tables = build_tables(puzzle, order, schedule.allowed > 0, schedule.favoured, chance, cut)
         prefix_plan = PrefixPlan(
             tables=tables,
-            depths=plan_depths(padded_positions(order, puzzle.width), schedule.least_gain, tables.base, look_ahead),
+            depths=plan_depths(puzzle, schedule, tables.base),
             heads=tables.candidates[tables.list_start],
             padded_width=puzzle.width + 1,
             endgame_start=start,
@@ -190,19 +172,9 @@ class Constructor:
         return int(free[PARTITION_CELLS - 1]) + 1 if partitioned else 0
 
     def run(self, nodes: int, target: int) -> Board | None:
-        """Search on.
+        """Search on for at most ``nodes`` nodes, or until the restart is due or a board is found.
 
-        Parameters
-        ----------
-        nodes : int
-            Nodes to make at most. The search stops before if the restart is due.
-        target : int
-            Least score of a board to return.
-
-        Returns
-        -------
-        Board or None
-            A full board of at least ``target``, as soon as one is found; the next call continues behind it.
+        Returns a full board of at least the score ``target``, or None; the next call continues behind it.
         """
         mismatches, limit = self.puzzle.max_score - target, min(self.nodes + nodes, self._restart_at())
         status = kernel.construct(self.plan, self.arrays, mismatches, limit, self.params.tail_nodes)
@@ -353,7 +325,7 @@ class Constructor:
             in_endgame = np.array(cursors[start:depth], dtype=np.int64)
             if not endgame.replay_cursors(self.plan.endgame, self.arrays.endgame, in_endgame):
                 raise _inconsistent()
-            endgame.place_pieces(self.plan.endgame, self.arrays.endgame, prefix, depth)
+            kernel.place_pieces(self.plan.endgame, self.arrays.endgame, prefix, depth)
 
 
 def _inconsistent() -> InputError:

@@ -16,54 +16,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from lns.construct.candidates import (
-    BREAK_COST,
-    DOWN_MASK,
-    DOWN_SHIFT,
-    MAX_BREAKS,
-    PIECE_MASK,
-    RIGHT_MASK,
-    RIGHT_SHIFT,
-    Int64Array,
-)
-from lns.construct.endgame_plan import (
-    ABOVE,
-    ALLOWED_BREAKS,
-    ANCHOR,
-    ANCHOR_COLOUR,
-    BREAKS,
-    CANDIDATE_SETS,
-    CANDIDATES,
-    CHOSEN,
-    CLASS_BASE,
-    CLUE_MASK,
-    COUNT,
-    FIRST,
-    FREE,
-    LATER,
-    LEFT_BREAK_MASK,
-    LEFT_OF,
-    LEFT_SOURCE,
-    LIMIT,
-    MAX_CLOSINGS,
-    NEXT,
-    NO_RULE,
-    PAIR_BASE,
-    RELEASE,
-    ROW_SHIFT,
-    ROW_WORDS,
-    RULE,
-    SHOWN_DOWN,
-    SHOWN_RIGHT,
-    UP_BREAK_MASK,
-    UP_SOURCE,
-    ClosingPlan,
-    ClosingState,
-    EndgamePlan,
-    EndgameState,
-    PrefixState,
-    assign_bit,
-)
+from lns.construct import endgame_plan as at
+from lns.construct.candidates import MAX_BREAKS, Bitsets, Int64Array
+from lns.construct.endgame_plan import ClosingPlan, ClosingState, EndgamePlan, EndgameState, assign_bit
 from lns_support.bits import lowest_bit, popcount
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
@@ -91,12 +46,7 @@ def start_endgame(
     Free pieces without a bit get those of used pieces. Making all sets anew would take as long as a hundred nodes, and
     on some boards an endgame starts every fifty.
 
-    Parameters
-    ----------
-    used, right, down
-        The prefix, as in `PrefixState`.
-    breaks : int
-        Breaks that the prefix has spent.
+    ``used``, ``right``, ``down``: the prefix, as in `PrefixState`; ``breaks``: breaks that it has spent.
     """
     free, taken, missing = _NONE, _NONE, len(plan.piece_order) - plan.endgame_start
     for bit, piece in enumerate(state.piece_of_bit):
@@ -112,17 +62,17 @@ def start_endgame(
                 assign_bit(plan, state, piece, bit)
                 free |= _ONE << np.uint64(bit)
                 taken |= free
-    state.levels[FREE] = free
-    state.levels[BREAKS] = breaks
+    state.levels[at.FREE] = free
+    state.levels[at.BREAKS] = breaks
     if plan.closing.anchor_position >= 0:
         set_anchor_colour(state.closing, down[plan.closing.anchor_position])
     levels = len(plan.position)
     for i in range(levels):
-        row = np.uint64(levels + i) * ROW_WORDS
+        row = np.uint64(levels + i) * at.ROW_WORDS
         if plan.outside[i, 0] >= 0:
-            state.levels[row + SHOWN_RIGHT] = right[plan.outside[i, 0]] // plan.colour_count * 4
+            state.levels[row + at.SHOWN_RIGHT] = right[plan.outside[i, 0]] // plan.colour_count * 4
         if plan.outside[i, 1] >= 0:
-            state.levels[row + SHOWN_DOWN] = down[plan.outside[i, 1]] * 4
+            state.levels[row + at.SHOWN_DOWN] = down[plan.outside[i, 1]] * 4
 
 
 # -- the rim ---------------------------------------------------------------------------------------------------------
@@ -131,7 +81,7 @@ def start_endgame(
 @inline_flat_kernel
 def set_anchor_colour(state: ClosingState, colour: int) -> None:
     """Note the colour that the anchor shows to the last stretch; closings are listed when they are first needed."""
-    state.scalars[COUNT], state.scalars[ANCHOR_COLOUR] = _NOT_LISTED, colour
+    state.scalars[at.COUNT], state.scalars[at.ANCHOR_COLOUR] = _NOT_LISTED, colour
 
 
 @flat_kernel
@@ -141,23 +91,23 @@ def list_closings(plan: ClosingPlan, state: ClosingState, free: np.uint64) -> No
     corners = len(state.near_sets) >> 1
     first, count = 0, 1
     closings[0] = _NONE
-    end_colour[0] = state.scalars[ANCHOR_COLOUR]
+    end_colour[0] = state.scalars[at.ANCHOR_COLOUR]
     for i in range(len(plan.is_corner)):
         set_base = corners * np.int64(plan.is_corner[i])
-        next_first, next_count = MAX_CLOSINGS - first, 0
+        next_first, next_count = at.MAX_CLOSINGS - first, 0
         for j in range(first, first + count):
             candidates = state.near_sets[end_colour[j] + set_base] & free & ~closings[j]
             while candidates != _NONE:
                 bit = candidates & (~candidates + _ONE)
                 candidates ^= bit
-                if next_count < MAX_CLOSINGS:
+                if next_count < at.MAX_CLOSINGS:
                     closings[next_first + next_count] = closings[j] | bit
                     end_colour[next_first + next_count] = state.far_colour[np.uint64(lowest_bit(bit))]
                 next_count += 1
-        if next_count > MAX_CLOSINGS:
+        if next_count > at.MAX_CLOSINGS:
             break
         first, count = next_first, next_count
-    state.scalars[COUNT], state.scalars[FIRST] = count, first
+    state.scalars[at.COUNT], state.scalars[at.FIRST] = count, first
 
 
 @inline_flat_kernel
@@ -182,27 +132,27 @@ def _free_after(plan: EndgamePlan, state: EndgameState, row: np.uint64, chosen: 
     0 if the rim could not be completed after it.
     """
     levels, closing, work = state.levels, plan.closing, state.closing
-    rule, bit = plan.levels[row + RULE], _ONE << (chosen >> _TWO)
-    if rule == NO_RULE:
-        return levels[row + FREE] ^ bit
-    if rule == ANCHOR:
-        set_anchor_colour(work, np.int64(levels[row + SHOWN_DOWN] >> _TWO))
-        return levels[row + FREE] ^ bit
-    if work.scalars[COUNT] == _NOT_LISTED:
-        list_closings(closing, work, levels[np.uint64(closing.anchor_level + 1) * ROW_WORDS + FREE])
-    number = np.uint64(closing.row[row >> ROW_SHIFT])
-    remaining = (levels[row + FREE] | work.reserved[number]) ^ bit
+    rule, bit = plan.levels[row + at.RULE], _ONE << (chosen >> _TWO)
+    if rule == at.NO_RULE:
+        return levels[row + at.FREE] ^ bit
+    if rule == at.ANCHOR:
+        set_anchor_colour(work, np.int64(levels[row + at.SHOWN_DOWN] >> _TWO))
+        return levels[row + at.FREE] ^ bit
+    if work.scalars[at.COUNT] == _NOT_LISTED:
+        list_closings(closing, work, levels[np.uint64(closing.anchor_level + 1) * at.ROW_WORDS + at.FREE])
+    number = np.uint64(closing.row[row >> at.ROW_SHIFT])
+    remaining = (levels[row + at.FREE] | work.reserved[number]) ^ bit
     # along the left side the next cell of the rim is below; at the bottom, where the lower side is 0, on the right
-    shown = levels[row + SHOWN_DOWN] if levels[row + SHOWN_DOWN] else levels[row + SHOWN_RIGHT]
+    shown = levels[row + at.SHOWN_DOWN] if levels[row + at.SHOWN_DOWN] else levels[row + at.SHOWN_RIGHT]
     if len(closing.rim_colours) and not _is_connected(closing, work, remaining, np.int64(shown >> _TWO)):
         return _NONE
-    first, reserved = np.uint64(work.scalars[FIRST]), _ALL
-    for i in range(np.uint64(work.scalars[COUNT])):  # without a branch, so that it is vectorized
+    first, reserved = np.uint64(work.scalars[at.FIRST]), _ALL
+    for i in range(np.uint64(work.scalars[at.COUNT])):  # without a branch, so that it is vectorized
         pieces = work.closings[first + i]
         reserved &= pieces | (_NONE - np.uint64((pieces & ~remaining) != _NONE))
     if reserved == _ALL:
         return _NONE
-    reserved = reserved if rule != RELEASE else _NONE
+    reserved = reserved if rule != at.RELEASE else _NONE
     work.reserved[number + _ONE] = reserved
     return np.uint64(remaining & ~reserved)
 
@@ -216,28 +166,39 @@ def _find_candidates(plan: EndgamePlan, state: EndgameState, row: np.uint64) -> 
 
     Returns how many exact and how many breaking ones were dropped.
     """
-    here, levels = plan.levels, state.levels
-    left = levels[here[row + LEFT_SOURCE] + SHOWN_RIGHT]
-    up = levels[here[row + UP_SOURCE] + SHOWN_DOWN]
-    base, exact, breaking = here[row + CLASS_BASE], row + CANDIDATE_SETS, row + CANDIDATE_SETS + _FOUR
-    free, clue_mask = levels[row + FREE], here[row + CLUE_MASK]
+    left_sets, up_sets, class_sets, here, levels = (
+        state.left_sets, state.up_sets, state.class_sets, plan.levels, state.levels
+    )  # fmt: skip
+    left = levels[here[row + at.LEFT_SOURCE] + at.SHOWN_RIGHT]
+    up = levels[here[row + at.UP_SOURCE] + at.SHOWN_DOWN]
+    base = here[row + at.CLASS_BASE]
+    free, clue_mask = levels[row + at.FREE], here[row + at.CLUE_MASK]
+    first = row + at.CANDIDATE_SETS
     any_exact = any_breaking = _NONE
-    for i in range(4):
-        rotation = np.uint64(i)
-        matches = (state.left_sets[left + rotation] & state.up_sets[up + rotation]) | clue_mask
-        levels[exact + rotation] = matches & state.class_sets[base + rotation] & free
-        any_exact |= levels[exact + rotation]
-    if levels[row + BREAKS] < here[row + ALLOWED_BREAKS]:
-        left_may_break, up_may_break = here[row + LEFT_BREAK_MASK], here[row + UP_BREAK_MASK]
+    if levels[row + at.BREAKS] < here[row + at.ALLOWED_BREAKS]:
+        left_may_break, up_may_break = here[row + at.LEFT_BREAK_MASK], here[row + at.UP_BREAK_MASK]
         for i in range(4):
             rotation = np.uint64(i)
-            matches_left, matches_up = state.left_sets[left + rotation], state.up_sets[up + rotation]
+            matches_left, matches_up = left_sets[left + rotation] | clue_mask, up_sets[up + rotation] | clue_mask
+            fits = class_sets[base + rotation] & free
+            fits_but_clue = class_sets[base + _FOUR + rotation] & free
+            matches = matches_left & matches_up
+            exact = matches & fits
             one_side = (matches_left & ~matches_up & up_may_break) | (matches_up & ~matches_left & left_may_break)
-            fits_but_clue = matches_left & matches_up & state.class_sets[base + _FOUR + rotation]
-            levels[breaking + rotation] = ((one_side & state.class_sets[base + rotation]) | fits_but_clue) & free
-            any_breaking |= levels[breaking + rotation]
-    levels[row + CANDIDATES] = any_exact
-    levels[row + CANDIDATES + _ONE] = any_breaking
+            breaking = (one_side & fits) | (matches & fits_but_clue)
+            levels[first + rotation] = exact
+            levels[first + _FOUR + rotation] = breaking
+            any_exact |= exact
+            any_breaking |= breaking
+    else:
+        for i in range(4):
+            rotation = np.uint64(i)
+            matches_left, matches_up = left_sets[left + rotation] | clue_mask, up_sets[up + rotation] | clue_mask
+            exact = matches_left & matches_up & class_sets[base + rotation] & free
+            levels[first + rotation] = exact
+            any_exact |= exact
+    levels[row + at.CANDIDATES] = any_exact
+    levels[row + at.CANDIDATES + _ONE] = any_breaking
     return _drop_dead_ends(plan, state, row)
 
 
@@ -248,47 +209,57 @@ def _drop_dead_ends(plan: EndgamePlan, state: EndgameState, row: np.uint64) -> t
     All of them are dropped at once: they are most of the candidates, such as pieces that break above a cell that may
     not.
     """
-    levels, following = state.levels, row + NEXT
-    breaks, limit = levels[row + BREAKS], plan.levels[following + LIMIT]
-    doubtful = levels[row + CANDIDATES + _ONE] if breaks + _ONE >= limit else _NONE
+    levels, following = state.levels, row + at.NEXT
+    breaks, limit = levels[row + at.BREAKS], plan.levels[following + at.LIMIT]
+    doubtful = levels[row + at.CANDIDATES + _ONE] if breaks + _ONE >= limit else _NONE
     if breaks >= limit:
-        doubtful |= levels[row + CANDIDATES]
-    if doubtful == _NONE or plan.levels[following + LEFT_OF] == row:
+        doubtful |= levels[row + at.CANDIDATES]
+    if doubtful == _NONE or plan.levels[following + at.LEFT_OF] == row:
         return 0, 0
-    free, pair_sets, down_sets, has_candidate = levels[row + FREE], state.pair_sets, state.down_sets, state.scratch
-    colours = np.uint64(len(has_candidate))
-    pair = plan.levels[following + PAIR_BASE]
-    pair += colours * (levels[plan.levels[following + LEFT_OF] + SHOWN_RIGHT] >> _TWO)
-    above = plan.levels[following + ABOVE]
+    free, pair_sets, down_sets = levels[row + at.FREE], state.pair_sets, state.down_sets
+    colours = np.uint64(len(down_sets)) >> _TWO
+    pair = plan.levels[following + at.PAIR_BASE]
+    pair += colours * (levels[plan.levels[following + at.LEFT_OF] + at.SHOWN_RIGHT] >> _TWO)
+    above = plan.levels[following + at.ABOVE]
+    keep0 = keep1 = keep2 = keep3 = _NONE
     if above == row:
         all_but_one = doubtful & (doubtful - _ONE)
         if all_but_one & (all_but_one - _ONE) == _NONE:  # one or two are faster tried
             return 0, 0
         for colour in range(colours):  # by colour and without a branch, so that it is vectorized
-            has_candidate[colour] = _NONE - np.uint64((pair_sets[pair + colour] & free) != _NONE)
-    elif pair_sets[pair + (levels[above + SHOWN_DOWN] >> _TWO)] & free:
+            has_candidate = _NONE - np.uint64((pair_sets[pair + colour] & free) != _NONE)
+            keep0 |= down_sets[colour] & has_candidate
+            keep1 |= down_sets[colours + colour] & has_candidate
+            keep2 |= down_sets[_TWO * colours + colour] & has_candidate
+            keep3 |= down_sets[_THREE * colours + colour] & has_candidate
+    elif pair_sets[pair + (levels[above + at.SHOWN_DOWN] >> _TWO)] & free:
         return 0, 0
-    dropped_exact = dropped_breaking = 0
-    any_exact = any_breaking = _NONE
-    has_breaking = levels[row + CANDIDATES + _ONE] != _NONE  # else those sets have not been written
-    for i in range(4):
-        keep, at = _NONE, row + CANDIDATE_SETS + np.uint64(i)
-        if above == row:
-            for colour in range(colours):
-                keep |= down_sets[np.uint64(i) * colours + colour] & has_candidate[colour]
-        if has_breaking:
-            dropped_breaking += popcount(levels[at + _FOUR] & ~keep)
-            levels[at + _FOUR] &= keep
-            any_breaking |= levels[at + _FOUR]
-        if breaks >= limit:
-            dropped_exact += popcount(levels[at] & ~keep)
-            levels[at] &= keep
-            any_exact |= levels[at]
-    if has_breaking:
-        levels[row + CANDIDATES + _ONE] = any_breaking
+    exact_dropped = breaking_dropped = 0
+    if levels[row + at.CANDIDATES + _ONE]:  # else `_find_candidates` has not written those sets
+        breaking_dropped = _intersect(levels, row, _ONE, keep0, keep1, keep2, keep3)
     if breaks >= limit:
-        levels[row + CANDIDATES] = any_exact
-    return dropped_exact, dropped_breaking
+        exact_dropped = _intersect(levels, row, _NONE, keep0, keep1, keep2, keep3)
+    return exact_dropped, breaking_dropped
+
+
+@inline_flat_kernel
+def _intersect(
+    levels: Bitsets,
+    row: np.uint64,
+    with_break: np.uint64,
+    keep0: np.uint64,
+    keep1: np.uint64,
+    keep2: np.uint64,
+    keep3: np.uint64,
+) -> int:
+    """Keep of the exact or breaking candidates those in one set for each rotation; return how many are dropped."""
+    first = row + at.CANDIDATE_SETS + with_break * _FOUR
+    a, b, c, d = levels[first], levels[first + _ONE], levels[first + _TWO], levels[first + _THREE]
+    dropped = popcount(a & ~keep0) + popcount(b & ~keep1) + popcount(c & ~keep2) + popcount(d & ~keep3)
+    a, b, c, d = a & keep0, b & keep1, c & keep2, d & keep3
+    levels[first], levels[first + _ONE], levels[first + _TWO], levels[first + _THREE] = a, b, c, d
+    levels[row + at.CANDIDATES + with_break] = a | b | c | d
+    return dropped
 
 
 @inline_flat_kernel
@@ -298,22 +269,22 @@ def _take_candidate(state: EndgameState, row: np.uint64) -> np.uint64:
     Returns it as in the column CHOSEN, or _NOTHING if none is left.
     """
     levels = state.levels
-    with_break, pieces = _NONE, levels[row + CANDIDATES]
+    with_break, pieces = _NONE, levels[row + at.CANDIDATES]
     if pieces == _NONE:
-        with_break, pieces = _ONE, levels[row + CANDIDATES + _ONE]
+        with_break, pieces = _ONE, levels[row + at.CANDIDATES + _ONE]
         if pieces == _NONE:
             return _NOTHING
     bit, number = pieces & (~pieces + _ONE), np.uint64(lowest_bit(pieces))
-    first = row + CANDIDATE_SETS + with_break * _FOUR
+    first = row + at.CANDIDATE_SETS + with_break * _FOUR
     a, b, c, d = levels[first], levels[first + _ONE], levels[first + _TWO], levels[first + _THREE]
     ab, abc = a | b, a | b | c
     rotation = ((~a >> number) & _ONE) + ((~ab >> number) & _ONE) + ((~abc >> number) & _ONE)
     levels[first + rotation] ^= bit
     several_rotations = (a & (b | c | d)) | (b & (c | d)) | (c & d)
-    levels[row + CANDIDATES + with_break] ^= bit & ~several_rotations
+    levels[row + at.CANDIDATES + with_break] ^= bit & ~several_rotations
     placement = (number << _TWO) + rotation
-    levels[row + SHOWN_RIGHT] = state.side_offsets[placement * _TWO]
-    levels[row + SHOWN_DOWN] = state.side_offsets[placement * _TWO + _ONE]
+    levels[row + at.SHOWN_RIGHT] = state.side_offsets[placement * _TWO]
+    levels[row + at.SHOWN_DOWN] = state.side_offsets[placement * _TWO + _ONE]
     return with_break * _BREAK + placement
 
 
@@ -324,11 +295,11 @@ def _is_stuck(plan: EndgamePlan, state: EndgameState, ahead: np.uint64, free: np
     ``ahead``: index of the columns NEXT or LATER of a row; ``free``: free pieces and ``breaks``: breaks spent once the
     level is filled.
     """
-    here = plan.levels
-    if breaks < here[ahead + LIMIT]:
+    here, levels = plan.levels, state.levels
+    if breaks < here[ahead + at.LIMIT]:
         return False
-    left, up = state.levels[here[ahead + LEFT_OF] + SHOWN_RIGHT], state.levels[here[ahead + ABOVE] + SHOWN_DOWN]
-    pair = here[ahead + PAIR_BASE] + ((left * (np.uint64(len(state.down_sets)) >> _TWO) + up) >> _TWO)
+    left, up = levels[here[ahead + at.LEFT_OF] + at.SHOWN_RIGHT], levels[here[ahead + at.ABOVE] + at.SHOWN_DOWN]
+    pair = here[ahead + at.PAIR_BASE] + ((left * (np.uint64(len(state.down_sets)) >> _TWO) + up) >> _TWO)
     return bool((state.pair_sets[pair] & free) == _NONE)
 
 
@@ -336,9 +307,9 @@ def _is_stuck(plan: EndgamePlan, state: EndgameState, ahead: np.uint64, free: np
 def _fill(state: EndgameState, row: np.uint64, chosen: np.uint64, free: np.uint64) -> None:
     """Note a candidate on the level of ``row``, after which the pieces ``free`` are free."""
     levels = state.levels
-    levels[row + CHOSEN] = chosen
-    levels[row + ROW_WORDS + FREE] = free
-    levels[row + ROW_WORDS + BREAKS] = levels[row + BREAKS] + np.uint64(chosen >= _BREAK)
+    levels[row + at.CHOSEN] = chosen
+    levels[row + at.ROW_WORDS + at.FREE] = free
+    levels[row + at.ROW_WORDS + at.BREAKS] = levels[row + at.BREAKS] + np.uint64(chosen >= _BREAK)
 
 
 # -- the search ------------------------------------------------------------------------------------------------------
@@ -353,17 +324,17 @@ def search_endgame(
     ``scalars``, ``child_counts``: see `PrefixState`. Returns REACHED (the next call continues with the prefix after
     it), BUDGET, or EXHAUSTED, at depth ``endgame_start``.
     """
-    end = np.uint64(len(plan.position)) * ROW_WORDS
-    row = np.uint64(scalars[DEPTH] - plan.endgame_start) * ROW_WORDS
+    end = np.uint64(len(plan.position)) * at.ROW_WORDS
+    row = np.uint64(scalars[DEPTH] - plan.endgame_start) * at.ROW_WORDS
     nodes, status = scalars[NODES], EXHAUSTED
     backtrack = row == end
     while True:
         if backtrack:
             if row == _NONE:
                 break
-            row -= ROW_WORDS
-        spent = state.levels[row + BREAKS]
-        counts = (np.uint64(plan.endgame_start) + (row >> ROW_SHIFT)) * np.uint64(COUNTS_PER_DEPTH) + spent
+            row -= at.ROW_WORDS
+        spent = state.levels[row + at.BREAKS]
+        counts = (np.uint64(plan.endgame_start) + (row >> at.ROW_SHIFT)) * np.uint64(COUNTS_PER_DEPTH) + spent
         if not backtrack:
             exact, breaking = _find_candidates(plan, state, row)
             if exact + breaking:
@@ -376,46 +347,24 @@ def search_endgame(
             if chosen == _NOTHING:
                 break
             free, with_break = _free_after(plan, state, row, chosen & (_BREAK - _ONE)), np.uint64(chosen >= _BREAK)
-            if free == _NONE or _is_stuck(plan, state, row + LATER, free, spent + with_break):
+            if free == _NONE or _is_stuck(plan, state, row + at.LATER, free, spent + with_break):
                 continue
             child_counts[counts + with_break * np.uint64(MAX_BREAKS + 1)] += 1
             nodes += 1
-            if not _is_stuck(plan, state, row + NEXT, free, spent + with_break):
+            if not _is_stuck(plan, state, row + at.NEXT, free, spent + with_break):
                 _fill(state, row, chosen, free)
                 backtrack = False
         if not backtrack:
-            row += ROW_WORDS
+            row += at.ROW_WORDS
             if row == end:
                 status = REACHED
                 break
             if nodes >= node_limit:
                 status = BUDGET
                 break
-    scalars[DEPTH] = plan.endgame_start + np.int64(row >> ROW_SHIFT)
+    scalars[DEPTH] = plan.endgame_start + np.int64(row >> at.ROW_SHIFT)
     scalars[NODES] = nodes
     return status
-
-
-@flat_kernel
-def place_pieces(plan: EndgamePlan, state: EndgameState, prefix: PrefixState, depth: int) -> None:
-    """Copy the endgame's placements up to ``depth`` to the prefix, for the exact tail."""
-    for level in range(depth - plan.endgame_start):
-        at, position = plan.endgame_start + level, plan.position[level]
-        placement = state.levels[np.uint64(level) * ROW_WORDS + CHOSEN]
-        candidate = plan.packed[state.oriented[placement & (_BREAK - _ONE)]]
-        prefix.cursor[at], prefix.chosen[at] = placement, candidate
-        prefix.used[candidate & PIECE_MASK] = 1
-        prefix.right[position] = (candidate >> RIGHT_SHIFT) & RIGHT_MASK
-        prefix.down[position] = (candidate >> DOWN_SHIFT) & DOWN_MASK
-    spent = state.levels[np.uint64(depth - plan.endgame_start) * ROW_WORDS + BREAKS] - state.levels[BREAKS]
-    prefix.gain[depth] = prefix.gain[plan.endgame_start] - BREAK_COST * np.int64(spent)
-
-
-@flat_kernel
-def remove_pieces(plan: EndgamePlan, depth: int, chosen: Int64Array, used: npt.NDArray[np.uint8]) -> None:
-    """Mark the pieces that `place_pieces` placed up to ``depth`` as unused again."""
-    for level in range(depth - plan.endgame_start):
-        used[chosen[plan.endgame_start + level] & PIECE_MASK] = 0
 
 
 @flat_kernel
@@ -425,7 +374,7 @@ def replay_cursors(plan: EndgamePlan, state: EndgameState, cursors: Int64Array) 
     Returns False if one of them is not a candidate.
     """
     for i in range(len(cursors)):
-        row = np.uint64(i) * ROW_WORDS
+        row = np.uint64(i) * at.ROW_WORDS
         _find_candidates(plan, state, row)
         chosen = _take_candidate(state, row)
         while chosen != _NOTHING and chosen != np.uint64(cursors[i]):

@@ -45,7 +45,7 @@ MAX_CLOSINGS = 256
 SETS_PER_CLASS = 8  # in ``class_sets``: a set for each rotation, of pieces that match the clues beside, then of others
 NO_RULE, ANCHOR, RESERVE, RELEASE = range(4)  # `ClosingPlan.rule`
 COUNT, ANCHOR_COLOUR, FIRST = range(3)  # indexes of ``ClosingState.scalars``
-_MATCHES_CLUES = 4  # bit of an index of ``class_sets``: 0 for the sets of pieces that match the clues beside the cell
+_BREAKS_CLUE = 4  # bit of an index of ``class_sets``: set for the sets of pieces that mismatch a clue beside the cell
 NO_LIMIT = np.uint64(2**63)  # more breaks than there are
 _NONE, _ALL = np.uint64(0), ~np.uint64(0)
 
@@ -61,7 +61,7 @@ UP_BREAK_MASK: Any = np.uint64(5)  # the same of the upper side
 CLUE_MASK: Any = np.uint64(6)  # all ones on the cell of a clue, which is placed whatever is beside it
 RULE: Any = np.uint64(7)  # as ``ClosingPlan.rule``
 NEXT: Any = np.uint64(8)  # look-ahead to the next cell: the four columns below
-LATER: Any = np.uint64(12)  # the same to the neighbour that is filled later, see `_look_ahead`
+LATER: Any = np.uint64(12)  # the same to the neighbour that is filled later, see `_plan_look_ahead`
 # columns of a look-ahead, counted from NEXT or LATER
 LIMIT: Any = np.uint64(0)  # from so many breaks on the other cell must keep an exact candidate
 PAIR_BASE: Any = np.uint64(1)  # where the sets of its class begin in EndgameState.pair_sets
@@ -131,7 +131,7 @@ class EndgamePlan(NamedTuple):
 class EndgameState(NamedTuple):
     """State of the endgame, beside that in `PrefixState`.
 
-    It is rebuilt from ``piece_of_bit`` and the cursors of the prefix by `endgame.assign_bit` and
+    It is rebuilt from ``piece_of_bit`` and the cursors of the prefix by `assign_bit` and
     `endgame.replay_cursors`. Sets hold all pieces that have a bit; the free pieces are among them. Four consecutive
     sets are those of the four rotations.
     """
@@ -143,7 +143,6 @@ class EndgameState(NamedTuple):
     down_sets: Bitsets  # uint64 (4 padded_colours,): ... at the bottom; by rotation, then by colour
     class_sets: Bitsets  # uint64 (SETS_PER_CLASS classes,): pieces for a cell class, see SETS_PER_CLASS
     pair_sets: Bitsets  # uint64 (classes padded_colours^2,): pieces of a class that match a left and an upper colour
-    scratch: Bitsets  # uint64 (padded_colours,)
     oriented: Int64Array  # int64 (256,): oriented piece by bit * 4 + rotation
     side_offsets: Bitsets  # uint64 (512,): by bit * 8 + rotation * 2, offset of its right colour, then of its lower one
     levels: Bitsets  # uint64 (16 (2 levels + 1),): by row and column, see FREE. First come the rows of the levels, then
@@ -169,18 +168,10 @@ class PrefixState(NamedTuple):
 def plan_endgame(
     puzzle: Puzzle, order: IntArray, start: int, cut: int, allowed: IntArray, chance: np.random.Generator
 ) -> tuple[EndgamePlan, EndgameState]:
-    """Make the arrays of an endgame.
+    """Make the arrays of an endgame from depth ``start``, at most MAX_ENDGAME_PIECES before the last cell, to ``cut``.
 
-    Parameters
-    ----------
-    order : int32 (cells,)
-        Cells by depth.
-    start, cut : int
-        Depths at which the endgame begins, at most MAX_ENDGAME_PIECES before the last cell, and ends.
-    allowed : int (cells,)
-        Breaks that may have been spent once each depth is filled.
-    chance : numpy.random.Generator
-        Decides the order in which pieces get their bits, and so the order in which they are tried.
+    ``order``: int32 (cells,), cells by depth; ``allowed``: int32 (cells,), breaks that may have been spent by depth;
+    ``chance`` decides the order in which pieces get their bits, and so the order in which they are tried.
     """
     assert puzzle.cells - start <= MAX_ENDGAME_PIECES or start == cut
     levels, width, colour_count = cut - start, puzzle.width, puzzle.colours + 1
@@ -207,7 +198,10 @@ def plan_endgame(
     closing, closing_state = plan_closing(puzzle, order, start, cut)
     rows[:levels, ALLOWED_BREAKS], rows[:levels, RULE] = allowed[start:cut], closing.rule
     _plan_look_ahead(puzzle, level_of, rows, classes, closing, padded_colours**2)
-    set_indexes = _set_indexes(puzzle, numbers)
+    set_indexes: list[list[int]] = [[] for _ in range(4 * puzzle.cells)]
+    for cell_class, number in numbers.items():
+        for piece, clue_break in np.transpose(fitting_pieces(puzzle, cell_class, is_unclued_piece(puzzle))).tolist():
+            set_indexes[piece].append(SETS_PER_CLASS * number + _BREAKS_CLUE * clue_break + piece % 4)
     oriented = np.arange(4 * puzzle.cells)
     plan = EndgamePlan(
         levels=rows.ravel(),
@@ -230,7 +224,6 @@ def plan_endgame(
         down_sets=_bitsets(4 * padded_colours),
         class_sets=_bitsets(SETS_PER_CLASS * len(numbers)),
         pair_sets=_bitsets(len(numbers) * padded_colours**2),
-        scratch=_bitsets(padded_colours),
         oriented=np.zeros(4 * MAX_ENDGAME_PIECES, dtype=np.int64),
         side_offsets=_bitsets(8 * MAX_ENDGAME_PIECES),
         levels=_bitsets((2 * levels + 1) * int(ROW_WORDS)),
@@ -243,17 +236,6 @@ def plan_endgame(
 
 def _bitsets(size: int) -> Bitsets:
     return np.zeros(size, dtype=np.uint64)
-
-
-def _set_indexes(puzzle: Puzzle, numbers: dict[CellClass, int]) -> list[list[int]]:
-    """By oriented piece, the indexes of the sets in `EndgameState.class_sets` that it belongs to."""
-    unclued = is_unclued_piece(puzzle)
-    indexes: list[list[int]] = [[] for _ in range(4 * puzzle.cells)]
-    for cell_class, number in numbers.items():
-        fitting, breaks = fitting_pieces(puzzle, cell_class, unclued)
-        for oriented, has_break in zip(fitting.tolist(), breaks.tolist(), strict=True):
-            indexes[oriented].append(SETS_PER_CLASS * number + 4 * has_break + oriented % 4)
-    return indexes
 
 
 def _plan_look_ahead(
@@ -409,7 +391,7 @@ def _toggle_piece(plan: EndgamePlan, state: EndgameState, piece: int, bit: np.ui
         for i in range(plan.first_set[oriented], plan.first_set[oriented + 1]):
             index = plan.set_indexes[i]
             state.class_sets[index] ^= bit
-            if index & _MATCHES_CLUES:
+            if index & _BREAKS_CLUE:
                 continue
             base = (index >> 3) * colours * colours
             for left_colour in (left >> 2, unknown):

@@ -19,26 +19,14 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.puzzle import IntArray
-from lns.construct.candidates import (
-    BREAK_COST,
-    DOWN_MASK,
-    DOWN_SHIFT,
-    GAIN_SHIFT,
-    LIST_END_GAIN,
-    PIECE_MASK,
-    RIGHT_MASK,
-    RIGHT_SHIFT,
-    CandidateTables,
-    FloatArray,
-    Int64Array,
-    breaks_spent,
-)
+from lns.construct import candidates as packed
+from lns.construct.candidates import CandidateTables, FloatArray, Int64Array, breaks_spent
 from lns.rng import RandomState, random_below
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
 MAX_COUNTED_BREAKS = 255  # prefixes with more breaks count as prefixes with this many
 STRIDE = 8  # where breaking children are only counted, one prefix in this many is looked at
-_LEAST_EXACT_GAIN = -(BREAK_COST // 2)  # of a candidate without a break
+_LEAST_EXACT_GAIN = -(packed.BREAK_COST // 2)  # of a candidate without a break
 
 
 class Population(NamedTuple):
@@ -59,17 +47,12 @@ class Reservoirs(NamedTuple):
     parent: Int64Array  # int64 (ranks, capacity): index of each child's parent
     candidate: Int64Array  # int64 (ranks, capacity): packed candidate that each child adds
     offered: Int64Array  # int64 (ranks,): children offered so far
-    break_start: Int64Array  # int64 (size,): by prefix, where the breaking candidates of its list begin
 
 
 def new_reservoirs(size: int, ranks: int = MAX_COUNTED_BREAKS + 1) -> Reservoirs:
     """Reservoirs of ``size`` children each."""
-    return Reservoirs(
-        parent=np.zeros((ranks, size), dtype=np.int64),
-        candidate=np.zeros((ranks, size), dtype=np.int64),
-        offered=np.zeros(ranks, dtype=np.int64),
-        break_start=np.zeros(size, dtype=np.int64),
-    )
+    parent, candidate = np.zeros((2, ranks, size), dtype=np.int64)
+    return Reservoirs(parent, candidate, offered=np.zeros(ranks, dtype=np.int64))
 
 
 def new_population(size: int, width: int, height: int) -> Population:
@@ -102,15 +85,15 @@ def append_child(
         extended.down[child, at] = current.down[i, at]
     for at in range(current.used.shape[1]):
         extended.used[child, at] = current.used[i, at]
-    extended.right[child, row] = (candidate >> RIGHT_SHIFT) & RIGHT_MASK
-    extended.down[child, column] = (candidate >> DOWN_SHIFT) & DOWN_MASK
-    piece = candidate & PIECE_MASK
+    extended.right[child, row] = (candidate >> packed.RIGHT_SHIFT) & packed.RIGHT_MASK
+    extended.down[child, column] = (candidate >> packed.DOWN_SHIFT) & packed.DOWN_MASK
+    piece = candidate & packed.PIECE_MASK
     extended.used[child, piece >> 6] |= np.uint64(1) << np.uint64(piece & 63)
 
 
 @inline_flat_kernel
 def offer_to_reservoir(parent: int, candidate: int, rank: int, reservoirs: Reservoirs, random: RandomState) -> None:
-    """Offer a child to the reservoir of ``rank``; each child offered ends up there with equal probability."""
+    """Offer a child to the reservoir of ``rank``: all that are offered have the same chance to be kept."""
     capacity = reservoirs.parent.shape[1]
     slot = reservoirs.offered[rank]
     reservoirs.offered[rank] += 1
@@ -131,21 +114,9 @@ def _take_children(reservoirs: Reservoirs, current: Population, extended: Popula
                 return children
             i, candidate = reservoirs.parent[rank, slot], reservoirs.candidate[rank, slot]
             append_child(current, i, extended, children, row, column, candidate)
-            extended.gain[children] = current.gain[i] + (candidate >> GAIN_SHIFT)
+            extended.gain[children] = current.gain[i] + (candidate >> packed.GAIN_SHIFT)
             children += 1
     return children
-
-
-@inline_flat_kernel
-def _clear(population: Population) -> None:
-    """Make the first prefix the empty board."""
-    for at in range(population.right.shape[1]):
-        population.right[0, at] = 0
-    for at in range(population.down.shape[1]):
-        population.down[0, at] = 0
-    for at in range(population.used.shape[1]):
-        population.used[0, at] = np.uint64(0)
-    population.gain[0] = 0
 
 
 @flat_kernel
@@ -159,7 +130,9 @@ def grow_population(
     reservoirs: Reservoirs,
     random: RandomState,
 ) -> int:
-    """Grow a population from the empty board and count its children.
+    """Grow a population from the empty board, count its children, and return the depth reached.
+
+    That is the number of cells, unless no child of any prefix was left before.
 
     Parameters
     ----------
@@ -170,21 +143,15 @@ def grow_population(
     quota_floor : int32 (cells,)
         Favoured half-edges that a prefix must have used once each depth is filled.
     current, extended : Population
-        Two populations of equal size, which are overwritten.
+        Two new populations of equal size.
     means : float64 (2, cells)
         Receives the mean children of a prefix by depth: those without a break, then those with one.
     reservoirs : Reservoirs
     random : RandomState
-
-    Returns
-    -------
-    int
-        The depth reached: the number of cells, unless no child of any prefix was left before.
     """
     list_start, candidates, base = tables.list_start, tables.candidates, tables.base
     size, width = len(current.gain), current.down.shape[1]
-    offered, break_start = reservoirs.offered, reservoirs.break_start
-    _clear(current)
+    offered = reservoirs.offered
     count = 1
     for depth in range(len(order)):
         row, column = order[depth] // width, order[depth] % width
@@ -193,22 +160,21 @@ def grow_population(
         exact = breaking = 0
         for i in range(count):
             breaks = breaks_spent(current.gain[i])
-            favoured = current.gain[i] + breaks * BREAK_COST
+            favoured = current.gain[i] + breaks * packed.BREAK_COST
             at = list_start[base[depth] + current.right[i, row] + current.down[i, column]]
-            while candidates[at] >> GAIN_SHIFT >= _LEAST_EXACT_GAIN:
+            while candidates[at] >> packed.GAIN_SHIFT >= _LEAST_EXACT_GAIN:
                 candidate = candidates[at]
                 at += 1
-                enough = favoured + (candidate >> GAIN_SHIFT) >= quota_floor[depth]
-                if enough and not is_used(current, i, candidate & PIECE_MASK):
+                enough = favoured + (candidate >> packed.GAIN_SHIFT) >= quota_floor[depth]
+                if enough and not is_used(current, i, candidate & packed.PIECE_MASK):
                     exact += 1
                     offer_to_reservoir(i, candidate, min(breaks, MAX_COUNTED_BREAKS), reservoirs, random)
-            break_start[i] = at
         # Prefixes are sorted by breaks. From the first one whose breaking children cannot be kept any more, as enough
         # children have fewer breaks, these are only counted, for one prefix in STRIDE.
         i, rank, full = 0, -1, False
         while i < count:
             breaks = breaks_spent(current.gain[i]) + 1
-            favoured = current.gain[i] + breaks * BREAK_COST
+            favoured = current.gain[i] + breaks * packed.BREAK_COST
             if not full and rank != min(breaks, MAX_COUNTED_BREAKS):
                 rank = min(breaks, MAX_COUNTED_BREAKS)
                 better = 0
@@ -216,12 +182,14 @@ def grow_population(
                     better += offered[fewer]
                 full = better >= size
             represented = min(STRIDE, count - i) if full else 1
-            at = break_start[i]
-            while candidates[at] >> GAIN_SHIFT > LIST_END_GAIN:
+            at = list_start[base[depth] + current.right[i, row] + current.down[i, column]]
+            while candidates[at] >> packed.GAIN_SHIFT >= _LEAST_EXACT_GAIN:
+                at += 1
+            while candidates[at] >> packed.GAIN_SHIFT > packed.LIST_END_GAIN:
                 candidate = candidates[at]
                 at += 1
-                enough = favoured + (candidate >> GAIN_SHIFT) >= quota_floor[depth]
-                if enough and not is_used(current, i, candidate & PIECE_MASK):
+                enough = favoured + (candidate >> packed.GAIN_SHIFT) >= quota_floor[depth]
+                if enough and not is_used(current, i, candidate & packed.PIECE_MASK):
                     breaking += represented
                     if not full:
                         offer_to_reservoir(i, candidate, rank, reservoirs, random)
@@ -247,42 +215,22 @@ def grow_strata(
 ) -> tuple[int, int]:
     """Grow a stratified population from the empty board and count its children.
 
-    Parameters
-    ----------
-    tables : CandidateTables
-        Lists without breaks, the most favoured piece first.
-    order : int32 (cells,)
-        Cells by depth.
-    current, extended : Population
-        Two populations of equal size, which are overwritten.
-    parents : int64 (depths, numbers)
-        Prefixes by depth and by favoured half-edges used are added to it.
-    children : int64 (depths, numbers, MAX_FAVOURED + 1)
-        Their children, also by favoured half-edges of the piece that is added, are added to it.
-    reservoirs : Reservoirs
-        One for each stratum.
-    random : RandomState
-
-    Returns
-    -------
-    reached : int
-        The depth reached.
-    checks : int
-        Candidates checked, those of used pieces included.
+    ``tables`` list no breaks. The counts are added to ``parents`` and ``children``, see `quota_profile.ChildCounts`;
+    ``current`` and ``extended`` are two new populations of equal size; ``reservoirs`` are one for each stratum. Returns
+    (depth reached, candidates checked, those of used pieces included).
     """
     list_start, candidates, base = tables.list_start, tables.candidates, tables.base
     width, strata = current.down.shape[1], len(reservoirs.offered)
-    _clear(current)
     count, checks = 1, 0
     for depth in range(len(parents)):
         row, column = order[depth] // width, order[depth] % width
         highest = -1  # favoured half-edges used, of all children
         for i in range(count):
             at = list_start[base[depth] + current.right[i, row] + current.down[i, column]]
-            while candidates[at] >> GAIN_SHIFT >= 0 and is_used(current, i, candidates[at] & PIECE_MASK):
+            while candidates[at] >> packed.GAIN_SHIFT >= 0 and is_used(current, i, candidates[at] & packed.PIECE_MASK):
                 at += 1
-            if candidates[at] >> GAIN_SHIFT >= 0:
-                highest = max(highest, current.gain[i] + (candidates[at] >> GAIN_SHIFT))
+            if candidates[at] >> packed.GAIN_SHIFT >= 0:
+                highest = max(highest, current.gain[i] + (candidates[at] >> packed.GAIN_SHIFT))
         if highest < 0:
             return depth, checks
         lowest = max(0, highest - strata + 1)
@@ -292,9 +240,9 @@ def grow_strata(
             gain = current.gain[i]
             parents[depth, gain] += 1
             at = list_start[base[depth] + current.right[i, row] + current.down[i, column]]
-            while candidates[at] >> GAIN_SHIFT >= 0:
-                favoured = candidates[at] >> GAIN_SHIFT
-                if not is_used(current, i, candidates[at] & PIECE_MASK):
+            while candidates[at] >> packed.GAIN_SHIFT >= 0:
+                favoured = candidates[at] >> packed.GAIN_SHIFT
+                if not is_used(current, i, candidates[at] & packed.PIECE_MASK):
                     children[depth, gain, favoured] += 1
                     if gain + favoured >= lowest:
                         offer_to_reservoir(i, candidates[at], gain + favoured - lowest, reservoirs, random)

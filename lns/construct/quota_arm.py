@@ -51,47 +51,22 @@ Keys = npt.NDArray[np.uint64]
 
 @dataclass(eq=False)
 class QuotaArm:
-    """One quota configuration: view, favoured colours and quota scale, with all that was observed of it.
+    """One quota configuration: view, favoured colours and quota scale, with all that was observed of it."""
 
-    Attributes
-    ----------
-    view : int
-        Number of the view from which the board is filled.
-    colour_set : int
-        Number of the set of favoured colours.
-    scale_percent : float
-        Quota scale, in percent of the parameter ``construct.quota_scale``; 0 means no quota.
-    prior : ChildMeans
-        Mean children by depth, measured by populations before any search.
-    node_equivalents : float
-        What all restarts of the arm cost.
-    restarts : int
-        Restarts so far.
-    extra_breaks : int
-        Trees that were searched completely; each allows one break more from then on.
-    keys_seen, keys_new : float
-        Sampled frontier prefixes, and those that were new; the weight of a restart halves with each one after it.
-    child_counts : float64 (4, cells)
-        By depth: exact children, nodes that could have them, breaking children, nodes that had a break left.
-    prefixes_by_breaks : float64 (2, MAX_BREAKS)
-        Prefixes that reached the exact tail, by breaks spent: row ALL all of them, row NEW those behind new frontier
-        prefixes.
-    surplus_counts : float64 (SURPLUS_BINS,)
-        A sample of the prefixes that got past the quota, by the favoured half-edges used beyond those it demands.
-    """
-
-    view: int
-    colour_set: int
-    scale_percent: float
-    prior: ChildMeans
-    node_equivalents: float = 0.0
+    view: int  # number of the view from which the board is filled
+    colour_set: int  # number of the set of favoured colours
+    scale_percent: float  # quota scale, in percent of the parameter ``construct.quota_scale``; 0 means no quota
+    prior: ChildMeans  # mean children by depth, measured by populations before any search
+    node_equivalents: float = 0.0  # what all restarts of the arm cost
     restarts: int = 0
-    extra_breaks: int = 0
-    keys_seen: float = 0.0
-    keys_new: float = 0.0
-    child_counts: FloatArray = field(init=False)
-    prefixes_by_breaks: FloatArray = field(init=False)
-    surplus_counts: FloatArray = field(init=False)
+    extra_breaks: int = 0  # trees that were searched completely; each allows one break more from then on
+    keys_seen: float = 0.0  # sampled frontier prefixes; the weight of a restart halves with each one after it
+    keys_new: float = 0.0  # those of them that were new
+    child_counts: FloatArray = field(init=False)  # float64 (4, cells): by depth, exact children, nodes that could have
+    # them, breaking children, nodes that had a break left
+    prefixes_by_breaks: FloatArray = field(init=False)  # float64 (2, MAX_BREAKS): prefixes that reached the exact tail,
+    # by breaks spent: row ALL all of them, row NEW those behind new frontier prefixes
+    surplus_counts: FloatArray = field(init=False)  # float64 (SURPLUS_BINS,): see `Constructor.surplus_counts`
 
     def __post_init__(self) -> None:
         self.child_counts = np.zeros((4, len(self.prior.exact)))
@@ -175,21 +150,14 @@ class PrefixNovelty:
     boards. Each frontier prefix has a key, a hash of its pieces. Only the keys divisible by a power of two are kept. It
     doubles when there are too many, so memory is bounded, and the result does not depend on the order of the keys.
 
-    Attributes
-    ----------
-    keys : uint64 (keys,)
-        Ascending keys.
-    divisor : int
-        A power of two; exactly the keys that it divides are kept.
-
     References
     ----------
     Adaptive sampling by M. Wegman: P. Flajolet, "On adaptive sampling", Computing 43, 1990.
     """
 
     def __init__(self) -> None:
-        self.keys: Keys = np.zeros(0, dtype=np.uint64)
-        self.divisor = KEY_SAMPLE_DIVISOR
+        self.keys: Keys = np.zeros(0, dtype=np.uint64)  # ascending
+        self.divisor = KEY_SAMPLE_DIVISOR  # a power of two; exactly the keys that it divides are kept
 
     def count(self, keys: Keys) -> tuple[int, int]:
         """(number of sampled ``keys`` not seen before, number of sampled ``keys``), repetitions counted once."""
@@ -234,16 +202,10 @@ def new_prefixes_by_breaks(constructor: Constructor, new: int, seen: int) -> Flo
 
 
 def expected_boards(prefixes_by_breaks: FloatArray, probabilities: FloatArray, most: int) -> FloatArray:
-    """Expected number of boards with at most 0, 1, ..., ``most`` mismatches; float64 (most + 1,).
+    """Expected boards with at most 0, 1, ..., ``most`` mismatches; float64 (most + 1,).
 
-    Parameters
-    ----------
-    prefixes_by_breaks : float64 (MAX_BREAKS,)
-        Prefixes that reached the exact tail, by breaks spent.
-    probabilities : float64 (MISMATCH_BINS,)
-        See `tail_probabilities`.
-    most : int
-        Largest number of mismatches of interest.
+    ``prefixes_by_breaks``: float64 (MAX_BREAKS,), prefixes that reached the exact tail; ``probabilities``: see
+    `tail_probabilities`.
     """
     ends: FloatArray = probabilities[np.minimum(np.arange(most + 1), MISMATCH_BINS - 1)]
     return np.convolve(prefixes_by_breaks, ends)[: most + 1]
@@ -256,12 +218,8 @@ def tail_probabilities(outcomes: FloatArray, completions: FloatArray) -> FloatAr
     to k by the factor by which ``completions`` falls. The level of that forecast is far too high, since it takes cells
     for independent, but its slope agrees with the probabilities that can be measured.
 
-    Parameters
-    ----------
-    outcomes : float64 (MISMATCH_BINS + 1,)
-        Sampled tails by their fewest mismatches; the last entry counts those without a result.
-    completions : float64 (MISMATCH_BINS,)
-        The forecast, see `lns.construct.schedule_search.expected_completions`.
+    ``outcomes``: float64 (MISMATCH_BINS + 1,), sampled tails by their fewest mismatches, the last without a result;
+    ``completions``: float64 (MISMATCH_BINS,), see `lns.construct.schedule_search.expected_completions`.
     """
     reached = np.cumsum(outcomes)
     probability: FloatArray = reached / max(1.0, reached[-1])
@@ -276,17 +234,9 @@ def tail_probabilities(outcomes: FloatArray, completions: FloatArray) -> FloatAr
 class Evidence:
     """What was observed of some arms, and the rates of new boards per node that it makes likely.
 
-    In arrays [i, j], arm i says something about arm j, or about another quota scale j of its colours.
-
-    Parameters
-    ----------
-    arms : sequence of QuotaArm
-    boards : float64 (arms,)
-        Boards to expect of the prefixes of each arm.
-    cost : float64 (arms,)
-        Node equivalents that these prefixes took.
-    prior_weight : float
-        Node equivalents that weigh as much as the prior.
+    ``boards``: float64 (arms,), boards to expect of the prefixes of each arm; ``cost``: float64 (arms,), node
+    equivalents that these took; ``prior_weight``: node equivalents that weigh as much as the prior. In arrays [i, j],
+    arm i says something about arm j, or about another quota scale j of its colours.
     """
 
     def __init__(self, arms: Sequence[QuotaArm], boards: FloatArray, cost: FloatArray, prior_weight: float) -> None:
@@ -298,22 +248,16 @@ class Evidence:
         )
 
     def rates(self) -> tuple[FloatArray, float]:
-        """Expected new boards per node equivalent of the next restart.
+        """Expected new boards per node equivalent of the next restart of each arm, and of colours that were not tried.
 
-        Returns
-        -------
-        rates : float64 (arms,)
-            Rate of each arm.
-        untried : float
-            Prior rate of colours that were not tried: a mean over the colours that were, each at its best arm. The best
-            colours weigh less, since they are the best of several.
+        The latter is a mean over the colours that were, each at its best arm. The best colours weigh less, since they
+        are the best of several.
         """
         boards, cost, weight = self.boards, self.cost, self.prior_weight
         observed = boards / np.maximum(cost, weight)
         with_quota = self._scale[:, 0] > 0
-        best_by_colours = [
-            float(observed[with_quota & (self._colours == colours)].max()) for colours in self.tried_colours()
-        ]
+        tried = dict.fromkeys(self._colours[with_quota].tolist())
+        best_by_colours = [float(observed[with_quota & (self._colours == colours)].max()) for colours in tried]
         best_excess = (1 - BEST_COLOURS_WEIGHT) * max(best_by_colours, default=0.0)
         untried = (sum(best_by_colours) - best_excess) / max(1, len(best_by_colours))
         novelty = np.array([arm.novelty_rate for arm in self.arms])
@@ -323,8 +267,7 @@ class Evidence:
         np.fill_diagonal(informs, False)
         other_view = self._view[:, None] != self._view
         extra = self._extra_half_edges(self._scale[:, 0])
-        # prefixes under a higher scale are among those under a lower one, so as much of them is old; another view is
-        # fresh
+        # prefixes under a higher scale are among those under a lower one, so as much of them is old
         share = np.where(other_view, OTHER_VIEW_DISCOUNT, np.where(extra > 0, novelty[:, None], 1.0))
         factor = _rate_factor(extra) * self._surplus_factor(extra) * self._cost_factor(extra)
         prior = np.where(informs, observed[:, None] * share * factor, 0.0).max(axis=0)
@@ -332,10 +275,6 @@ class Evidence:
         same_scale = informs & other_view & (np.abs(extra) < SAME_SCALE_HALF_EDGES)
         prior = self._shrunk(prior, same_scale)
         return novelty * (boards + prior * weight) / (cost + weight), untried
-
-    def tried_colours(self) -> list[int]:
-        """The colour sets of the arms with a quota, in the order of the arms."""
-        return list(dict.fromkeys(arm.colour_set for arm in self.arms if arm.scale_percent))
 
     def rate_of_new(self, prior: float, view: int, colour_set: int, scale_percent: float) -> float:
         """Expected rate of an arm that does not exist yet.

@@ -91,17 +91,6 @@ class QuotaBandit:
     views : sequence of View
         Symmetries from which the board may be filled under a quota, all with rows of the same length. The first arm,
         and the one without a quota, use the first view.
-
-    Attributes
-    ----------
-    arms : list of QuotaArm
-        The arms so far, ordered by view, then colour set, then decreasing quota scale.
-    current : int
-        Index of the arm that is being searched.
-    forecast : ScheduleForecast or None
-        Forecast of the present break schedule.
-    tail_outcomes : float64 (MISMATCH_BINS + 1,)
-        Sampled exact tails of all arms by their fewest mismatches; the last entry counts those without a result.
     """
 
     def __init__(
@@ -113,20 +102,17 @@ class QuotaBandit:
             sets = favoured_sets(puzzle, params.border_colours, params.inner_colours, COLOUR_SETS)
         # the gain of a prefix holds fewer favoured half-edges than one break costs
         self._colour_sets = [colours for colours in sets if 0 < np.isin(puzzle.pieces, colours).sum() < BREAK_COST]
-        self.arms: list[QuotaArm] = []
-        self.current = 0
-        self.tail_outcomes = np.zeros(MISMATCH_BINS + 1)
+        self.arms: list[QuotaArm] = []  # ordered by view, then colour set, then decreasing quota scale
+        self.current = 0  # index of the arm that is being searched
+        self.forecast: ScheduleForecast | None = None  # of the present break schedule
+        self.tail_outcomes = np.zeros(MISMATCH_BINS + 1)  # sampled exact tails of all arms, see `Constructor`
         self.frontier_keys = PrefixNovelty()
-        self.forecast: ScheduleForecast | None = None
 
     def choose_schedule(self, mismatches: int) -> BreakSchedule:
         """Choose an arm for the next restart, and derive its break schedule.
 
-        Parameters
-        ----------
-        mismatches : int
-            Boards with at most this many mismatches are wanted. The schedule is derived for ``schedule_slack`` more,
-            since one that is too strict makes no board at all, while one that is too loose only wastes some nodes.
+        Boards with at most ``mismatches`` mismatches are wanted. The schedule is derived for ``schedule_slack`` more,
+        since one that is too strict makes no board at all, while one that is too loose only wastes some nodes.
         """
         mismatches = max(0, mismatches)  # after a perfect board more of them are searched for
         self.current = self._choose_arm(mismatches)
@@ -223,8 +209,8 @@ class QuotaBandit:
         """The arm ``best``, or a new one with a higher expected rate.
 
         New arms are a scale next to the best one of some colours and view, the same scale from another view, and
-        colours that no arm favours, whose expected rate is ``untried``. If the best arm is also the lowest one, the
-        next coarse scale below it is tried once, since instances differ.
+        colours that no arm favours. If the best arm is also the lowest one, the next coarse scale below it is tried
+        once, since instances differ.
         """
         candidates: list[tuple[float, float, int, int]] = []  # (expected rate, scale, colour set, view)
         tried = {(arm.view, arm.colour_set) for arm in self.arms if arm.scale_percent}
@@ -310,14 +296,9 @@ class QuotaBandit:
         return _coarse_below(self.arms[i].scale_percent) if i == len(first) - 1 else None
 
     def add_arm(self, scale_percent: float, colour_set: int = 0, view: int = 0) -> int:
-        """Add an arm, and measure its prior by populations.
+        """Add an arm, measure its prior by populations, and return its index; the indexes of later arms grow by 1.
 
         If no population survives its quota, the prior is that of a lower quota.
-
-        Returns
-        -------
-        int
-            Index of the new arm in `arms`; the indexes of later arms grow by 1.
         """
         puzzle, quota = puzzle_in_view(self.puzzle, self.views[view]), self.quota(scale_percent, colour_set, view)
         for share in (1.0, 0.95, 0.9, 0.8, 0.0):

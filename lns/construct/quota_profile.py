@@ -52,7 +52,7 @@ class ChildCounts(NamedTuple):
 
 
 def quota_profile(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], cut: int) -> tuple[float, ...]:
-    """The quota profile of a set of favoured colours.
+    """Favoured half-edges that a prefix must have used, by depth; never falling, constant from ``cut`` on.
 
     Parameters
     ----------
@@ -64,11 +64,6 @@ def quota_profile(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], cu
         Favoured colours.
     cut : int
         Depth at which the quota ends.
-
-    Returns
-    -------
-    tuple of float
-        Favoured half-edges that a prefix must have used, by depth; never falling, constant from ``cut`` on.
     """
     return _profile(puzzle, tuple(order.tolist()), favoured, cut)
 
@@ -90,17 +85,8 @@ def _profile(puzzle: Puzzle, cells: tuple[int, ...], favoured: tuple[int, ...], 
 def count_children(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], depths: int) -> ChildCounts:
     """Count the children of SAMPLES stratified populations that respect the clues and make no break.
 
-    At each depth up to PREFIXES_PER_STRATUM prefixes are kept of each of the STRATA highest numbers of half-edges used.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-    order : int32 (cells,)
-        Cells by depth.
-    favoured : tuple of int
-        Favoured colours.
-    depths : int
-        Number of cells to fill.
+    At each of the first ``depths`` depths of ``order`` up to PREFIXES_PER_STRATUM prefixes are kept of each of the
+    STRATA highest numbers of half-edges used.
     """
     checks = _count(puzzle, order, favoured, depths, 1, MIN_PREFIXES_PER_STRATUM).checks
     size = MIN_PREFIXES_PER_STRATUM * node_equivalents.MAX_PROFILE_CHECKS // (SAMPLES * max(1, checks))
@@ -115,30 +101,22 @@ def _count(
     parents = np.zeros((depths, numbers), dtype=np.int64)
     children = np.zeros((depths, numbers, MAX_FAVOURED + 1), dtype=np.int64)
     reservoirs = new_reservoirs(stratum_size, STRATA)
-    current, extended = (new_population(STRATA * stratum_size, puzzle.width, puzzle.height) for _ in range(2))
     deepest = checks = 0
     for number in range(samples):
         random = random_state(RANDOM_SEED, number)
         no_breaks = np.zeros(puzzle.cells, dtype=bool)
         tables = build_tables(puzzle, order, no_breaks, favoured, generator(random), puzzle.cells)
+        current, extended = (new_population(STRATA * stratum_size, puzzle.width, puzzle.height) for _ in range(2))
         reached, checked = grow_strata(tables, order, current, extended, parents, children, reservoirs, random)
         deepest, checks = max(deepest, reached), checks + checked
     return ChildCounts(parents, children, deepest, checks)
 
 
 def mean_children(parents: Int64Array, children: Int64Array) -> FloatArray:
-    """Mean children of a prefix, smoothed over the half-edges used.
+    """Mean children of a prefix, smoothed over the half-edges used; float64 (depths, half_edges, favoured).
 
-    Parameters
-    ----------
-    parents, children
-        See `ChildCounts`.
-
-    Returns
-    -------
-    float64 (depths, half_edges, favoured)
-        Below the lowest number of half-edges counted the means are those of the lowest. Above the highest they are
-        those of the highest, without children that add favoured half-edges.
+    Below the lowest number of half-edges counted the means are those of the lowest. Above the highest they are those of
+    the highest, without children that add favoured half-edges. ``parents``, ``children``: see `ChildCounts`.
     """
     near = gaussian_filter1d(parents.astype(np.float64), SMOOTHING_HALF_EDGES, axis=1, mode="constant")
     mean: FloatArray = gaussian_filter1d(children.astype(np.float64), SMOOTHING_HALF_EDGES, axis=1, mode="constant")

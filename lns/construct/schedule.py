@@ -20,7 +20,7 @@ import numpy as np
 
 from instances.puzzle import GREY, IntArray, Puzzle
 from instances.symmetry import IDENTITY_VIEW, View
-from lns.construct.candidates import BREAK_COST, BoolArray, Int64Array
+from lns.construct.candidates import BREAK_COST, Int64Array
 from lns.construct.endgame_plan import MAX_ENDGAME_PIECES
 
 QUOTA_SHARE = 160 / 256  # share of the cells within which a quota holds
@@ -35,21 +35,11 @@ def quota_end(cells: int) -> int:
 
 @dataclass(frozen=True)
 class Quota:
-    """Favoured colours that a prefix must use up early. ``Quota()`` demands nothing.
-
-    Attributes
-    ----------
-    favoured : tuple of int
-        Favoured colours.
-    profile : tuple of float
-        Half-edges of these colours that the pieces of a prefix must show, by depth, at a scale of 1.
-    scale : float
-        Factor on ``profile``.
-    """
+    """Favoured colours that a prefix must use up early. ``Quota()`` demands nothing."""
 
     favoured: tuple[int, ...] = ()
-    profile: tuple[float, ...] = ()
-    scale: float = 0.0
+    profile: tuple[float, ...] = ()  # half-edges of these colours that a prefix must show, by depth, at a scale of 1
+    scale: float = 0.0  # factor on ``profile``
 
     def scaled(self, factor: float) -> Quota:
         """This quota with its scale multiplied by ``factor``."""
@@ -69,33 +59,15 @@ class Quota:
 
 @dataclass(frozen=True)
 class BreakSchedule:
-    """Everything that one restart of the constructor follows.
+    """Everything that one restart of the constructor follows."""
 
-    Attributes
-    ----------
-    order : int32 (cells,)
-        Cells in the order in which they are filled.
-    unlock : int64 (breaks,)
-        Ascending depths from which on a prefix may have one break more.
-    quota_floor : int32 (cells,)
-        Favoured half-edges that must have been used once each depth is filled.
-    favoured : tuple of int
-        Favoured colours.
-    cut : int
-        Depth at which the exact tail begins.
-    endgame_from : int
-        The endgame does not begin before this depth, even where it could.
-    view : View
-        Symmetry from which the board is filled.
-    """
-
-    order: IntArray
-    unlock: Int64Array
-    quota_floor: IntArray
-    favoured: tuple[int, ...]
-    cut: int
-    endgame_from: int = 0
-    view: View = IDENTITY_VIEW
+    order: IntArray  # int32 (cells,): cells in the order in which they are filled
+    unlock: Int64Array  # int64 (breaks,): ascending depths from which on a prefix may have one break more
+    quota_floor: IntArray  # int32 (cells,): favoured half-edges that must have been used once each depth is filled
+    favoured: tuple[int, ...]  # favoured colours
+    cut: int  # depth at which the exact tail begins
+    endgame_from: int = 0  # the endgame does not begin before this depth, even where it could
+    view: View = IDENTITY_VIEW  # symmetry from which the board is filled
 
     @property
     def allowed(self) -> IntArray:
@@ -113,11 +85,6 @@ class BreakSchedule:
         demand_end = int(np.flatnonzero(self.quota_floor > 0).max(initial=-1)) + 1
         return min(max(len(self.order) - MAX_ENDGAME_PIECES, demand_end, self.endgame_from), self.cut)
 
-    @property
-    def may_break(self) -> BoolArray:
-        """Whether a break is allowed, by depth; bool (cells,)."""
-        return self.allowed > 0
-
 
 def favoured_colours(puzzle: Puzzle, border: int, inner: int) -> tuple[int, ...]:
     """The first set of `favoured_sets`: the one whose colours the fewest pieces carry."""
@@ -125,24 +92,11 @@ def favoured_colours(puzzle: Puzzle, border: int, inner: int) -> tuple[int, ...]
 
 
 def favoured_sets(puzzle: Puzzle, border: int, inner: int, count: int) -> list[tuple[int, ...]]:
-    """Sets of colours to favour.
+    """At most ``count`` sets of ``border`` border colours and ``inner`` inner colours to favour.
 
     Using the favoured colours up early leaves pieces with fewer colours. The fewer pieces carry them, the sooner they
-    are gone; so sets are ordered by the number of pieces that carry any of their colours.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-        The puzzle.
-    border, inner : int
-        Number of border colours and of inner colours in a set. Inner colours may be more, see `inner_colour_count`.
-    count : int
-        Number of sets to return at most.
-
-    Returns
-    -------
-    list of tuple of int
-        Sets of colours. If there are more than `MAX_COLOUR_SETS`, the colours of most pieces are left out.
+    are gone; so sets are ordered by the number of pieces that carry any of their colours. If there are more sets than
+    `MAX_COLOUR_SETS`, the colours of most pieces are left out. Inner colours may be more, see `inner_colour_count`.
     """
     carriers = [0] * (puzzle.colours + 1)  # by colour, a bit for each piece
     for piece, quad in enumerate(puzzle.pieces.tolist()):

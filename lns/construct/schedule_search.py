@@ -40,40 +40,20 @@ _TINY = 1e-300
 
 @dataclass(frozen=True)
 class ChildMeans:
-    """Mean number of children of a prefix, by depth.
+    """Mean number of children of a prefix, by depth."""
 
-    Attributes
-    ----------
-    exact : float64 (cells,)
-        Children without a break.
-    breaking : float64 (cells,)
-        Children with a break.
-    quota : Quota
-        The quota under which the prefixes were grown.
-    """
-
-    exact: FloatArray
-    breaking: FloatArray
-    quota: Quota
+    exact: FloatArray  # float64 (cells,): children without a break
+    breaking: FloatArray  # float64 (cells,): children with a break
+    quota: Quota  # under which the prefixes were grown
 
 
 @dataclass(frozen=True)
 class ScheduleForecast:
-    """The best break schedule for boards of one score.
+    """The best break schedule for boards of one score."""
 
-    Attributes
-    ----------
-    mismatches : int
-        Mismatches that such a board may have.
-    unlock : int64 (breaks,)
-        Ascending unlock depths.
-    rate : float
-        Expected boards with at most ``mismatches`` mismatches per node.
-    """
-
-    mismatches: int
-    unlock: Int64Array
-    rate: float
+    mismatches: int  # that such a board may have
+    unlock: Int64Array  # int64 (breaks,): ascending unlock depths
+    rate: float  # expected boards with at most ``mismatches`` mismatches per node
 
 
 def cell_order(puzzle: Puzzle, params: ConstructParams) -> IntArray:
@@ -100,10 +80,7 @@ def max_mismatches(puzzle: Puzzle, params: ConstructParams) -> int:
 def measure_children(puzzle: Puzzle, params: ConstructParams, quota: Quota, random: RandomState) -> ChildMeans | None:
     """Measure the mean children of a prefix by depth, with a few populations of ``params.population`` prefixes.
 
-    Returns
-    -------
-    ChildMeans or None
-        None if no population survives the quota.
+    Returns None if no population survives the quota.
     """
     order, floor, cells, size = cell_order(puzzle, params), quota.floor(puzzle.cells), puzzle.cells, params.population
     tables = build_tables(puzzle, order, np.ones(cells, dtype=bool), quota.favoured, generator(random), cells)
@@ -169,19 +146,8 @@ def best_schedule(
 ) -> ScheduleForecast:
     """The break schedule with the most expected boards of at most ``mismatches`` mismatches per node.
 
-    Parameters
-    ----------
-    children : ChildMeans
-        Mean children by depth.
-    puzzle : Puzzle
-        The puzzle.
-    params : ConstructParams
-        Parameters of the construction.
-    mismatches : int
-        Mismatches that a board may have.
-    tail_probabilities : float64 (MISMATCH_BINS,), optional
-        Probability that an exact tail ends with at most k mismatches. If it is not given, ``children`` forecast the
-        number of all boards behind a prefix instead.
+    ``tail_probabilities``: float64 (MISMATCH_BINS,), probability that an exact tail ends with at most k mismatches. If
+    it is not given, ``children`` forecast the number of all boards behind a prefix instead.
     """
     cut, first = tail_cut(puzzle, params), _first_break(children.quota, puzzle, params)
     most = min(mismatches, max_mismatches(puzzle, params))
@@ -201,14 +167,8 @@ def best_schedule(
 def expected_completions(exact: FloatArray, breaking: FloatArray, mismatches: int) -> FloatArray:
     """Expected number of full boards behind a prefix, with at most k more mismatches; float64 (mismatches + 1,).
 
-    Any number of the remaining cells may break.
-
-    Parameters
-    ----------
-    exact, breaking : float64 (tail,)
-        Mean children without and with a break, for each remaining cell.
-    mismatches : int
-        Largest k.
+    Any number of the remaining cells may break. ``exact``, ``breaking``: float64 (tail,), mean children without and
+    with a break, for each remaining cell; ``mismatches``: largest k.
     """
     boards = np.zeros(mismatches + 1)  # by mismatches
     boards[0] = 1.0
@@ -224,16 +184,9 @@ def boards_per_node(
 ) -> float:
     """Expected full boards with at most m mismatches, per node.
 
-    Parameters
-    ----------
-    exact, breaking : float64 (cut,)
-        Mean children of a prefix without and with a break, by depth.
-    unlock : int64 (breaks,)
-        Ascending depths from which on a prefix may have one break more.
-    finish : float64 (m + 1,)
-        Expected boards behind a prefix that reaches the exact tail, with at most k more mismatches.
-    tail_cost : float
-        Cost of one exact tail in nodes.
+    ``exact``, ``breaking``: float64 (cut,), mean children of a prefix by depth; ``unlock``: int64 (breaks,), ascending
+    depths from which on a prefix may have one break more; ``finish``: float64 (m + 1,), expected boards behind a prefix
+    that reaches the exact tail, with at most k more mismatches; ``tail_cost``: cost of one exact tail in nodes.
     """
     cut, mismatches = len(exact), len(finish) - 1
     prefixes = np.zeros(mismatches + 1)  # expected, by breaks spent
@@ -265,14 +218,9 @@ def boards_per_node(
 def best_unlocks(
     exact: FloatArray, breaking: FloatArray, start: Int64Array, finish: FloatArray, tail_cost: float
 ) -> tuple[Int64Array, float]:
-    """The unlock depths with the highest `boards_per_node`, by coordinate search from the depths ``start``.
+    """The unlock depths with the highest `boards_per_node`, by coordinate search from ``start``, and their rate.
 
-    Returns
-    -------
-    unlock : int64 (breaks,)
-        Ascending depths; one at the cut means that the break is never allowed.
-    rate : float
-        Their boards per node.
+    The depths ascend; one at the cut means that the break is never allowed.
     """
     cut = len(exact)
     best = start.copy()

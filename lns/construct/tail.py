@@ -29,19 +29,16 @@ _PIECE_BITS = np.uint64(15)  # the four rotations of a piece
 class TailPlan(NamedTuple):
     """Read-only inputs. Tail cells are numbered 0 to m-1 in the order in which they are filled; m = "no cell".
 
-    A rim pattern is a number whose bit s is set if side s lies on the rim. In arrays of two columns the first belongs
-    to the left (or right) side, the second to the upper (or lower) one.
+    In arrays of two columns the first belongs to the left (or right) side, the second to the upper (or lower) one.
     """
 
     outside: Int64Array  # int64 (m, 2): padded position of the left and upper neighbour in the prefix, -1 = none: a
     # cell of the tail or the rim
     next_cell: Int64Array  # int64 (m, 2): tail cell on the right and below, m = none
-    rim_pattern: Int64Array  # int64 (m,): of each cell
-    clue: Int64Array  # int64 (m,): oriented piece of a clue on the cell, -1 = none
-    is_first_rotation: npt.NDArray[np.uint8]  # uint8 (4n,): 0 for a rotation that looks like an earlier one
+    cells_of: Bitsets  # uint64 (4n,): tail cells that an oriented piece may take as far as the rim and clues are
+    # concerned, one bit a cell; of rotations that look alike only the first has any
+    is_elsewhere: npt.NDArray[np.uint8]  # uint8 (n,): 1 for pieces of a clue outside the tail
     quads: Int64Array  # int64 (4n, 4): colours of each oriented piece by side
-    piece_rim_pattern: Int64Array  # int64 (4n,): of each oriented piece
-    is_clue_piece: npt.NDArray[np.uint8]  # uint8 (n,): 1 for pieces of a clue anywhere
     colour_count: int  # number of colours, the rim's included
 
 
@@ -50,7 +47,7 @@ class TailWorkspace(NamedTuple):
 
     colour_sets: Bitsets  # uint64 (2, colour_count): that show a colour on the left, on top
     legal: Bitsets  # uint64 (m,): that a cell may take as far as the rim and clues are concerned
-    known_colour: Int64Array  # int64 (m + 1, 2): colour shown to each cell from the left, from above
+    known_colour: Int64Array  # int64 (m + 1, 2): colour shown to each cell from the left, from above; 0 by the rim
     oriented_of_bit: Int64Array  # int64 (64,)
     balance: Int64Array  # int64 (colour_count,): half-edges on free pieces minus those asked for
     candidates: Bitsets  # uint64 (m + 1, 3): candidates still to try by depth and mismatches
@@ -69,28 +66,30 @@ def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, Tail
     assert count <= MAX_TAIL
     number_of = {cell: i for i, cell in enumerate(cells)}
     clues = {clue.cell: clue.oriented for clue in puzzle.clues}
+    elsewhere = [clue.piece for clue in puzzle.clues if clue.cell not in number_of]
+    legal = is_unclued_piece(puzzle).repeat(4) & first_of_equal_rotations(puzzle.oriented)
+    cells_of = np.zeros(4 * puzzle.cells, dtype=np.uint64)
     outside = np.full((count, 2), -1, dtype=np.int64)
     next_cell = np.full((count, 2), count, dtype=np.int64)
     position = padded_positions(order[cut:], width)
     for i, cell in enumerate(cells):
         rim_sides = puzzle.rim_sides(cell)
+        if cell in clues:
+            cells_of[clues[cell]] = 1 << i
+        else:
+            cells_of[legal & ((puzzle.oriented == GREY) == rim_sides).all(axis=1)] |= np.uint64(1 << i)
         for column, (side, neighbour, step) in enumerate(((LEFT, cell - 1, 1), (UP, cell - width, width + 1))):
             if not rim_sides[side] and neighbour not in number_of:
                 outside[i, column] = position[i] - step
         for column, (side, neighbour) in enumerate(((RIGHT, cell + 1), (DOWN, cell + width))):
             if not rim_sides[side]:
                 next_cell[i, column] = number_of[neighbour]
-    quads = puzzle.oriented.astype(np.int64)
-    rim_sides_of_cells = np.array([puzzle.rim_sides(cell) for cell in cells], dtype=np.int64).reshape(-1, 4)
     plan = TailPlan(
         outside=outside,
         next_cell=next_cell,
-        rim_pattern=(rim_sides_of_cells << np.arange(4)).sum(axis=1),
-        clue=np.array([clues.get(cell, -1) for cell in cells], dtype=np.int64),
-        is_first_rotation=first_of_equal_rotations(puzzle.oriented).astype(np.uint8),
-        quads=quads,
-        piece_rim_pattern=((quads == GREY) << np.arange(4)).sum(axis=1).astype(np.int64),
-        is_clue_piece=(~is_unclued_piece(puzzle)).astype(np.uint8),
+        cells_of=cells_of,
+        is_elsewhere=np.isin(np.arange(puzzle.cells), elsewhere).astype(np.uint8),
+        quads=puzzle.oriented.astype(np.int64),
         colour_count=colour_count,
     )
     by_depth = count + 1
@@ -112,57 +111,43 @@ def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, Tail
 
 
 @inline_flat_kernel
-def _collect_free_pieces(plan: TailPlan, work: TailWorkspace, used: npt.NDArray[np.uint8]) -> np.uint64:
-    """Give each free piece four bits and put it into the sets; count its half-edges. Returns the number of bits."""
+def _set_up(
+    plan: TailPlan, work: TailWorkspace, used: npt.NDArray[np.uint8], right: Int64Array, down: Int64Array
+) -> np.uint64:
+    """Give each free piece four bits, put it into the sets, and balance its half-edges with those asked for.
+
+    Returns the number of bits.
+    """
     work.colour_sets[:] = 0
     work.legal[:] = 0
     work.balance[:] = 0
-    cells, bits = len(plan.clue), np.uint64(0)
+    bits = np.uint64(0)
     for piece in range(len(used) - 1):
-        if used[piece]:
+        if used[piece] or plan.is_elsewhere[piece]:
             continue
-        clue_cell = -1
-        if plan.is_clue_piece[piece]:
-            for i in range(cells):
-                if plan.clue[i] >> 2 == piece:
-                    clue_cell = i
-            if clue_cell < 0:
-                continue  # it is on a clue cell of the prefix
-        for rotation in range(4):
-            oriented, bit = piece * 4 + rotation, _ONE << bits
-            work.balance[plan.quads[oriented, UP]] += 1
+        for oriented in range(piece * 4, piece * 4 + 4):
+            bit, left, up = _ONE << bits, plan.quads[oriented, LEFT], plan.quads[oriented, UP]
+            work.balance[up] += 1
             work.oriented_of_bit[bits] = oriented
             bits += _ONE
-            if clue_cell >= 0:
-                if plan.clue[clue_cell] == oriented:
-                    work.legal[clue_cell] |= bit
-            elif plan.is_first_rotation[oriented]:
-                for i in range(cells):
-                    if plan.clue[i] < 0 and plan.rim_pattern[i] == plan.piece_rim_pattern[oriented]:
-                        work.legal[i] |= bit
-            work.colour_sets[0, plan.quads[oriented, LEFT]] |= bit
-            work.colour_sets[1, plan.quads[oriented, UP]] |= bit
-    return bits
-
-
-@inline_flat_kernel
-def _read_outside_colours(plan: TailPlan, work: TailWorkspace, right: Int64Array, down: Int64Array) -> None:
-    """Note the colours that the prefix and the rim show to the tail, and count the half-edges that they ask for."""
-    for i in range(len(plan.clue)):
+            cells = plan.cells_of[oriented]
+            while cells != _NONE:
+                work.legal[np.uint64(lowest_bit(cells))] |= bit
+                cells &= cells - _ONE
+            work.colour_sets[0, left] |= bit
+            work.colour_sets[1, up] |= bit
+    for i in range(len(plan.outside)):
         for column in range(2):
             position = plan.outside[i, column]
             if position >= 0:
                 colour = right[position] // plan.colour_count if column == 0 else down[position]
                 work.known_colour[i, column] = colour
                 work.balance[colour] -= 1
-            elif plan.rim_pattern[i] & (1 << (LEFT if column == 0 else UP)):
-                work.known_colour[i, column] = 0
-    work.balance[0] = 0
-    work.deficit[0] = 0
-    work.odd_colours[0] = 0
+    work.balance[0] = work.deficit[0] = work.odd_colours[0] = 0
     for colour in range(1, plan.colour_count):
         work.deficit[0] += max(np.int64(0), -work.balance[colour])
         work.odd_colours[0] += np.int64(work.balance[colour] > 0 and work.balance[colour] & 1)
+    return bits
 
 
 @inline_flat_kernel
@@ -203,7 +188,7 @@ def _place(plan: TailPlan, work: TailWorkspace, depth: int, sign: int) -> tuple[
             deficit += settled[0] + spent[0]
             odd += settled[1] + spent[1]
         following = plan.next_cell[depth, column]
-        if following < len(plan.clue):
+        if following < len(plan.outside):
             colour = plan.quads[oriented, RIGHT if column == 0 else DOWN]
             work.known_colour[following, column] = colour
             asked = _change_balance(work.balance, colour, -2 * sign)
@@ -222,27 +207,13 @@ def solve_tail(
     allowed: int,
     node_limit: int,
 ) -> tuple[int, int]:
-    """Refill the tail with as few mismatches as possible.
+    """Refill the tail with as few mismatches as possible, at most ``allowed``, in at most ``node_limit`` placements.
 
-    Parameters
-    ----------
-    used, right, down
-        The prefix, as in `kernel.PrefixState`.
-    allowed : int
-        The most mismatches of a refill.
-    node_limit : int
-        The most placements.
-
-    Returns
-    -------
-    mismatches : int
-        Of the refill in ``work.found``; NOT_FOUND if none was found within the limits.
-    nodes : int
-        Placements made.
+    ``used``, ``right``, ``down``: the prefix, as in `endgame_plan.PrefixState`. Returns (mismatches of the refill in
+    ``work.found``, or NOT_FOUND if none was found within the limits; placements made).
     """
-    cells = len(plan.clue)
-    bits = _collect_free_pieces(plan, work, used)
-    _read_outside_colours(plan, work, right, down)
+    cells = len(plan.outside)
+    bits = _set_up(plan, work, used, right, down)
     best = NOT_FOUND
     nodes = 0
     if _bound(work.deficit[0], work.odd_colours[0]) > allowed:
