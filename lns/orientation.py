@@ -74,7 +74,7 @@ def island_views(puzzle: Puzzle, island: int = 0) -> tuple[View, ...]:
     """Symmetries of the board that ``island`` has turned by its `best_quarter_turns`; the identity is the first.
 
     Each view leads to other boards, so a new one helps when the best prefixes of the others have been searched
-    (`lns.construct.novelty`). There is one view for each good turn, and its mirror image. The mirror image fills the
+    (`lns.construct.quota_arm`). There is one view for each good turn, and its mirror image. The mirror image fills the
     same upper rows, but the last rows, where most breaks are, from the other end. A single column has no mirror image.
     """
     good, turns = _good_turns(puzzle), best_quarter_turns(puzzle, island)

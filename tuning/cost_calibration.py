@@ -3,7 +3,7 @@
 Beams and tabu moves are timed as engines, by what their statistics count, and regions as `exact.region.resolve`. What
 an engine mixes is timed by its kernels: nodes and exact tails by `lns.construct.kernel.next_prefix` and
 `lns.construct.tail.solve_tail`, the start of an endgame by `lns.construct.endgame.start_endgame`, the measurement of
-quotas by `lns.construct.stratified_population` and `lns.construct.schedule_search`.
+quotas by `lns.construct.quota_profile` and `lns.construct.schedule_search`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns import node_equivalents
-from lns.construct import kernel, schedule, schedule_search, stratified_population
+from lns.construct import kernel, quota_profile, schedule, schedule_search
 from lns.construct.constructor import Constructor
-from lns.construct.endgame import REACHED, remove_pieces
+from lns.construct.endgame import REACHED
 from lns.construct.quota_bandit import QuotaBandit
 from lns.engine import Engine
 from lns.engines import make_engine
@@ -85,7 +85,7 @@ def measure_costs(puzzle: Puzzle, nodes: int = 50_000_000, repeats: int = 200) -
 
     quota = bandit.quota(100)
     order, depths = schedule_search.cell_order(puzzle, params.construct), schedule.quota_end(puzzle.cells)
-    seconds = _seconds(lambda: stratified_population.count_children(puzzle, order, quota.favoured, depths))
+    seconds = _seconds(lambda: quota_profile.count_children(puzzle, order, quota.favoured, depths))
     yield "quota profile of a colour set", node_equivalents.quota_profile(puzzle.cells), seconds / node
     seconds = _seconds(lambda: schedule_search.measure_children(puzzle, params.construct, quota, random_state(2)))
     yield (
@@ -175,7 +175,7 @@ def time_endgames(constructor: Constructor, frontier_keys: int, rounds: int) -> 
     """
     state, prefix, plan = constructor.state(), constructor.prefix, constructor.plan.prefix
     if prefix.scalars[0] > plan.endgame_start:
-        remove_pieces(constructor.plan.endgame, prefix.scalars[0], prefix.chosen, prefix.used)
+        kernel.remove_pieces(constructor.plan.endgame, prefix.scalars[0], prefix.chosen, prefix.used)
         prefix.scalars[0] = plan.endgame_start
     prefixes: list[tuple[npt.NDArray[np.generic], ...]] = []
     while len(prefixes) < frontier_keys and kernel.search_lists(plan, prefix, 2**62) == REACHED:

@@ -10,12 +10,10 @@ first.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from instances.puzzle import DOWN, RIGHT, IntArray, Puzzle
-from lns.construct.beam_kernel import BeamHistory, BeamPlan, LayerWorkspace, Paths, extend_layer
-from lns.construct.candidate_tables import build_tables
-from lns.construct.packed_candidate import MAX_FAVOURED
+from lns.construct.beam_kernel import BeamPlan, LayerWorkspace, Paths, extend_layer
+from lns.construct.candidates import MAX_FAVOURED, Int64Array, build_tables
 from lns.construct.population import new_population
 from lns.params import BeamParams
 from lns.rng import RandomState, generator
@@ -25,25 +23,7 @@ from lns_support.errors import InputError
 class BeamSearch:
     """One beam, from the empty board to prefixes of ``cut`` cells; it may be stopped and resumed between two layers.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-    order : int32 (cells,)
-        Cells by depth.
-    cut : int
-        Length of complete prefixes.
-    favoured : tuple of int
-        Favoured colours.
-    params : BeamParams
-    random : RandomState
-        Is advanced by the search.
-
-    Attributes
-    ----------
-    depth : int
-        Length of the prefixes.
-    prefix_count : int
-        Their number; 0 if no prefix of the last layer could be extended.
+    ``order``: int32 (cells,), cells by depth; ``cut``: length of complete prefixes; ``random`` is advanced.
     """
 
     def __init__(
@@ -55,7 +35,7 @@ class BeamSearch:
         params: BeamParams,
         random: RandomState,
     ) -> None:
-        self.puzzle, self.order, self.cut, self.params, self.random = puzzle, order, cut, params, random
+        self.puzzle, self.cut, self.params, self.random = puzzle, cut, params, random
         cells, width = puzzle.cells, params.width
         row, column = np.divmod(order.astype(np.int64), puzzle.width)
         self._plan = BeamPlan(
@@ -75,17 +55,18 @@ class BeamSearch:
             sorted=np.zeros(children, dtype=np.int32),
             counts=np.zeros(MAX_FAVOURED * cells - self._plan.min_value + 1, dtype=np.int64),
         )
-        self._history = BeamHistory(
-            parent=np.zeros((cut, width), dtype=np.int32), placed=np.zeros((cut, width), dtype=np.int16)
-        )
-        self.depth, self.prefix_count = 0, 1
+        # how the prefixes of each layer arose: index of the prefix in the layer before, and piece on the layer's cell
+        self._parent, self._placed = np.zeros((cut, width), dtype=np.int32), np.zeros((cut, width), dtype=np.int16)
+        self.depth = 0  # length of the prefixes
+        self.prefix_count = 1  # 0 if no prefix of the last layer could be extended
 
     def run(self, children: int) -> int:
         """Grow layer by layer, up to the cut, until at least this many children were generated; return their number."""
         generated = 0
         while generated < children and self.depth < self.cut and self.prefix_count:
+            parent, placed = self._parent[self.depth], self._placed[self.depth]
             selected, more = extend_layer(
-                self._plan, self.depth, self._current, self.prefix_count, self._extended, self._work, self._history,
+                self._plan, self.depth, self._current, self.prefix_count, self._extended, self._work, parent, placed,
                 self.random,
             )  # fmt: skip
             generated += more
@@ -100,45 +81,31 @@ class BeamSearch:
         paths = np.empty((count, self.depth), dtype=np.int16)
         index = np.arange(count)
         for depth in range(self.depth - 1, -1, -1):
-            paths[:, depth] = self._history.placed[depth, index]
-            index = self._history.parent[depth, index]
+            paths[:, depth] = self._placed[depth, index]
+            index = self._parent[depth, index]
         return paths
 
     @property
-    def values(self) -> npt.NDArray[np.int64]:
+    def values(self) -> Int64Array:
         """Values of the current prefixes, int64 (prefix_count,), best first."""
         return self._current.gain[: self.prefix_count]
 
-    def resume(self, paths: Paths, values: npt.NDArray[np.int64]) -> None:
-        """Continue from legal prefixes of equal length.
+    def resume(self, paths: Paths, values: Int64Array) -> None:
+        """Continue from legal prefixes, int16 (n, depth), and their values, int64 (n,): see `paths` and `values`.
 
-        Parameters
-        ----------
-        paths : int16 (n, depth)
-            As `paths` returned them.
-        values : int64 (n,)
-            As `values` returned them.
-
-        Raises
-        ------
-        InputError
-            If a prefix of this length cannot have such a value.
+        Raises InputError if a prefix of this length cannot have such a value.
         """
         count, depth = paths.shape
-        least, most = -self.params.break_cost * depth, MAX_FAVOURED * depth
-        if not (least <= values.min() and values.max() <= most):
-            raise InputError(
-                f"checkpoint: the value of a prefix of the beam is out of range; expected {least} to {most}"
-            )
+        if not -self.params.break_cost * depth <= values.min() <= values.max() <= MAX_FAVOURED * depth:
+            raise InputError("checkpoint: the value of a prefix of the beam is out of range")
         self.depth, self.prefix_count = depth, count
-        self._current.gain[:count] = values
-        for array in (self._current.right, self._current.down, self._current.used):
-            array[:] = 0
+        right, down, used, gain = self._current
+        gain[:count] = values
+        right[:], down[:], used[:] = 0, 0, 0
         indexes = np.arange(count)
-        for at in range(depth):
-            quads, piece = self.puzzle.oriented[paths[:, at]], (paths[:, at] >> 2).astype(np.int64)
-            self._current.right[:count, self._plan.row[at]] = quads[:, RIGHT] * self._plan.tables.colour_count
-            self._current.down[:count, self._plan.column[at]] = quads[:, DOWN]
-            self._current.used[indexes, piece >> 6] |= np.uint64(1) << (piece & 63).astype(np.uint64)
-            self._history.parent[at, :count] = indexes
-            self._history.placed[at, :count] = paths[:, at]
+        for at, oriented in enumerate(paths.T.astype(np.int64)):
+            quads, piece = self.puzzle.oriented[oriented], oriented >> 2
+            right[:count, self._plan.row[at]] = quads[:, RIGHT] * self._plan.tables.colour_count
+            down[:count, self._plan.column[at]] = quads[:, DOWN]
+            used[indexes, piece >> 6] |= np.uint64(1) << (piece & 63).astype(np.uint64)
+            self._parent[at, :count], self._placed[at, :count] = indexes, oriented

@@ -7,16 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from instances.puzzle import DOWN, LEFT, RIGHT, UP
-from lns.construct.candidate_tables import CandidateTables
-from lns.construct.packed_candidate import (
-    BREAK_COST,
-    GAIN_SHIFT,
-    LIST_END_GAIN,
-    MAX_FAVOURED,
-    PIECE_MASK,
-    oriented_piece,
-)
+from instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray
+from lns.construct import candidates as packed
+from lns.construct.candidates import CandidateTables, Int64Array, oriented_piece
 from lns.construct.population import Population, append_child, is_used
 from lns.construct.tail import NOT_FOUND, TailPlan, TailWorkspace, solve_tail
 from lns.rng import RandomState, random_below
@@ -29,28 +22,21 @@ class BeamPlan(NamedTuple):
     """Read-only inputs of a beam."""
 
     tables: CandidateTables
-    row: npt.NDArray[np.int64]  # int64 (cells,): row of each depth's cell
-    column: npt.NDArray[np.int64]  # int64 (cells,): column of each depth's cell
+    row: Int64Array  # int64 (cells,): row of each depth's cell
+    column: Int64Array  # int64 (cells,): column of each depth's cell
     break_cost: int  # value lost by a break, in favoured half-edges
     fan_out: int  # children of one prefix, at most
     min_value: int  # the least value that a prefix can have
 
 
-class BeamHistory(NamedTuple):
-    """How the prefixes of each layer arose; layer d holds prefixes of d + 1 cells."""
-
-    parent: npt.NDArray[np.int32]  # int32 (cut, width): index of the prefix in the layer before
-    placed: npt.NDArray[np.int16]  # int16 (cut, width): oriented piece on the layer's cell
-
-
 class LayerWorkspace(NamedTuple):
     """Arrays for the children of one layer. Values are counted from `BeamPlan.min_value`."""
 
-    parent: npt.NDArray[np.int32]  # int32 (width * fan_out,): index of each child's parent
-    candidate: npt.NDArray[np.int64]  # int64 (width * fan_out,): packed candidate that each child adds
-    value: npt.NDArray[np.int64]  # int64 (width * fan_out,): value of each child
-    sorted: npt.NDArray[np.int32]  # int32 (width * fan_out,): numbers of the selected children, best first
-    counts: npt.NDArray[np.int64]  # int64 (values,): children by value
+    parent: IntArray  # int32 (width * fan_out,): index of each child's parent
+    candidate: Int64Array  # int64 (width * fan_out,): packed candidate that each child adds
+    value: Int64Array  # int64 (width * fan_out,): value of each child
+    sorted: IntArray  # int32 (width * fan_out,): numbers of the selected children, best first
+    counts: Int64Array  # int64 (values,): children by value
 
 
 @kernel
@@ -61,34 +47,16 @@ def extend_layer(
     prefix_count: int,
     extended: Population,
     work: LayerWorkspace,
-    history: BeamHistory,
+    parent: IntArray,
+    placed: Paths,
     random: RandomState,
 ) -> tuple[int, int]:
-    """Fill one more cell in all prefixes and select the best children, at most as many as the beam is wide.
+    """Fill one more cell, at ``depth``, in all prefixes and select the best children, at most as many as fit.
 
-    Parameters
-    ----------
-    plan : BeamPlan
-    depth : int
-        Depth of the cell.
-    current : Population
-        The prefixes, sorted by value (``gain``), best first.
-    prefix_count : int
-        Their number.
-    extended : Population
-        Receives the selected children, sorted likewise.
-    work : LayerWorkspace
-    history : BeamHistory
-        Row ``depth`` receives parents and pieces of the selected children.
-    random : RandomState
-        Selects among children of the value at which the beam is full.
-
-    Returns
-    -------
-    selected : int
-        Number of prefixes in ``extended``.
-    generated : int
-        Number of children generated.
+    ``current`` holds ``prefix_count`` prefixes sorted by value (``gain``), best first; ``extended`` receives the
+    selected children likewise, ``parent``, int32 (width,), and ``placed``, int16 (width,), their parents and oriented
+    pieces. ``random`` selects among children of the value at which the beam is full. Returns (children selected,
+    children generated).
     """
     width, counts, min_value, row, column = len(current.gain), work.counts, plan.min_value, plan.row, plan.column
     list_start, candidates, base = plan.tables.list_start, plan.tables.candidates, plan.tables.base[depth]
@@ -97,20 +65,20 @@ def extend_layer(
     generated = kept = 0
     threshold = 0  # fewer than `width` children have a higher value
     for i in range(prefix_count):
-        if gain[i] + MAX_FAVOURED - min_value < threshold:
+        if gain[i] + packed.MAX_FAVOURED - min_value < threshold:
             break
         at = list_start[base + current.right[i, row[depth]] + current.down[i, column[depth]]]
         children = 0
         while children < plan.fan_out:
             candidate = candidates[at]
             at += 1
-            added = candidate >> GAIN_SHIFT
-            if added == LIST_END_GAIN:
+            added = candidate >> packed.GAIN_SHIFT
+            if added == packed.LIST_END_GAIN:
                 break
-            if is_used(current, i, candidate & PIECE_MASK):
+            if is_used(current, i, candidate & packed.PIECE_MASK):
                 continue
-            if added < -(BREAK_COST // 2):
-                added += BREAK_COST - plan.break_cost
+            if added < -(packed.BREAK_COST // 2):
+                added += packed.BREAK_COST - plan.break_cost
             value = gain[i] + added - min_value
             if value < threshold:  # lists are sorted: the rest is not better
                 break
@@ -150,8 +118,7 @@ def extend_layer(
         candidate = work.candidate[child]
         append_child(current, work.parent[child], extended, place, row[depth], column[depth], candidate)
         extended.gain[place] = work.value[child] + min_value
-        history.parent[depth, place] = work.parent[child]
-        history.placed[depth, place] = oriented_piece(candidate)
+        parent[place], placed[place] = work.parent[child], oriented_piece(candidate)
     return selected, generated
 
 
@@ -159,7 +126,7 @@ def extend_layer(
 def search_tails(
     paths: Paths,
     first: int,
-    position: npt.NDArray[np.int64],
+    position: Int64Array,
     padded_width: int,
     tail: TailPlan,
     work: TailWorkspace,
@@ -176,28 +143,20 @@ def search_tails(
     first : int
         The first prefix to search.
     position : int64 (cells,)
-        `order.padded_positions` of the cells by depth.
-    padded_width : int
-        Cells of a row of the padded board.
+        `order.padded_positions` of the cells by depth; a padded row has ``padded_width`` cells.
     tail, work
         See `tail.plan_tail`; ``work.found`` receives the tail of the board found.
-    max_mismatches : int
-        Of the whole board.
     node_limit, tail_node_limit : int
         The search stops after a tail when it has made ``node_limit`` nodes; one tail takes at most ``tail_node_limit``.
 
     Returns
     -------
-    done : int
-        Prefixes searched or skipped; a board found belongs to the last of them.
-    tails : int
-        Tails searched.
-    nodes : int
-    mismatches : int
-        Of the board found, NOT_FOUND if there is none.
+    tuple of int
+        Prefixes searched or skipped (a board found belongs to the last of them), tails searched, nodes, and mismatches
+        of the board found or NOT_FOUND.
     """
     quads, colour_count = tail.quads, tail.colour_count
-    cells, cut = len(tail.is_clue_piece), paths.shape[1]
+    cells, cut = len(quads) >> 2, paths.shape[1]
     used = np.zeros(cells + 1, dtype=np.uint8)
     right = np.zeros((cells // (padded_width - 1) + 1) * padded_width, dtype=np.int64)
     down = np.zeros_like(right)

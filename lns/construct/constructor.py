@@ -11,22 +11,19 @@ from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.symmetry import board_from_view, puzzle_in_view
 from lns import node_equivalents
-from lns.construct import candidate_tables, endgame, kernel
-from lns.construct.endgame import EXHAUSTED, REACHED
-from lns.construct.endgame_plan import plan_endgame
-from lns.construct.kernel import ConstructorPlan, ConstructorState, PrefixPlan, PrefixState, plan_depths
-from lns.construct.order import padded_positions
-from lns.construct.packed_candidate import (
+from lns.construct import endgame, kernel
+from lns.construct.candidates import (
     BREAK_COST,
-    DOWN_MASK,
-    DOWN_SHIFT,
     GAIN_SHIFT,
     LIST_END_GAIN,
     MAX_BREAKS,
-    PIECE_MASK,
-    RIGHT_MASK,
-    RIGHT_SHIFT,
+    Int64Array,
+    build_tables,
+    check_colours,
 )
+from lns.construct.endgame import COUNTS_PER_DEPTH, DEPTH, EXHAUSTED, NODES, REACHED
+from lns.construct.endgame_plan import PrefixState, assign_bit, plan_endgame
+from lns.construct.kernel import ConstructorPlan, ConstructorState, PrefixPlan, plan_depths
 from lns.construct.schedule import BreakSchedule, quota_end
 from lns.construct.tail import plan_tail
 from lns.engine import State, saved_counters
@@ -61,20 +58,6 @@ class Constructor:
         only those of this part are searched; so no two islands search the same tree. Without a quota, and on the
         smallest boards, every island searches all prefixes.
 
-    Attributes
-    ----------
-    exhausted : bool
-        Whether the tree of the present restart was searched completely.
-    nodes_before : int
-        Node equivalents of earlier restarts with the same favoured colours and view.
-    prefixes_by_breaks : int64 (MAX_BREAKS,)
-        Prefixes of the present restart that reached the exact tail, by breaks spent.
-    tail_outcomes : int64 (MISMATCH_BINS + 1,)
-        A sample of its exact tails, by their fewest mismatches; the last entry counts those without a result.
-    surplus_counts : int64 (SURPLUS_BINS,)
-        A sample of its prefixes that have got past the quota, by the favoured half-edges that they used until then
-        beyond those that the quota demands.
-
     Raises
     ------
     InputError
@@ -103,29 +86,25 @@ class Constructor:
     ) -> None:
         if len(schedule.unlock) >= MAX_BREAKS:
             raise InputError(f"break schedule: {len(schedule.unlock)} breaks; expected fewer than {MAX_BREAKS}")
-        candidate_tables.check_colours(puzzle)
-        self.puzzle = puzzle
-        self.params = params
-        self.random = random
-        self.partition = partition
-        self.schedule = schedule
+        check_colours(puzzle)
+        self.puzzle, self.params, self.random, self.partition = puzzle, params, random, partition
         self.counters = np.zeros(kernel.COUNTERS, dtype=np.int64)
+        # of the present restart: prefixes that reached the exact tail, by breaks spent
         self.prefixes_by_breaks = np.zeros(MAX_BREAKS, dtype=np.int64)
+        # a sample of its exact tails, by their fewest mismatches; the last entry counts those without a result
         self.tail_outcomes = np.zeros(kernel.MISMATCH_BINS + 1, dtype=np.int64)
+        # a sample of its prefixes that got past the quota, by the favoured half-edges used beyond those demanded
         self.surplus_counts = np.zeros(SURPLUS_BINS, dtype=np.int64)
-        self.restart_seed = self.restarted_at = self._prefixes_before = self._tail_nodes_before = 0
-        self.exhausted = False
-        cells, width = puzzle.cells, puzzle.width + 1
-        self._position = padded_positions(self.schedule.order, puzzle.width)
+        cells, positions = puzzle.cells, (puzzle.height + 1) * (puzzle.width + 1)
         self.prefix = PrefixState(
             cursor=np.zeros(cells + 1, dtype=np.int64),
             chosen=np.zeros(cells, dtype=np.int64),
             gain=np.zeros(cells + 1, dtype=np.int64),
             used=np.zeros(cells + 1, dtype=np.uint8),
-            right=np.zeros((puzzle.height + 1) * width, dtype=np.int64),
-            down=np.zeros((puzzle.height + 1) * width, dtype=np.int64),
+            right=np.zeros(positions, dtype=np.int64),
+            down=np.zeros(positions, dtype=np.int64),
             scalars=np.zeros(2, dtype=np.int64),
-            child_counts=np.zeros(cells * endgame.COUNTS_PER_DEPTH, dtype=np.int64),
+            child_counts=np.zeros(cells * COUNTS_PER_DEPTH, dtype=np.int64),
             frontier_keys=np.zeros(kernel.MAX_FRONTIER_KEYS + 1, dtype=np.uint64),
         )
         self.restart(schedule)
@@ -133,48 +112,31 @@ class Constructor:
     def restart(self, schedule: BreakSchedule, nodes_before: int = 0) -> None:
         """Start again at the empty board, with candidates in a new random order.
 
-        Parameters
-        ----------
-        schedule : BreakSchedule
-            A schedule with the cell order and cut of the first one. Its view may differ if its rows are as long.
-        nodes_before : int
-            Node equivalents of earlier restarts with the same favoured colours and view; more of them make this
-            restart longer.
+        ``schedule`` has the cell order and cut of the first one; its view may differ if its rows are as long.
+        ``nodes_before``: node equivalents of earlier restarts with the same colours and view, which make it longer.
         """
-        self.schedule = schedule
-        self.nodes_before = nodes_before
-        self.exhausted = False
-        self.restart_seed = int(generator(self.random).integers(2**62))
+        self.schedule, self.nodes_before = schedule, nodes_before
+        self.exhausted = False  # whether its tree was searched completely
+        self._seed = int(generator(self.random).integers(2**62))
         self._make_plan()
-        self.prefix.scalars[0] = kernel.NOT_STARTED
-        self.prefix.used[:] = 0
-        self.prefix.child_counts[:] = 0
-        self.prefix.frontier_keys[:] = 0
-        self.prefixes_by_breaks[:] = 0
-        self.tail_outcomes[:] = 0
-        self.surplus_counts[:] = 0
-        tables = self.plan.prefix.tables
-        self.prefix.cursor[0] = tables.list_start[tables.base[0]]
-        self.restarted_at = self.nodes
-        self._prefixes_before, self._tail_nodes_before = self.prefixes, self.tail_nodes
+        prefix = self.prefix
+        prefix.scalars[DEPTH] = kernel.NOT_STARTED
+        prefix.cursor[0] = self._first_cursor
+        for counts in (prefix.child_counts, self.prefixes_by_breaks, self.tail_outcomes, self.surplus_counts):
+            counts[:] = 0
+        prefix.used[:], prefix.frontier_keys[:] = 0, 0
+        self._before = self.nodes, self.prefixes, self.tail_nodes  # of earlier restarts
         self.counters[kernel.NEXT_SAMPLE] = self.nodes
 
     def _make_plan(self) -> None:
-        random = np.random.Generator(np.random.PCG64(self.restart_seed))
-        schedule = self.schedule
+        chance = np.random.Generator(np.random.PCG64(self._seed))
+        schedule, order, cut = self.schedule, self.schedule.order, self.schedule.cut
+        start = schedule.endgame_depth
         puzzle = self.puzzle_in_view = puzzle_in_view(self.puzzle, schedule.view)
-        start, cut = schedule.endgame_depth, schedule.cut
-        tables = candidate_tables.build_tables(
-            puzzle, schedule.order, schedule.may_break, schedule.favoured, random, cut
-        )
+        tables = build_tables(puzzle, order, schedule.allowed > 0, schedule.favoured, chance, cut)
         prefix_plan = PrefixPlan(
             tables=tables,
-            depths=plan_depths(
-                self._position,
-                schedule.least_gain,
-                tables.base,
-                candidate_tables.rim_look_ahead(puzzle, schedule.order, tables.base, cut),
-            ),
+            depths=plan_depths(puzzle, schedule, tables.base),
             heads=tables.candidates[tables.list_start],
             padded_width=puzzle.width + 1,
             endgame_start=start,
@@ -183,8 +145,8 @@ class Constructor:
             partition=self.partition[0],
             partitions=self.partition[1],
         )
-        endgame_plan, endgame_state = plan_endgame(puzzle, schedule.order, start, cut, schedule.allowed, random)
-        tail_plan, tail_workspace = plan_tail(puzzle, schedule.order, cut)
+        endgame_plan, endgame_state = plan_endgame(puzzle, order, start, cut, schedule.allowed, chance)
+        tail_plan, tail_workspace = plan_tail(puzzle, order, cut)
         self.plan = ConstructorPlan(prefix=prefix_plan, endgame=endgame_plan, tail=tail_plan)
         self.arrays = ConstructorState(
             prefix=self.prefix,
@@ -196,6 +158,12 @@ class Constructor:
             tail_outcomes=self.tail_outcomes,
         )
 
+    @property
+    def _first_cursor(self) -> int:
+        """Where the list of the first cell begins."""
+        tables = self.plan.prefix.tables
+        return int(tables.list_start[tables.base[0]])
+
     def _partition_depth(self) -> int:
         """Depth behind `PARTITION_CELLS` cells without a clue; 0 if prefixes are not partitioned."""
         clued = [clue.cell for clue in self.puzzle_in_view.clues]
@@ -204,41 +172,24 @@ class Constructor:
         return int(free[PARTITION_CELLS - 1]) + 1 if partitioned else 0
 
     def run(self, nodes: int, target: int) -> Board | None:
-        """Search on.
+        """Search on for at most ``nodes`` nodes, or until the restart is due or a board is found.
 
-        Parameters
-        ----------
-        nodes : int
-            Nodes to make at most. The search stops before if the restart is due.
-        target : int
-            Least score of a board to return.
-
-        Returns
-        -------
-        Board or None
-            A full board of at least ``target``, as soon as one is found; the next call continues behind it.
+        Returns a full board of at least the score ``target``, or None; the next call continues behind it.
         """
-        status = kernel.construct(
-            self.plan,
-            self.arrays,
-            self.puzzle.max_score - target,
-            min(self.nodes + nodes, self._restart_at()),
-            self.params.tail_nodes,
-        )
+        mismatches, limit = self.puzzle.max_score - target, min(self.nodes + nodes, self._restart_at())
+        status = kernel.construct(self.plan, self.arrays, mismatches, limit, self.params.tail_nodes)
         self._sample_surplus()
         if status == REACHED:
-            placed = np.empty(self.puzzle.cells, dtype=np.int32)
+            puzzle, placed = self.puzzle_in_view, np.empty(self.puzzle.cells, dtype=np.int32)
             placed[self.schedule.order] = self.arrays.found
-            return board_from_view(
-                Board(placed, self.puzzle_in_view.width, self.puzzle_in_view.height), self.schedule.view
-            )
+            return board_from_view(Board(placed, puzzle.width, puzzle.height), self.schedule.view)
         self.exhausted = status == EXHAUSTED
         return None
 
     def _sample_surplus(self) -> None:
         """Add the prefix that is open now to `surplus_counts`, if it has got past the quota."""
         end = quota_end(self.puzzle.cells)
-        if self.schedule.favoured and end <= min(int(self.prefix.scalars[0]), self.plan.prefix.endgame_start):
+        if self.schedule.favoured and end <= min(int(self.prefix.scalars[DEPTH]), self.plan.prefix.endgame_start):
             surplus = int(self.prefix.gain[end]) - int(self.schedule.quota_floor[end - 1])
             self.surplus_counts[min(surplus, SURPLUS_BINS - 1)] += 1
 
@@ -253,30 +204,29 @@ class Constructor:
         Early if it has reached no exact tail, as most restarts do not. One that has reached some goes on to do so, and
         is given more nodes the more its colours were searched before.
         """
-        if self.no_prefix_found:
-            return self.restarted_at + self.params.restart_nodes_without_prefix
         shortest = self.params.restart_nodes
-        wanted = max(shortest, self.nodes_before // NODES_BEFORE_DIVISOR)
-        return self.restarted_at + min(wanted, MAX_RESTART_FACTOR * shortest)
+        length = min(max(shortest, self.nodes_before // NODES_BEFORE_DIVISOR), MAX_RESTART_FACTOR * shortest)
+        return self._before[0] + (self.params.restart_nodes_without_prefix if self.no_prefix_found else length)
 
     @property
     def no_prefix_found(self) -> bool:
         """Whether the present restart has not reached an exact tail yet."""
-        return self.prefixes == self._prefixes_before
+        return self.prefixes == self._before[1]
 
     @property
     def frontier_keys(self) -> npt.NDArray[np.uint64]:
-        """Sampled frontier keys of the present restart, uint64 (keys,): see `lns.construct.novelty`."""
+        """Sampled frontier keys of the present restart, uint64 (keys,): see `lns.construct.quota_arm`."""
         return self.prefix.frontier_keys[1 : int(self.prefix.frontier_keys[0]) + 1]
-
-    @property
-    def nodes_since_restart(self) -> int:
-        return self.nodes - self.restarted_at
 
     @property
     def nodes(self) -> int:
         """Placements of all restarts, including those that look-ahead rejected; without those of exact tails."""
-        return int(self.prefix.scalars[1])
+        return int(self.prefix.scalars[NODES])
+
+    @property
+    def nodes_since_restart(self) -> int:
+        """Placements of the present restart."""
+        return self.nodes - self._before[0]
 
     @property
     def prefixes(self) -> int:
@@ -291,118 +241,91 @@ class Constructor:
     @property
     def node_equivalents_since_restart(self) -> float:
         """Cost of the present restart, its exact tails included (`lns.node_equivalents`)."""
-        return self.nodes_since_restart + node_equivalents.exact_tails(
-            self.prefixes - self._prefixes_before, self.tail_nodes - self._tail_nodes_before
-        )
+        nodes, prefixes, tail_nodes = self._before
+        tails = node_equivalents.exact_tails(self.prefixes - prefixes, self.tail_nodes - tail_nodes)
+        return self.nodes - nodes + tails
+
+    # -- state -------------------------------------------------------------------------------------------------------
+
+    def _counts(self) -> dict[str, Int64Array]:
+        """The counters of `state`, by name."""
+        return {
+            "child_counts": self.prefix.child_counts,
+            "counters": self.counters,
+            "prefixes_by_breaks": self.prefixes_by_breaks,
+            "tail_outcomes": self.tail_outcomes,
+            "surplus_counts": self.surplus_counts,
+        }
 
     def state(self) -> State:
-        return {
-            "cursor": self._cursors(),
+        depth, cursors = int(self.prefix.scalars[DEPTH]), self.prefix.cursor.copy()
+        # only the cursors of the open path; those behind it are left over from earlier prefixes and mean nothing
+        cursors[depth + (depth < self.plan.prefix.endgame_start) :] = 0  # the endgame reads none at its depth
+        return {name: counts.copy() for name, counts in self._counts().items()} | {
+            "cursor": cursors,
             "scalars": self.prefix.scalars.copy(),
-            "child_counts": self.prefix.child_counts.copy(),
-            "counters": self.counters.copy(),
-            "prefixes_by_breaks": self.prefixes_by_breaks.copy(),
-            "tail_outcomes": self.tail_outcomes.copy(),
-            "surplus_counts": self.surplus_counts.copy(),
             "frontier_keys": self.prefix.frontier_keys.copy(),
-            "restart": np.array(
-                [
-                    self.restart_seed,
-                    self.restarted_at,
-                    self._prefixes_before,
-                    self._tail_nodes_before,
-                    self.exhausted,
-                    self.nodes_before,
-                ]
-            ),
+            "restart": np.array([self._seed, *self._before, self.exhausted, self.nodes_before]),
             "piece_bits": self.arrays.endgame.piece_of_bit.copy(),
             "random": self.random.copy(),
         }
-
-    def _cursors(self) -> npt.NDArray[np.int64]:
-        """The cursors of the open path; those behind it are left over from earlier prefixes and mean nothing."""
-        depth = int(self.prefix.scalars[0])
-        cursors = self.prefix.cursor.copy()
-        cursors[depth + (depth < self.plan.prefix.endgame_start) :] = 0  # the endgame reads none at its depth
-        return cursors
 
     def restore(self, state: State) -> None:
         """Continue from ``state``; raises InputError unless its cursors lead through the candidate lists."""
         if any(len(state[name]) != len(value) for name, value in self.state().items()):
             raise _inconsistent()
-        self.random[:] = state["random"]
-        self.counters[:] = saved_counters(state["counters"])
-        self.restart_seed, *marks, exhausted, self.nodes_before = saved_counters(state["restart"])
-        self.restarted_at, self._prefixes_before, self._tail_nodes_before = marks
-        self.exhausted = bool(exhausted)
-        self.prefixes_by_breaks[:] = saved_counters(state["prefixes_by_breaks"])
-        self.tail_outcomes[:] = saved_counters(state["tail_outcomes"])
-        self.surplus_counts[:] = saved_counters(state["surplus_counts"])
-        self.prefix.child_counts[:] = saved_counters(state["child_counts"])
-        if state["frontier_keys"][0] > kernel.MAX_FRONTIER_KEYS:
-            raise _inconsistent()
-        self.prefix.frontier_keys[:] = state["frontier_keys"]
-        self.prefix.scalars[:] = int(state["scalars"][0]), *saved_counters(state["scalars"][1:])
+        for name, counts in self._counts().items():
+            counts[:] = saved_counters(state[name])
+        self._seed, nodes, prefixes, tail_nodes, exhausted, self.nodes_before = saved_counters(state["restart"])
+        self._before, self.exhausted = (nodes, prefixes, tail_nodes), bool(exhausted)
+        self.random[:], self.prefix.frontier_keys[:] = state["random"], state["frontier_keys"]
+        scalars = int(state["scalars"][DEPTH]), *saved_counters(state["scalars"][NODES:])
         wait = max(kernel.TAIL_SAMPLE_NODES, kernel.TAIL_SAMPLE_COST_FACTOR * self.tail_nodes)
-        next_sample = int(self.counters[kernel.NEXT_SAMPLE]) - wait
-        before = self.restarted_at, self._prefixes_before, self._tail_nodes_before, next_sample
-        now = self.nodes, self.prefixes, self.tail_nodes, self.nodes
-        if any(earlier > later for earlier, later in zip(before, now, strict=True)):
-            raise _inconsistent()
-        self._make_plan()
-        if not endgame.assign_bits(
-            self.plan.endgame, self.arrays.endgame, np.asarray(state["piece_bits"], dtype=np.int64)
+        if (
+            self.prefix.frontier_keys[0] > kernel.MAX_FRONTIER_KEYS
+            or not kernel.NOT_STARTED <= scalars[DEPTH] <= self.schedule.cut
+            or self.counters[kernel.NEXT_SAMPLE] > scalars[NODES] + wait
+            or nodes > scalars[NODES]
+            or prefixes > self.prefixes
+            or tail_nodes > self.tail_nodes
         ):
             raise _inconsistent()
-        self._replay(np.asarray(state["cursor"]).tolist(), int(state["scalars"][0]))
+        self._make_plan()
+        bits = {bit: piece for bit, piece in enumerate(state["piece_bits"].tolist()) if piece != -1}
+        if set(bits.values()) - set(range(self.puzzle.cells)) or len(set(bits.values())) < len(bits):
+            raise _inconsistent()
+        for bit, piece in bits.items():
+            assign_bit(self.plan.endgame, self.arrays.endgame, piece, bit)
+        self._replay(state["cursor"].tolist(), scalars[DEPTH])
+        self.prefix.scalars[:], self.prefix.child_counts[:] = scalars, state["child_counts"]
 
     def _replay(self, cursors: list[int], depth: int) -> None:
-        """Place the saved prefix again, cell by cell.
+        """Place the saved prefix again, cell by cell, by a search that begins each list one before the saved cursor.
 
-        A cursor is the index of a cell's candidate in its list. Each is checked first, since kernels do not check.
+        A cursor is the index of the next candidate in a cell's list. It is checked first, since kernels do not check.
         """
-        plan, prefix, tables = self.plan.prefix, self.prefix, self.plan.prefix.tables
-        if not kernel.NOT_STARTED <= depth <= plan.cut:
-            raise _inconsistent()
-        prefix.used[:] = 0
-        prefix.gain[0] = 0
-        prefix.cursor[0] = tables.list_start[tables.base[0]]
-        end = min(depth, plan.endgame_start)
-        for at in range(min(end, self.puzzle.cells - 1) + 1):
-            here = int(self._position[at])
-            shown = prefix.right[here - 1] + prefix.down[here - plan.padded_width]
-            start = int(tables.list_start[tables.base[at] + shown])
-            tried = tables.candidates[start : max(start, cursors[at])]  # up to the candidate that was placed
-            passed_end = (tried >> GAIN_SHIFT == LIST_END_GAIN).any()
-            if start + len(tried) != cursors[at] or passed_end:
-                if at == plan.endgame_start:
-                    break  # no list is read at this depth, so its cursor means nothing
+        prefix, start = self.prefix, self.plan.prefix.endgame_start
+        plan, candidates = self.plan.prefix._replace(partition_depth=0), self.plan.prefix.tables.candidates
+        prefix.used[:], prefix.gain[0], prefix.cursor[0] = 0, 0, self._first_cursor
+        for at in range(min(depth + 1, start)):
+            cursor, first = cursors[at], int(prefix.cursor[at])
+            tried = candidates[first : max(first, cursor)]
+            if first + len(tried) != cursor or (tried >> GAIN_SHIFT == LIST_END_GAIN).any():
                 raise _inconsistent()
-            prefix.cursor[at] = cursors[at]
-            if at == end:
-                break
-            candidate = int(tried[-1]) if len(tried) else LIST_END_GAIN << GAIN_SHIFT
-            piece = candidate & int(PIECE_MASK)
-            prefix.gain[at + 1] = prefix.gain[at] + (candidate >> GAIN_SHIFT)
-            if prefix.gain[at + 1] < self.schedule.least_gain[at] or prefix.used[piece]:
+            prefix.cursor[at] = cursor
+            if at < depth:
+                prefix.cursor[at] -= 1
+                prefix.scalars[:] = at, 0
+                kernel.search_lists(plan, prefix, 1)
+                if cursor == first or prefix.cursor[at] != cursor or prefix.scalars[0] != at + 1:
+                    raise _inconsistent()
+        if depth > start:
+            spent = (BREAK_COST - 1 - int(prefix.gain[start])) // BREAK_COST
+            endgame.start_endgame(self.plan.endgame, self.arrays.endgame, prefix.used, prefix.right, prefix.down, spent)
+            in_endgame = np.array(cursors[start:depth], dtype=np.int64)
+            if not endgame.replay_cursors(self.plan.endgame, self.arrays.endgame, in_endgame):
                 raise _inconsistent()
-            prefix.used[piece] = 1
-            prefix.chosen[at] = candidate
-            prefix.right[here] = candidate >> RIGHT_SHIFT & RIGHT_MASK
-            prefix.down[here] = candidate >> DOWN_SHIFT & DOWN_MASK
-        if depth > plan.endgame_start:
-            self._replay_endgame(np.array(cursors[plan.endgame_start : depth], dtype=np.int64), depth)
-
-    def _replay_endgame(self, cursors: npt.NDArray[np.int64], depth: int) -> None:
-        """Place the cells of the endgame again, up to ``depth``."""
-        prefix, plan, state = self.prefix, self.plan.endgame, self.arrays.endgame
-        spent = (BREAK_COST - 1 - int(prefix.gain[self.plan.prefix.endgame_start])) // BREAK_COST
-        endgame.start_endgame(plan, state, prefix.used, prefix.right, prefix.down, spent)
-        if not endgame.replay_cursors(plan, state, cursors):
-            raise _inconsistent()
-        endgame.place_pieces(
-            plan, state, depth, prefix.cursor, prefix.chosen, prefix.gain, prefix.used, prefix.right, prefix.down
-        )  # fmt: skip
+            kernel.place_pieces(self.plan.endgame, self.arrays.endgame, prefix, depth)
 
 
 def _inconsistent() -> InputError:

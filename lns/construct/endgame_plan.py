@@ -2,6 +2,20 @@
 
 A *level* is a depth counted from the start of the endgame; level i fills the cell of depth ``endgame_start + i``.
 `lns.construct.endgame` searches the levels.
+
+Cells of the rim never mismatch each other before the exact tail. Behind a prefix the free pieces of the rim must
+therefore form a path: along the bottom, round the last corner and up to the lowest piece of the right side that is
+placed (the *anchor*). The comb order fills the *last stretch* of this path, from the anchor down and round the corner,
+only when most rim pieces are used. So all sets of pieces that fill the stretch with matching joints (*closings*) are
+listed once. Each rim piece placed elsewhere rules out the closings that need it. A piece after which none is left is
+refused, and pieces that all closings left have in common are reserved.
+
+A rim piece connects the colours of its two joints, and since all joints before matched, each colour is left as often as
+it is entered. So a path of all free rim pieces exists only if they are connected with each other and with the rim
+placed so far (Euler 1736; corners may still forbid it). A piece after which they are not connected is refused, too.
+
+Boards whose rim would mismatch within the exact tail only are lost. They are fewer than the boards that the saved nodes
+find (docs/ladder.md).
 """
 
 from __future__ import annotations
@@ -9,36 +23,50 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray, Puzzle
-from lns.construct import candidate_tables
-from lns.construct.border_completion import ClosingPlan, ClosingState, plan_closing
-from lns.construct.candidate_tables import CellClass
+from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
+from lns.construct.candidates import (
+    Bitsets,
+    CellClass,
+    Int64Array,
+    cell_class_of,
+    clues_before,
+    fitting_pieces,
+    is_unclued_piece,
+    may_break,
+    pack_candidates,
+)
 from lns.construct.order import padded_positions
-from lns.construct.packed_candidate import Bitsets, Int64Array, pack_candidates
+from lns_support.jit import flat_kernel, inline_flat_kernel
 
 MAX_ENDGAME_PIECES = 64  # free pieces at the start of the endgame: each is one bit of a set
+MAX_CLOSINGS = 256
 SETS_PER_CLASS = 8  # in ``class_sets``: a set for each rotation, of pieces that match the clues beside, then of others
+NO_RULE, ANCHOR, RESERVE, RELEASE = range(4)  # `ClosingPlan.rule`
+COUNT, ANCHOR_COLOUR, FIRST = range(3)  # indexes of ``ClosingState.scalars``
+_BREAKS_CLUE = 4  # bit of an index of ``class_sets``: set for the sets of pieces that mismatch a clue beside the cell
+NO_LIMIT = np.uint64(2**63)  # more breaks than there are
 _NONE, _ALL = np.uint64(0), ~np.uint64(0)
 
 # What belongs to a level is one row of 16 words, so that the search needs few pointers. A *row* is its first index.
 ROW_WORDS, ROW_SHIFT = np.uint64(16), np.uint64(4)
 # columns of ``EndgamePlan.levels``
 CLASS_BASE: Any = np.uint64(0)  # where the sets of the cell's class begin in EndgameState.class_sets
-PAIR_BASE: Any = np.uint64(1)  # where they begin in EndgameState.pair_sets
-LEFT_SOURCE: Any = np.uint64(2)  # row of EndgameState.levels that has the cell's left colour, as SHOWN_RIGHT
-UP_SOURCE: Any = np.uint64(3)  # row that has its upper colour, as SHOWN_DOWN
-ALLOWED_BREAKS: Any = np.uint64(4)  # breaks that may have been spent once the cell is filled
-LEFT_BREAK_MASK: Any = np.uint64(5)  # all ones if the left side may break, else 0
-UP_BREAK_MASK: Any = np.uint64(6)  # the same of the upper side
-CLUE_MASK: Any = np.uint64(7)  # all ones on the cell of a clue, which is placed whatever is beside it
-RULE: Any = np.uint64(8)  # as ``ClosingPlan.rule``
-NEXT_LIMIT: Any = np.uint64(9)  # from so many breaks on the next cell must keep an exact candidate
-LATER_LIMIT: Any = np.uint64(10)  # the same of the neighbour that is filled later: see `_write_later_neighbours`
-LATER_PAIR_BASE: Any = np.uint64(11)  # where the sets of its class begin in EndgameState.pair_sets
-LATER_LEFT: Any = np.uint64(12)  # row that has its left colour
-LATER_UP: Any = np.uint64(13)  # row that has its upper colour
-NO_LIMIT = np.uint64(2**63)  # more breaks than there are
+LEFT_SOURCE: Any = np.uint64(1)  # row of EndgameState.levels that has the cell's left colour, as SHOWN_RIGHT
+UP_SOURCE: Any = np.uint64(2)  # row that has its upper colour, as SHOWN_DOWN
+ALLOWED_BREAKS: Any = np.uint64(3)  # breaks that may have been spent once the cell is filled
+LEFT_BREAK_MASK: Any = np.uint64(4)  # all ones if the left side may break, else 0
+UP_BREAK_MASK: Any = np.uint64(5)  # the same of the upper side
+CLUE_MASK: Any = np.uint64(6)  # all ones on the cell of a clue, which is placed whatever is beside it
+RULE: Any = np.uint64(7)  # as ``ClosingPlan.rule``
+NEXT: Any = np.uint64(8)  # look-ahead to the next cell: the four columns below
+LATER: Any = np.uint64(12)  # the same to the neighbour that is filled later, see `_plan_look_ahead`
+# columns of a look-ahead, counted from NEXT or LATER
+LIMIT: Any = np.uint64(0)  # from so many breaks on the other cell must keep an exact candidate
+PAIR_BASE: Any = np.uint64(1)  # where the sets of its class begin in EndgameState.pair_sets
+LEFT_OF: Any = np.uint64(2)  # row that has its left colour
+ABOVE: Any = np.uint64(3)  # row that has its upper colour
 # columns of ``EndgameState.levels``
 FREE: Any = np.uint64(0)  # pieces that are free before the level
 BREAKS: Any = np.uint64(1)  # breaks spent before it
@@ -47,6 +75,36 @@ CANDIDATE_SETS: Any = np.uint64(4)  # the same in eight columns by rotation: exa
 SHOWN_RIGHT: Any = np.uint64(12)  # colour offset that the cell shows to its right
 SHOWN_DOWN: Any = np.uint64(13)  # the same downwards
 CHOSEN: Any = np.uint64(14)  # break * 256 + bit * 4 + rotation
+
+
+class ClosingPlan(NamedTuple):
+    """Read-only inputs. A *near* colour points along the rim towards the anchor, a *far* colour away from it."""
+
+    rule: Int64Array  # int64 (levels,): NO_RULE; ANCHOR on the anchor's cell; RESERVE on rim cells behind the anchor
+    # that are not of the last stretch; RELEASE on the last of these, behind which nothing is reserved
+    row: Int64Array  # int64 (levels,): how many cells with RESERVE or RELEASE come before
+    rim_colours: Int64Array  # int64: colours whose connection is checked; none where the exact tail has rim cells
+    # before the stretch, which may mismatch
+    is_corner: npt.NDArray[np.uint8]  # uint8 (cells of the stretch,): from the anchor on, 1 on corners
+    near_index: Int64Array  # int64 (pieces,): index of a rim piece's set in ClosingState.near_sets, -1 = none
+    far_colour: Int64Array  # int64 (pieces,): -1 = not a rim piece
+    anchor_level: int  # -1 = the anchor is placed before the endgame
+    anchor_position: int  # padded position of the anchor in that case, else -1
+    release_level: int  # level of RELEASE, -1 = there are no rules
+
+
+class ClosingState(NamedTuple):
+    """Sets of rim pieces, by their bits in the endgame, and the closings of the current prefix."""
+
+    near_sets: Bitsets  # uint64 (2 colour_count,): edge pieces, then corner pieces, by near colour
+    far_colour: Int64Array  # int64 (64,): by bit
+    colour_sets: Bitsets  # uint64 (colour_count,): rim pieces with this colour at either end
+    rim_pieces: Bitsets  # uint64 (1,): all rim pieces
+    closings: Bitsets  # uint64 (2 MAX_CLOSINGS,): pieces of each closing; in two halves, as longer ones are made of
+    # shorter ones
+    end_colour: Int64Array  # int64 (2 MAX_CLOSINGS,): far colour of each closing's last piece
+    reserved: Bitsets  # uint64 (rows + 1,): pieces reserved before each row
+    scalars: Int64Array  # int64 (3,): COUNT of closings, ANCHOR_COLOUR below the anchor, FIRST closing's index
 
 
 class EndgamePlan(NamedTuple):
@@ -71,9 +129,9 @@ class EndgamePlan(NamedTuple):
 
 
 class EndgameState(NamedTuple):
-    """State of the endgame, beside that in `kernel.PrefixState`.
+    """State of the endgame, beside that in `PrefixState`.
 
-    It is rebuilt from ``piece_of_bit`` and the cursors of the prefix by `endgame.assign_bits` and
+    It is rebuilt from ``piece_of_bit`` and the cursors of the prefix by `assign_bit` and
     `endgame.replay_cursors`. Sets hold all pieces that have a bit; the free pieces are among them. Four consecutive
     sets are those of the four rotations.
     """
@@ -84,9 +142,7 @@ class EndgameState(NamedTuple):
     up_sets: Bitsets  # uint64 (4 colour_count + 4,): ... on top
     down_sets: Bitsets  # uint64 (4 padded_colours,): ... at the bottom; by rotation, then by colour
     class_sets: Bitsets  # uint64 (SETS_PER_CLASS classes,): pieces for a cell class, see SETS_PER_CLASS
-    pair_sets: (
-        Bitsets  # uint64 (classes padded_colours^2,): pieces that match a left and an upper colour in any rotation
-    )
+    pair_sets: Bitsets  # uint64 (classes padded_colours^2,): pieces of a class that match a left and an upper colour
     oriented: Int64Array  # int64 (256,): oriented piece by bit * 4 + rotation
     side_offsets: Bitsets  # uint64 (512,): by bit * 8 + rotation * 2, offset of its right colour, then of its lower one
     levels: Bitsets  # uint64 (16 (2 levels + 1),): by row and column, see FREE. First come the rows of the levels, then
@@ -94,73 +150,65 @@ class EndgameState(NamedTuple):
     closing: ClosingState
 
 
-def padded_colour_count(colour_count: int) -> int:
-    """The number of colours, with room for the unknown colour, rounded up to a whole number of vectors."""
-    return (colour_count + 8) & ~7
+class PrefixState(NamedTuple):
+    """State of the search; from these arrays it is resumed elsewhere (`Constructor.restore`)."""
+
+    cursor: Int64Array  # int64 (cells + 1,): next candidate by depth; in the endgame the one chosen
+    chosen: Int64Array  # int64 (cells,): packed candidate by depth
+    gain: Int64Array  # int64 (cells + 1,): gain of the prefix by its length
+    used: npt.NDArray[np.uint8]  # uint8 (cells + 1,): 1 for pieces placed; the last is the sentinels' piece, always 0
+    right: Int64Array  # int64 (positions,): colour that each cell shows to its right, times colour_count
+    down: Int64Array  # int64 (positions,): colour that each cell shows downwards
+    scalars: Int64Array  # int64 (2,): DEPTH (or NOT_STARTED) and NODES
+    child_counts: Int64Array  # int64 (cells * COUNTS_PER_DEPTH,): placements of this restart by depth, by whether they
+    # break, and by the breaks spent after them
+    frontier_keys: npt.NDArray[np.uint64]  # uint64 (MAX_FRONTIER_KEYS + 1,): their number, then the recorded keys
 
 
 def plan_endgame(
     puzzle: Puzzle, order: IntArray, start: int, cut: int, allowed: IntArray, chance: np.random.Generator
 ) -> tuple[EndgamePlan, EndgameState]:
-    """Make the arrays of an endgame.
+    """Make the arrays of an endgame from depth ``start``, at most MAX_ENDGAME_PIECES before the last cell, to ``cut``.
 
-    Parameters
-    ----------
-    order : int32 (cells,)
-        Cells by depth.
-    start, cut : int
-        Depths at which the endgame begins, at most MAX_ENDGAME_PIECES before the last cell, and ends.
-    allowed : int (cells,)
-        Breaks that may have been spent once each depth is filled.
-    chance : numpy.random.Generator
-        Decides the order in which pieces get their bits, and so the order in which they are tried.
+    ``order``: int32 (cells,), cells by depth; ``allowed``: int32 (cells,), breaks that may have been spent by depth;
+    ``chance`` decides the order in which pieces get their bits, and so the order in which they are tried.
     """
     assert puzzle.cells - start <= MAX_ENDGAME_PIECES or start == cut
-    cells = order[start:cut].tolist()
-    levels, width = len(cells), puzzle.width
-    level_of = {cell: level for level, cell in enumerate(cells)}
-    clues = candidate_tables.clues_before(puzzle, order, cut)
-    padded_colours = padded_colour_count(puzzle.colours + 1)
-    class_numbers: dict[CellClass, int] = {}
+    levels, width, colour_count = cut - start, puzzle.width, puzzle.colours + 1
+    padded_colours = (colour_count + 8) & ~7  # with the unknown colour, a whole number of vectors
+    level_of = {cell: level for level, cell in enumerate(order[start:cut].tolist())}
+    clues = clues_before(puzzle, order, cut)
+    classes = [cell_class_of(puzzle, cell, True, clues) for cell in level_of]
+    numbers = {cell_class: number for number, cell_class in enumerate(dict.fromkeys(classes))}
     rows = np.zeros((levels + 1, int(ROW_WORDS)), dtype=np.uint64)
     outside = np.full((levels, 2), -1, dtype=np.int64)
     position = padded_positions(order[start:cut], width)
-    beside_clue: list[bool] = []
-    for level, cell in enumerate(cells):
-        cell_class = candidate_tables.cell_class_of(puzzle, cell, True, clues)
-        number = class_numbers.setdefault(cell_class, len(class_numbers))
-        rows[level, CLASS_BASE], rows[level, PAIR_BASE] = SETS_PER_CLASS * number, number * padded_colours**2
-        rim_sides = puzzle.rim_sides(cell)
+    for (cell, level), cell_class in zip(level_of.items(), classes, strict=True):
+        rows[level, CLASS_BASE] = SETS_PER_CLASS * numbers[cell_class]
         for column, (side, neighbour, step, source, break_mask) in enumerate(
             ((LEFT, cell - 1, 1, LEFT_SOURCE, LEFT_BREAK_MASK), (UP, cell - width, width + 1, UP_SOURCE, UP_BREAK_MASK))
         ):
-            shown_by = levels + level
-            if not rim_sides[side] and neighbour in level_of:
-                shown_by = level_of[neighbour]
-            elif not rim_sides[side]:
+            inside = not cell_class.rim_sides[side]
+            if inside and neighbour not in level_of:
                 outside[level, column] = position[level] - step
+            shown_by = level_of[neighbour] if inside and neighbour in level_of else levels + level
             rows[level, source] = shown_by * int(ROW_WORDS)
             rows[level, break_mask] = _ALL if side in cell_class.break_sides else _NONE
         rows[level, CLUE_MASK] = _ALL if cell_class.clue >= 0 else _NONE
-        beside_clue.append(cell_class.clue >= 0 or bool(cell_class.clue_sides))
     closing, closing_state = plan_closing(puzzle, order, start, cut)
-    rows[:levels, ALLOWED_BREAKS] = allowed[start:cut]
-    rows[:levels, RULE] = closing.rule
-    checks_next = np.append(rows[1:levels, CLUE_MASK] == _NONE, False)[:levels]
-    release = closing.release_level
-    if 0 <= release < levels - 1 and any(puzzle.rim_sides(cells[release + 1])):
-        checks_next[release] = False  # the pieces reserved for the next cell do not count as free yet
-    rows[:levels, NEXT_LIMIT] = np.where(checks_next, rows[1:, ALLOWED_BREAKS], NO_LIMIT)
-    _write_later_neighbours(puzzle, level_of, rows, beside_clue, closing)
-    set_indexes = _set_indexes(puzzle, class_numbers)
-    colour_count = puzzle.colours + 1
+    rows[:levels, ALLOWED_BREAKS], rows[:levels, RULE] = allowed[start:cut], closing.rule
+    _plan_look_ahead(puzzle, level_of, rows, classes, closing, padded_colours**2)
+    set_indexes: list[list[int]] = [[] for _ in range(4 * puzzle.cells)]
+    for cell_class, number in numbers.items():
+        for piece, clue_break in np.transpose(fitting_pieces(puzzle, cell_class, is_unclued_piece(puzzle))).tolist():
+            set_indexes[piece].append(SETS_PER_CLASS * number + _BREAKS_CLUE * clue_break + piece % 4)
     oriented = np.arange(4 * puzzle.cells)
     plan = EndgamePlan(
         levels=rows.ravel(),
         outside=outside,
         position=position,
         side_offsets=4 * puzzle.oriented.astype(np.int64),
-        packed=pack_candidates(puzzle.oriented, oriented, np.zeros_like(oriented), colour_count),
+        packed=pack_candidates(puzzle, oriented, np.zeros_like(oriented)),
         first_set=np.cumsum([0] + [len(indexes) for indexes in set_indexes]),
         set_indexes=np.array([index for indexes in set_indexes for index in indexes], dtype=np.int64),
         piece_order=chance.permutation(puzzle.cells),
@@ -168,24 +216,17 @@ def plan_endgame(
         colour_count=colour_count,
         endgame_start=start,
     )
-
-    def bitsets(size: int) -> Bitsets:
-        return np.zeros(size, dtype=np.uint64)
-
-    def integers(size: int, value: int = 0) -> Int64Array:
-        return np.full(size, value, dtype=np.int64)
-
     state = EndgameState(
-        piece_of_bit=integers(MAX_ENDGAME_PIECES, -1),
-        bit_of_piece=integers(puzzle.cells, -1),
-        left_sets=bitsets(4 * colour_count + 4),
-        up_sets=bitsets(4 * colour_count + 4),
-        down_sets=bitsets(4 * padded_colours),
-        class_sets=bitsets(SETS_PER_CLASS * len(class_numbers)),
-        pair_sets=bitsets(len(class_numbers) * padded_colours**2),
-        oriented=integers(4 * MAX_ENDGAME_PIECES),
-        side_offsets=bitsets(8 * MAX_ENDGAME_PIECES),
-        levels=bitsets((2 * levels + 1) * int(ROW_WORDS)),
+        piece_of_bit=np.full(MAX_ENDGAME_PIECES, -1, dtype=np.int64),
+        bit_of_piece=np.full(puzzle.cells, -1, dtype=np.int64),
+        left_sets=_bitsets(4 * colour_count + 4),
+        up_sets=_bitsets(4 * colour_count + 4),
+        down_sets=_bitsets(4 * padded_colours),
+        class_sets=_bitsets(SETS_PER_CLASS * len(numbers)),
+        pair_sets=_bitsets(len(numbers) * padded_colours**2),
+        oriented=np.zeros(4 * MAX_ENDGAME_PIECES, dtype=np.int64),
+        side_offsets=_bitsets(8 * MAX_ENDGAME_PIECES),
+        levels=_bitsets((2 * levels + 1) * int(ROW_WORDS)),
         closing=closing_state,
     )
     state.left_sets[-4:] = state.up_sets[-4:] = _ALL  # whatever is tried matches an unknown colour
@@ -193,42 +234,187 @@ def plan_endgame(
     return plan, state
 
 
-def _set_indexes(puzzle: Puzzle, class_numbers: dict[CellClass, int]) -> list[list[int]]:
-    """By oriented piece, the indexes of the sets in `EndgameState.class_sets` that it belongs to."""
-    unclued = candidate_tables.is_unclued_piece(puzzle)
-    indexes: list[list[int]] = [[] for _ in range(4 * puzzle.cells)]
-    for cell_class, number in class_numbers.items():
-        fitting, breaks = candidate_tables.fitting_pieces(puzzle, cell_class, unclued)
-        for oriented, has_break in zip(fitting.tolist(), breaks.tolist(), strict=True):
-            indexes[oriented].append(SETS_PER_CLASS * number + 4 * has_break + oriented % 4)
-    return indexes
+def _bitsets(size: int) -> Bitsets:
+    return np.zeros(size, dtype=np.uint64)
 
 
-def _write_later_neighbours(
-    puzzle: Puzzle, level_of: dict[int, int], rows: Bitsets, beside_clue: list[bool], closing: ClosingPlan
+def _plan_look_ahead(
+    puzzle: Puzzle,
+    level_of: dict[int, int],
+    rows: Bitsets,
+    classes: list[CellClass],
+    closing: ClosingPlan,
+    pairs: int,
 ) -> None:
-    """Write, for each level, the neighbour that is filled later, but not next, and must keep a candidate.
+    """Write, for each level, the next cell and the neighbour filled later that must keep a candidate.
 
-    It is checked if both of its known colours are known by then, or if they share a joint of the rim, which never
-    breaks; of two, the one below. A cell with a clue on it or beside it (``beside_clue``, by level) is not checked: it
-    also takes pieces that do not match exactly. Nor is a cell of the last stretch of the rim while pieces are reserved
-    for it, for those do not count as free. ``rows``: uint64 (levels + 1, 16), as `EndgamePlan.levels`.
+    A later neighbour is checked if both of its known colours are known by then, or if they share a joint of the rim,
+    which never breaks; of two, the one below. A cell with a clue on it or beside it is not checked: it also takes
+    pieces that do not match exactly. Nor is a cell of the last stretch of the rim while pieces are reserved for it, for
+    those do not count as free.
+
+    ``rows``: uint64 (levels + 1, 16), as `EndgamePlan.levels`; ``pairs``: pairs of colours of a class.
     """
     levels = len(level_of)
     unknown = 2 * levels
-    rows[:levels, LATER_LIMIT] = NO_LIMIT
+
+    def write(level: int, column: int, other: int, limit: np.uint64, sources: list[int]) -> None:
+        pair_base = int(rows[other, CLASS_BASE]) // SETS_PER_CLASS * pairs
+        left, above = (source * int(ROW_WORDS) for source in sources)
+        rows[level, column : column + 4] = np.array([limit, pair_base, left, above], dtype=np.uint64)
+
+    rows[:levels, [int(NEXT), int(LATER)]] = NO_LIMIT
     for cell, level in level_of.items():
+        on_rim = any(classes[level].rim_sides)
+        if level > 0:  # the pieces reserved for the cell behind RELEASE do not count as free yet
+            checked = classes[level].clue < 0 and not (on_rim and closing.release_level == level - 1)
+            sources = [int(rows[level, column] // ROW_WORDS) for column in (LEFT_SOURCE, UP_SOURCE)]
+            write(level - 1, int(NEXT), level, rows[level, ALLOWED_BREAKS] if checked else NO_LIMIT, sources)
         for side, neighbour in ((RIGHT, cell + 1), (DOWN, cell + puzzle.width)):
             later = level_of.get(neighbour, -1)
-            if puzzle.rim_sides(cell)[side] or later <= level + 1:
+            if classes[level].rim_sides[side] or later <= level + 1:
                 continue
             sources = [int(rows[later, column] // ROW_WORDS) for column in (LEFT_SOURCE, UP_SOURCE)]
             known = [source if source <= level or source >= levels else unknown for source in sources]
-            rim_joint = not candidate_tables.may_break(puzzle, cell, side)
+            rim_joint = not may_break(puzzle, cell, side)
             if rim_joint:  # the other side of the later cell may break
                 known[side == RIGHT] = unknown
-            reserved = any(puzzle.rim_sides(neighbour)) and closing.anchor_level < level < closing.release_level < later
-            if (rim_joint or unknown not in known) and not beside_clue[later] and not reserved:
-                rows[level, LATER_LIMIT] = _NONE if rim_joint else rows[later, ALLOWED_BREAKS]
-                rows[level, LATER_PAIR_BASE] = rows[later, PAIR_BASE]
-                rows[level, [LATER_LEFT, LATER_UP]] = [source * int(ROW_WORDS) for source in known]
+            of_later = classes[later]
+            beside_clue = of_later.clue >= 0 or of_later.clue_sides
+            reserved = any(of_later.rim_sides) and closing.anchor_level < level < closing.release_level < later
+            if (rim_joint or unknown not in known) and not beside_clue and not reserved:
+                write(level, int(LATER), later, _NONE if rim_joint else rows[later, ALLOWED_BREAKS], known)
+
+
+def plan_closing(puzzle: Puzzle, order: IntArray, start: int, cut: int) -> tuple[ClosingPlan, ClosingState]:
+    """Make the arrays for an endgame from depth ``start`` to ``cut`` of ``order``, int32 (cells,).
+
+    There are no rules (all NO_RULE) if the order leaves no stretch of the rim for the end, if a clue lies on the rim
+    behind the anchor, or if the colours of the rim pieces do not pair up, so that the rim cannot be completed at all.
+    """
+    colour_count = puzzle.colours + 1
+    near_colour, far_colour = (np.full(puzzle.cells, -1, dtype=np.int64) for _ in range(2))
+    for oriented, quad in enumerate(puzzle.oriented.tolist()):  # as it lies on the right side or in its lower corner
+        if quad[RIGHT] == GREY and quad[UP] != GREY:
+            near_colour[oriented >> 2], far_colour[oriented >> 2] = quad[UP], quad[DOWN] or quad[LEFT]
+    pair_up = np.array_equal(np.sort(near_colour), np.sort(far_colour))
+    stretch, reserving, tail = _stretch(puzzle, order, start, cut) if pair_up else ([], [], [])
+    rule, row = (np.zeros(max(0, cut - start), dtype=np.int64) for _ in range(2))
+    anchor_level = anchor_position = release_level = -1
+    if stretch:
+        depth_of = {cell: depth for depth, cell in enumerate(order.tolist())}
+        reserving_levels = [depth_of[cell] - start for cell in reserving]
+        rule[reserving_levels], row[reserving_levels] = RESERVE, np.arange(len(reserving))
+        release_level = reserving_levels[-1]
+        rule[release_level] = RELEASE
+        anchor = stretch[0] - puzzle.width
+        anchor_level = max(depth_of[anchor] - start, -1)
+        if anchor_level >= 0:
+            rule[anchor_level] = ANCHOR
+        else:
+            anchor_position = int(padded_positions(np.array([anchor]), puzzle.width)[0])
+    is_corner_piece = (puzzle.pieces == GREY).sum(axis=1) == 2
+    near_index = np.where(near_colour >= 0, near_colour + colour_count * is_corner_piece, -1)
+    near_index[[clue.piece for clue in puzzle.clues]] = -1
+    plan = ClosingPlan(
+        rule=rule,
+        row=row,
+        rim_colours=np.unique(far_colour[far_colour >= 0]) if not tail else np.zeros(0, dtype=np.int64),
+        is_corner=np.array([cell == puzzle.cells - 1 for cell in stretch], dtype=np.uint8),
+        near_index=near_index,
+        far_colour=far_colour,
+        anchor_level=anchor_level,
+        anchor_position=anchor_position,
+        release_level=release_level,
+    )
+    state = ClosingState(
+        near_sets=_bitsets(2 * colour_count),
+        far_colour=np.zeros(MAX_ENDGAME_PIECES, dtype=np.int64),
+        colour_sets=_bitsets(colour_count),
+        rim_pieces=_bitsets(1),
+        closings=_bitsets(2 * MAX_CLOSINGS),
+        end_colour=np.zeros(2 * MAX_CLOSINGS, dtype=np.int64),
+        reserved=_bitsets(len(reserving) + 1),
+        scalars=np.zeros(3, dtype=np.int64),
+    )
+    return plan, state
+
+
+def _stretch(puzzle: Puzzle, order: IntArray, start: int, cut: int) -> tuple[list[int], list[int], list[int]]:
+    """(cells of the last stretch, from the anchor on; rim cells of the endgame behind the anchor and before the
+    stretch; rim cells of the exact tail before it).
+
+    The stretch: cells of the right side that are filled after the first one of the bottom, the corner, and the cells of
+    the bottom that are filled later than the first of these.
+    """
+    width, height = puzzle.width, puzzle.height
+    depth_of = {cell: depth for depth, cell in enumerate(order.tolist())}
+    right = range(width - 1, width * height, width)
+    bottom = range(width * (height - 1), width * height - 1)
+    left = range(0, width * (height - 1), width)
+    first_bottom = depth_of[bottom[0]] if bottom else 0
+    stretch = [cell for cell in right if depth_of[cell] > first_bottom]
+    if min(width, height) < 2 or len(stretch) == height or depth_of[stretch[0]] < start:
+        return [], [], []
+    first, anchor = depth_of[stretch[0]], depth_of[stretch[0] - width]
+    stretch += [cell for cell in reversed(bottom) if depth_of[cell] > first]
+    others = [cell for cell in order.tolist() if cell in {*left, *bottom} - {*stretch} and depth_of[cell] > anchor]
+    reserving = [cell for cell in others if start <= depth_of[cell] < cut]
+    clue_cells = {clue.cell for clue in puzzle.clues}
+    if not reserving or depth_of[reserving[-1]] > first or clue_cells & {*stretch, *reserving}:
+        return [], [], []
+    return stretch, reserving, [cell for cell in others if depth_of[cell] >= cut]
+
+
+@inline_flat_kernel
+def _toggle_piece(plan: EndgamePlan, state: EndgameState, piece: int, bit: np.uint64) -> None:
+    """Put a piece with this bit into all sets that it belongs to, or take it out of them."""
+    has_bit = state.bit_of_piece[piece] >= 0
+    unknown = plan.colour_count
+    colours = len(state.down_sets) >> 2
+    near_index, closing = plan.closing.near_index[piece], state.closing
+    if near_index >= 0:
+        closing.near_sets[near_index] ^= bit
+        closing.rim_pieces[0] ^= bit
+        near, far = near_index % len(closing.colour_sets), plan.closing.far_colour[piece]
+        closing.colour_sets[near] ^= bit
+        if near != far:
+            closing.colour_sets[far] ^= bit
+    for rotation in range(4):
+        oriented = piece * 4 + rotation
+        if plan.first_set[oriented] == plan.first_set[oriented + 1]:
+            continue
+        left, up = plan.side_offsets[oriented, LEFT], plan.side_offsets[oriented, UP]
+        state.left_sets[left + rotation] ^= bit
+        state.up_sets[up + rotation] ^= bit
+        state.down_sets[rotation * colours + (plan.side_offsets[oriented, DOWN] >> 2)] ^= bit
+        for i in range(plan.first_set[oriented], plan.first_set[oriented + 1]):
+            index = plan.set_indexes[i]
+            state.class_sets[index] ^= bit
+            if index & _BREAKS_CLUE:
+                continue
+            base = (index >> 3) * colours * colours
+            for left_colour in (left >> 2, unknown):
+                for up_colour in (up >> 2, unknown):
+                    pair = base + left_colour * colours + up_colour
+                    state.pair_sets[pair] = (state.pair_sets[pair] | bit) ^ (bit if has_bit else _NONE)
+
+
+@flat_kernel
+def assign_bit(plan: EndgamePlan, state: EndgameState, piece: int, bit: int) -> None:
+    """Assign ``bit`` to ``piece``, which has none; the previous owner of the bit loses it."""
+    mask = np.uint64(1) << np.uint64(bit)
+    previous = state.piece_of_bit[bit]
+    if previous >= 0:
+        _toggle_piece(plan, state, previous, mask)
+        state.bit_of_piece[previous] = -1
+    _toggle_piece(plan, state, piece, mask)
+    state.piece_of_bit[bit] = piece
+    state.bit_of_piece[piece] = bit
+    state.closing.far_colour[bit] = plan.closing.far_colour[piece]
+    for rotation in range(4):
+        index = bit * 4 + rotation
+        oriented = piece * 4 + rotation
+        state.oriented[index] = oriented
+        state.side_offsets[2 * index] = plan.side_offsets[oriented, RIGHT]
+        state.side_offsets[2 * index + 1] = plan.side_offsets[oriented, DOWN]

@@ -1,7 +1,7 @@
 """Depth-first search of the constructor: a fixed cell order, a break schedule and colour quotas.
 
 Cells are filled in an order in which the left and the upper neighbour of each cell come first, so the pieces to try are
-read from a sorted candidate list (`lns.construct.candidate_tables`). A prefix of depth d carries ``gain`` = favoured
+read from a sorted candidate list (`lns.construct.candidates`). A prefix of depth d carries ``gain`` = favoured
 half-edges used - BREAK_COST * breaks spent, and a cell may be filled only if the gain stays at least ``min_gain[d]`` =
 quota floor - BREAK_COST * breaks allowed. One comparison thus enforces both the break schedule and the quota. Lists are
 sorted by gain, so the first candidate below ``min_gain`` ends the list, and so does the sentinel.
@@ -18,33 +18,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lns.construct.candidate_tables import CandidateTables
-from lns.construct.endgame import (
-    BUDGET,
-    COUNTS_PER_DEPTH,
-    DEPTH,
-    EXHAUSTED,
-    NODES,
-    REACHED,
-    place_pieces,
-    remove_pieces,
-    search_endgame,
-    start_endgame,
-)
-from lns.construct.endgame_plan import EndgamePlan, EndgameState
-from lns.construct.packed_candidate import (
-    DOWN_MASK,
-    DOWN_SHIFT,
-    GAIN_SHIFT,
-    LIST_END_GAIN,
-    MAX_BREAKS,
-    PIECE_MASK,
-    RIGHT_MASK,
-    RIGHT_SHIFT,
-    Int64Array,
-    breaks_spent,
-    oriented_piece,
-)
+from instances.puzzle import DOWN, RIGHT, IntArray, Puzzle
+from lns.construct import candidates as packed
+from lns.construct import endgame
+from lns.construct.candidates import CandidateTables, Int64Array, breaks_spent, oriented_piece
+from lns.construct.endgame import BUDGET, COUNTS_PER_DEPTH, DEPTH, EXHAUSTED, NODES, REACHED
+from lns.construct.endgame_plan import BREAKS, CHOSEN, ROW_WORDS, EndgamePlan, EndgameState, PrefixState
+from lns.construct.order import padded_positions
+from lns.construct.schedule import BreakSchedule
 from lns.construct.tail import TailPlan, TailWorkspace, solve_tail
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
@@ -65,14 +46,14 @@ POSITION: Any = np.uint64(0)  # position of the depth's cell, see `order.padded_
 MIN_GAIN: Any = np.uint64(1)  # least gain of a prefix once the cell is filled
 LIST_BASE: Any = np.uint64(2)  # where its lists begin in ``CandidateTables.list_start``
 LOOK_RIGHT: Any = np.uint64(3)  # where the lists of the cell on the right begin, if it is looked at; -1 = no
-LOOK_DOWN: Any = np.uint64(4)  # the same of the cell below; see `candidate_tables.rim_look_ahead`
+LOOK_DOWN: Any = np.uint64(4)  # the same of the cell below
 
 
 class PrefixPlan(NamedTuple):
     """Read-only inputs of the search by candidate lists; "position" is an index into the padded board."""
 
     tables: CandidateTables
-    depths: npt.NDArray[np.int64]  # int64 (8 cells,): made by `plan_depths`; by depth and column, see POSITION
+    depths: Int64Array  # int64 (8 cells,): made by `plan_depths`; by depth and column, see POSITION
     heads: Int64Array  # int64 (lists,): first candidate of each list of ``CandidateTables.list_start``
     padded_width: int  # cells of a row of the padded board
     endgame_start: int  # depth at which the endgame begins
@@ -80,21 +61,6 @@ class PrefixPlan(NamedTuple):
     partition_depth: int  # prefixes of this length are partitioned among the islands; 0: they are not
     partition: int  # number of this island's partition
     partitions: int  # number of partitions
-
-
-class PrefixState(NamedTuple):
-    """State of the search; from these arrays it is resumed elsewhere (`Constructor.restore`)."""
-
-    cursor: npt.NDArray[np.int64]  # int64 (cells + 1,): next candidate by depth; in the endgame the one chosen
-    chosen: npt.NDArray[np.int64]  # int64 (cells,): packed candidate by depth
-    gain: npt.NDArray[np.int64]  # int64 (cells + 1,): gain of the prefix by its length
-    used: npt.NDArray[np.uint8]  # uint8 (cells + 1,): 1 for pieces placed; the last is the sentinels' piece, always 0
-    right: npt.NDArray[np.int64]  # int64 (positions,): colour that each cell shows to its right, times colour_count
-    down: npt.NDArray[np.int64]  # int64 (positions,): colour that each cell shows downwards
-    scalars: npt.NDArray[np.int64]  # int64 (2,): DEPTH (or NOT_STARTED) and NODES
-    child_counts: npt.NDArray[np.int64]  # int64 (cells * COUNTS_PER_DEPTH,): placements of this restart by depth, by
-    # whether they break, and by the breaks spent after them
-    frontier_keys: npt.NDArray[np.uint64]  # uint64 (MAX_FRONTIER_KEYS + 1,): their number, then the recorded keys
 
 
 class ConstructorPlan(NamedTuple):
@@ -111,30 +77,38 @@ class ConstructorState(NamedTuple):
     prefix: PrefixState
     endgame: EndgameState
     tail: TailWorkspace
-    found: npt.NDArray[np.int32]  # int32 (cells,): oriented pieces of the board found, by depth
-    counters: npt.NDArray[np.int64]  # int64 (COUNTERS,): PREFIXES completed, TAIL_NODES (placements of exact tails),
+    found: IntArray  # int32 (cells,): oriented pieces of the board found, by depth
+    counters: Int64Array  # int64 (COUNTERS,): PREFIXES completed, TAIL_NODES (placements of exact tails),
     # FOUND_MISMATCHES of the board found, NEXT_SAMPLE (the number of nodes at which the next tail is sampled)
-    prefixes_by_breaks: npt.NDArray[np.int64]  # int64 (MAX_BREAKS,): prefixes by breaks spent
-    tail_outcomes: npt.NDArray[np.int64]  # int64 (MISMATCH_BINS + 1,): sampled tails by fewest mismatches; the last
+    prefixes_by_breaks: Int64Array  # int64 (MAX_BREAKS,): prefixes by breaks spent
+    tail_outcomes: Int64Array  # int64 (MISMATCH_BINS + 1,): sampled tails by fewest mismatches; the last
     # counts those for which none with fewer than MISMATCH_BINS was found
 
 
-def plan_depths(
-    position: Int64Array, min_gain: Int64Array, base: npt.NDArray[np.int32], rim_look_ahead: Int64Array
-) -> Int64Array:
-    """`PrefixPlan.depths` of arrays by depth; the last is int64 (cells, 2)."""
-    rows = np.zeros((len(position), int(DEPTH_WORDS)), dtype=np.int64)
-    rows[:, POSITION], rows[:, MIN_GAIN], rows[:, LIST_BASE] = position, min_gain, base
-    rows[:, [LOOK_RIGHT, LOOK_DOWN]] = rim_look_ahead
+def plan_depths(puzzle: Puzzle, schedule: BreakSchedule, base: IntArray) -> Int64Array:
+    """`PrefixPlan.depths`; ``base``: see `CandidateTables`.
+
+    A piece on the rim must leave a candidate for a rim cell on the right or below that is filled later, but not next,
+    and before the cut, since cells of the exact tail may mismatch.
+    """
+    rows = np.zeros((puzzle.cells, int(DEPTH_WORDS)), dtype=np.int64)
+    rows[:, POSITION] = padded_positions(schedule.order, puzzle.width)
+    rows[:, MIN_GAIN], rows[:, LIST_BASE], rows[:, [LOOK_RIGHT, LOOK_DOWN]] = schedule.least_gain, base, -1
+    depth_of = {cell: depth for depth, cell in enumerate(schedule.order.tolist())}
+    for cell, depth in depth_of.items():
+        for column, side, neighbour in ((LOOK_RIGHT, RIGHT, cell + 1), (LOOK_DOWN, DOWN, cell + puzzle.width)):
+            rim_joint = not puzzle.rim_sides(cell)[side] and not packed.may_break(puzzle, cell, side)
+            if rim_joint and depth + 1 < depth_of[neighbour] < schedule.cut:
+                rows[depth, column] = base[depth_of[neighbour]]
     return rows.ravel()
 
 
 @inline_flat_kernel
-def _all_used(at: int, candidates: npt.NDArray[np.int64], used: npt.NDArray[np.uint8]) -> bool:
+def _all_used(at: int, candidates: Int64Array, used: npt.NDArray[np.uint8]) -> bool:
     """Whether all pieces of the list that begins at index ``at`` are used."""
-    while used[np.uint64(candidates[np.uint64(at)] & PIECE_MASK)]:
+    while used[np.uint64(candidates[np.uint64(at)] & packed.PIECE_MASK)]:
         at += 1
-    return candidates[np.uint64(at)] >> GAIN_SHIFT == LIST_END_GAIN
+    return candidates[np.uint64(at)] >> packed.GAIN_SHIFT == packed.LIST_END_GAIN
 
 
 @inline_flat_kernel
@@ -145,11 +119,11 @@ def _mix(key: np.uint64) -> np.uint64:
 
 
 @inline_flat_kernel
-def _is_in_partition(plan: PrefixPlan, chosen: npt.NDArray[np.int64], last: np.uint64, candidate: np.int64) -> bool:
+def _is_in_partition(plan: PrefixPlan, chosen: Int64Array, last: np.uint64, candidate: np.int64) -> bool:
     """Whether the prefix of the first ``last`` cells, followed by ``candidate``, belongs to this island."""
-    key = np.uint64(candidate & PIECE_MASK)
+    key = np.uint64(candidate & packed.PIECE_MASK)
     for depth in range(last):
-        key = (key << _ROTATE_LEFT | key >> _ROTATE_RIGHT) ^ np.uint64(chosen[depth] & PIECE_MASK)
+        key = (key << _ROTATE_LEFT | key >> _ROTATE_RIGHT) ^ np.uint64(chosen[depth] & packed.PIECE_MASK)
     return (_mix(key) >> _HALF) % np.uint64(plan.partitions) == np.uint64(plan.partition)
 
 
@@ -157,11 +131,8 @@ def _is_in_partition(plan: PrefixPlan, chosen: npt.NDArray[np.int64], last: np.u
 def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
     """Search on by candidate lists, up to the next prefix of ``plan.endgame_start`` cells (a frontier prefix).
 
-    Returns
-    -------
-    int
-        REACHED: the prefix is in ``prefix.chosen``, and the next call continues with the one after it; BUDGET:
-        ``node_limit`` nodes were made in all calls together; EXHAUSTED: no further prefix exists.
+    Returns REACHED: the prefix is in ``prefix.chosen``, and the next call continues with the one after it; BUDGET:
+    ``node_limit`` nodes were made in all calls together; EXHAUSTED: no further prefix exists.
     """
     list_start, candidates = plan.tables.list_start, plan.tables.candidates
     heads, depths = plan.heads, plan.depths
@@ -182,35 +153,35 @@ def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
         if endgame_start == 0:
             return EXHAUSTED
         depth -= one
-        used[np.uint64(chosen[depth] & PIECE_MASK)] = 0
+        used[np.uint64(chosen[depth] & packed.PIECE_MASK)] = 0
     status = EXHAUSTED
     at, gain_here = np.uint64(cursor[depth]), gain[depth]
     candidate = candidates[at]  # which is read ahead
     while True:
-        while used[np.uint64(candidate & PIECE_MASK)]:
+        while used[np.uint64(candidate & packed.PIECE_MASK)]:
             at += one
             candidate = candidates[at]
-        new_gain = gain_here + (candidate >> GAIN_SHIFT)
+        new_gain = gain_here + (candidate >> packed.GAIN_SHIFT)
         row = depth * DEPTH_WORDS
         if new_gain >= depths[row + MIN_GAIN]:
             at += one
             here = np.uint64(depths[row + POSITION])
-            used[np.uint64(candidate & PIECE_MASK)] = 1
-            right[here] = (candidate >> RIGHT_SHIFT) & RIGHT_MASK
-            down[here] = (candidate >> DOWN_SHIFT) & DOWN_MASK
+            used[np.uint64(candidate & packed.PIECE_MASK)] = 1
+            right[here] = (candidate >> packed.RIGHT_SHIFT) & packed.RIGHT_MASK
+            down[here] = (candidate >> packed.DOWN_SHIFT) & packed.DOWN_MASK
             look_right, look_down = depths[row + LOOK_RIGHT], depths[row + LOOK_DOWN]
             if (
                 (look_right >= 0 and _all_used(list_start[look_right + right[here]], candidates, used))
                 or (look_down >= 0 and _all_used(list_start[look_down + down[here]], candidates, used))
                 or (depth == last_partitioned and not _is_in_partition(plan, chosen, depth, candidate))
             ):
-                used[np.uint64(candidate & PIECE_MASK)] = 0
+                used[np.uint64(candidate & packed.PIECE_MASK)] = 0
                 candidate = candidates[at]
                 continue
             cursor[depth] = np.int64(at)
             chosen[depth] = candidate
             # a candidate with a break is negative: its counters come MAX_BREAKS further on
-            column = np.uint64((candidate >> 63) & MAX_BREAKS) + np.uint64(breaks_spent(new_gain))
+            column = np.uint64((candidate >> 63) & packed.MAX_BREAKS) + np.uint64(breaks_spent(new_gain))
             child_counts[depth * np.uint64(COUNTS_PER_DEPTH) + column] += 1
             nodes += 1
             depth += one
@@ -231,7 +202,7 @@ def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
             if depth == 0:
                 break
             depth -= one
-            used[np.uint64(chosen[depth] & PIECE_MASK)] = 0
+            used[np.uint64(chosen[depth] & packed.PIECE_MASK)] = 0
             at, gain_here = np.uint64(cursor[depth]), gain[depth]
             candidate = candidates[at]
     prefix.scalars[DEPTH] = np.int64(depth)
@@ -239,9 +210,31 @@ def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
     return status
 
 
+@flat_kernel
+def place_pieces(plan: EndgamePlan, state: EndgameState, prefix: PrefixState, depth: int) -> None:
+    """Copy the endgame's placements up to ``depth`` to the prefix, for the exact tail."""
+    for level in range(depth - plan.endgame_start):
+        at, position = plan.endgame_start + level, plan.position[level]
+        placement = state.levels[np.uint64(level) * ROW_WORDS + CHOSEN]
+        candidate = plan.packed[state.oriented[placement & np.uint64(255)]]
+        prefix.cursor[at], prefix.chosen[at] = placement, candidate
+        prefix.used[candidate & packed.PIECE_MASK] = 1
+        prefix.right[position] = (candidate >> packed.RIGHT_SHIFT) & packed.RIGHT_MASK
+        prefix.down[position] = (candidate >> packed.DOWN_SHIFT) & packed.DOWN_MASK
+    spent = state.levels[np.uint64(depth - plan.endgame_start) * ROW_WORDS + BREAKS] - state.levels[BREAKS]
+    prefix.gain[depth] = prefix.gain[plan.endgame_start] - packed.BREAK_COST * np.int64(spent)
+
+
+@flat_kernel
+def remove_pieces(plan: EndgamePlan, depth: int, chosen: Int64Array, used: npt.NDArray[np.uint8]) -> None:
+    """Mark the pieces that `place_pieces` placed up to ``depth`` as unused again."""
+    for level in range(depth - plan.endgame_start):
+        used[chosen[plan.endgame_start + level] & packed.PIECE_MASK] = 0
+
+
 @inline_flat_kernel
 def _record_frontier_key(prefix: PrefixState, length: int) -> None:
-    """Record the key of the frontier prefix of ``length`` cells if it is in the sample: see `lns.construct.novelty`.
+    """Record the key of the frontier prefix of ``length`` cells if it is in the sample: see `lns.construct.quota_arm`.
 
     The key is a hash of the last four pieces and of ever sparser earlier ones (6, 9, 13, 19, ... cells from the end),
     so that another restart that comes to the same prefix records the same key.
@@ -251,7 +244,7 @@ def _record_frontier_key(prefix: PrefixState, length: int) -> None:
         return
     key, back = np.uint64(length), 1
     while back <= length:
-        key = (key << _ROTATE_LEFT | key >> _ROTATE_RIGHT) ^ np.uint64(chosen[length - back] & PIECE_MASK)
+        key = (key << _ROTATE_LEFT | key >> _ROTATE_RIGHT) ^ np.uint64(chosen[length - back] & packed.PIECE_MASK)
         back += max(1, back >> 1)
     key = _mix(key)
     key ^= key >> _HALF
@@ -266,14 +259,9 @@ def next_prefix(plan: ConstructorPlan, state: ConstructorState, node_limit: int)
 
     Returns REACHED, BUDGET or EXHAUSTED as `search_lists` does.
     """
-    endgame_start = plan.prefix.endgame_start
+    endgame_start, has_endgame = plan.prefix.endgame_start, plan.prefix.endgame_start < plan.prefix.cut
     prefix, scalars = state.prefix, state.prefix.scalars
-    if endgame_start == plan.prefix.cut:
-        status = search_lists(plan.prefix, prefix, node_limit)
-        if status == REACHED:
-            _record_frontier_key(prefix, endgame_start)
-        return status
-    while scalars[NODES] < node_limit:
+    while scalars[NODES] < node_limit or not has_endgame:
         if scalars[DEPTH] > endgame_start:  # within the endgame
             remove_pieces(plan.endgame, scalars[DEPTH], prefix.chosen, prefix.used)
         else:
@@ -281,29 +269,15 @@ def next_prefix(plan: ConstructorPlan, state: ConstructorState, node_limit: int)
             if status != REACHED:
                 return status
             _record_frontier_key(prefix, endgame_start)
+            if not has_endgame:
+                return REACHED
             breaks = breaks_spent(prefix.gain[endgame_start])
-            start_endgame(plan.endgame, state.endgame, prefix.used, prefix.right, prefix.down, breaks)
-        status = search_endgame(plan.endgame, state.endgame, scalars, prefix.child_counts, node_limit)
+            endgame.start_endgame(plan.endgame, state.endgame, prefix.used, prefix.right, prefix.down, breaks)
+        status = endgame.search_endgame(plan.endgame, state.endgame, scalars, prefix.child_counts, node_limit)
         if status != EXHAUSTED:
-            place_pieces(
-                plan.endgame, state.endgame, scalars[DEPTH],
-                prefix.cursor, prefix.chosen, prefix.gain, prefix.used, prefix.right, prefix.down,
-            )  # fmt: skip
+            place_pieces(plan.endgame, state.endgame, prefix, scalars[DEPTH])
             return status
     return BUDGET
-
-
-@inline_flat_kernel
-def _solve_tail(
-    plan: ConstructorPlan, state: ConstructorState, max_mismatches: int, node_limit: int
-) -> tuple[int, int]:
-    """Solve the exact tail of the current prefix: (mismatches or -1, nodes), as `solve_tail` returns them."""
-    prefix = state.prefix
-    mismatches, nodes = solve_tail(
-        plan.tail, state.tail, prefix.used, prefix.right, prefix.down, max_mismatches, node_limit
-    )
-    state.counters[TAIL_NODES] += nodes
-    return mismatches, nodes
 
 
 @flat_kernel
@@ -326,8 +300,7 @@ def construct(
     Returns
     -------
     int
-        REACHED: a board is in ``state.found``, its mismatches in ``state.counters``; BUDGET: ``node_limit`` is spent;
-        EXHAUSTED: no further prefix exists.
+        REACHED: a board is in ``state.found``, its mismatches in ``state.counters``; BUDGET; EXHAUSTED.
     """
     prefix, counters, found = state.prefix, state.counters, state.found
     cut = plan.prefix.cut
@@ -340,12 +313,18 @@ def construct(
         breaks = breaks_spent(prefix.gain[cut])
         state.prefixes_by_breaks[breaks] += 1
         if prefix.scalars[NODES] >= counters[NEXT_SAMPLE]:
-            mismatches, nodes = _solve_tail(plan, state, MISMATCH_BINS - 1, tail_node_limit)
+            mismatches, nodes = solve_tail(
+                plan.tail, state.tail, prefix.used, prefix.right, prefix.down, MISMATCH_BINS - 1, tail_node_limit
+            )
+            counters[TAIL_NODES] += nodes
             counters[NEXT_SAMPLE] = prefix.scalars[NODES] + max(TAIL_SAMPLE_NODES, TAIL_SAMPLE_COST_FACTOR * nodes)
             state.tail_outcomes[mismatches if mismatches >= 0 else MISMATCH_BINS] += 1
         if breaks > max_mismatches:
             continue
-        mismatches, _ = _solve_tail(plan, state, max_mismatches - breaks, tail_node_limit)
+        mismatches, nodes = solve_tail(
+            plan.tail, state.tail, prefix.used, prefix.right, prefix.down, max_mismatches - breaks, tail_node_limit
+        )
+        counters[TAIL_NODES] += nodes
         if mismatches >= 0:
             for depth in range(cut):
                 found[depth] = oriented_piece(prefix.chosen[depth])

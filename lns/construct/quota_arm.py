@@ -1,70 +1,72 @@
-"""One arm of the bandit: what the restarts under one quota have shown, and the boards to expect of its prefixes."""
+"""The arms of the bandit: what the restarts under each quota have shown, and the rate of new boards to expect.
+
+Estimates from few restarts are noisy, since a few frontier prefixes in a hundred lead to most of the boards. So the
+rate of each arm is shrunk towards a prior that the other arms with the same colours give:
+
+- Another quota scale, same view. A scale that needs one favoured half-edge more may have `RATE_PER_HALF_EDGE` times the
+  rate, because fewer of its restarts lead anywhere but those lead further; less where hardly any prefix of this arm
+  would have passed the other's quota (`Evidence.surplus_factor`). One that needs a half-edge less has a rate that is
+  lower by the same factor, but its prefixes cost less: `PASSING_COST` times the nodes before the end of the quota.
+- No quota. It has prefixes where all scales found none in their first restarts. As these are short, they may have had
+  no luck: each scale may still have the rate of `MAX_EXTRA_HALF_EDGES` half-edges more, and is tried again.
+- The same quota scale, another view. Other prefixes are reached, or the same ones are continued elsewhere, so an
+  untried view starts at `OTHER_VIEW_DISCOUNT` times the fresh rate of this one, and its boards count with that weight.
+- Colours that were not tried start at a mean of the rates of those that were.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
+from lns.construct.candidates import MAX_BREAKS, FloatArray
 from lns.construct.constructor import SURPLUS_BINS, Constructor
-from lns.construct.kernel import MISMATCH_BINS
-from lns.construct.packed_candidate import MAX_BREAKS, FloatArray
+from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MISMATCH_BINS
 from lns.construct.schedule import Quota
 from lns.construct.schedule_search import ChildMeans
+from lns_support.errors import InputError
 
 PRIOR_EXACT_FACTOR = 0.9  # on a prior's exact children in the eighth of the board behind the quota: there populations
 # show too many, since only prefixes that happen to fit survive in them
 PRIOR_NODES = 100_000.0  # nodes of search that weigh as much as the prior
 MIN_TAILS = 10  # sampled tails that a probability needs
-TINY = 1e-300  # avoids a division by 0
 RATE_FACTOR_PER_EXTRA_BREAK = 0.25  # new boards per node of a tree with one break more, relative to the tree before
+RATE_PER_HALF_EDGE = 1.6  # prior factor on the rate for each favoured half-edge more
+PASSING_COST = 0.3  # factor on the nodes it takes to get past the quota, for each favoured half-edge less
+MAX_EXTRA_HALF_EDGES = 1.2  # a prior assumes a gain for at most this many half-edges more
+ENOUGH_SURPLUS = 0.05  # share of the prefixes under a quota that a higher one must let pass for its full prior
+SAME_SCALE_HALF_EDGES = 0.25  # quota scales of two views that differ by fewer half-edges count as equal
+OTHER_VIEW_DISCOUNT = 0.8  # prior rate of an untried view, and weight of boards seen from another view
+BEST_COLOURS_WEIGHT = 0.25  # weight of the best colours in the prior of untried ones; that of the others is 1
+MAX_KEYS = 2**16  # half a megabyte of a checkpoint
 ALL, NEW = range(2)  # rows of `QuotaArm.prefixes_by_breaks`
 _EXACT, _PARENTS, _BREAKING, _BREAKING_PARENTS = range(4)  # rows of `QuotaArm.child_counts`
+_TINY = 1e-300  # avoids a division by 0
+
+Keys = npt.NDArray[np.uint64]
 
 
 @dataclass(eq=False)
 class QuotaArm:
-    """One quota configuration: view, favoured colours and quota scale, with all that was observed of it.
+    """One quota configuration: view, favoured colours and quota scale, with all that was observed of it."""
 
-    Attributes
-    ----------
-    view : int
-        Number of the view from which the board is filled.
-    colour_set : int
-        Number of the set of favoured colours.
-    scale_percent : float
-        Quota scale, in percent of the parameter ``construct.quota_scale``; 0 means no quota.
-    prior : ChildMeans
-        Mean children by depth, measured by populations before any search.
-    node_equivalents : float
-        What all restarts of the arm cost.
-    restarts : int
-        Restarts so far.
-    extra_breaks : int
-        Trees that were searched completely; each allows one break more from then on.
-    keys_seen, keys_new : float
-        Sampled frontier prefixes, and those that were new; the weight of a restart halves with each one after it.
-    child_counts : float64 (4, cells)
-        By depth: exact children, nodes that could have them, breaking children, nodes that had a break left.
-    prefixes_by_breaks : float64 (2, MAX_BREAKS)
-        Prefixes that reached the exact tail, by breaks spent: row ALL all of them, row NEW those behind new frontier
-        prefixes.
-    surplus_counts : float64 (SURPLUS_BINS,)
-        A sample of the prefixes that got past the quota, by the favoured half-edges used beyond those it demands.
-    """
-
-    view: int
-    colour_set: int
-    scale_percent: float
-    prior: ChildMeans
-    node_equivalents: float = 0.0
+    view: int  # number of the view from which the board is filled
+    colour_set: int  # number of the set of favoured colours
+    scale_percent: float  # quota scale, in percent of the parameter ``construct.quota_scale``; 0 means no quota
+    prior: ChildMeans  # mean children by depth, measured by populations before any search
+    node_equivalents: float = 0.0  # what all restarts of the arm cost
     restarts: int = 0
-    extra_breaks: int = 0
-    keys_seen: float = 0.0
-    keys_new: float = 0.0
-    child_counts: FloatArray = field(init=False)
-    prefixes_by_breaks: FloatArray = field(init=False)
-    surplus_counts: FloatArray = field(init=False)
+    extra_breaks: int = 0  # trees that were searched completely; each allows one break more from then on
+    keys_seen: float = 0.0  # sampled frontier prefixes; the weight of a restart halves with each one after it
+    keys_new: float = 0.0  # those of them that were new
+    child_counts: FloatArray = field(init=False)  # float64 (4, cells): by depth, exact children, nodes that could have
+    # them, breaking children, nodes that had a break left
+    prefixes_by_breaks: FloatArray = field(init=False)  # float64 (2, MAX_BREAKS): prefixes that reached the exact tail,
+    # by breaks spent: row ALL all of them, row NEW those behind new frontier prefixes
+    surplus_counts: FloatArray = field(init=False)  # float64 (SURPLUS_BINS,): see `Constructor.surplus_counts`
 
     def __post_init__(self) -> None:
         self.child_counts = np.zeros((4, len(self.prior.exact)))
@@ -112,12 +114,8 @@ class QuotaArm:
         parents[1:] = (exact + breaking)[:-1]
         parents[schedule.cut :] = 0.0  # the children of exact tails are not counted
         may_break = np.arange(MAX_BREAKS) < schedule.allowed[:, None]
-        self.child_counts += [
-            exact.sum(1),
-            parents.sum(1),
-            breaking.sum(1),
-            np.where(may_break, parents, 0.0).sum(1),
-        ]
+        rows = exact, parents, breaking, np.where(may_break, parents, 0.0)
+        self.child_counts += [row.sum(1) for row in rows]
 
     @property
     def no_prefix_found(self) -> bool:
@@ -144,6 +142,52 @@ class QuotaArm:
         return ChildMeans(exact, breaking, quota)
 
 
+class PrefixNovelty:
+    """A sample of the keys of the frontier prefixes that an island has searched before.
+
+    A frontier prefix is a prefix up to the depth at which the endgame begins (`BreakSchedule.endgame_depth`). Under a
+    high quota a small board has so few of them that restarts reach the same ones again, and then they make no new
+    boards. Each frontier prefix has a key, a hash of its pieces. Only the keys divisible by a power of two are kept. It
+    doubles when there are too many, so memory is bounded, and the result does not depend on the order of the keys.
+
+    References
+    ----------
+    Adaptive sampling by M. Wegman: P. Flajolet, "On adaptive sampling", Computing 43, 1990.
+    """
+
+    def __init__(self) -> None:
+        self.keys: Keys = np.zeros(0, dtype=np.uint64)  # ascending
+        self.divisor = KEY_SAMPLE_DIVISOR  # a power of two; exactly the keys that it divides are kept
+
+    def count(self, keys: Keys) -> tuple[int, int]:
+        """(number of sampled ``keys`` not seen before, number of sampled ``keys``), repetitions counted once."""
+        keys = np.unique(self._sampled(keys))
+        return len(keys) - int(np.isin(keys, self.keys, assume_unique=True).sum()), len(keys)
+
+    def add(self, keys: Keys) -> None:
+        """Add the sampled ones of ``keys``."""
+        self.keys = np.union1d(self.keys, self._sampled(keys))
+        while len(self.keys) > MAX_KEYS:
+            self.divisor *= 2
+            self.keys = self._sampled(self.keys)
+
+    def _sampled(self, keys: Keys) -> Keys:
+        sampled: Keys = keys[keys % np.uint64(self.divisor) == 0]
+        return sampled
+
+    def state(self) -> Keys:
+        """The divisor, then the keys; uint64."""
+        return np.append(np.uint64(self.divisor), self.keys)
+
+    def restore(self, state: Keys) -> None:
+        """Continue from ``state``; raises InputError for one that `state` cannot return."""
+        self.divisor = max(1, int(state[0])) if len(state) else 1
+        self.keys = np.unique(self._sampled(state[1:]))[:MAX_KEYS]
+        power_of_two = self.divisor >= KEY_SAMPLE_DIVISOR and self.divisor.bit_count() == 1
+        if not power_of_two or not np.array_equal(self.state(), state):
+            raise InputError("checkpoint: the saved frontier keys are not ascending multiples of their divisor")
+
+
 def _new_share(new: float, seen: float) -> float:
     """Share of frontier prefixes that are new; a restart without any sampled key counts as all new."""
     return (new + 1) / (seen + 1)
@@ -158,16 +202,10 @@ def new_prefixes_by_breaks(constructor: Constructor, new: int, seen: int) -> Flo
 
 
 def expected_boards(prefixes_by_breaks: FloatArray, probabilities: FloatArray, most: int) -> FloatArray:
-    """Expected number of boards with at most 0, 1, ..., ``most`` mismatches; float64 (most + 1,).
+    """Expected boards with at most 0, 1, ..., ``most`` mismatches; float64 (most + 1,).
 
-    Parameters
-    ----------
-    prefixes_by_breaks : float64 (MAX_BREAKS,)
-        Prefixes that reached the exact tail, by breaks spent.
-    probabilities : float64 (MISMATCH_BINS,)
-        See `tail_probabilities`.
-    most : int
-        Largest number of mismatches of interest.
+    ``prefixes_by_breaks``: float64 (MAX_BREAKS,), prefixes that reached the exact tail; ``probabilities``: see
+    `tail_probabilities`.
     """
     ends: FloatArray = probabilities[np.minimum(np.arange(most + 1), MISMATCH_BINS - 1)]
     return np.convolve(prefixes_by_breaks, ends)[: most + 1]
@@ -180,20 +218,120 @@ def tail_probabilities(outcomes: FloatArray, completions: FloatArray) -> FloatAr
     to k by the factor by which ``completions`` falls. The level of that forecast is far too high, since it takes cells
     for independent, but its slope agrees with the probabilities that can be measured.
 
-    Parameters
-    ----------
-    outcomes : float64 (MISMATCH_BINS + 1,)
-        Sampled tails by their fewest mismatches; the last entry counts those without a result.
-    completions : float64 (MISMATCH_BINS,)
-        The forecast, see `lns.construct.markov_model.expected_completions`.
+    ``outcomes``: float64 (MISMATCH_BINS + 1,), sampled tails by their fewest mismatches, the last without a result;
+    ``completions``: float64 (MISMATCH_BINS,), see `lns.construct.schedule_search.expected_completions`.
     """
     reached = np.cumsum(outcomes)
     probability: FloatArray = reached / max(1.0, reached[-1])
     probability[MISMATCH_BINS] = 1.0
-    slope = completions[:MISMATCH_BINS] / np.maximum(
-        np.append(completions[1:MISMATCH_BINS], completions[MISMATCH_BINS - 1]), TINY
-    )
+    slope = completions / np.maximum(np.append(completions[1:], completions[-1]), _TINY)
     for k in range(MISMATCH_BINS - 1, -1, -1):
         if reached[k] < MIN_TAILS:
             probability[k] = probability[k + 1] * slope[k]
     return probability[:MISMATCH_BINS]
+
+
+class Evidence:
+    """What was observed of some arms, and the rates of new boards per node that it makes likely.
+
+    ``boards``: float64 (arms,), boards to expect of the prefixes of each arm; ``cost``: float64 (arms,), node
+    equivalents that these took; ``prior_weight``: node equivalents that weigh as much as the prior. In arrays [i, j],
+    arm i says something about arm j, or about another quota scale j of its colours.
+    """
+
+    def __init__(self, arms: Sequence[QuotaArm], boards: FloatArray, cost: FloatArray, prior_weight: float) -> None:
+        self.arms, self.boards, self.cost, self.prior_weight = arms, boards, cost, prior_weight
+        self._view, self._colours = (np.array([getattr(arm, name) for arm in arms]) for name in ("view", "colour_set"))
+        self._scale, self._half_edges, self._before_quota_end = (
+            np.array([getattr(arm, name) for arm in arms])[:, None]
+            for name in ("scale_percent", "half_edges", "share_before_quota_end")
+        )
+
+    def rates(self) -> tuple[FloatArray, float]:
+        """Expected new boards per node equivalent of the next restart of each arm, and of colours that were not tried.
+
+        The latter is a mean over the colours that were, each at its best arm. The best colours weigh less, since they
+        are the best of several.
+        """
+        boards, cost, weight = self.boards, self.cost, self.prior_weight
+        observed = boards / np.maximum(cost, weight)
+        with_quota = self._scale[:, 0] > 0
+        tried = dict.fromkeys(self._colours[with_quota].tolist())
+        best_by_colours = [float(observed[with_quota & (self._colours == colours)].max()) for colours in tried]
+        best_excess = (1 - BEST_COLOURS_WEIGHT) * max(best_by_colours, default=0.0)
+        untried = (sum(best_by_colours) - best_excess) / max(1, len(best_by_colours))
+        novelty = np.array([arm.novelty_rate for arm in self.arms])
+
+        # arm i informs arm j, which has a quota, if both favour the same colours
+        informs = (self._colours[:, None] == self._colours) & with_quota
+        np.fill_diagonal(informs, False)
+        other_view = self._view[:, None] != self._view
+        extra = self._extra_half_edges(self._scale[:, 0])
+        # prefixes under a higher scale are among those under a lower one, so as much of them is old
+        share = np.where(other_view, OTHER_VIEW_DISCOUNT, np.where(extra > 0, novelty[:, None], 1.0))
+        factor = _rate_factor(extra) * self._surplus_factor(extra) * self._cost_factor(extra)
+        prior = np.where(informs, observed[:, None] * share * factor, 0.0).max(axis=0)
+        prior[prior == 0] = untried
+        same_scale = informs & other_view & (np.abs(extra) < SAME_SCALE_HALF_EDGES)
+        prior = self._shrunk(prior, same_scale)
+        return novelty * (boards + prior * weight) / (cost + weight), untried
+
+    def rate_of_new(self, prior: float, view: int, colour_set: int, scale_percent: float) -> float:
+        """Expected rate of an arm that does not exist yet.
+
+        ``prior`` is its rate as a neighbouring arm suggests it. Observations of the same quota scale and colours from
+        other views count as if they had been made in ``view``.
+        """
+        distance = np.abs(self._extra_half_edges(scale_percent))
+        related = ((self._view != view) & (self._colours == colour_set))[:, None] & (self._scale > 0)
+        return float(self._shrunk(prior, related & (distance < SAME_SCALE_HALF_EDGES))[0])
+
+    def prior_factor(self, index: int, scale_percent: float) -> float:
+        """Prior factor on the rate from the arm ``index`` to another quota scale of the same colours."""
+        extra = self._extra_half_edges(scale_percent)
+        factor = float(_rate_factor(extra)[index, 0] * self._cost_factor(extra)[index, 0])
+        return factor * self.surplus_factor(index, scale_percent)
+
+    def surplus_factor(self, index: int, scale_percent: float) -> float:
+        """The part of `prior_factor` that is below 1 if hardly any prefix of the arm would pass the other quota."""
+        return float(self._surplus_factor(self._extra_half_edges(scale_percent))[index, 0])
+
+    def _shrunk(self, prior: FloatArray | float, same_scale: FloatArray) -> FloatArray:
+        """The rates of the same quota scales from other views, shrunk towards ``prior``; ``prior`` if there are none.
+
+        ``same_scale``: bool (arms, others), the arms that count for each other one.
+        """
+        boards, cost, weight = self.boards @ same_scale, self.cost @ same_scale, self.prior_weight
+        rate: FloatArray = (OTHER_VIEW_DISCOUNT * boards + prior * weight) / np.maximum(cost + weight, 1.0)
+        return np.where(cost > 0, rate, prior)
+
+    def _extra_half_edges(self, scale_percent: FloatArray | float) -> FloatArray:
+        """Half-edges that other scales need more than each arm, float64 (arms, others).
+
+        More than no quota, a scale of 0, a scale needs as many as a prior counts.
+        """
+        extra: FloatArray = self._half_edges * (scale_percent / np.where(self._scale > 0, self._scale, 1.0) - 1)
+        return np.where(self._scale > 0, extra, MAX_EXTRA_HALF_EDGES)
+
+    def _surplus_factor(self, extra: FloatArray) -> FloatArray:
+        """Factor on the prior for ``extra`` half-edges more: below 1 if hardly any prefix has this surplus.
+
+        The prefixes are those of an arm and of the same quota scale and colours from other views.
+        """
+        distance = np.abs(self._extra_half_edges(self._scale[:, 0]))
+        same_scale = (self._colours[:, None] == self._colours) & (distance < SAME_SCALE_HALF_EDGES)
+        surplus: FloatArray = same_scale.T @ np.array([arm.surplus_counts for arm in self.arms])
+        more = np.clip(np.rint(extra), 0, SURPLUS_BINS - 1).astype(np.int64)
+        with_surplus = surplus[:, ::-1].cumsum(axis=1)[:, ::-1]  # of at least 0, 1, ... half-edges
+        share: FloatArray = (np.take_along_axis(with_surplus, more, axis=1) + 1) / (with_surplus[:, :1] + 1)
+        return np.minimum(1.0, share / ENOUGH_SURPLUS)
+
+    def _cost_factor(self, extra: FloatArray) -> FloatArray:
+        """Factor on the prior for a lower scale, because it takes fewer nodes to get past its quota; else 1."""
+        before, cheaper = self._before_quota_end, PASSING_COST ** np.maximum(0.0, -extra)
+        return np.asarray(1 / (1 - before + before * cheaper))
+
+
+def _rate_factor(extra: FloatArray) -> FloatArray:
+    """Prior factor on the rate for ``extra`` favoured half-edges, which may be negative."""
+    return np.asarray(RATE_PER_HALF_EDGE ** np.minimum(MAX_EXTRA_HALF_EDGES, extra))

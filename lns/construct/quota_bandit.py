@@ -10,13 +10,13 @@ measures:
 - prefixes by breaks spent, and by how many mismatches the exact tails of a sample of them end. They give the number of
   boards to expect of an arm long before it has made one.
 
-The value of an arm is its expected rate of new boards per node (`lns.construct.arm_value`). Scales are tried from the
+The value of an arm is its expected rate of new boards per node (`lns.construct.quota_arm`). Scales are tried from the
 top down in coarse steps until boards are to be expected. Then scales next to the best one are tried in steps of one
 favoured half-edge, because the best scale lies just below one that finds no prefix.
 
 A high quota leaves so few prefixes that restarts find the same ones again: on a small board at once, on a large one
-within minutes. So only new frontier prefixes count (`lns.construct.novelty`). When they get rare, a new arm is tried if
-more is expected of it: another view, a lower scale, or other colours.
+within minutes. So only new frontier prefixes count (`PrefixNovelty`). When they get rare, a new arm is tried if more is
+expected of it: another view, a lower scale, or other colours.
 """
 
 from __future__ import annotations
@@ -26,28 +26,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from instances.puzzle import Puzzle
 from instances.symmetry import IDENTITY_VIEW, View, puzzle_in_view
-from lns.construct.arm_value import (
-    OTHER_VIEW_DISCOUNT,
-    Evidence,
-    arm_rates,
-    arms_by_colours,
-    arms_by_view,
-    prior_rate_factor,
-    shrunk_rate,
-    surplus_factor,
-)
+from lns.construct.candidates import BREAK_COST, MAX_BREAKS, FloatArray
 from lns.construct.constructor import SURPLUS_BINS, Constructor
 from lns.construct.kernel import MISMATCH_BINS
-from lns.construct.markov_model import expected_completions
-from lns.construct.novelty import Keys, PrefixNovelty
-from lns.construct.packed_candidate import BREAK_COST, MAX_BREAKS, FloatArray
 from lns.construct.quota_arm import (
     ALL,
     NEW,
+    OTHER_VIEW_DISCOUNT,
+    Evidence,
+    Keys,
+    PrefixNovelty,
     QuotaArm,
     expected_boards,
     new_prefixes_by_breaks,
@@ -61,6 +52,7 @@ from lns.construct.schedule_search import (
     best_schedule,
     break_schedule,
     cell_order,
+    expected_completions,
     initial_forecast,
     measure_children,
     tail_cut,
@@ -99,17 +91,6 @@ class QuotaBandit:
     views : sequence of View
         Symmetries from which the board may be filled under a quota, all with rows of the same length. The first arm,
         and the one without a quota, use the first view.
-
-    Attributes
-    ----------
-    arms : list of QuotaArm
-        The arms so far, ordered by view, then colour set, then decreasing quota scale.
-    current : int
-        Index of the arm that is being searched.
-    forecast : ScheduleForecast or None
-        Forecast of the present break schedule.
-    tail_outcomes : float64 (MISMATCH_BINS + 1,)
-        Sampled exact tails of all arms by their fewest mismatches; the last entry counts those without a result.
     """
 
     def __init__(
@@ -121,20 +102,17 @@ class QuotaBandit:
             sets = favoured_sets(puzzle, params.border_colours, params.inner_colours, COLOUR_SETS)
         # the gain of a prefix holds fewer favoured half-edges than one break costs
         self._colour_sets = [colours for colours in sets if 0 < np.isin(puzzle.pieces, colours).sum() < BREAK_COST]
-        self.arms: list[QuotaArm] = []
-        self.current = 0
-        self.tail_outcomes = np.zeros(MISMATCH_BINS + 1)
+        self.arms: list[QuotaArm] = []  # ordered by view, then colour set, then decreasing quota scale
+        self.current = 0  # index of the arm that is being searched
+        self.forecast: ScheduleForecast | None = None  # of the present break schedule
+        self.tail_outcomes = np.zeros(MISMATCH_BINS + 1)  # sampled exact tails of all arms, see `Constructor`
         self.frontier_keys = PrefixNovelty()
-        self.forecast: ScheduleForecast | None = None
 
     def choose_schedule(self, mismatches: int) -> BreakSchedule:
         """Choose an arm for the next restart, and derive its break schedule.
 
-        Parameters
-        ----------
-        mismatches : int
-            Boards with at most this many mismatches are wanted. The schedule is derived for ``schedule_slack`` more,
-            since one that is too strict makes no board at all, while one that is too loose only wastes some nodes.
+        Boards with at most ``mismatches`` mismatches are wanted. The schedule is derived for ``schedule_slack`` more,
+        since one that is too strict makes no board at all, while one that is too loose only wastes some nodes.
         """
         mismatches = max(0, mismatches)  # after a perfect board more of them are searched for
         self.current = self._choose_arm(mismatches)
@@ -164,17 +142,12 @@ class QuotaBandit:
     def should_abandon(self, constructor: Constructor, mismatches: int) -> bool:
         """Whether to end the present restart early, as another arm of its colours has a clearly higher rate by now."""
         arm = self.arms[self.current]
-        related = arms_by_colours(self.arms).get(arm.colour_set, []) if arm.scale_percent else []
+        # arms of other colours say nothing about these
+        related = [i for i, other in enumerate(self.arms) if other.scale_percent and other.colour_set == arm.colour_set]
         enough = constructor.nodes_since_restart >= MIN_RESTART_SHARE * self.params.restart_nodes
-        if len(related) < 2 or constructor.no_prefix_found or not enough:
+        if not arm.scale_percent or len(related) < 2 or constructor.no_prefix_found or not enough:
             return False
-        cost = self._costs()
-        cost[self.current] += constructor.node_equivalents_since_restart
-        everything = self._evidence(self.boards(max(0, mismatches), constructor), cost)
-        evidence = Evidence(
-            [self.arms[i] for i in related], everything.boards[related], cost[related], everything.prior_weight
-        )
-        rates, _ = arm_rates(evidence)  # arms of other colours say nothing about these
+        rates, _ = self._evidence(max(0, mismatches), constructor, related).rates()
         return bool(rates[related.index(self.current)] < ABANDON_RATIO * rates.max())
 
     def _frontier_keys_of(self, constructor: Constructor) -> Keys:
@@ -198,15 +171,13 @@ class QuotaBandit:
     @property
     def nodes_before(self) -> int:
         """Node equivalents of all restarts with the colours and view of the present arm."""
-        current = self.arms[self.current]
-        return int(sum(arm.node_equivalents for arm in self.arms if _same_view_and_colours(arm, current)))
+        return int(sum(self.arms[i].node_equivalents for i in self._arms_like(self.current)))
 
     @property
     def no_prefix_found(self) -> bool:
         """Whether no arm has reached an exact tail, although all were tried, the one without a quota included."""
-        arms = self.arms
-        failed = all(arm.restarts and arm.no_prefix_found for arm in arms)
-        return failed and any(arm.scale_percent == 0 for arm in arms)
+        failed = all(arm.restarts and arm.no_prefix_found for arm in self.arms)
+        return failed and any(arm.scale_percent == 0 for arm in self.arms)
 
     # -- which arm ---------------------------------------------------------------------------------------------------
 
@@ -214,53 +185,56 @@ class QuotaBandit:
         """Index of the arm with the highest expected rate of new boards; it may be a new one."""
         if not self.arms:
             return self.add_arm(COARSE_SCALES[0] if self._colour_sets else 0)
-        boards = self.boards(mismatches)
-        if not any(boards):
-            return self._choose_without_boards()
-        evidence = self._evidence(boards, self._costs())
-        rates, untried = arm_rates(evidence)
+        evidence = self._evidence(mismatches)
+        if not evidence.boards.any():
+            lower = _coarse_below(min(arm.scale_percent for arm in self.arms))
+            return int(evidence.cost.argmin()) if lower is None else self.add_arm(lower)
+        rates, untried = evidence.rates()
         best = int(np.argmax(rates))
         return best if len(self.arms) >= MAX_ARMS else self._best_or_new(best, rates, untried, evidence)
 
-    def _choose_without_boards(self) -> int:
-        """While no boards are to be expected: the next coarse scale, and at the end the arm that has cost least."""
-        lower = _coarse_below(min(arm.scale_percent for arm in self.arms))
-        if lower is not None:
-            return self.add_arm(lower)
-        return min(range(len(self.arms)), key=lambda i: self.arms[i].node_equivalents)
-
-    def _evidence(self, boards: Sequence[float], cost: FloatArray) -> Evidence:
+    def _evidence(
+        self, mismatches: int, constructor: Constructor | None = None, members: Sequence[int] | None = None
+    ) -> Evidence:
+        """What is known of the arms ``members``, by default all; ``constructor`` adds the present restart."""
+        cost = np.array([arm.node_equivalents for arm in self.arms])
+        if constructor is not None:
+            cost[self.current] += constructor.node_equivalents_since_restart
+        boards = np.array(self.boards(mismatches, constructor))
         prior_weight = PRIOR_RESTARTS * self.params.restart_nodes + PRIOR_SHARE * cost.sum()
-        return Evidence(self.arms, np.array(boards), cost, prior_weight)
+        chosen = list(range(len(self.arms)) if members is None else members)
+        return Evidence([self.arms[i] for i in chosen], boards[chosen], cost[chosen], prior_weight)
 
     def _best_or_new(self, best: int, rates: FloatArray, untried: float, evidence: Evidence) -> int:
         """The arm ``best``, or a new one with a higher expected rate.
 
         New arms are a scale next to the best one of some colours and view, the same scale from another view, and
-        colours that no arm favours, whose expected rate is ``untried``. If the best arm is also the lowest one, the
-        next coarse scale below it is tried once, since instances differ.
+        colours that no arm favours. If the best arm is also the lowest one, the next coarse scale below it is tried
+        once, since instances differ.
         """
         candidates: list[tuple[float, float, int, int]] = []  # (expected rate, scale, colour set, view)
-        by_view = arms_by_view(self.arms)
-        for (view, colour_set), members in by_view.items():
-            top = max(members, key=rates.__getitem__)
+        tried = {(arm.view, arm.colour_set) for arm in self.arms if arm.scale_percent}
+
+        def add(prior: float, scale: float, colour_set: int, view: int) -> None:
+            candidates.append((evidence.rate_of_new(prior, view, colour_set, scale), scale, colour_set, view))
+
+        for view, colour_set in tried:
+            members = [i for i, arm in enumerate(self.arms) if (arm.view, arm.colour_set) == (view, colour_set)]
+            top = max((i for i in members if self.arms[i].scale_percent), key=rates.__getitem__)
             arm, rate = self.arms[top], float(rates[top])
             if arm.no_prefix_found:
                 continue
             # a tree that was searched completely holds those of all higher scales
             if (scale := self._scale_above(top)) is not None and not arm.extra_breaks:
-                expected = shrunk_rate(
-                    evidence, prior_rate_factor(self.arms, top, scale) * rate, view, colour_set, scale
-                )
-                candidates.append((expected, scale, colour_set, view))
-            if (scale := self._scale_below(top)) is not None and arm.novelty_rate > 0:
-                prior = prior_rate_factor(self.arms, top, scale) * rate / arm.novelty_rate
-                candidates.append((shrunk_rate(evidence, prior, view, colour_set, scale), scale, colour_set, view))
-            other = next((i for i in range(len(self.views)) if (i, colour_set) not in by_view), None)
-            if other is not None and arm.novelty_rate > 0:
-                scale, prior = arm.scale_percent, OTHER_VIEW_DISCOUNT * rate / arm.novelty_rate
-                candidates.append((shrunk_rate(evidence, prior, other, colour_set, scale), scale, colour_set, other))
-        unused = self._unused_sets()
+                add(evidence.prior_factor(top, scale) * rate, scale, colour_set, view)
+            if arm.novelty_rate == 0:
+                continue
+            if (scale := self._scale_below(top)) is not None:
+                add(evidence.prior_factor(top, scale) * rate / arm.novelty_rate, scale, colour_set, view)
+            other = next((i for i in range(len(self.views)) if (i, colour_set) not in tried), None)
+            if other is not None:
+                add(OTHER_VIEW_DISCOUNT * rate / arm.novelty_rate, arm.scale_percent, colour_set, other)
+        unused = sorted(set(range(len(self._colour_sets))) - {arm.colour_set for arm in self.arms})
         if unused:
             candidates.append((untried, self.arms[best].scale_percent or COARSE_SCALES[0], -1, 0))
         most, scale, colour_set, view = max(candidates, default=(0.0, 0, 0, 0))
@@ -271,16 +245,10 @@ class QuotaBandit:
             colour_set = unused[int(generator(self.random).integers(len(unused)))]
         return self.add_arm(scale, colour_set, view)
 
-    def _costs(self) -> FloatArray:
-        return np.array([arm.node_equivalents for arm in self.arms])
-
-    def _unused_sets(self) -> list[int]:
-        """Colour sets that no arm favours yet."""
-        return sorted(set(range(len(self._colour_sets))) - {arm.colour_set for arm in self.arms})
-
-    def _is_above(self, i: int, other: int) -> bool:
-        """Whether arm ``i`` has a higher scale than arm ``other``, for the same colours and view."""
-        return i < other and _same_view_and_colours(self.arms[i], self.arms[other])
+    def _arms_like(self, i: int) -> list[int]:
+        """The arms with the colours and view of arm ``i``. A lower scale searches all that a higher one does."""
+        same = self.arms[i].view, self.arms[i].colour_set
+        return [j for j, arm in enumerate(self.arms) if (arm.view, arm.colour_set) == same]
 
     def _scale_above(self, i: int) -> float | None:
         """An untried scale between arm ``i`` and the one above it, or above the highest arm; None if there is none.
@@ -288,11 +256,13 @@ class QuotaBandit:
         Between two arms it is the one in the middle, or a lower one where few prefixes of arm ``i`` would pass that.
         """
         scale = self.arms[i].scale_percent
-        if i == 0 or not self._is_above(i - 1, i):
+        if i == self._arms_like(i)[0]:
             above = (scale + 1 + SCALE_STEP * steps for steps in range(int(MAX_GAP / SCALE_STEP)))
             return next((higher for higher in above if higher <= MAX_SCALE and self._differs(higher, i)), None)
+        none = np.zeros(len(self.arms))
+        evidence = Evidence(self.arms, none, none, 1.0)
         found, higher = None, self.arms[i - 1].scale_percent
-        while SCALE_STEP < higher - scale <= MAX_GAP and (found is None or surplus_factor(self.arms, i, found) < 1):
+        while SCALE_STEP < higher - scale <= MAX_GAP and (found is None or evidence.surplus_factor(i, found) < 1):
             higher = scale + SCALE_STEP * math.ceil((higher - scale) / SCALE_STEP / 2)
             if not self._differs(higher, i, i - 1):
                 break
@@ -301,7 +271,7 @@ class QuotaBandit:
 
     def _scale_below(self, i: int) -> float | None:
         """The next untried scale below arm ``i``; None if there is none."""
-        is_lowest = i == len(self.arms) - 1 or not self._is_above(i, i + 1)
+        is_lowest = i == self._arms_like(i)[-1]
         neighbours = (i,) if is_lowest else (i, i + 1)
         end = 0.0 if is_lowest else self.arms[i + 1].scale_percent
         below = (self.arms[i].scale_percent - SCALE_STEP * steps for steps in range(1, int(MAX_GAP / SCALE_STEP)))
@@ -326,14 +296,9 @@ class QuotaBandit:
         return _coarse_below(self.arms[i].scale_percent) if i == len(first) - 1 else None
 
     def add_arm(self, scale_percent: float, colour_set: int = 0, view: int = 0) -> int:
-        """Add an arm, and measure its prior by populations.
+        """Add an arm, measure its prior by populations, and return its index; the indexes of later arms grow by 1.
 
         If no population survives its quota, the prior is that of a lower quota.
-
-        Returns
-        -------
-        int
-            Index of the new arm in `arms`; the indexes of later arms grow by 1.
         """
         puzzle, quota = puzzle_in_view(self.puzzle, self.views[view]), self.quota(scale_percent, colour_set, view)
         for share in (1.0, 0.95, 0.9, 0.8, 0.0):
@@ -341,9 +306,8 @@ class QuotaBandit:
             if children is not None:
                 break
         assert children is not None, "without a quota the measurement always has a result"
-        prior = ChildMeans(children.exact, children.breaking, quota)
-        arm = QuotaArm(view, colour_set, scale_percent, prior)
-        self.arms = sorted([*self.arms, arm], key=lambda arm: (arm.view, arm.colour_set, -arm.scale_percent))
+        arm = QuotaArm(view, colour_set, scale_percent, ChildMeans(children.exact, children.breaking, quota))
+        self.arms = _in_order([*self.arms, arm])
         return self.arms.index(arm)
 
     # -- what is to be expected --------------------------------------------------------------------------------------
@@ -388,91 +352,55 @@ class QuotaBandit:
     # -- state -------------------------------------------------------------------------------------------------------
 
     def state(self) -> State:
-        state = _empty_state(self.puzzle)
-        if self.arms and self.forecast is not None:
-            state["priors"] = np.array([[arm.prior.exact, arm.prior.breaking, *arm.child_counts] for arm in self.arms])
-            state["prefixes_by_breaks"] = np.array([arm.prefixes_by_breaks for arm in self.arms])
-            state["surplus_counts"] = np.array([arm.surplus_counts for arm in self.arms])
-            state["tail_outcomes"] = self.tail_outcomes.copy()
-            state["scalars"] = np.array([[float(getattr(arm, name)) for name in _SCALARS] for arm in self.arms])
-            state["unlock"] = self.forecast.unlock
-            state["forecast"] = np.array([self.current, self.forecast.mismatches, self.forecast.rate])
-            state["frontier_keys"] = self.frontier_keys.state()
-        return state
+        forecast = self.forecast or ScheduleForecast(0, np.zeros(0, dtype=np.int64), 0.0)
+        arms = self.arms if self.forecast else []  # before the first choice all arrays are empty
+        priors = [[arm.prior.exact, arm.prior.breaking, *arm.child_counts] for arm in arms]
+        scalars = [[float(getattr(arm, name)) for name in _SCALARS] for arm in arms]
+        return {
+            "priors": np.array(priors, dtype=np.float64).reshape(-1, 6, self.puzzle.cells),
+            "prefixes_by_breaks": np.array([arm.prefixes_by_breaks for arm in arms]).reshape(-1, 2, MAX_BREAKS),
+            "surplus_counts": np.array([arm.surplus_counts for arm in arms]).reshape(-1, SURPLUS_BINS),
+            "tail_outcomes": self.tail_outcomes[: len(self.tail_outcomes) if arms else 0].copy(),
+            "scalars": np.array(scalars).reshape(-1, len(_SCALARS)),
+            "unlock": forecast.unlock,
+            "forecast": np.array([self.current, forecast.mismatches, forecast.rate] if arms else []),
+            "frontier_keys": self.frontier_keys.state() if arms else np.zeros(0, dtype=np.uint64),
+        }
 
     def restore(self, state: State) -> None:
-        """Continue from ``state``; raises InputError for numbers that no search of this puzzle can have."""
-        priors, prefixes, surplus, outcomes, scalars, forecast = (
-            np.asarray(state[name], dtype=np.float64)
-            for name in ("priors", "prefixes_by_breaks", "surplus_counts", "tail_outcomes", "scalars", "forecast")
-        )
-        if (
-            not 0 < len(priors) == len(prefixes) == len(surplus) == len(scalars)
-            or len(forecast) != 3
-            or len(outcomes) != MISMATCH_BINS + 1
-        ):
-            raise InputError("checkpoint: arrays of the arms differ in length; expected one entry for each arm")
-        for values in (priors, prefixes, surplus, outcomes, scalars, forecast):
-            if not ((values >= 0) & (values <= MAX_SAVED_COUNTER)).all():
-                raise InputError("checkpoint: a number of the arms is out of range; expected 0 to 2^62")
-        unlock = self._checked_unlock(np.asarray(state["unlock"], dtype=np.int64))
-        current, mismatches, rate = forecast.tolist()
-        if not (current < len(priors) and current == int(current) and mismatches <= self.puzzle.max_score):
-            raise InputError("checkpoint: the present arm or its mismatches are out of range")
-        saved = [dict(zip(_SCALARS, row, strict=True)) for row in scalars.tolist()]
-        self._check_arms(saved)
-        self.frontier_keys.restore(np.asarray(state["frontier_keys"]))
-        self.arms = []
-        for prior, by_breaks, by_surplus, of_arm in zip(priors, prefixes, surplus, saved, strict=True):
-            view, colour_set, scale = int(of_arm["view"]), int(of_arm["colour_set"]), of_arm["scale_percent"]
-            arm = QuotaArm(
-                view=view,
-                colour_set=colour_set,
-                scale_percent=scale,
-                prior=ChildMeans(prior[0], prior[1], self.quota(scale, colour_set, view)),
-                node_equivalents=of_arm["node_equivalents"],
-                restarts=int(of_arm["restarts"]),
-                extra_breaks=int(of_arm["extra_breaks"]),
-                keys_seen=of_arm["keys_seen"],
-                keys_new=of_arm["keys_new"],
-            )
-            arm.child_counts[:], arm.prefixes_by_breaks[:], arm.surplus_counts[:] = prior[2:], by_breaks, by_surplus
-            self.arms.append(arm)
-        self.tail_outcomes = outcomes.copy()
+        """Continue from ``state``; raises InputError for one that no search of this puzzle can have."""
+        unlock, frontier_keys = np.asarray(state["unlock"], np.int64), np.asarray(state["frontier_keys"], np.uint64)
+        floats = {name: np.asarray(state[name], np.float64) for name in state.keys() - {"unlock", "frontier_keys"}}
+        in_range = all(((values >= 0) & (values <= MAX_SAVED_COUNTER)).all() for values in floats.values())
+        if not in_range or len(floats["forecast"]) != 3 or len(floats["tail_outcomes"]) != MISMATCH_BINS + 1:
+            raise _inconsistent()
+        depths = [0, *unlock.tolist(), self.puzzle.cells]
+        if len(unlock) >= MAX_BREAKS or depths != sorted(depths):
+            raise _inconsistent()
+        arms = []
+        of_arms = (floats[name] for name in ("scalars", "priors", "prefixes_by_breaks", "surplus_counts"))
+        for scalars, prior, prefixes, surplus in zip(*of_arms, strict=False):
+            view, colour_set, scale, cost, restarts, extra_breaks, seen, new = scalars.tolist()
+            view, colour_set, restarts, extra_breaks = map(int, (view, colour_set, restarts, extra_breaks))
+            known = view < len(self.views) and colour_set < max(1, len(self._colour_sets))
+            if not known or scale > MAX_SCALE or new > seen:
+                raise _inconsistent()
+            children = ChildMeans(prior[0], prior[1], self.quota(scale, colour_set, view))
+            arm = QuotaArm(view, colour_set, scale, children, cost, restarts, extra_breaks, seen, new)
+            arm.child_counts[:], arm.prefixes_by_breaks[:], arm.surplus_counts[:] = prior[2:], prefixes, surplus
+            arms.append(arm)
+        current, mismatches, rate = floats["forecast"].tolist()
+        if current >= len(arms) or mismatches > self.puzzle.max_score:
+            raise _inconsistent()
+        self.arms, self.tail_outcomes = _in_order(arms), floats["tail_outcomes"].copy()
         self.current, self.forecast = int(current), ScheduleForecast(int(mismatches), unlock, rate)
-
-    def _checked_unlock(self, unlock: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Saved unlock depths; raises InputError unless they are ascending depths of this puzzle."""
-        in_range = ((unlock >= 0) & (unlock <= self.puzzle.cells)).all()
-        if len(unlock) >= MAX_BREAKS or not in_range or (np.diff(unlock) < 0).any():
-            raise InputError(f"checkpoint: unlock depths are not ascending from 0 to {self.puzzle.cells}")
-        return unlock
-
-    def _check_arms(self, saved: Sequence[dict[str, float]]) -> None:
-        """Raise InputError unless the arms of a state are ones that a search of this puzzle may have."""
-        order = [(values["view"], values["colour_set"], -values["scale_percent"]) for values in saved]
-        rounded = {
-            (round(view), round(colours), SCALE_STEP * round(scale / SCALE_STEP)) for view, colours, scale in order
-        }
-        if order != sorted(rounded):
-            raise InputError("checkpoint: arms are not in the order of view, colour set and decreasing quota scale")
-        if len(order) > MAX_ARMS + len(COARSE_SCALES):
-            raise InputError(f"checkpoint: {len(order)} arms; expected at most {MAX_ARMS + len(COARSE_SCALES)}")
-        views, colours, scales = zip(*order, strict=True)
-        if max(views) >= len(self.views) or max(colours) >= max(1, len(self._colour_sets)):
-            raise InputError(
-                f"checkpoint: view or colour set of an arm out of range; expected fewer than {len(self.views)} views "
-                f"and {max(1, len(self._colour_sets))} colour sets"
-            )
-        if min(scales) < -MAX_SCALE:
-            raise InputError(f"checkpoint: a quota scale of {-min(scales):g}%; expected at most {MAX_SCALE}%")
-        if any(values["keys_new"] > values["keys_seen"] for values in saved):
-            raise InputError("checkpoint: an arm has more new frontier prefixes than frontier prefixes")
+        self.frontier_keys.restore(frontier_keys)
+        if any(not np.array_equal(values, state[name]) for name, values in self.state().items()):
+            raise _inconsistent()  # lengths that differ, another order, numbers that are not whole
 
 
-def _same_view_and_colours(arm: QuotaArm, other: QuotaArm) -> bool:
-    """Whether two arms have the same colours and view: the lower scale then searches all that the higher one does."""
-    return (arm.view, arm.colour_set) == (other.view, other.colour_set)
+def _in_order(arms: list[QuotaArm]) -> list[QuotaArm]:
+    return sorted(arms, key=lambda arm: (arm.view, arm.colour_set, -arm.scale_percent))
 
 
 def _coarse_below(scale_percent: float) -> int | None:
@@ -480,15 +408,5 @@ def _coarse_below(scale_percent: float) -> int | None:
     return next((coarse for coarse in COARSE_SCALES if coarse < scale_percent), None)
 
 
-def _empty_state(puzzle: Puzzle) -> State:
-    """The state of a bandit without arms."""
-    return {
-        "priors": np.zeros((0, 6, puzzle.cells)),
-        "prefixes_by_breaks": np.zeros((0, 2, MAX_BREAKS)),
-        "surplus_counts": np.zeros((0, SURPLUS_BINS)),
-        "tail_outcomes": np.zeros(0),
-        "scalars": np.zeros((0, len(_SCALARS))),
-        "unlock": np.zeros(0, dtype=np.int64),
-        "forecast": np.zeros(0),
-        "frontier_keys": np.zeros(0, dtype=np.uint64),
-    }
+def _inconsistent() -> InputError:
+    return InputError("checkpoint: the saved quotas do not fit this puzzle and these parameters")

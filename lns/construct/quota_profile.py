@@ -1,9 +1,9 @@
 """The quota profile: how many favoured half-edges a prefix must have used at each depth to be worth its nodes.
 
-Two things are known: the mean children of a prefix by depth and favoured half-edges used
-(`lns.construct.stratified_population`), and what a prefix is worth where the quota ends. Dynamic programming backwards
-over depth then tells which prefixes return more than they cost: those with at least a certain number of half-edges. The
-price of a node is set so high that the whole search barely pays.
+Two things are known: the mean children of a prefix by depth and favoured half-edges used (`count_children`), and what a
+prefix is worth where the quota ends. Dynamic programming backwards over depth then tells which prefixes return more
+than they cost: those with at least a certain number of half-edges. The price of a node is set so high that the whole
+search barely pays.
 
 This takes cells for independent, as the Markov forecast of breaks does, so the level of the profile is not right. The
 bandit over quota scales corrects it (`lns.construct.quota_bandit`).
@@ -17,14 +17,21 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from instances.puzzle import IntArray, Puzzle
-from lns.construct import stratified_population
-from lns.construct.packed_candidate import FloatArray, Int64Array
+from lns import node_equivalents
+from lns.construct.candidates import MAX_FAVOURED, FloatArray, Int64Array, build_tables
+from lns.construct.population import grow_strata, new_population, new_reservoirs
+from lns.rng import generator, random_state
 
+STRATA, PREFIXES_PER_STRATUM = 32, 512
+SAMPLES = 4  # populations that are counted
+MIN_PREFIXES_PER_STRATUM = 32  # where candidate lists are long (few colours, many pieces), to bound the time
+RANDOM_SEED = 0  # the same in every run: the counts are a property of the puzzle
 # With LOG_VALUE_PER_HALF_EDGE from 0.1 to 0.4, and NODES_BEHIND from 100 to 100,000, the profile changes by one to
 # three half-edges.
 LOG_VALUE_PER_HALF_EDGE = 0.2  # logarithm of the factor in value of one favoured half-edge more where the quota ends
@@ -34,8 +41,18 @@ ROOT_VALUE = 1e8  # value of the empty board in nodes; with 0 only a single way 
 TOLERANCE = 1e-9  # of the logarithm of the price of a node
 
 
+class ChildCounts(NamedTuple):
+    """Prefixes and their children, counted by depth and by favoured half-edges that the prefix has used."""
+
+    parents: Int64Array  # int64 (depths, numbers): prefixes
+    children: Int64Array  # int64 (depths, numbers, MAX_FAVOURED + 1): their children, by favoured half-edges of the
+    # piece added
+    reached: int  # the greatest depth that a population reached
+    checks: int  # candidates checked
+
+
 def quota_profile(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], cut: int) -> tuple[float, ...]:
-    """The quota profile of a set of favoured colours.
+    """Favoured half-edges that a prefix must have used, by depth; never falling, constant from ``cut`` on.
 
     Parameters
     ----------
@@ -47,11 +64,6 @@ def quota_profile(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], cu
         Favoured colours.
     cut : int
         Depth at which the quota ends.
-
-    Returns
-    -------
-    tuple of float
-        Favoured half-edges that a prefix must have used, by depth; never falling, constant from ``cut`` on.
     """
     return _profile(puzzle, tuple(order.tolist()), favoured, cut)
 
@@ -59,32 +71,52 @@ def quota_profile(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], cu
 @lru_cache(maxsize=512)  # a restored island needs the profiles of all its arms again
 def _profile(puzzle: Puzzle, cells: tuple[int, ...], favoured: tuple[int, ...], cut: int) -> tuple[float, ...]:
     order = np.array(cells, dtype=np.int32)
-    counts, reached = stratified_population.count_children(puzzle, order, favoured, cut)
-    if reached < cut and puzzle.clues:
-        counts, reached = stratified_population.count_children(puzzle.with_clues(()), order, favoured, cut)
+    counts = count_children(puzzle, order, favoured, cut)
+    if counts.reached < cut and puzzle.clues:
+        counts = count_children(puzzle.with_clues(()), order, favoured, cut)
     profile = np.zeros(puzzle.cells)
-    if reached:
+    if reached := counts.reached:
         children = mean_children(counts.parents[:reached], counts.children[:reached])
         profile[:reached] = np.maximum.accumulate(min_half_edges(children))
         profile[reached:] = profile[reached - 1]
     return tuple(profile.tolist())
 
 
+def count_children(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], depths: int) -> ChildCounts:
+    """Count the children of SAMPLES stratified populations that respect the clues and make no break.
+
+    At each of the first ``depths`` depths of ``order`` up to PREFIXES_PER_STRATUM prefixes are kept of each of the
+    STRATA highest numbers of half-edges used.
+    """
+    checks = _count(puzzle, order, favoured, depths, 1, MIN_PREFIXES_PER_STRATUM).checks
+    size = MIN_PREFIXES_PER_STRATUM * node_equivalents.MAX_PROFILE_CHECKS // (SAMPLES * max(1, checks))
+    size = min(max(MIN_PREFIXES_PER_STRATUM, size), PREFIXES_PER_STRATUM)
+    return _count(puzzle, order, favoured, depths, SAMPLES, size)
+
+
+def _count(
+    puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], depths: int, samples: int, stratum_size: int
+) -> ChildCounts:
+    numbers = int(np.isin(puzzle.pieces, favoured).sum()) + 1
+    parents = np.zeros((depths, numbers), dtype=np.int64)
+    children = np.zeros((depths, numbers, MAX_FAVOURED + 1), dtype=np.int64)
+    reservoirs = new_reservoirs(stratum_size, STRATA)
+    deepest = checks = 0
+    for number in range(samples):
+        random = random_state(RANDOM_SEED, number)
+        no_breaks = np.zeros(puzzle.cells, dtype=bool)
+        tables = build_tables(puzzle, order, no_breaks, favoured, generator(random), puzzle.cells)
+        current, extended = (new_population(STRATA * stratum_size, puzzle.width, puzzle.height) for _ in range(2))
+        reached, checked = grow_strata(tables, order, current, extended, parents, children, reservoirs, random)
+        deepest, checks = max(deepest, reached), checks + checked
+    return ChildCounts(parents, children, deepest, checks)
+
+
 def mean_children(parents: Int64Array, children: Int64Array) -> FloatArray:
-    """Mean children of a prefix, smoothed over the half-edges used.
+    """Mean children of a prefix, smoothed over the half-edges used; float64 (depths, half_edges, favoured).
 
-    Parameters
-    ----------
-    parents : int64 (depths, half_edges)
-        Prefixes counted, by depth and favoured half-edges used.
-    children : int64 (depths, half_edges, favoured)
-        Their children, also by the favoured half-edges of the piece that is added.
-
-    Returns
-    -------
-    float64 (depths, half_edges, favoured)
-        Below the lowest number of half-edges counted the means are those of the lowest. Above the highest they are
-        those of the highest, without children that add favoured half-edges.
+    Below the lowest number of half-edges counted the means are those of the lowest. Above the highest they are those of
+    the highest, without children that add favoured half-edges. ``parents``, ``children``: see `ChildCounts`.
     """
     near = gaussian_filter1d(parents.astype(np.float64), SMOOTHING_HALF_EDGES, axis=1, mode="constant")
     mean: FloatArray = gaussian_filter1d(children.astype(np.float64), SMOOTHING_HALF_EDGES, axis=1, mode="constant")

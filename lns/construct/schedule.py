@@ -17,12 +17,11 @@ from math import comb
 from operator import or_
 
 import numpy as np
-import numpy.typing as npt
 
-from instances.puzzle import IntArray, Puzzle
+from instances.puzzle import GREY, IntArray, Puzzle
 from instances.symmetry import IDENTITY_VIEW, View
+from lns.construct.candidates import BREAK_COST, Int64Array
 from lns.construct.endgame_plan import MAX_ENDGAME_PIECES
-from lns.construct.packed_candidate import BREAK_COST
 
 QUOTA_SHARE = 160 / 256  # share of the cells within which a quota holds
 LARGE_BOARD = 256  # cells; on larger boards more inner colours are favoured
@@ -36,21 +35,11 @@ def quota_end(cells: int) -> int:
 
 @dataclass(frozen=True)
 class Quota:
-    """Favoured colours that a prefix must use up early. ``Quota()`` demands nothing.
-
-    Attributes
-    ----------
-    favoured : tuple of int
-        Favoured colours.
-    profile : tuple of float
-        Half-edges of these colours that the pieces of a prefix must show, by depth, at a scale of 1.
-    scale : float
-        Factor on ``profile``.
-    """
+    """Favoured colours that a prefix must use up early. ``Quota()`` demands nothing."""
 
     favoured: tuple[int, ...] = ()
-    profile: tuple[float, ...] = ()
-    scale: float = 0.0
+    profile: tuple[float, ...] = ()  # half-edges of these colours that a prefix must show, by depth, at a scale of 1
+    scale: float = 0.0  # factor on ``profile``
 
     def scaled(self, factor: float) -> Quota:
         """This quota with its scale multiplied by ``factor``."""
@@ -70,33 +59,15 @@ class Quota:
 
 @dataclass(frozen=True)
 class BreakSchedule:
-    """Everything that one restart of the constructor follows.
+    """Everything that one restart of the constructor follows."""
 
-    Attributes
-    ----------
-    order : int32 (cells,)
-        Cells in the order in which they are filled.
-    unlock : int64 (breaks,)
-        Ascending depths from which on a prefix may have one break more.
-    quota_floor : int32 (cells,)
-        Favoured half-edges that must have been used once each depth is filled.
-    favoured : tuple of int
-        Favoured colours.
-    cut : int
-        Depth at which the exact tail begins.
-    endgame_from : int
-        The endgame does not begin before this depth, even where it could.
-    view : View
-        Symmetry from which the board is filled.
-    """
-
-    order: IntArray
-    unlock: npt.NDArray[np.int64]
-    quota_floor: IntArray
-    favoured: tuple[int, ...]
-    cut: int
-    endgame_from: int = 0
-    view: View = IDENTITY_VIEW
+    order: IntArray  # int32 (cells,): cells in the order in which they are filled
+    unlock: Int64Array  # int64 (breaks,): ascending depths from which on a prefix may have one break more
+    quota_floor: IntArray  # int32 (cells,): favoured half-edges that must have been used once each depth is filled
+    favoured: tuple[int, ...]  # favoured colours
+    cut: int  # depth at which the exact tail begins
+    endgame_from: int = 0  # the endgame does not begin before this depth, even where it could
+    view: View = IDENTITY_VIEW  # symmetry from which the board is filled
 
     @property
     def allowed(self) -> IntArray:
@@ -104,21 +75,15 @@ class BreakSchedule:
         return np.searchsorted(self.unlock, np.arange(len(self.order)), side="right").astype(np.int32)
 
     @property
-    def least_gain(self) -> npt.NDArray[np.int64]:
+    def least_gain(self) -> Int64Array:
         """Least gain of a prefix, by depth: favoured half-edges used minus `BREAK_COST` for each break."""
         return self.quota_floor.astype(np.int64) - BREAK_COST * self.allowed.astype(np.int64)
 
     @property
     def endgame_depth(self) -> int:
         """First depth at which the endgame can begin: few enough pieces are free, and the quota demands nothing."""
-        demanded = np.flatnonzero(self.quota_floor > 0)
-        demand_end = int(demanded[-1]) + 1 if len(demanded) else 0
+        demand_end = int(np.flatnonzero(self.quota_floor > 0).max(initial=-1)) + 1
         return min(max(len(self.order) - MAX_ENDGAME_PIECES, demand_end, self.endgame_from), self.cut)
-
-    @property
-    def may_break(self) -> npt.NDArray[np.bool_]:
-        """Whether a break is allowed, by depth; bool (cells,)."""
-        return self.allowed > 0
 
 
 def favoured_colours(puzzle: Puzzle, border: int, inner: int) -> tuple[int, ...]:
@@ -127,24 +92,11 @@ def favoured_colours(puzzle: Puzzle, border: int, inner: int) -> tuple[int, ...]
 
 
 def favoured_sets(puzzle: Puzzle, border: int, inner: int, count: int) -> list[tuple[int, ...]]:
-    """Sets of colours to favour.
+    """At most ``count`` sets of ``border`` border colours and ``inner`` inner colours to favour.
 
     Using the favoured colours up early leaves pieces with fewer colours. The fewer pieces carry them, the sooner they
-    are gone; so sets are ordered by the number of pieces that carry any of their colours.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-        The puzzle.
-    border, inner : int
-        Number of border colours and of inner colours in a set. Inner colours may be more, see `inner_colour_count`.
-    count : int
-        Number of sets to return at most.
-
-    Returns
-    -------
-    list of tuple of int
-        Sets of colours. If there are more than `MAX_COLOUR_SETS`, the colours of most pieces are left out.
+    are gone; so sets are ordered by the number of pieces that carry any of their colours. If there are more sets than
+    `MAX_COLOUR_SETS`, the colours of most pieces are left out. Inner colours may be more, see `inner_colour_count`.
     """
     carriers = [0] * (puzzle.colours + 1)  # by colour, a bit for each piece
     for piece, quad in enumerate(puzzle.pieces.tolist()):
@@ -162,11 +114,13 @@ def favoured_sets(puzzle: Puzzle, border: int, inner: int, count: int) -> list[t
     while comb(len(border_colours), border) * comb(len(inner_colours), inner) > MAX_COLOUR_SETS:
         more_choices = comb(len(border_colours), border) > comb(len(inner_colours), inner)
         (border_colours if more_choices else inner_colours).pop()
-    inner_parts = [(pieces_with(colours), colours) for colours in combinations(sorted(inner_colours), inner)]
+    border_parts, inner_parts = (
+        [(pieces_with(colours), colours) for colours in combinations(sorted(among), size)]
+        for among, size in ((border_colours, border), (inner_colours, inner))
+    )
     sets = (
         ((border_pieces | inner_pieces).bit_count(), border_part + inner_part)
-        for border_part in combinations(sorted(border_colours), border)
-        for border_pieces in (pieces_with(border_part),)
+        for border_pieces, border_part in border_parts
         for inner_pieces, inner_part in inner_parts
     )
     return [colours for _, colours in nsmallest(count, sets)]
@@ -186,7 +140,6 @@ def inner_colour_count(puzzle: Puzzle, inner: int, colours: Collection[int]) -> 
 def colour_classes(puzzle: Puzzle) -> tuple[list[int], list[int]]:
     """(border colours, inner colours). Border colours occur only next to a grey side of a piece."""
     quads = puzzle.pieces
-    beside_grey = (np.roll(quads, 1, axis=1) == 0) | (np.roll(quads, -1, axis=1) == 0)
-    border = set(np.unique(quads[beside_grey & (quads > 0)]).tolist())
-    inner = set(np.unique(quads[~beside_grey & (quads > 0)]).tolist())
+    beside_grey = (np.roll(quads, 1, axis=1) == GREY) | (np.roll(quads, -1, axis=1) == GREY)
+    border, inner = (set(np.unique(quads[where & (quads != GREY)]).tolist()) for where in (beside_grey, ~beside_grey))
     return sorted(border - inner), sorted(inner)

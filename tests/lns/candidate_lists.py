@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from instances import Puzzle
-from lns.construct import candidate_tables
+from lns.construct import candidates
+from lns.construct.candidates import DOWN_SHIFT, GAIN_SHIFT, LIST_END_GAIN, RIGHT_SHIFT, ROTATION_SHIFT
 from lns.construct.constructor import Constructor
-from lns.construct.packed_candidate import DOWN_SHIFT, GAIN_SHIFT, LIST_END_GAIN, RIGHT_SHIFT, ROTATION_SHIFT
 
 
-def list_of(
-    puzzle: Puzzle, made: candidate_tables.CandidateTables, depth: int, left: int, up: int
-) -> list[tuple[int, int]]:
+def list_of(puzzle: Puzzle, made: candidates.CandidateTables, depth: int, left: int, up: int) -> list[tuple[int, int]]:
     """(oriented piece, gain) of a candidate list, read as the kernel reads it."""
     at = made.list_start[made.base[depth] + left * made.colour_count + up]
     found = []

@@ -1,4 +1,4 @@
-"""How the rim can still be closed, found by trying everything: the twin of `lns.construct.border_completion`."""
+"""How the rim can still be closed, found by trying everything: the twin of the closings of `lns.construct.endgame`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from itertools import permutations
 
 import numpy as np
 
-from lns.construct.border_completion import RELEASE
 from lns.construct.constructor import Constructor
+from lns.construct.endgame_plan import RELEASE
 
 
 def closes(search: Constructor, prefix: tuple[int, ...]) -> bool:

@@ -17,9 +17,9 @@ import pytest
 from instances.formats import load_puzzle
 from instances.symmetry import IDENTITY_VIEW, View
 from lns.construct import quota_bandit
+from lns.construct.candidates import MAX_BREAKS
 from lns.construct.constructor import SURPLUS_BINS
 from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MISMATCH_BINS
-from lns.construct.packed_candidate import MAX_BREAKS
 from lns.construct.quota_arm import QuotaArm
 from lns.construct.quota_bandit import QuotaBandit
 from lns.construct.schedule import BreakSchedule, quota_end

@@ -9,7 +9,6 @@ import pytest
 
 from instances.formats import load_puzzle
 from instances.symmetry import IDENTITY_VIEW, View
-from lns.construct.arm_value import arm_rates
 from lns.construct.quota_arm import ALL, RATE_FACTOR_PER_EXTRA_BREAK
 from lns.construct.quota_bandit import MIN_RESTART_SHARE, SCALE_STEP, QuotaBandit
 from lns.construct.schedule import BreakSchedule
@@ -158,7 +157,7 @@ def known_arms(
 
 def rates_of(bandit: QuotaBandit) -> list[float]:
     """The expected rate of each arm."""
-    rates: list[float] = arm_rates(bandit._evidence(bandit.boards(BREAKS), bandit._costs()))[0].tolist()
+    rates: list[float] = bandit._evidence(BREAKS).rates()[0].tolist()
     return rates
 
 

@@ -8,10 +8,18 @@ import pytest
 from instances import Puzzle
 from instances.formats import load_puzzle
 from instances.puzzle import Clue
-from lns.construct import border_completion, endgame, kernel
-from lns.construct.border_completion import ANCHOR, MAX_CLOSINGS, NO_RULE, RELEASE, RESERVE, plan_closing
+from lns.construct import endgame, kernel
 from lns.construct.constructor import Constructor
-from lns.construct.endgame_plan import ROW_WORDS, RULE
+from lns.construct.endgame_plan import (
+    ANCHOR,
+    MAX_CLOSINGS,
+    NO_RULE,
+    RELEASE,
+    RESERVE,
+    ROW_WORDS,
+    RULE,
+    plan_closing,
+)
 from lns.construct.order import comb_order
 from lns.construct.schedule import BreakSchedule
 from lns.params import ConstructParams
@@ -168,9 +176,9 @@ def test_with_too_many_completions_a_shorter_stretch_of_the_rim_is_planned():
         state.far_colour[bit] = plan.far_colour[piece]
         closing_bit = np.uint64(1) << np.uint64(bit)
         state.near_sets[plan.near_index[piece]] ^= closing_bit
-    border_completion.set_anchor_colour(state, 1)
+    endgame.set_anchor_colour(state, 1)
     free = (np.uint64(1) << np.uint64(len(bits))) - np.uint64(1)
-    border_completion.list_closings(plan, state, free)
+    endgame.list_closings(plan, state, free)
     count, _, first = state.scalars.tolist()
     edges = int((plan.near_index[bits] < puzzle.colours + 1).sum())
     assert count == edges * (edges - 1) <= MAX_CLOSINGS < edges * (edges - 1) * (edges - 2)

@@ -14,11 +14,11 @@ from instances.formats import load_puzzle
 from instances.generate import like_e2
 from instances.puzzle import IntArray
 from instances.symmetry import View, board_from_view, puzzle_in_view
-from lns.construct import candidate_tables
+from lns.construct import candidates
+from lns.construct.candidates import BREAK_COST
 from lns.construct.constructor import Constructor
 from lns.construct.endgame_plan import MAX_ENDGAME_PIECES
 from lns.construct.order import comb_order
-from lns.construct.packed_candidate import BREAK_COST
 from lns.construct.quota_bandit import QuotaBandit
 from lns.construct.schedule import BreakSchedule, Quota, favoured_colours
 from lns.construct.schedule_search import cell_order
@@ -102,7 +102,7 @@ def test_candidate_lists_hold_exactly_the_pieces_that_fit(clues):
     order = row_scan(5, 4)
     breaks = np.arange(20) >= 10
     favoured = (1, 2)
-    made = candidate_tables.build_tables(puzzle, order, breaks, favoured, np.random.default_rng(1), 20)
+    made = candidates.build_tables(puzzle, order, breaks, favoured, np.random.default_rng(1), 20)
     clue_at = {clue.cell: clue for clue in puzzle.clues}
     bound = {clue.piece for clue in puzzle.clues}
     for depth, cell in enumerate(order.tolist()):
@@ -132,7 +132,7 @@ def test_candidate_lists_hold_exactly_the_pieces_that_fit(clues):
                             if quad[side] != puzzle.oriented[clue.piece * 4 + clue.rotation][(side + 2) % 4]:
                                 spent.append(side)
                     if len(spent) > 1 or any(
-                        not breaks[depth] or not candidate_tables.may_break(puzzle, cell, s) for s in spent
+                        not breaks[depth] or not candidates.may_break(puzzle, cell, s) for s in spent
                     ):
                         continue
                     wanted[oriented] = sum(colour in favoured for colour in quad) - BREAK_COST * len(spent)

@@ -12,8 +12,8 @@ from instances.generate import uniform
 from instances.puzzle import Clue, Puzzle
 from lns.construct.constructor import Constructor
 from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MAX_FRONTIER_KEYS
-from lns.construct.novelty import MAX_KEYS, Keys, PrefixNovelty
 from lns.construct.order import comb_order
+from lns.construct.quota_arm import MAX_KEYS, Keys, PrefixNovelty
 from lns.construct.schedule import BreakSchedule
 from lns.params import ConstructParams
 from lns.rng import random_state

@@ -9,9 +9,9 @@ import pytest
 
 from instances import InputError, verify
 from instances.formats import load_puzzle
+from lns.construct.candidates import MAX_BREAKS, PIECE_MASK
 from lns.construct.constructor import SURPLUS_BINS, Constructor
 from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MISMATCH_BINS, TAIL_SAMPLE_NODES
-from lns.construct.packed_candidate import MAX_BREAKS, PIECE_MASK
 from lns.construct.quota_arm import ALL, MIN_TAILS, NEW, RATE_FACTOR_PER_EXTRA_BREAK, QuotaArm, tail_probabilities
 from lns.construct.quota_bandit import COLOUR_SETS, QuotaBandit
 from lns.construct.schedule import quota_end
@@ -255,7 +255,7 @@ def test_a_state_of_arms_comes_back_or_is_refused():
     arms = QuotaBandit(puzzle, QUICK, random_state(1))
     searched(arms, 178, 3)
     arms.add_arm(90, 3)
-    arms.frontier_keys.add(np.arange(1, 9, dtype=np.uint64) * np.uint64(KEY_SAMPLE_DIVISOR))
+    arms.frontier_keys.add(~np.arange(8, dtype=np.uint64) * np.uint64(KEY_SAMPLE_DIVISOR))
     state = arms.state()
     again = QuotaBandit(puzzle, QUICK, random_state(9))
     again.restore(state)

@@ -12,14 +12,22 @@ from instances.formats import load_puzzle
 from instances.generate import like_e2, uniform
 from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Puzzle
 from lns import node_equivalents
-from lns.construct import stratified_population
-from lns.construct.packed_candidate import FloatArray
-from lns.construct.population import Reservoirs, offer_to_reservoir
+from lns.construct.candidates import FloatArray
+from lns.construct.population import new_reservoirs, offer_to_reservoir
 from lns.construct.quota_bandit import QuotaBandit
-from lns.construct.quota_profile import _profile, backward_induction, mean_children, min_half_edges, quota_profile
+from lns.construct.quota_profile import (
+    MIN_PREFIXES_PER_STRATUM,
+    PREFIXES_PER_STRATUM,
+    SAMPLES,
+    STRATA,
+    backward_induction,
+    count_children,
+    mean_children,
+    min_half_edges,
+    quota_profile,
+)
 from lns.construct.schedule import Quota, favoured_colours, quota_end
 from lns.construct.schedule_search import cell_order
-from lns.construct.stratified_population import PREFIXES_PER_STRATUM, SAMPLES, STRATA, count_children
 from lns.params import ConstructParams
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
@@ -51,7 +59,7 @@ def test_child_counts_of_all_prefixes_are_exact(seed):
     """As long as no stratum is full, every prefix is looked at, once in each population."""
     puzzle, favoured, depths = planted(seed, 4, 4, 4)[0], (1, 3), 4
     order = np.arange(16, dtype=np.int32)
-    census, reached = count_children(puzzle, order, favoured, depths)
+    census = count_children(puzzle, order, favoured, depths)
     has = np.isin(puzzle.pieces, favoured).sum(axis=1)
     met = 0
     for depth in range(depths):
@@ -65,24 +73,22 @@ def test_child_counts_of_all_prefixes_are_exact(seed):
             pairs[sum(int(has[one >> 2]) for one in placed) - more, more] += SAMPLES
         assert np.array_equal(census.children[depth], pairs)
         met += len(used)
-    assert reached == depths and met > 20
+    assert census.reached == depths and met > 20
 
 
 def test_full_strata_keep_their_most_and_the_highest_numbers_are_kept():
     puzzle = like_e2(8, 8, seed=4).puzzle
     favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
-    census, reached = count_children(puzzle, order, favoured, 40)
-    assert reached == 40
+    census = count_children(puzzle, order, favoured, 40)
+    assert census.reached == 40
     assert census.parents.max() == SAMPLES * PREFIXES_PER_STRATUM
     assert STRATA <= (census.parents > 0).sum(axis=1).max() < 2 * STRATA, "each population has strata of its own"
-    again, _ = count_children(puzzle, order, favoured, 40)
+    again = count_children(puzzle, order, favoured, 40)
     assert all(np.array_equal(one, other) for one, other in zip(census, again, strict=True))
 
 
 def test_each_child_is_kept_with_equal_chance():
-    room = Reservoirs(
-        np.zeros((2, 4), np.int64), np.zeros((2, 4), np.int64), np.zeros(2, np.int64), np.zeros(0, np.int64)
-    )
+    room = new_reservoirs(4, 2)
     random, kept = random_state(1), np.zeros(16)
     for _ in range(4000):
         room.offered[:] = 0
@@ -97,15 +103,14 @@ def test_each_child_is_kept_with_equal_chance():
 def test_child_counts_sample_fewer_prefixes_where_candidate_lists_are_long(monkeypatch):
     puzzle = like_e2(8, 8, seed=4).puzzle
     favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
-    whole, _ = count_children(puzzle, order, favoured, 40)
-    _, _, looks = stratified_population._count(puzzle, order, favoured, 40, SAMPLES, PREFIXES_PER_STRATUM)
-    monkeypatch.setattr(node_equivalents, "MAX_PROFILE_CHECKS", looks // 4)
-    less, reached = count_children(puzzle, order, favoured, 40)
-    assert reached == 40 and PREFIXES_PER_STRATUM / 5 < less.parents.max() / SAMPLES < PREFIXES_PER_STRATUM / 3
+    whole = count_children(puzzle, order, favoured, 40)
+    monkeypatch.setattr(node_equivalents, "MAX_PROFILE_CHECKS", whole.checks // 4)
+    less = count_children(puzzle, order, favoured, 40)
+    assert less.reached == 40 and PREFIXES_PER_STRATUM / 5 < less.parents.max() / SAMPLES < PREFIXES_PER_STRATUM / 3
     assert less.children.sum() < 0.3 * whole.children.sum()
     monkeypatch.setattr(node_equivalents, "MAX_PROFILE_CHECKS", 1)
-    fewest = SAMPLES * stratified_population.MIN_PREFIXES_PER_STRATUM
-    assert count_children(puzzle, order, favoured, 40)[0].parents.max() == fewest
+    fewest = SAMPLES * MIN_PREFIXES_PER_STRATUM
+    assert count_children(puzzle, order, favoured, 40).parents.max() == fewest
 
 
 def test_few_prefixes_that_used_most_are_averaged_with_their_neighbours():
@@ -161,7 +166,7 @@ def test_the_thresholds_of_the_quota_profile_are_optimal():
 def test_a_quota_starts_lower_where_the_empty_board_has_a_higher_value(monkeypatch):
     puzzle = like_e2(12, 12, seed=5).puzzle
     favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
-    children = mean_children(*count_children(puzzle, order, favoured, 90)[0])
+    children = mean_children(*count_children(puzzle, order, favoured, 90)[:2])
     asked = []
     for worth in (1.0, 1e4, 1e8):
         monkeypatch.setattr("lns.construct.quota_profile.ROOT_VALUE", worth)
@@ -182,7 +187,7 @@ def test_a_quota_rises_until_its_end_and_some_prefixes_satisfy_it():
     floor, total = quota.floor(256), int(np.isin(puzzle.pieces, favoured).sum())
     assert list(asked) == sorted(asked)
     assert 0.9 * total <= floor[159] <= total and (floor[160:] == 0).all()
-    census, _ = count_children(puzzle, order, favoured, 160)
+    census = count_children(puzzle, order, favoured, 160)
     kept = [census.parents[depth + 1, floor[depth] :].sum() for depth in range(159)]
     assert min(kept) > 0, "some prefixes of the census keep to a little less at every depth"
     assert (quota.scaled(0.0).floor(256) == 0).all() and quota.scaled(0.5).scale == pytest.approx(0.475)
@@ -217,7 +222,7 @@ def test_a_quota_rises_with_the_depth_and_can_be_satisfied(name):
     cut = quota_end(puzzle.cells)
     favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
     asked = quota_profile(puzzle, order, favoured, cut)
-    census, _ = count_children(puzzle, order, favoured, cut)
+    census = count_children(puzzle, order, favoured, cut)
     highest = [int(np.flatnonzero(met)[-1]) for met in census.parents]
     assert all(least <= 1.1 * most + 2 for least, most in zip(asked, highest[1:], strict=False))
     assert asked[cut // 4] < 0.6 * asked[cut - 1]
@@ -245,7 +250,9 @@ def test_clues_that_no_prefix_passes_are_left_out():
         and not any(quads[c][LEFT] == quads[a][RIGHT] and quads[c][RIGHT] == quads[b][LEFT] for c in inner)
     )
     clued = puzzle.with_clues((Clue(7, left >> 2, left & 3), Clue(9, right >> 2, right & 3)))
-    assert count_children(clued, order, favoured, 22)[1] < 22 == count_children(puzzle, order, favoured, 22)[1]
+    assert (
+        count_children(clued, order, favoured, 22).reached < 22 == count_children(puzzle, order, favoured, 22).reached
+    )
     assert quota_profile(clued, order, favoured, 22) == quota_profile(puzzle, order, favoured, 22)
 
 
@@ -259,7 +266,7 @@ def test_the_smallest_boards_have_a_profile(width, height):
 def test_a_profile_is_that_of_the_puzzle_and_of_no_run():
     puzzle = planted(3, 5, 4, 4, 2)[0]
     order, favoured = cell_order(puzzle, ConstructParams()), favoured_colours(puzzle, 1, 2)
-    first = quota_profile(puzzle, order, favoured, 12)
+    first = count_children(puzzle, order, favoured, 12)
     QuotaBandit(puzzle, ConstructParams(), random_state(7)).choose_schedule(3)
-    _profile.cache_clear()
-    assert quota_profile(puzzle, order, favoured, 12) == first and len(first) == 20
+    again = count_children(puzzle, order, favoured, 12)
+    assert all(np.array_equal(one, other) for one, other in zip(first, again, strict=True))

@@ -10,7 +10,7 @@ import pytest
 
 from instances.formats import load_puzzle
 from instances.generate import like_e2, uniform
-from lns.construct.packed_candidate import BREAK_COST
+from lns.construct.candidates import BREAK_COST
 from lns.construct.schedule import colour_classes, favoured_colours
 
 

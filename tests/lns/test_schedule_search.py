@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from instances.formats import load_puzzle
-from lns.construct.packed_candidate import MAX_BREAKS
+from lns.construct.candidates import MAX_BREAKS
 from lns.construct.schedule import Quota
 from lns.construct.schedule_search import (
     ChildMeans,

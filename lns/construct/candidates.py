@@ -1,0 +1,242 @@
+"""Candidate tables: the pieces to try on a cell, in order, for each pair of known colours (left, up).
+
+A candidate is all that a search needs to know of an oriented piece, packed into one int64:
+
+    bits  0-12  piece              (index into ``used``)
+    bits 13-14  rotation
+    bits 15-26  colour shown downwards
+    bits 27-47  colour shown to the right, times the number of colours (as `CandidateTables.list_start` is indexed)
+    bits 48-63  gain, signed: favoured half-edges, minus BREAK_COST for a break
+
+A prefix carries the sum of the gains of its pieces. Both its favoured half-edges and its breaks can be read off it
+(`breaks_spent`).
+
+Cells that take the same pieces form a *cell class*: the same sides on the rim, the same colours required by clues
+next to them, the same sides that may break. A class has one candidate list for each pair of colours. In a list,
+candidates without a break come first, then those with more favoured half-edges; ties are in random order. Each list
+ends with a sentinel of the lowest gain on a piece number that is never used, so a search needs no test for the end of a
+list. Cells of the rim also have lists for one known colour alone: there colour 0 stands for an unknown colour.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Clue, IntArray, Puzzle
+from lns_support.errors import InputError
+from lns_support.jit import inline_flat_kernel
+
+BREAK_BITS = 10
+BREAK_COST = 1 << BREAK_BITS  # of one break, in units of gain; more than all favoured half-edges (`QuotaBandit`)
+LIST_END_GAIN = -(2**15)  # gain of the sentinel at the end of a list
+MAX_FAVOURED = 4  # favoured half-edges of a piece, at most
+MAX_BREAKS = 32  # a schedule allows fewer breaks than this: this many would be as low as LIST_END_GAIN
+MAX_COLOURS = 500
+
+ROTATION_SHIFT, DOWN_SHIFT, RIGHT_SHIFT, GAIN_SHIFT = 13, 15, 27, 48
+PIECE_MASK, DOWN_MASK, RIGHT_MASK = np.int64(2**13 - 1), np.int64(2**12 - 1), np.int64(2**21 - 1)
+
+Int64Array = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+Bitsets = npt.NDArray[np.uint64]  # each element is a set: one bit an element of it
+
+
+class CandidateTables(NamedTuple):
+    """The candidate lists of all cell classes.
+
+    The list of a class, a left and an upper colour begins at
+    ``candidates[list_start[base + left * colour_count + up]]``, with ``base`` = class number * colour_count^2.
+    """
+
+    list_start: IntArray  # int32 (classes * colour_count^2,): first candidate of each list
+    candidates: Int64Array  # int64: packed candidates, all lists one after the other
+    base: IntArray  # int32 (cells,): where the lists of each depth's cell begin in list_start
+    colour_count: int  # number of colours, the rim's included
+
+
+class CellClass(NamedTuple):
+    """What decides the pieces that a cell takes."""
+
+    rim_sides: tuple[bool, bool, bool, bool]  # by side, whether it lies on the rim
+    clue_sides: tuple[tuple[int, int], ...] = ()  # (side, colour) that a clue on the right or below shows to the cell
+    break_sides: tuple[int, ...] = ()  # sides at which the cell may mismatch
+    clue: int = -1  # oriented piece of a clue on the cell itself, -1 = none
+
+
+@inline_flat_kernel
+def oriented_piece(candidate: np.int64) -> np.int64:
+    """The oriented piece, piece * 4 + rotation, of a packed candidate."""
+    return (candidate & PIECE_MASK) * 4 + ((candidate >> ROTATION_SHIFT) & 3)
+
+
+@inline_flat_kernel
+def breaks_spent(gain: int) -> int:
+    """The number of breaks of a prefix with this gain."""
+    return (BREAK_COST - 1 - gain) >> BREAK_BITS
+
+
+def pack_candidates(puzzle: Puzzle, oriented: Int64Array, gain: Int64Array) -> Int64Array:
+    """Pack oriented pieces (piece * 4 + rotation), int64 (n,), with their gains, int64 (n,)."""
+    quads = puzzle.oriented[oriented].astype(np.int64)
+    right, down = quads[:, RIGHT] * (puzzle.colours + 1), quads[:, DOWN]
+    rotation = oriented & 3
+    return oriented >> 2 | rotation << ROTATION_SHIFT | down << DOWN_SHIFT | right << RIGHT_SHIFT | gain << GAIN_SHIFT
+
+
+def check_colours(puzzle: Puzzle) -> None:
+    """Raise InputError if the lists, colours x colours for a cell class, would not fit into memory."""
+    if puzzle.colours > MAX_COLOURS:
+        raise InputError(f"{puzzle.name} has {puzzle.colours} colours; the optimizer takes at most {MAX_COLOURS}")
+
+
+def may_break(puzzle: Puzzle, cell: int, side: int) -> bool:
+    """Whether ``side`` of ``cell`` may mismatch: an inner edge, unless it joins two cells of the rim along it."""
+    sides = puzzle.rim_sides(cell)
+    neighbour = cell + (-puzzle.width, 1, puzzle.width, -1)[side]
+    return not sides[side] and not (any(sides) and any(puzzle.rim_sides(neighbour)))
+
+
+def build_tables(
+    puzzle: Puzzle,
+    order: IntArray,
+    break_depths: BoolArray,
+    favoured: tuple[int, ...],
+    chance: np.random.Generator,
+    cut: int,
+) -> CandidateTables:
+    """Build the candidate lists of all cells.
+
+    Parameters
+    ----------
+    order : int32 (cells,)
+        Cells by depth.
+    break_depths : bool (cells,)
+        Depths whose lists include candidates with one break.
+    favoured : tuple of int
+        Colours whose half-edges count as gain.
+    chance : numpy.random.Generator
+        Orders candidates that are equal otherwise.
+    cut : int
+        Depth from which the exact tail fills the cells: clues behind it are not looked at.
+    """
+    lists = (puzzle.colours + 1) ** 2  # of one class
+    clues = clues_before(puzzle, order, cut)
+    numbers: dict[CellClass, int] = {}
+    base = np.empty(puzzle.cells, dtype=np.int32)
+    for depth, cell in enumerate(order.tolist()):
+        cell_class = cell_class_of(puzzle, cell, bool(break_depths[depth]), clues)
+        base[depth] = numbers.setdefault(cell_class, len(numbers)) * lists
+
+    unclued = is_unclued_piece(puzzle)
+    parts = [_class_candidates(puzzle, cell_class, unclued) for cell_class in numbers]
+    keys = np.concatenate([number * lists + part[0] for number, part in enumerate(parts)])
+    oriented, breaks = (np.concatenate([part[column] for part in parts]) for column in (1, 2))
+    favoured_sides = np.isin(puzzle.pieces, favoured).sum(axis=1).astype(np.int64)[oriented >> 2]
+    candidates = pack_candidates(puzzle, oriented, favoured_sides - BREAK_COST * breaks)
+    by = np.lexsort((chance.random(len(keys)), -favoured_sides, breaks, keys))
+    # one sentinel ends each list; all empty lists share the one at index 0
+    used_keys, starts, sizes = np.unique(keys[by], return_index=True, return_counts=True)
+    sentinels_before = 1 + np.arange(len(used_keys))
+    sentinel = np.int64(puzzle.cells) | np.int64(LIST_END_GAIN) << np.int64(GAIN_SHIFT)
+    packed = np.full(1 + len(candidates) + len(used_keys), sentinel, dtype=np.int64)
+    packed[np.arange(len(candidates)) + np.repeat(sentinels_before, sizes)] = candidates[by]
+    list_start = np.zeros(len(numbers) * lists, dtype=np.int32)
+    list_start[used_keys] = starts + sentinels_before
+    return CandidateTables(list_start, packed, base, puzzle.colours + 1)
+
+
+def cell_class_of(puzzle: Puzzle, cell: int, breaks: bool, clues: dict[int, Clue]) -> CellClass:
+    """The class of ``cell``; ``breaks``: whether it may break at all; ``clues``: by cell, those to respect."""
+    rim_sides = puzzle.rim_sides(cell)
+    if cell in clues:
+        return CellClass(rim_sides, clue=clues[cell].oriented)
+    clue_sides = tuple(
+        (side, int(puzzle.oriented[clues[neighbour].oriented, (side + 2) % 4]))
+        for side, neighbour in ((RIGHT, cell + 1), (DOWN, cell + puzzle.width))
+        if not rim_sides[side] and neighbour in clues
+    )
+    known_sides = {UP, LEFT, *(side for side, _ in clue_sides)}
+    break_sides = tuple(side for side in sorted(known_sides) if breaks and may_break(puzzle, cell, side))
+    return CellClass(rim_sides, clue_sides, break_sides)
+
+
+def _class_candidates(
+    puzzle: Puzzle, cell_class: CellClass, unclued: BoolArray
+) -> tuple[Int64Array, Int64Array, Int64Array]:
+    """All candidates of one cell class, each with at most one break.
+
+    Returns (left * colour_count + up of the list, oriented piece, breaks), three arrays of equal length.
+    """
+    colour_count = puzzle.colours + 1
+    if cell_class.clue >= 0:  # the pieces beside it match it, or have been charged for the break
+        every_key = np.arange(colour_count**2, dtype=np.int64)
+        return every_key, np.full_like(every_key, cell_class.clue), np.zeros_like(every_key)
+
+    quads = puzzle.oriented.astype(np.int64)
+    pieces, clue_breaks = fitting_pieces(puzzle, cell_class, unclued)
+    left, up = quads[pieces, LEFT] * colour_count, quads[pieces, UP]
+    keys, oriented, breaks = [left + up], [pieces], [clue_breaks]
+    for known, unknown_side in ((left, UP), (up, LEFT)):
+        if any(cell_class.rim_sides) and not cell_class.rim_sides[unknown_side]:
+            keys.append(known)
+            oriented.append(pieces)
+            breaks.append(clue_breaks)
+
+    exact = pieces[clue_breaks == 0]
+    for side, step, other_side, other_step in ((LEFT, colour_count, UP, 1), (UP, 1, LEFT, colour_count)):
+        if side in cell_class.break_sides:
+            piece, colour = np.repeat(exact, colour_count - 1), np.tile(np.arange(1, colour_count), len(exact))
+            differs = quads[piece, side] != colour
+            piece, colour = piece[differs], colour[differs]
+            keys.append(colour * step + quads[piece, other_side] * other_step)
+            oriented.append(piece)
+            breaks.append(np.ones_like(piece))
+    return np.concatenate(keys), np.concatenate(oriented), np.concatenate(breaks)
+
+
+def fitting_pieces(puzzle: Puzzle, cell_class: CellClass, unclued: BoolArray) -> tuple[Int64Array, Int64Array]:
+    """The oriented pieces that a cell class takes, whatever lies on the left and above, int64 (n,).
+
+    Only ``unclued`` pieces are taken (`is_unclued_piece`). Also returns the mismatches of each with a clue on the right
+    or below, 0 or 1, int64 (n,).
+    """
+    if cell_class.clue >= 0:
+        return np.array([cell_class.clue], dtype=np.int64), np.zeros(1, dtype=np.int64)
+    quads = puzzle.oriented
+    fits = unclued.repeat(4) & ((quads == GREY) == np.array(cell_class.rim_sides)).all(axis=1)
+    fits &= first_of_equal_rotations(quads)
+    breaks = np.zeros(len(quads), dtype=np.int64)
+    for side, colour in cell_class.clue_sides:
+        breaks += quads[:, side] != colour
+        if side not in cell_class.break_sides:
+            fits &= quads[:, side] == colour
+    oriented = np.flatnonzero(fits & (breaks <= 1)).astype(np.int64)
+    return oriented, breaks[oriented]
+
+
+def clues_before(puzzle: Puzzle, order: IntArray, cut: int) -> dict[int, Clue]:
+    """By cell, the clues at depths below ``cut``; the exact tail counts the mismatches of later ones itself."""
+    filled = set(order[:cut].tolist())
+    return {clue.cell: clue for clue in puzzle.clues if clue.cell in filled}
+
+
+def is_unclued_piece(puzzle: Puzzle) -> BoolArray:
+    """Whether each piece belongs to no clue; bool (pieces,)."""
+    unclued = np.ones(puzzle.cells, dtype=bool)
+    unclued[[clue.piece for clue in puzzle.clues]] = False
+    return unclued
+
+
+def first_of_equal_rotations(quads: IntArray) -> BoolArray:
+    """False for a rotation that looks like an earlier one of the same piece: a symmetric piece is tried once.
+
+    ``quads``: int32 (4 * pieces, 4), colours of the oriented pieces; returns bool (4 * pieces,).
+    """
+    rotations = quads.reshape(-1, 4, 4)
+    same = (rotations[:, :, None] == rotations[:, None]).all(axis=-1)  # [piece, rotation, other rotation]
+    first: BoolArray = ~np.tril(same, -1).any(axis=-1).ravel()
+    return first
