@@ -16,11 +16,10 @@ from collections.abc import Sequence
 from instances.board import Board
 from instances.eternity2 import held_clues
 from instances.formats.base import Document, Format, NearError, NeedsPuzzleError, Source, Target
-from instances.formats.cells import CONVENTION, faults_of
-from instances.formats.placed import Entry, Reading, placed_pieces, placed_turns
-from instances.formats.rows import Row, left_out, rows_of
+from instances.formats.cells import CONVENTION
+from instances.formats.readings import NEAR, Entry, Reading, by_place, by_turn
+from instances.formats.text import Row, left_out, rows_of
 from instances.puzzle import Puzzle
-from instances.verify import verify
 from lns_support.errors import InputError
 from lns_support.text import count_of, quoted
 
@@ -32,7 +31,6 @@ _HEADER_LINE = re.compile(rf"^# ([0-9]{{1,4}}) {_HEADER}$", re.M)
 _OWN = {"base1", "yx", "from0", "top", "cw", "turn0", "turn-last"}
 _ASKED = 4  # conventions that a question names
 _ENOUGH = 6  # matched seams that tell conventions apart
-_NEAR = 0.9
 
 
 def looks_like(text: str) -> bool:
@@ -72,16 +70,16 @@ def clue_board(text: str, puzzle: Puzzle, option: str | None = None) -> tuple[Bo
     count, readings, notes = _readings(text, puzzle)
     if (stated := _HEADER_LINE.search(text)) and int(stated[1]) != count:
         raise InputError(f"{count_of(count, 'clue')}; expected {stated[1]} as the first line says")
-    named = [each for each in readings if wanted <= set(each.name.split(","))]
-    legal = [each for each in named if not each.odd and not verify(puzzle, each.board).violations]
+    named = [each for each in readings if wanted <= each.parts]
+    legal = [each for each in named if each.rank[0] == 0]
     if not legal:
-        raise _nearest_error(count, named, puzzle) or InputError(
+        raise _nearest_error(count, named) or InputError(
             f"no convention{' named so' * bool(wanted)} makes the {count_of(count, 'clue')} legal on {puzzle.name}; "
             "expected clues of this puzzle"
         )
-    matched = [-faults_of(each)[1] for each in legal]
-    if max(matched) >= _ENOUGH:
-        legal = [each for each, seams in zip(legal, matched, strict=True) if seams >= _NEAR * max(matched)]
+    most = max(each.found.score for each in legal)
+    if most >= _ENOUGH:
+        legal = [each for each in legal if each.found.score >= NEAR * most]
     chosen = _official(puzzle, legal) or _as_commented(text, [each for each in legal if _is_plain(each)]) or legal
     boards = {each.board.placements.tobytes() for each in chosen}
     if len(boards) > 1:
@@ -94,19 +92,19 @@ def clue_board(text: str, puzzle: Puzzle, option: str | None = None) -> tuple[Bo
     return chosen[0].board, [f"{read_as} ('# {FORMAT.name}:...' as a first line names another convention)", *notes]
 
 
-def _nearest_error(count: int, readings: Sequence[Reading], puzzle: Puzzle) -> InputError | None:
+def _nearest_error(count: int, readings: Sequence[Reading]) -> InputError | None:
     """What is wrong with the few lines that the nearest reading cannot take; None if no reading comes near."""
-    rated = min(readings, key=lambda each: (faults_of(each), not _is_plain(each)), default=None)
-    if rated is None:
+    nearest = min(readings, key=lambda each: (each.rank, not _is_plain(each)), default=None)
+    if nearest is None:
         return None
-    said = f"{count_of(count, 'clue')}, read as {rated.name}: "
-    if rated.odd:
-        return NearError(said + rated.odd[0][1], line=rated.odd[0][0])
-    found = verify(puzzle, rated.board)
+    said = f"{count_of(count, 'clue')}, read as {nearest.name}: "
+    if nearest.odd:
+        return NearError(said + nearest.odd[0][1], line=nearest.odd[0][0])
+    found = nearest.found
     if len(found.violations) > max(1, count // 8):
         return None
     sentence = next((each for each in found.violations if "twice" in each), found.violations[0])
-    return NearError(said + sentence, line=max(rated.lines.get(cell, 0) for cell in found.faulty) or None)
+    return NearError(said + sentence, line=max(nearest.lines.get(cell, 0) for cell in found.faulty) or None)
 
 
 def _readings(text: str, puzzle: Puzzle) -> tuple[int, list[Reading], tuple[str, ...]]:
@@ -118,17 +116,16 @@ def _readings(text: str, puzzle: Puzzle) -> tuple[int, list[Reading], tuple[str,
             for i, row, x, turn in map(re.Match.groups, editor)
         ]
         own = _OWN - {"from0"} | {"from1"}
-        readings = [each for each in placed_pieces(puzzle, table, lines) if own <= set(each.name.split(","))]
-        return len(table), readings, ()
+        return len(table), [each for each in by_place(puzzle, table, lines) if own <= each.parts], ()
     if (types := _cell_types(text)) is not None and len(types) == puzzle.width**2 == puzzle.cells:
         clues = [(cell, *divmod(-value, 256)[::-1]) for cell, value in enumerate(types) if value < 0]
         if not clues:
             raise InputError("a list of cell types without a clue (no negative number); expected a clue")
-        readings = []
+        found: list[Reading] = []
         for base in (1, 0):
             entries = [Entry(0, cell, piece - base, turn) for cell, piece, turn in clues]
-            readings += placed_turns(puzzle, entries, f"base{base},top")
-        return len(clues), readings, ()
+            found += by_turn(puzzle, entries, f"base{base},top")
+        return len(clues), found, ()
     rows = rows_of(text)
     first = next((row.line for row in rows if row.only_numbers), 0)
     words = next(
@@ -140,8 +137,8 @@ def _readings(text: str, puzzle: Puzzle) -> tuple[int, list[Reading], tuple[str,
             line=words.line,
         )
     blocks, notes = _blocks(rows, puzzle)
-    table = [(row.numbers[0], row.numbers[1], row.numbers[2], row.numbers[3]) for row in blocks]
-    return len(table), list(placed_pieces(puzzle, table, [row.line for row in blocks])), notes
+    readings = by_place(puzzle, [row.numbers for row in blocks], [row.line for row in blocks])
+    return len(blocks), list(readings), notes
 
 
 def _blocks(rows: Sequence[Row], puzzle: Puzzle) -> tuple[list[Row], tuple[str, ...]]:
@@ -203,13 +200,13 @@ def is_cell_types(text: str) -> bool:
 
 
 def _is_plain(reading: Reading) -> bool:
-    return {"top", "turn0"} <= set(reading.name.split(",")) and "turn-first" not in reading.name
+    return {"top", "turn0"} <= reading.parts and "turn-first" not in reading.parts
 
 
 def _as_commented(text: str, readings: Sequence[Reading]) -> list[Reading]:
     """The readings with the order of row and column that comments name; all if none does."""
     order = "yx" if _ROW_FIRST.search(text) else "xy" if _COLUMN_FIRST.search(text) else ""
-    return [each for each in readings if order in each.name.split(",")] or list(readings)
+    return [each for each in readings if order in each.parts] or list(readings)
 
 
 def _official(puzzle: Puzzle, readings: Sequence[Reading]) -> list[Reading]:

@@ -12,11 +12,9 @@ from instances.formats import (
     cells,
     clues,
     csv16,
-    e2pieces,
-    headed,
+    lists,
     pieces,
     puzzle_json,
-    solution,
     tetravex,
     viewer,
 )
@@ -31,9 +29,9 @@ FORMATS: dict[str, Format] = {
     form.name: form
     for form in (
         *(each.FORMAT for each in (best, puzzle_json, viewer, csv16)),
-        *(headed.BENOIST, solution.FORMAT, headed.QUADS),
-        *(each.FORMAT for each in (e2pieces, pieces, cells, clues)),
-        *(headed.META, solution.META, tetravex.PUZZLE, tetravex.BOARD, tetravex.PICTURE),
+        *(lists.BENOIST, lists.SOLUTION, lists.QUADS, lists.E2PIECES),
+        *(each.FORMAT for each in (pieces, cells, clues)),
+        *(lists.META, lists.META_BOARD, tetravex.PUZZLE, tetravex.BOARD, tetravex.PICTURE),
     )
 }
 

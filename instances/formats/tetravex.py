@@ -12,11 +12,10 @@ from dataclasses import replace
 
 from instances.formats import cells, pieces
 from instances.formats.base import Document, Format, Source, Target, never
-from instances.formats.e2pieces import CLOCKWISE
+from instances.formats.orders import CLOCKWISE
 from instances.formats.piece_list import WORD_ORDER, words_in_rows
 from instances.puzzle import Puzzle
 from lns_support.errors import InputError
-from lns_support.text import count_of
 
 _SIDES = [CLOCKWISE.index(letter) for letter in WORD_ORDER]
 _DIGITS = 10
@@ -57,7 +56,7 @@ def write_puzzle(target: Target) -> str:
 def write_board(target: Target) -> str:
     assert target.board is not None
     _check_tetravex(target.puzzle, BOARD.name)
-    _check_full(target, BOARD.name)
+    target.full(BOARD.name)
     return _in_rows([_word(quad) for quad in target.board.colours(target.puzzle).tolist()], target.board.width)
 
 
@@ -67,7 +66,7 @@ def write_picture(target: Target) -> str:
     if puzzle.height < 2:
         raise InputError(f"a board of {width} x {puzzle.height}; {PICTURE.name} carries two rows or more")
     if not puzzle.framed or puzzle.cells == 1:  # four zeros may be a piece
-        _check_full(target, PICTURE.name)
+        target.full(PICTURE.name)
     shown = (target.board.colours(puzzle) - (not puzzle.framed)).clip(0).tolist()
     digits = len(str(max(map(max, shown))))
     lines = []
@@ -87,12 +86,6 @@ def _check_tetravex(puzzle: Puzzle, format: str) -> None:
         )
     if puzzle.colours > _DIGITS:
         raise InputError(f"{puzzle.colours} colours; {format} has a digit for {_DIGITS} of them")
-
-
-def _check_full(target: Target, format: str) -> None:
-    assert target.board is not None
-    if empty := target.board.pairs().count(None):
-        raise InputError(f"{count_of(empty, 'cell')} without a piece; {format} carries only full boards")
 
 
 def _word(quad: Sequence[int]) -> str:

@@ -15,8 +15,7 @@ from urllib.parse import quote, unquote
 
 from instances.board import Board
 from instances.formats.base import Quad
-from instances.formats.rows import left_out, one_of
-from instances.formats.text import board_shape
+from instances.formats.text import board_shape, left_out, one_of
 from instances.puzzle import GREY, MAX_CELLS, Puzzle, cell_label
 from lns_support.errors import InputError
 from lns_support.text import parse_integer, quoted
