@@ -19,8 +19,8 @@ from instances.board import Board
 from instances.eternity2 import SWAPPED, recognise
 from instances.formats import text
 from instances.formats.base import Document, Format, NearError, NeedsPuzzleError, Quad, Source, Target, never
+from instances.formats.matching import PieceIndex
 from instances.formats.orders import CLOCKWISE, ORDERS, clockwise
-from instances.formats.piece_index import PieceIndex
 from instances.formats.piece_list import WORD_ORDER, halves, parse, sides_of_words, words_in_rows
 from instances.formats.readings import Reading, best, bottom_up, by_cell, by_place, few
 from instances.formats.text import BRACKETED, Row, code_and_comment, found_in, left_out, one_of, rows_of

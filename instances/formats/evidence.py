@@ -7,10 +7,11 @@ import re
 from dataclasses import replace
 
 from instances.formats import clues as clue_lines
-from instances.formats import lists, viewer_text
+from instances.formats import lists
 from instances.formats.base import Document, NearError, NeedsPuzzleError, Source
 from instances.formats.pieces import NoRimError
 from instances.formats.registry import FORMATS, by_content
+from instances.formats.sources import holds_url
 from instances.formats.text import picture_in, rows_of
 from instances.verify import verify
 from lns_support.errors import InputError
@@ -102,13 +103,13 @@ def _board_by_evidence(source: Source, document: Document) -> Document:
 
 def _is_open(text: str) -> bool:
     """Whether a text that no strict format reads may be of another dialect; URLs and our own JSON may not."""
-    own = viewer_text.looks_like(text) or lists.has_clues(text)
+    own = holds_url(text) or lists.has_clues(text)
     return bool(text.strip()) and not own and '"placements"' not in text and '"schema"' not in text
 
 
 def _bare_letters(text: str) -> str:
     """A text with boards of viewer letters alone, such as a table of boards, as URLs; any other text as it is."""
-    if viewer_text.looks_like(text):
+    if holds_url(text):
         return text
     return re.sub(
         r"(?<![A-Za-z=])[a-w]{36,16384}(?![A-Za-z])",

@@ -19,8 +19,8 @@ import numpy as np
 from instances.eternity2 import recognise
 from instances.formats import cells, orders
 from instances.formats.base import Document, Format, NearError, Source, Target, never
+from instances.formats.matching import PieceIndex
 from instances.formats.orders import CLOCKWISE, clockwise, in_words
-from instances.formats.piece_index import PieceIndex
 from instances.formats.piece_list import NO_FRAME, NO_TURNS, SIDE_OF_LETTER, PieceList, halves, is_bounded_header, parse
 from instances.puzzle import GREY, MAX_CELLS, Clue, Puzzle, canonical, rotate
 from lns_support.errors import InputError

@@ -10,8 +10,7 @@ import pytest
 from instances.board import Board
 from instances.formats import FORMATS, load_puzzle, read, read_board, write
 from instances.formats.clues import clue_board
-from instances.formats.dialects import DIALECTS
-from instances.formats.registry import examples
+from instances.formats.registry import DIALECTS, examples
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
