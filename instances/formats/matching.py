@@ -31,10 +31,11 @@ class PieceIndex:
         clue_pieces = {clue.piece for clue in puzzle.clues}
         for piece in sorted(range(len(self.pieces)), key=lambda piece: piece in clue_pieces):
             self.by_colours[canonical(self.pieces[piece])].append(piece)
+        self._shown = {rotate(quad, turns) for quad in self.by_colours for turns in range(4)}
 
     def cells_without_piece(self, quads: Sequence[Quad | None]) -> list[int]:
         """The cells whose colours are those of no piece."""
-        return [cell for cell, quad in enumerate(quads) if quad is not None and canonical(quad) not in self.by_colours]
+        return [cell for cell, quad in enumerate(quads) if quad is not None and quad not in self._shown]
 
     def board(self, quads: Sequence[Quad | None], numbers: Sequence[int | None] | None = None) -> tuple[Board, int]:
         """The board that shows given colours, and how many stated ``numbers`` are contradicted by their colours.
@@ -113,7 +114,7 @@ class _Search:
     def __init__(self, needed: Counter[Quad], index: PieceIndex, stated: Mapping[Quad, Quad], each_once: bool) -> None:
         self.needed = needed
         self.supply = Counter({piece: len(numbers) for piece, numbers in index.by_colours.items()})
-        self.stated = stated
+        self.stated = {quad: {rotate(piece, turns) for turns in range(4)} for quad, piece in stated.items()}
         self.each_once = each_once
         self.examined = 0
         self.oriented: dict[_Pattern, list[Quad]] = defaultdict(list)  # by every pattern of known and unknown sides
@@ -157,7 +158,7 @@ class _Search:
             pattern = tuple(map(assigned.get, quad))
             options = self.oriented.get(pattern, [])
             if quad in self.stated:
-                options = [each for each in options if canonical(each) == self.stated[quad]]
+                options = [each for each in options if each in self.stated[quad]]
             if not options:
                 return None
             if None in pattern:

@@ -132,21 +132,22 @@ def by_turn(puzzle: Puzzle, entries: Sequence[Entry], name: str) -> Iterator[Rea
     base = int("base1" in name)
     odd: list[tuple[int, str]] = []
     kept: dict[int, Entry] = {}
+    count = puzzle.piece_count
     for entry in entries:
-        place = puzzle.cell_label(entry.cell) if entry.cell >= 0 else "a place outside the board"
-        if not 0 <= entry.piece < puzzle.piece_count:
-            said = f" on {place}; expected {base} to {puzzle.piece_count - 1 + base}"
+        if not 0 <= entry.piece < count:
+            said = f"on PLACE; expected {base} to {count - 1 + base}"
         elif entry.cell < 0:
-            said = f" on {place}; expected a cell of {puzzle.width} x {puzzle.height}"
+            said = f"on PLACE; expected a cell of {puzzle.width} x {puzzle.height}"
         elif entry.turn > _TURNS:
-            said = f" on {place} has {entry.turn} quarter turns; expected 0 to 3"
+            said = f"on PLACE has {entry.turn} quarter turns; expected 0 to 3"
         elif kept.setdefault(entry.cell, entry) is not entry:
-            said = f" and piece {kept[entry.cell].piece + base} are both on {place}"
+            said = f"and piece {kept[entry.cell].piece + base} are both on PLACE"
         else:
             continue
-        odd.append((entry.line, f"piece {entry.piece + base}{said}"))
-    if not few(len(odd), len(entries)):
-        return
+        place = puzzle.cell_label(entry.cell) if entry.cell >= 0 else "a place outside the board"
+        odd.append((entry.line, f"piece {entry.piece + base} {said.replace('PLACE', place)}"))
+        if not few(len(odd), len(entries)):
+            return
     lines = {cell: entry.line for cell, entry in kept.items()}
     for sign, sense in ((1, "cw"), (-1, "ccw")):
         for offset in range(4):

@@ -27,6 +27,7 @@ _ASSIGNED = re.compile(r"\s*[A-Za-z_][\w\s:\[\]]{0,80}=\s*(?=[\[{(])")  # `Tiles
 _BRACKET = re.compile(r"[\[({|]")
 _EMPTY_FIELD = re.compile(r"(?<=,)(?=,)|^(?=,)|(?<=,)\s*$")
 _SIGNED = re.compile(r"(?:^|[\s,;|(\[{=])[-+][0-9]")
+_ORNAMENT = re.compile(r"[\s\[\](){}|,;]*|[-=_*+|/\\~:<>\s]{3,}")  # brackets and separators, or a ruled line
 _OTHER_SIDES = {3: "triangles", 6: "hexagons"}
 BRACKETED = re.compile(r"[\[({]((?:\s{0,9}[0-9]{1,6}\s{0,9}[,;\s]){3}\s{0,9}[0-9]{1,6})\s{0,9},?\s{0,9}[\])}]")
 
@@ -174,7 +175,7 @@ def rows_of(text: str) -> tuple[Row, ...]:
         code, line = line.strip(), _ASSIGNED.sub("", line, count=1)
         if "," in line and not _BRACKET.search(line):
             line = _EMPTY_FIELD.sub("_", line.strip())
-        tokens = tuple(_TOKEN.findall(line))
+        tokens = tuple(_TOKEN.findall(line)) or ((code,) if _says(code) else ())
         if tokens or comment.strip():
             numbers = tuple(int(token) for token in tokens if token.isascii() and token.isdigit())
             rows.append(Row(number, tokens, comment.strip(), numbers, code))
@@ -190,6 +191,11 @@ def code_and_comment(line: str) -> tuple[str, str]:
     if not mark:
         code, _, comment = line.partition("//")
     return ("", code) if _COMMENT.match(code) else (code, comment)
+
+
+def _says(line: str) -> bool:
+    """Whether a line has a word, a number, or marks that are no ornament."""
+    return re.search(r"\w", line) is not None or not _ORNAMENT.fullmatch(line)
 
 
 def refuse_other_sides(rows: Sequence[Row]) -> None:
@@ -242,7 +248,11 @@ def found_in(text: str, pattern: re.Pattern[str], what: str) -> tuple[list[tuple
         found.append((line, match))
     used = {number + more for number, match in found for more in range(match[0].count("\n") + 1)}
     remaining = pattern.sub(lambda match: "\n" * match[0].count("\n") or " ", code).split("\n")
-    rest = {number: left for number, left in enumerate(remaining, start=1) if re.search(r"\w", left)}
+    rest = {
+        number: left
+        for number, left in enumerate(remaining, start=1)
+        if (re.search(r"\w", left) if number in used else _says(left))
+    }
     beside = used & rest.keys()
     for number, left in rest.items():
         odd = len(beside) < len(used) if number in used else used and min(used) < number < max(used)

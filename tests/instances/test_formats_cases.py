@@ -190,3 +190,16 @@ def test_a_picture_of_any_width_defines_its_puzzle(tmp_path: Path, width: int) -
     document = read_board(str(path))
     assert document.puzzle is not None and document.board is not None
     assert np.array_equal(document.board.colours(document.puzzle), solution.colours(puzzle))
+
+
+def test_a_line_of_marks_alone_is_named_or_refused(tmp_path: Path) -> None:
+    puzzle, board = small()
+    lines = [f"{i + 1} {' '.join(map(str, quad))}" for i, quad in enumerate(puzzle.pieces.tolist())]
+    path = tmp_path / "pieces.txt"
+    path.write_text("\n".join(["?!", "------", *lines]))
+    document = read(str(path))
+    assert document.puzzle == puzzle and "left out: line 1 ('?!')" in document.notes
+    rows = [" ".join(map(str, quad)) for quad in board.colours(puzzle).tolist()]
+    path.write_text("\n".join([*rows[:7], ".", *rows[8:]]))
+    with pytest.raises(InputError, match=r":8: '\.' among the numbers of a board"):
+        read_board(str(path), puzzle, "cells")
