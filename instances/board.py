@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from instances.puzzle import IntArray, Puzzle
-from instances.rich_display import RichDisplay, drawing
+from instances.rich_display import RichDisplay
 from lns_support.arguments import checked_class
 from lns_support.errors import BoardError, InputError
 
@@ -185,4 +185,4 @@ class Board(RichDisplay):
         if self.puzzle is None:
             return f"Board({self.width}x{self.height}, {self.placed} placed)"
         placed = self.without_blanks(self.puzzle).placed
-        return f"Board({self.width}x{self.height}, {placed} placed{drawing().score_of(self)})"
+        return f"Board({self.width}x{self.height}, {placed} placed{self.drawing().score_of(self)})"

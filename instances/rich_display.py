@@ -1,25 +1,21 @@
-"""How puzzles and boards show themselves in a notebook, without an import of the drawing code.
+"""How puzzles and boards show themselves in a notebook, without knowing the code that draws them.
 
-`instances.draw.notebook` draws them. Their classes import only this module, so that the drawing code and the verifier
-can import them. The drawing code is loaded at the first picture: a search needs none.
+Their classes import only this module, and the drawing code imports them. The package names it, as
+`RichDisplay.drawing`; it is loaded at the first picture, since a search needs none.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from typing import Any, ClassVar
 
 
 class RichDisplay:
     """Base class of values that draw themselves in Jupyter and IPython."""
 
+    drawing: ClassVar[Any]  # a function that loads the module with svg_of, html_of and score_of
+
     def _repr_svg_(self) -> str:
-        return str(drawing().svg_of(self))
+        return str(self.drawing().svg_of(self))
 
     def _repr_html_(self) -> str:
-        return str(drawing().html_of(self))
-
-
-def drawing() -> Any:
-    """The module that draws."""
-    return import_module("instances.draw.notebook")
+        return str(self.drawing().html_of(self))
