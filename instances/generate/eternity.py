@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from instances.generate.defaults import check_piece_classes, default_like_e2, joints_by_class
-from instances.generate.planted import Planted, check_shape, clue_cells, dealt, plant
+from instances.generate.planted import Planted, check_shape, clue_cells, even_colours, plant
 from instances.generate.portable_random import PortableRandom
 from instances.puzzle import canonical
 from lns_support.errors import InputError
@@ -104,7 +104,7 @@ class _Grid:
             its_class.append(joint)
         first_inner = rim_colours + 1
         for joints, colours in ((rim, range(1, first_inner)), (inner, range(first_inner, first_inner + inner_colours))):
-            for joint, colour in zip(joints, dealt(colours, len(joints), random), strict=True):
+            for joint, colour in zip(joints, even_colours(colours, len(joints), random), strict=True):
                 self.colour[joint] = colour
         self.copies = Counter(map(self.piece, range(width * height)))
         self.clashes = sum(count * is_symmetric(piece) + count - 1 for piece, count in self.copies.items())

@@ -110,7 +110,7 @@ def check_colours(colours: int) -> None:
         raise InputError(f"{colours} colours; expected 1 to {MAX_COLOUR}")
 
 
-def dealt(colours: Iterable[int], count: int, random: PortableRandom) -> list[int]:
+def even_colours(colours: Iterable[int], count: int, random: PortableRandom) -> list[int]:
     """So many colours in random order; the counts of two colours differ by at most one."""
     order = list(colours)
     random.shuffle(order)  # the first colours occur once more

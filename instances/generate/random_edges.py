@@ -11,7 +11,7 @@ from itertools import pairwise
 from math import lgamma, log
 
 from instances.generate.defaults import default_colours
-from instances.generate.planted import Planted, check_colours, check_shape, dealt, plant, plant_quads
+from instances.generate.planted import Planted, check_colours, check_shape, even_colours, plant, plant_quads
 from instances.generate.portable_random import PortableRandom
 from instances.puzzle import GREY, canonical, rotate
 from lns_support.errors import InputError
@@ -96,7 +96,7 @@ def balanced_torus(n: int, colours: int | None = None, seed: int = 0) -> Planted
     colours = default_colours(n, n) if colours is None else colours
     check_colours(colours)
     random = PortableRandom(seed)
-    joints = dealt(range(1, colours + 1), 2 * n * n, random)
+    joints = even_colours(range(1, colours + 1), 2 * n * n, random)
     return plant(joints[: n * n], joints[n * n :], n, n, random, f"balanced-torus-{n}x{n}-c{colours}-s{seed}")
 
 
