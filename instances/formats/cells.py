@@ -86,12 +86,12 @@ def _compass(source: Source) -> _Found | None:
     if not _COMPASS.search(source.text):
         return None
     form = "pieces with compass letters"
-    boards, left = found_in(source.text, _COMPASS, form)
-    line, shown = boards[min(max(source.number or 1, 1), len(boards)) - 1]
-    tokens = [token for token in shown[1].split(":") if token]
+    boards, where, left = found_in(source.text, _COMPASS, form)
+    at = min(max(source.number or 1, 1), len(boards)) - 1
+    tokens = [token for token in boards[at][1].split(":") if token]
     pairs = [None if token == "." else (int(token[:-1]), "NESW".index(token[-1])) for token in tokens]
     left = (*one_of(len(boards), "boards", source.number), *left)
-    return form, by_cell(_known(source, form), pairs, [line] * len(pairs)), left
+    return form, by_cell(_known(source, form), pairs, [where[at]] * len(pairs)), left
 
 
 def _pairs(source: Source) -> _Found | None:
@@ -99,10 +99,10 @@ def _pairs(source: Source) -> _Found | None:
     form, puzzle, count = "piece and turn of each cell", source.puzzle, len(_PAIR.findall(source.text))
     if count <= 8 and (puzzle is None or count not in (puzzle.cells, 2 * puzzle.cells)):
         return None
-    found, left = found_in(source.text, _PAIR, "piece/turn")
+    found, where, left = found_in(source.text, _PAIR, "piece/turn")
     if left and not _line_width(source.text, _PAIR):
         return None
-    pairs, where, twice = _once([(int(m[1]), int(m[2])) for _, m in found], [line for line, _ in found], puzzle)
+    pairs, where, twice = _once([(int(match[1]), int(match[2])) for match in found], where, puzzle)
     return form, by_cell(_known(source, form), pairs, where), left + twice
 
 
@@ -112,9 +112,9 @@ def _letters(source: Source) -> _Found | None:
     numbered = any(len(row.tokens) == 1 and row.only_numbers for row in rows_of(source.text)[:1])
     if len(words) < 4 or numbered or not (width := _line_width(source.text, _QUAD)):
         return None
-    found, left = found_in(source.text, _QUAD, "four letters")
-    quads = [[text.colour_of_letter(letter) for letter in match[0]] for _, match in found]
-    quads, where, twice = _once(quads, [line for line, _ in found], source.puzzle)
+    found, where, left = found_in(source.text, _QUAD, "four letters")
+    quads = [[text.colour_of_letter(letter) for letter in match[0]] for match in found]
+    quads, where, twice = _once(quads, where, source.puzzle)
     return "letters in place", in_place(quads, width, source.puzzle, source.name, where), left + twice
 
 

@@ -236,17 +236,18 @@ def one_of(count: int, what: str, number: int | None) -> tuple[str, ...]:
     return (f"the text has {count} {what}; {chosen}",) if count > 1 else ()
 
 
-def found_in(text: str, pattern: re.Pattern[str], what: str) -> tuple[list[tuple[int, re.Match[str]]], tuple[str, ...]]:
-    """All matches of a pattern, each with its line, and a note on the lines without one.
+def found_in(text: str, pattern: re.Pattern[str], what: str) -> tuple[list[re.Match[str]], list[int], tuple[str, ...]]:
+    """All matches of a pattern, the line of each, and a note on the lines without one.
 
     A match may begin on a line and end on a later one. Raises InputError for a number between the matches that is none.
     """
     code = "\n".join(code_and_comment(line)[0] for line in text.split("\n"))
-    found, line, at = [], 1, 0
-    for match in pattern.finditer(code):
-        line, at = line + code.count("\n", at, match.start()), match.start()
-        found.append((line, match))
-    used = {number + more for number, match in found for more in range(match[0].count("\n") + 1)}
+    found = list(pattern.finditer(code))
+    breaks = [at for at, letter in enumerate(code) if letter == "\n"]
+    where = [bisect_left(breaks, match.start()) + 1 for match in found]
+    used = {
+        number + more for number, match in zip(where, found, strict=True) for more in range(match[0].count("\n") + 1)
+    }
     remaining = pattern.sub(lambda match: "\n" * match[0].count("\n") or " ", code).split("\n")
     rest = {
         number: left
@@ -258,16 +259,15 @@ def found_in(text: str, pattern: re.Pattern[str], what: str) -> tuple[list[tuple
         odd = len(beside) < len(used) if number in used else used and min(used) < number < max(used)
         if odd and re.search("[0-9]", left):
             raise InputError(f"{quoted(left.strip())} among {what}; expected only such", line=number)
-    return found, left_out(rest.items())
+    return found, where, left_out(rest.items())
 
 
 def bracketed_quads(text: str) -> tuple[list[list[int]], list[int], tuple[str, ...]]:
     """Four numbers in brackets, as in JSON, Python or JavaScript and in printed boards: quads, their lines, notes."""
     if not BRACKETED.search(text):
         return [], [], ()
-    found, notes = found_in(text, BRACKETED, "four numbers in brackets")
-    quads = [[int(token) for token in re.findall("[0-9]+", match[1])] for _, match in found]
-    return quads, [line for line, _ in found], notes
+    found, where, notes = found_in(text, BRACKETED, "four numbers in brackets")
+    return [[int(token) for token in re.findall("[0-9]+", match[1])] for match in found], where, notes
 
 
 def colour_of_letter(letter: str) -> int:
