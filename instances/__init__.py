@@ -14,8 +14,11 @@ Subpackages: `instances.formats` reads and writes files, `instances.generate` ma
 handles identical pieces.
 """
 
+from types import ModuleType
+
 from instances.board import EMPTY, Board
 from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Clue, Puzzle, rotate
+from instances.rich_display import RichDisplay
 from instances.verify import Verification, verify
 from lns_support.errors import InputError
 
@@ -34,3 +37,12 @@ __all__ = [
     "rotate",
     "verify",
 ]
+
+
+def _drawing() -> ModuleType:
+    from instances.draw import notebook
+
+    return notebook
+
+
+RichDisplay.drawing = staticmethod(_drawing)

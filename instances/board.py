@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from instances.puzzle import IntArray, Puzzle
-from instances.rich_display import RichDisplay, load_drawing, repr_suffix
+from instances.rich_display import RichDisplay
 from lns_support.arguments import checked_class
 from lns_support.errors import BoardError, InputError
 
@@ -182,8 +182,7 @@ class Board(RichDisplay):
         return {name: value for name, value in self.__dict__.items() if name != "_puzzle"}
 
     def __repr__(self) -> str:
-        placed = self.placed
-        if self.puzzle is not None:
-            load_drawing()
-            placed = self.without_blanks(self.puzzle).placed
-        return f"Board({self.width}x{self.height}, {placed} placed{repr_suffix(self)})"
+        if self.puzzle is None:
+            return f"Board({self.width}x{self.height}, {self.placed} placed)"
+        placed = self.without_blanks(self.puzzle).placed
+        return f"Board({self.width}x{self.height}, {placed} placed{self.drawing().score_of(self)})"

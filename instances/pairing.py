@@ -38,6 +38,21 @@ class Pairing:
         )
 
 
+def half_edges(puzzle: Puzzle) -> tuple[Counter[int], Counter[int]]:
+    """Half-edges of each colour: those that can only lie along the rim, next to a grey side of their piece; all others.
+
+    Grey is left out.
+    """
+    along_rim: Counter[int] = Counter()
+    inside: Counter[int] = Counter()
+    for quad in puzzle.pieces[: puzzle.piece_count].tolist():
+        for side, colour in enumerate(quad):
+            if colour != GREY:
+                beside_grey = GREY in (quad[(side + 1) % 4], quad[(side + 3) % 4])
+                (along_rim if beside_grey else inside)[colour] += 1
+    return along_rim, inside
+
+
 def pairing(puzzle: Puzzle) -> Pairing:
     """Count half-edges of each colour, apart those that can only lie along the rim where the two kinds never meet.
 
@@ -55,13 +70,11 @@ def pairing(puzzle: Puzzle) -> Pairing:
     """
     if not puzzle.framed:
         return Pairing((), puzzle.max_score, puzzle.max_score)
+    along_rim, inside = half_edges(puzzle)
     apart = not puzzle.holes and min(puzzle.width, puzzle.height) > 1
-    counts: Counter[tuple[bool, int]] = Counter()
-    for quad in puzzle.pieces[: puzzle.piece_count].tolist():
-        for side, colour in enumerate(quad):
-            if colour != GREY:
-                along_rim = apart and GREY in (quad[(side + 1) % 4], quad[(side + 3) % 4])
-                counts[along_rim, colour] += 1
-    odd = [key for key, count in counts.items() if count % 2]
-    mismatches = sum(-(-sum(rim is kind for rim, _ in odd) // 2) for kind in (True, False))
-    return Pairing(tuple(sorted({colour for _, colour in odd})), puzzle.max_score - mismatches, puzzle.max_score)
+    odd = [
+        [colour for colour, count in counts.items() if count % 2]
+        for counts in ((along_rim, inside) if apart else (along_rim + inside,))
+    ]
+    best = puzzle.max_score - sum(-(-len(colours) // 2) for colours in odd)
+    return Pairing(tuple(sorted({colour for colours in odd for colour in colours})), best, puzzle.max_score)

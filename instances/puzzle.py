@@ -258,32 +258,35 @@ class Puzzle(RichDisplay):
 
         Beyond is then the outside of the board or a hole. Of a hole no side has a cell beyond it.
         """
-        row, column = divmod(cell, self.width)
-        up, right, down, left = row == 0, column == self.width - 1, row == self.height - 1, column == 0
-        if not self.holes:
-            return up, right, down, left
         holes = self._hole_set
-        if cell in holes:
-            return True, True, True, True
-        return (
-            up or cell - self.width in holes,
-            right or cell + 1 in holes,
-            down or cell + self.width in holes,
-            left or cell - 1 in holes,
-        )
+        up, right, down, left = (other is None or other in holes or cell in holes for other in self._beyond(cell))
+        return up, right, down, left
 
     def grey_sides(self, cell: int) -> Sides:
         """For each side (up, right, down, left) of ``cell`` whether it must be grey; the others must not.
 
         These are the `rim_sides`; without frame only those towards a hole, and all sides of a hole.
         """
-        if self.framed or not self.holes:
-            return self.rim_sides(cell) if self.framed else (False, False, False, False)
+        if self.framed:
+            return self.rim_sides(cell)
         holes = self._hole_set
-        if cell in holes:
-            return True, True, True, True
-        beside = {side for side, other in self._cells_around(cell) if other in holes}
-        return 0 in beside, 1 in beside, 2 in beside, 3 in beside
+        up, right, down, left = (other in holes or cell in holes for other in self._beyond(cell))
+        return up, right, down, left
+
+    def neighbours(self, cell: int) -> list[tuple[int, int]]:
+        """(side, cell beyond that side) for each side of ``cell`` that is not one of the `rim_sides`."""
+        beyond = enumerate(zip(self._beyond(cell), self.rim_sides(cell), strict=True))
+        return [(side, other) for side, (other, rim) in beyond if other is not None and not rim]
+
+    def _beyond(self, cell: int) -> tuple[int | None, ...]:
+        """The cell beyond each side (up, right, down, left) of ``cell``, a hole or not; None outside the board."""
+        row, column = divmod(cell, self.width)
+        return (
+            cell - self.width if row > 0 else None,
+            cell + 1 if column < self.width - 1 else None,
+            cell + self.width if row < self.height - 1 else None,
+            cell - 1 if column > 0 else None,
+        )
 
     @cached_property
     def sides_by_cell(self) -> tuple[Sides, ...]:
@@ -306,22 +309,6 @@ class Puzzle(RichDisplay):
             table[sides] = fits
         return table
 
-    def neighbours(self, cell: int) -> list[tuple[int, int]]:
-        """(side, cell beyond that side) for each side of ``cell`` that is not one of the `rim_sides`."""
-        steps = (-self.width, 1, self.width, -1)
-        return [(side, cell + steps[side]) for side, rim in enumerate(self.rim_sides(cell)) if not rim]
-
-    def _cells_around(self, cell: int) -> list[tuple[int, int]]:
-        """(side, cell beyond that side) for each side that is not on the edge of the board; holes included."""
-        row, column = divmod(cell, self.width)
-        around = (
-            (row > 0, cell - self.width),
-            (column < self.width - 1, cell + 1),
-            (row < self.height - 1, cell + self.width),
-            (column > 0, cell - 1),
-        )
-        return [(side, other) for side, (exists, other) in enumerate(around) if exists]
-
     def cell_label(self, cell: int) -> str:
         """``cell`` as messages name it: 'row 2, column 5 (cell 37, from 0)'; all three count from 0."""
         return cell_label(cell, self.width)
@@ -342,12 +329,9 @@ class Puzzle(RichDisplay):
 
     def unusual_fields(self) -> dict[str, Any]:
         """The fields holes, framed and turns where they are not the usual ones: for hash and files."""
-        fields: dict[str, Any] = {"holes": list(self.holes)} if self.holes else {}
-        if not self.framed:
-            fields["framed"] = False
-        if not self.turns:
-            fields["turns"] = False
-        return fields
+        fields: dict[str, Any] = {"holes": list(self.holes), "framed": self.framed, "turns": self.turns}
+        usual: dict[str, Any] = {"holes": [], "framed": True, "turns": True}
+        return {name: value for name, value in fields.items() if value != usual[name]}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Puzzle) and self.sha256 == other.sha256
@@ -438,7 +422,7 @@ class Puzzle(RichDisplay):
             if clue.piece in used:
                 raise InputError(f"two clues place piece {clue.piece + 1} (from 1); expected each piece once")
             cells[clue.cell] = used[clue.piece] = clue
-            quad = rotate(self.pieces[clue.piece].tolist(), clue.rotation)
+            quad = self.oriented[clue.oriented].tolist()
             if tuple(colour == GREY for colour in quad) != self.grey_sides(clue.cell):
                 where = "exactly on the rim" if self.framed else "only towards a hole"
                 raise InputError(
@@ -447,11 +431,10 @@ class Puzzle(RichDisplay):
                 )
         for clue in self.clues:  # two clues side by side must match
             for side, other_cell in self.neighbours(clue.cell):
-                other = cells.get(other_cell)
-                if other is None or other_cell < clue.cell:
+                if other_cell < clue.cell or other_cell not in cells:
                     continue
-                colour = rotate(self.pieces[clue.piece].tolist(), clue.rotation)[side]
-                other_colour = rotate(self.pieces[other.piece].tolist(), other.rotation)[(side + 2) % 4]
+                colour = self.oriented[clue.oriented, side]
+                other_colour = self.oriented[cells[other_cell].oriented, (side + 2) % 4]
                 if colour != other_colour:
                     raise InputError(
                         f"the clues on {self.cell_label(clue.cell)} and {self.cell_label(other_cell)} do not match: "

@@ -25,7 +25,7 @@ import numpy as np
 from instances.board import Board
 from instances.formats import FORMATS, load_puzzle, read, read_board, read_puzzle, render, with_clues
 from instances.formats.base import Document
-from instances.formats.e2pieces import CLOCKWISE, in_order
+from instances.formats.orders import CLOCKWISE, in_order
 from instances.formats.reading import parse
 from instances.generate import tetravex
 from instances.puzzle import Clue, Puzzle, canonical

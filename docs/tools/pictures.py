@@ -18,8 +18,7 @@ from exact.region.warmup import warm_up
 from exact.region.windows import rows
 from instances.board import EMPTY, Board
 from instances.draw import svg
-from instances.formats import load_board, load_puzzle
-from instances.formats.shipped import shipped_instances
+from instances.formats import load_board, load_puzzle, shipped_instances
 from instances.puzzle import Puzzle
 from lns.construct.schedule import BreakSchedule, quota_end
 from lns.construct.schedule_search import cell_order, tail_cut

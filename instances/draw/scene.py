@@ -72,51 +72,39 @@ def scene(puzzle: Puzzle, board: Board | None) -> Scene:
         If the board has another shape than the puzzle.
     """
     name = printable_name(puzzle)
+    placements = [4 * piece for piece in range(puzzle.cells)] if board is None else board.placements.tolist()
+    # a board from elsewhere may name pieces that do not exist
+    shown = [divmod(oriented, 4) if 0 <= oriented < 4 * puzzle.piece_count else None for oriented in placements]
     colours = puzzle.pieces.tolist()
+    quads = tuple(None if each is None else rotate(colours[each[0]], each[1]) for each in shown)
+    wrong: set[tuple[int, int]] = set()
     if board is None:
-        unused = range(puzzle.piece_count, puzzle.cells)
-        return Scene(
-            width=puzzle.width,
-            height=puzzle.height,
-            quads=(*(rotate(quad, 0) for quad in colours[: puzzle.piece_count]), *(None for _ in unused)),
-            pieces=(*range(puzzle.piece_count), *(None for _ in unused)),
-            wrong=frozenset(),
-            clues=frozenset(),
-            name=name,
-            caption=f"{name}: {puzzle.piece_count} pieces, {puzzle.shape_and_rules}",
-            sheet=True,
-            holes=frozenset(unused),
-            framed=puzzle.framed,
-        )
-    verification = verify(puzzle, board)
-    quads: list[Quad | None] = []
-    pieces: list[int | None] = []
-    wrong = {(a, RIGHT if b == a + 1 and puzzle.width > 1 else DOWN) for a, b in verification.mismatches}
-    for cell, oriented in enumerate(board.placements.tolist()):
-        piece, rotation = divmod(oriented, 4)
-        exists = 0 <= piece < puzzle.piece_count  # a board from elsewhere may name pieces that do not exist
-        quad = rotate(colours[piece], rotation) if exists else None
-        quads.append(quad)
-        pieces.append(piece if exists else None)
-        if quad is not None:
-            wrong |= {(cell, side) for side, grey in enumerate(puzzle.grey_sides(cell)) if grey and quad[side] != GREY}
-    caption = f"{name}: score {verification.score} of {verification.max_score}"
-    if not verification.full:
-        caption += f", {verification.placed} of {verification.cells} pieces"
-    elif verification.mismatches:
-        caption += f", {len(verification.mismatches)} mismatched"
-    if verification.problems:
-        caption += ", not valid"
+        caption = f"{name}: {puzzle.piece_count} pieces, {puzzle.shape_and_rules}"
+    else:
+        found = verify(puzzle, board)
+        wrong = {(a, RIGHT if b == a + 1 and puzzle.width > 1 else DOWN) for a, b in found.mismatches}
+        for cell, quad in enumerate(quads):
+            for side, grey in enumerate(puzzle.grey_sides(cell)):
+                if quad is not None and grey and quad[side] != GREY:
+                    wrong.add((cell, side))
+        caption = f"{name}: score {found.score} of {found.max_score}"
+        if not found.full:
+            caption += f", {found.placed} of {found.cells} pieces"
+        elif found.mismatches:
+            caption += f", {len(found.mismatches)} mismatched"
+        if found.problems:
+            caption += ", not valid"
     return Scene(
         width=puzzle.width,
         height=puzzle.height,
-        quads=tuple(quads),
-        pieces=tuple(pieces),
+        quads=quads,
+        pieces=tuple(None if each is None else each[0] for each in shown),
         wrong=frozenset(wrong),
-        clues=frozenset(clue.cell for clue in puzzle.clues),
+        clues=frozenset(clue.cell for clue in puzzle.clues if board is not None),
         name=name,
         caption=caption,
-        holes=frozenset(puzzle.holes),
+        sheet=board is None,
+        holes=frozenset(range(puzzle.piece_count, puzzle.cells) if board is None else puzzle.holes),
         framed=puzzle.framed,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from instances.pairing import pairing
+from instances.pairing import half_edges, pairing
 from instances.puzzle import GREY, Puzzle, canonical
 from lns_support.text import count_of
 
@@ -50,13 +50,7 @@ def summarise(puzzle: Puzzle) -> Summary:
     """
     quads = puzzle.pieces[: puzzle.piece_count].tolist()
     greys = Counter(min(2, quad.count(GREY)) for quad in quads)
-    along_rim: Counter[int] = Counter()
-    inside: Counter[int] = Counter()
-    for quad in quads:
-        for side, colour in enumerate(quad):
-            if colour != GREY:
-                beside_grey = GREY in (quad[(side + 1) % 4], quad[(side + 3) % 4])
-                (along_rim if beside_grey else inside)[colour] += 1
+    along_rim, inside = half_edges(puzzle)
     different = {canonical(quad) if puzzle.turns else tuple(quad) for quad in quads}
     symmetric = sum(quad[:2] == quad[2:] for quad in quads)
     return Summary(

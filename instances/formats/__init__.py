@@ -32,9 +32,8 @@ from instances.formats.reading import (
     write,
 )
 from instances.formats.registry import FORMATS
-from instances.formats.shipped import shipped_instances
-from instances.formats.sources import is_url
-from instances.formats.viewer_text import url_if_any, viewer_url
+from instances.formats.sources import is_url, shipped_instances
+from instances.formats.viewer import url_if_any, viewer_url
 from lns_support.files import atomic_write
 
 __all__ = [

@@ -9,6 +9,7 @@ from pathlib import Path
 from instances.board import Board
 from instances.puzzle import Puzzle
 from lns_support.errors import InputError
+from lns_support.text import count_of
 
 Quad = tuple[int, int, int, int]
 
@@ -79,6 +80,23 @@ class Target:
     instance: str  # how a ``best.json`` names the puzzle
     option: str | None = None  # the part of the format's name after its colon
     notes: list[str] = field(default_factory=list)
+
+    def pairs(self) -> list[list[int] | None]:
+        """[piece, rotation] of each cell of the board; None for an empty one."""
+        assert self.board is not None
+        return self.board.pairs()
+
+    def full(self, format: str) -> list[list[int]]:
+        """The `pairs` of a full board. Raises InputError if a cell is empty."""
+        pairs = [pair for pair in self.pairs() if pair is not None]
+        if empty := len(self.pairs()) - len(pairs):
+            raise InputError(f"{count_of(empty, 'cell')} without a piece; {format} carries only full boards")
+        return pairs
+
+    def leave_out_clues(self, format: str) -> None:
+        """Note that the format carries no clues, if there are any."""
+        if self.puzzle.clues:
+            self.notes.append(f"{format} carries no clues: {len(self.puzzle.clues)} left out")
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from instances.board import Board
 from instances.eternity2 import STARTER, official_clues
-from instances.formats import viewer, viewer_text
+from instances.formats import viewer
 from instances.formats.base import Document, Format, Source, Target
-from instances.formats.shipped import shipped_instances
+from instances.formats.sources import holds_url, shipped_instances
 from instances.formats.text import board_shape
 from instances.piece_set import numbering, set_sha256, translate, translation
 from instances.puzzle import MAX_CELLS, Puzzle
@@ -65,7 +64,7 @@ def best_json(puzzle: Puzzle, board: Board, *, instance: str, seed: int, elapsed
         "placements": board.without_blanks(puzzle).pairs(),
         "seed": seed,
         "elapsed_s": elapsed_s,
-        "url": viewer_text.url_if_any(puzzle, board),
+        "url": viewer.url_if_any(puzzle, board),
         "set_sha256": set_sha256(puzzle),
         "numbering": [list(pair) for pair in numbering(puzzle) or ()],
     }
@@ -76,8 +75,7 @@ def looks_like(text: str) -> bool:
     return text.lstrip().startswith("{") and ('"placements"' in text or '"instance_sha256"' in text)
 
 
-@dataclass(frozen=True)
-class _Best:
+class _Best(NamedTuple):
     """The fields of a ``best.json`` that are used."""
 
     instance: str
@@ -97,10 +95,10 @@ def read(source: Source) -> Document:
         board = _board_of(best, puzzle, source, notes)
     elif (located := _find_instance(best, source, notes)) is not None:
         instance, puzzle = located
-    if puzzle is None:
-        if not best.url:
-            notes.append(f"instance {quoted(best.instance)} not found, and there is no url to define it")
-            return Document(FORMAT.name, None, None, tuple(notes), shape=(board.width, board.height))
+    elif not best.url:
+        notes.append(f"instance {quoted(best.instance)} not found, and there is no url to define it")
+        return Document(FORMAT.name, None, None, tuple(notes), shape=(board.width, board.height))
+    else:
         notes.append(f"instance {quoted(best.instance)} not found: taken from the url")
         document = _from_url(best, source)
         notes += document.notes
@@ -126,28 +124,25 @@ def _parse(text: str) -> _Best:
     for name in ("instance_sha256", *["set_sha256"] * ("set_sha256" in fields)):
         if not _HEX.fullmatch(sha256 := fields.text(name, 64)):
             raise InputError(f"'{name}': {describe_found(sha256)}; expected 64 hexadecimal digits")
-    sha256 = fields.text("instance_sha256", 64)
-    width = fields.integer("width", 1, MAX_CELLS)
-    height = fields.integer("height", 1, MAX_CELLS)
+    width, height = fields.integer("width", 1, MAX_CELLS), fields.integer("height", 1, MAX_CELLS)
     board_shape(width, height)
     cells = width * height
-    max_score = height * (width - 1) + width * (height - 1)
-    max_score = fields.integer("max_score", 0, max_score)  # less with holes
+    max_score = fields.integer("max_score", 0, height * (width - 1) + width * (height - 1))  # less with holes
     score = fields.integer("score", 0, max_score)
+    bounds = [(0, cells - 1), (0, 3)]
     pairs = [
-        None
-        if entry is None
-        else bounded_row(entry, [(0, cells - 1), (0, 3)], f"cell {cell} of 'placements'", "piece, rotation")
+        None if entry is None else bounded_row(entry, bounds, f"cell {cell} of 'placements'", "piece, rotation")
         for cell, entry in enumerate(fields.array("placements", cells))
     ]
     for entry in fields.array("numbering", default=[]):
-        bounded_row(entry, [(0, cells - 1), (0, 3)], "an entry of 'numbering'", "piece, rotation")
+        bounded_row(entry, bounds, "an entry of 'numbering'", "piece, rotation")
     bounded_integer(fields.get("seed"), 0, _MAX_SEED, "'seed'")
     fields.number("elapsed_s", 0, _MAX_SECONDS)
     url = fields.text("url", _MAX_URL)
-    if url and not viewer_text.looks_like(url):
+    if url and not holds_url(url):
         raise InputError(f"'url': {describe_found(url)}; expected a viewer URL with board_edges, or an empty text")
-    return _Best(instance, sha256, score, max_score, Board.from_pairs(pairs, width, height), url)
+    board = Board.from_pairs(pairs, width, height)
+    return _Best(instance, fields.text("instance_sha256", 64), score, max_score, board, url)
 
 
 def _board_of(best: _Best, puzzle: Puzzle, source: Source, notes: list[str]) -> Board:
@@ -160,7 +155,7 @@ def _board_of(best: _Best, puzzle: Puzzle, source: Source, notes: list[str]) -> 
     if puzzle.sha256 == best.sha256:
         return best.board
     if best.url:
-        letters = viewer_text.parse(best.url, puzzle, [])
+        letters = viewer.parse(best.url, puzzle, [])
         quads = [None if quad[0] < 0 else tuple(quad) for quad in best.board.colours(puzzle).tolist()]
         if quads == list(letters.quads):
             notes.append(f"made for {quoted(best.instance)}, whose pieces on the board are those of {puzzle.name}")
@@ -178,10 +173,8 @@ def _board_of(best: _Best, puzzle: Puzzle, source: Source, notes: list[str]) -> 
 def _find_instance(best: _Best, source: Source, notes: list[str]) -> tuple[str, Puzzle] | None:
     """The place and puzzle of the instance that the file names, if its hash is the one in the file; else None.
 
-    The puzzle may have its own clues there, none, or official ones.
-
-    It is searched in the folder of the file, where a run directory has a copy, then in the working directory, then
-    among the shipped instances.
+    The puzzle may have its own clues there, none, or official ones. It is searched in the folder of the file, where a
+    run directory has a copy, then in the working directory, then among the shipped instances.
     """
     places = [best.instance] if best.instance else []
     if source.folder is not None:
@@ -220,18 +213,14 @@ def _check_url(best: _Best) -> None:
     the url has no ``board_pieces``.
     """
     pieces = [oriented >> 2 for oriented in best.board.placements.tolist()]
-    stated = viewer_text.parse(best.url, None, []).numbers
+    stated = viewer.parse(best.url, None, []).numbers
     if sorted(pieces) != [*range(len(pieces))] or (stated is not None and pieces != [*stated]):
         raise InputError("'placements' and 'url' show different boards; expected the same pieces on the same cells")
 
 
 def write(target: Target) -> str:
     assert target.board is not None
-    return dumps(best_json(target.puzzle, target.board, instance=target.instance, seed=0, elapsed_s=0.0))
-
-
-def dumps(best: dict[str, Any]) -> str:
-    """The text of ``best.json``."""
+    best = best_json(target.puzzle, target.board, instance=target.instance, seed=0, elapsed_s=0.0)
     return json.dumps(best) + "\n"
 
 

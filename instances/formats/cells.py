@@ -1,8 +1,8 @@
 """Boards in any dialect, by evidence: colours in place, piece and turn of each cell, or place and turn of each piece.
 
-Candidate conventions (order of the sides, numbers from 0 or 1, turns either way, rows from the top or the bottom) are
-generated, and each is rated by what it makes legal: clues, rim, each piece once, and the seams. The best wins if no
-other comes near; two that show different boards and are near each other are asked about. An option names a convention:
+Each shape that a text may have is a function, and the first that recognises it makes the readings: one for each order
+of the sides, for numbers from 0 or 1, turns either way, rows from the top or the bottom. `instances.formats.readings`
+finds the best, and asks if two that show different boards are near each other. An option names a convention:
 ``cells:udlr``, ``cells:base0,ccw,bottom,turn2`` and so on, as the notes write them.
 """
 
@@ -17,36 +17,27 @@ import numpy as np
 
 from instances.board import Board
 from instances.eternity2 import SWAPPED, recognise
+from instances.formats import text
 from instances.formats.base import Document, Format, NearError, NeedsPuzzleError, Quad, Source, Target, never
-from instances.formats.e2pieces import CLOCKWISE, ORDERS, clockwise
-from instances.formats.piece_index import PieceIndex
+from instances.formats.matching import PieceIndex
+from instances.formats.orders import CLOCKWISE, ORDERS, clockwise
 from instances.formats.piece_list import WORD_ORDER, halves, parse, sides_of_words, words_in_rows
-from instances.formats.placed import Reading, by_cell, by_piece, few, placed_pieces
-from instances.formats.rows import (
-    BRACKETED,
-    bracketed_quads,
-    code_and_comment,
-    colour_of_letter,
-    found_in,
-    left_out,
-    one_of,
-    picture_in,
-    refuse_other_sides,
-    rows_of,
-)
+from instances.formats.readings import Reading, best, bottom_up, by_cell, by_place, few
+from instances.formats.text import BRACKETED, Row, code_and_comment, found_in, left_out, one_of, rows_of
 from instances.puzzle import GREY, MAX_CELLS, IntArray, Puzzle
-from instances.verify import verify
 from lns_support.errors import InputError
 from lns_support.text import count_of, quoted
+
+_Found = tuple[str, Iterable[Reading], tuple[str, ...]]  # what the text looks like, its readings, notes
 
 _PAIR = re.compile(r"(?<![0-9])([0-9]{1,4})[ \t]*[/(:][ \t]*([0-9])(?![0-9])")
 _COMPASS = re.compile(r"\$((?:(?:\.|[0-9]{1,4}[NESW]):)+(?:\.|[0-9]{1,4}[NESW])?):?;")
 _QUAD = re.compile(r"(?<![\w])[A-Za-z_]{4}(?![\w])")
 CONVENTION = re.compile(r"^# (?:cells|clues):([a-z0-9,-]+)$", re.MULTILINE)  # as `write` says it
-_ORDERS = ["".join(order) for order in permutations(CLOCKWISE)]  # clockwise from the top comes first
-_NEAR = 0.9  # a second convention with this share of the seams of the best is too near
-_FEW = 0.4  # a wrong convention may match this share of the seams between placed pieces
-_ENOUGH = 24  # seams; on fewer the share says little
+_ALL_ORDERS = ["".join(order) for order in permutations(CLOCKWISE)]  # clockwise from the top comes first
+_NEAR = 0.9  # of the most seams, in a reading without a puzzle that is looked at
+_MOST_COLOURS = 4000
+_WIDTHS = (8, 12, 16, 20, 24, 28, 32, 36, 40, 48, 64)  # numbers on a line with the colours of several cells
 
 
 def count_of_boards(text: str) -> int:
@@ -55,94 +46,22 @@ def count_of_boards(text: str) -> int:
 
 
 def read(source: Source) -> Document:
-    form, readings, left = _readings(source)
+    shapes = (_compass, _pairs, _letters, _tiles, _words, _picture, _brackets)
+    form, readings, left = next((found for shape in shapes if (found := shape(source))), None) or _rows(source)
     wanted = {part for part in (source.option or "").lower().split(",") if part}
     if (said := CONVENTION.search(source.text)) and wanted <= {*said[1].split(",")}:
         wanted = {*said[1].split(",")}
-    chosen = [reading for reading in readings if wanted <= set(reading.name.split(","))]
+    chosen = [reading for reading in readings if wanted <= reading.parts]
     if not chosen:
         raise InputError(
             f"{form}: no convention{' named so' * bool(wanted)} makes it a board"
             + (f" of {source.puzzle.name}; expected its pieces" if source.puzzle is not None else "; expected a board")
         )
-    reading = best(form, chosen, named=bool(wanted))
+    reading = best(form, chosen, format=FORMAT.name, named=bool(wanted))
     notes = [f"{form}, read as {reading.name} (--format {FORMAT.name}:... names another convention)", *left]
     if swapped := _swap_helps(reading):
         notes.append(swapped)
     return Document(FORMAT.name, reading.puzzle, reading.board, tuple(notes))
-
-
-def best(form: str, readings: Sequence[Reading], *, named: bool = False) -> Reading:
-    """The reading that makes most legal. Raises InputError if another that shows another board comes near.
-
-    ``named``: the convention was named, so that few matched seams are no sign of a wrong one.
-    """
-    rated = sorted(((faults_of(each), each) for each in readings), key=lambda entry: (entry[0], _oddity(entry[1])))
-    (faults, loss), best = rated[0]
-    if best.odd:
-        line, sentence = best.odd[0]
-        raise NearError(f"{sentence} (read as {FORMAT.name}:{best.name})", line=line or None)
-    for (other_faults, other_loss), other in rated[1:]:
-        if other_faults > faults:
-            break
-        same = np.array_equal(other.board.colours(other.puzzle), best.board.colours(best.puzzle))
-        if not same and -other_loss >= -loss * _NEAR and not _turned(best, other):
-            raise InputError(
-                f"{form}: it fits as {FORMAT.name}:{best.name} and as {FORMAT.name}:{other.name}; "
-                f"expected one of them, such as --format {FORMAT.name}:{best.name}"
-            )
-    seams = verify(best.puzzle, best.board)
-    if faults > 0.05 * seams.placed + 5 and seams.placed > 3:
-        raise InputError(
-            f"{form}: the best convention ({best.name}) breaks {faults} rules; expected a board of {best.puzzle.name} "
-            "(another numbering or side order of the pieces?)"
-        )
-    pairs = seams.score + len(seams.mismatches)
-    if not named and pairs >= _ENOUGH and seams.score < _FEW * pairs:
-        raise InputError(
-            f"{form}: the best convention ({best.name}) matches {seams.score} of {pairs} seams of pieces; expected a "
-            f"board of {best.puzzle.name}, its pieces listed in the turns that the board counts from, or the "
-            f"convention by name as --format {FORMAT.name}:{best.name}"
-        )
-    return best
-
-
-def _oddity(reading: Reading) -> int:
-    """How far a convention is from the usual one; it decides between a board and the same board turned."""
-    parts = reading.name.split(",")
-    return sum(part in parts for part in ("bottom", "ccw", "turn1", "turn2", "turn3", "turn-first", "place-first"))
-
-
-def faults_of(reading: Reading) -> tuple[int, int]:
-    """(broken rules, minus the score): the smaller the more legal."""
-    puzzle, board = reading.puzzle, reading.board
-    shown = board.colours(puzzle)
-    broken = sum(
-        bool(shown[clue.cell][0] >= 0) and not np.array_equal(shown[clue.cell], puzzle.oriented[clue.oriented])
-        for clue in puzzle.clues
-    )
-    placed = board.placements[board.placements >= 0] >> 2
-    broken += len(placed) - len(np.unique(placed))
-    broken += 0 if puzzle.turns else int((board.placements[board.placements >= 0] % 4 > 0).sum())
-    broken += int((shown[list(puzzle.holes), 0] >= 0).sum())
-    border = GREY if puzzle.framed else None
-    rim, seams = _rim_and_seams(shown.reshape(board.height, board.width, 4), border, puzzle.holes)
-    return broken + rim + 2 * len(reading.odd), -seams
-
-
-def _rim_and_seams(shown: IntArray, border: int | None, holes: Sequence[int] = ()) -> tuple[int, int]:
-    """Faults of the rim, and matched seams, of (height, width, 4) colours; -1 is empty. Holes are beyond the rim."""
-    right, left, down, up = shown[:, :-1, 1], shown[:, 1:, 3], shown[:-1, :, 2], shown[1:, :, 0]
-    seams = sum(
-        int(((a == b) & (a >= 0) & (a != (-1 if border is None else border))).sum())
-        for a, b in ((right, left), (down, up))
-    )
-    if border is None:
-        return 0, seams
-    beyond = np.ones((shown.shape[0] + 2, shown.shape[1] + 2), dtype=bool)
-    beyond[1:-1, 1:-1] = np.isin(np.arange(shown[:, :, 0].size), holes).reshape(shown.shape[:2])
-    rim = np.stack([beyond[:-2, 1:-1], beyond[1:-1, 2:], beyond[2:, 1:-1], beyond[1:-1, :-2]], axis=2)  # as the sides
-    return int(((shown >= 0) & ((shown == border) != rim)).sum()), seams
 
 
 def _swap_helps(reading: Reading) -> str:
@@ -153,68 +72,159 @@ def _swap_helps(reading: Reading) -> str:
     numbers = reading.board.placements >> 2
     step = np.where(numbers == first, second - first, np.where(numbers == second, first - second, 0))
     board = Board(reading.board.placements + 4 * step, reading.board.width, reading.board.height)
-    gain = faults_of(reading)[1] - faults_of(Reading(reading.name, reading.puzzle, board))[1]
+    gain = Reading(reading.name, reading.puzzle, board).found.score - reading.found.score
     if gain <= 0:
         return ""
     return f"pieces {first + 1} and {second + 1} seem swapped: with them exchanged, {gain} more seams match"
 
 
-def _turned(first: Reading, second: Reading) -> bool:
-    """Whether two boards are one board, turned; or mirrored, where each defines its own pieces."""
-    shape = first.board.height, first.board.width, 4
-    one, two = (np.asarray(each.board.colours(each.puzzle)).reshape(shape) for each in (first, second))
-    if first.puzzle is not second.puzzle and np.array_equal(one[::-1][:, :, [2, 1, 0, 3]], two):
-        return True
-    if shape[0] != shape[1]:
-        return False
-    if first.puzzle is not second.puzzle and np.array_equal(one.transpose(1, 0, 2)[:, :, [3, 2, 1, 0]], two):
-        return True
-    turned = one[::-1][:, :, [2, 1, 0, 3]] if first.puzzle is not second.puzzle else one
-    if any(np.array_equal(np.roll(np.rot90(turned, -k), k, axis=2), two) for k in (1, 2, 3)):
-        return True
-    return any(np.array_equal(np.roll(np.rot90(one, -k), k, axis=2), two) for k in (1, 2, 3))
+# -- shapes of texts ---------------------------------------------------------------------------------------------------
 
 
-def _readings(source: Source) -> tuple[str, Iterable[Reading], tuple[str, ...]]:
-    """What the text looks like, its interpretations, and a note on lines that are left out."""
-    text, puzzle = source.text, source.puzzle
-    if _COMPASS.search(text):
-        form = "pieces with compass letters"
-        compass, left = found_in(text, _COMPASS, form)
-        line, shown = compass[min(max(source.number or 1, 1), len(compass)) - 1]
-        tokens = [token for token in shown[1].split(":") if token]
-        pairs = [None if token == "." else (int(token[:-1]), "NESW".index(token[-1])) for token in tokens]
-        left = (*one_of(len(compass), "boards", source.number), *left)
-        return form, by_cell(_known(puzzle, form), pairs, [line] * len(pairs)), left
-    form = "piece and turn of each cell"
-    count = len(_PAIR.findall(text))
-    if count > 8 or (puzzle is not None and count in (puzzle.cells, 2 * puzzle.cells)):
-        found, left = found_in(text, _PAIR, "piece/turn")
-        pairs = [(int(match[1]), int(match[2])) for _, match in found]
-        if not re.match("left out", "".join(left)) or _line_width(text, _PAIR):
-            pairs, where, twice = _once(pairs, [line for line, _ in found], puzzle)
-            return form, by_cell(_known(puzzle, form), pairs, where), left + twice
-    letters = [quad for quad in _QUAD.findall(text) if quad.islower() or quad.isupper() or "_" in quad]
-    numbered = any(len(row.tokens) == 1 and row.only_numbers for row in rows_of(text)[:1])
-    if len(letters) >= 4 and not numbered and (width := _line_width(text, _QUAD)):
-        found, left = found_in(text, _QUAD, "four letters")
-        quads = [[colour_of_letter(letter) for letter in match[0]] for _, match in found]
-        quads, where, twice = _once(quads, [line for line, _ in found], puzzle)
-        return "letters in place", in_place(quads, width, puzzle, source.name, where), left + twice
-    if text.lstrip().startswith("{"):
-        listed = parse(text)
-        laid = in_place(listed.quads, (listed.shape or (0, 0))[0], puzzle, source.name)
-        return "tiles in place", laid, tuple(note for note in listed.notes if note.startswith("left out"))
-    if words := words_in_rows(text):
-        return "words of Tetravex", _words(words, source), ()
-    if (picture := picture_in(text)) is not None:
-        quads, width, left = picture
-        return "a picture of a board", in_place(quads, width, puzzle, source.name, orders=[CLOCKWISE]), left
-    quads, where, left = bracketed_quads(text)
-    if quads:
-        width = _line_width(text, BRACKETED)
-        return "colours in brackets", in_place(quads, width, puzzle, source.name, where), left
-    return _rows(source)
+def _compass(source: Source) -> _Found | None:
+    """``$12N:.:7E;``: piece and compass letter of each cell."""
+    if not _COMPASS.search(source.text):
+        return None
+    form = "pieces with compass letters"
+    boards, where, left = found_in(source.text, _COMPASS, form)
+    at = min(max(source.number or 1, 1), len(boards)) - 1
+    tokens = [token for token in boards[at][1].split(":") if token]
+    pairs = [None if token == "." else (int(token[:-1]), "NESW".index(token[-1])) for token in tokens]
+    left = (*one_of(len(boards), "boards", source.number), *left)
+    return form, by_cell(_known(source, form), pairs, [where[at]] * len(pairs)), left
+
+
+def _pairs(source: Source) -> _Found | None:
+    """``12/3``, ``12(3)`` or ``12:3`` for each cell."""
+    form, puzzle, count = "piece and turn of each cell", source.puzzle, len(_PAIR.findall(source.text))
+    if count <= 8 and (puzzle is None or count not in (puzzle.cells, 2 * puzzle.cells)):
+        return None
+    found, where, left = found_in(source.text, _PAIR, "piece/turn")
+    if left and not _line_width(source.text, _PAIR):
+        return None
+    pairs, where, twice = _once([(int(match[1]), int(match[2])) for match in found], where, puzzle)
+    return form, by_cell(_known(source, form), pairs, where), left + twice
+
+
+def _letters(source: Source) -> _Found | None:
+    """Four letters for each cell, as many cells on each line."""
+    words = [word for word in _QUAD.findall(source.text) if word.islower() or word.isupper() or "_" in word]
+    numbered = any(len(row.tokens) == 1 and row.only_numbers for row in rows_of(source.text)[:1])
+    if len(words) < 4 or numbered or not (width := _line_width(source.text, _QUAD)):
+        return None
+    found, where, left = found_in(source.text, _QUAD, "four letters")
+    quads = [[text.colour_of_letter(letter) for letter in match[0]] for match in found]
+    quads, where, twice = _once(quads, where, source.puzzle)
+    return "letters in place", in_place(quads, width, source.puzzle, source.name, where), left + twice
+
+
+def _tiles(source: Source) -> _Found | None:
+    """JSON of another program, with as many tiles as cells."""
+    if not source.text.lstrip().startswith("{"):
+        return None
+    listed = parse(source.text)
+    laid = in_place(listed.quads, (listed.shape or (0, 0))[0], source.puzzle, source.name)
+    return "tiles in place", laid, tuple(note for note in listed.notes if note.startswith("left out"))
+
+
+def _words(source: Source) -> _Found | None:
+    """Words of Tetravex in place; of two blocks of the same pieces either may be the board."""
+    if not (words := words_in_rows(source.text)):
+        return None
+    quads, orders = sides_of_words(words), [WORD_ORDER, *(order for order in ORDERS if order != WORD_ORDER)]
+    laid = (
+        reading
+        for block in halves(quads) or (quads,)
+        for reading in in_place(block, len(words[0]), source.puzzle, source.name, orders=orders, framed=False)
+    )
+    return "words of Tetravex", laid, ()
+
+
+def _picture(source: Source) -> _Found | None:
+    """Three lines for each row of the board."""
+    if (picture := text.picture_in(source.text)) is None:
+        return None
+    quads, width, left = picture
+    return "a picture of a board", in_place(quads, width, source.puzzle, source.name, orders=[CLOCKWISE]), left
+
+
+def _brackets(source: Source) -> _Found | None:
+    """Four colours of each cell in brackets."""
+    quads, where, left = text.bracketed_quads(source.text)
+    if not quads:
+        return None
+    width = _line_width(source.text, BRACKETED)
+    return "colours in brackets", in_place(quads, width, source.puzzle, source.name, where), left
+
+
+def _rows(source: Source) -> _Found:
+    """Rows of numbers: two (piece, turn), three (x, y, turn of each piece), four (colours, or piece and place)."""
+    puzzle, name = source.puzzle, source.name
+    header, body, left = _table(source)
+    table, where, twice = _once([row.numbers for row in body], [row.line for row in body], puzzle)
+    left += twice
+    width, count = len(table[0]) if table else 0, len(table)
+    if header is not None:
+        if puzzle is not None and header.numbers not in (*_sizes(puzzle), (puzzle.piece_count,), (count,)):
+            said = f"{quoted(header.text)} before a board of {puzzle.name}; expected its size"
+            raise InputError(said, line=header.line)
+        left += (f"line {header.line}: {header.text}, the size",)
+    if width == 2 and puzzle is not None and count == puzzle.cells:
+        return "piece and turn of each cell", by_cell(puzzle, table, where), left
+    if width == 3:
+        if puzzle is None and (len({row[:2] for row in table}) < count or max(row[2] for row in table) > 4):
+            text.refuse_other_sides(body)
+        if puzzle is None or count == puzzle.piece_count:
+            form = "place and turn of each piece"
+            rows = [(piece, *row) for piece, row in enumerate(table)]
+            return form, by_place(_known(source, form), rows, where, listed=True), left
+    if width == 4 and puzzle is not None and count == puzzle.cells:
+        if laid := list(in_place([list(row) for row in table], puzzle.width, puzzle, name, where)):
+            return "colours in place", laid, left
+        return "piece, column, row and turn", by_place(puzzle, table, where), left
+    if width == 4 and puzzle is None:
+        side = round(count**0.5)
+        columns = side if side * side == count else 0
+        if header is not None and len(header.numbers) == 2 and header.numbers[0] * header.numbers[1] == count:
+            columns = header.numbers[0]
+        return "colours in place", in_place([list(row) for row in table], columns, None, name), left
+    if width in _WIDTHS and count > 1:
+        quads = [list(row[at : at + 4]) for row in table for at in range(0, width, 4)]
+        lines = [line for line in where for _ in range(0, width, 4)]
+        return "colours in place", in_place(quads, width // 4, puzzle, name, lines), left
+    raise InputError("no board is recognised; expected colours in place, or pieces and turns with --puzzle")
+
+
+def _table(source: Source) -> tuple[Row | None, list[Row], tuple[str, ...]]:
+    """A header, rows of as many numbers each, and a note on lines before them. Raises InputError for other rows."""
+    every, puzzle = rows_of(source.text), source.puzzle
+    rows = [row for row in every if row.only_numbers]
+    words = [row for row in every if row.tokens and not row.only_numbers]
+    if (odd := next((row for row in words if rows and row.line > rows[0].line), None)) is not None:
+        raise InputError(f"{quoted(odd.text)} among the numbers of a board; expected numbers only", line=odd.line)
+    left = left_out((row.line, row.text) for row in words)
+    widths = [len(row.numbers) for row in rows]
+    width = max(set(widths), key=widths.count, default=0)
+    if width == 2 and puzzle is not None and len(rows) == puzzle.cells + 1 and rows[0].numbers in _sizes(puzzle):
+        rows = rows[1:]
+    header = rows[0] if rows and len(rows[0].numbers) != width else None
+    body = rows if header is None else rows[1:]
+    if (odd := next((row for row in body if len(row.numbers) != width), None)) is not None:
+        kind = NearError if len(body) > 4 and puzzle is not None else InputError
+        raise kind(f"{count_of(len(odd.numbers), 'number')}; expected {width} as in the other lines", line=odd.line)
+    return header, body, left
+
+
+def _sizes(puzzle: Puzzle) -> tuple[tuple[int, ...], ...]:
+    return (puzzle.width, puzzle.height), (puzzle.height, puzzle.width)
+
+
+def _known(source: Source, form: str) -> Puzzle:
+    if source.puzzle is None:
+        raise NeedsPuzzleError(
+            f"{form}: the pieces are named by number; expected the puzzle with it (--puzzle INSTANCE)"
+        )
+    return source.puzzle
 
 
 def _once(
@@ -227,79 +237,6 @@ def _once(
     return list(entries[:cells]), list(where[:cells]), (f"the same board twice, from line {where[cells]} again",)
 
 
-def _words(words: Sequence[Sequence[str]], source: Source) -> Iterator[Reading]:
-    """Words of Tetravex in place; of two blocks of the same pieces either may be the board."""
-    quads, width = sides_of_words(words), len(words[0])
-    for block in halves(quads) or (quads,):
-        orders = [WORD_ORDER, *(order for order in ORDERS if order != WORD_ORDER)]
-        yield from in_place(block, width, source.puzzle, source.name, orders=orders, framed=False)
-
-
-def _known(puzzle: Puzzle | None, form: str) -> Puzzle:
-    if puzzle is None:
-        raise NeedsPuzzleError(
-            f"{form}: the pieces are named by number; expected the puzzle with it (--puzzle INSTANCE)"
-        )
-    return puzzle
-
-
-def _rows(source: Source) -> tuple[str, Iterable[Reading], tuple[str, ...]]:
-    """Rows of numbers: two (piece, turn), three (x, y, turn of each piece), four (colours, or piece and place)."""
-    every, puzzle, name = rows_of(source.text), source.puzzle, source.name
-    rows = [row for row in every if row.only_numbers]
-    words = next((row for row in every if rows and row.line > rows[0].line and row.tokens and row not in rows), None)
-    if words is not None:
-        raise InputError(f"{quoted(words.text)} among the numbers of a board; expected numbers only", line=words.line)
-    left = left_out((row.line, row.text) for row in every if row.tokens and not row.only_numbers)
-    width = max({len(row.numbers) for row in rows}, key=[len(row.numbers) for row in rows].count, default=0)
-    sizes = () if puzzle is None else ((puzzle.width, puzzle.height), (puzzle.height, puzzle.width))
-    if width == 2 and puzzle is not None and len(rows) == puzzle.cells + 1 and rows[0].numbers in sizes:
-        rows = rows[1:]
-    headed = bool(rows) and len(rows[0].numbers) != width
-    header = rows[0].numbers if headed else ()
-    body = rows[headed:]
-    odd = next((row for row in body if len(row.numbers) != width), None)
-    if odd is not None:
-        kind = NearError if len(body) > 4 and puzzle is not None else InputError
-        raise kind(f"{count_of(len(odd.numbers), 'number')}; expected {width} as in the other lines", line=odd.line)
-    table, where, twice = _once([row.numbers for row in body], [row.line for row in body], puzzle)
-    left += twice
-    if header and puzzle is not None and header not in (*sizes, (puzzle.piece_count,), (len(table),)):
-        raise InputError(
-            f"{quoted(rows[0].text)} before a board of {puzzle.name}; expected its size", line=rows[0].line
-        )
-    left += (f"line {rows[0].line}: {rows[0].text}, the size",) if header else ()
-    if width == 2 and puzzle is not None and len(table) == puzzle.cells:
-        return "piece and turn of each cell", by_cell(puzzle, table, where), left
-    if (
-        width == 3
-        and puzzle is None
-        and not (len({row[:2] for row in table}) == len(table) and max(row[2] for row in table) <= 4)
-    ):
-        refuse_other_sides(body)
-    if width == 3 and (puzzle is None or len(table) == puzzle.piece_count):
-        known = _known(puzzle, "place and turn of each piece")
-        return "place and turn of each piece", by_piece(known, list(enumerate(table)), where), left
-    if width == 4 and puzzle is not None and len(table) == puzzle.cells:
-        laid = list(in_place([list(row) for row in table], puzzle.width, puzzle, name, where))
-        if laid:
-            return "colours in place", laid, left
-        return "piece, column, row and turn", placed_pieces(puzzle, table, where), left
-    if width == 4 and puzzle is None and table:
-        count = len(table)
-        columns = header[0] if len(header) == 2 and header[0] * header[1] == count else _side(count)
-        return "colours in place", in_place([list(row) for row in table], columns, None, name), left
-    if width in (8, 12, 16, 20, 24, 28, 32, 36, 40, 48, 64) and len(table) > 1:
-        quads = [list(row[at : at + 4]) for row in table for at in range(0, width, 4)]
-        lines = [line for line in where for _ in range(0, width, 4)]
-        return "colours in place", in_place(quads, width // 4, puzzle, name, lines), left
-    raise InputError("no board is recognised; expected colours in place, or pieces and turns with --puzzle")
-
-
-def _side(count: int) -> int:
-    return round(count**0.5) if round(count**0.5) ** 2 == count else 0
-
-
 def _line_width(text: str, pattern: re.Pattern[str]) -> int:
     """How many groups the lines have that have any, if all have the same number; else 0."""
     lines = (code_and_comment(line)[0] for line in text.split("\n"))
@@ -307,7 +244,7 @@ def _line_width(text: str, pattern: re.Pattern[str]) -> int:
     return counts.pop() if len(counts) == 1 else 0
 
 
-# -- interpretations ---------------------------------------------------------------------------------------------------
+# -- colours in place --------------------------------------------------------------------------------------------------
 
 
 def in_place(
@@ -316,7 +253,7 @@ def in_place(
     puzzle: Puzzle | None,
     name: str,
     where: Sequence[int] = (),
-    orders: Sequence[str] = _ORDERS,
+    orders: Sequence[str] = _ALL_ORDERS,
     framed: bool = True,
 ) -> Iterator[Reading]:
     """Four colours for each cell, in each order of the sides, rows from the top or the bottom.
@@ -324,69 +261,80 @@ def in_place(
     ``where`` has the line of each cell; ``framed``: a full board may define a puzzle with a frame.
     """
     width = width or (puzzle.width if puzzle is not None else 0)
-    if not width or len(quads) % width or len(quads) > MAX_CELLS or max(map(max, quads)) > 4000:
+    if not width or len(quads) % width or len(quads) > MAX_CELLS or max(map(max, quads)) > _MOST_COLOURS:
         return
     height = len(quads) // width
-    if puzzle is not None and (puzzle.width, puzzle.height) != (width, height):
-        return
-    index = None if puzzle is None else PieceIndex(puzzle)
-    if puzzle is not None and not puzzle.framed:
-        quads = [[colour + 1 for colour in quad] for quad in quads]  # as the piece list is read
-    rated: list[tuple[int, int, str, IntArray]] = []
-    for order in orders:
-        columns = np.array(clockwise(quads, order), dtype=np.int32).reshape(height, width, 4)
-        for end, shown in (("top", columns), ("bottom", columns[::-1])):
-            if puzzle is not None and puzzle.framed and puzzle.cells > 1:
-                shown = np.where((shown == GREY).all(axis=2, keepdims=True), -1, shown)
-            edges = np.concatenate([shown[0, :, 0], shown[:, -1, 1], shown[-1, :, 2], shown[:, 0, 3]])
-            border = GREY if puzzle is not None else int(np.bincount(edges).argmax())
-            holes = () if puzzle is None else puzzle.holes
-            found = _rim_and_seams(shown, border if puzzle is None or puzzle.framed else None, holes)
-            rated.append((*found, f"{order},{end}", shown))
-    most = max((seams for _, seams, *_ in rated), default=0)
-    rated = [entry for entry in rated if entry[1] >= _NEAR * most or puzzle is not None]
-    for _, _, convention, colours in sorted(rated, key=lambda entry: (entry[0], -entry[1]))[:12]:
-        flat = colours.reshape(-1, 4).tolist()
-        if index is not None and puzzle is not None:
-            cells: list[Quad | None] = [None if a < 0 else (a, b, c, d) for a, b, c, d in flat]
-            alien, odd = index.cells_without_piece(cells), []
-            if not few(len(alien), len(cells)):
-                continue
-            for cell in alien:
-                row = cell // width if convention.endswith("top") else height - 1 - cell // width
-                colour = " ".join(str(each - (not puzzle.framed)) for each in cells[cell] or ())
-                line = where[row * width + cell % width] if where else 0
-                odd.append((line, f"{puzzle.cell_label(cell)} shows {colour}, no piece of {puzzle.name}"))
-                cells[cell] = None
-            yield Reading(convention, puzzle, index.board(cells)[0], tuple(odd))
-        elif own := _own_puzzle([(a, b, c, d) for a, b, c, d in flat], width, height, name, framed):
-            board = Board(4 * np.arange(width * height, dtype=np.int32), width, height)
-            yield Reading(convention, own, board)
+    laid = {
+        f"{order},{end}": cells if end == "top" else bottom_up(cells, width)
+        for order in orders
+        for cells in [clockwise(quads, order)]
+        for end in ("top", "bottom")
+    }
+    if puzzle is None:
+        arrays = {convention: np.array(cells).reshape(height, width, 4) for convention, cells in laid.items()}
+        seams = {
+            convention: _seams(shown, int(np.bincount(_rim(shown)).argmax())) for convention, shown in arrays.items()
+        }
+        board = Board(4 * np.arange(width * height, dtype=np.int32), width, height)
+        for convention, shown in arrays.items():
+            if seams[convention] >= _NEAR * max(seams.values()) and (own := _own_puzzle(shown, name, framed)):
+                yield Reading(convention, own, board)
+    elif (puzzle.width, puzzle.height) == (width, height):
+        index = PieceIndex(puzzle)
+        for convention, cells in laid.items():
+            lines = list(where) or [0] * len(cells)
+            lines = lines if convention.endswith("top") else bottom_up(lines, width)
+            yield from _of_puzzle(convention, cells, lines, index)
 
 
-def _own_puzzle(quads: Sequence[Quad], width: int, height: int, name: str, framed: bool) -> Puzzle | None:
-    """The puzzle that a full board defines: with a frame if its rim is one colour, else without, if its seams match."""
-    rim = [
-        quads[row * width + column][side]
-        for row in range(height)
-        for column in range(width)
-        for side, outside in enumerate((row == 0, column == width - 1, row == height - 1, column == 0))
-        if outside
+def _of_puzzle(
+    convention: str, colours: Sequence[Sequence[int]], lines: Sequence[int], index: PieceIndex
+) -> Iterator[Reading]:
+    """The board of a known puzzle, without a few cells that show none of its pieces."""
+    puzzle = index.puzzle
+    first = int(not puzzle.framed)  # the number of the first colour, as the piece list is read
+    empties = puzzle.framed and puzzle.cells > 1
+    cells: list[Quad | None] = [
+        None if empties and not any(quad) else (quad[0] + first, quad[1] + first, quad[2] + first, quad[3] + first)
+        for quad in colours
     ]
-    if framed and len(set(rim)) == 1:
-        border = rim[0]
-        swap = {border: GREY, GREY: border}
-        own = np.array([[swap.get(colour, colour) for colour in quad] for quad in quads], dtype=np.int32)
+    odd = [
+        (lines[cell], f"{puzzle.cell_label(cell)} shows {' '.join(map(str, colours[cell]))}, no piece of {puzzle.name}")
+        for cell in index.cells_without_piece(cells)
+    ]
+    if few(len(odd), len(cells)):
+        for cell in index.cells_without_piece(cells):
+            cells[cell] = None
+        yield Reading(convention, puzzle, index.board(cells)[0], tuple(odd))
+
+
+def _own_puzzle(shown: IntArray, name: str, framed: bool) -> Puzzle | None:
+    """The puzzle that a full board defines: with a frame if its rim is one colour, else without, if its seams match."""
+    height, width, _ = shown.shape
+    border, *others = set(_rim(shown).tolist())
+    if framed and not others:
+        swapped = np.where(shown == border, GREY, np.where(shown == GREY, border, shown))
         try:
-            return Puzzle(own, width, height, name=name)
+            return Puzzle(swapped.reshape(-1, 4), width, height, name=name)
         except InputError:
             return None
-    seams = sum(
-        quads[cell][1] == quads[cell + 1][3] for cell in range(width * height) if cell % width < width - 1
-    ) + sum(quads[cell][2] == quads[cell + width][0] for cell in range(width * (height - 1)))
-    if seams < width * (height - 1) + height * (width - 1):
+    if _seams(shown) < width * (height - 1) + height * (width - 1):
         return None
-    return Puzzle(np.array(quads, dtype=np.int32) + 1, width, height, name=name, framed=False, turns=False)
+    return Puzzle(shown.reshape(-1, 4) + 1, width, height, name=name, framed=False, turns=False)
+
+
+def _rim(shown: IntArray) -> IntArray:
+    """The colours along the rim of (height, width, 4) colours."""
+    return np.concatenate([shown[0, :, 0], shown[:, -1, 1], shown[-1, :, 2], shown[:, 0, 3]])
+
+
+def _seams(shown: IntArray, border: int = -1) -> int:
+    """Matched seams of (height, width, 4) colours, but for those of the colour of the border."""
+    pairs = (shown[:, :-1, 1], shown[:, 1:, 3]), (shown[:-1, :, 2], shown[1:, :, 0])
+    return sum(int(((one == two) & (one != border)).sum()) for one, two in pairs)
+
+
+# -- writing -----------------------------------------------------------------------------------------------------------
 
 
 def write(target: Target) -> str:

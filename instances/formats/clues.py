@@ -16,23 +16,23 @@ from collections.abc import Sequence
 from instances.board import Board
 from instances.eternity2 import held_clues
 from instances.formats.base import Document, Format, NearError, NeedsPuzzleError, Source, Target
-from instances.formats.cells import CONVENTION, faults_of
-from instances.formats.placed import Entry, Reading, placed_pieces, placed_turns
-from instances.formats.rows import Row, left_out, rows_of
+from instances.formats.cells import CONVENTION
+from instances.formats.readings import NEAR, Entry, Reading, by_place, by_turn
+from instances.formats.text import Row, left_out, rows_of
 from instances.puzzle import Puzzle
-from instances.verify import verify
 from lns_support.errors import InputError
 from lns_support.text import count_of, quoted
 
 _EDITOR = re.compile(r"^[ \t]{0,20}([0-9]{1,4})[ \t]{0,20}=[ \t]{0,20}([A-Z])([0-9]{1,2})-Rot([0-3])", re.M)
-_ROW_FIRST = re.compile(r"\brow\W+(?:and\W+)?col", re.I)
-_COLUMN_FIRST = re.compile(r"\b(?:col(?:umn)?\W+(?:and\W+)?row|x\W+y)\b", re.I)
+_ORDERS = {  # of the coordinates, as comments name them
+    "yx": re.compile(r"\brow\W+(?:and\W+)?col", re.I),
+    "xy": re.compile(r"\b(?:col(?:umn)?\W+(?:and\W+)?row|x\W+y)\b", re.I),
+}
 _HEADER = "clues: piece from 1, row column from 0, clockwise turns"  # after their number
 _HEADER_LINE = re.compile(rf"^# ([0-9]{{1,4}}) {_HEADER}$", re.M)
 _OWN = {"base1", "yx", "from0", "top", "cw", "turn0", "turn-last"}
 _ASKED = 4  # conventions that a question names
 _ENOUGH = 6  # matched seams that tell conventions apart
-_NEAR = 0.9
 
 
 def looks_like(text: str) -> bool:
@@ -66,128 +66,140 @@ def clue_board(text: str, puzzle: Puzzle, option: str | None = None) -> tuple[Bo
 
     Raises InputError if no convention makes the clues legal, or several do that place different pieces.
     """
-    said = CONVENTION.search(text)
-    wanted = {*filter(None, (option or (said[1] if said else "")).lower().split(","))}
-    wanted = wanted or (_OWN if _HEADER_LINE.search(text) else set())
-    count, readings, notes = _readings(text, puzzle)
-    if (stated := _HEADER_LINE.search(text)) and int(stated[1]) != count:
-        raise InputError(f"{count_of(count, 'clue')}; expected {stated[1]} as the first line says")
-    named = [each for each in readings if wanted <= set(each.name.split(","))]
-    legal = [each for each in named if not each.odd and not verify(puzzle, each.board).violations]
+    said, stated = CONVENTION.search(text), _HEADER_LINE.search(text)
+    wanted = {*filter(None, (option or (said[1] if said else "")).lower().split(","))} or (_OWN if stated else set())
+    number, readings, notes = _readings(text, puzzle)
+    count = count_of(number, "clue")
+    if stated and int(stated[1]) != number:
+        raise InputError(f"{count}; expected {stated[1]} as the first line says")
+    named = [each for each in readings if wanted <= each.parts]
+    legal = [each for each in named if each.rank[0] == 0]
     if not legal:
-        raise _nearest_error(count, named, puzzle) or InputError(
-            f"no convention{' named so' * bool(wanted)} makes the {count_of(count, 'clue')} legal on {puzzle.name}; "
+        raise _nearest_error(number, named) or InputError(
+            f"no convention{' named so' * bool(wanted)} makes the {count} legal on {puzzle.name}; "
             "expected clues of this puzzle"
         )
-    matched = [-faults_of(each)[1] for each in legal]
-    if max(matched) >= _ENOUGH:
-        legal = [each for each, seams in zip(legal, matched, strict=True) if seams >= _NEAR * max(matched)]
-    chosen = _official(puzzle, legal) or _as_commented(text, [each for each in legal if _is_plain(each)]) or legal
+    chosen = _likely(text, puzzle, legal)
     boards = {each.board.placements.tobytes() for each in chosen}
     if len(boards) > 1:
         names = " or ".join(f"{FORMAT.name}:{each.name}" for each in chosen[:_ASKED])
         raise NearError(
-            f"{count_of(count, 'clue')}, which can be read in {len(boards)} ways, among them {names}; "
+            f"{count}, which can be read in {len(boards)} ways, among them {names}; "
             f"expected one by name, as a first line '# {FORMAT.name}:{chosen[0].name}'"
         )
-    read_as = f"{count_of(count, 'clue')}, read as {chosen[0].name}"
-    return chosen[0].board, [f"{read_as} ('# {FORMAT.name}:...' as a first line names another convention)", *notes]
+    another = f"('# {FORMAT.name}:...' as a first line names another convention)"
+    return chosen[0].board, [f"{count}, read as {chosen[0].name} {another}", *notes]
 
 
-def _nearest_error(count: int, readings: Sequence[Reading], puzzle: Puzzle) -> InputError | None:
+def _likely(text: str, puzzle: Puzzle, legal: Sequence[Reading]) -> Sequence[Reading]:
+    """Those of the legal readings that match the most seams and place official clues, or else are as is usual."""
+    most = max(each.found.score for each in legal)
+    if most >= _ENOUGH:
+        legal = [each for each in legal if each.found.score >= NEAR * most]
+    official = [each for each in legal if len(held_clues(puzzle, each.board)) == each.board.placed > 0]
+    plain = [each for each in legal if _is_plain(each)]
+    order = next((order for order, words in _ORDERS.items() if words.search(text)), "")
+    return official or [each for each in plain if order in each.parts] or plain or legal
+
+
+def _is_plain(reading: Reading) -> bool:
+    return {"top", "turn0"} <= reading.parts and "turn-first" not in reading.parts
+
+
+def _nearest_error(count: int, readings: Sequence[Reading]) -> InputError | None:
     """What is wrong with the few lines that the nearest reading cannot take; None if no reading comes near."""
-    rated = min(readings, key=lambda each: (faults_of(each), not _is_plain(each)), default=None)
-    if rated is None:
+    nearest = min(readings, key=lambda each: (each.rank, not _is_plain(each)), default=None)
+    if nearest is None:
         return None
-    said = f"{count_of(count, 'clue')}, read as {rated.name}: "
-    if rated.odd:
-        return NearError(said + rated.odd[0][1], line=rated.odd[0][0])
-    found = verify(puzzle, rated.board)
-    if len(found.violations) > max(1, count // 8):
+    found = nearest.found
+    if nearest.odd:
+        line, sentence = nearest.odd[0]
+    elif len(found.violations) > max(1, count // 8):
         return None
-    sentence = next((each for each in found.violations if "twice" in each), found.violations[0])
-    return NearError(said + sentence, line=max(rated.lines.get(cell, 0) for cell in found.faulty) or None)
+    else:
+        sentence = next((each for each in found.violations if "twice" in each), found.violations[0])
+        line = max(nearest.lines.get(cell, 0) for cell in found.faulty)
+    return NearError(f"{count_of(count, 'clue')}, read as {nearest.name}: {sentence}", line=line or None)
+
+
+# -- shapes of texts ---------------------------------------------------------------------------------------------------
 
 
 def _readings(text: str, puzzle: Puzzle) -> tuple[int, list[Reading], tuple[str, ...]]:
     """How many clues there are, their interpretations, and notes. Raises InputError for a text without clues."""
     if editor := list(_EDITOR.finditer(text)):
-        lines = [text.count("\n", 0, each.end()) + 1 for each in editor]
-        table = [
-            (int(i), ord(row) - ord("A") + 1, int(x), -int(turn) % 4)
-            for i, row, x, turn in map(re.Match.groups, editor)
-        ]
+        where = [text.count("\n", 0, each.end()) + 1 for each in editor]
+        table = [(int(each[1]), ord(each[2]) - ord("A") + 1, int(each[3]), -int(each[4]) % 4) for each in editor]
         own = _OWN - {"from0"} | {"from1"}
-        readings = [each for each in placed_pieces(puzzle, table, lines) if own <= set(each.name.split(","))]
-        return len(table), readings, ()
+        return len(table), [each for each in by_place(puzzle, table, where) if own <= each.parts], ()
     if (types := _cell_types(text)) is not None and len(types) == puzzle.width**2 == puzzle.cells:
-        clues = [(cell, *divmod(-value, 256)[::-1]) for cell, value in enumerate(types) if value < 0]
-        if not clues:
+        if not (clues := [(cell, *divmod(-value, 256)) for cell, value in enumerate(types) if value < 0]):
             raise InputError("a list of cell types without a clue (no negative number); expected a clue")
-        readings = []
+        found: list[Reading] = []
         for base in (1, 0):
-            entries = [Entry(0, cell, piece - base, turn) for cell, piece, turn in clues]
-            readings += placed_turns(puzzle, entries, f"base{base},top")
-        return len(clues), readings, ()
-    rows = rows_of(text)
-    first = next((row.line for row in rows if row.only_numbers), 0)
-    words = next(
-        (row for row in rows if not row.only_numbers and row.tokens and (row.numbers or row.line > first)), None
-    )
-    if words is not None:
-        raise InputError(
-            f"{quoted(' '.join(words.tokens))}; expected a clue, piece row column turn, or a comment after #",
-            line=words.line,
-        )
-    blocks, notes = _blocks(rows, puzzle)
-    table = [(row.numbers[0], row.numbers[1], row.numbers[2], row.numbers[3]) for row in blocks]
-    return len(table), list(placed_pieces(puzzle, table, [row.line for row in blocks])), notes
+            entries = [Entry(0, cell, piece - base, turn) for cell, turn, piece in clues]
+            found += by_turn(puzzle, entries, f"base{base},top")
+        return len(clues), found, ()
+    rows, notes = _clue_rows(text, puzzle)
+    return len(rows), list(by_place(puzzle, [row.numbers for row in rows], [row.line for row in rows])), notes
 
 
-def _blocks(rows: Sequence[Row], puzzle: Puzzle) -> tuple[list[Row], tuple[str, ...]]:
+def _clue_rows(text: str, puzzle: Puzzle) -> tuple[Sequence[Row], tuple[str, ...]]:
     """The rows of four numbers, once where sections between comments say the same, and notes.
 
     Raises InputError for another row, but for the number of the clues and a list of all the pieces that are not placed.
     """
-    notes = left_out((row.line, row.text) for row in rows if row.tokens and not row.only_numbers)
-    table = [row for row in rows if len(row.numbers) == 4]
-    if not table:
+    rows = rows_of(text)
+    words = [row for row in rows if row.tokens and not row.only_numbers]
+    first = next((row.line for row in rows if row.only_numbers), 0)
+    if (odd := next((row for row in words if row.numbers or row.line > first), None)) is not None:
+        said = f"{quoted(' '.join(odd.tokens))}; expected a clue, piece row column turn, or a comment after #"
+        raise InputError(said, line=odd.line)
+    every = [row for row in rows if len(row.numbers) == 4]
+    if not every:
         raise InputError("no clues are recognised; expected lines 'piece row column turn', or 139=I8-Rot0")
-    heads = [row for row in rows if row.tokens and row.line < table[0].line and row.only_numbers]
+    table, agreeing = _without_repeats(rows, every)
+    notes = left_out((row.line, row.text) for row in words) + agreeing
+    for row in rows:
+        if not row.only_numbers or len(row.numbers) == 4:
+            continue
+        unplaced = [{*range(1, puzzle.piece_count + 1)} - {each.numbers[at] for each in table} for at in (0, 2)]
+        head = row.line < every[0].line
+        if head and row.numbers in ((len(table),), (puzzle.width,)):
+            notes += (f"line {row.line}: {row.text}, {'clues' if row.numbers == (len(table),) else 'the size'}",)
+        elif not head and set(row.numbers) in unplaced:
+            notes += (f"line {row.line}: the {len(row.numbers)} pieces that are not placed",)
+        else:
+            said = f"{quoted(row.text)} among clues; expected four numbers, piece row column turn"
+            raise InputError(said, line=row.line)
+    return table, notes
+
+
+def _without_repeats(rows: Sequence[Row], table: Sequence[Row]) -> tuple[Sequence[Row], tuple[str, ...]]:
+    """The rows of the first section, and a note, if sections between comments say the same; else all rows.
+
+    Raises InputError if sections say nearly the same.
+    """
     sections: list[list[Row]] = [[]]
     for row in rows:
-        if row.only_numbers and len(row.numbers) == 4:
+        if len(row.numbers) == 4:
             sections[-1].append(row)
         elif sections[-1] and not row.tokens:
             sections.append([])
     sections = [section for section in sections if section]
     half = len(table) // 2
     if len(sections) == 1 and {row.numbers for row in table[:half]} == {row.numbers for row in table[half:]}:
-        sections = [table[:half], table[half:]]
+        sections = [list(table[:half]), list(table[half:])]
     contents = [{row.numbers for row in section} for section in sections]
-    if len(sections) > 1 and sum(map(len, contents)) > len(set().union(*contents)):
-        for section, content in zip(sections[1:], contents[1:], strict=True):
-            odd = next((row for row in section if row.numbers not in contents[0]), None)
-            if odd is not None or len(content) < len(contents[0]):
-                text, line = (odd.text, odd.line) if odd else (f"{len(content)} rows", section[-1].line)
-                raise NearError(
-                    f"{quoted(text)} differs from the section above it; expected the same pieces", line=line
-                )
-        notes += (f"{len(sections)} sections that agree, {count_of(len(contents[0]), 'piece')} each",)
-        table = sections[0]
-    for row in rows:
-        if not row.only_numbers or len(row.numbers) == 4:
-            continue
-        others = [{*range(1, puzzle.piece_count + 1)} - {each.numbers[at] for each in table} for at in (0, 2)]
-        if row not in heads and set(row.numbers) in others:
-            notes += (f"line {row.line}: the {len(row.numbers)} pieces that are not placed",)
-        elif row not in heads or row.numbers not in ((len(table),), (puzzle.width,)):
-            raise InputError(
-                f"{quoted(row.text)} among clues; expected four numbers, piece row column turn", line=row.line
-            )
-        else:
-            notes += (f"line {row.line}: {row.text}, {'the size' if row.numbers != (len(table),) else 'clues'}",)
-    return table, notes
+    if sum(map(len, contents)) == len(set().union(*contents)):
+        return table, ()
+    for section, content in zip(sections[1:], contents[1:], strict=True):
+        odd = next((row for row in section if row.numbers not in contents[0]), None)
+        if odd is not None or len(content) < len(contents[0]):
+            text, line = (f"{len(content)} rows", section[-1].line) if odd is None else (odd.text, odd.line)
+            raise NearError(f"{quoted(text)} differs from the section above it; expected the same pieces", line=line)
+    agreeing = f"{len(sections)} sections that agree, {count_of(len(contents[0]), 'piece')} each"
+    return sections[0], (agreeing,)
 
 
 def _cell_types(text: str) -> list[int] | None:
@@ -202,30 +214,17 @@ def is_cell_types(text: str) -> bool:
     return _cell_types(text) is not None
 
 
-def _is_plain(reading: Reading) -> bool:
-    return {"top", "turn0"} <= set(reading.name.split(",")) and "turn-first" not in reading.name
-
-
-def _as_commented(text: str, readings: Sequence[Reading]) -> list[Reading]:
-    """The readings with the order of row and column that comments name; all if none does."""
-    order = "yx" if _ROW_FIRST.search(text) else "xy" if _COLUMN_FIRST.search(text) else ""
-    return [each for each in readings if order in each.name.split(",")] or list(readings)
-
-
-def _official(puzzle: Puzzle, readings: Sequence[Reading]) -> list[Reading]:
-    """The readings that place official clues of Eternity II, all of them."""
-    return [each for each in readings if each.board.placed and len(held_clues(puzzle, each.board)) == each.board.placed]
+# -- writing -----------------------------------------------------------------------------------------------------------
 
 
 def write(target: Target) -> str:
     """``piece row column turn`` for each piece on the board, under a comment that names the convention."""
-    assert target.board is not None
     if target.option:
         raise InputError(f"{FORMAT.name} are written in one convention, which they name; expected no option")
-    width = target.board.width
+    width = target.puzzle.width
     lines = [
         f"{pair[0] + 1} {cell // width} {cell % width} {pair[1]}"
-        for cell, pair in enumerate(target.board.pairs())
+        for cell, pair in enumerate(target.pairs())
         if pair is not None
     ]
     return "\n".join([f"# {len(lines)} {_HEADER}", *lines]) + "\n"

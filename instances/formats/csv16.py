@@ -10,6 +10,7 @@ columns are ignored.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from lns_support.text import parse_integer, quoted
 
 _WORD = re.compile(r"[01]{16}")
 _RIM = 0xFFFF
+_FORMS = {"hxy": "hint,x,y", "xyr": "x,y,rotation"}
+
+_Tail = tuple[int, int, Sequence[str]]  # line, piece, the three columns after its sides
 
 
 def looks_like(text: str) -> bool:
@@ -33,84 +37,68 @@ def read(source: Source) -> Document:
     _, [size] = lines.numbers(1, [(1, MAX_SIDE)], "the size of the board")
     count = size * size
     pieces: list[list[int]] = []
-    tails: list[tuple[int, int, list[str]]] = []  # line, piece, three columns after its sides
-    ignored = False
+    tails: list[_Tail] = []
+    most = 0
     for index in range(count):
         line, row = lines.take(f"piece {index + 1} of {count} (top,right,bottom,left)")
         cells = [cell.strip() for cell in row.split(",")]
-        if len(cells) not in (4, 7) and not 7 < len(cells) <= 16:
-            raise InputError(
-                f"piece {index + 1} of {count} has {len(cells)} columns; expected top,right,bottom,left "
-                "and perhaps hint,x,y",
-                line=line,
-            )
+        if len(cells) != 4 and not 7 <= len(cells) <= 16:
+            said = f"piece {index + 1} of {count} has {len(cells)} columns; expected top,right,bottom,left and perhaps "
+            raise InputError(said + "hint,x,y", line=line)
         pieces.append([_colour(word, line) for word in cells[:4]])
-        ignored |= len(cells) > 7
-        if len(cells) >= 7:
+        most = max(most, len(cells))
+        if len(cells) > 4:
             tails.append((line, index, cells[4:7]))
     lines.end(f"{count} pieces")
     puzzle = Puzzle(np.array(pieces, dtype=np.int32), size, size, name=source.name)
-    form = _form(source.option, puzzle, tails)
-    clues = _clues(form, tails, size)
     notes = ["colours counted from 1 instead of 0"]
-    if clues:
+    form, clued = _with_hints(puzzle, tails, source.option)
+    if clued.clues:
         notes.append(f"columns 5 to 7 read as {_FORMS[form]} ({FORMAT.name}:hxy or {FORMAT.name}:xyr names the form)")
-    if ignored:
+    if most > 7:
         notes.append("columns after the seventh ignored")
-    return Document(FORMAT.name, with_clues(puzzle, clues), None, tuple(notes))
+    return Document(FORMAT.name, clued, None, tuple(notes))
 
 
-_FORMS = {"hxy": "hint,x,y", "xyr": "x,y,rotation"}
-
-
-def _form(option: str | None, puzzle: Puzzle, tails: list[tuple[int, int, list[str]]]) -> str:
-    """'hxy' or 'xyr': as named, or the only one under which all clues are legal; of two, by the numbers in them.
-
-    Raises InputError if no form is legal.
-    """
-    if option is not None:
-        if option not in _FORMS:
-            raise _unknown_form(option)
-        return option
+def _with_hints(puzzle: Puzzle, tails: Sequence[_Tail], option: str | None) -> tuple[str, Puzzle]:
+    """The form of the hints and the puzzle with them: as named, or legal; of two legal ones, by the numbers in them."""
+    numbers = [[int(text) if text.isascii() and text.isdigit() else -1 for text in tail] for *_, tail in tails]
     legal: dict[str, Puzzle] = {}
     errors: dict[str, InputError] = {}
-    for form in _FORMS:
+    for form in _FORMS if option is None else [_checked_form(option)]:
         try:
             legal[form] = with_clues(puzzle, _clues(form, tails, puzzle.width))
         except InputError as error:
             errors[form] = error
-    if len(legal) == 1:
-        return next(iter(legal))
     if not legal:
-        above = any(_number(tail[0]) > 1 for *_, tail in tails)
-        raise errors["xyr" if above else "hxy"]
-    if any(_number(tail[0]) == 0 and any(map(_number, tail)) for *_, tail in tails):
-        return "xyr"  # a place behind the sign for no hint
-    return "hxy"
+        raise errors[option or ("xyr" if any(tail[0] > 1 for tail in numbers) else "hxy")]
+    placed_without_hint = any(tail[0] == 0 and any(tail) for tail in numbers)  # a place behind the sign for no hint
+    form = max(legal) if placed_without_hint else min(legal)
+    return form, legal[form]
 
 
-def _unknown_form(option: str) -> InputError:
-    return InputError(f"form {quoted(option)}; expected hxy (hint,x,y) or xyr (x,y,rotation)")
+def _checked_form(option: str) -> str:
+    if option not in _FORMS:
+        raise InputError(f"form {quoted(option)}; expected hxy (hint,x,y) or xyr (x,y,rotation)")
+    return option
 
 
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() else -1
-
-
-def _clues(form: str, tails: list[tuple[int, int, list[str]]], size: int) -> list[tuple[int, Clue]]:
+def _clues(form: str, tails: Sequence[_Tail], size: int) -> list[tuple[int, Clue]]:
     """The hints in columns 5 to 7, with their lines. Raises InputError for numbers out of range."""
     clues = []
-    for line, piece, tail in tails:
+    for line, piece, (first, second, third) in tails:
         if form == "hxy":
-            if not parse_integer(tail[0], 0, 1, "the hint column", line):
+            if not parse_integer(first, 0, 1, "the hint column", line):
                 continue
-            place, rotation = tail[1:], 0
+            place, rotation = (second, third), 0
+        elif all(re.fullmatch("0+", text) for text in (first, second, third)):
+            continue
         else:
-            if all(_number(column) == 0 for column in tail):
-                continue
-            place, rotation = tail[:2], parse_integer(tail[2], 0, 3, "the rotation of the hint", line)
-        x = parse_integer(place[0], 0, size - 1, "x of the hint", line)
-        y = parse_integer(place[1], 0, size - 1, "y of the hint", line)
+            place, rotation = (first, second), parse_integer(third, 0, 3, "the rotation of the hint", line)
+        x, y = (
+            parse_integer(text, 0, size - 1, f"{axis} of the hint", line)
+            for axis, text in zip("xy", place, strict=True)
+        )
         clues.append((line, Clue(y * size + x, piece, rotation)))
     return clues
 
@@ -120,37 +108,30 @@ def _colour(word: str, line: int) -> int:
     if not _WORD.fullmatch(word):
         raise InputError(f"found {quoted(word)}; expected a word of sixteen binary digits", line=line)
     value = int(word, 2)
-    if value == _RIM:
-        return GREY
-    if value >= MAX_COLOUR:
+    if MAX_COLOUR <= value < _RIM:
         raise InputError(f"the word {word} is colour {value}; expected less than {MAX_COLOUR}", line=line)
-    return value + 1
+    return GREY if value == _RIM else value + 1
 
 
 def write(target: Target) -> str:
     puzzle = target.puzzle
     check_square(puzzle, FORMAT.name)
-    clues = {clue.piece: clue for clue in puzzle.clues}
-    form = target.option or "hxy"
-    if form not in _FORMS:
-        raise _unknown_form(form)
+    form = _checked_form(target.option or "hxy")
     if form == "hxy" and any(clue.rotation for clue in puzzle.clues):
         target.notes.append(f"{FORMAT.name} has no rotation for clues: their pieces are written as the clues turn them")
+    clues = {clue.piece: clue for clue in puzzle.clues}
     rows = [str(puzzle.width)]
     for piece, quad in enumerate(puzzle.pieces.tolist()):
-        clue = clues.get(piece)
-        turned, rotation = (
-            (rotate(quad, clue.rotation) if clue and form == "hxy" else quad),
-            clue.rotation if clue else 0,
-        )
-        if form == "xyr" and clue and not clue.cell and not rotation:  # 0,0,0 would be no clue
-            turned, rotation = rotate(quad, 3), 1
+        clue = clues.get(piece, Clue(0, piece, 0))
+        y, x = divmod(clue.cell, puzzle.width)
+        tail = [x, y, clue.rotation] if form == "xyr" else [int(piece in clues), x, y]
+        turns = 0 if form == "xyr" else clue.rotation
+        if form == "xyr" and piece in clues and not any(tail):  # 0,0,0 would be no clue
+            turns, tail[2] = 3, 1
             target.notes.append(
                 f"{FORMAT.name}:xyr has no unturned clue on the first cell: its piece is written turned"
             )
-        words = [f"{_RIM if colour == GREY else colour - 1:016b}" for colour in turned]
-        y, x = divmod(clue.cell, puzzle.width) if clue else (0, 0)
-        tail = [x, y, rotation] if form == "xyr" else [int(clue is not None), x, y]
+        words = [f"{_RIM if colour == GREY else colour - 1:016b}" for colour in rotate(quad, turns)]
         rows.append(",".join([*words, *map(str, tail)]))
     return "\n".join(rows) + "\n"
 

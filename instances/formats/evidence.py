@@ -6,16 +6,17 @@ import math
 import re
 from dataclasses import replace
 
-from instances.formats import clues as clue_lines
-from instances.formats import headed, viewer_text
+from instances.formats import clues, lists
 from instances.formats.base import Document, NearError, NeedsPuzzleError, Source
 from instances.formats.pieces import NoRimError
 from instances.formats.registry import FORMATS, by_content
-from instances.formats.rows import picture_in, rows_of
+from instances.formats.sources import holds_url
+from instances.formats.text import picture_in, rows_of
 from instances.verify import verify
 from lns_support.errors import InputError
 
 _NO_FRAME = ("do not fit a board", "expected corner pieces")  # errors of strict formats that a missing frame may cause
+_LETTERS = re.compile(r"(?<![A-Za-z=])[a-w]{36,16384}(?![A-Za-z])")  # of a board, without its URL
 
 
 def read_by_evidence(source: Source) -> Document:
@@ -23,7 +24,8 @@ def read_by_evidence(source: Source) -> Document:
 
     Raises InputError: that of the strict format if the text looks like one, or that of a dialect that recognises it.
     """
-    source = replace(source, text=_bare_letters(source.text))
+    if not holds_url(source.text):  # a table of boards, say
+        source = replace(source, text=_LETTERS.sub(_as_url, source.text))
     strict = None
     try:
         strict = by_content(source.text)
@@ -31,89 +33,84 @@ def read_by_evidence(source: Source) -> Document:
     except InputError as error:
         if not _is_open(source.text):
             raise
-        return _in_any_dialect(source, None if strict is None else error, error)
+        return _in_any_dialect(source, None if strict is None else error)
     if source.puzzle is not None and document.format in ("quads", "e2pieces", "solution"):
         return _board_by_evidence(source, document)
     return document
 
 
-def _in_any_dialect(source: Source, strict_error: InputError | None, error: InputError) -> Document:
-    """Read a text that no strict format reads. Raises the error with the most to say about the text."""
-    readers = ("cells", "clues") if source.puzzle is not None else ("pieces", "cells")
-    # Rows of numbers: that they match side by side is no reason to drop their frame.
-    only_pieces = source.puzzle is None and strict_error is not None and picture_in(source.text) is None
-    refusals = []
-    for name in readers:
-        try:
-            document = FORMATS[name].read(source)
-            if name == "pieces" or not only_pieces:
-                return document
-        except InputError as refusal:
-            if name == "pieces" or not only_pieces or isinstance(refusal, NeedsPuzzleError):
-                refusals.append(refusal)
-    if source.puzzle is None:
-        if clue_lines.is_cell_types(source.text):
-            raise InputError("a list of cell types and clues; expected pieces with it (--puzzle INSTANCE)")
-        if clue_lines.looks_like(source.text):
-            raise InputError(
-                "these look like clues (piece, place, turn); expected a puzzle or a board: give them beside their "
-                "puzzle, as --clues FILE"
-            )
-    elif clue_lines.is_cell_types(source.text):
-        raise refusals[-1]
-    near = [each for each in refusals if isinstance(each, NearError)]
-    for kind in (NeedsPuzzleError, NearError):
-        for each in near:
-            if isinstance(each, kind) and not isinstance(each, NoRimError):
-                raise each
-    if strict_error is None:
-        raise (near or refusals)[0]
-    if near and any(row.line == strict_error.line and not row.only_numbers for row in rows_of(source.text)):
-        raise near[0]  # the strict format has no letters
-    if near and any(part in strict_error.message for part in _NO_FRAME):
-        rules = "or the rules of a puzzle without frame by name (--puzzle-format pieces:unframed or pieces:tetravex)"
-        raise InputError(f"{strict_error.message}; {rules}", line=strict_error.line)
-    raise strict_error
-
-
-def _board_by_evidence(source: Source, document: Document) -> Document:
-    """The board of a known puzzle in a text that a strict format reads, in another convention if that is more legal."""
-    if (
-        document.board is not None
-        and document.puzzle is not None
-        and not verify(document.puzzle, document.board).violations
-    ):
-        return document
-    try:
-        found = FORMATS["cells"].read(source)
-    except InputError as error:
-        if document.board is None and isinstance(error, NearError):
-            raise
-        return document
-    assert found.puzzle is not None and found.board is not None
-    if document.board is None:
-        return found
-    here, there = (verify(found.puzzle, board) for board in (document.board, found.board))
-    # A few rules may be broken by the board itself; on a few cells some of the many conventions is legal by chance.
-    wrong = here.cells >= 9 and len(here.violations) > 5 + 0.05 * here.cells
-    better = wrong and not there.violations and there.score > here.score
-    return found if better else document
+def _as_url(word: re.Match[str]) -> str:
+    square = math.isqrt(len(word[0])) ** 2 == len(word[0])
+    return f"#puzzle=board&board_edges={word[0]}" if square else word[0]
 
 
 def _is_open(text: str) -> bool:
     """Whether a text that no strict format reads may be of another dialect; URLs and our own JSON may not."""
-    own = viewer_text.looks_like(text) or headed.has_clues(text)
-    return bool(text.strip()) and not own and '"placements"' not in text and '"schema"' not in text
+    own = holds_url(text) or lists.has_clues(text) or '"placements"' in text or '"schema"' in text
+    return bool(text.strip()) and not own
 
 
-def _bare_letters(text: str) -> str:
-    """A text with boards of viewer letters alone, such as a table of boards, as URLs; any other text as it is."""
-    if viewer_text.looks_like(text):
-        return text
-    return re.sub(
-        r"(?<![A-Za-z=])[a-w]{36,16384}(?![A-Za-z])",
-        lambda word: (
-            f"#puzzle=board&board_edges={word[0]}" if math.isqrt(len(word[0])) ** 2 == len(word[0]) else word[0]
-        ),
-        text,
-    )
+def _in_any_dialect(source: Source, strict_error: InputError | None) -> Document:
+    """Read a text that no strict format reads. Raises the error with the most to say about the text."""
+    readers = ("pieces", "cells") if source.puzzle is None else ("cells", "clues")
+    # Rows of numbers: that they match side by side is no reason to drop their frame.
+    only_pieces = source.puzzle is None and strict_error is not None and picture_in(source.text) is None
+    refusals = []
+    for name in readers:
+        used = name == "pieces" or not only_pieces
+        try:
+            document = FORMATS[name].read(source)
+        except InputError as refusal:
+            if used or isinstance(refusal, NeedsPuzzleError):
+                refusals.append(refusal)
+        else:
+            if used:
+                return document
+    raise _most_telling(source, strict_error, refusals)
+
+
+def _most_telling(source: Source, strict_error: InputError | None, refusals: list[InputError]) -> InputError:
+    """The error with the most to say about a text: ``strict_error`` of the strict format that it looks like, or one."""
+    if clues.is_cell_types(source.text):
+        if source.puzzle is not None:
+            return refusals[-1]
+        return InputError("a list of cell types and clues; expected pieces with it (--puzzle INSTANCE)")
+    if source.puzzle is None and clues.looks_like(source.text):
+        return InputError(
+            "these look like clues (piece, place, turn); expected a puzzle or a board: give them beside their "
+            "puzzle, as --clues FILE"
+        )
+    near = [each for each in refusals if isinstance(each, NearError)]
+    telling = [each for each in near if not isinstance(each, NoRimError)]
+    if telling:
+        return next((each for each in telling if isinstance(each, NeedsPuzzleError)), telling[0])
+    if strict_error is None:
+        return (near or refusals)[0]
+    if near and any(row.line == strict_error.line and not row.only_numbers for row in rows_of(source.text)):
+        return near[0]  # the strict format has no letters
+    if near and any(part in strict_error.message for part in _NO_FRAME):
+        rules = "or the rules of a puzzle without frame by name (--puzzle-format pieces:unframed or pieces:tetravex)"
+        return InputError(f"{strict_error.message}; {rules}", line=strict_error.line)
+    return strict_error
+
+
+def _board_by_evidence(source: Source, document: Document) -> Document:
+    """The board of a known puzzle in a text that a strict format reads, in another convention if that is more legal."""
+    here = None
+    if document.board is not None and document.puzzle is not None:
+        here = verify(document.puzzle, document.board)
+        if not here.violations:
+            return document
+    try:
+        found = FORMATS["cells"].read(source)
+    except InputError as error:
+        if here is None and isinstance(error, NearError):
+            raise
+        return document
+    assert found.puzzle is not None and found.board is not None
+    if here is None:
+        return found
+    there = verify(found.puzzle, found.board)
+    # A few rules may be broken by the board itself; on a few cells some of the many conventions is legal by chance.
+    wrong = here.cells >= 9 and len(here.violations) > 5 + 0.05 * here.cells
+    return found if wrong and not there.violations and there.score > here.score else document

@@ -12,50 +12,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
+from instances.formats import text as lines
 from instances.formats.base import NearError
-from instances.formats.e2pieces import CLOCKWISE, ORDERS, clockwise
-from instances.formats.rows import (
-    MAX_NUMBER,
-    Row,
-    bracketed_quads,
-    code_and_comment,
-    colour_of_letter,
-    left_out,
-    refuse_other_sides,
-    rows_of,
-)
+from instances.formats.orders import CLOCKWISE, ORDERS, clockwise
+from instances.formats.text import MAX_NUMBER, Row
 from instances.puzzle import MAX_CELLS, canonical
 from lns_support.errors import InputError
 from lns_support.text import printable, quoted
 
 SIDE_OF_LETTER = {
-    "n": "u",
-    "e": "r",
-    "s": "d",
-    "w": "l",
-    "o": "l",
-    "t": "u",
-    "b": "d",
-    "u": "u",
-    "r": "r",
-    "d": "d",
-    "l": "l",
+    letter: side for side, letters in {"u": "unt", "r": "re", "d": "dsb", "l": "lwo"}.items() for letter in letters
 }
-_SIZE = re.compile(r"(?:dimensions?|size|taille)\W*([0-9]{1,4})\s*[x×*]\s*([0-9]{1,4})", re.I)
-NO_FRAME, NO_TURNS = "without frame", "without turns"
-_RULES = re.compile(rf"sides up right down left, ({NO_FRAME}(?:, {NO_TURNS})?)$")
-WORD_ORDER = "ulrd"  # of the sides in a word of Tetravex, unless counting refutes it
-_WORD = re.compile(r"@?[0-9]{4}@?")
 _SIDE_OF_SIZE = {
     name: side
     for side, names in {"width": "width cols columns w m", "height": "height rows h n"}.items()
     for name in names.split()
 }
-_HALF = re.compile(r"(?<![\w/])[A-Za-z]+/[A-Za-z]+(?![\w/])")
+_SIZE = re.compile(r"(?:dimensions?|size|taille)\W*([0-9]{1,4})\s*[x×*]\s*([0-9]{1,4})", re.I)
+_COUNT = re.compile(r"(?:ntiles|total)\D*([0-9]{1,4})", re.I)
+NO_FRAME, NO_TURNS = "without frame", "without turns"
+_RULES = re.compile(rf"sides up right down left, ({NO_FRAME}(?:, {NO_TURNS})?)$")
 _SIDES = re.compile(r"sides ((?:up|right|down|left)(?: (?:up|right|down|left)){3})\b")
+WORD_ORDER = "ulrd"  # of the sides in a word of Tetravex, unless counting refutes it
+_WORD = re.compile(r"@?[0-9]{4}@?")
+_HALF = re.compile(r"(?<![\w/])[A-Za-z]+/[A-Za-z]+(?![\w/])")
 _SHORTEST_RIM = 8  # sides, of the smallest board with corners
 _LABEL = re.compile(r"[A-Za-z]{1,3}[0-9]{1,4}")
-_COUNT = re.compile(r"(?:ntiles|total)\D*([0-9]{1,4})", re.I)
 
 
 @dataclass
@@ -85,25 +67,29 @@ def parse(text: str) -> PieceList:
     """Find the pieces in a text. Raises InputError if it holds none."""
     if text.lstrip().startswith("{"):
         return _parse_json(text)
-    brackets, lines, notes = bracketed_quads(text)
-    if len(brackets) >= 4:
-        listed = PieceList(brackets, line=lines[-1], notes=[f"{len(brackets)} groups of four numbers in brackets"])
-        listed.notes += notes
-    elif (words := words_in_rows(text)) is not None:
+    quads, where, notes = lines.bracketed_quads(text)
+    if len(quads) >= 4:
+        return PieceList(quads, line=where[-1], notes=[f"{len(quads)} groups of four numbers in brackets", *notes])
+    if (words := words_in_rows(text)) is not None:
         return _tetravex(words)
-    else:
-        listed = _parse_rows(rows_of(text))
-    for row in rows_of(text) if not brackets else ():
-        if rules := _RULES.search(row.comment):
-            listed.rules = rules[1]
-        if sides := _SIDES.search(row.comment):
-            order = "".join(name[0] for name in sides[1].split())
-            listed.order = order if sorted(order) == sorted(CLOCKWISE) else listed.order
-        if size := _SIZE.search(f"{' '.join(row.tokens)} {row.comment}"):
-            listed.shape = listed.shape or (int(size[1]), int(size[2]))
-        if count := _COUNT.search(f"{' '.join(row.tokens)} {row.comment}"):
-            listed.count = listed.count or int(count[1])
-    return listed
+    return _parse_rows(lines.rows_of(text))
+
+
+def halves(quads: Sequence[Sequence[int]]) -> tuple[list[list[int]], list[list[int]]] | None:
+    """Two blocks of the same pieces, in some order of their sides turned or not: a puzzle and its board; else None."""
+    half = len(quads) // 2
+    first, second = list(map(list, quads[:half])), list(map(list, quads[half:]))
+    if half < 4 or 2 * half != len(quads):
+        return None
+    if first == second:
+        if len(set(map(tuple, first))) == half:
+            raise InputError(f"the same {half} pieces twice, in the same order; expected them once")
+        return None
+    shown = ([sorted(map(canonical, clockwise(block, order))) for block in (first, second)] for order in ORDERS)
+    return (first, second) if any(one == two for one, two in shown) else None
+
+
+# -- words of Tetravex -------------------------------------------------------------------------------------------------
 
 
 def words_in_rows(text: str) -> list[list[str]] | None:
@@ -111,27 +97,26 @@ def words_in_rows(text: str) -> list[list[str]] | None:
 
     The words may stand on one line, after the size. Raises InputError if only few lines are none of that.
     """
-    lines = [(number, code_and_comment(line)[0].split()) for number, line in enumerate(text.split("\n"), start=1)]
-    lines = [(number, words) for number, words in lines if words]
-    words = [word for _, line in lines for word in line]
+    split = ((number, lines.code_and_comment(line)[0].split()) for number, line in enumerate(text.split("\n"), start=1))
+    rows = [(number, words) for number, words in split if words]
+    words = [word for _, row in rows for word in row]
     fitting = [_WORD.fullmatch(word) is not None for word in words]
-    if not lines or len(words) > 2 * MAX_CELLS or len(words) < 4 or sum(fitting) < 0.8 * len(words):
+    if len(words) > 2 * MAX_CELLS or len(words) < 4 or sum(fitting) < 0.8 * len(words):
         return None
-    head = lines[0][1]
-    side = int(head[0]) if re.fullmatch("[0-9]{1,2}", head[0]) else 0
+    side = int(words[0]) if re.fullmatch("[0-9]{1,2}", words[0]) else 0
     if side > 1 and len(words) == 1 + side * side and all(fitting[1:]):
         return [words[1 + at : 1 + at + side] for at in range(0, side * side, side)]
-    widths = Counter(len(line) for _, line in lines)
+    widths = Counter(len(row) for _, row in rows)
     width = max(widths, key=widths.__getitem__)
-    if width < 2 or len(lines) < 2:
+    if width < 2 or len(rows) < 2:
         return None
-    for number, line in lines:
-        odd = next((word for word in line if not _WORD.fullmatch(word)), None)
+    for number, row in rows:
+        odd = next((word for word in row if not _WORD.fullmatch(word)), None)
         if odd is not None:
             raise NearError(f"{quoted(odd)} among words of four digits; expected such a word", line=number)
-        if len(line) != width:
-            raise NearError(f"{len(line)} words; expected {width} as in the other rows", line=number)
-    return [line for _, line in lines]
+        if len(row) != width:
+            raise NearError(f"{len(row)} words; expected {width} as in the other rows", line=number)
+    return [row for _, row in rows]
 
 
 def sides_of_words(rows: Sequence[Sequence[str]]) -> list[list[int]]:
@@ -140,13 +125,15 @@ def sides_of_words(rows: Sequence[Sequence[str]]) -> list[list[int]]:
 
 
 def _tetravex(rows: Sequence[Sequence[str]]) -> PieceList:
-    listed = PieceList(sides_of_words(rows))
-    listed.shape, listed.line = (len(rows[0]), len(rows)), len(rows)
-    listed.rules = f"{NO_FRAME}, {NO_TURNS}"
-    listed.usual_order = WORD_ORDER
-    listed.pinned = [cell for cell, word in enumerate(word for row in rows for word in row) if "@" in word]
-    listed.notes.append("words of four digits read as a Tetravex")
-    return listed
+    return PieceList(
+        sides_of_words(rows),
+        shape=(len(rows[0]), len(rows)),
+        line=len(rows),
+        rules=f"{NO_FRAME}, {NO_TURNS}",
+        pinned=[cell for cell, word in enumerate(word for row in rows for word in row) if "@" in word],
+        usual_order=WORD_ORDER,
+        notes=["words of four digits read as a Tetravex"],
+    )
 
 
 # -- JSON of other programs --------------------------------------------------------------------------------------------
@@ -159,34 +146,33 @@ def _parse_json(text: str) -> PieceList:
     except (ValueError, RecursionError):
         raise InputError("this is no JSON; expected an object with a list of pieces, four numbers each") from None
     if not any(isinstance(entry, list) for entry in value.values()):  # the list may be one level deeper
+        flat = {key: entry for key, entry in value.items() if not isinstance(entry, dict)}
         inner = [entry for entry in value.values() if isinstance(entry, dict)]
-        value = {key: entry for key, entry in value.items() if not isinstance(entry, dict)}
-        value |= {key: entry for each in inner for key, entry in each.items()}
+        value = flat | {key: entry for each in inner for key, entry in each.items()}
     lists = {key: entry for key, entry in value.items() if isinstance(entry, list) and entry}
     pieces = {key: quads for key, entry in lists.items() if (quads := _sides_of(entry)) is not None}
-    placed = {key: entry for key, entry in lists.items() if isinstance(entry[0], dict) and _places_of(entry)}
-    key = max(pieces.keys() - placed.keys() or pieces, key=lambda key: len(pieces[key]), default=None)
+    placed = {key: tiles for key, entry in lists.items() if (tiles := _places_of(entry))}
+    loose = [key for key in pieces if key not in placed] or list(pieces)
+    key = max(loose, key=lambda key: len(pieces[key]), default=None)
     if key is None:
         raise InputError("this JSON has no list of pieces; expected one, four numbers each")
-    quads, odd = pieces[key], Counter(map(len, pieces[key]))
-    if set(odd) != {4}:
-        usual = max(odd, key=odd.__getitem__)
-        at = next(at for at, quad in enumerate(quads) if usual != 4 or len(quad) != 4)
-        raise NearError(f"entry {at} of {quoted(key)} has {len(quads[at])} sides; expected pieces of four sides")
-    numbers = {name: entry for name, entry in value.items() if _is_small(entry) and entry}
-    sizes = {side: name for name in numbers if (side := _SIDE_OF_SIZE.get(name.lower())) is not None}
-    listed = PieceList([list(quad) for quad in quads])
+    counts = list(map(len, pieces[key]))
+    if set(counts) != {4}:
+        usual = Counter(counts).most_common(1)[0][0]
+        at = next(at for at, count in enumerate(counts) if usual != 4 or count != 4)
+        raise NearError(f"entry {at} of {quoted(key)} has {counts[at]} sides; expected pieces of four sides")
+    sizes = {side: name for name, entry in value.items() if _is_small(entry) and entry and (side := _size_of(name))}
+    listed = PieceList(pieces[key])
     if {"width", "height"} <= sizes.keys():
-        listed.shape = numbers[sizes["width"]], numbers[sizes["height"]]
-        if listed.shape[0] != listed.shape[1] and len(sizes["width"]) == 1:
+        width, height = listed.shape = value[sizes["width"]], value[sizes["height"]]
+        if width != height and len(sizes["width"]) == 1:
             listed.notes.append(
-                f"{sizes['height']} rows and {sizes['width']} columns (--puzzle-format pieces:{listed.shape[1]}x"
-                f"{listed.shape[0]} is the other way)"
+                f"{sizes['height']} rows and {sizes['width']} columns (--puzzle-format pieces:{height}x{width} is the "
+                "other way)"
             )
-    used = {key, *(sizes.values() if listed.shape else ())}
-    for name in placed.keys() - {key}:
-        listed.placed += _places_of(placed[name])
-        used.add(name)
+    placed.pop(key, None)
+    listed.placed = [tile for tiles in placed.values() for tile in tiles]
+    used = {key, *placed, *(sizes.values() if listed.shape else ())}
     if rest := [printable(name, 20) for name in value if name not in used]:
         listed.notes.append(f"left out: {', '.join(rest[:8])}{', …' * (len(rest) > 8)} of the JSON")
     return listed
@@ -202,7 +188,7 @@ def _sides_of(entries: Sequence[object]) -> list[list[int]] | None:
             entry = inner if inner is not None else [by_side[side] for side in CLOCKWISE if side in by_side]
         if not isinstance(entry, list) or not 3 <= len(entry) <= 6 or not all(map(_is_small, entry)):
             return None
-        found.append(entry)
+        found.append(list(entry))
     return found
 
 
@@ -225,110 +211,119 @@ def _is_small(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_NUMBER
 
 
+def _size_of(name: str) -> str | None:
+    return _SIDE_OF_SIZE.get(name.lower())
+
+
 # -- rows --------------------------------------------------------------------------------------------------------------
 
 
-def halves(quads: Sequence[Sequence[int]]) -> tuple[list[list[int]], list[list[int]]] | None:
-    """Two blocks of the same pieces, in some order of their sides turned or not: a puzzle and its board; else None."""
-    half = len(quads) // 2
-    blocks = [list(map(list, quads[:half])), list(map(list, quads[half:]))]
-    if half < 4 or 2 * half != len(quads):
-        return None
-    for order in ORDERS:
-        one, two = (sorted(map(canonical, clockwise(block, order))) for block in blocks)
-        if one == two and blocks[0] != blocks[1]:
-            return blocks[0], blocks[1]
-    if blocks[0] == blocks[1] and len(set(map(tuple, blocks[0]))) == half:
-        raise InputError(f"the same {half} pieces twice, in the same order; expected them once")
-    return None
-
-
 def _parse_rows(rows: Sequence[Row]) -> PieceList:
+    """Rows of as many columns each: four sides, perhaps after an id, a type or a label; others say what they are."""
     _refuse_halves_of_pictures(rows)
-    data = [(row, quad) for row in rows if (quad := _columns(row)) is not None]
-    widths = Counter(len(quad) for _, quad in data)
-    if not widths:
-        refuse_other_sides([row for row in rows if row.only_numbers])
+    data = {row: columns for row in rows if (columns := _columns(row)) is not None}
+    if not data:
+        lines.refuse_other_sides([row for row in rows if row.only_numbers])
         raise InputError("no line with the four sides of a piece; expected a puzzle or a board", line=1)
+    widths = Counter(map(len, data.values()))
     width = max(widths, key=lambda columns: (widths[columns], columns))
-    pieces = [(row, quad) for row, quad in data if len(quad) == width]
+    pieces = [(row, columns) for row, columns in data.items() if len(columns) == width]
     first = pieces[0][0].line
-    header = [row.numbers for row in rows if row.line < first and row.only_numbers]
-    if width == 4 and is_bounded_header(pieces[0][1], len(pieces) - 1):
-        header.append(tuple(pieces.pop(0)[1]))
+    listed = PieceList([], [row.numbers for row in rows if row.line < first and row.only_numbers])
     if width == 4:
-        refuse_other_sides([row for row, _ in pieces])
-    if not pieces:
-        raise InputError("the file has a header and no piece; expected lines with four sides each", line=first)
-    held, last = {row.line for row, _ in data if row.line >= first}, pieces[-1][0].line
-    odd = next((row for row in rows if row.line < first and row.only_numbers and len(row.numbers) not in (1, 2)), None)
-    if odd is not None:
-        raise InputError(f"{len(odd.tokens)} numbers before the pieces; expected a size or a piece", line=odd.line)
-    others = [row for row in rows if row.tokens and row.line > first and row.line not in held]
-    for row in others:
-        if row.numbers or len(row.tokens) > 1:
-            raise InputError(
-                f"{quoted(row.text)} among pieces of {width} columns; expected only pieces after the first",
-                line=row.line,
-            )
-    stray = next((row for row, quad in data if len(quad) != width and row.line > first), None)
-    if stray is not None:
-        raise InputError(
-            f"{len(stray.tokens)} entries; expected {width} columns as in the other lines", line=stray.line
-        )
-    before = [row for row in rows if row.line < first and row.tokens and not row.only_numbers]
-    names = next((row.tokens for row in before if not row.numbers and len(row.tokens) >= 4), ())
-    order = "".join(SIDE_OF_LETTER.get(name[:1].lower(), "?") for name in names[-4:])
+        if is_bounded_header(pieces[0][1], len(pieces) - 1):
+            listed.header.append(tuple(pieces.pop(0)[1]))
+        lines.refuse_other_sides([row for row, _ in pieces])
+    _refuse_others(rows, data, width, first)
+    listed.line = pieces[-1][0].line
     labelled = any(_LABEL.fullmatch("".join(row.tokens[:2])) and len(row.tokens) == 6 for row, _ in pieces)
-    order = order if len(names) == width + labelled and sorted(order) == sorted(CLOCKWISE) else ""
-    listed = PieceList([], header, None, order or None, last)
+    words = [row for row in rows if row.tokens and (row not in data if row.line >= first else not row.only_numbers)]
+    _take_names(listed, [row for row in words if row.line < first], words, width + labelled)
+    _take_comments(listed, rows)
+    listed.quads = [columns[-4:] for _, columns in pieces]
+    if width > 4:
+        _take_ids(listed, pieces)
+    elif labelled:
+        listed.notes.append("the labels of the pieces are left out: they are numbered in the order of the lines")
+    return listed
+
+
+def _refuse_others(rows: Sequence[Row], data: dict[Row, list[int]], width: int, first: int) -> None:
+    """Raise InputError for a row that is neither a size before the pieces nor a piece, nor a word."""
+    for row in rows:
+        before, piece = row.line < first, data.get(row)
+        if before and row.only_numbers and len(row.numbers) > 2:
+            said = f"{len(row.tokens)} numbers before the pieces; expected a size or a piece"
+        elif not before and piece is None and (row.numbers or len(row.tokens) > 1):
+            said = f"{quoted(row.text)} among pieces of {width} columns; expected only pieces after the first"
+        elif not before and piece is not None and len(piece) != width:
+            said = f"{len(row.tokens)} entries; expected {width} columns as in the other lines"
+        else:
+            continue
+        raise InputError(said, line=row.line)
+
+
+def _take_names(listed: PieceList, before: Sequence[Row], words: Sequence[Row], columns: int) -> None:
+    """Take the names of the columns and the sizes by name from the rows before the pieces; note what is left out."""
+    names = next((row for row in before if not row.numbers and len(row.tokens) >= 4), None)
+    order = "" if names is None else "".join(SIDE_OF_LETTER.get(name[:1].lower(), "?") for name in names.tokens[-4:])
+    used = []
+    if names is not None and len(names.tokens) == columns and sorted(order) == sorted(CLOCKWISE):
+        listed.order = order
+        used = [row for row in words if row.tokens == names.tokens]
     sizes = {
         side: row
         for row in before
-        if len(row.numbers) == 1 and len(row.tokens) == 2 and (side := _SIDE_OF_SIZE.get(row.tokens[0].lower()))
+        if len(row.numbers) == 1 and len(row.tokens) == 2 and (side := _size_of(row.tokens[0]))
     }
     if len(sizes) == 2:
         listed.shape = sizes["width"].numbers[0], sizes["height"].numbers[0]
-    used = {row.line for row in sizes.values() if listed.shape}
-    listed.notes += left_out(
-        (row.line, row.text)
-        for row in [*before, *others]
-        if row.line not in used
-        and not (order and row.tokens == names)
-        and not _SIZE.search(" ".join(row.tokens))
-        and not _COUNT.search(" ".join(row.tokens))
-    )
-    columns = [quad for _, quad in pieces]
-    if width > 4:
-        ids = [row[0] for row in columns]
-        odd_types = _odd_types([row[1:] for row in columns]) if width == 6 else []
-        if width == 6 and (len(set(ids)) < len(ids) or 4 * len(odd_types) > len(ids)):
-            refuse_other_sides([row for row, _ in pieces])
-        if odd_types:
-            row, quad = pieces[odd_types[0]]
-            said = (
-                f"piece {quad[0]} is of type {quad[1]}, unlike others with as many grey sides; expected id, type, sides"
-            )
+        used += sizes.values()
+    unused = [row for row in words if row not in used]
+    said = [row for row in unused if _SIZE.search(" ".join(row.tokens)) or _COUNT.search(" ".join(row.tokens))]
+    listed.notes += lines.left_out((row.line, row.text) for row in unused if row not in said)
+
+
+def _take_comments(listed: PieceList, rows: Sequence[Row]) -> None:
+    """Take what rows and the comments on them say of rules, sides, size and count."""
+    for row in rows:
+        said = f"{' '.join(row.tokens)} {row.comment}"
+        if rules := _RULES.search(row.comment):
+            listed.rules = rules[1]
+        if sides := _SIDES.search(row.comment):
+            order = "".join(name[0] for name in sides[1].split())
+            listed.order = order if sorted(order) == sorted(CLOCKWISE) else listed.order
+        if size := _SIZE.search(said):
+            listed.shape = listed.shape or (int(size[1]), int(size[2]))
+        if count := _COUNT.search(said):
+            listed.count = listed.count or int(count[1])
+
+
+def _take_ids(listed: PieceList, pieces: Sequence[tuple[Row, list[int]]]) -> None:
+    """Put the pieces in the order of their ids, the first column; a second one is their type."""
+    ids = [columns[0] for _, columns in pieces]
+    if len(pieces[0][1]) == 6:
+        odd = _odd_types([columns[1:] for _, columns in pieces])
+        if len(set(ids)) < len(ids) or 4 * len(odd) > len(ids):
+            lines.refuse_other_sides([row for row, _ in pieces])
+        if odd:
+            row, (piece, kind, *_) = pieces[odd[0]]
+            said = f"piece {piece} is of type {kind}, unlike others with as many grey sides; expected id, type, sides"
             raise NearError(said, line=row.line)
-        if len(set(ids)) != len(ids):
-            raise InputError(
-                f"two pieces have the id {Counter(ids).most_common(1)[0][0]}; expected each once", line=last
-            )
-        listed.missing = sorted({*range(min(1, *ids), min(max(ids), 5000) + 1)} - {*ids})
-        if listed.missing:
-            listed.notes.append(
-                f"no piece has the id {', '.join(map(str, listed.missing[:5]))}{', …' * (len(listed.missing) > 5)}, up "
-                f"to {max(ids)}: the pieces are numbered in the order of their ids"
-            )
-        if ids != sorted(ids):
-            columns = [row for _, row in sorted(zip(ids, columns, strict=True))]
-            listed.notes.append("pieces in the order of their ids")
-        if width == 6:
-            listed.notes.append("the second column is the type of the piece, as its grey sides say")
-    elif labelled:
-        listed.notes.append("the labels of the pieces are left out: they are numbered in the order of the lines")
-    listed.quads = [row[-4:] for row in columns]
-    return listed
+    if len(set(ids)) != len(ids):
+        said = f"two pieces have the id {Counter(ids).most_common(1)[0][0]}; expected each once"
+        raise InputError(said, line=listed.line)
+    listed.missing = sorted({*range(min(1, *ids), min(max(ids), 5000) + 1)} - {*ids})
+    if listed.missing:
+        listed.notes.append(
+            f"no piece has the id {', '.join(map(str, listed.missing[:5]))}{', …' * (len(listed.missing) > 5)}, up "
+            f"to {max(ids)}: the pieces are numbered in the order of their ids"
+        )
+    if ids != sorted(ids):
+        listed.quads = [quad for _, quad in sorted(zip(ids, listed.quads, strict=True))]
+        listed.notes.append("pieces in the order of their ids")
+    if len(pieces[0][1]) == 6:
+        listed.notes.append("the second column is the type of the piece, as its grey sides say")
 
 
 def _odd_types(rows: Sequence[Sequence[int]]) -> list[int]:
@@ -362,28 +357,22 @@ def _refuse_halves_of_pictures(rows: Sequence[Row]) -> None:
 def _columns(row: Row) -> list[int] | None:
     """The columns of a row that may be a piece: four sides, after an id, or after an id and a type."""
     tokens = row.tokens
-    if (
-        len(tokens) <= 2
-        and tokens
-        and re.fullmatch(r"[A-Za-z_]{4}", tokens[-1])
-        and len(tokens[:-1]) == len(row.numbers)
-    ):
+    if len(tokens) in (1, 2) and len(row.numbers) == len(tokens) - 1 and re.fullmatch(r"[A-Za-z_]{4}", tokens[-1]):
         tokens = (*tokens[:-1], *tokens[-1])
     if not 4 <= len(tokens) <= 6:
         return None
     head, sides = tokens[:-4], tokens[-4:]
     if len(head) == 2 and _LABEL.fullmatch("".join(head)) and all(token.isdecimal() for token in sides):
-        head, tokens = (), sides  # a label such as A1
-    if not all(token.isdecimal() for token in head):
-        return None
-    if all(token.isdecimal() for token in sides):
-        numbers = [int(token) for token in tokens]
-    elif all(re.fullmatch(r"[A-Za-z_]", token) for token in sides):
-        numbers = [*map(int, head), *map(colour_of_letter, sides)]
+        head = ()  # a label such as A1
+    if all(re.fullmatch(r"[A-Za-z_]", token) for token in sides):
+        shown = list(map(lines.colour_of_letter, sides))
     elif all(token == "_" or token.isdecimal() for token in sides):
-        numbers = [*map(int, head), *(MAX_NUMBER if token == "_" else int(token) for token in sides)]
+        shown = [MAX_NUMBER if token == "_" else int(token) for token in sides]
     else:
         return None
+    if not all(token.isdecimal() for token in head):
+        return None
+    numbers = [*map(int, head), *shown]
     if max(numbers) > MAX_NUMBER:
         raise InputError(f"the number {max(numbers)}; expected at most {MAX_NUMBER}", line=row.line)
     return numbers

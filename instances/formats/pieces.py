@@ -12,30 +12,23 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from instances.eternity2 import recognise
-from instances.formats import cells
+from instances.formats import cells, orders
 from instances.formats.base import Document, Format, NearError, Source, Target, never
-from instances.formats.e2pieces import (
-    CLOCKWISE,
-    clockwise,
-    detect_order,
-    in_order,
-    in_words,
-    is_refuted,
-    order_without_turns,
-)
-from instances.formats.piece_index import PieceIndex
+from instances.formats.matching import PieceIndex
+from instances.formats.orders import CLOCKWISE, clockwise, in_words
 from instances.formats.piece_list import NO_FRAME, NO_TURNS, SIDE_OF_LETTER, PieceList, halves, is_bounded_header, parse
 from instances.puzzle import GREY, MAX_CELLS, Clue, Puzzle, canonical, rotate
-from instances.verify import verify
 from lns_support.errors import InputError
 from lns_support.text import count_of, printable, quoted
 
 _MOST_COLOURS = 4000
 _MACMAHON = 4  # colours of the usual sets of them, or fewer
+_BY_NAME = "--puzzle-format pieces:"
 
 
 @dataclass(frozen=True)
@@ -56,50 +49,43 @@ class NoRimError(NearError):
 def read(source: Source) -> Document:
     options = parse_options(source.option)
     listed = parse(source.text)
-    blocks = halves(listed.quads)
-    if blocks is None:
+    if (blocks := halves(listed.quads)) is None:
         puzzle, _, notes = _puzzle(listed, options, source.name)
         return Document(FORMAT.name, puzzle, None, notes)
-    return _puzzle_and_board(listed, blocks, options, source.name)
-
-
-def _puzzle_and_board(listed: PieceList, blocks: Sequence[list[list[int]]], options: Options, name: str) -> Document:
-    """The puzzle of the one block, the board of the other: that in which more sides match."""
     if listed.shape and options.shape is None:
         listed.shape = listed.shape[0], listed.shape[1] // (2 if listed.rules else 1)
-    found = []
+    found = []  # the puzzle of the one block, the board of the other
     for pieces, laid in (blocks, blocks[::-1]):
-        puzzle, order, notes = _puzzle(replace(listed, quads=pieces, pinned=[]), options, name)
-        for reading in cells.in_place(laid, puzzle.width, puzzle, name, orders=[order]):
-            found.append((verify(puzzle, reading.board).score, puzzle, reading.board, notes))
+        puzzle, order, notes = _puzzle(replace(listed, quads=pieces, pinned=[]), options, source.name)
+        for reading in cells.in_place(laid, puzzle.width, puzzle, source.name, orders=[order]):
+            found.append((reading, notes))
     if not found:
         raise InputError("two blocks of the same pieces; expected one of them, or the second as a board of the first")
-    _, puzzle, board, notes = max(found, key=lambda entry: entry[0])
-    note = f"two blocks of the same {count_of(puzzle.piece_count, 'piece')}: the puzzle, and a board of it"
-    return Document(FORMAT.name, puzzle, board, (note, *notes))
+    reading, notes = max(found, key=lambda entry: entry[0].found.score)
+    count = count_of(reading.puzzle.piece_count, "piece")
+    note = f"two blocks of the same {count}: the puzzle, and a board of it"
+    return Document(FORMAT.name, reading.puzzle, reading.board, (note, *notes))
 
 
 def parse_options(option: str | None) -> Options:
     """The parts of an option such as ``udlr,6x12,border=2``. Raises InputError for an unknown one."""
-    values: dict[str, object] = {}
+    options = Options()
     for part in filter(None, (option or "").lower().split(",")):
-        shape = re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", part)
-        border = re.fullmatch(r"border=([0-9]{1,5})", part)
         order = "".join(SIDE_OF_LETTER.get(letter, "?") for letter in part)
-        if shape:
-            values["shape"] = int(shape[1]), int(shape[2])
-        elif border:
-            values["border"] = int(border[1])
+        if shape := re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", part):
+            options = replace(options, shape=(int(shape[1]), int(shape[2])))
+        elif border := re.fullmatch(r"border=([0-9]{1,5})", part):
+            options = replace(options, border=int(border[1]))
         elif part in ("unframed", "tetravex"):
-            values |= {"framed": False, "turns": part == "unframed"}
+            options = replace(options, framed=False, turns=part == "unframed")
         elif sorted(order) == sorted(CLOCKWISE):
-            values["order"] = order
+            options = replace(options, order=order)
         else:
             raise InputError(
                 f"option {quoted(part)} of {FORMAT.name}; expected a side order such as nesw or udlr, a shape such as "
                 "6x12 (width x height), border=COLOUR, unframed or tetravex"
             )
-    return Options(**values)  # type: ignore[arg-type]
+    return options
 
 
 # -- the puzzle --------------------------------------------------------------------------------------------------------
@@ -112,51 +98,66 @@ def _puzzle(listed: PieceList, options: Options, name: str) -> tuple[Puzzle, str
     if count > MAX_CELLS:
         raise InputError(f"{count} pieces; expected at most {MAX_CELLS}", line=listed.line)
     framed = options.framed and NO_FRAME not in listed.rules
-    turns = options.turns and NO_TURNS not in listed.rules
     for head in listed.header:
         if len(head) == 4 and is_bounded_header(head, count):
             framed = framed and head[0] == 1
             notes.append(f"header read as bounded, signed, width, height: {'framed' if framed else 'without frame'}")
     shape = _shape(listed, options, notes)
-    quads = _without_gaps(listed.quads)
-    if not framed:
-        if shape is None:
-            raise NearError(
-                f"{count} pieces without a size; expected one, as in --puzzle-format {FORMAT.name}:unframed,6x6"
-            )
-        order = options.order or listed.order or listed.usual_order
-        if options.order is None and listed.order is None and not turns:
-            order, note = order_without_turns(quads, order, shape)
-            notes.append(note)
-        elif not listed.rules or options.order:
-            named = "as given" if options.order or listed.order else "assumed"
-            notes.append(
-                f"side order {in_words(order)}, {named} (--puzzle-format {FORMAT.name}:ORDER,unframed names another)"
-            )
-        pieces = [[colour + 1 for colour in quad] for quad in clockwise(quads, order)]  # 0 is an ordinary colour
-        notes.append("colours counted from 1 instead of 0, as 0 is no rim")
-        puzzle = _checked(pieces, shape, name, listed, framed=False, turns=turns)
-        return puzzle.with_clues(Clue(cell, cell, 0) for cell in listed.pinned), order, tuple(notes)
-    border, fitting = _border(quads, shape, options, listed, notes)
-    swapped = [[_swap(colour, border) for colour in quad] for quad in quads]
-    order = _order(swapped, options, listed, notes)
-    puzzle = _checked(clockwise(swapped, order), fitting, name, listed)
+    listed = replace(listed, quads=_without_gaps(listed.quads), notes=notes)
+    puzzle, order = (_with_frame if framed else _without_frame)(listed, options, shape, name)
+    return puzzle, order, tuple(notes)
+
+
+def _checked(listed: PieceList, order: str, shape: tuple[int, int], name: str, **rules: Any) -> Puzzle:
+    quads = np.array(clockwise(listed.quads, order), dtype=np.int32)
+    try:
+        return Puzzle(quads, *shape, name=name, **rules)
+    except InputError as error:
+        raise InputError(error.message, line=listed.line) from None
+
+
+def _without_frame(listed: PieceList, options: Options, shape: tuple[int, int] | None, name: str) -> tuple[Puzzle, str]:
+    """The puzzle and the order of its sides, where 0 is a colour as any other."""
+    turns = options.turns and NO_TURNS not in listed.rules
+    if shape is None:
+        count = len(listed.quads)
+        raise NearError(f"{count} pieces without a size; expected one, as in {_BY_NAME}unframed,6x6")
+    order = options.order or listed.order or listed.usual_order
+    if options.order is None and listed.order is None and not turns:
+        order, note = orders.order_without_turns(listed.quads, order, shape)
+        listed.notes.append(note)
+    elif not listed.rules or options.order:
+        named = "as given" if options.order or listed.order else "assumed"
+        listed.notes.append(f"side order {in_words(order)}, {named} ({_BY_NAME}ORDER,unframed names another)")
+    listed.notes.append("colours counted from 1 instead of 0, as 0 is no rim")
+    listed.quads = [[colour + 1 for colour in quad] for quad in listed.quads]
+    puzzle = _checked(listed, order, shape, name, framed=False, turns=turns)
+    return puzzle.with_clues(Clue(cell, cell, 0) for cell in listed.pinned), order
+
+
+def _with_frame(listed: PieceList, options: Options, shape: tuple[int, int] | None, name: str) -> tuple[Puzzle, str]:
+    """The puzzle and the order of its sides, with the colour of the rim as 0."""
+    border, (width, height) = _border(listed, options, shape)
+    if border != GREY:
+        listed.notes.append(f"colour {border} is the rim, by its count: it changes places with 0")
+    listed.quads = [_swapped(quad, border) for quad in listed.quads]
+    order, found = _order(listed, options)
+    puzzle = _checked(listed, order, (width, height), name)
     known = recognise(puzzle)
     if known is not None and known.mirrored and options.order is None and listed.order is None:
         order = order.translate(str.maketrans("rl", "lr"))
-        puzzle = _checked(clockwise(swapped, order), fitting, name, listed)
-        notes[-1] = f"side order {in_words(order)}: the mirrored order shows the mirror image of Eternity II"
+        found = ": the mirrored order shows the mirror image of Eternity II"
+        puzzle = _checked(listed, order, (width, height), name)
+    listed.notes.append(f"side order {in_words(order)}{found}")
     if shape is None:
-        way = f" (--puzzle-format {FORMAT.name}:{fitting[1]}x{fitting[0]} is the other way)" * (
-            fitting[0] != fitting[1]
-        )
-        notes.append(f"no size stated: {fitting[0]} wide, {fitting[1]} high, by the rim pieces{way}")
+        way = f" ({_BY_NAME}{height}x{width} is the other way)" * (width != height)
+        listed.notes.append(f"no size stated: {width} wide, {height} high, by the rim pieces{way}")
     if listed.placed:
-        puzzle = _with_placed(puzzle, [(y, x, [_swap(c, border) for c in tile]) for y, x, tile in listed.placed], order)
+        puzzle = _with_placed(puzzle, [(y, x, _swapped(tile, border)) for y, x, tile in listed.placed], order)
         twice = len(listed.placed) - len(puzzle.clues)
         again = f"; {twice} of {len(listed.placed)} say the same again" if twice else ""
-        notes.append(f"{count_of(len(puzzle.clues), 'clue')}, the tiles that are placed{again}")
-    return puzzle, order, tuple(notes)
+        listed.notes.append(f"{count_of(len(puzzle.clues), 'clue')}, the tiles that are placed{again}")
+    return puzzle, order
 
 
 def _with_placed(puzzle: Puzzle, placed: Sequence[tuple[int, int, list[int]]], order: str) -> Puzzle:
@@ -187,18 +188,8 @@ def _without_gaps(quads: Sequence[Sequence[int]]) -> list[list[int]]:
     return [[number[colour] for colour in quad] for quad in quads]
 
 
-def _checked(
-    pieces: Sequence[Sequence[int]],
-    shape: tuple[int, int],
-    name: str,
-    listed: PieceList,
-    framed: bool = True,
-    turns: bool = True,
-) -> Puzzle:
-    try:
-        return Puzzle(np.array(pieces, dtype=np.int32), *shape, name=name, framed=framed, turns=turns)
-    except InputError as error:
-        raise InputError(error.message, line=listed.line) from None
+def _swapped(quad: Sequence[int], border: int) -> list[int]:
+    return [GREY if colour == border else border if colour == GREY else colour for colour in quad]
 
 
 def _shape(listed: PieceList, options: Options, notes: list[str]) -> tuple[int, int] | None:
@@ -206,39 +197,32 @@ def _shape(listed: PieceList, options: Options, notes: list[str]) -> tuple[int, 
     count = len(listed.quads)
     colours = {colour for quad in listed.quads for colour in quad}
     stated: tuple[int, int] | None = options.shape or listed.shape
-    sizes = [head for head in listed.header if len(head) < 4 and head != (0,)]
-    if len(sizes) == 2 and len(sizes[0]) == len(sizes[1]) == 1 and sizes[0][0] * sizes[1][0] == count:
-        sizes = [(sizes[0][0], sizes[1][0])]
     if (0,) in listed.header:
         notes.append("a header of 0: no hints")
     for head in listed.header:
         if len(head) == 4:
             stated = stated or (head[2], head[3])
+    sizes = [head for head in listed.header if len(head) < 4 and head != (0,)]
+    if len(sizes) == 2 and len(sizes[0]) == len(sizes[1]) == 1 and sizes[0][0] * sizes[1][0] == count:
+        sizes = [(sizes[0][0], sizes[1][0])]
     for head in sizes:
-        if (
-            len(head) == 1
-            and head[0] in (count, len(colours), len(colours) - 1, max(colours))
-            and head[0] ** 2 != count
-        ):
-            notes.append(f"a header of {head[0]}: the number of {'pieces' if head[0] == count else 'colours'}")
-        elif len(head) == 1 and head[0] ** 2 == count and stated in (None, (head[0], head[0])):
-            notes.append(f"a header of {head[0]}: the side of the board")
-            stated = head[0], head[0]
+        first, last, square = head[0], head[-1], head[0] ** 2 == count
+        if len(head) == 1 and not square and first in (count, len(colours), len(colours) - 1, max(colours)):
+            notes.append(f"a header of {first}: the number of {'pieces' if first == count else 'colours'}")
+        elif len(head) == 1 and square and stated in (None, (first, first)):
+            notes.append(f"a header of {first}: the side of the board")
+            stated = first, first
         elif stated is None:
-            stated = head[0], head[-1]
-            if head[0] != head[-1] and head[0] * head[-1] == count:
-                notes.append(
-                    f"header read as width {head[0]}, height {head[1]} "
-                    f"(--puzzle-format {FORMAT.name}:{head[1]}x{head[0]} is the other way)"
-                )
-        elif options.shape is None and sorted((head[0], head[-1])) != sorted(stated):
-            raise InputError(
-                f"a header of {' '.join(map(str, head))}, and a size of {stated[0]} x {stated[1]}; expected one"
-            )
+            stated = first, last
+            if first != last and first * last == count:
+                notes.append(f"header read as width {first}, height {last} ({_BY_NAME}{last}x{first} is the other way)")
+        elif options.shape is None and sorted((first, last)) != sorted(stated):
+            said = f"a header of {' '.join(map(str, head))}, and a size of {stated[0]} x {stated[1]}; expected one"
+            raise InputError(said)
     if listed.count == count:
         notes.append(f"{count} pieces, as stated")
     expected = stated[0] * stated[1] if stated else listed.count
-    if expected is not None and count != expected and not (stated is None and listed.count is None):
+    if expected is not None and count != expected:
         corners = sum(list(quad).count(0) >= 2 for quad in listed.quads)
         short = f"; {corners} corner pieces" if corners < 4 else ""
         kind = InputError if listed.count is None else NearError  # a count with its name is no header of another format
@@ -246,78 +230,62 @@ def _shape(listed: PieceList, options: Options, notes: list[str]) -> tuple[int, 
     return stated
 
 
-def _border(
-    quads: Sequence[Sequence[int]], shape: tuple[int, int] | None, options: Options, listed: PieceList, notes: list[str]
-) -> tuple[int, tuple[int, int]]:
+def _border(listed: PieceList, options: Options, shape: tuple[int, int] | None) -> tuple[int, tuple[int, int]]:
     """The colour of the rim and the shape, by the number of pieces with one and two sides of it."""
-    count = len(quads)
+    quads, count = listed.quads, len(listed.quads)
     used = sorted({colour for quad in quads for colour in quad})
-    candidates = used if options.border is None else [options.border]
-    found: list[tuple[int, tuple[int, int]]] = []
-    for colour in candidates:
-        sides = sum(list(quad).count(colour) for quad in quads)
-        shapes = [shape] if shape else [(w, count // w) for w in _divisors(count) if w >= count // w]
-        for width, height in shapes:
-            if sides == 2 * (width + height) and _rim_fits(quads, colour, width, height):
-                found.append((colour, (width, height)))
+    shapes = [shape] if shape else [(w, count // w) for w in range(1, count + 1) if not count % w and w * w >= count]
+    found = [
+        (colour, each)
+        for colour in (used if options.border is None else [options.border])
+        for sides in [Counter(list(quad).count(colour) for quad in quads)]
+        for each in shapes
+        if _rim_fits(sides, *each)
+    ]
     found = [entry for entry in found if entry[0] == GREY] or found
     if not found:
         zeros = sum(list(quad).count(0) for quad in quads)
         size = f" of {shape[0]} x {shape[1]}" if shape else ""
-        few = len(used) <= _MACMAHON and 0 not in used and count >= 9
-        macmahon = " (MacMahon's squares, whose rim has a colour that lies inside too, are not read)"
+        macmahon = len(used) <= _MACMAHON and 0 not in used and count >= 9
         raise NoRimError(
             f"{count} pieces{listed.gaps}; no colour is on as many sides as a rim{size} has (0 is on {zeros}); "
-            f"expected a frame{macmahon * few}, or the rules by name (--puzzle-format {FORMAT.name}:unframed or "
-            f"{FORMAT.name}:tetravex)",
+            "expected a frame"
+            + " (MacMahon's squares, whose rim has a colour that lies inside too, are not read)" * macmahon
+            + f", or the rules by name ({_BY_NAME}unframed or {FORMAT.name}:tetravex)",
             line=listed.line,
         )
     if len(found) > 1:
-        names = " or ".join(f"--puzzle-format {FORMAT.name}:border={colour},{w}x{h}" for colour, (w, h) in found[:3])
+        names = " or ".join(f"{_BY_NAME}border={colour},{w}x{h}" for colour, (w, h) in found[:3])
         raise NearError(f"the pieces fit in several ways; expected one by name, {names}", line=listed.line)
-    [(border, fitting)] = found
-    if border != GREY:
-        notes.append(f"colour {border} is the rim, by its count: it changes places with 0")
-    return border, fitting
+    return found[0]
 
 
-def _divisors(count: int) -> list[int]:
-    return [width for width in range(1, count + 1) if count % width == 0]
-
-
-def _rim_fits(quads: Sequence[Sequence[int]], colour: int, width: int, height: int) -> bool:
-    """Whether so many pieces have one side, and two, of this colour, as corners and borders of the board need."""
-    if min(width, height) < 2:
-        return True
-    sides = Counter(list(quad).count(colour) for quad in quads)
-    return sides[2] == 4 and sides[1] == 2 * (width + height) - 8 and not sides[3] and not sides[4]
-
-
-def _swap(colour: int, border: int) -> int:
-    return GREY if colour == border else border if colour == GREY else colour
-
-
-def _order(quads: Sequence[Sequence[int]], options: Options, listed: PieceList, notes: list[str]) -> str:
-    if options.order is not None:
-        notes.append(f"side order {in_words(options.order)}, as given")
-        return options.order
-    if listed.order is not None:
-        if not is_refuted(quads, listed.order):
-            notes.append(f"side order {in_words(listed.order)}, as the file names it")
-            return listed.order
-        notes.append(f"the file names the sides {in_words(listed.order)}, in which its pieces make no board")
-    order = detect_order(quads)
-    notes.append(
-        f"side order {in_words(order)}, detected (the pieces do not show a mirror image; {FORMAT.name}:ORDER names one)"
+def _rim_fits(sides: Counter[int], width: int, height: int) -> bool:
+    """Whether so many pieces have each number of sides of a colour, as corners and borders of the board need."""
+    if sum(number * pieces for number, pieces in sides.items()) != 2 * (width + height):
+        return False
+    return min(width, height) < 2 or (
+        sides[2] == 4 and sides[1] == 2 * (width + height) - 8 and not sides[3] and not sides[4]
     )
-    return order
+
+
+def _order(listed: PieceList, options: Options) -> tuple[str, str]:
+    """The order of the sides, and how it was found."""
+    if options.order is not None:
+        return options.order, ", as given"
+    if listed.order is not None:
+        if not orders.is_refuted(listed.quads, listed.order):
+            return listed.order, ", as the file names it"
+        said = f"the file names the sides {in_words(listed.order)}, in which its pieces make no board"
+        listed.notes.append(said)
+    order = orders.detect_order(listed.quads)
+    return order, f", detected (the pieces do not show a mirror image; {FORMAT.name}:ORDER names one)"
 
 
 def write(target: Target) -> str:
     """Ids from 1, then up right down left, under a comment with the size."""
     puzzle = target.puzzle
-    if puzzle.clues:
-        target.notes.append(f"{FORMAT.name} carries no clues: {len(puzzle.clues)} left out")
+    target.leave_out_clues(FORMAT.name)
     options = parse_options(target.option)
     order = options.order or CLOCKWISE
     if options != Options(options.order):
@@ -331,7 +299,7 @@ def write(target: Target) -> str:
     if rules and order != CLOCKWISE:
         raise InputError(f"a puzzle {NO_FRAME} is written clockwise from the top; expected no side order")
     lines = [f"# size: {puzzle.width}x{puzzle.height}, sides {in_words(order)}{rules}"]
-    for number, columns in enumerate(in_order(puzzle.pieces.tolist(), order), start=1):
+    for number, columns in enumerate(orders.in_order(puzzle.pieces.tolist(), order), start=1):
         lines.append(f"{number} " + " ".join(str(colour - bool(rules)) for colour in columns))
     return "\n".join(lines) + "\n"
 

@@ -25,6 +25,7 @@ HELD = "held"
 """Word for the clues of a puzzle that is read for a search: its own; of a board, the official clues that it holds."""
 CLUE_WORDS = ("official", "starter", "none", HELD)
 _CHOICE = "(--clues official, starter, none or a file names others)"
+_SAY_RULES = ("json", "pieces", "tetravex")  # formats of puzzles with holes, without frame or without turns
 
 
 def read(
@@ -47,6 +48,7 @@ def read(
     Returns
     -------
     Document
+        Its notes say what was detected, what its puzzle is and which clues its board holds.
 
     Raises
     ------
@@ -55,15 +57,14 @@ def read(
     """
     source = os.fspath(source)
     if is_url(source):
-        name, where, folder, text = "puzzle", VIEWER_URL, None, source
+        where, format = VIEWER_URL, format or "url"
+        given = Source(source, puzzle, "puzzle", None, None, _find_puzzle, number)
     else:
         path = file_of(source)
-        name, where, folder, text = name_of(path), printable(str(path)), path.parent, text_of(path, source)
+        where = printable(str(path))
+        given = Source(text_of(path, source), puzzle, name_of(path), None, path.parent, _find_puzzle, number)
     try:
-        return _document(
-            Source(text, puzzle, name, None, folder, _find_puzzle, number),
-            format or ("url" if folder is None else None),
-        )
+        return _document(given, format)
     except InputError as error:
         raise error.at(where) from None
 
@@ -81,18 +82,16 @@ def parse(
 
 
 def _document(source: Source, format: str | None) -> Document:
-    form, option = (None, None) if format is None else by_name(format)
-    document = read_by_evidence(source) if form is None else form.read(replace(source, option=option))
-    _check_number(document, source)
-    return with_facts(document, source.puzzle)
-
-
-def _check_number(document: Document, source: Source) -> None:
-    """Raise InputError if the source has no board of the number that was asked for; viewer URLs check it themselves."""
+    if format is None:
+        document = read_by_evidence(source)
+    else:
+        form, option = by_name(format)
+        document = form.read(replace(source, option=option))
     boards = cells.count_of_boards(source.text) if document.format == "cells" else 1
     if document.format != "url" and source.number is not None and not 1 <= source.number <= boards:
         held = "one board or puzzle" if boards == 1 else f"{boards} boards"
         raise InputError(f"there is no board {source.number}; expected a number up to {boards}, as this holds {held}")
+    return with_facts(document, source.puzzle)
 
 
 def with_facts(document: Document, known: Puzzle | None) -> Document:
@@ -101,27 +100,30 @@ def with_facts(document: Document, known: Puzzle | None) -> Document:
     if puzzle is None:
         return document
     notes: list[str] = []
-    if known is None and document.format not in ("best",) and (recognised := recognise(puzzle)) is not None:
+    if known is None and document.format != "best" and (recognised := recognise(puzzle)) is not None:
         notes.append(recognised.sentence)
-    shown = board or (_board_of_clues(puzzle) if puzzle.clues and known is None else None)
-    official = None if shown is None else clue_sentence(puzzle, shown)
-    if sentence := official or ("" if board is None else _turned_sentence(puzzle, board)):
-        notes.append(sentence)
+    shown = board
+    if board is None and puzzle.clues and known is None:
+        lying = {clue.cell: (clue.piece, clue.rotation) for clue in puzzle.clues}
+        shown = Board.from_pairs(map(lying.get, range(puzzle.cells)), puzzle.width, puzzle.height)
+    sentence = None if shown is None else clue_sentence(puzzle, shown)
+    if sentence is None and board is not None:
+        sentence = _turned_sentence(puzzle, board)
+    notes += [sentence] if sentence else []
     return replace(document, notes=(*document.notes, *(note for note in notes if note not in document.notes)))
-
-
-def _board_of_clues(puzzle: Puzzle) -> Board:
-    lying = {clue.cell: (clue.piece, clue.rotation) for clue in puzzle.clues}
-    return Board.from_pairs(map(lying.get, range(puzzle.cells)), puzzle.width, puzzle.height)
 
 
 def _turned_sentence(puzzle: Puzzle, board: Board) -> str:
     """A note if the clues of a puzzle fit its board better after a turn of the board."""
     if not puzzle.clues or not puzzle.turns or puzzle.width != puzzle.height or puzzle.holes:
         return ""
-    held = [_clues_held(puzzle, rotate_board(board, turns)) for turns in range(4)]
-    turns = max(range(4), key=held.__getitem__)
-    if held[turns] <= held[0]:
+    held = []
+    for turns in range(4):
+        quads = rotate_board(board, turns).colours(puzzle).tolist()
+        wanted = [rotate(puzzle.pieces[clue.piece].tolist(), clue.rotation) for clue in puzzle.clues]
+        held.append(sum(tuple(quads[clue.cell]) == quad for clue, quad in zip(puzzle.clues, wanted, strict=True)))
+    turns = held.index(max(held))
+    if not turns:
         return ""
     return (
         f"{held[0]} of {len(puzzle.clues)} clues lie on the board, {held[turns]} after a turn of {90 * turns} degrees "
@@ -129,15 +131,27 @@ def _turned_sentence(puzzle: Puzzle, board: Board) -> str:
     )
 
 
-def _clues_held(puzzle: Puzzle, board: Board) -> int:
-    quads = board.colours(puzzle).tolist()
-    return sum(
-        tuple(quads[clue.cell]) == rotate(puzzle.pieces[clue.piece].tolist(), clue.rotation) for clue in puzzle.clues
-    )
+def _find_puzzle(source: str) -> Puzzle:
+    """Load the puzzle that a file names. Refuses a ``best.json``, so that two files cannot refer to each other."""
+    if not is_url(source):
+        path = file_of(source)
+        if by_content(text_of(path, source)) is FORMATS["best"]:
+            raise InputError("this is a board; expected the instance", str(path))
+    return load_puzzle(source, clues=HELD)
+
+
+# -- puzzles and their clues -------------------------------------------------------------------------------------------
 
 
 def load_puzzle(source: str, format: str | None = None, clues: str | None = None) -> Puzzle:
-    """Load a puzzle.
+    """Load a puzzle: that of `read_puzzle`, whose parameters and errors it has."""
+    puzzle = read_puzzle(source, format, clues).puzzle
+    assert puzzle is not None
+    return puzzle
+
+
+def read_puzzle(source: str, format: str | None = None, clues: str | None = None) -> Document:
+    """Load a puzzle with notes on what was noticed while reading.
 
     Parameters
     ----------
@@ -150,39 +164,17 @@ def load_puzzle(source: str, format: str | None = None, clues: str | None = None
 
     Returns
     -------
-    Puzzle
-
-    Raises
-    ------
-    InputError
-        If the source cannot be read, is malformed or defines no puzzle.
-    """
-    puzzle = read_puzzle(source, format, clues).puzzle
-    assert puzzle is not None
-    return puzzle
-
-
-def read_puzzle(source: str, format: str | None = None, clues: str | None = None) -> Document:
-    """Load a puzzle with notes on what was noticed while reading.
-
-    Parameters
-    ----------
-    source, format, clues
-        As for `load_puzzle`.
-
-    Returns
-    -------
     Document
         Its ``puzzle`` is not None.
 
     Raises
     ------
     InputError
-        As for `load_puzzle`.
+        If the source cannot be read, is malformed or defines no puzzle.
     """
     document = read(source, format=format)
     if document.puzzle is None:
-        raise InputError(_without_puzzle(document), source_name(source))
+        raise _without_puzzle(document, source)
     return document if clues is None else with_clues(document, clues)
 
 
@@ -208,29 +200,46 @@ def with_clues(document: Document, source: str) -> Document:
     InputError
         If the source holds no clues of the puzzle, or the puzzle is not Eternity II, which alone has official clues.
     """
-    assert document.puzzle is not None
+    puzzle, board = document.puzzle, document.board
+    assert puzzle is not None
+    if source == HELD and board is None:
+        return document
     if source in CLUE_WORDS:
-        return _with_named_clues(document, source)
-    bare = document.puzzle.with_clues([])
-    found = read_board(source, bare, "clues" if not is_url(source) and _has_clue_lines(source) else None)
+        chosen, notes = _with_named_clues(puzzle, board, source)
+    else:
+        chosen, notes = _with_clues_of(puzzle, source)
+    if board is not None:
+        checked = verify(chosen.with_clues([]), board)
+        notes.append(
+            f"only the pieces and clues are taken from this board ({checked.score} of {checked.max_score}); "
+            "`lns solve --start` begins with a board"
+        )
+    return replace(document, puzzle=chosen, board=None, notes=(*document.notes, *notes))
+
+
+def _with_clues_of(puzzle: Puzzle, source: str) -> tuple[Puzzle, list[str]]:
+    """The puzzle with the clues, or the partial board, of a source; and notes."""
+    bare, format = puzzle.with_clues([]), None
+    if not is_url(source):
+        text = text_of(file_of(source), source)
+        format = "clues" if clue_lines.looks_like(text) or clue_lines.is_cell_types(text) else None
+    found = read_board(source, bare, format)
     assert found.board is not None
     lying = [
         Clue(cell, *divmod(oriented, 4))
         for cell, oriented in enumerate(found.board.without_blanks(bare).placements.tolist())
         if oriented >= 0
     ]
-    if verify(bare, found.board).violations:
-        raise InputError(f"these clues break a rule: {verify(bare, found.board).violations[0]}", source_name(source))
-    notes = [f"clues: {note}" for note in found.notes] or [f"clues: {len(lying)}"]
-    return _without_board(document, bare.with_clues(lying), notes)
+    if broken := verify(bare, found.board).violations:
+        raise InputError(f"these clues break a rule: {broken[0]}", source_name(source))
+    return bare.with_clues(lying), [f"clues: {note}" for note in found.notes] or [f"clues: {len(lying)}"]
 
 
-def _with_named_clues(document: Document, word: str) -> Document:
-    puzzle, board = document.puzzle, document.board
-    assert puzzle is not None
+def _with_named_clues(puzzle: Puzzle, board: Board | None, word: str) -> tuple[Puzzle, list[str]]:
+    """The puzzle with the clues that one of the `CLUE_WORDS` names, and a note."""
+    owner = ""
     if word == HELD:
-        if board is None:
-            return document
+        assert board is not None
         kept = puzzle.clues or held_clues(puzzle, board)
         owner = "of the puzzle" if puzzle.clues else "that the board holds"
     else:
@@ -240,61 +249,26 @@ def _with_named_clues(document: Document, word: str) -> Document:
                 f"{puzzle.name} is not known to be Eternity II, which alone has {word} clues; expected none, or a file"
             )
         kept = tuple(clue for clue in official if word == "official" or (word == "starter" and clue.cell == STARTER))
-        owner = ""
     chosen = puzzle.with_clues(kept)
     name = name_of_clues(chosen)
-    words = {"none": "none", "official": f"the {CLUES} official ones", "starter": "the starter clue"}.get(name, name)
+    words = {"official": f"the {CLUES} official ones", "starter": "the starter clue"}.get(name, name)
     note = " ".join(["clues:", words, *[owner] * bool(owner and kept), *[_CHOICE] * (word == HELD)])
-    return _without_board(document, chosen, [note])
+    return chosen, [note]
 
 
-def _without_board(document: Document, puzzle: Puzzle, notes: list[str]) -> Document:
-    if document.board is not None:
-        checked = verify(puzzle.with_clues([]), document.board)
-        notes.append(
-            f"only the pieces and clues are taken from this board ({checked.score} of {checked.max_score}); "
-            "`lns solve --start` begins with a board"
-        )
-    return replace(document, puzzle=puzzle, board=None, notes=(*document.notes, *notes))
+def _without_puzzle(document: Document, source: str) -> InputError:
+    notes = [*document.notes, "expected the puzzle with it (--puzzle INSTANCE)"]
+    return InputError("; ".join(notes), source_name(source))
 
 
-def _has_clue_lines(source: str) -> bool:
-    """Whether a file may be clues, and not a partial board in another format."""
-    text = text_of(file_of(source), source)
-    return clue_lines.looks_like(text) or clue_lines.is_cell_types(text)
+# -- boards ------------------------------------------------------------------------------------------------------------
 
 
 def load_board(source: str, puzzle: Puzzle | None = None, format: str | None = None) -> tuple[Puzzle, Board]:
-    """Load a board and its puzzle.
-
-    Parameters
-    ----------
-    source : str
-        A file or a viewer URL.
-    puzzle : Puzzle, optional
-        The puzzle of the board, see `read`. A solution list and a partial URL need it.
-    format : str, optional
-        Name of the format; detected by default.
-
-    Returns
-    -------
-    puzzle : Puzzle
-    board : Board
-
-    Raises
-    ------
-    InputError
-        If the source cannot be read, is malformed, holds no board, or its puzzle is not known.
-    """
+    """Load a board and its puzzle: those of `read_board`, whose parameters and errors it has."""
     document = read_board(source, puzzle, format)
     assert document.puzzle is not None and document.board is not None
     return document.puzzle, document.board
-
-
-def _is_laid(puzzle: Puzzle, board: Board, listed: Puzzle) -> bool:
-    """Whether pieces in file order lie as a solver would lay them: with their frame, and most seams matched."""
-    result = verify(puzzle, board)
-    return puzzle.framed == listed.framed and not result.violations and result.score >= 0.5 * result.max_score
 
 
 def read_board(
@@ -304,8 +278,10 @@ def read_board(
 
     Parameters
     ----------
-    source, puzzle, format
-        As for `load_board`.
+    source : str
+        A file or a viewer URL.
+    puzzle, format, number
+        As for `read`. A solution list and a partial URL need the puzzle.
 
     Returns
     -------
@@ -315,23 +291,24 @@ def read_board(
     Raises
     ------
     InputError
-        As for `load_board`.
+        If the source cannot be read, is malformed, holds no board, or its puzzle is not known.
     """
     document = read(source, puzzle=puzzle, format=format, number=number)
     if document.puzzle is None:
-        raise InputError(_without_puzzle(document), source_name(source))
+        raise _without_puzzle(document, source)
     if document.board is None and format is None and puzzle is None and not is_url(source):
         with suppress(InputError):  # a full board as quads defines its pieces
             laid = read(source, format="cells", number=number)
-            if (
-                laid.puzzle is not None
-                and laid.board is not None
-                and _is_laid(laid.puzzle, laid.board, document.puzzle)
-            ):
-                return laid
+            if laid.puzzle is not None and laid.board is not None and laid.puzzle.framed == document.puzzle.framed:
+                found = verify(laid.puzzle, laid.board)
+                if not found.violations and found.score >= 0.5 * found.max_score:  # as a solver would lay them
+                    return laid
     if document.board is None:
         raise InputError(f"this is a puzzle (format {document.format}); expected a board", source_name(source))
     return document
+
+
+# -- writing -----------------------------------------------------------------------------------------------------------
 
 
 def write(
@@ -347,13 +324,8 @@ def write(
     Parameters
     ----------
     path : str or path
-    format : str or None
-        Name of the format; None chooses it by the extension.
-    puzzle : Puzzle
-    board : Board or None
-        None writes the puzzle.
-    instance : str, optional
-        How a ``best.json`` names the puzzle; by default its own name.
+    format, puzzle, board, instance
+        As for `render`.
 
     Raises
     ------
@@ -395,14 +367,15 @@ def render(
         If the format is unknown or cannot carry the puzzle or board.
     """
     try:
-        form, option = (
-            (by_extension(path or "", puzzle, board is not None), None) if format is None else by_name(format)
-        )
+        if format is None:
+            form, option = by_extension(path or "", puzzle, board is not None), None
+        else:
+            form, option = by_name(format)
         shown = None if board is None else board.without_blanks(puzzle)
         target = Target(puzzle, shown, puzzle.name if instance is None else instance, option)
         if form.holds == "board" and board is None:
             raise InputError(f"format {form.name} carries a board; found only a puzzle")
-        if form.holds == "puzzle" and puzzle.rules and form.name not in ("json", "pieces", "tetravex"):
+        if form.holds == "puzzle" and puzzle.rules and form.name not in _SAY_RULES:
             raise InputError(
                 f"format {form.name} cannot say that a puzzle has {' and '.join(puzzle.rules)}; expected json"
             )
@@ -411,16 +384,3 @@ def render(
         return form.write(target), tuple(target.notes)
     except InputError as error:
         raise (error if path is None else error.at(path)) from None
-
-
-def _find_puzzle(source: str) -> Puzzle:
-    """Load the puzzle that a file names. Refuses a ``best.json``, so that two files cannot refer to each other."""
-    if not is_url(source):
-        path = file_of(source)
-        if by_content(text_of(path, source)) is FORMATS["best"]:
-            raise InputError("this is a board; expected the instance", str(path))
-    return load_puzzle(source, clues=HELD)
-
-
-def _without_puzzle(document: Document) -> str:
-    return "; ".join([*document.notes, "expected the puzzle with it (--puzzle INSTANCE)"])

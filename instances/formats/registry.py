@@ -1,27 +1,15 @@
-"""All formats by name, in the order in which a text is compared with them, and the formats of file extensions."""
+"""All formats by name, in the order in which a text is compared with them; the dialects; formats by extension."""
 
 from __future__ import annotations
 
 from pathlib import PurePath
+from typing import NamedTuple
 
 import numpy as np
 
 from instances.board import Board
-from instances.formats import (
-    best,
-    cells,
-    clues,
-    csv16,
-    e2pieces,
-    headed,
-    pieces,
-    puzzle_json,
-    solution,
-    tetravex,
-    viewer,
-)
+from instances.formats import best, cells, clues, csv16, lists, pieces, puzzle_json, tetravex, viewer
 from instances.formats.base import Format, Target
-from instances.formats.dialects import DIALECTS
 from instances.formats.text import first_rows
 from instances.puzzle import Puzzle
 from lns_support.errors import InputError
@@ -30,18 +18,53 @@ from lns_support.text import quoted
 FORMATS: dict[str, Format] = {
     form.name: form
     for form in (
-        *(each.FORMAT for each in (best, puzzle_json, viewer, csv16)),
-        *(headed.BENOIST, solution.FORMAT, headed.QUADS),
-        *(each.FORMAT for each in (e2pieces, pieces, cells, clues)),
-        *(headed.META, solution.META, tetravex.PUZZLE, tetravex.BOARD, tetravex.PICTURE),
+        *(best.FORMAT, puzzle_json.FORMAT, viewer.FORMAT, csv16.FORMAT),
+        *(lists.BENOIST, lists.SOLUTION, lists.QUADS, lists.E2PIECES),
+        *(pieces.FORMAT, cells.FORMAT, clues.FORMAT),
+        *(lists.META, lists.META_BOARD, tetravex.PUZZLE, tetravex.BOARD, tetravex.PICTURE),
     )
 }
+
+
+class Dialect(NamedTuple):
+    """One dialect of other programs that the readers by evidence know."""
+
+    reader: str  # the format that reads it: pieces, cells, clues or url
+    example: str  # a typical line
+    about: str
+
+
+DIALECTS = (
+    Dialect("pieces", "1 0 5 9 0", "pieces: id, four sides in any order; comments after #, //, c"),
+    Dialect("pieces", "1,0,0,5,9,0", "pieces: id, type, four sides; other separators too"),
+    Dialect("pieces", "- 1 braa", "pieces: letters, after a number or bare"),
+    Dialect("pieces", "12=0-5-9-0", "pieces: INI, as the editor FPS writes them"),
+    Dialect("pieces", "[0, 5, 9, 0],", "pieces: lists of Python, JavaScript, JSON"),
+    Dialect("pieces", '{"rows":4,"cols":4,"tiles":[...]}', "pieces: JSON of other programs, with placed tiles"),
+    Dialect("pieces", "ntiles 256", "a header of a count, one size, two sizes, or bounded signed w h"),
+    Dialect("pieces", "8594 @1590 6966", "Tetravex: words of four digits, up left right down; @ is pinned"),
+    Dialect("cells", "12/3 200/0", "board: piece/turn of each cell; also 12(3), 12:3, [ 12(3]"),
+    Dialect("cells", "12 3", "board: piece and turn, a line for each cell"),
+    Dialect("cells", "4 0 2", "board: x, y and turn of each piece, in the order of the pieces"),
+    Dialect("cells", "12 4 0 2", "board: piece, column, row and turn"),
+    Dialect("cells", "$12N:.:7E;", "board: piece and compass letter of each cell"),
+    Dialect("cells", "abdc _bba", "board: four letters for each cell"),
+    Dialect("cells", "0 5 9 0", "board: four colours for each cell, rows from top or bottom"),
+    Dialect("clues", "139 8 7 2", "clues: piece, row, column (or x, y), turn"),
+    Dialect("clues", "8,7 139 2", "clues: row, column, piece, turn; sections that agree are one"),
+    Dialect("clues", "139=I8-Rot0", "clues: row letter, column, anticlockwise turns"),
+    Dialect("clues", "0,1,-650,2", "clues: a list of cell types; -(piece + 256 turns) is a clue"),
+    Dialect("url", "…board_edges=abdc…", "board: viewer URL in prose, markdown, HTML or JSON; several in a file"),
+)
 
 _SMALL = Puzzle(np.array([[0, 1, 2, 0], [0, 3, 1, 0], [2, 3, 0, 0], [3, 0, 0, 3]]), 2, 2, name="small")
 _DIGITS = np.array([[6, 10, 5, 9], [2, 2, 10, 10], [5, 5, 7, 8], [10, 7, 9, 5]])
 _TETRAVEX = Puzzle(_DIGITS, 2, 2, framed=False, turns=False)
 _LINE = 100  # characters of an example
-_LINES = {"benoist": 4, "quads": 2, "meta": 2, "meta-board": 2, "tetravex": 2, "tetravex-board": 2, "picture": 3}
+# Lines of an example, the first and the one after the last.
+_LINES = {"benoist": (0, 4), "picture": (0, 3), "csv16": (1, 2), "clues": (1, 2), "pieces": (1, 2)}
+_LINES |= dict.fromkeys(("quads", "meta", "meta-board", "tetravex", "tetravex-board"), (0, 2))
+_EXTENSIONS = {".csv": "csv16", ".url": "url", ".solution": "solution", ".solution.txt": "solution"}
 
 
 def by_name(name: str) -> tuple[Format, str | None]:
@@ -52,6 +75,38 @@ def by_name(name: str) -> tuple[Format, str | None]:
     if colon and FORMATS[base].option is None:
         raise InputError(f"format {base} has no option; found {quoted(name)}")
     return FORMATS[base], option if colon else None
+
+
+def by_content(text: str) -> Format:
+    """The first format that a text looks like. Raises InputError if it looks like none."""
+    found = next((each for each in FORMATS.values() if each.looks_like(text)), None)
+    if found is not None:
+        return found
+    rows = first_rows(text, 1)
+    if not rows:
+        raise InputError("the file is empty; expected a puzzle or a board")
+    line = text[: text.index(rows[0])].count("\n") + 1
+    raise InputError(f"{quoted(rows[0])} begins no known format; expected one of {', '.join(FORMATS)}", line=line)
+
+
+def by_extension(path: str, puzzle: Puzzle, has_board: bool) -> Format:
+    """The format for writing a file of this name. Raises InputError if its extension is of no format."""
+    name = PurePath(path).name.lower()
+    formats = {
+        ".json": "best" if has_board else "json",
+        ".txt": "benoist" if puzzle.width == puzzle.height else "quads",
+        **_EXTENSIONS,
+    }
+    extension = max((each for each in formats if name.endswith(each)), key=len, default=None)
+    if extension is None:
+        raise InputError(
+            "the name does not say the format; expected .txt, .solution.txt, .json, .csv or .url, "
+            f"or a format named: {', '.join(FORMATS)}"
+        )
+    return FORMATS[formats[extension]]
+
+
+# -- help --------------------------------------------------------------------------------------------------------------
 
 
 def overview(holds: str) -> str:
@@ -67,27 +122,20 @@ def overview(holds: str) -> str:
 
 def facts() -> dict[str, list[dict[str, str | None]]]:
     """All formats, and the dialects that are read by evidence, each with an example: for JSON."""
-    return {
-        "formats": [
-            {
-                "name": form.name,
-                "option": form.option,
-                "holds": form.holds,
-                "about": form.about,
-                "example": _example(form),
-            }
-            for form in FORMATS.values()
-        ],
-        "dialects": [{"example": each.example, "about": each.about} for each in DIALECTS],
-    }
+    formats: list[dict[str, str | None]] = [
+        {**{name: getattr(form, name) for name in ("name", "option", "holds", "about")}, "example": _example(form)}
+        for form in FORMATS.values()
+    ]
+    return {"formats": formats, "dialects": [{"example": each.example, "about": each.about} for each in DIALECTS]}
 
 
 def examples() -> str:
     """The lines of ``lns convert --list``: each format, what it holds, and a line of it; then the dialects read."""
-    blocks = []
-    for form in FORMATS.values():
-        name = form.name + (f":{form.option}" if form.option else "")
-        blocks.append(f"{name}\n  {form.holds}, read and written: {form.about}\n  e.g. {_example(form)}")
+    blocks = [
+        f"{form.name}{f':{form.option}' if form.option else ''}\n"
+        f"  {form.holds}, read and written: {form.about}\n  e.g. {_example(form)}"
+        for form in FORMATS.values()
+    ]
     dialects = "\n".join(f"  {each.example:<34} {each.about}" for each in DIALECTS)
     return "\n".join([*blocks, "", "read by evidence, as pieces, cells or clues:", dialects])
 
@@ -96,44 +144,6 @@ def _example(form: Format) -> str:
     """A telling line of a small puzzle in a format, shortened."""
     puzzle, turns = (_TETRAVEX, (0, 0, 0, 0)) if "tetravex" in form.name else (_SMALL, (0, 1, 0, 3))
     board = Board.from_pairs(list(enumerate(turns)), 2, 2)
-    text = form.write(Target(puzzle, board if form.holds == "board" else None, "small.json"))
-    lines = text.splitlines()
-    line = (
-        " ".join(lines) if form.name == "json" else lines[1] if form.name in ("csv16", "clues", "pieces") else lines[0]
-    )
-    if form.name in _LINES:
-        line = " / ".join(lines[: _LINES[form.name]])
+    lines = form.write(Target(puzzle, board if form.holds == "board" else None, "small.json")).splitlines()
+    line = " ".join(lines) if form.name == "json" else " / ".join(lines[slice(*_LINES.get(form.name, (0, 1)))])
     return line if len(line) <= _LINE else line[: _LINE - 1] + "…"
-
-
-def by_content(text: str) -> Format:
-    """The first format that a text looks like. Raises InputError if it looks like none."""
-    for candidate in FORMATS.values():
-        if candidate.looks_like(text):
-            return candidate
-    rows = first_rows(text, 1)
-    if not rows:
-        raise InputError("the file is empty; expected a puzzle or a board")
-    raise InputError(
-        f"{quoted(rows[0])} begins no known format; expected one of {', '.join(FORMATS)}",
-        line=text[: text.index(rows[0])].count("\n") + 1,
-    )
-
-
-def by_extension(path: str, puzzle: Puzzle, has_board: bool) -> Format:
-    """The format for writing a file of this name. Raises InputError if its extension is of no format."""
-    name = PurePath(path).name.lower()
-    if name.endswith((".solution.txt", ".solution")):
-        return FORMATS["solution"]
-    if name.endswith(".txt"):
-        return FORMATS["benoist" if puzzle.width == puzzle.height else "quads"]
-    if name.endswith(".json"):
-        return FORMATS["best" if has_board else "json"]
-    if name.endswith(".csv"):
-        return FORMATS["csv16"]
-    if name.endswith(".url"):
-        return FORMATS["url"]
-    raise InputError(
-        "the name does not say the format; expected .txt, .solution.txt, .json, .csv or .url, "
-        f"or a format named: {', '.join(FORMATS)}"
-    )

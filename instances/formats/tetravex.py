@@ -12,27 +12,25 @@ from dataclasses import replace
 
 from instances.formats import cells, pieces
 from instances.formats.base import Document, Format, Source, Target, never
-from instances.formats.e2pieces import CLOCKWISE
+from instances.formats.orders import CLOCKWISE, in_order
 from instances.formats.piece_list import WORD_ORDER, words_in_rows
 from instances.puzzle import Puzzle
 from lns_support.errors import InputError
-from lns_support.text import count_of
 
-_SIDES = [CLOCKWISE.index(letter) for letter in WORD_ORDER]
 _DIGITS = 10
 
 
-def read_puzzle(source: Source) -> Document:
+def _read_puzzle(source: Source) -> Document:
     _check_words(source.text)
     return pieces.read(replace(source, option=WORD_ORDER))
 
 
-def read_board(source: Source) -> Document:
+def _read_board(source: Source) -> Document:
     _check_words(source.text)
     return cells.read(replace(source, option=f"{WORD_ORDER},top"))
 
 
-def read_picture(source: Source) -> Document:
+def _read_picture(source: Source) -> Document:
     return cells.read(replace(source, option=f"{CLOCKWISE},top"))
 
 
@@ -41,33 +39,47 @@ def _check_words(text: str) -> None:
         raise InputError("no rows of words of four digits; expected two rows or more of as many words each")
 
 
-def write_puzzle(target: Target) -> str:
+def _write_puzzle(target: Target) -> str:
     """The pieces in the order of their numbers, but those of clues on their cells."""
     puzzle = target.puzzle
-    _check_tetravex(puzzle, PUZZLE.name)
-    at = {clue.cell: clue.piece for clue in puzzle.clues}
-    others = iter(sorted({*range(puzzle.cells)} - {*at.values()}))
-    order = [at[cell] if cell in at else next(others) for cell in range(puzzle.cells)]
+    pinned = {clue.cell: clue.piece for clue in puzzle.clues}
+    others = iter(sorted({*range(puzzle.cells)} - {*pinned.values()}))
+    order = [pinned[cell] if cell in pinned else next(others) for cell in range(puzzle.cells)]
+    text = _in_words(puzzle, puzzle.pieces[order].tolist(), PUZZLE.name, pinned)
     if order != sorted(order):
         target.notes.append(f"{PUZZLE.name} has pinned pieces on their cells: the pieces are renumbered")
-    words = ["@" * (cell in at) + _word(puzzle.pieces[piece].tolist()) for cell, piece in enumerate(order)]
-    return _in_rows(words, puzzle.width)
+    return text
 
 
-def write_board(target: Target) -> str:
+def _write_board(target: Target) -> str:
     assert target.board is not None
-    _check_tetravex(target.puzzle, BOARD.name)
-    _check_full(target, BOARD.name)
-    return _in_rows([_word(quad) for quad in target.board.colours(target.puzzle).tolist()], target.board.width)
+    text = _in_words(target.puzzle, target.board.colours(target.puzzle).tolist(), BOARD.name)
+    target.full(BOARD.name)
+    return text
 
 
-def write_picture(target: Target) -> str:
+def _in_words(
+    puzzle: Puzzle, quads: Sequence[Sequence[int]], format: str, pinned: Sequence[int] | dict[int, int] = ()
+) -> str:
+    if puzzle.framed or puzzle.turns or puzzle.holes or min(puzzle.width, puzzle.height) < 2:
+        raise InputError(
+            f"{puzzle.name} is {puzzle.shape_and_rules}; {format} carries only a Tetravex (no frame, no turns) of two "
+            "rows and columns or more"
+        )
+    if puzzle.colours > _DIGITS:
+        raise InputError(f"{puzzle.colours} colours; {format} has a digit for {_DIGITS} of them")
+    words = ["".join(str(colour - 1) for colour in columns) for columns in in_order(quads, WORD_ORDER)]
+    words = ["@" * (cell in pinned) + word for cell, word in enumerate(words)]
+    return "".join(" ".join(words[at : at + puzzle.width]) + "\n" for at in range(0, len(words), puzzle.width))
+
+
+def _write_picture(target: Target) -> str:
     assert target.board is not None
     puzzle, width = target.puzzle, target.board.width
     if puzzle.height < 2:
         raise InputError(f"a board of {width} x {puzzle.height}; {PICTURE.name} carries two rows or more")
     if not puzzle.framed or puzzle.cells == 1:  # four zeros may be a piece
-        _check_full(target, PICTURE.name)
+        target.full(PICTURE.name)
     shown = (target.board.colours(puzzle) - (not puzzle.framed)).clip(0).tolist()
     digits = len(str(max(map(max, shown))))
     lines = []
@@ -79,32 +91,8 @@ def write_picture(target: Target) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _check_tetravex(puzzle: Puzzle, format: str) -> None:
-    if puzzle.framed or puzzle.turns or puzzle.holes or min(puzzle.width, puzzle.height) < 2:
-        raise InputError(
-            f"{puzzle.name} is {puzzle.shape_and_rules}; {format} carries only a Tetravex (no frame, no turns) of two "
-            "rows and columns or more"
-        )
-    if puzzle.colours > _DIGITS:
-        raise InputError(f"{puzzle.colours} colours; {format} has a digit for {_DIGITS} of them")
-
-
-def _check_full(target: Target, format: str) -> None:
-    assert target.board is not None
-    if empty := target.board.pairs().count(None):
-        raise InputError(f"{count_of(empty, 'cell')} without a piece; {format} carries only full boards")
-
-
-def _word(quad: Sequence[int]) -> str:
-    return "".join(str(quad[side] - 1) for side in _SIDES)
-
-
-def _in_rows(words: Sequence[str], width: int) -> str:
-    return "".join(" ".join(words[at : at + width]) + "\n" for at in range(0, len(words), width))
-
-
 PUZZLE = Format(
-    "tetravex", "puzzle", "Tetravex: words of four digits, up left right down", never, read_puzzle, write_puzzle
+    "tetravex", "puzzle", "Tetravex: words of four digits, up left right down", never, _read_puzzle, _write_puzzle
 )
-BOARD = Format("tetravex-board", "board", "a board of a Tetravex, as such words", never, read_board, write_board)
-PICTURE = Format("picture", "board", "three lines of colours for each row", never, read_picture, write_picture)
+BOARD = Format("tetravex-board", "board", "a board of a Tetravex, as such words", never, _read_board, _write_board)
+PICTURE = Format("picture", "board", "three lines of colours for each row", never, _read_picture, _write_picture)

@@ -1,52 +1,109 @@
-"""Boards in viewer URLs: their letters become colours, and their cells pieces.
+"""URLs of the board viewer e2.bucas.name: made of a board, and read back as one.
 
-`instances.formats.viewer_text` has the text of the URLs. Letters are matched to the colours of a known puzzle; a full
-board without one defines its own.
+The form is ``#puzzle=NAME&board_w=W&board_h=H&board_edges=LETTERS``. The letters are up, right, down, left of each
+cell, row by row; ``a`` is grey, ``aaaa`` an empty cell. Optional parameters are ``board_pieces``, three digits for each
+cell (pieces count from 1, ``000`` is an empty cell), and ``motifs_order``, the order of the letters. Besides grey there
+are 25 letters, so a puzzle with more colours has no viewer URL.
+
+Letters are matched to the colours of a known puzzle; a full board without one defines its own.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
+import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from urllib.parse import quote, unquote
 
 import numpy as np
 
 from instances.board import Board
 from instances.eternity2 import mirror
 from instances.formats.base import Document, Format, Quad, Source, Target
-from instances.formats.letters import match_letters
-from instances.formats.piece_index import PieceIndex
-from instances.formats.shipped import shipped_instances
-from instances.formats.viewer_text import (
-    DEFAULT_ORDERS,
-    MOTIFS_ORDERS,
-    Letters,
-    looks_like,
-    parse,
-    translation,
-    viewer_url,
-)
-from instances.puzzle import GREY, Puzzle, canonical, cell_label
+from instances.formats.matching import PieceIndex, match_letters
+from instances.formats.sources import holds_url, shipped_instances
+from instances.formats.text import board_shape, left_out, one_of
+from instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical, cell_label
 from lns_support.errors import InputError
-from lns_support.text import count_of, quoted
+from lns_support.text import count_of, parse_integer, quoted
+
+# The letter at index i is the default letter of the colour that such a URL writes as letter i.
+MOTIFS_ORDERS = {
+    "jef": "atojeqlgbupkfrmhcwvsnid",
+    "jblackwood": "abglqejotchmrfkpudinsvw",
+    "marie": "abglqejotchmrfkpudinsvw",
+}
+_DEFAULT_ORDERS = ("", "default", "normal")
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+MOST_LETTERS = 25  # not counting the letter of grey
+_AROUND = "'\"`<>‘’“”«»()[]{},;.!*"
 
 
-def read(source: Source) -> Document:
-    notes: list[str] = []
-    letters = parse(source.text, source.puzzle, notes, source.number)
-    if source.option is not None:
-        if source.option not in DEFAULT_ORDERS and translation(source.option) is None:
-            raise InputError(f"motifs_order {quoted(source.option)}; expected one of {', '.join(MOTIFS_ORDERS)}")
-        letters = replace(letters, order=source.option)
-    if source.puzzle is not None:
-        return _on_puzzle(letters, source.puzzle, notes)
-    shipped = _shipped_puzzle(letters, source)
-    if shipped is not None:
-        notes.append(f"shipped instance {shipped.name}, found by name and pieces")
-        return _on_puzzle(letters, shipped, notes)
-    return _on_its_own(letters, notes)
+# -- making ------------------------------------------------------------------------------------------------------------
+
+
+def viewer_url(puzzle: Puzzle, board: Board, *, motifs_order: str | None = None) -> str:
+    """The URL that shows a board in the viewer e2.bucas.name.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    board : Board
+        Partial or full.
+    motifs_order : {'jef', 'jblackwood', 'marie'}, optional
+        Another order of the letters.
+
+    Returns
+    -------
+    str
+        The URL. It states the numbers of the pieces if the puzzle has at most 999.
+
+    Raises
+    ------
+    InputError
+        If a colour on the board has no letter: above 25, or above 22 with ``motifs_order``.
+    """
+    board = board.without_blanks(puzzle)
+    colours = board.colours(puzzle)
+    letters = _ALPHABET
+    if motifs_order is not None and motifs_order not in _DEFAULT_ORDERS:
+        if motifs_order not in MOTIFS_ORDERS:
+            raise _unknown_order(motifs_order)
+        order = MOTIFS_ORDERS[motifs_order]
+        letters = "".join(_ALPHABET[order.index(letter)] for letter in _ALPHABET[: len(order)])
+    if colours.max(initial=0) >= len(letters):
+        raise InputError(
+            f"the board has colour {int(colours.max())}; expected at most {len(letters) - 1}, "
+            f"as a viewer URL has letters for the colours 1 to {len(letters) - 1}"
+        )
+    edges = "".join("aaaa" if quad[0] < 0 else "".join(letters[colour] for colour in quad) for quad in colours.tolist())
+    numbers = "".join(f"{(oriented >> 2) + 1:03d}" for oriented in board.placements.tolist())  # -1 >> 2 is -1
+    pieces = f"&board_pieces={numbers}" if puzzle.cells <= 999 else ""
+    order_stated = f"&motifs_order={motifs_order}" if motifs_order else ""
+    name = quote(puzzle.name, safe="", errors="replace")
+    shape = f"board_w={puzzle.width}&board_h={puzzle.height}"
+    return f"https://e2.bucas.name/#puzzle={name}&{shape}&board_edges={edges}{pieces}{order_stated}"
+
+
+def url_if_any(puzzle: Puzzle, board: Board) -> str:
+    """The URL that shows a board, if there is one.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    board : Board
+
+    Returns
+    -------
+    str
+        The `viewer_url`; an empty text if one of the board's colours has no letter.
+    """
+    with contextlib.suppress(InputError):
+        return viewer_url(puzzle, board)
+    return ""
 
 
 def write(target: Target) -> str:
@@ -56,68 +113,204 @@ def write(target: Target) -> str:
     return viewer_url(target.puzzle, target.board, motifs_order=target.option) + "\n"
 
 
-# -- colours and pieces ------------------------------------------------------------------------------------------------
+def _unknown_order(order: str) -> InputError:
+    return InputError(f"motifs_order {quoted(order)}; expected one of {', '.join(MOTIFS_ORDERS)}")
+
+
+# -- the text of a URL -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Letters:
+    """The parts of a viewer URL."""
+
+    name: str  # of the puzzle
+    width: int
+    height: int
+    quads: tuple[Quad | None, ...]  # letters as numbers (a = 0) up, right, down, left of each cell; None if it is empty
+    numbers: tuple[int | None, ...] | None  # the piece that the URL states for each cell, from 0; None without any
+    order: str  # the stated motifs_order, or an empty text
+
+
+def parse(text: str, puzzle: Puzzle | None, notes: list[str], number: int | None = None) -> Letters:
+    """Parse the first or ``number``-th viewer URL in a text.
+
+    The shape is that of ``puzzle`` if the URL has none; sentences on what was left out go to ``notes``. Raises
+    InputError if there is no viewer URL, or its parameters are malformed or contradict each other or the shape.
+    """
+    values = _parameters(text, notes, number)
+    edges = "".join("aaaa" if quad == "0000" else quad for quad in _in_parts(values["board_edges"], 4))
+    width, height = _shape(values, len(edges), puzzle)
+    cells = width * height
+    if len(edges) != 4 * cells:
+        said = f"board_edges has {len(edges)} letters; expected {4 * cells}, four for each cell of {width} x {height}"
+        raise InputError(said)
+    if bad := re.search(r"[^a-z]", edges):
+        raise InputError(
+            f"board_edges has {quoted(bad[0])} on {cell_label(bad.start() // 4, width)}; expected letters from a to z"
+        )
+    numbers = _numbers(values.get("board_pieces", ""), [quad == "aaaa" for quad in _in_parts(edges, 4)], notes)
+    one_piece = cells == 1 and bool(numbers) and numbers != (None,)  # only its number tells it from an empty cell
+    quads: list[Quad | None] = []
+    for cell, letters in enumerate(_in_parts(edges, 4)):
+        up, right, down, left = map(_ALPHABET.index, letters)
+        quads.append(None if letters == "aaaa" and not one_piece else (up, right, down, left))
+        stated = numbers[cell] if numbers else None
+        if quads[cell] is None and stated is not None:
+            raise InputError(
+                f"{cell_label(cell, width)} is empty in board_edges and holds piece {stated + 1} in board_pieces; "
+                "expected both to agree"
+            )
+    name = "".join(c for c in values.get("puzzle", "") if c.isprintable())[:100]
+    return Letters(name or "puzzle", width, height, tuple(quads), numbers, values.get("motifs_order", ""))
+
+
+def _in_parts(text: str, length: int) -> list[str]:
+    return [text[at : at + length] for at in range(0, len(text), length)]
+
+
+def _parameters(text: str, notes: list[str], number: int | None) -> dict[str, str]:
+    """The parameters of the first or ``number``-th URL, without quotes, shell escapes and percent codes."""
+    urls = [word for word in re.split(r"""[\s"'`<>|\[\]()]+""", text) if "board_edges" in word]
+    if not urls:
+        raise InputError("no viewer URL here; expected '…#puzzle=NAME&board_w=W&board_h=H&board_edges=LETTERS'")
+    if not 1 <= (number or 1) <= len(urls):
+        raise InputError(f"the text has {len(urls)} URLs; expected a number from 1 to {len(urls)}")
+    notes += one_of(len(urls), "URLs", number)
+    url = urls[(number or 1) - 1]
+    rest = [(at, line.replace(url, " "), url in line) for at, line in enumerate(text.split("\n"), start=1)]
+    notes += left_out((at, line) for at, line, held in rest if re.search("[0-9]" if held else r"\w", line))
+    url = url.strip(_AROUND).replace("\\u0026", "&").replace("\\", "").replace("&amp;", "&")
+    for _ in range(3):  # the whole URL may be percent-encoded, even several times
+        url = url if "board_edges=" in url else unquote(url)
+    values: dict[str, str] = {}
+    for part in (url.partition("#")[2] or url.partition("?")[2] or url).split("&"):
+        key, _, value = part.partition("=")
+        key, value = unquote(key).strip(_AROUND + "#?"), unquote(value).strip(_AROUND)
+        if values.setdefault(key, value) != value:
+            raise InputError(f"{quoted(key)} is given twice with two values; expected one")
+    if not values.get("board_edges"):
+        raise InputError("the viewer URL has no board_edges; expected 'board_edges=' and four letters for each cell")
+    return values
+
+
+def _shape(values: dict[str, str], letters: int, puzzle: Puzzle | None) -> tuple[int, int]:
+    """Width and height: as stated, else those of the puzzle, else a square of so many letters."""
+    size = values.get("puzzle_size")  # another viewer writes this for a square
+    wide, high = values.get("board_w", size), values.get("board_h", size)
+    if wide is not None and high is not None:
+        width, height = parse_integer(wide, 1, MAX_CELLS, "board_w"), parse_integer(high, 1, MAX_CELLS, "board_h")
+        board_shape(width, height)
+        if puzzle is not None and (width, height) != (puzzle.width, puzzle.height):
+            turned = (height, width) == (puzzle.width, puzzle.height)
+            other = f" (--puzzle-format pieces:{width}x{height} reads it so)" * turned
+            raise InputError(
+                f"the board is {width} x {height} (width x height); "
+                f"expected {puzzle.width} x {puzzle.height} as in {puzzle.name}{other}"
+            )
+        return width, height
+    if puzzle is not None:
+        return puzzle.width, puzzle.height
+    side = math.isqrt(letters // 4)
+    if side * side * 4 != letters or side * side > MAX_CELLS:
+        raise InputError(f"board_w and board_h are missing, and {letters} letters make no square; expected both")
+    return side, side
+
+
+def _numbers(digits: str, empty: Sequence[bool], notes: list[str]) -> tuple[int | None, ...] | None:
+    """The piece of each cell, counted from 0, None for an empty cell. None if board_pieces is missing or unusable."""
+    cells = len(empty)
+    if not digits:
+        return None
+    if not re.fullmatch(r"[0-9]+", digits) or len(digits) != 3 * cells:
+        notes.append(f"board_pieces left out: {len(digits)} characters, not three digits for each of {cells} cells")
+        return None
+    stated = list(map(int, _in_parts(digits, 3)))
+    shown = [number for number, hidden in zip(stated, empty, strict=True) if not hidden]
+    on_empty = [number for number, hidden in zip(stated, empty, strict=True) if hidden]
+    if cells > 1 and shown.count(0) == 1 and max(shown) < cells and not any(on_empty):
+        notes.append("board_pieces counts from 0, as a cell with a piece has 000")
+        return tuple(None if hidden else number for number, hidden in zip(stated, empty, strict=True))
+    return tuple(number - 1 if number else None for number in stated)
+
+
+def _table(order: str) -> list[int] | None:
+    """The default letter of each letter under a ``motifs_order``, a known name or a permutation; else None."""
+    letters = MOTIFS_ORDERS.get(order.lower(), order)
+    if len(letters) < 2 or letters[0] != "a" or sorted(letters) != list(_ALPHABET[: len(letters)]):
+        return None
+    return [*map(_ALPHABET.index, letters), *range(len(letters), 26)]
+
+
+# -- its board ---------------------------------------------------------------------------------------------------------
+
+
+def read(source: Source) -> Document:
+    notes: list[str] = []
+    letters = parse(source.text, source.puzzle, notes, source.number)
+    if source.option is not None:
+        if source.option not in _DEFAULT_ORDERS and _table(source.option) is None:
+            raise _unknown_order(source.option)
+        letters = replace(letters, order=source.option)
+    puzzle = source.puzzle
+    if puzzle is None and (puzzle := _shipped_puzzle(letters, source)) is not None:
+        notes.append(f"shipped instance {puzzle.name}, found by name and pieces")
+    if puzzle is None:
+        return _on_its_own(letters, notes)
+    index = PieceIndex(puzzle)
+    board, contradicted = index.board(_colours(letters, index, notes), letters.numbers)
+    if contradicted:
+        notes.append(
+            f"board_pieces names another piece than board_edges shows on {contradicted} cells; board_edges is used"
+        )
+    return Document(FORMAT.name, puzzle, board, tuple(notes))
+
+
+def _shipped_puzzle(letters: Letters, source: Source) -> Puzzle | None:
+    """The shipped instance with the URL's name, if every cell shows one of its pieces."""
+    if letters.name not in shipped_instances():
+        return None
+    puzzle = source.find_puzzle(letters.name)
+    if (letters.width, letters.height) != (puzzle.width, puzzle.height):
+        return None
+    quads = _translated(letters.quads, _table(letters.order) or range(26))
+    return None if PieceIndex(puzzle).cells_without_piece(quads) else puzzle
 
 
 def _translated(quads: Sequence[Quad | None], table: Sequence[int]) -> list[Quad | None]:
     return [quad and (table[quad[0]], table[quad[1]], table[quad[2]], table[quad[3]]) for quad in quads]
 
 
-def _on_puzzle(letters: Letters, puzzle: Puzzle, notes: list[str]) -> Document:
-    """The board of a known puzzle, by the stated order of letters, else the default, else any that fits the pieces."""
-    index = PieceIndex(puzzle)
-    tables = {"default letters": list(range(26))}
-    declared = translation(letters.order)
-    if declared is not None:
-        tables = {f"motifs_order {letters.order}": declared, **tables}
-    shown = [_translated(letters.quads, table) for table in tables.values()]
-    unmatched = [index.cells_without_piece(quads) for quads in shown]
-    contradictions = {at: index.board(shown[at], letters.numbers)[1] for at in range(len(shown)) if not unmatched[at]}
+def _colours(letters: Letters, index: PieceIndex, notes: list[str]) -> list[Quad | None]:
+    """The colours on the cells, by the stated order of letters, else the default, else any that fits the pieces."""
+    tables = {f"motifs_order {letters.order}": _table(letters.order), "default letters": list(range(26))}
+    shown = {name: _translated(letters.quads, table) for name, table in tables.items() if table is not None}
+    alien = [index.cells_without_piece(quads) for quads in shown.values()]
+    contradictions = {
+        name: index.board(quads, letters.numbers)[1]
+        for (name, quads), cells in zip(shown.items(), alien, strict=True)
+        if not cells
+    }
     chosen = min(contradictions, key=contradictions.__getitem__, default=None)
     numbered = letters.numbers is not None and any(number is not None for number in letters.numbers)
     if numbered and (chosen is None or contradictions[chosen]):
         boards = _boards(letters, index, match_letters(letters.quads, index, letters.numbers))
         if len(boards) == 1:
             notes.append("letters matched to the colours by board_pieces")
-            return _document(letters, boards[0], index, notes)
+            return boards[0]
     if chosen is not None:
-        notes.append(list(tables)[chosen])
-        return _document(letters, shown[chosen], index, notes)
+        notes.append(chosen)
+        return shown[chosen]
     boards = _boards(letters, index, match_letters(letters.quads, index))
     if not boards:
-        if _is_mirrored(letters, shown, index):
-            raise InputError(
-                f"the board shows the mirror images of the pieces of {puzzle.name}; expected its pieces "
-                "(`lns convert --mirror` makes the board of them)"
-            )
-        unmatched += [
-            index.cells_without_piece(_translated(letters.quads, table))
-            for order in MOTIFS_ORDERS
-            if (table := translation(order)) is not None
-        ]
-        nearest = min(unmatched, key=len)
-        quad = "".join(chr(ord("a") + side) for side in letters.quads[nearest[0]] or ())
-        more = f" (nor are {len(nearest) - 1} other cells)" if len(nearest) > 1 else ", the only such cell"
-        raise InputError(
-            f"{puzzle.cell_label(nearest[0])} shows '{quad}', no piece of {puzzle.name}{more}, and no other order of "
-            "the letters makes every cell one; expected a board of this puzzle"
-        )
+        raise _no_piece(letters, index, list(shown.values()), alien)
     if len(boards) > 1:
         raise InputError(
-            f"the letters fit the colours of {puzzle.name} in several ways, which place different pieces; expected "
-            "board_pieces that agree with one of them, or the letters by name (--format url:jef, say)"
+            f"the letters fit the colours of {index.puzzle.name} in several ways, which place different pieces; "
+            "expected board_pieces that agree with one of them, or the letters by name (--format url:jef, say)"
         )
     notes.append("letters matched to the colours by the pieces")
-    return _document(letters, boards[0], index, notes)
-
-
-def _is_mirrored(letters: Letters, shown: Sequence[Sequence[Quad | None]], index: PieceIndex) -> bool:
-    """Whether the mirror image of every cell is a piece, in some order of the letters."""
-    if any(not index.cells_without_piece([quad and mirror(quad) for quad in quads]) for quads in shown):
-        return True
-    with contextlib.suppress(InputError):  # the search takes too long
-        return bool(match_letters([quad and mirror(quad) for quad in letters.quads], index))
-    return False
+    return boards[0]
 
 
 def _boards(letters: Letters, index: PieceIndex, maps: Sequence[dict[int, int]]) -> list[list[Quad | None]]:
@@ -129,75 +322,65 @@ def _boards(letters: Letters, index: PieceIndex, maps: Sequence[dict[int, int]])
     return list(boards.values())
 
 
-def _document(letters: Letters, quads: Sequence[Quad | None], index: PieceIndex, notes: list[str]) -> Document:
-    board, contradicted = index.board(quads, letters.numbers)
-    if contradicted:
-        notes.append(
-            f"board_pieces names another piece than board_edges shows on {contradicted} cells; board_edges is used"
+def _no_piece(
+    letters: Letters, index: PieceIndex, shown: Sequence[Sequence[Quad | None]], alien: Sequence[Sequence[int]]
+) -> InputError:
+    """What is wrong with a board that has cells which are no pieces in any order of the letters."""
+    mirrored = any(not index.cells_without_piece([quad and mirror(quad) for quad in quads]) for quads in shown)
+    with contextlib.suppress(InputError):  # the search takes too long
+        mirrored = mirrored or bool(match_letters([quad and mirror(quad) for quad in letters.quads], index))
+    if mirrored:
+        return InputError(
+            f"the board shows the mirror images of the pieces of {index.puzzle.name}; expected its pieces "
+            "(`lns convert --mirror` makes the board of them)"
         )
-    return Document(FORMAT.name, index.puzzle, board, tuple(notes))
-
-
-def _shipped_puzzle(letters: Letters, source: Source) -> Puzzle | None:
-    """The shipped instance with the URL's name, if every cell shows one of its pieces."""
-    if letters.name not in shipped_instances():
-        return None
-    puzzle = source.find_puzzle(letters.name)
-    if (letters.width, letters.height) != (puzzle.width, puzzle.height):
-        return None
-    quads = _translated(letters.quads, translation(letters.order) or range(26))
-    return None if PieceIndex(puzzle).cells_without_piece(quads) else puzzle
-
-
-def _repeated_sentence(quads: Sequence[Quad | None], repeated: int, width: int) -> str:
-    cells_of: dict[Quad, list[int]] = {}
-    for cell, quad in enumerate(quads):
-        if quad is not None:
-            cells_of.setdefault(canonical(quad), []).append(cell)
-    first, second, *_ = next(cells for cells in cells_of.values() if len(cells) > 1)
-    more = (
-        f", and so {'does' if repeated == 2 else 'do'} {count_of(repeated - 1, 'other cell')}" if repeated > 1 else ""
+    tables = [table for order in MOTIFS_ORDERS if (table := _table(order)) is not None]
+    others = [index.cells_without_piece(_translated(letters.quads, table)) for table in tables]
+    nearest = min((*alien, *others), key=len)
+    quad = "".join(_ALPHABET[side] for side in letters.quads[nearest[0]] or ())
+    more = f" (nor are {len(nearest) - 1} other cells)" if len(nearest) > 1 else ", the only such cell"
+    return InputError(
+        f"{index.puzzle.cell_label(nearest[0])} shows '{quad}', no piece of {index.puzzle.name}{more}, and no other "
+        "order of the letters makes every cell one; expected a board of this puzzle"
     )
+
+
+def _on_its_own(letters: Letters, notes: list[str]) -> Document:
+    """A full board defines its own puzzle: each cell is a piece, numbered by board_pieces or else by cell."""
+    table = _table(letters.order)
+    if letters.order not in _DEFAULT_ORDERS and table is None:
+        notes.append(f"motifs_order {quoted(letters.order)} is not known: the default order is assumed")
+    quads = _translated(letters.quads, table or range(26))
+    shape, cells = (letters.width, letters.height), len(quads)
+    full = [quad for quad in quads if quad is not None]
+    if len(full) < cells:
+        said = f"{cells - len(full)} of {cells} cells are empty: a partial board does not define its puzzle"
+        return Document(FORMAT.name, None, None, (*notes, said), tuple(quads), shape)
+    numbers, by = list(range(cells)), "cell"
+    if letters.numbers is not None and {*letters.numbers} == {*range(cells)}:
+        numbers, by = [number or 0 for number in letters.numbers], "board_pieces"
+    notes.append(f"the board defines the puzzle; pieces numbered by {by}")
+    if len({canonical(quad) for quad in full}) < cells:
+        notes.append(_repeated_sentence(full, letters.width))
+    pieces = np.empty((cells, 4), dtype=np.int32)
+    pieces[numbers] = full
+    board = Board(4 * np.array(numbers, dtype=np.int32), *shape)
+    return Document(FORMAT.name, Puzzle(pieces, *shape, name=letters.name), board, tuple(notes))
+
+
+def _repeated_sentence(quads: Sequence[Quad], width: int) -> str:
+    counts = Counter(map(canonical, quads))
+    twice = next(form for form, count in counts.items() if count > 1)
+    first, second, *_ = [cell for cell, quad in enumerate(quads) if canonical(quad) == twice]
+    others = len(quads) - len(counts) - 1
+    more = f", and so {'does' if others == 1 else 'do'} {count_of(others, 'other cell')}" if others else ""
     return (
         f"{cell_label(first, width)} and {cell_label(second, width)} show the same piece{more}: identical pieces, or "
         "one placed twice (--puzzle INSTANCE tells)"
     )
 
 
-def _on_its_own(letters: Letters, notes: list[str]) -> Document:
-    """A full board defines its own puzzle: each cell is a piece, numbered by board_pieces or else by cell."""
-    table = translation(letters.order)
-    if letters.order not in DEFAULT_ORDERS and table is None:
-        notes.append(f"motifs_order {quoted(letters.order)} is not known: the default order is assumed")
-    quads = _translated(letters.quads, table or range(26))
-    shape = letters.width, letters.height
-    if None in quads:
-        empty = quads.count(None)
-        notes.append(f"{empty} of {len(quads)} cells are empty: a partial board does not define its puzzle")
-        return Document(FORMAT.name, None, None, tuple(notes), tuple(quads), shape)
-    cell_of = list(range(len(quads)))
-    if letters.numbers is not None and {*letters.numbers} == {*range(len(quads))}:
-        cell_of = [letters.numbers.index(piece) for piece in cell_of]
-        notes.append("the board defines the puzzle; pieces numbered by board_pieces")
-    else:
-        notes.append("the board defines the puzzle; pieces numbered by cell")
-    repeated = sum(Counter(canonical(quad) for quad in quads if quad is not None).values()) - len(
-        {canonical(quad) for quad in quads if quad is not None}
-    )
-    if repeated:
-        notes.append(_repeated_sentence(quads, repeated, letters.width))
-    puzzle = Puzzle(np.array([quads[cell] for cell in cell_of], dtype=np.int32), *shape, name=letters.name)
-    placements = np.empty(len(quads), dtype=np.int32)
-    placements[cell_of] = 4 * np.arange(len(quads), dtype=np.int32)
-    return Document(FORMAT.name, puzzle, Board(placements, *shape), tuple(notes))
-
-
 FORMAT = Format(
-    "url",
-    "board",
-    "viewer URL (e2.bucas.name); url:jblackwood for another order of letters",
-    looks_like,
-    read,
-    write,
+    "url", "board", "viewer URL (e2.bucas.name); url:jblackwood for another order of letters", holds_url, read, write,
     "MOTIFS_ORDER",
-)
+)  # fmt: skip

@@ -15,14 +15,20 @@ Results and defaults
 
 from instances.generate.defaults import default_colours, default_like_e2
 from instances.generate.eternity import like_e2
-from instances.generate.families import Family, family
-from instances.generate.independent import uniform
-from instances.generate.kinds import KINDS
+from instances.generate.families import KINDS, Family, family
 from instances.generate.planted import Planted, clue_cells, corner_cells
+from instances.generate.random_edges import (
+    balanced_torus,
+    diamond,
+    diamond_holes,
+    tetravex,
+    triangle,
+    triangle_holes,
+    unframed,
+    uniform,
+)  # fmt: skip
 from instances.generate.three_partition import numbers_of, three_partition, triples_of
-from instances.generate.torus import balanced_torus
 from instances.generate.unique import unique
-from instances.generate.unusual import diamond, diamond_holes, tetravex, triangle, triangle_holes, unframed
 
 __all__ = [
     "KINDS",

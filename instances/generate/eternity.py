@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 from instances.generate.defaults import check_piece_classes, default_like_e2, joints_by_class
-from instances.generate.planted import Planted, check_shape, clue_cells, plant
+from instances.generate.planted import Planted, check_shape, clue_cells, even_colours, plant
 from instances.generate.portable_random import PortableRandom
 from instances.puzzle import canonical
 from lns_support.errors import InputError
@@ -103,19 +102,12 @@ class _Grid:
                 self.class_of[2 * cell + 1] = rim if column in (0, width - 1) else inner
         for joint, its_class in self.class_of.items():
             its_class.append(joint)
-        self._colour_evenly(rim, range(1, rim_colours + 1), random)
-        self._colour_evenly(inner, range(rim_colours + 1, rim_colours + inner_colours + 1), random)
+        first_inner = rim_colours + 1
+        for joints, colours in ((rim, range(1, first_inner)), (inner, range(first_inner, first_inner + inner_colours))):
+            for joint, colour in zip(joints, even_colours(colours, len(joints), random), strict=True):
+                self.colour[joint] = colour
         self.copies = Counter(map(self.piece, range(width * height)))
         self.clashes = sum(count * is_symmetric(piece) + count - 1 for piece, count in self.copies.items())
-
-    def _colour_evenly(self, joints: list[int], colours: Sequence[int], random: PortableRandom) -> None:
-        """Give the joints these colours in random order; the counts of two colours differ by at most one."""
-        order = list(colours)
-        random.shuffle(order)  # the first colours occur once more
-        joint_colours = [order[i % len(order)] for i in range(len(joints))]
-        random.shuffle(joint_colours)
-        for joint, colour in zip(joints, joint_colours, strict=True):
-            self.colour[joint] = colour
 
     def joints(self, cell: int) -> list[int]:
         """The joints of a cell that are not on the rim, in the order right, down, left, up."""
@@ -130,9 +122,7 @@ class _Grid:
     def piece(self, cell: int) -> Quad:
         """The piece on ``cell`` in canonical rotation."""
         up = self.colour[2 * (cell - self.width) + 1] if cell >= self.width else 0
-        left = (
-            self.colour[2 * (cell - 1)] if cell > 0 else 0
-        )  # grey at the start of a row, like the end of the row above
+        left = self.colour[2 * (cell - 1)] if cell > 0 else 0  # at the start of a row grey, as at the end
         return canonical((up, self.colour[2 * cell], self.colour[2 * cell + 1], left))
 
     def repair(self, random: PortableRandom) -> bool:

@@ -6,14 +6,14 @@ import re
 from dataclasses import dataclass
 
 from instances.generate.eternity import like_e2
-from instances.generate.independent import uniform
-from instances.generate.kinds import KINDS
 from instances.generate.planted import Planted
-from instances.generate.torus import balanced_torus
-from instances.generate.unusual import diamond, tetravex, triangle, unframed
+from instances.generate.random_edges import balanced_torus, diamond, tetravex, triangle, unframed, uniform
 from lns_support.errors import InputError
 
-BY_SIDE = ("balanced-torus", "triangle", "diamond")
+KINDS = ("uniform", "balanced-torus", "like-e2", "unframed", "tetravex", "triangle", "diamond")
+"""The names of the kinds of puzzles that have families."""
+_BY_SIDE = {"balanced-torus": balanced_torus, "triangle": triangle, "diamond": diamond}
+_BY_SHAPE = {"uniform": uniform, "unframed": unframed, "tetravex": tetravex}
 _SPEC = re.compile(r"([a-z0-9-]+):(\d{1,6})(?:x(\d{1,6}))?(?::(\d{1,6})(?:\+(\d{1,6}))?)?", re.ASCII)
 
 
@@ -53,22 +53,17 @@ class Family:
             )
         if self.kind != "like-e2" and (self.rim_colours, self.inner_colours) != (None, None):
             raise InputError(f"a {self.kind} puzzle has no separate rim and inner colours; expected one number")
-        if self.kind in BY_SIDE and self.width != self.height:
+        if self.kind in _BY_SIDE and self.width != self.height:
             wanted = "a square" if self.kind == "balanced-torus" else "one number, its side"
             kind = self.kind.replace("-", " ")
             raise InputError(f"a {kind} of {self.width} x {self.height}; expected {wanted}")
 
     def __call__(self, seed: int) -> Planted:
         """Generate the member of a seed. Raises InputError if the generator refuses the size, colours or seed."""
-        if self.kind == "uniform":
-            return uniform(self.width, self.height, self.colours, seed)
-        if self.kind == "balanced-torus":
-            return balanced_torus(self.width, self.colours, seed)
-        if self.kind in ("triangle", "diamond"):
-            return (triangle if self.kind == "triangle" else diamond)(self.width, self.colours, seed)
-        if self.kind in ("unframed", "tetravex"):
-            generate = unframed if self.kind == "unframed" else tetravex
-            return generate(self.width, self.height, self.colours, seed)
+        if self.kind in _BY_SIDE:
+            return _BY_SIDE[self.kind](self.width, self.colours, seed)
+        if self.kind in _BY_SHAPE:
+            return _BY_SHAPE[self.kind](self.width, self.height, self.colours, seed)
         return like_e2(self.width, self.height, self.rim_colours, self.inner_colours, seed)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -108,6 +108,15 @@ def check_colours(colours: int) -> None:
     """Raise InputError if a number of colours is out of range."""
     if not 1 <= colours <= MAX_COLOUR:
         raise InputError(f"{colours} colours; expected 1 to {MAX_COLOUR}")
+
+
+def even_colours(colours: Iterable[int], count: int, random: PortableRandom) -> list[int]:
+    """So many colours in random order; the counts of two colours differ by at most one."""
+    order = list(colours)
+    random.shuffle(order)  # the first colours occur once more
+    drawn = [order[i % len(order)] for i in range(count)]
+    random.shuffle(drawn)
+    return drawn
 
 
 def plant(

@@ -51,8 +51,7 @@ def _moved_pieces(first: IntArray, second: IntArray, renaming: dict[int, int], *
 
 
 def run(args: argparse.Namespace) -> int:
-    from instances.formats import load_puzzle
-    from instances.formats.shipped import shipped_instances
+    from instances.formats import load_puzzle, shipped_instances
     from instances.piece_set import find_renaming
     from lns.terminal.output import ANSWER_IS_NO, DONE, print_json
     from lns.terminal.progress import live_line

@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from instances.generate.kinds import KINDS
+from instances.generate import KINDS
 from lns.terminal.options import check_files, duration
 from lns.terminal.output import print_text
 from lns_support.errors import InputError

@@ -13,8 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from instances.formats import load_puzzle
-    from instances.formats.shipped import shipped_instances
+    from instances.formats import load_puzzle, shipped_instances
     from lns.terminal.output import DONE, print_json
     from lns_support.text import count_of
 

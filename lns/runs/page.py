@@ -7,7 +7,7 @@ from html import escape
 
 from instances.draw import svg
 from instances.draw.page import page, table
-from instances.formats.viewer_text import url_if_any
+from instances.formats.viewer import url_if_any
 from lns.runs import charts
 from lns.runs.board_log import LoggedBoard
 from lns.runs.breakdown import parts

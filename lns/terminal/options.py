@@ -138,7 +138,7 @@ def check_files(force: bool, *paths: str | os.PathLike[str] | None) -> None:
 def check_board_file(path: str | os.PathLike[str] | None, puzzle: Puzzle, force: bool) -> None:
     """Raise InputError if a board of ``puzzle`` could not be written to ``path``; called before a search."""
     from instances.formats.registry import by_extension
-    from instances.formats.viewer_text import MOST_LETTERS
+    from instances.formats.viewer import MOST_LETTERS
 
     if path is None:
         return

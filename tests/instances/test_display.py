@@ -14,7 +14,6 @@ from hypothesis import given, settings
 
 from instances import Board, InputError, Puzzle
 from instances.generate import like_e2
-from instances.rich_display import to_html, to_svg
 from tests.instances.small_puzzles import boards, planted
 
 NAMESPACE = {"s": "http://www.w3.org/2000/svg"}
@@ -92,9 +91,3 @@ def test_html_escapes_names() -> None:
 def test_large_boards_are_drawn_small() -> None:
     sizes = [float(Board(np.full(n * n, -1), n, n)._repr_svg_().split('width="')[1].split('"')[0]) for n in (3, 16, 64)]
     assert sizes[0] < 150 and all(500 < size < 700 for size in sizes[1:])
-
-
-def test_other_values_have_no_picture() -> None:
-    for draw in (to_svg, to_html):
-        with pytest.raises(TypeError, match="int has no picture"):
-            draw(3)

@@ -24,7 +24,7 @@ from instances.formats import (
     viewer_url,
     write,
 )
-from instances.formats.e2pieces import detect_order
+from instances.formats.orders import detect_order
 from instances.generate import tetravex
 from instances.puzzle import Clue, Puzzle, canonical, rotate
 from instances.verify import verify

@@ -10,8 +10,7 @@ import pytest
 from instances.board import Board
 from instances.formats import FORMATS, load_puzzle, read, read_board, write
 from instances.formats.clues import clue_board
-from instances.formats.dialects import DIALECTS
-from instances.formats.registry import examples
+from instances.formats.registry import DIALECTS, examples
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
@@ -191,3 +190,16 @@ def test_a_picture_of_any_width_defines_its_puzzle(tmp_path: Path, width: int) -
     document = read_board(str(path))
     assert document.puzzle is not None and document.board is not None
     assert np.array_equal(document.board.colours(document.puzzle), solution.colours(puzzle))
+
+
+def test_a_line_of_marks_alone_is_named_or_refused(tmp_path: Path) -> None:
+    puzzle, board = small()
+    lines = [f"{i + 1} {' '.join(map(str, quad))}" for i, quad in enumerate(puzzle.pieces.tolist())]
+    path = tmp_path / "pieces.txt"
+    path.write_text("\n".join(["?!", "------", *lines]))
+    document = read(str(path))
+    assert document.puzzle == puzzle and "left out: line 1 ('?!')" in document.notes
+    rows = [" ".join(map(str, quad)) for quad in board.colours(puzzle).tolist()]
+    path.write_text("\n".join([*rows[:7], ".", *rows[8:]]))
+    with pytest.raises(InputError, match=r":8: '\.' among the numbers of a board"):
+        read_board(str(path), puzzle, "cells")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from instances.board import Board
 from instances.formats import load_board, read, viewer_url
-from instances.formats.viewer_text import MOTIFS_ORDERS
+from instances.formats.viewer import MOTIFS_ORDERS
 from instances.puzzle import Clue, Puzzle
 from instances.symmetry import View, board_from_view, puzzle_in_view
 from instances.verify import verify

@@ -1,7 +1,6 @@
-"""Puzzles that differ from Eternity II in their rules: without frame, Tetravex, and boards with holes.
+"""Puzzles whose edges have random colours: uniform, balanced torus, without frame, Tetravex, and boards with holes.
 
-Every edge is coloured independently, as in `instances.generate.independent`. The triangle and the diamond are the
-boards of Cuvillier & Szymkowiak 2010, section 3.2.
+The triangle and the diamond are the boards of Cuvillier & Szymkowiak 2010, section 3.2.
 """
 
 from __future__ import annotations
@@ -11,12 +10,97 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import lgamma, log
 
-from instances.generate.planted import Planted, check_colours, check_shape, plant_quads
+from instances.generate.defaults import default_colours
+from instances.generate.planted import Planted, check_colours, check_shape, even_colours, plant, plant_quads
 from instances.generate.portable_random import PortableRandom
 from instances.puzzle import GREY, canonical, rotate
 from lns_support.errors import InputError
 
 Quad = tuple[int, int, int, int]
+
+
+def uniform(
+    width: int, height: int, colours: int | None = None, seed: int = 0, *, all_colours: bool = False
+) -> Planted:
+    """Generate a puzzle in which every inner edge has an independent, uniformly random colour.
+
+    Parameters
+    ----------
+    width, height : int
+    colours : int, optional
+        Number of colours to draw from; `default_colours` by default. Colours that were not drawn are left out.
+    seed : int, optional
+        Random seed.
+    all_colours : bool
+        Give every colour a random inner edge before the others are drawn.
+
+    Returns
+    -------
+    Planted
+
+    Raises
+    ------
+    InputError
+        If the shape, number of colours or seed is out of range, or with ``all_colours`` there are fewer inner edges.
+
+    References
+    ----------
+    Benoist & Bourreau 2008, section 6.
+    """
+    check_shape(width, height)
+    colours = default_colours(width, height) if colours is None else colours
+    check_colours(colours)
+    random = PortableRandom(seed)
+    right = [1 + random.below(colours) for _ in range(width * height)]
+    down = [1 + random.below(colours) for _ in range(width * height)]
+    if all_colours:
+        inner = [(right, cell) for cell in range(width * height) if (cell + 1) % width]
+        inner += [(down, cell) for cell in range(width * (height - 1))]
+        if colours > len(inner):
+            raise InputError(f"{colours} colours on {len(inner)} inner edges; expected at most one for each edge")
+        random.shuffle(inner)
+        for colour, (edges, cell) in enumerate(inner[:colours], start=1):
+            edges[cell] = colour
+    return plant(right, down, width, height, random, f"uniform-{width}x{height}-c{colours}-s{seed}")
+
+
+def balanced_torus(n: int, colours: int | None = None, seed: int = 0) -> Planted:
+    """Generate a puzzle from a torus with balanced colours.
+
+    Each of the m colours gets floor(2n²/m) of the 2n² joints of an n x n torus, or one more. Then the joints across the
+    rim become grey. They took part in the balance, so the counts inside are only nearly equal.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows and columns.
+    colours : int, optional
+        Number of colours; `default_colours` by default.
+    seed : int, optional
+        Random seed.
+
+    Returns
+    -------
+    Planted
+
+    Raises
+    ------
+    InputError
+        If the size, number of colours or seed is out of range.
+
+    References
+    ----------
+    Bailleux 2025, results: production of a random puzzle in three steps.
+    """
+    check_shape(n, n)
+    colours = default_colours(n, n) if colours is None else colours
+    check_colours(colours)
+    random = PortableRandom(seed)
+    joints = even_colours(range(1, colours + 1), 2 * n * n, random)
+    return plant(joints[: n * n], joints[n * n :], n, n, random, f"balanced-torus-{n}x{n}-c{colours}-s{seed}")
+
+
+# -- other rules -------------------------------------------------------------------------------------------------------
 
 
 def unframed(width: int, height: int, colours: int | None = None, seed: int = 0) -> Planted:
