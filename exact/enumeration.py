@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Protocol
 
+from exact.building import BuildingClock, Check
 from exact.driver import PausedSearch, run_search
-from exact.outcome import SolveStatus
+from exact.outcome import Answer
+from exact.piece_multiplicity import distinct_count
 from exact.request import Request
 from instances.board import Board
+from instances.puzzle import Puzzle
 
 
 class BoardSearch(PausedSearch, Protocol):
-    """A paused search that keeps the board of its first solution."""
+    """A paused search that keeps the board of its first solution, and figures of its method."""
+
+    @property
+    def details(self) -> dict[str, float]: ...
 
     def first_board(self) -> Board | None: ...
 
@@ -55,8 +62,8 @@ class SolutionLister:
                 return
 
 
-def run_request(search: BoardSearch, request: Request) -> tuple[SolveStatus, int, float, Board | None]:
-    """Run ``search`` as ``request`` says: (status, solutions, seconds, first board)."""
+def run_request(search: BoardSearch, request: Request) -> Answer:
+    """Run ``search`` as ``request`` says."""
     listed = search if request.on_solution is None else SolutionLister(search, request.on_solution)
     status, seconds = run_search(
         listed,
@@ -67,4 +74,13 @@ def run_request(search: BoardSearch, request: Request) -> tuple[SolveStatus, int
         processor_time=request.processor_time,
     )
     first = listed.first if isinstance(listed, SolutionLister) else search.first_board()
-    return status, listed.solutions, seconds, first
+    return Answer(status, listed.solutions, search.nodes, seconds, first, search.details)
+
+
+def build_and_run(make: Callable[[Check], BoardSearch], puzzle: Puzzle, request: Request) -> Answer:
+    """`run_request` for a search whose building counts as its time, and which distinguishes duplicate pieces."""
+    clock = BuildingClock(request)
+    search = make(clock.check)
+    built = clock.seconds
+    answer = run_request(search, clock.left())
+    return replace(answer, solutions=distinct_count(answer.solutions, puzzle), seconds=built + answer.seconds)

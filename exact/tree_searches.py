@@ -12,13 +12,9 @@ from instances.puzzle import Puzzle
 
 def run_colorpairs(puzzle: Puzzle, request: Request) -> Answer:
     """The solver 'colorpairs' (Benoist & Bourreau 2008) with ``request.options``."""
-    search = ColorPairs(puzzle, request.options, request.seed)
-    status, solutions, seconds, first = run_request(search, request)
-    return Answer(status, solutions, search.nodes, seconds, first, search.details)
+    return run_request(ColorPairs(puzzle, request.options, request.seed), request)
 
 
 def run_rowscan(puzzle: Puzzle, request: Request) -> Answer:
     """The solver 'rowscan'; it has no options."""
-    search = RowScan(puzzle)
-    status, solutions, seconds, first = run_request(search, request)
-    return Answer(status, solutions, search.nodes, seconds, first, search.details)
+    return run_request(RowScan(puzzle), request)

@@ -1,4 +1,4 @@
-"""Kernels of grouping (Jolivet 2008, 2.3): all 2x2 blocks from four lists of pieces, and the row scan over blocks."""
+"""The kernel of grouping (Jolivet 2008, 2.3): the row scan over blocks."""
 
 from __future__ import annotations
 
@@ -13,52 +13,6 @@ NODES, SOLUTIONS, EXHAUSTED, LEVEL, DESCENDING, COUNTERS = 0, 1, 2, 3, 4, 5
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
-
-
-class CornerLists(NamedTuple):
-    """The oriented pieces (piece*4 + rotation) allowed on the four cells of a 2x2 block. K: colours with grey.
-
-    Each list is sorted by the colours that the neighbours inside the block determine.
-    """
-
-    top_left: Ints
-    top_right: Ints  # sorted by left colour
-    top_right_start: Longs  # (K+1,): where each left colour begins
-    bottom_left: Ints  # sorted by upper colour
-    bottom_left_start: Longs  # (K+1,): where each upper colour begins
-    bottom_right: Ints  # sorted by upper*K + left
-    bottom_right_start: Longs  # (K*K+1,): where each of these keys begins
-
-
-@flat_kernel
-def make_blocks(quads, lists, colours, out, limit):  # type: ignore[no-untyped-def]
-    """Write the blocks whose inner edges match to ``out``; returns how many there are.
-
-    ``quads``: colours by oriented piece and side; ``out``: int32 (size, 4), top left, top right, bottom left, bottom
-    right. Blocks that do not fit into ``out`` are counted only. The kernel stops at ``limit`` + 1 blocks.
-    """
-    count = 0
-    for a in lists.top_left:
-        right, down = quads[a, 1], quads[a, 2]
-        for at_b in range(lists.top_right_start[right], lists.top_right_start[right + 1]):
-            b = lists.top_right[at_b]
-            if b >> 2 == a >> 2:
-                continue
-            for at_c in range(lists.bottom_left_start[down], lists.bottom_left_start[down + 1]):
-                c = lists.bottom_left[at_c]
-                if c >> 2 == a >> 2 or c >> 2 == b >> 2:
-                    continue
-                key = quads[b, 2] * colours + quads[c, 1]
-                for at_d in range(lists.bottom_right_start[key], lists.bottom_right_start[key + 1]):
-                    d = lists.bottom_right[at_d]
-                    if d >> 2 == a >> 2 or d >> 2 == b >> 2 or d >> 2 == c >> 2:
-                        continue
-                    if count < len(out):
-                        out[count, 0], out[count, 1], out[count, 2], out[count, 3] = a, b, c, d
-                    count += 1
-                    if count > limit:
-                        return count
-    return count
 
 
 class BlockTables(NamedTuple):

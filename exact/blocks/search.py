@@ -15,15 +15,13 @@ from exact.blocks.kernel import (
     SOLUTIONS,
     BlockState,
     BlockTables,
-    CornerLists,
-    make_blocks,
     scan,
 )
-from exact.building import BuildingClock, Check, unlimited
+from exact.building import Check, unlimited
 from exact.driver import CountedSearch, explored_share
-from exact.enumeration import run_request
+from exact.enumeration import build_and_run
 from exact.outcome import Answer
-from exact.piece_multiplicity import allowed_placements, distinct_count
+from exact.piece_multiplicity import allowed_placements
 from exact.request import Request
 from instances.board import Board
 from instances.puzzle import Puzzle
@@ -89,6 +87,11 @@ class Blocks(CountedSearch):
         begin, end = int(self.tables.start[self.tables.class_of[0], 0]), int(self.state.end_try[0])
         return explored_share([(max(0, int(self.state.next_try[0]) - begin - 1), end - begin)])
 
+    @property
+    def details(self) -> dict[str, float]:
+        deepest = np.flatnonzero(self.state.per_level).max()
+        return {"blocks": float(len(self.tables.oriented)), "deepest": float(deepest)}
+
     def advance(self, budget: int, stop_at_first: bool) -> None:
         """Go on for ``budget`` placements, or to the end, or to the next solution when ``stop_at_first``."""
         scan(self.tables, self.state, self._width, budget, stop_at_first)
@@ -105,16 +108,7 @@ class Blocks(CountedSearch):
 
 def run_blocks(puzzle: Puzzle, request: Request) -> Answer:
     """The solver 'blocks': 2x2 grouping (Jolivet 2008, 2.3)."""
-    Blocks(Puzzle(np.array([[0, 1, 1, 0]] * 4), 2, 2))  # compiles, or loads machine code, before the clock starts
-    clock = BuildingClock(request)
-    search = Blocks(puzzle, check=clock.check)
-    built = clock.seconds
-    status, solutions, seconds, first = run_request(search, clock.left())
-    details = {
-        "blocks": float(len(search.tables.oriented)),
-        "deepest": float(np.flatnonzero(search.state.per_level).max()),
-    }
-    return Answer(status, distinct_count(solutions, puzzle), search.nodes, built + seconds, first, details)
+    return build_and_run(lambda check: Blocks(puzzle, check=check), puzzle, request)
 
 
 def _cells(puzzle: Puzzle, size: int, place: int) -> list[int]:
@@ -141,7 +135,7 @@ def _tables(
             classes[key] = len(classes)
             lists = [np.array(allowed_placements(puzzle, cell, all_four=all_four), dtype=np.int32) for cell in cells]
             most = MAX_BLOCKS - sum(map(len, groups))
-            groups.append(lists[0].reshape(-1, 1) if size == 1 else _two_by_two(puzzle, lists, most))
+            groups.append(lists[0].reshape(-1, 1) if size == 1 else _two_by_two(puzzle, lists, most, check))
             count[grey] = len(groups[-1])
         class_of.append(classes[key])
     oriented = np.concatenate(groups)
@@ -167,38 +161,47 @@ def _tables(
     return tables, count
 
 
-def _two_by_two(puzzle: Puzzle, lists: list[IntArray], most: int) -> IntArray:
+def _two_by_two(puzzle: Puzzle, lists: list[IntArray], most: int, check: Check) -> IntArray:
     """All 2x2 blocks from the oriented pieces allowed on their four cells, row by row; at most ``most``."""
-    quads, colours = puzzle.oriented, puzzle.colours + 1
-    top_left, top_right, bottom_left, bottom_right = lists
-    right, right_start = _sorted_by(top_right, quads[top_right, 3], colours)
-    left, left_start = _sorted_by(bottom_left, quads[bottom_left, 0], colours)
-    key = quads[bottom_right, 0].astype(np.int64) * colours + quads[bottom_right, 3]
-    corner, corner_start = _sorted_by(bottom_right, key, colours**2)
-    corner_lists = CornerLists(
-        top_left=top_left,
-        top_right=right,
-        top_right_start=right_start,
-        bottom_left=left,
-        bottom_left_start=left_start,
-        bottom_right=corner,
-        bottom_right_start=corner_start,
-    )
-    size = 0
-    while True:
-        out = np.zeros((size, 4), dtype=np.int32)
-        count = int(make_blocks(quads, corner_lists, colours, out, most))
-        if count > most:
-            raise InputError(f"more than {MAX_BLOCKS:,} blocks of 2x2 pieces; expected more colours")
-        if count <= size:
-            return out
-        size = count
+    quads, colours = puzzle.oriented.astype(np.int64), puzzle.colours + 1
+    top_right = _Sorted(lists[1], quads[lists[1], 3], colours)
+    bottom_left = _Sorted(lists[2], quads[lists[2], 0], colours)
+    bottom_right = _Sorted(lists[3], quads[lists[3], 0] * colours + quads[lists[3], 3], colours**2)
+    found = [np.zeros((0, 4), dtype=np.int32)]
+    for pieces in np.array_split(lists[0], len(lists[0]) // 64 + 1):
+        check()
+        blocks = top_right.beside(pieces.reshape(-1, 1), quads[pieces, 1])
+        blocks = bottom_left.beside(blocks, quads[blocks[:, 0], 2])
+        blocks = bottom_right.beside(blocks, quads[blocks[:, 1], 2] * colours + quads[blocks[:, 2], 1])
+        found.append(blocks)
+        if sum(map(len, found)) > most:
+            raise _too_many()
+    return np.concatenate(found)
 
 
-def _sorted_by(values: IntArray, key: npt.NDArray[Any], keys: int) -> tuple[IntArray, npt.NDArray[np.int64]]:
-    """``values`` sorted by ``key``, and where each key from 0 to ``keys`` begins."""
-    starts = np.searchsorted(np.sort(key), np.arange(keys + 1)).astype(np.int64)
-    return values[np.argsort(key, kind="stable")], starts
+def _too_many() -> InputError:
+    return InputError(f"more than {MAX_BLOCKS:,} blocks of 2x2 pieces; expected more colours")
+
+
+class _Sorted:
+    """Oriented pieces in the order of a key from 0 to ``keys`` - 1."""
+
+    def __init__(self, oriented: IntArray, key: npt.NDArray[Any], keys: int) -> None:
+        self._oriented = oriented[np.argsort(key, kind="stable")]
+        self._start = np.searchsorted(np.sort(key), np.arange(keys + 1))
+
+    def beside(self, groups: IntArray, key: npt.NDArray[Any]) -> IntArray:
+        """Each group of pieces with each piece that has its key and is none of the group, in order."""
+        begin, number = self._start[key], self._start[key + 1] - self._start[key]
+        if number.sum() > 2 * MAX_BLOCKS:  # more than half of them have four different pieces
+            raise _too_many()
+        group = np.repeat(np.arange(len(groups)), number)
+        at = np.arange(len(group)) + np.repeat(begin - np.cumsum(number) + number, number)
+        new = self._oriented[at]
+        kept = np.ones(len(new), dtype=np.bool_)
+        for column in groups.T:
+            kept &= column[group] >> 2 != new >> 2
+        return np.column_stack([groups[group[kept]], new[kept]])
 
 
 def _pairs(puzzle: Puzzle, oriented: IntArray, size: int) -> tuple[IntArray, IntArray, IntArray, IntArray, int]:

@@ -7,13 +7,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from exact.building import BuildingClock, Check, unlimited
+from exact.building import Check, unlimited
 from exact.cover.kernel import DESCENDING, EXHAUSTED, LEVEL, NODES, SOLUTIONS, advance, initial_state
 from exact.cover.model import build, matrix_nodes
 from exact.driver import CountedSearch, explored_by_tries
-from exact.enumeration import run_request
+from exact.enumeration import build_and_run
 from exact.outcome import NODES_UNKNOWN, Answer
-from exact.piece_multiplicity import distinct_count
 from exact.request import Request
 from exact.solver_protocol import SolverReporter, solve_in_child
 from instances.board import Board
@@ -68,6 +67,12 @@ class Cover(CountedSearch):
         )  # the last level may have no options listed yet
         return explored_by_tries(self.state.next_try, self.state.end_try, levels)
 
+    @property
+    def details(self) -> dict[str, float]:
+        model, deepest = self.model, np.flatnonzero(self.state.per_level).max()
+        sizes = {"items": model.items, "options": len(model.cell), "matrix_nodes": len(model.item), "deepest": deepest}
+        return {name: float(size) for name, size in sizes.items()}
+
     def advance(self, budget: int, stop_at_first: bool) -> None:
         """Go on for ``budget`` nodes, or to the end, or to the next solution when ``stop_at_first``."""
         m = self.model
@@ -88,18 +93,7 @@ def _check_size(puzzle: Puzzle, nodes: int, most: int) -> None:
 
 def run_cover(code: str, puzzle: Puzzle, request: Request) -> Answer:
     """The solvers 'dlx', 'dlx:binary' and 'xcc:counted'; nodes as in Jolivet 2008, where the root is one."""
-    clock = BuildingClock(request)
-    search = Cover(puzzle, code, check=clock.check)
-    built = clock.seconds
-    status, solutions, seconds, first = run_request(search, clock.left())
-    model = search.model
-    details = {
-        "items": float(model.items),
-        "options": float(len(model.cell)),
-        "matrix_nodes": float(len(model.item)),
-        "deepest": float(np.flatnonzero(search.state.per_level).max()),
-    }
-    return Answer(status, distinct_count(solutions, puzzle), search.nodes, built + seconds, first, details)
+    return build_and_run(lambda check: Cover(puzzle, code, check=check), puzzle, request)
 
 
 def run_xcover(puzzle: Puzzle, request: Request) -> Answer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -36,12 +37,10 @@ def run_sat(encoding: str, puzzle: Puzzle, request: Request, *, restricted: bool
     Raises InputError without python-sat, and ChildProcessError if the library crashes.
     """
     sat_solver = request.sat_solver or (COUNTING if restricted or request.count_all else FIRST)
-    prepare = None
-    if sat_solver == OWN:
-        prepare = compile_cdcl
-    elif not sat_solver.startswith(PREFIX):
+    is_program = sat_solver.startswith(PREFIX)
+    if sat_solver != OWN and not is_program:
         require("sat", f"the solver sat:{encoding}")
-        prepare = import_pysat
+    prepare = compile_cdcl if sat_solver == OWN else None if is_program else import_pysat
     job = Job(
         encoding,
         sat_solver,
@@ -50,16 +49,12 @@ def run_sat(encoding: str, puzzle: Puzzle, request: Request, *, restricted: bool
         restricted=restricted,
         list_boards=request.on_solution is not None,
     )
-    if sat_solver.startswith(PREFIX):
-        # made here, not in the child: a child that is killed at its limit removes nothing. The program ends with the
-        # child; a file that it still writes at that moment is no reason to lose the answer.
-        with TemporaryDirectory(prefix="lns-", ignore_cleanup_errors=True) as folder:
-            answer = solve_in_child(search, puzzle, request, replace(job, folder=Path(folder)))
-    else:
-        answer = solve_in_child(search, puzzle, request, job, prepare=prepare)
-    return (
-        replace(answer, budget_used=int(answer.details["budget_spent"])) if "budget_spent" in answer.details else answer
-    )
+    # The folder of a program is made here: a child that is killed at its limit removes nothing. The program ends with
+    # the child; a file that it still writes at that moment is no reason to lose the answer.
+    with TemporaryDirectory(prefix="lns-", ignore_cleanup_errors=True) if is_program else nullcontext("") as folder:
+        answer = solve_in_child(search, puzzle, request, replace(job, folder=Path(folder)), prepare=prepare)
+    spent = answer.details.get("budget_spent")
+    return answer if spent is None else replace(answer, budget_used=int(spent))
 
 
 def compile_cdcl() -> None:
