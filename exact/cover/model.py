@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from exact.building import Check, unlimited
+from exact.cover.kernel import Problem
 from exact.piece_multiplicity import allowed_placements
 from instances.board import Board
 from instances.puzzle import DOWN, GREY, RIGHT, Puzzle, Sides
@@ -55,6 +56,23 @@ class CoverModel:
     colour: IntArray
     cell: IntArray
     oriented: IntArray
+
+    @property
+    def problem(self) -> Problem:
+        """The problem for the kernel; no item has copies."""
+        none = np.zeros(0, dtype=np.int32)
+        return Problem(
+            begin=self.begin,
+            item=self.item,
+            colour=self.colour,
+            images=none,
+            beside=none.reshape(0, 4),
+            pieces=none,
+            primary=self.primary,
+            kinds=self.items,
+            zones=False,
+            dead_ends=True,
+        )
 
     def board(self, options: npt.NDArray[np.int32] | list[int]) -> Board:
         """The board of a set of options."""

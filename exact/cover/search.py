@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from exact.building import Check, unlimited
-from exact.cover.kernel import DESCENDING, EXHAUSTED, LEVEL, NODES, SOLUTIONS, advance, initial_state
+from exact.cover.kernel import DESCENDING, EXHAUSTED, LEVEL, NODES, SOLUTIONS, advance, initial_state, option_lists
 from exact.cover.model import build, matrix_nodes
 from exact.driver import CountedSearch, explored_by_tries
 from exact.enumeration import build_and_run
@@ -55,7 +55,11 @@ class Cover(CountedSearch):
         _check_size(puzzle, matrix_nodes(puzzle, code, all_four=all_four), MAX_NODES)
         self.model = build(puzzle, code, all_four=all_four, check=check)
         check()
-        self.state = initial_state(self.model)
+        lists = option_lists(self.model.begin, self.model.item, self.model.items)
+        check()
+        none = np.zeros(0, dtype=np.int32)
+        self.problem = self.model.problem
+        self.state = initial_state(lists, puzzle.cells, copies=none, rank=none, cells=0, root=1)
         check()
         self.counters = self.state.counters
 
@@ -75,8 +79,7 @@ class Cover(CountedSearch):
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
         """Go on for ``budget`` nodes, or to the end, or to the next solution when ``stop_at_first``."""
-        m = self.model
-        advance(self.state, m.begin, m.item, m.colour, m.primary, budget, stop_at_first)
+        advance(self.state, self.problem, budget, stop_at_first)
 
     def first_board(self) -> Board | None:
         """The first solution found, None before there is one."""

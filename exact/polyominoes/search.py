@@ -16,12 +16,22 @@ from math import factorial, prod
 import numpy as np
 
 from exact.building import BuildingClock, BuildingEnded, Check, each_after, unlimited
-from exact.cover.kernel import DESCENDING, EXHAUSTED, LEVEL, NODES, SOLUTIONS
+from exact.cover.kernel import (
+    BRANCHES,
+    DEEPEST,
+    DESCENDING,
+    EXHAUSTED,
+    LEVEL,
+    NODES,
+    PRUNED,
+    SOLUTIONS,
+    advance,
+    initial_state,
+)
 from exact.cover.search import import_xcover
 from exact.driver import CountedSearch, ProgressCallback, explored_by_tries, run_search
 from exact.outcome import NODES_UNKNOWN, SolveStatus
 from exact.polyominoes.grid import Grid, filling_errors
-from exact.polyominoes.kernel import BRANCHES, DEEPEST, PRUNED, advance, initial_state
 from exact.polyominoes.model import IntArray, Model, build_model
 from exact.polyominoes.shapes import NO_WEIGHT, WEIGHTS, weight_named
 from exact.request import Request
@@ -91,8 +101,15 @@ class FillingSearch(CountedSearch):
     COUNTER_INDEXES = NODES, SOLUTIONS, EXHAUSTED
 
     def __init__(self, model: Model, weight: str, *, zones: bool = True, dead_ends: bool = True) -> None:
-        self.model, self.weight, self.zones, self.dead_ends = model, weight, zones, dead_ends
-        self.state = initial_state(model, weight_named(weight))
+        self.model, self.weight = model, weight
+        self.problem = model.problem(zones=zones, dead_ends=dead_ends)
+        kind = model.item[model.begin[1:] - 1] - model.cells
+        weights = np.array([weight_named(weight)(shape) for shape in model.shapes], dtype=np.float64)
+        rank = np.empty(model.options, dtype=np.int32)
+        rank[np.argsort(-weights[kind], kind="stable")] = np.arange(model.options, dtype=np.int32)
+        self.state = initial_state(
+            model.lists, int(model.copies.sum()), copies=model.copies, rank=rank, cells=model.cells, root=0
+        )
         self.counters = self.state.counters
 
     @property
@@ -123,11 +140,7 @@ class FillingSearch(CountedSearch):
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
         """Continue for ``budget`` placements, to the end, or to the next solution if ``stop_at_first``."""
-        m = self.model
-        advance(
-            self.state, m.begin, m.item, m.images, m.beside, m.cells, m.sizes, self.zones, self.dead_ends, budget,
-            stop_at_first,
-        )  # fmt: skip
+        advance(self.state, self.problem, budget, stop_at_first)
 
     def first_filling(self) -> tuple[str, ...] | None:
         """The first filling, None before it is found. Raises RuntimeError if it does not verify."""

@@ -10,8 +10,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
-from exact.cover.kernel import LEVEL
-from exact.polyominoes.kernel import NOTHING
+from exact.cover.kernel import LEVEL, NOTHING
 from exact.polyominoes.search import FillingSearch
 from exact.polyominoes.shapes import Cell
 
