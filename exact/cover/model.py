@@ -83,11 +83,7 @@ class CoverModel:
 
 def matrix_nodes(puzzle: Puzzle, code: str, *, all_four: bool = False) -> int:
     """How many nodes `build` makes, computed without making them."""
-    numbers, per_edge = _colour_numbers(puzzle, code)
-    weight = np.zeros((4, int(puzzle.pieces.max()) + 1), dtype=np.int64)
-    for side in range(4):
-        for colour, number in numbers.items():
-            weight[side, colour] = 1 if code == "colours" else len(_covered(number, side, code, per_edge))
+    codes = _Codes(puzzle, code)
     fixed = {clue.cell for clue in puzzle.fixed}
     similar_cells: dict[tuple[Sides, Sides, int], list[int]] = {}
     for cell in range(puzzle.cells):
@@ -97,8 +93,27 @@ def matrix_nodes(puzzle: Puzzle, code: str, *, all_four: bool = False) -> int:
     for (rim, _, _), cells in similar_cells.items():
         options = allowed_placements(puzzle, cells[0], all_four=all_four)
         inner = [side for side in range(4) if not rim[side]]
-        nodes += len(cells) * (2 * len(options) + int(weight[inner, puzzle.oriented[options][:, inner]].sum()))
+        covered = sum(int(codes.count(side, puzzle.oriented[options, side]).sum()) for side in inner)
+        nodes += len(cells) * (2 * len(options) + covered)
     return nodes
+
+
+class _Codes:
+    """Which items of an edge a piece covers, and with which colour, by its side and the colour there."""
+
+    def __init__(self, puzzle: Puzzle, code: str) -> None:
+        palette = [colour for colour in np.unique(puzzle.pieces).tolist() if colour != GREY]
+        self.per_edge = {"unary": len(palette), "binary": max(0, len(palette) - 1).bit_length(), "colours": 1}[code]
+        self.covered: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
+        for number, colour in enumerate(palette):
+            own = {number} if code == "unary" else {bit for bit in range(self.per_edge) if number >> bit & 1}
+            for side in range(4):
+                items = [bit for bit in range(self.per_edge) if (bit in own) == (side in _FIRST)]
+                self.covered[side, colour] = ([0], [1 + number]) if code == "colours" else (items, [0] * len(items))
+
+    def count(self, side: int, colours: IntArray) -> IntArray:
+        """How many items pieces with these colours at a side cover."""
+        return np.array([len(self.covered[side, colour][0]) for colour in colours.tolist()], dtype=np.int32)
 
 
 def build(puzzle: Puzzle, code: str, *, all_four: bool = False, check: Check = unlimited) -> CoverModel:
@@ -114,9 +129,12 @@ def build(puzzle: Puzzle, code: str, *, all_four: bool = False, check: Check = u
     check : callable
         Called for each cell.
     """
-    numbers, per_edge = _colour_numbers(puzzle, code)
-    first_edge = 2 * puzzle.cells
-    edge = _edge_numbers(puzzle)
+    codes, first_edge = _Codes(puzzle, code), 2 * puzzle.cells
+    edge: dict[tuple[int, int], int] = {}  # first item of the inner edge at each side of each cell
+    for cell in range(puzzle.cells):
+        for side, other in puzzle.neighbours(cell):
+            if side in _FIRST:
+                edge[cell, side] = edge[other, (side + 2) % 4] = first_edge + len(edge) // 2 * codes.per_edge
     item, colour, begin = array("i"), array("i"), array("i", [0])  # lists would take five times as much
     cells, placed = array("i"), array("i")
     for cell in range(puzzle.cells):
@@ -125,53 +143,14 @@ def build(puzzle: Puzzle, code: str, *, all_four: bool = False, check: Check = u
             item.extend((oriented >> 2, puzzle.cells + cell))
             colour.extend((0, 0))
             for side in range(4):
-                if (cell, side) not in edge:
-                    continue
-                number = numbers[int(puzzle.oriented[oriented, side])]
-                base = first_edge + edge[cell, side] * per_edge
-                if code == "colours":
-                    item.append(base)
-                    colour.append(1 + number)
-                    continue
-                covered = _covered(number, side, code, per_edge)
-                item.extend(base + bit for bit in covered)
-                colour.extend(0 for _ in covered)
+                if (first := edge.get((cell, side))) is not None:
+                    covered, colours = codes.covered[side, int(puzzle.oriented[oriented, side])]
+                    item.extend(first + bit for bit in covered)
+                    colour.extend(colours)
             begin.append(len(item))
             cells.append(cell)
             placed.append(oriented)
-    items = first_edge + puzzle.max_score * per_edge
-    return CoverModel(
-        puzzle=puzzle,
-        primary=first_edge if code == "colours" else items,
-        items=items,
-        begin=np.array(begin, dtype=np.int32),
-        item=np.array(item, dtype=np.int32),
-        colour=np.array(colour, dtype=np.int32),
-        cell=np.array(cells, dtype=np.int32),
-        oriented=np.array(placed, dtype=np.int32),
-    )
-
-
-def _colour_numbers(puzzle: Puzzle, code: str) -> tuple[dict[int, int], int]:
-    """The colours that occur, numbered from 0, and the number of items of an edge in ``code``."""
-    palette = [colour for colour in np.unique(puzzle.pieces).tolist() if colour != GREY]
-    per_edge = {"unary": len(palette), "binary": max(0, len(palette) - 1).bit_length(), "colours": 1}[code]
-    return {colour: number for number, colour in enumerate(palette)}, per_edge
-
-
-def _covered(number: int, side: int, code: str, per_edge: int) -> list[int]:
-    """The items of an edge that a piece with colour ``number`` at ``side`` covers, in the codes without colours."""
-    bits = range(per_edge)
-    own = {number} if code == "unary" else {bit for bit in bits if number >> bit & 1}
-    return [bit for bit in bits if (bit in own) == (side in _FIRST)]
-
-
-def _edge_numbers(puzzle: Puzzle) -> dict[tuple[int, int], int]:
-    """Number of the inner edge at each side of each cell."""
-    numbers: dict[tuple[int, int], int] = {}
-    for cell in range(puzzle.cells):
-        grey = puzzle.rim_sides(cell)
-        for side, other in ((1, cell + 1), (2, cell + puzzle.width)):
-            if not grey[side]:
-                numbers[cell, side] = numbers[other, (side + 2) % 4] = len(numbers) // 2
-    return numbers
+    items = first_edge + puzzle.max_score * codes.per_edge
+    primary = first_edge if code == "colours" else items
+    arrays = (np.array(values, dtype=np.int32) for values in (begin, item, colour, cells, placed))
+    return CoverModel(puzzle, primary, items, *arrays)

@@ -15,7 +15,7 @@ from math import factorial, prod
 
 import numpy as np
 
-from exact.building import BuildingClock, BuildingEnded, Check, each_after, unlimited
+from exact.building import BuildingClock, BuildingEnded, each_after
 from exact.cover.kernel import (
     BRANCHES,
     DEEPEST,
@@ -148,43 +148,24 @@ class FillingSearch(CountedSearch):
 
 
 class WeightRace:
-    """Searches by several weights, SLICE nodes in turn, until one of them ends. No weight is fast on every grid."""
+    """Searches by several weights, SLICE nodes in turn, until one of them ends. No weight is fast on every grid.
 
-    def __init__(
-        self,
-        model: Model,
-        weights: Sequence[str] = tuple(WEIGHTS),
-        *,
-        zones: bool = True,
-        dead_ends: bool = True,
-        check: Check = unlimited,
-    ) -> None:
-        self.searches = [
-            FillingSearch(model, weight, zones=zones, dead_ends=dead_ends) for weight in each_after(check, weights)
-        ]
+    Attributes
+    ----------
+    ended : FillingSearch or None
+        The search that has a filling or is exhausted.
+    """
+
+    def __init__(self, searches: Sequence[FillingSearch]) -> None:
+        self.searches = searches
         self.ended: FillingSearch | None = None
-        self._turns = cycle(self.searches)
+        self._turns = cycle(searches)
         self._current, self._turn_left = next(self._turns), SLICE
 
     @property
     def nodes(self) -> int:
         """Placements tested by all searches."""
         return sum(search.nodes for search in self.searches)
-
-    @property
-    def pruned(self) -> int:
-        """Placements rejected by the test of zones in all searches."""
-        return sum(search.pruned for search in self.searches)
-
-    @property
-    def branches(self) -> int:
-        """Branches of all searches."""
-        return sum(search.branches for search in self.searches)
-
-    @property
-    def deepest(self) -> int:
-        """Most pieces placed at one time by a search."""
-        return max(search.deepest for search in self.searches)
 
     @property
     def solutions(self) -> int:
@@ -207,10 +188,10 @@ class WeightRace:
         while self.ended is None:
             if self._turn_left <= 0:
                 self._current, self._turn_left = next(self._turns), SLICE
-            before = self._current.nodes
-            self._current.advance(min(self._turn_left, limit - self.nodes), True)
-            self._turn_left -= self._current.nodes - before
-            self.ended = self._current.ended
+            current, before = self._current, self._current.nodes
+            current.advance(min(self._turn_left, limit - self.nodes), True)
+            self._turn_left -= current.nodes - before
+            self.ended = current.ended
             if self.nodes >= limit:
                 return
 
@@ -272,28 +253,34 @@ def fill(
     if count_all and racing:
         raise InputError("a race ends at the first filling; expected one weight to count all")
     clock = BuildingClock(Request(seconds=seconds, on_progress=report, processor_time=processor))
-    options, parts = 0, {"zones": zones, "dead_ends": dead_ends}
-    search: WeightRace | FillingSearch
+    options = 0
     try:
         model = build_model(grid, reduced=count_all, check=clock.check)
         options = model.options
-        if racing:
-            search = WeightRace(model, weights, **parts, check=clock.check)
-        else:
-            search = FillingSearch(model, weights[0], **parts)
+        searches = [
+            FillingSearch(model, name, zones=zones, dead_ends=dead_ends) for name in each_after(clock.check, weights)
+        ]
     except BuildingEnded as over:
         return FillResult(SolveStatus.BUDGET_SPENT, 0, 0, over.seconds, None, options)
     built = clock.seconds
+    search = WeightRace(searches) if racing else searches[0]
     status, spent = run_search(
         search, count_all=count_all, nodes=nodes, seconds=clock.left().seconds, on_progress=report,
         processor_time=processor, first_step=FIRST_STEP,
     )  # fmt: skip
     ended = search.ended
-    filling, ended_weight = (ended.first_filling(), ended.weight) if ended else (None, "")
     return FillResult(
-        status, search.solutions, search.nodes, built + spent, filling, options, search.pruned, ended_weight,
-        search.branches, search.deepest,
-    )  # fmt: skip
+        status,
+        search.solutions,
+        search.nodes,
+        built + spent,
+        filling=None if ended is None else ended.first_filling(),
+        options=options,
+        pruned=sum(each.pruned for each in searches),
+        weight="" if ended is None else ended.weight,
+        branches=sum(each.branches for each in searches),
+        deepest=max(each.deepest for each in searches),
+    )
 
 
 def check_weight(name: str) -> None:
