@@ -9,7 +9,7 @@ from typing import Protocol
 from exact.building import BuildingClock, Check
 from exact.driver import PausedSearch, run_search
 from exact.outcome import Answer
-from exact.piece_multiplicity import distinct_count
+from exact.piece_classes import distinct_count
 from exact.request import Request
 from instances.board import Board
 from instances.puzzle import Puzzle

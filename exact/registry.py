@@ -188,7 +188,7 @@ def _cover(code: str, description: str, source: str) -> SolverEntry:
 def _cp(model: str, description: str) -> SolverEntry:
     source = "Benoist & Bourreau 2008, 2.2"
     description += ", by OR-tools' classic solver"
-    return SolverEntry(description, source, "exact.cp.classic:run_classic", (model,), "cp", refuses=RULES)
+    return SolverEntry(description, source, "exact.cp.models:run_classic", (model,), "cp", refuses=RULES)
 
 
 SOLVERS: dict[str, SolverEntry] = {
@@ -224,7 +224,7 @@ SOLVERS: dict[str, SolverEntry] = {
     "cp": SolverEntry(
         "AllDifferent and tables, by OR-tools CP-SAT",
         "Benoist & Bourreau 2008, 2.2 and 6",
-        "exact.cp.model:run_cp",
+        "exact.cp.models:run_cp",
         (),
         "cp",
     ),

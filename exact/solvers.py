@@ -13,7 +13,7 @@ from typing import Any
 from exact.building import BuildingEnded, not_built
 from exact.driver import Progress, ProgressCallback
 from exact.outcome import NODES_UNKNOWN, Answer, Outcome, SolveStatus, require_solution
-from exact.piece_multiplicity import assignments_per_board
+from exact.piece_classes import assignments_per_board
 from exact.registry import find_solver
 from exact.request import Request
 from instances.board import Board

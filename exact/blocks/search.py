@@ -21,7 +21,7 @@ from exact.building import Check, unlimited
 from exact.driver import CountedSearch, explored_share
 from exact.enumeration import build_and_run
 from exact.outcome import Answer
-from exact.piece_multiplicity import allowed_placements
+from exact.piece_classes import allowed_placements
 from exact.request import Request
 from instances.board import Board
 from instances.puzzle import Puzzle
@@ -34,7 +34,7 @@ MAX_BLOCKS = 6_000_000
 class Blocks(CountedSearch):
     """A paused row scan over blocks (Jolivet 2008, 2.1 and 2.3). Nodes are placements; the empty board is one.
 
-    Duplicate pieces are distinct (see `exact.piece_multiplicity`).
+    Duplicate pieces are distinct (see `exact.piece_classes`).
 
     Parameters
     ----------

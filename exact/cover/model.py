@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from exact.building import Check, unlimited
 from exact.cover.kernel import Problem
-from exact.piece_multiplicity import allowed_placements
+from exact.piece_classes import allowed_placements
 from instances.board import Board
 from instances.puzzle import DOWN, GREY, RIGHT, Puzzle, Sides
 

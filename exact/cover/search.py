@@ -29,7 +29,7 @@ MAX_NODES_XCOVER = 4_000_000
 
 
 class Cover(CountedSearch):
-    """A paused exact cover search (Jolivet 2008, 2.2). Duplicate pieces are distinct (see `exact.piece_multiplicity`).
+    """A paused exact cover search (Jolivet 2008, 2.2). Duplicate pieces are distinct (see `exact.piece_classes`).
 
     Parameters
     ----------

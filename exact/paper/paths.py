@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from exact.piece_multiplicity import allowed_placements
+from exact.piece_classes import allowed_placements
 from instances.puzzle import GREY, Puzzle
 from lns_support.jit import kernel
 

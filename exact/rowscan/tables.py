@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from exact.piece_classes import PieceClasses, merge_duplicates
-from instances.puzzle import GREY, Puzzle, rotate
+from instances.puzzle import DOWN, GREY, RIGHT, Puzzle, rotate
 from lns_support.errors import InputError
 
 MAX_LISTS = 1 << 27
@@ -94,29 +94,18 @@ def build_tables(puzzle: Puzzle) -> RowTables:
 def _cell_class(puzzle: Puzzle, classes: PieceClasses, cell: int) -> CellClass:
     """What the list of a cell depends on besides its left and upper colour.
 
-    (Colour of the right side, _ANY or _FREE; of the lower side; whether the left side is free; the upper side;
-    class*4 + rotation of the clue on the cell or -1.)
+    (Required colour of the right side: GREY, that of a clue, _ANY or _FREE; of the lower side; whether the left side is
+    free; the upper side; class*4 + rotation of the clue on the cell or -1.)
     """
-    up_rim, right_rim, down_rim, left_rim = zip(puzzle.rim_sides(cell), puzzle.grey_sides(cell), strict=True)
+    rims = zip(puzzle.rim_sides(cell), puzzle.grey_sides(cell), strict=True)
+    required = [_ANY if not rim else GREY if grey else _FREE for rim, grey in rims]
+    for side, beyond in ((RIGHT, cell + 1), (DOWN, cell + puzzle.width)):
+        if required[side] == _ANY and beyond in classes.clue_class:
+            piece_class, rotation = classes.clue_class[beyond]
+            required[side] = rotate(classes.quads[piece_class].tolist(), rotation)[side ^ 2]
     clue = classes.clue_class.get(cell)
-    right = _side(right_rim, classes, cell + 1, 3)
-    down = _side(down_rim, classes, cell + puzzle.width, 0)
-    free = (True, False)
-    return right, down, left_rim == free, up_rim == free, -1 if clue is None else clue[0] * 4 + clue[1]
-
-
-def _side(rim_and_grey: tuple[bool, bool], classes: PieceClasses, beyond: int, facing: int) -> int:
-    """GREY or _FREE for a side that is (on the rim, grey or not), else what a clue on ``beyond`` shows or _ANY."""
-    on_rim, grey = rim_and_grey
-    if on_rim:
-        return GREY if grey else _FREE
-    return _clue_side(classes, beyond, facing)
-
-
-def _clue_side(classes: PieceClasses, cell: int, side: int) -> int:
-    """The colour that a clue on ``cell`` shows at ``side``; _ANY without a clue."""
-    clue = classes.clue_class.get(cell)
-    return _ANY if clue is None else rotate(classes.quads[clue[0]].tolist(), clue[1])[side]
+    up, right, down, left = required
+    return right, down, left == _FREE, up == _FREE, -1 if clue is None else clue[0] * 4 + clue[1]
 
 
 def _matches(colour: int, side: int) -> bool:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from exact.building import BuildingClock, Check, each_after, unlimited
 from exact.driver import run_search
 from exact.outcome import Answer, require_solution
-from exact.piece_multiplicity import allowed_placements
+from exact.piece_classes import allowed_placements
 from exact.request import Request
 from exact.sat.clauses import Block, units
 from exact.sat.triangles import Triangles

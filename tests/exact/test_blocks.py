@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from exact.blocks.search import Blocks
-from exact.piece_multiplicity import distinct_count
+from exact.piece_classes import distinct_count
 from instances.formats import load_puzzle
 from instances.generate import uniform
 from instances.puzzle import Puzzle

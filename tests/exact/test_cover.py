@@ -7,7 +7,7 @@ import pytest
 
 from exact.cover.model import CODES, build, matrix_nodes
 from exact.cover.search import Cover, cover_by_library, run_xcover
-from exact.piece_multiplicity import assignments_per_board, distinct_count
+from exact.piece_classes import assignments_per_board, distinct_count
 from exact.request import Request
 from exact.solver_protocol import SolverMessage
 from instances.generate import uniform
