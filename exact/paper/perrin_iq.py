@@ -103,7 +103,7 @@ def _measure(instance: str, grid: Grid, method: str, seconds: float) -> Comparis
     else:
         zones, dead_ends = NO_ZONES not in method, NO_DEAD_ENDS not in method
         weight = method.replace(NO_ZONES, "").replace(NO_DEAD_ENDS, "")
-        result = fill(grid, weight, zones=zones, dead_ends=dead_ends, seconds=seconds, processor=True)
+        result = fill(grid, weight, zones=zones, dead_ends=dead_ends, seconds=seconds, processor_time=True)
     if result.status is SolveStatus.INTERRUPTED:
         raise KeyboardInterrupt
     size = f"{result.options:,} placements"

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import cycle, pairwise
 from math import factorial, prod
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from exact.cover.kernel import (
     initial_state,
 )
 from exact.cover.search import import_xcover
-from exact.driver import CountedSearch, ProgressCallback, explored_by_tries, run_search
+from exact.driver import CountedSearch, explored_by_tries, run_search
 from exact.outcome import NODES_UNKNOWN, SolveStatus
 from exact.polyominoes.grid import Grid, filling_errors
 from exact.polyominoes.model import IntArray, Model, build_model
@@ -202,11 +203,7 @@ def fill(
     *,
     zones: bool = True,
     dead_ends: bool = True,
-    count_all: bool = False,
-    nodes: int | None = None,
-    seconds: float | None = None,
-    report: ProgressCallback | None = None,
-    processor: bool = False,
+    **fields: Any,
 ) -> FillResult:
     """Find the first filling of a grid, or count all.
 
@@ -221,15 +218,9 @@ def fill(
     dead_ends : bool
         Reject placements that leave a cell or a piece without a place. The search of the report does not, and tests
         more placements.
-    count_all : bool
-        Count all fillings; symmetric images of each other are searched once and counted each.
-    nodes : int, optional
-        Stop after this many placements tested.
-    seconds : float, optional
-        Stop after this time, elapsed or, with `processor`, of the processor.
-    report : callable, optional
-        Receives `exact.driver.Progress` now and then.
-    processor : bool
+    **fields
+        ``count_all``, ``nodes`` (placements tested), ``seconds``, ``on_progress`` and ``processor_time`` of
+        `exact.request.Request`. Symmetric images of a filling are searched once and counted each.
 
     Returns
     -------
@@ -244,6 +235,8 @@ def fill(
     ----------
     A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", section III.
     """
+    request = Request(**fields)
+    count_all = request.count_all
     if weight is None:
         weight = COUNTING_WEIGHT if count_all else RACE
     weights = tuple(WEIGHTS) if weight == RACE else (weight,) if isinstance(weight, str) else tuple(weight)
@@ -252,7 +245,7 @@ def fill(
     racing = weight == RACE or not isinstance(weight, str)
     if count_all and racing:
         raise InputError("a race ends at the first filling; expected one weight to count all")
-    clock = BuildingClock(Request(seconds=seconds, on_progress=report, processor_time=processor))
+    clock = BuildingClock(request)
     options = 0
     try:
         model = build_model(grid, reduced=count_all, check=clock.check)
@@ -265,9 +258,14 @@ def fill(
     built = clock.seconds
     search = WeightRace(searches) if racing else searches[0]
     status, spent = run_search(
-        search, count_all=count_all, nodes=nodes, seconds=clock.left().seconds, on_progress=report,
-        processor_time=processor, first_step=FIRST_STEP,
-    )  # fmt: skip
+        search,
+        count_all=count_all,
+        nodes=request.nodes,
+        seconds=clock.left().seconds,
+        on_progress=request.on_progress,
+        processor_time=request.processor_time,
+        first_step=FIRST_STEP,
+    )
     ended = search.ended
     return FillResult(
         status,
