@@ -188,7 +188,7 @@ def _cover(code: str, description: str, source: str) -> SolverEntry:
 def _cp(model: str, description: str) -> SolverEntry:
     source = "Benoist & Bourreau 2008, 2.2"
     description += ", by OR-tools' classic solver"
-    return SolverEntry(description, source, "exact.cp.models:run_classic", (model,), "cp", refuses=RULES)
+    return SolverEntry(description, source, "exact.cp:run_classic", (model,), "cp", refuses=RULES)
 
 
 SOLVERS: dict[str, SolverEntry] = {
@@ -202,7 +202,7 @@ SOLVERS: dict[str, SolverEntry] = {
         "plain depth first, row by row, tables of what fits",
         "Benoist & Bourreau 2008, 6; Jolivet 2008, 2.1",
         "exact.tree_searches:run_rowscan",
-        kernel_module="exact.rowscan.kernel",
+        kernel_module="exact.rowscan",
     ),
     "dlx": _cover("unary", "exact cover, k items an edge", "Jolivet 2008, 2.2"),
     "dlx:binary": _cover("binary", "exact cover, about log2 k items an edge", "Jolivet 2008, 2.2"),
@@ -217,14 +217,14 @@ SOLVERS: dict[str, SolverEntry] = {
     "blocks": SolverEntry(
         "all 2x2 blocks, then row by row; even sides only",
         "Jolivet 2008, 2.3",
-        "exact.blocks.search:run_blocks",
-        kernel_module="exact.blocks.kernel",
+        "exact.blocks:run_blocks",
+        kernel_module="exact.blocks",
         refuses=RULES,
     ),
     "cp": SolverEntry(
         "AllDifferent and tables, by OR-tools CP-SAT",
         "Benoist & Bourreau 2008, 2.2 and 6",
-        "exact.cp.models:run_cp",
+        "exact.cp:run_cp",
         (),
         "cp",
     ),

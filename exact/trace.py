@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from exact import rowscan as scans
 from exact.colorpairs import state as pairs
 from exact.colorpairs.search import ColorPairs
 from exact.cover import kernel as covers
 from exact.cover.search import Cover
 from exact.outcome import SolveStatus
-from exact.rowscan import kernel as scans
-from exact.rowscan.search import RowScan
+from exact.rowscan import RowScan
 from exact.sat.steps import Painting, paintings
 from instances.puzzle import Puzzle
 from lns_support.bits import bit

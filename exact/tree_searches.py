@@ -6,7 +6,7 @@ from exact.colorpairs.search import ColorPairs
 from exact.enumeration import run_request
 from exact.outcome import Answer
 from exact.request import Request
-from exact.rowscan.search import RowScan
+from exact.rowscan import RowScan
 from instances.puzzle import Puzzle
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from exact.colorpairs.options import Heuristic, Options
 from exact.cover.search import cover_by_library
-from exact.cp.models import MODELS, solve_by_cp_sat, solve_classic
+from exact.cp import MODELS, solve_by_cp_sat, solve_classic
 from exact.outcome import SolveStatus
 from exact.piece_classes import assignments_per_board
 from exact.registry import SOLVERS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from exact.rowscan.search import RowScan
+from exact.rowscan import RowScan
 from instances.formats import load_puzzle
 from instances.puzzle import Puzzle
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from exact.blocks.search import Blocks
+from exact.blocks import Blocks
 from instances.generate.planted import Planted, check_shape, plant
 from instances.generate.portable_random import PortableRandom
 from instances.puzzle import GREY, Clue, canonical, rotate

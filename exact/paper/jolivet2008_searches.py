@@ -18,7 +18,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from exact.blocks.search import Blocks
+from exact.blocks import Blocks
 from exact.compare import ComparisonRow
 from exact.cover.search import Cover
 from exact.driver import run_search

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from exact.cover.search import cover_by_library
-from exact.cp.models import MODELS, solve_by_cp_sat, solve_classic
+from exact.cp import MODELS, solve_by_cp_sat, solve_classic
 from exact.outcome import Answer, SolveStatus
 from exact.registry import SOLVERS
 from exact.request import Request

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from exact.blocks.search import Blocks
+from exact.blocks import Blocks
 from exact.piece_classes import distinct_count
 from instances.formats import load_puzzle
 from instances.generate import uniform
@@ -64,7 +64,7 @@ def test_odd_sides_are_refused() -> None:
 
 def test_counting_stops_where_there_are_too_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """uniform(16, 16, 2) has 1.1e10 blocks on one inner place; counting them would take hours in one kernel call."""
-    monkeypatch.setattr("exact.blocks.search.MAX_BLOCKS", 1500)
+    monkeypatch.setattr("exact.blocks.MAX_BLOCKS", 1500)
     with pytest.raises(InputError, match="more than 1,500 blocks of 2x2 pieces"):
         Blocks(uniform(6, 6, 2, 1).puzzle)
 

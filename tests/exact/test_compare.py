@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from exact.blocks.search import Blocks
+from exact.blocks import Blocks
 from exact.compare import (
     COMPILATION_SECONDS,
     STARTUP_SECONDS,

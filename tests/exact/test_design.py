@@ -8,7 +8,7 @@ from math import comb
 
 import pytest
 
-from exact.blocks.search import Blocks
+from exact.blocks import Blocks
 from exact.driver import run_search
 from exact.paper.design import (
     distinct_pieces,

@@ -10,7 +10,7 @@ import pytest
 import exact
 from exact.colorpairs.options import Heuristic, Options
 from exact.cover.search import cover_by_library
-from exact.cp.models import solve_by_cp_sat
+from exact.cp import solve_by_cp_sat
 from exact.registry import SOLVERS
 from exact.request import Request
 from exact.sat.search import Job, search
