@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.building import Check, unlimited
 from exact.driver import CountedSearch, explored_share
-from exact.enumeration import build_and_run
+from exact.execution import Check, build_and_run, unlimited
 from exact.outcome import Answer
 from exact.piece_classes import allowed_placements
 from exact.request import Request

@@ -167,7 +167,7 @@ def _call_plugin(point: EntryPoint, puzzle: Puzzle, request: Request) -> Answer:
 
 
 def _sat(encoding: str, description: str, source: str) -> SolverEntry:
-    return SolverEntry(description, source, "exact.sat.solver:run_sat", (encoding,), "sat")
+    return SolverEntry(description, source, "exact.sat.search:run_sat", (encoding,), "sat")
 
 
 def _sls(rule: str, description: str) -> dict[str, SolverEntry]:
@@ -195,13 +195,13 @@ SOLVERS: dict[str, SolverEntry] = {
     "colorpairs": SolverEntry(
         "pairs of colours, preemption, backjumping",
         "Benoist & Bourreau 2008",
-        "exact.tree_searches:run_colorpairs",
+        "exact.solvers:run_colorpairs",
         kernel_module="exact.colorpairs.kernel",
     ),
     "rowscan": SolverEntry(
         "plain depth first, row by row, tables of what fits",
         "Benoist & Bourreau 2008, 6; Jolivet 2008, 2.1",
-        "exact.tree_searches:run_rowscan",
+        "exact.rowscan:run_rowscan",
         kernel_module="exact.rowscan",
     ),
     "dlx": _cover("unary", "exact cover, k items an edge", "Jolivet 2008, 2.2"),
@@ -246,7 +246,7 @@ SOLVERS: dict[str, SolverEntry] = {
     "sat:triangles-restricted": SolverEntry(
         "coloured triangles, decisions on pieces and orientations only",
         "Cuvillier & Szymkowiak 2010, 3.2",
-        "exact.sat.solver:run_restricted",
+        "exact.sat.search:run_restricted",
         ("triangles",),
         "sat",
     ),

@@ -19,7 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from exact.driver import CountedSearch, explored_share
+from exact.execution import run_request
+from exact.outcome import Answer
 from exact.piece_classes import PieceClasses, merge_duplicates
+from exact.request import Request
 from instances.board import Board
 from instances.puzzle import DOWN, GREY, RIGHT, Puzzle, rotate
 from lns_support.errors import InputError
@@ -248,3 +251,8 @@ class RowScan(CountedSearch):
             return None
         chosen = self.state.first
         return self.tables.classes.board((((chosen & 0x1FFF) - 1) * 4 + (chosen >> 13 & 3)).astype(np.int64).tolist())
+
+
+def run_rowscan(puzzle: Puzzle, request: Request) -> Answer:
+    """The solver 'rowscan'; it has no options."""
+    return run_request(RowScan(puzzle), request)

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from exact.building import BuildingEnded, not_built
 from exact.driver import Progress, ProgressCallback
+from exact.execution import BuildingEnded, not_built, run_request
 from exact.outcome import NODES_UNKNOWN, Answer, Outcome, SolveStatus, require_solution
 from exact.piece_classes import assignments_per_board
 from exact.registry import find_solver
@@ -140,6 +140,13 @@ def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs", 
     if total.board is not None:
         require_solution(puzzle, total.board, solver)
     return Outcome(**vars(total), convention=convention)
+
+
+def run_colorpairs(puzzle: Puzzle, request: Request) -> Answer:
+    """The solver 'colorpairs' (Benoist & Bourreau 2008) with ``request.options``."""
+    from exact.colorpairs.search import ColorPairs  # its kernels take a while to import
+
+    return run_request(ColorPairs(puzzle, request.options, request.seed), request)
 
 
 def corner_variants(puzzle: Puzzle) -> tuple[list[Puzzle], str]:

@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from exact.building import Check, each_after, unlimited
 from exact.cover.kernel import OptionLists, Problem, option_lists
+from exact.execution import Check, each_after, unlimited
 from exact.polyominoes.grid import Grid
 from exact.polyominoes.shapes import Cell, Shape, neighbours, normal, orientations
 from lns_support.errors import InputError

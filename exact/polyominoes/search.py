@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from exact.building import BuildingClock, BuildingEnded, each_after
 from exact.cover.kernel import (
     BRANCHES,
     DEEPEST,
@@ -31,6 +30,7 @@ from exact.cover.kernel import (
 )
 from exact.cover.search import import_xcover
 from exact.driver import CountedSearch, explored_by_tries, run_search
+from exact.execution import BuildingClock, BuildingEnded, each_after
 from exact.outcome import NODES_UNKNOWN, SolveStatus
 from exact.polyominoes.grid import Grid, filling_errors
 from exact.polyominoes.model import IntArray, Model, build_model
