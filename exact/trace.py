@@ -190,7 +190,7 @@ def _rowscan(puzzle: Puzzle) -> Iterator[Step | None]:
 def _dlx(puzzle: Puzzle) -> Iterator[Step | None]:
     """The nodes of exact cover by dancing cells; None at the end."""
     search = Cover(puzzle)
-    state, counters, model = search.state, search.counters, search.model
+    counters, model = search.counters, search.model
     last: Step | None = None
     while not search.exhausted:
         nodes, solutions = search.nodes, search.solutions
@@ -202,14 +202,10 @@ def _dlx(puzzle: Puzzle) -> Iterator[Step | None]:
             last = None
         if search.nodes == nodes:
             continue
-        level = int(counters[covers.LEVEL])
-        placed = bool(counters[covers.DESCENDING])
-        at = level - 1 if placed else level
-        option = int(state.chosen[at] if placed else state.tries[state.next_try[at] - 1])
+        at, option, placed = covers.last_choice(search.state)
         why = "" if placed else "some cell or piece has no option left"
-        cell = int(model.cell[option])
-        oriented = int(model.oriented[option])
-        last = Step(at, cell, oriented, PLACED if placed else REFUSED, level, why)
+        cell, oriented = int(model.cell[option]), int(model.oriented[option])
+        last = Step(at, cell, oriented, PLACED if placed else REFUSED, int(counters[covers.LEVEL]), why)
     if last is not None:
         yield last
     yield None

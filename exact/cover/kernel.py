@@ -141,6 +141,14 @@ def initial_state(lists: OptionLists, choices: int, *, copies: Ints, rank: Ints,
     )
 
 
+def last_choice(state: CoverState) -> tuple[int, int, bool]:
+    """Level and option of the choice tried last, and whether it stays: the search goes on below it."""
+    level = int(state.counters[LEVEL])
+    stays = state.chosen[level] == NOTHING
+    at = level - 1 if stays else level
+    return at, int(state.chosen[at]), bool(stays)
+
+
 @inline_flat_kernel
 def deactivate(state, item):  # type: ignore[no-untyped-def]
     """C3: remove an item from the active items."""
