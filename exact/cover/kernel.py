@@ -27,8 +27,8 @@ Longs = npt.NDArray[np.int64]
 
 
 class Problem(NamedTuple):
-    """An exact cover problem. Items below ``primary`` must be covered once, those from ``kinds`` on as often as they
-    have copies; the others are secondary and take one colour. A *node* of the matrix is an item of an option.
+    """An exact cover problem. A *node* of the matrix is an item of an option. Items from ``kinds`` on are kinds of
+    equal pieces, of which an option has one as its last item.
 
     O: options, M: nodes, E: cells to be filled, K: kinds.
     """
@@ -39,8 +39,7 @@ class Problem(NamedTuple):
     images: Ints  # (O,): solutions that an option stands for by symmetry; () = one
     beside: Ints  # (E, 4): the cells next to each cell, -1 = none; the cells are the first items
     pieces: Ints  # (K,): cells of a piece of each kind
-    primary: int
-    kinds: int
+    kinds: int  # the first item that is a kind
     zones: bool  # reject options that leave a zone of cells which no pieces can fill
     dead_ends: bool  # reject options that leave an item which cannot be covered
 
@@ -66,7 +65,7 @@ class CoverState(NamedTuple):
     active: Ints  # (I,): items; the first `active_count[0]` are not covered
     active_at: Ints  # (I,): where an item is in `active`
     active_count: Ints  # (1,)
-    copies: Ints  # (K,): pieces of each kind not placed yet
+    need: Ints  # (I,): how often an item must still be covered; 0 for a secondary one, which takes one colour
     sizes: Ints  # (L, I): by level, `size` before the choice
     actives: Ints  # (L,): by level, `active_count` before the choice
     chosen: Ints  # (L,): by level, the option chosen or tried last, or NOTHING
@@ -92,7 +91,7 @@ def option_lists(begin: Ints, item: Ints, items: int) -> OptionLists:
     return OptionLists(option, (np.cumsum(size) - size).astype(np.int32), size, member, place)
 
 
-def initial_state(lists: OptionLists, choices: int, *, copies: Ints, rank: Ints, cells: int, root: int) -> CoverState:
+def initial_state(lists: OptionLists, choices: int, *, need: Ints, rank: Ints, cells: int, root: int) -> CoverState:
     """The state with nothing chosen.
 
     Parameters
@@ -101,9 +100,7 @@ def initial_state(lists: OptionLists, choices: int, *, copies: Ints, rank: Ints,
         Arrays that are never written are shared with other searches.
     choices : int
         Most options of a solution.
-    copies : ndarray of int32
-        Pieces of each kind.
-    rank : ndarray of int32
+    need, rank : ndarray of int32
         See `CoverState`.
     cells : int
         Cells for the test of zones.
@@ -124,7 +121,7 @@ def initial_state(lists: OptionLists, choices: int, *, copies: Ints, rank: Ints,
         active=np.arange(items, dtype=np.int32),
         active_at=np.arange(items, dtype=np.int32),
         active_count=np.array([items], dtype=np.int32),
-        copies=copies.copy(),
+        need=need.copy(),
         sizes=np.zeros((levels, items), dtype=np.int32),
         actives=np.zeros(levels, dtype=np.int32),
         chosen=np.full(levels, NOTHING, dtype=np.int32),
@@ -174,21 +171,13 @@ def remove_node(state, node, item):  # type: ignore[no-untyped-def]
 
 
 @inline_flat_kernel
-def needed(state, problem, item):  # type: ignore[no-untyped-def]
-    """How many options must still cover an active item; 0 for a secondary one."""
-    if item < problem.primary:
-        return 1
-    return state.copies[item - problem.kinds] if item >= problem.kinds else 0
-
-
-@inline_flat_kernel
 def remove_option(state, problem, option):  # type: ignore[no-untyped-def]
     """Remove an option from the lists of all active items; False if one of them cannot be covered any more."""
     feasible = True
     for node in range(problem.begin[option], problem.begin[option + 1]):
         i = problem.item[node]
         if state.active_at[i] < state.active_count[0] and remove_node(state, node, i):
-            feasible &= state.size[i] >= needed(state, problem, i)
+            feasible &= state.size[i] >= state.need[i]
     return feasible
 
 
@@ -200,9 +189,9 @@ def commit(state, problem, option):  # type: ignore[no-untyped-def]
         i, own_colour = problem.item[node], problem.colour[node]
         if state.active_at[i] >= state.active_count[0]:
             continue  # a secondary item that has this colour already
-        if i >= problem.kinds and state.copies[i - problem.kinds] > 0:
+        if i >= problem.kinds and state.need[i] > 0:
             remove_node(state, node, i)
-            feasible &= state.size[i] >= state.copies[i - problem.kinds]
+            feasible &= state.size[i] >= state.need[i]
             continue
         deactivate(state, i)
         for at in range(state.start[i], state.start[i] + state.size[i]):
@@ -223,10 +212,9 @@ def choose(state, problem):  # type: ignore[no-untyped-def]
     best, fewest, is_open = -1, np.int32(2147483647), False
     for at in range(state.active_count[0]):
         i = state.active[at]
-        least = needed(state, problem, i)
-        is_open |= least > 0
+        is_open |= state.need[i] > 0
         if (
-            least == 1
+            state.need[i] == 1
             and (problem.dead_ends or state.size[i] > 0)
             and (state.size[i] < fewest or (state.size[i] == fewest and i < best))
         ):
@@ -265,7 +253,7 @@ def zones_fit(state, problem):  # type: ignore[no-untyped-def]
             for total in range(1, free + 1):
                 state.sums[total] = False
             for kind in range(len(problem.pieces)):
-                for _ in range(state.copies[kind]):
+                for _ in range(state.need[problem.kinds + kind]):
                     for total in range(free, problem.pieces[kind] - 1, -1):
                         state.sums[total] |= state.sums[total - problem.pieces[kind]]
         if not state.sums[zone]:
@@ -313,11 +301,11 @@ def backtrack(state, level):  # type: ignore[no-untyped-def]
 
 
 @inline_flat_kernel
-def change_copies(state, problem, option, change):  # type: ignore[no-untyped-def]
-    """Take the piece of an option, or put it back; an option has its kind last."""
+def change_need(state, problem, option, change):  # type: ignore[no-untyped-def]
+    """Take the piece of an option, or put it back."""
     last = problem.item[problem.begin[option + 1] - 1]
     if last >= problem.kinds:
-        state.copies[last - problem.kinds] += change
+        state.need[last] += change
 
 
 @flat_kernel
@@ -345,7 +333,7 @@ def advance(state, problem, budget, stop_at_first):  # type: ignore[no-untyped-d
                 continue
             list_tries(state, i, level)
         if state.chosen[level] != NOTHING:
-            change_copies(state, problem, state.chosen[level], 1)
+            change_need(state, problem, state.chosen[level], 1)
             state.chosen[level] = NOTHING
         if state.next_try[level] == state.end_try[level]:
             backtrack(state, level)
@@ -359,7 +347,7 @@ def advance(state, problem, budget, stop_at_first):  # type: ignore[no-untyped-d
         spent += 1
         state.per_level[level + 1] += 1
         state.chosen[level] = option
-        change_copies(state, problem, option, -1)
+        change_need(state, problem, option, -1)
         if commit(state, problem, option) or not problem.dead_ends:
             if problem.zones and not zones_fit(state, problem):
                 counters[PRUNED] += 1

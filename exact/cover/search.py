@@ -89,7 +89,6 @@ class CoverModel:
             images=none,
             beside=none.reshape(0, 4),
             pieces=none,
-            primary=self.primary,
             kinds=self.items,
             zones=False,
             dead_ends=True,
@@ -215,7 +214,8 @@ class Cover(CountedSearch):
         check()
         none = np.zeros(0, dtype=np.int32)
         self.problem = self.model.problem
-        self.state = initial_state(lists, puzzle.cells, copies=none, rank=none, cells=0, root=1)
+        need = (np.arange(self.model.items) < self.model.primary).astype(np.int32)
+        self.state = initial_state(lists, puzzle.cells, need=need, rank=none, cells=0, root=1)
         check()
         self.counters = self.state.counters
 

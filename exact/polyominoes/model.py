@@ -57,7 +57,6 @@ class Model:
             images=self.images,
             beside=self.beside,
             pieces=self.sizes,
-            primary=self.cells,
             kinds=self.cells,
             zones=zones,
             dead_ends=dead_ends,

@@ -108,9 +108,9 @@ class FillingSearch(CountedSearch):
         weights = np.array([weight_named(weight)(shape) for shape in model.shapes], dtype=np.float64)
         rank = np.empty(model.options, dtype=np.int32)
         rank[np.argsort(-weights[kind], kind="stable")] = np.arange(model.options, dtype=np.int32)
-        self.state = initial_state(
-            model.lists, int(model.copies.sum()), copies=model.copies, rank=rank, cells=model.cells, root=0
-        )
+        need = np.append(np.ones(model.cells, dtype=np.int32), model.copies)
+        pieces = int(model.copies.sum())
+        self.state = initial_state(model.lists, pieces, need=need, rank=rank, cells=model.cells, root=0)
         self.counters = self.state.counters
 
     @property
