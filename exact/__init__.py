@@ -27,21 +27,14 @@ if TYPE_CHECKING:
     from exact.solvers import corner_variants, count, solve, solve_request
 
 _MODULES = {
-    "Answer": "exact.outcome",
-    "Heuristic": "exact.colorpairs.options",
-    "Options": "exact.colorpairs.options",
-    "Outcome": "exact.outcome",
-    "RegionOptions": "exact.region.options",
-    "RegionResult": "exact.region.result",
-    "Request": "exact.request",
-    "SolveStatus": "exact.outcome",
-    "all_solvers": "exact.registry",
-    "corner_variants": "exact.solvers",
-    "count": "exact.solvers",
-    "register_solver": "exact.registry",
-    "resolve": "exact.region.resolve",
-    "solve": "exact.solvers",
-    "solve_request": "exact.solvers",
+    "exact.colorpairs.options": ("Heuristic", "Options"),
+    "exact.outcome": ("Answer", "Outcome", "SolveStatus"),
+    "exact.region.options": ("RegionOptions",),
+    "exact.region.resolve": ("resolve",),
+    "exact.region.result": ("RegionResult",),
+    "exact.registry": ("all_solvers", "register_solver"),
+    "exact.request": ("Request",),
+    "exact.solvers": ("corner_variants", "count", "solve", "solve_request"),
 }
 
 __all__ = [
@@ -64,9 +57,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module 'exact' has no attribute '{name}'")
-    return getattr(import_module(_MODULES[name]), name)
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(module), name)
+    raise AttributeError(f"module 'exact' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:

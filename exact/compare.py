@@ -66,15 +66,11 @@ class ComparisonRow:
 
 
 @dataclass(frozen=True)
-class Question:
-    """The request to every solver of a comparison; see `exact.request.Request` for the fields."""
+class Question(Request):
+    """The request to every solver of a comparison; with ``fix_corner`` rotated copies are left out."""
 
-    count_all: bool = False
     seconds: float | None = 60.0
-    memory: int | None = None
     fix_corner: bool = False
-    sat_solver: str | None = None
-    seed: int = 0
 
     def describe(self, puzzle: Puzzle) -> str:
         """The question about ``puzzle`` in one line, limits and a hash of the puzzle included.
@@ -207,14 +203,7 @@ def short_hash(puzzle: Puzzle) -> str:
 
 def _solve(emit: Emit, puzzle: Puzzle, solver: str, question: Question) -> None:
     """The task of the child process."""
-    request = Request(
-        count_all=question.count_all,
-        seconds=question.seconds,
-        memory=question.memory,
-        sat_solver=question.sat_solver,
-        seed=question.seed,
-    )
-    emit(solve_request(puzzle, request, solver, fix_corner=question.fix_corner))
+    emit(solve_request(puzzle, question, solver, fix_corner=question.fix_corner))
 
 
 def size_of(details: dict[str, float]) -> str:

@@ -29,11 +29,12 @@ class Answer:
     Parameters
     ----------
     status : SolveStatus
-        How the search ended.
+        How the search ended; 'solved' and 'infeasible' are proven.
     solutions : int
         Boards found that differ in their colours: boards that differ only by swapping duplicate pieces count once.
     nodes : int
-        Nodes in the solver's own unit, or `NODES_UNKNOWN`.
+        Nodes in the solver's own unit, or `NODES_UNKNOWN`: placements of a tree search; decisions of a SAT solver;
+        branches of CP-SAT; steps of a local search.
     seconds : float
         Time of the search, without compilation.
     board : Board or None
@@ -49,41 +50,22 @@ class Answer:
     solutions: int
     nodes: int
     seconds: float
-    board: Board | None
+    board: Board | None = None
     details: dict[str, float] = field(default_factory=dict)
     budget_used: int | None = None
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """The result of `exact.solve` and `exact.count`.
+class Outcome(Answer):
+    """The result of `exact.solve` and `exact.count`: an answer whose board is verified.
 
     Parameters
     ----------
-    status : SolveStatus
-        How the search ended; 'solved' and 'infeasible' are proven.
-    solutions : int
-        Boards found that differ in their colours, counted under ``convention``.
-    nodes : int
-        Nodes in the solver's own unit, or `NODES_UNKNOWN`: placements of a tree search; decisions of a SAT solver;
-        branches of CP-SAT; steps of a local search.
-    seconds : float
-        Time of the search, without compilation.
     convention : str
         Whether rotated copies of a board count, in words.
-    board : Board or None
-        The first solution found, verified.
-    details : dict
-        Figures of the method by name, such as its deepest level.
     """
 
-    status: SolveStatus
-    solutions: int
-    nodes: int
-    seconds: float
-    convention: str
-    board: Board | None = None
-    details: dict[str, float] = field(default_factory=dict)
+    convention: str = ""
 
 
 def require_solution(puzzle: Puzzle, board: Board, solver: str) -> None:

@@ -167,7 +167,7 @@ def _call_plugin(point: EntryPoint, puzzle: Puzzle, request: Request) -> Answer:
 
 
 def _sat(encoding: str, description: str, source: str) -> SolverEntry:
-    return SolverEntry(description, source, "exact.sat.solver:run_sat", (encoding,), "sat")
+    return SolverEntry(description, source, "exact.sat.search:run_sat", (encoding,), "sat")
 
 
 def _sls(rule: str, description: str) -> dict[str, SolverEntry]:
@@ -188,21 +188,21 @@ def _cover(code: str, description: str, source: str) -> SolverEntry:
 def _cp(model: str, description: str) -> SolverEntry:
     source = "Benoist & Bourreau 2008, 2.2"
     description += ", by OR-tools' classic solver"
-    return SolverEntry(description, source, "exact.cp.classic:run_classic", (model,), "cp", refuses=RULES)
+    return SolverEntry(description, source, "exact.cp:run_classic", (model,), "cp", refuses=RULES)
 
 
 SOLVERS: dict[str, SolverEntry] = {
     "colorpairs": SolverEntry(
         "pairs of colours, preemption, backjumping",
         "Benoist & Bourreau 2008",
-        "exact.tree_searches:run_colorpairs",
+        "exact.solvers:run_colorpairs",
         kernel_module="exact.colorpairs.kernel",
     ),
     "rowscan": SolverEntry(
         "plain depth first, row by row, tables of what fits",
         "Benoist & Bourreau 2008, 6; Jolivet 2008, 2.1",
-        "exact.tree_searches:run_rowscan",
-        kernel_module="exact.rowscan.kernel",
+        "exact.rowscan:run_rowscan",
+        kernel_module="exact.rowscan",
     ),
     "dlx": _cover("unary", "exact cover, k items an edge", "Jolivet 2008, 2.2"),
     "dlx:binary": _cover("binary", "exact cover, about log2 k items an edge", "Jolivet 2008, 2.2"),
@@ -217,14 +217,14 @@ SOLVERS: dict[str, SolverEntry] = {
     "blocks": SolverEntry(
         "all 2x2 blocks, then row by row; even sides only",
         "Jolivet 2008, 2.3",
-        "exact.blocks.search:run_blocks",
-        kernel_module="exact.blocks.kernel",
+        "exact.blocks:run_blocks",
+        kernel_module="exact.blocks",
         refuses=RULES,
     ),
     "cp": SolverEntry(
         "AllDifferent and tables, by OR-tools CP-SAT",
         "Benoist & Bourreau 2008, 2.2 and 6",
-        "exact.cp.model:run_cp",
+        "exact.cp:run_cp",
         (),
         "cp",
     ),
@@ -246,7 +246,7 @@ SOLVERS: dict[str, SolverEntry] = {
     "sat:triangles-restricted": SolverEntry(
         "coloured triangles, decisions on pieces and orientations only",
         "Cuvillier & Szymkowiak 2010, 3.2",
-        "exact.sat.solver:run_restricted",
+        "exact.sat.search:run_restricted",
         ("triangles",),
         "sat",
     ),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from exact.outcome import NODES_UNKNOWN, Answer, SolveStatus, require_solution
-from exact.piece_multiplicity import distinct_count
+from exact.piece_classes import distinct_count
 from exact.request import Request
 from instances.board import Board
 from instances.puzzle import Puzzle

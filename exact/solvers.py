@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
-from exact.building import BuildingEnded, not_built
-from exact.colorpairs.options import Options
 from exact.driver import Progress, ProgressCallback
+from exact.execution import BuildingEnded, not_built, run_request
 from exact.outcome import NODES_UNKNOWN, Answer, Outcome, SolveStatus, require_solution
-from exact.piece_multiplicity import assignments_per_board
+from exact.piece_classes import assignments_per_board
 from exact.registry import find_solver
 from exact.request import Request
 from instances.board import Board
@@ -22,18 +22,7 @@ from instances.symmetry import rotate_board
 from lns_support.errors import InputError
 
 
-def solve(
-    puzzle: Puzzle,
-    solver: str = "colorpairs",
-    *,
-    nodes: int | None = None,
-    seconds: float | None = None,
-    memory: int | None = None,
-    options: Options | None = None,
-    sat_solver: str | None = None,
-    seed: int = 0,
-    on_progress: ProgressCallback | None = None,
-) -> Outcome:
+def solve(puzzle: Puzzle, solver: str = "colorpairs", **fields: Any) -> Outcome:
     """Search for the first solution of a puzzle, or prove that it has none.
 
     Parameters
@@ -42,20 +31,8 @@ def solve(
         The pieces and the board; its clues stay on their cells.
     solver : str
         A name of `exact.registry.all_solvers`; the default is ColorPairs [1]_.
-    nodes : int, optional
-        Budget of nodes, in the solver's own unit. None is no limit.
-    seconds : float, optional
-        Budget of time, without compilation; building a model counts. None is no limit.
-    memory : int, optional
-        Limit in bytes on the address space, for solvers that run in a child process.
-    options : Options, optional
-        Parts of ColorPairs to switch on or off.
-    sat_solver : str, optional
-        python-sat's name of the SAT solver, for the solvers ``sat:...``.
-    seed : int
-        Random seed, for the local searches ``sls:...``.
-    on_progress : callable, optional
-        Called with a `exact.driver.Progress` about every tenth of a second.
+    **fields
+        Fields of `exact.request.Request`, such as ``seconds`` and ``nodes``; None is the default.
 
     Returns
     -------
@@ -73,49 +50,20 @@ def solve(
     ----------
     .. [1] T. Benoist and E. Bourreau, "La programmation par contraintes à l'attaque d'Eternity II", JFPC 2008.
     """
-    request = Request(False, nodes, seconds, options or Options(), on_progress, memory, sat_solver, seed)
-    return solve_request(puzzle, request, solver)
+    return solve_request(puzzle, _request(fields), solver)
 
 
-def count(
-    puzzle: Puzzle,
-    solver: str = "colorpairs",
-    *,
-    nodes: int | None = None,
-    seconds: float | None = None,
-    memory: int | None = None,
-    options: Options | None = None,
-    sat_solver: str | None = None,
-    fix_corner: bool = False,
-    on_progress: ProgressCallback | None = None,
-    on_solution: Callable[[Board], None] | None = None,
-) -> Outcome:
+def count(puzzle: Puzzle, solver: str = "colorpairs", *, fix_corner: bool = False, **fields: Any) -> Outcome:
     """Count all solutions of a puzzle.
 
     Boards are counted by their colours: boards that differ only by swapping duplicate pieces are one solution.
 
     Parameters
     ----------
-    puzzle : Puzzle
-        The pieces and the board; its clues stay on their cells.
-    solver : str
-        A name of `exact.registry.all_solvers` that can count; the default is ColorPairs.
-    nodes : int, optional
-        Budget of nodes, in the solver's own unit. None is no limit.
-    seconds : float, optional
-        Budget of time, without compilation; building a model counts. None is no limit.
-    memory : int, optional
-        Limit in bytes on the address space, for solvers that run in a child process.
-    options : Options, optional
-        Parts of ColorPairs to switch on or off.
-    sat_solver : str, optional
-        python-sat's name of the SAT solver, for the solvers ``sat:...``.
+    puzzle, solver, **fields
+        As for `solve`; with ``on_solution`` each solution is passed on as it is found, verified.
     fix_corner : bool
         Leave out rotated copies, by pinning a corner piece (see `corner_variants`). Otherwise all rotations count.
-    on_progress : callable, optional
-        Called with a `exact.driver.Progress` about every tenth of a second.
-    on_solution : callable, optional
-        Called with each solution as it is found, verified.
 
     Returns
     -------
@@ -130,8 +78,11 @@ def count(
     RuntimeError
         If the solver returns a board that is not a solution.
     """
-    request = Request(True, nodes, seconds, options or Options(), on_progress, memory, sat_solver)
-    return solve_request(puzzle, replace(request, on_solution=on_solution), solver, fix_corner=fix_corner)
+    return solve_request(puzzle, replace(_request(fields), count_all=True), solver, fix_corner=fix_corner)
+
+
+def _request(fields: dict[str, Any]) -> Request:
+    return Request(**{name: value for name, value in fields.items() if value is not None})
 
 
 def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs", *, fix_corner: bool = False) -> Outcome:
@@ -167,7 +118,7 @@ def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs", 
         )
     count_all = request.count_all or request.on_solution is not None
     variants, convention = corner_variants(puzzle) if fix_corner else ([puzzle], "all rotations counted")
-    total = Answer(SolveStatus.INFEASIBLE, 0, 0, 0.0, None)
+    total = Answer(SolveStatus.INFEASIBLE, 0, 0, 0.0)
     on_solution = None if request.on_solution is None else _each_once(puzzle, solver, request.on_solution)
     for variant in variants:
         used = total.nodes if total.budget_used is None else total.budget_used
@@ -188,9 +139,14 @@ def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs", 
             break
     if total.board is not None:
         require_solution(puzzle, total.board, solver)
-    return Outcome(
-        total.status, total.solutions, total.nodes, total.seconds, convention, total.board, dict(total.details)
-    )
+    return Outcome(**vars(total), convention=convention)
+
+
+def run_colorpairs(puzzle: Puzzle, request: Request) -> Answer:
+    """The solver 'colorpairs' (Benoist & Bourreau 2008) with ``request.options``."""
+    from exact.colorpairs.search import ColorPairs  # its kernels take a while to import
+
+    return run_request(ColorPairs(puzzle, request.options, request.seed), request)
 
 
 def corner_variants(puzzle: Puzzle) -> tuple[list[Puzzle], str]:

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from exact import rowscan as scans
 from exact.colorpairs import state as pairs
 from exact.colorpairs.search import ColorPairs
 from exact.cover import kernel as covers
 from exact.cover.search import Cover
 from exact.outcome import SolveStatus
-from exact.rowscan import kernel as scans
-from exact.rowscan.search import RowScan
+from exact.rowscan import RowScan
 from exact.sat.steps import Painting, paintings
 from instances.puzzle import Puzzle
 from lns_support.bits import bit
@@ -190,7 +190,7 @@ def _rowscan(puzzle: Puzzle) -> Iterator[Step | None]:
 def _dlx(puzzle: Puzzle) -> Iterator[Step | None]:
     """The nodes of exact cover by dancing cells; None at the end."""
     search = Cover(puzzle)
-    state, counters, model = search.state, search.counters, search.model
+    counters, model = search.counters, search.model
     last: Step | None = None
     while not search.exhausted:
         nodes, solutions = search.nodes, search.solutions
@@ -202,14 +202,10 @@ def _dlx(puzzle: Puzzle) -> Iterator[Step | None]:
             last = None
         if search.nodes == nodes:
             continue
-        level = int(counters[covers.LEVEL])
-        placed = bool(counters[covers.DESCENDING])
-        at = level - 1 if placed else level
-        option = int(state.chosen[at] if placed else state.tries[state.next_try[at] - 1])
+        at, option, placed = covers.last_choice(search.state)
         why = "" if placed else "some cell or piece has no option left"
-        cell = int(model.cell[option])
-        oriented = int(model.oriented[option])
-        last = Step(at, cell, oriented, PLACED if placed else REFUSED, level, why)
+        cell, oriented = int(model.cell[option]), int(model.oriented[option])
+        last = Step(at, cell, oriented, PLACED if placed else REFUSED, int(counters[covers.LEVEL]), why)
     if last is not None:
         yield last
     yield None

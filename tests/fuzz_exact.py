@@ -17,10 +17,9 @@ import numpy as np
 
 from exact.colorpairs.options import Heuristic, Options
 from exact.cover.search import cover_by_library
-from exact.cp.classic import MODELS, solve_classic
-from exact.cp.model import solve_by_cp_sat
+from exact.cp import MODELS, solve_by_cp_sat, solve_classic
 from exact.outcome import SolveStatus
-from exact.piece_multiplicity import assignments_per_board
+from exact.piece_classes import assignments_per_board
 from exact.registry import SOLVERS
 from exact.sat.search import Job, search
 from exact.solvers import count

@@ -1,8 +1,12 @@
-"""Knuth's dancing cells: exact cover with colours on sparse sets, as a paused search that counts nodes by level.
+"""Knuth's dancing cells: exact cover with colours and copies on sparse sets, as a paused search that counts nodes.
 
 The search is that of xcover's ``dancing_cells.py``, which counts no nodes; C2 to C9 are the steps of Knuth's Algorithm
 C. The options of an item are ``member[start[i]:start[i]+size[i]]``. Removing one swaps it behind the end, so restoring
-the sizes undoes all removals. The kernels that take a state also serve `exact.polyominoes.kernel`.
+the sizes undoes all removals. The item of a kind of equal pieces stays until its last copy is placed.
+
+References
+----------
+A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", section III: the test of empty zones.
 """
 
 from __future__ import annotations
@@ -12,71 +16,134 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.cover.model import CoverModel
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
-NODES, SOLUTIONS, EXHAUSTED, LEVEL, DESCENDING, COUNTERS = 0, 1, 2, 3, 4, 5
+NODES, SOLUTIONS, EXHAUSTED, LEVEL, DESCENDING, PRUNED, BRANCHES, DEEPEST, COUNTERS = range(9)
+NOTHING = -1
+SOLVED, STUCK = -1, -2
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 
 
-class CoverState(NamedTuple):
-    """The state of a paused search. A *node* of the matrix is an item of an option; a level is a number of choices.
+class Problem(NamedTuple):
+    """An exact cover problem. A *node* of the matrix is an item of an option. Items from ``kinds`` on are kinds of
+    equal pieces, of which an option has one as its last item.
 
-    M: nodes of the matrix, I: items, L: levels.
+    O: options, M: nodes, E: cells to be filled, K: kinds.
     """
+
+    begin: Ints  # (O+1,): first node of each option, and the end
+    item: Ints  # (M,): item of a node
+    colour: Ints  # (M,): colour of a node, 0 = none
+    images: Ints  # (O,): solutions that an option stands for by symmetry; () = one
+    beside: Ints  # (E, 4): the cells next to each cell, -1 = none; the cells are the first items
+    pieces: Ints  # (K,): cells of a piece of each kind
+    kinds: int  # the first item that is a kind
+    zones: bool  # reject options that leave a zone of cells which no pieces can fill
+    dead_ends: bool  # reject options that leave an item which cannot be covered
+
+
+class OptionLists(NamedTuple):
+    """The options of each item. I: items."""
 
     option: Ints  # (M,): option of a node
     start: Ints  # (I,): where the list of an item begins in `member`
     size: Ints  # (I,): options left for an item
     member: Ints  # (M,): nodes, item after item
     place: Ints  # (M,): where a node is in `member`
+
+
+class CoverState(NamedTuple):
+    """The state of a paused search; a level is a number of choices. L: levels."""
+
+    option: Ints  # these five: see `OptionLists`
+    start: Ints
+    size: Ints
+    member: Ints
+    place: Ints
     active: Ints  # (I,): items; the first `active_count[0]` are not covered
     active_at: Ints  # (I,): where an item is in `active`
     active_count: Ints  # (1,)
+    need: Ints  # (I,): how often an item must still be covered; 0 for a secondary one, which takes one colour
     sizes: Ints  # (L, I): by level, `size` before the choice
     actives: Ints  # (L,): by level, `active_count` before the choice
-    chosen: Ints  # (L,): by level, the option chosen
-    next_try: Ints  # (L+1,): by level, index in `tries` of the next option
-    end_try: Ints  # (L+1,): by level, end of its options in `tries`
+    chosen: Ints  # (L,): by level, the option chosen or tried last, or NOTHING
+    next_try: Ints  # (L,): by level, index in `tries` of the next option
+    end_try: Ints  # (L,): by level, end of its options in `tries`
     tries: Ints  # options to try, level after level
+    rank: Ints  # (O,): options of an item are tried in this order; () = as they are listed
     per_level: Longs  # (L,): nodes of the search tree by level
-    first: Ints  # (C,): the options of the first solution
+    first: Ints  # (L-1,): the options of the first solution
+    seen: npt.NDArray[np.bool_]  # (E,): workspace of `zones_fit`
+    waiting: Ints  # (E,): workspace of `zones_fit`
+    sums: npt.NDArray[np.bool_]  # (E+1,): workspace of `zones_fit`
     counters: Longs  # (COUNTERS,): see the names above
 
 
-def initial_state(model: CoverModel) -> CoverState:
-    """The state with nothing chosen. The root counts as a node, as in Jolivet 2008."""
-    nodes, levels = len(model.item), model.puzzle.cells + 1
-    size = np.bincount(model.item, minlength=model.items).astype(np.int32)
-    start = (np.cumsum(size) - size).astype(np.int32)
-    member = np.argsort(model.item, kind="stable").astype(np.int32)
-    place = np.empty(nodes, dtype=np.int32)
-    place[member] = np.arange(nodes, dtype=np.int32)
+def option_lists(begin: Ints, item: Ints, items: int) -> OptionLists:
+    """The options of each item before a search."""
+    size = np.bincount(item, minlength=items).astype(np.int32)
+    member = np.argsort(item, kind="stable").astype(np.int32)
+    place = np.empty(len(item), dtype=np.int32)
+    place[member] = np.arange(len(item), dtype=np.int32)
+    option = np.repeat(np.arange(len(begin) - 1, dtype=np.int32), np.diff(begin))
+    return OptionLists(option, (np.cumsum(size) - size).astype(np.int32), size, member, place)
+
+
+def initial_state(lists: OptionLists, choices: int, *, need: Ints, rank: Ints, cells: int, root: int) -> CoverState:
+    """The state with nothing chosen.
+
+    Parameters
+    ----------
+    lists : OptionLists
+        Arrays that are never written are shared with other searches.
+    choices : int
+        Most options of a solution.
+    need, rank : ndarray of int32
+        See `CoverState`.
+    cells : int
+        Cells for the test of zones.
+    root : int
+        1 if the root counts as a node, as in Jolivet 2008, else 0.
+    """
+    items, levels = len(lists.size), choices + 1
     counters = np.zeros(COUNTERS, dtype=np.int64)
-    counters[DESCENDING] = 1
+    counters[DESCENDING], counters[NODES] = 1, root
     per_level = np.zeros(levels, dtype=np.int64)
-    per_level[0] = counters[NODES] = 1
+    per_level[0] = root
     return CoverState(
-        option=np.repeat(np.arange(len(model.begin) - 1, dtype=np.int32), np.diff(model.begin)),
-        start=start,
-        size=size,
-        member=member,
-        place=place,
-        active=np.arange(model.items, dtype=np.int32),
-        active_at=np.arange(model.items, dtype=np.int32),
-        active_count=np.array([model.items], dtype=np.int32),
-        sizes=np.zeros((levels, model.items), dtype=np.int32),
+        option=lists.option,
+        start=lists.start,
+        size=lists.size.copy(),
+        member=lists.member.copy(),
+        place=lists.place.copy(),
+        active=np.arange(items, dtype=np.int32),
+        active_at=np.arange(items, dtype=np.int32),
+        active_count=np.array([items], dtype=np.int32),
+        need=need.copy(),
+        sizes=np.zeros((levels, items), dtype=np.int32),
         actives=np.zeros(levels, dtype=np.int32),
-        chosen=np.zeros(levels, dtype=np.int32),
-        next_try=np.zeros(levels + 1, dtype=np.int32),
-        end_try=np.zeros(levels + 1, dtype=np.int32),
-        tries=np.zeros(levels * int(size.max(initial=1)), dtype=np.int32),
+        chosen=np.full(levels, NOTHING, dtype=np.int32),
+        next_try=np.zeros(levels, dtype=np.int32),
+        end_try=np.zeros(levels, dtype=np.int32),
+        tries=np.zeros(levels * int(lists.size.max(initial=1)), dtype=np.int32),
+        rank=rank,
         per_level=per_level,
-        first=np.zeros(model.puzzle.cells, dtype=np.int32),
+        first=np.zeros(choices, dtype=np.int32),
+        seen=np.zeros(cells, dtype=np.bool_),
+        waiting=np.zeros(cells, dtype=np.int32),
+        sums=np.zeros(cells + 1, dtype=np.bool_),
         counters=counters,
     )
+
+
+def last_choice(state: CoverState) -> tuple[int, int, bool]:
+    """Level and option of the choice tried last, and whether it stays: the search goes on below it."""
+    level = int(state.counters[LEVEL])
+    stays = state.chosen[level] == NOTHING
+    at = level - 1 if stays else level
+    return at, int(state.chosen[at]), bool(stays)
 
 
 @inline_flat_kernel
@@ -104,19 +171,125 @@ def remove_node(state, node, item):  # type: ignore[no-untyped-def]
 
 
 @inline_flat_kernel
-def save_lists(state, level):  # type: ignore[no-untyped-def]
-    """Save the sizes of the lists before the choice at ``level``."""
-    for item in range(len(state.size)):
-        state.sizes[level, item] = state.size[item]
+def remove_option(state, problem, option):  # type: ignore[no-untyped-def]
+    """Remove an option from the lists of all active items; False if one of them cannot be covered any more."""
+    feasible = True
+    for node in range(problem.begin[option], problem.begin[option + 1]):
+        i = problem.item[node]
+        if state.active_at[i] < state.active_count[0] and remove_node(state, node, i):
+            feasible &= state.size[i] >= state.need[i]
+    return feasible
+
+
+@inline_flat_kernel
+def commit(state, problem, option):  # type: ignore[no-untyped-def]
+    """C6, C7: cover the items of an option; False if another item cannot be covered any more."""
+    feasible = True
+    for node in range(problem.begin[option], problem.begin[option + 1]):
+        i, own_colour = problem.item[node], problem.colour[node]
+        if state.active_at[i] >= state.active_count[0]:
+            continue  # a secondary item that has this colour already
+        if i >= problem.kinds and state.need[i] > 0:
+            remove_node(state, node, i)
+            feasible &= state.size[i] >= state.need[i]
+            continue
+        deactivate(state, i)
+        for at in range(state.start[i], state.start[i] + state.size[i]):
+            other = state.member[at]
+            if state.option[other] != option and (own_colour == 0 or problem.colour[other] != own_colour):
+                feasible &= remove_option(state, problem, state.option[other])
+    return feasible
+
+
+@inline_flat_kernel
+def choose(state, problem):  # type: ignore[no-untyped-def]
+    """C2: the first active item with the fewest options; SOLVED if all are covered, STUCK if none can be chosen.
+
+    Kinds with more than one piece left are not chosen: exactly one option of a solution must cover the item, so that
+    every solution is found once, whichever way equal pieces are swapped. Without ``dead_ends`` items that have no
+    option are passed over, as in the report.
+    """
+    best, fewest, is_open = -1, np.int32(2147483647), False
+    for at in range(state.active_count[0]):
+        i = state.active[at]
+        is_open |= state.need[i] > 0
+        if (
+            state.need[i] == 1
+            and (problem.dead_ends or state.size[i] > 0)
+            and (state.size[i] < fewest or (state.size[i] == fewest and i < best))
+        ):
+            best, fewest = i, state.size[i]
+    return best if best >= 0 else STUCK if is_open else SOLVED
+
+
+@inline_flat_kernel
+def zones_fit(state, problem):  # type: ignore[no-untyped-def]
+    """Whether the size of every connected zone of free cells is a sum of sizes of remaining pieces (subset sum)."""
+    cells, free = len(problem.beside), 0
+    for cell in range(cells):
+        state.seen[cell] = state.active_at[cell] >= state.active_count[0]
+        free += not state.seen[cell]
+    summed = False
+    for first in range(cells):
+        if state.seen[first]:
+            continue
+        state.seen[first] = True
+        state.waiting[0] = first
+        done, zone = 0, 1
+        while done < zone:
+            cell = state.waiting[done]
+            done += 1
+            for side in range(4):
+                other = problem.beside[cell, side]
+                if other >= 0 and not state.seen[other]:
+                    state.seen[other] = True
+                    state.waiting[zone] = other
+                    zone += 1
+        if zone == free:
+            return True
+        if not summed:
+            summed = True
+            state.sums[0] = True
+            for total in range(1, free + 1):
+                state.sums[total] = False
+            for kind in range(len(problem.pieces)):
+                for _ in range(state.need[problem.kinds + kind]):
+                    for total in range(free, problem.pieces[kind] - 1, -1):
+                        state.sums[total] |= state.sums[total - problem.pieces[kind]]
+        if not state.sums[zone]:
+            return False
+    return True
+
+
+@inline_flat_kernel
+def list_tries(state, item, level):  # type: ignore[no-untyped-def]
+    """Write the options of an item to ``tries``, ordered by rank, and save the lists before the choice."""
+    begin = state.end_try[level - 1] if level > 0 else 0
+    end = begin
+    for place in range(state.start[item], state.start[item] + state.size[item]):
+        option = state.option[state.member[place]]
+        gap = end
+        while len(state.rank) and gap > begin and state.rank[state.tries[gap - 1]] > state.rank[option]:
+            state.tries[gap] = state.tries[gap - 1]
+            gap -= 1
+        state.tries[gap] = option
+        end += 1
+    state.next_try[level], state.end_try[level] = begin, end
+    for other in range(len(state.size)):
+        state.sizes[level, other] = state.size[other]
     state.actives[level] = state.active_count[0]
 
 
 @inline_flat_kernel
-def restore_lists(state, level):  # type: ignore[no-untyped-def]
-    """C8: restore the sizes of the lists from before the choice at ``level``."""
-    for item in range(len(state.size)):
-        state.size[item] = state.sizes[level, item]
-    state.active_count[0] = state.actives[level]
+def count_solution(state, problem, level):  # type: ignore[no-untyped-def]
+    """Count the options chosen below ``level``, and keep the first solution."""
+    stands_for = 1
+    for earlier in range(level):
+        if len(problem.images):
+            stands_for *= problem.images[state.chosen[earlier]]
+        if state.counters[SOLUTIONS] == 0:
+            state.first[earlier] = state.chosen[earlier]
+    state.counters[SOLUTIONS] += stands_for
 
 
 @inline_flat_kernel
@@ -128,63 +301,19 @@ def backtrack(state, level):  # type: ignore[no-untyped-def]
 
 
 @inline_flat_kernel
-def count_solution(state, level, multiplicity):  # type: ignore[no-untyped-def]
-    """Count the options chosen below ``level`` as ``multiplicity`` solutions, keep the first, and go back."""
-    if state.counters[SOLUTIONS] == 0:
-        for earlier in range(level):
-            state.first[earlier] = state.chosen[earlier]
-    state.counters[SOLUTIONS] += multiplicity
-    backtrack(state, level)
-
-
-@inline_flat_kernel
-def remove_option(state, begin, item, primary, option):  # type: ignore[no-untyped-def]
-    """Remove an option from the lists of all active items; False if a primary item has none left."""
-    feasible = True
-    for node in range(begin[option], begin[option + 1]):
-        i = item[node]
-        if (
-            state.active_at[i] < state.active_count[0]
-            and remove_node(state, node, i)
-            and state.size[i] == 0
-            and i < primary
-        ):
-            feasible = False
-    return feasible
-
-
-@inline_flat_kernel
-def commit(state, begin, item, colour, primary, option):  # type: ignore[no-untyped-def]
-    """C6, C7: cover the items of an option; False if another item cannot be covered any more."""
-    feasible = True
-    for node in range(begin[option], begin[option + 1]):
-        i, own_colour = item[node], colour[node]
-        if state.active_at[i] >= state.active_count[0]:
-            continue  # a secondary item that has this colour already
-        deactivate(state, i)
-        for at in range(state.start[i], state.start[i] + state.size[i]):
-            other = state.member[at]
-            if state.option[other] != option and (own_colour == 0 or colour[other] != own_colour):
-                feasible &= remove_option(state, begin, item, primary, state.option[other])
-    return feasible
-
-
-@inline_flat_kernel
-def choose(state, primary):  # type: ignore[no-untyped-def]
-    """C2: the first active primary item with the fewest options; -1 if all are covered."""
-    best, fewest = -1, np.int32(2147483647)
-    for at in range(state.active_count[0]):
-        i = state.active[at]
-        if i < primary and (state.size[i] < fewest or (state.size[i] == fewest and i < best)):
-            best, fewest = i, state.size[i]
-    return best
+def change_need(state, problem, option, change):  # type: ignore[no-untyped-def]
+    """Take the piece of an option, or put it back."""
+    last = problem.item[problem.begin[option + 1] - 1]
+    if last >= problem.kinds:
+        state.need[last] += change
 
 
 @flat_kernel
-def advance(state, begin, item, colour, primary, budget, stop_at_first):  # type: ignore[no-untyped-def]
+def advance(state, problem, budget, stop_at_first):  # type: ignore[no-untyped-def]
     """Go on for ``budget`` nodes, or to the end, or to the next solution if ``stop_at_first``.
 
-    ``begin``, ``item``, ``colour``, ``primary``: see `exact.cover.model.CoverModel`.
+    A node is an option that is tried, a branch is one below which the search goes on (and the root).
+    ``counters[PRUNED]`` counts those that only the test of zones rejects.
     """
     counters = state.counters
     spent = 0
@@ -192,29 +321,36 @@ def advance(state, begin, item, colour, primary, budget, stop_at_first):  # type
         level = counters[LEVEL]
         if counters[DESCENDING] == 1:
             counters[DESCENDING] = 0
-            i = choose(state, primary)
+            counters[BRANCHES] += 1
+            counters[DEEPEST] = max(counters[DEEPEST], level)
+            i = choose(state, problem)
             if i < 0:
-                count_solution(state, level, 1)
-                if stop_at_first:
+                if i == SOLVED:
+                    count_solution(state, problem, level)
+                backtrack(state, level)
+                if i == SOLVED and stop_at_first:
                     break
                 continue
-            save_lists(state, level)
-            at = state.end_try[level - 1] if level > 0 else 0
-            state.next_try[level] = at
-            for place in range(state.start[i], state.start[i] + state.size[i]):
-                state.tries[at] = state.option[state.member[place]]
-                at += 1
-            state.end_try[level] = at
+            list_tries(state, i, level)
+        if state.chosen[level] != NOTHING:
+            change_need(state, problem, state.chosen[level], 1)
+            state.chosen[level] = NOTHING
         if state.next_try[level] == state.end_try[level]:
             backtrack(state, level)
             continue
         option = state.tries[state.next_try[level]]
         state.next_try[level] += 1
-        restore_lists(state, level)
+        for item in range(len(state.size)):  # C8
+            state.size[item] = state.sizes[level, item]
+        state.active_count[0] = state.actives[level]
         counters[NODES] += 1
         spent += 1
         state.per_level[level + 1] += 1
-        if commit(state, begin, item, colour, primary, option):
-            state.chosen[level] = option
+        state.chosen[level] = option
+        change_need(state, problem, option, -1)
+        if commit(state, problem, option) or not problem.dead_ends:
+            if problem.zones and not zones_fit(state, problem):
+                counters[PRUNED] += 1
+                continue
             counters[LEVEL] += 1
             counters[DESCENDING] = 1

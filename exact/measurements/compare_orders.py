@@ -6,22 +6,18 @@ and their neighbours (`lns improve --around-mismatches`); ``scatteredN``, N rand
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
-import time
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 
-from exact.measurements.published_boards import read_boards
+from exact.measurements.boards import exit_status, measuring_parser, read_boards, timed, windows
 from exact.region.dynamic import DynamicSearch
 from exact.region.options import RegionOptions, options_without
-from exact.region.resolve import resolve
-from exact.region.result import RegionStatus
 from exact.region.warmup import warm_up
-from exact.region.windows import around_mismatches, window
+from exact.region.windows import around_mismatches
 from instances.board import Board
 from instances.formats import load_puzzle
 from instances.puzzle import Puzzle
@@ -42,9 +38,7 @@ _SHAPES = "2x16,2x10,3x7,3x4,4x4,4x5,5x5,scattered24,scattered32,scattered48,tou
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print a table by shape and order: windows proven, median nodes, median and total CPU seconds."""
-    parser = argparse.ArgumentParser(prog="python -m exact.measurements.compare_orders", description=__doc__)
-    parser.add_argument("boards", metavar="BOARDS.csv", type=Path, help="columns score and board_edges")
-    parser.add_argument("--puzzle", metavar="INSTANCE", required=True)
+    parser = measuring_parser("compare_orders", __doc__)
     parser.add_argument("--shapes", metavar="S,S", default=_SHAPES, help=f"default {_SHAPES}")
     parser.add_argument("--every", metavar="K", type=int, default=6, help="each K-th board (default 6)")
     parser.add_argument("--seconds", type=float, default=2.0, help="limit of each search (default 2)")
@@ -58,39 +52,32 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"--nodes is {args.nodes:g}; expected 1 or more")
     if not args.seconds > 0:
         parser.error(f"--seconds is {args.seconds:g}; expected more than 0")
-    try:
-        puzzle = load_puzzle(args.puzzle)
-        boards = [board for _, board in read_boards(args.boards, puzzle)][:: args.every]
-        warm_up("static")
-        warm_up("dynamic")
-        print(f"| shape | windows | {' | '.join(_VARIANTS)} |")
-        print("|---" * (2 + len(_VARIANTS)) + "|")
-        for shape in args.shapes.split(","):
-            print(f"| {shape} | {len(boards)} | {' | '.join(_compare(puzzle, boards, shape, args))} |", flush=True)
-    except InputError as error:
-        print(error, file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
-    return 0
+    return exit_status(_print_table, args)
 
 
-def _compare(puzzle: Puzzle, boards: list[Board], shape: str, args: argparse.Namespace) -> Iterator[str]:
+def _print_table(args: Namespace) -> None:
+    puzzle = load_puzzle(args.puzzle)
+    boards = [board for _, board in read_boards(args.boards, puzzle)][:: args.every]
+    warm_up("static")
+    warm_up("dynamic")
+    print(f"| shape | windows | {' | '.join(_VARIANTS)} |")
+    print("|---" * (2 + len(_VARIANTS)) + "|")
+    for shape in args.shapes.split(","):
+        print(f"| {shape} | {len(boards)} | {' | '.join(_compare(puzzle, boards, shape, args))} |", flush=True)
+
+
+def _compare(puzzle: Puzzle, boards: list[Board], shape: str, args: Namespace) -> Iterator[str]:
     """For each variant, the entry of the table for a shape on all boards. Raises AssertionError if they disagree."""
     regions = [cells_of(puzzle, board, shape, number) for number, board in enumerate(boards)]
     best: dict[int, int] = {}
     for options in _VARIANTS.values():
+        cost = DynamicSearch.NODE_COST if options.order == "dynamic" else 1
+        nodes_limit = args.nodes and int(args.nodes) // cost
         proven, nodes, seconds = 0, [], []
         for number, (board, cells) in enumerate(zip(boards, regions, strict=True)):
-            cpu = time.process_time()
-            nodes_limit = args.nodes and int(args.nodes) // (
-                DynamicSearch.NODE_COST if options.order == "dynamic" else 1
-            )
             seconds_limit = None if args.nodes else args.seconds
-            result = resolve(puzzle, board, cells, nodes=nodes_limit, seconds=seconds_limit, options=options)
-            if result.status is RegionStatus.INTERRUPTED:
-                raise KeyboardInterrupt
-            seconds.append(time.process_time() - cpu)
+            result, spent = timed(puzzle, board, cells, options, nodes=nodes_limit, seconds=seconds_limit)
+            seconds.append(spent)
             nodes.append(result.nodes)
             proven += result.proven
             if result.proven and best.setdefault(number, result.score) != result.score:
@@ -119,8 +106,7 @@ def cells_of(puzzle: Puzzle, board: Board, shape: str, number: int) -> list[int]
     InputError
         If the shape is unknown or does not fit the board.
     """
-    pairs = verify(puzzle, board).mismatches
-    touched = sorted({cell for pair in pairs for cell in pair})
+    touched = sorted({cell for pair in verify(puzzle, board).mismatches for cell in pair})
     if shape == "touched":
         return touched
     if shape == "around":
@@ -130,15 +116,8 @@ def cells_of(puzzle: Puzzle, board: Board, shape: str, number: int) -> list[int]
         chosen = rng.permutation(touched)[: count // 2].tolist()
         rest = [cell for cell in range(puzzle.cells) if cell not in touched]
         return [*chosen, *rng.permutation(rest)[: count - len(chosen)].tolist()]
-    if match := re.fullmatch(r"([0-9]+)x([0-9]+)", shape):
-        height, width = int(match[1]), int(match[2])
-        windows = [
-            window(puzzle, height, width, row, column)
-            for row in range(puzzle.height - height + 1)
-            for column in range(puzzle.width - width + 1)
-        ]
-        if windows:
-            return max(windows, key=lambda cells: sum(not set(cells).isdisjoint(pair) for pair in pairs))
+    if re.fullmatch(r"[0-9]+x[0-9]+", shape):
+        return max(windows(puzzle, board, shape), key=lambda held_and_cells: held_and_cells[0])[1]
     raise InputError(f"unknown shape '{shape}'; expected HxW on the board, touched, around or scatteredN")
 
 

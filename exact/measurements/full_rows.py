@@ -7,27 +7,21 @@ A row is reused only for the same board and the same question (puzzle, order, pa
 
 from __future__ import annotations
 
-import argparse
 import sys
-import time
+from argparse import Namespace
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 
-from exact.measurements.published_boards import numbered_rows, read_boards
-from exact.region.options import ORDERS, PARTS, RegionOptions, options_without, parse_parts
-from exact.region.resolve import resolve
-from exact.region.result import RegionResult, RegionStatus
+from exact.measurements.boards import exit_status, measuring_parser, numbered_rows, read_boards, timed, windows
+from exact.region.options import ORDERS, PARTS, options_without, parse_parts
 from exact.region.warmup import warm_up
-from exact.region.windows import rows
 from instances.board import Board
-from instances.formats import load_puzzle
+from instances.formats import load_puzzle, viewer_url
 from instances.puzzle import Puzzle
-from instances.verify import verify
 from lns_support.csv_records import append_row
-from lns_support.errors import InputError
 
 _FIELDS = (
     "board", "published", "rows", "first", "mismatches", "status", "score_before", "score", "bound", "nodes", "seconds",
@@ -37,9 +31,7 @@ _FIELDS = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Re-solve the windows that are not in the results yet, then print the table. Returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m exact.measurements.full_rows", description=__doc__)
-    parser.add_argument("boards", metavar="BOARDS.csv", type=Path, help="columns score and board_edges")
-    parser.add_argument("--puzzle", metavar="INSTANCE", required=True)
+    parser = measuring_parser("full_rows", __doc__)
     parser.add_argument("--rows", metavar="N,N", default="2,3,4", help="heights of the windows (default 2,3,4)")
     parser.add_argument("--all-windows", action="store_true", help="every window of full rows, not only the worst")
     parser.add_argument("--seconds", type=float, default=60.0, help="limit of each window")
@@ -47,72 +39,51 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--without", metavar="PART,PART", default="", help=f"switch off: {', '.join(PARTS)}")
     parser.add_argument("--order", choices=ORDERS, default="static", help="in which cells are decided (static)")
     parser.add_argument("--results", metavar="FILE", type=Path, default=Path("windows.csv"))
-    args = parser.parse_args(argv)
+    return exit_status(_run, parser.parse_args(argv))
+
+
+def _run(args: Namespace) -> None:
+    heights = [int(part) for part in args.rows.split(",")]
+    without = parse_parts(args.without)
+    puzzle = load_puzzle(args.puzzle)
+    question = " ".join([puzzle.sha256[:16], args.order, *(f"without {part}" for part in sorted(without))])
     try:
-        heights = [int(part) for part in args.rows.split(",")]
-        without = parse_parts(args.without)
-        puzzle = load_puzzle(args.puzzle)
-        question = " ".join([puzzle.sha256[:16], args.order, *(f"without {part}" for part in sorted(without))])
-        try:
-            run(args, puzzle, heights, options_without(args.order, without), question)
-        finally:
-            if args.results.exists():
-                print(table(args.results, question))
-    except (InputError, ValueError) as error:
-        print(error, file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
-    return 0
+        _measure(args, puzzle, heights, question)
+    finally:
+        if args.results.exists():
+            print(table(args.results, question))
 
 
-def run(args: argparse.Namespace, puzzle: Puzzle, heights: list[int], options: RegionOptions, question: str) -> None:
+def _measure(args: Namespace, puzzle: Puzzle, heights: list[int], question: str) -> None:
     """Re-solve every window that has no row yet, or one that was not proven within a smaller time limit."""
     published = read_boards(args.boards, puzzle)
-    done = {_key(row) for row in _rows(args.results, question) if _settled(row, args.seconds)}
+    options = options_without(args.order, parse_parts(args.without))
+    settled = [row for row in _rows(args.results, question) if _proven(row) or float(row["limit"]) >= args.seconds]
+    done = set(map(_key, settled))
     warm_up(args.order)
+    chosen = [(number, *pair) for number, pair in enumerate(published) if pair[0] >= args.from_score]
     for height in heights:
-        for number, (score, board) in enumerate(published):
-            if score < args.from_score:
-                continue
+        for number, score, board in chosen:
             pieces = sha256(board.placements.tobytes()).hexdigest()[:16]
-            for first in range(puzzle.height - height + 1) if args.all_windows else [worst_rows(puzzle, board, height)]:
+            of_height = list(windows(puzzle, board, f"{height}x{puzzle.width}"))
+            for first in range(len(of_height)) if args.all_windows else [worst_rows(puzzle, board, height)]:
                 if (pieces, height, first) in done:
                     continue
-                cpu = time.process_time()
-                region = rows(puzzle, first, first + height)
-                result = resolve(puzzle, board, region, seconds=args.seconds, options=options)
-                if result.status == RegionStatus.INTERRUPTED:
-                    raise KeyboardInterrupt
-                row = _row(puzzle, board, number, score, height, first, result, time.process_time() - cpu)
-                row |= {"limit": args.seconds, "question": question, "pieces": pieces}
-                append_row(args.results, _FIELDS, row)
+                mismatches, cells = of_height[first]
+                result, cpu = timed(puzzle, board, cells, options, seconds=args.seconds)
+                url = viewer_url(puzzle, result.board) if result.improved else ""
+                row = (number, score, height, first, mismatches, str(result.status), result.score_before, result.score,
+                       result.bound, result.nodes, round(result.seconds, 4), round(cpu, 4), args.seconds, url, question,
+                       pieces)  # fmt: skip
+                append_row(args.results, _FIELDS, dict(zip(_FIELDS, row, strict=True)))
                 print(f"board {number} ({score}), rows {first}:{first + height}: {result.status}, "
                       f"{result.score_before} -> {result.score}, at most {result.bound}, {result.seconds:.2f} s",
                       flush=True)  # fmt: skip
 
 
 def worst_rows(puzzle: Puzzle, board: Board, height: int) -> int:
-    """The window of full rows that contains or touches the most mismatches.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-    board : Board
-    height : int
-        Rows of the window.
-
-    Returns
-    -------
-    int
-        Its first row, from 0.
-    """
-    touched = np.zeros(puzzle.height, dtype=int)
-    pairs = verify(puzzle, board).mismatches
-    for first in range(puzzle.height - height + 1):
-        inside = range(first * puzzle.width, (first + height) * puzzle.width)
-        touched[first] = sum(a in inside or b in inside for a, b in pairs)
-    return int(touched.argmax())
+    """The first row, from 0, of the window of full rows that contains or touches the most mismatches."""
+    return int(np.argmax([held for held, _ in windows(puzzle, board, f"{height}x{puzzle.width}")]))
 
 
 def table(results: Path, question: str) -> str:
@@ -152,40 +123,12 @@ def table(results: Path, question: str) -> str:
     return "\n".join(out)
 
 
-def _row(
-    puzzle: Puzzle, board: Board, number: int, score: int, height: int, first: int, result: RegionResult, cpu: float
-) -> dict[str, object]:
-    from instances.formats import viewer_url
-
-    inside = range(first * puzzle.width, (first + height) * puzzle.width)
-    pairs = verify(puzzle, board).mismatches
-    return {
-        "board": number,
-        "published": score,
-        "rows": height,
-        "first": first,
-        "mismatches": sum(a in inside or b in inside for a, b in pairs),
-        "status": str(result.status),
-        "score_before": result.score_before,
-        "score": result.score,
-        "bound": result.bound,
-        "nodes": result.nodes,
-        "seconds": round(result.seconds, 4),
-        "cpu_seconds": round(cpu, 4),
-        "url": viewer_url(puzzle, result.board) if result.improved else "",
-    }
-
-
 def _key(row: dict[str, str]) -> tuple[str, int, int]:
     return row["pieces"], int(row["rows"]), int(row["first"])
 
 
 def _proven(row: dict[str, str]) -> bool:
     return row["score"] == row["bound"]
-
-
-def _settled(row: dict[str, str], limit: float) -> bool:
-    return _proven(row) or float(row["limit"]) >= limit
 
 
 def _rows(results: Path, question: str) -> list[dict[str, str]]:

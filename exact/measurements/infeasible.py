@@ -15,6 +15,7 @@ import numpy as np
 
 from exact.compare import ComparisonRow
 from exact.paper.runs import PlannedRun, mean_of, rounded, run_experiment, solver_run
+from exact.request import Request
 from instances.generate import balanced_torus
 from instances.puzzle import Puzzle
 from lns_support.errors import InputError
@@ -54,7 +55,8 @@ def planned_runs(sides: Sequence[int], per_size: int, seconds: float) -> Iterato
             planted = balanced_torus(side, side, seed).puzzle
             puzzle = with_swapped_sides(planted)
             for solver in SOLVERS:
-                yield solver_run(f"swapped-{planted.name}", puzzle, solver, seconds, "kissat404")
+                request = Request(seconds=seconds, sat_solver="kissat404")
+                yield solver_run(f"swapped-{planted.name}", puzzle, solver, request)
 
 
 def with_swapped_sides(puzzle: Puzzle) -> Puzzle:

@@ -1,27 +1,17 @@
-"""The speed of the row scan: placements per second on one core."""
+"""The speed of the row scan on one core: `python -m exact.measurements.rowscan_speed INSTANCE [NODES]`."""
 
 from __future__ import annotations
 
+import sys
 import time
 
-from exact.rowscan.search import RowScan
+from exact.rowscan import RowScan
+from instances.formats import load_puzzle
 from instances.puzzle import Puzzle
 
 
 def placements_per_second(puzzle: Puzzle, nodes: int = 2_000_000_000) -> float:
-    """Placements per second of a row scan.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-    nodes : int
-        Placements to make; fewer if the tree ends before.
-
-    Returns
-    -------
-    float
-        Compilation is not timed.
-    """
+    """Placements per second of a row scan of ``nodes`` placements, or fewer if its tree ends; without compilation."""
     search = RowScan(puzzle)
     search.advance(0, True)  # compiles
     began = time.perf_counter()
@@ -30,16 +20,12 @@ def placements_per_second(puzzle: Puzzle, nodes: int = 2_000_000_000) -> float:
     return search.nodes / (time.perf_counter() - began)
 
 
-def main() -> None:
-    """``python -m exact.measurements.rowscan_speed INSTANCE [NODES]``: print it."""
-    import sys
-
-    from instances.formats import load_puzzle
-
-    puzzle = load_puzzle(sys.argv[1])
-    nodes = int(float(sys.argv[2])) if len(sys.argv) > 2 else 2_000_000_000
+def main(arguments: list[str]) -> None:
+    """Print it."""
+    puzzle = load_puzzle(arguments[0])
+    nodes = int(float(arguments[1])) if len(arguments) > 1 else 2_000_000_000
     print(f"{puzzle.name}: {placements_per_second(puzzle, nodes) / 1e6:.1f} M placements/s over {nodes:,} placements")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -1,4 +1,4 @@
-"""Benoist & Bourreau 2008, section 6: the methods on random puzzles, and a CSV log of runs that can be continued.
+"""Benoist & Bourreau 2008, section 6: ColorPairs, its parts and other methods, tables 1 to 3.
 
 The colour of every inner edge is drawn uniformly from 1..K, and the four corners are fixed. The paper does not say
 which K it used; `COLOURS` has, for each size, the values at which puzzles are neither trivial nor out of reach.
@@ -10,20 +10,21 @@ T. Benoist and E. Bourreau, "La programmation par contraintes à l'attaque d'Ete
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from exact.colorpairs.options import Heuristic, Options
-from exact.outcome import SolveStatus
+from exact.compare import ComparisonRow
+from exact.paper.runs import Plan, PlannedRun, is_finished, solver_run
 from exact.request import Request
-from exact.solvers import solve, solve_request
 from instances.generate import corner_cells, uniform
 from instances.puzzle import Puzzle
-from lns_support import csv_records
+from lns_support.text_table import markdown
 
-ROW_SCAN = "row scan"
-REFERENCE = "ColorPairs"
+ROW_SCAN, REFERENCE = "row scan", "ColorPairs"
+MIN_OFFER = "MinOffer"  # the paper's reference has no heuristic of its own
+_MIN_OFFER = Options(heuristic=Heuristic.MIN_OFFER)
 METHODS: dict[str, Options | str] = {  # options of ColorPairs, or the name of another solver
     REFERENCE: Options(),
     ROW_SCAN: "rowscan",
@@ -34,11 +35,11 @@ METHODS: dict[str, Options | str] = {  # options of ColorPairs, or the name of a
     "with bounds of 4.2": Options(shared_edges=True, cycles=True),
     "with single colours": Options(single_colours=True),
     "without motifs 3, 4": Options(motifs=False),
-    "MinOffer": Options(heuristic=Heuristic.MIN_OFFER),
-    "MinOffer, random cell": Options(heuristic=Heuristic.MIN_OFFER, random_cell=True),
-    "MinOffer without backjumping": Options(heuristic=Heuristic.MIN_OFFER, backjumping=False),
-    "MinOffer without preemption": Options(heuristic=Heuristic.MIN_OFFER, preemption=False),
-    "MinOffer with shaving": Options(heuristic=Heuristic.MIN_OFFER, shaving=True),
+    MIN_OFFER: _MIN_OFFER,
+    "MinOffer, random cell": replace(_MIN_OFFER, random_cell=True),
+    "MinOffer without backjumping": replace(_MIN_OFFER, backjumping=False),
+    "MinOffer without preemption": replace(_MIN_OFFER, preemption=False),
+    "MinOffer with shaving": replace(_MIN_OFFER, shaving=True),
     "MinExpectedOffer": Options(heuristic=Heuristic.MIN_EXPECTED_OFFER),
     "MinExpectedRatio": Options(heuristic=Heuristic.MIN_EXPECTED_RATIO),
     "MaxExpectedFiltering": Options(heuristic=Heuristic.MAX_EXPECTED_FILTERING),
@@ -49,51 +50,13 @@ METHODS: dict[str, Options | str] = {  # options of ColorPairs, or the name of a
 }
 WITHOUT_CP = tuple(method for method in METHODS if not method.startswith("CP"))
 COLOURS = {7: (6, 5), 8: (8, 7), 9: (10, 9), 10: (12, 11)}
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The runs of the experiment.
-
-    Parameters
-    ----------
-    sizes : tuple of int
-        Sides of the boards, keys of `COLOURS`.
-    per_size : int
-        Instances of each size; they take the numbers of colours of their size in turn.
-    budget : float
-        Seconds of processor time for a method on an instance.
-    seed : int
-        Seed of the first instance of each size and number of colours; the next ones count up.
-    patience : float
-        The row scan and the CP models get this many times `budget` on instances that the reference finishes, because
-        they are compared with it.
-    methods : tuple of str
-        Keys of `METHODS`; the first two are `REFERENCE` and `ROW_SCAN`.
-    """
-
-    sizes: tuple[int, ...] = (7, 8, 9, 10)
-    per_size: int = 3
-    budget: float = 8.0
-    seed: int = 1
-    patience: float = 12.0
-    methods: tuple[str, ...] = WITHOUT_CP
-
-    def instances(self) -> Iterator[tuple[int, int, int]]:
-        """(size, colours, seed) of each instance."""
-        for size in self.sizes:
-            for index in range(self.per_size):
-                colours = COLOURS[size]
-                yield size, colours[index % len(colours)], self.seed + index // len(colours)
-
-
-SMALL = Plan()
-FULL = Plan(per_size=35, budget=3600.0, patience=1.0, methods=tuple(METHODS))
+PLAN = Plan(tuple(COLOURS), WITHOUT_CP, per_size=3, seconds=8.0, patience=12.0)
+FULL = Plan(tuple(COLOURS), tuple(METHODS), per_size=35, seconds=3600.0)
 
 
 @dataclass(frozen=True)
 class ExperimentRun:
-    """The result of one method on one instance; a row of the log. ``seconds`` and ``budget`` are processor time."""
+    """A line of the CSV file; ``seconds`` and ``budget`` are processor time."""
 
     size: int
     colours: int
@@ -106,18 +69,24 @@ class ExperimentRun:
     seconds: float
 
     @property
-    def instance(self) -> str:
-        """The name of the instance, like 7x7-c6-s1: size, colours, seed."""
-        return f"{self.size}x{self.size}-c{self.colours}-s{self.seed}"
+    def row(self) -> ComparisonRow:
+        name = f"{self.size}x{self.size}-c{self.colours}-s{self.seed}"
+        figures = self.solutions, self.nodes, self.seconds
+        return ComparisonRow(name, self.method, self.status, *figures, question=_question(self.budget))
 
-    @property
-    def finished(self) -> bool:
-        """Whether the search was complete within its budget."""
-        return self.status in (SolveStatus.SOLVED, SolveStatus.INFEASIBLE)
+    @classmethod
+    def of(cls, row: ComparisonRow) -> ExperimentRun:
+        size, colours, seed = row.instance.split("-")
+        budget = float(row.question.split()[2])
+        key = int(size.split("x")[0]), int(colours[1:]), int(seed[1:]), row.solver, budget
+        return cls(*key, row.status, row.solutions, row.nodes, row.seconds)
 
-    def describe(self) -> str:
-        """Instance, method and result in one line."""
-        return f"{self.instance} {self.method}: {self.status}, {self.nodes:,} nodes, {self.seconds:.2f} s"
+
+RECORD = ExperimentRun
+
+
+def _question(seconds: float) -> str:
+    return f"all solutions; {seconds!r} s"
 
 
 def instance(size: int, colours: int, seed: int) -> Puzzle:
@@ -125,89 +94,214 @@ def instance(size: int, colours: int, seed: int) -> Puzzle:
     return uniform(size, size, colours, seed).with_clues(corner_cells(size, size)).puzzle
 
 
-def finished_runs(plan: Plan, log: Path) -> tuple[list[ExperimentRun], list[tuple[int, int, str]]]:
-    """The runs of a plan that a log holds, and (size, colours, method) of those that it lacks.
+def runs(plan: Plan) -> Iterator[PlannedRun]:
+    """Plan a run of each method on each instance; those of a size have its numbers of colours in turn.
 
-    Methods are not tried on an instance that neither the reference nor the row scan finished.
+    Other methods are not tried where neither the reference nor the row scan finishes. Where the reference does, solvers
+    that are compared with it have ``plan.patience`` times as long.
     """
-    budgets = {plan.budget, plan.budget * plan.patience}
-    logged = {
-        (run.size, run.colours, run.seed, run.method): run
-        for run in csv_records.read(log, ExperimentRun)
-        if run.budget in budgets
-    }
-    rows, missing = [], []
-    for size, colours, seed in plan.instances():
-        found = [logged.get((size, colours, seed, method)) for method in plan.methods]
-        rows += [run for run in found if run is not None]
-        hopeless = all(run is not None and not run.finished for run in found[:2])
-        missing += [
-            (size, colours, method)
-            for run, method in zip(found, plan.methods, strict=True)
-            if run is None and not hopeless
-        ]
-    return rows, missing
+    for size in plan.sizes:
+        for index in range(plan.per_size):
+            colours, seed = COLOURS[size][index % 2], plan.seed + index // 2
+            puzzle, name = instance(size, colours, seed), f"{size}x{size}-c{colours}-s{seed}"
+            for method in plan.solvers:
+                yield _run(name, puzzle, method, plan)
 
 
-def run_experiment(plan: Plan, log: Path | None = None) -> Iterator[ExperimentRun]:
-    """Run every method on every instance that the reference or the row scan finishes.
+def _run(name: str, puzzle: Puzzle, method: str, plan: Plan) -> PlannedRun:
+    chosen = METHODS[method]
 
-    Parameters
-    ----------
-    plan : Plan
-    log : Path, optional
-        CSV file of finished runs. Runs that it holds are not repeated; each new run is appended.
+    def within(seconds: float) -> PlannedRun:
+        options = Options() if isinstance(chosen, str) else chosen
+        solver = chosen if isinstance(chosen, str) else "colorpairs"
+        request = Request(count_all=True, seconds=seconds, options=options)
+        return solver_run(name, puzzle, solver, request, label=method, question=_question(seconds))
 
-    Yields
-    ------
-    ExperimentRun
-        One for each method and instance.
+    def adapt(done: Mapping[str, ComparisonRow]) -> PlannedRun | None:
+        first_two = [done.get(REFERENCE), done.get(ROW_SCAN)]
+        if method not in (REFERENCE, ROW_SCAN) and all(row and not is_finished(row) for row in first_two):
+            return None
+        patient = isinstance(chosen, str) and first_two[0] is not None and is_finished(first_two[0])
+        return within(plan.seconds * (plan.patience if patient else 1.0))
 
-    Raises
-    ------
-    InputError
-        If the log has other columns.
-    RuntimeError
-        If two methods count different numbers of solutions.
-    """
-    logged = [] if log is None else csv_records.read(log, ExperimentRun)
-    if log is not None:
-        csv_records.check_appendable(log)
-    finished = {(run.size, run.colours, run.seed, run.method, run.budget): run for run in logged}
-    for solver in ("rowscan", "colorpairs"):  # compiled before anything is timed
-        solve(instance(3, 2, 1), solver=solver)
-    for size, colours, seed in plan.instances():
-        puzzle = instance(size, colours, seed)
-        runs: list[ExperimentRun] = []
-        for method in plan.methods:
-            if len(runs) == 2 and not any(run.finished for run in runs):
-                break
-            chosen = METHODS[method]
-            patient = isinstance(chosen, str) and runs[0].finished
-            budget = plan.budget * (plan.patience if patient else 1.0)
-            run = finished.get((size, colours, seed, method, budget))
-            if run is None:
-                solver = chosen if isinstance(chosen, str) else "colorpairs"
-                options = Options() if isinstance(chosen, str) else chosen
-                request = Request(count_all=True, seconds=budget, options=options, processor_time=True)
-                outcome = solve_request(puzzle, request, solver)
-                if outcome.status is SolveStatus.INTERRUPTED:
-                    raise KeyboardInterrupt
-                run = ExperimentRun(
-                    size,
-                    colours,
-                    seed,
-                    method,
-                    budget,
-                    str(outcome.status),
-                    outcome.solutions,
-                    outcome.nodes,
-                    outcome.seconds,
+    return replace(within(plan.seconds), adapt=adapt)
+
+
+def describe(row: ComparisonRow) -> str:
+    """Instance, method and result in one line."""
+    return f"{row.instance} {row.solver}: {row.status}, {row.nodes:,} nodes, {row.seconds:.2f} s"
+
+
+# -- tables -----------------------------------------------------------------------------------------------------------
+
+CLASSES = {
+    "< 1 s": (0.0, 1.0),
+    "1 s to 10 s": (1.0, 10.0),
+    "10 s to 3 min": (10.0, 180.0),
+    "3 min to 1 h": (180.0, 3600.0),
+}
+"""Seconds that the fastest method took on an instance."""
+# The paper's figures, arithmetic means of ratios over the instances that its backtracker finished, as rows 1-4, 5-19
+# and 20-31 of its table 1 show; and the geometric means of the same rows.
+_TABLE_2 = {
+    "nodes": (("4.3", "1760", "2720", "-"), ("2.9", "377", "407", "321")),
+    "time": (("-", "13.4", "23.8", "-"), ("-", "2.9", "3.5", "2.7")),
+}
+_TABLE_3 = {
+    "MinExpectedOffer": {"time": ("25%", "18%", "15%", "7%"), "nodes": ("25%", "24%", "24%", "18%")},
+    REFERENCE: {"time": ("29%", "19%", "45%", "29%"), "nodes": ("28%", "33%", "52%", "39%")},
+    "MinExpectedRatio": {"time": ("14%", "18%", "39%", "23%"), "nodes": ("24%", "27%", "47%", "34%")},
+    "MaxExpectedFiltering": {},
+}
+# method -> the paper's changes of all nodes, of all time, and the geometric means of its table 1: of nodes, of time.
+# The paper's 51%, 24% and 30% are changes of the totals, as its table 1 shows; it does not say which means its figures
+# of shaving are. The parts are measured with the default, MinExpectedGap, too.
+_PARTS = {
+    "MinOffer without backjumping": ("+51%", "+32%", "+62%", "+41%"),
+    "MinOffer without preemption": ("+24%", "-6%", "+23%", "-13%"),
+    "MinOffer with shaving": ("-78%", "-66%", "", ""),
+    "MinOffer, random cell": ("",) * 4,
+    "without backjumping": ("",) * 4,
+    "without preemption": ("",) * 4,
+    "with shaving": ("",) * 4,
+    "with quick shaving": ("",) * 4,
+    "with bounds of 4.2": ("about -2%", "", "", ""),
+    "with single colours": ("",) * 4,
+    "without motifs 3, 4": ("",) * 4,
+}
+_NAMES = {REFERENCE: "MinExpectedGap"}
+_FIELDS = {"nodes": "nodes", "time": "seconds"}
+
+Instance = Mapping[str, ComparisonRow]
+"""Method -> row."""
+Pairs = Sequence[tuple[ComparisonRow, ComparisonRow]]
+
+
+def tables(rows: Iterable[ComparisonRow], plan: Plan) -> str:
+    """All tables as Markdown text. Instances that no method finished are left out."""
+    drawn: dict[str, dict[str, ComparisonRow]] = {}
+    for row in rows:
+        drawn.setdefault(row.instance, {})[row.solver] = row
+    kept = sorted((done for done in drawn.values() if any(map(is_finished, done.values()))), key=best_time)
+    return "\n\n".join([
+        f"{len(drawn)} instances, {len(kept)} finished by some method; {plan.seconds:g} s of processor time for each "
+        f"method ({plan.seconds * plan.patience:g} s for the row scan where ColorPairs finishes); seed {plan.seed}.",
+        "**Table 1. Results** (seconds / million nodes; `>` = budget spent)",
+        _table_1(kept),
+        "**Table 2. ColorPairs against the row scan**, with MinOffer as in the paper and with MinExpectedGap (in "
+        "brackets: instances; ≥: the row scan did not finish some; the other means: instances that both finish)",
+        _table_2(kept),
+        "**Parts of ColorPairs** (change against MinOffer, in the other rows against the default, MinExpectedGap, over "
+        "instances that both finish: of the sums, and geometric means; in brackets the paper's)",
+        _parts(kept),
+        "**Table 3. Heuristics against MinOffer** (time and nodes saved)",
+        _table_3(kept),
+    ])  # fmt: skip
+
+
+def best_time(done: Instance) -> float:
+    """Seconds of the fastest method that finished, of those in the paper's table 1 and the default."""
+    timed = (MIN_OFFER, REFERENCE, ROW_SCAN, "MinOffer without backjumping", "MinOffer without preemption")
+    return min((done[method].seconds for method in timed if _has(done, method)), default=math.inf)
+
+
+def ratio(pairs: Pairs, what: str) -> float | None:
+    """The geometric mean of first over second, of "nodes" or "seconds" (``what``); None without pairs."""
+    logs = [math.log(value) for value in _ratios(pairs, what)]
+    return math.exp(sum(logs) / len(logs)) if logs else None
+
+
+def arithmetic(pairs: Pairs, what: str) -> float | None:
+    """The arithmetic mean of the same ratios, which the paper uses; None without pairs."""
+    values = _ratios(pairs, what)
+    return sum(values) / len(values) if values else None
+
+
+def of_sums(pairs: Pairs, what: str) -> float | None:
+    """The sum of the first over the sum of the second; None without pairs."""
+    first, second = (sum(getattr(pair[at], what) for pair in pairs) for at in (0, 1))
+    return float(first / max(second, 1e-5)) if pairs else None
+
+
+def _ratios(pairs: Pairs, what: str) -> list[float]:
+    return [max(getattr(a, what), 1e-5) / max(getattr(b, what), 1e-5) for a, b in pairs]
+
+
+def _has(done: Instance, method: str) -> bool:
+    return method in done and is_finished(done[method])
+
+
+def _both(kept: Sequence[Instance], a: str, b: str) -> Pairs:
+    return [(done[a], done[b]) for done in kept if _has(done, a) and _has(done, b)]
+
+
+def _by_class(kept: Sequence[Instance]) -> list[list[Instance]]:
+    return [[done for done in kept if low <= best_time(done) < high] for low, high in CLASSES.values()]
+
+
+def _table_1(kept: Sequence[Instance]) -> str:
+    methods = [ROW_SCAN, REFERENCE, MIN_OFFER, "MinOffer without backjumping", "MinOffer without preemption"]
+    methods.append("MinOffer with shaving")
+    methods += [method for method in METHODS if method.startswith("CP") and any(method in done for done in kept)]
+    lines = []
+    for done in kept:
+        cells = ["" if method not in done else _result(done[method]) for method in methods]
+        first = next(filter(is_finished, done.values()))
+        lines.append([first.instance, str(first.solutions), *cells])
+    return markdown(["instance", "solutions", *methods], lines)
+
+
+def _result(row: ComparisonRow) -> str:
+    return f"{'' if is_finished(row) else '>'}{row.seconds:.2f} / {row.nodes / 1e6:.3f}"
+
+
+def _table_2(kept: Sequence[Instance]) -> str:
+    lines = []
+    for method in (MIN_OFFER, REFERENCE):
+        for what, field in _FIELDS.items():
+            over_all, arithmetics, geometrics = [], [], []
+            for of_class in _by_class(kept):
+                inside = [done for done in of_class if _has(done, method) and ROW_SCAN in done]
+                both = _both(inside, ROW_SCAN, method)
+                at_least = "" if len(both) == len(inside) else "≥ "
+                over_all.append(_mean(ratio, [(done[ROW_SCAN], done[method]) for done in inside], field, at_least))
+                arithmetics.append(_mean(arithmetic, both, field))
+                geometrics.append(_mean(ratio, both, field))
+            if method == MIN_OFFER:
+                arithmetics, geometrics = (
+                    [f"{own} (paper {known})" for own, known in zip(means, paper, strict=True)]
+                    for means, paper in zip((arithmetics, geometrics), _TABLE_2[what], strict=True)
                 )
-                if log is not None:
-                    csv_records.append(log, run)
-            runs.append(run)
-            counts = {run.solutions for run in runs if run.finished}
-            if len(counts) > 1:
-                raise RuntimeError(f"{run.instance}: methods disagree on the number of solutions: {counts}")
-            yield run
+            name = f"{_NAMES.get(method, method)}: {what}"
+            lines.append([f"{name} divided by, geometric mean over all", *over_all])
+            lines.append([f"{name}, arithmetic mean", *arithmetics])
+            lines.append([f"{name}, geometric mean", *geometrics])
+    return markdown(["when the best takes", *CLASSES], lines)
+
+
+def _mean(mean: Callable[[Pairs, str], float | None], pairs: Pairs, field: str, before: str = "") -> str:
+    value = mean(pairs, field)
+    return "-" if value is None else f"{before}{value:.3g} ({len(pairs)})"
+
+
+def _parts(kept: Sequence[Instance]) -> str:
+    lines = []
+    for method, paper in _PARTS.items():
+        pairs = _both(kept, method, MIN_OFFER if method.startswith(MIN_OFFER) else REFERENCE)
+        changes = [mean(pairs, field) for mean in (of_sums, ratio) for field in _FIELDS.values()]
+        cells = ["-" if change is None else f"{change - 1:+.0%}" for change in changes]
+        cells = [f"{own} ({known})" if known else own for own, known in zip(cells, paper, strict=True)]
+        lines.append([method, *cells, str(len(pairs))])
+    return markdown(["", "all nodes", "all time", "nodes, geometric mean", "time, geometric mean", "instances"], lines)
+
+
+def _table_3(kept: Sequence[Instance]) -> str:
+    lines = []
+    for method, paper in _TABLE_3.items():
+        for what in ("time", "nodes"):
+            values = [ratio(_both(of_class, method, MIN_OFFER), _FIELDS[what]) for of_class in _by_class(kept)]
+            cells = ["-" if value is None else f"{1 - value:.0%}" for value in values]
+            if paper:
+                cells = [f"{own} (paper {known})" for own, known in zip(cells, paper[what], strict=True)]
+            lines.append([f"{_NAMES.get(method, method)}, {what} saved", *cells])
+    return markdown(["when the best takes", *CLASSES], lines)

@@ -11,12 +11,23 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
+from itertools import product
 from pathlib import Path
 
 from exact.compare import ComparisonRow
-from exact.paper.runs import PlannedRun, mean_of, rounded, solver_run, uniform_classes
+from exact.paper.runs import (
+    Plan,
+    PlannedRun,
+    Rows,
+    mean_of,
+    plot_curves,
+    rounded,
+    solver_run,
+    times,
+    uniform_classes,
+)
+from exact.request import Request
 from lns_support.text_table import aligned
 
 PROGRAM = "minisat"
@@ -51,7 +62,6 @@ METHODS: dict[str, tuple[str, str | None, str, str]] = {
         for suffix, after in (("", ", simplified formula"), ("-raw", ", formula as it is"))
     },
 }
-
 _SIZES = (4, 9, 16, 25, 36, 49, 64)
 
 
@@ -71,85 +81,66 @@ def _printed() -> dict[str, dict[int, dict[int, tuple[float, int]]]]:
 
 
 PAPER = _printed()
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The runs: ``per_size`` puzzles for each of ``sizes`` (sides of boards) and ``colours``, by all ``solvers``.
-
-    ``seconds``: limit of a run, in processor time; ``seed``: seed of the first puzzle of each class, the next ones
-    count up; ``all_colours``: every puzzle has all its colours; ``solvers``: keys of `METHODS`.
-    """
-
-    sizes: tuple[int, ...] = (3, 4, 5)
-    colours: tuple[int, ...] = (2, 4, 5, 6, 8, 12)
-    per_size: int = 3
-    seconds: float = 5.0
-    seed: int = 1
-    all_colours: bool = False
-    solvers: tuple[str, ...] = tuple(method for method in METHODS if method != PROGRAM or shutil.which(PROGRAM))
-
-
-FULL = Plan((2, 3, 4, 5, 6, 7, 8), tuple(range(2, 18)), 100, 600.0, solvers=tuple(METHODS))
+PLAN = Plan(
+    sizes=(3, 4, 5),
+    solvers=tuple(method for method in METHODS if method != PROGRAM or shutil.which(PROGRAM)),
+    colours=(2, 4, 5, 6, 8, 12),
+    per_size=3,
+    seconds=5.0,
+)
+FULL = Plan((2, 3, 4, 5, 6, 7, 8), tuple(METHODS), tuple(range(2, 18)), per_size=100, seconds=600.0)
 
 
 def runs(plan: Plan) -> Iterator[PlannedRun]:
     """Plan all runs, also those of classes that a method is unlikely to solve: zeros in the tables are measured."""
-    for side, colours, seed, puzzle in uniform_classes(plan, all_colours=plan.all_colours):
+    for side, colours, seed, puzzle in uniform_classes(plan):
         for method in plan.solvers:
             solver, sat_solver, _, _ = METHODS[method]
-            name = f"{side * side}-c{colours}-s{seed}"
-            yield solver_run(name, puzzle, solver, plan.seconds, sat_solver, label=method)
+            request = Request(seconds=plan.seconds, sat_solver=sat_solver)
+            yield solver_run(f"{side * side}-c{colours}-s{seed}", puzzle, solver, request, label=method)
 
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
     """The text of a table for each method, the paper's figures in brackets, and a table of decisions and steps."""
-    parts = []
+    by_class = Rows(rows)
+    parts = [
+        f"Cuvillier & Szymkowiak 2010, chapter 4: {plan.per_size} puzzles for each class, "
+        f"at most {plan.seconds:.0f} s of processor time each"
+    ]
     for method in plan.solvers:
         _, _, title, table = METHODS[method]
         lines = [["colours", *(f"{side * side} pieces" for side in plan.sizes)]]
         for colours in plan.colours:
-            line = [str(colours)]
-            for side in plan.sizes:
-                chosen, solved = _class(rows, method, side, colours)
-                if not chosen:
-                    line.append("-")
-                    continue
-                paper = PAPER.get(table, {}).get(colours, {}).get(side * side)
-                seconds = f"{rounded(mean_of([row.seconds for row in solved]))} s " if solved else ""
-                known = ""
-                if paper is not None:
-                    known = f" ({rounded(paper[0] / paper[1])} s {paper[1]}%)" if paper[1] else " (0%)"
-                line.append(f"{seconds}{100 * len(solved) // len(chosen)}%{known}")
-            lines.append(line)
+            printed = PAPER.get(table, {}).get(colours, {})
+            cells = [(by_class[f"{side**2}-c{colours}", method], printed.get(side**2)) for side in plan.sizes]
+            lines.append([str(colours), *(_cell(chosen, paper) for chosen, paper in cells)])
         parts.append(f"table {table}: {title}; mean seconds and share solved (the paper's)\n" + aligned(lines))
-    head = (
-        f"Cuvillier & Szymkowiak 2010, chapter 4: {plan.per_size} puzzles for each class, "
-        f"at most {plan.seconds:.0f} s of processor time each\n\n"
-    )
-    return head + "\n\n".join([*parts, nodes(rows, plan)])
+    return "\n\n".join([*parts, _decisions(by_class, plan)])
 
 
-def nodes(rows: Sequence[ComparisonRow], plan: Plan) -> str:
+def _cell(chosen: Sequence[ComparisonRow], paper: tuple[float, int] | None) -> str:
+    """The mean seconds and the share solved of a class, the paper's in brackets."""
+    if not chosen:
+        return "-"
+    solved = times(chosen)
+    seconds = f"{rounded(mean_of(solved))} s " if solved else ""
+    known = ""
+    if paper is not None:
+        known = f" ({rounded(paper[0] / paper[1])} s {paper[1]}%)" if paper[1] else " (0%)"
+    return f"{seconds}{100 * len(solved) // len(chosen)}%{known}"
+
+
+def _decisions(by_class: Rows, plan: Plan) -> str:
     """The text of a table of the mean decisions (local search: steps) of those solved, by class and method."""
     lines = [["mean decisions or steps of those solved", *plan.solvers]]
-    for side in plan.sizes:
-        for colours in plan.colours:
-            line = [f"{side * side} pieces, {colours} colours"]
-            for method in plan.solvers:
-                _, solved = _class(rows, method, side, colours)
-                line.append(rounded(mean_of([row.nodes for row in solved if row.nodes >= 0])))
-            if set(line[1:]) != {"-"}:
-                lines.append(line)
+    for side, colours in product(plan.sizes, plan.colours):
+        line = [f"{side * side} pieces, {colours} colours"]
+        for method in plan.solvers:
+            chosen = by_class[f"{side * side}-c{colours}", method]
+            line.append(rounded(mean_of([row.nodes for row in chosen if row.status == "solved" and row.nodes >= 0])))
+        if set(line[1:]) != {"-"}:
+            lines.append(line)
     return aligned(lines)
-
-
-def _class(
-    rows: Sequence[ComparisonRow], method: str, side: int, colours: int
-) -> tuple[list[ComparisonRow], list[ComparisonRow]]:
-    """The rows of a method in a class, and those of them that are solved."""
-    chosen = [row for row in rows if row.solver == method and row.instance.startswith(f"{side * side}-c{colours}-")]
-    return chosen, [row for row in chosen if row.status == "solved"]
 
 
 def plot(rows: Sequence[ComparisonRow], path: Path) -> None:
@@ -157,19 +148,10 @@ def plot(rows: Sequence[ComparisonRow], path: Path) -> None:
 
     The peak lies near the square root of the number of pieces. Needs matplotlib.
     """
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(6, 4))
-    points: dict[int, dict[int, list[float]]] = {}
-    for row in rows:
-        pieces, colours, _ = row.instance.split("-")
-        if row.solver == PROGRAM:
-            points.setdefault(int(pieces), {}).setdefault(int(colours[1:]), []).append(row.seconds)
-    for size, times in sorted(points.items()):
-        means = [sum(times[colours]) / len(times[colours]) for colours in sorted(times)]
-        axes.plot(sorted(times), means, marker="o", label=f"{size} pieces")
-    axes.set(xlabel="colours", ylabel="mean seconds, minisat", yscale="log")
-    if points:
-        axes.legend()
-    figure.savefig(path, dpi=120, bbox_inches="tight")
-    plt.close(figure)
+    curves: dict[int, dict[int, float]] = {}
+    for (name, solver), chosen in Rows(rows).items():
+        pieces, colours = map(int, name.split("-c"))
+        if solver == PROGRAM:
+            curves.setdefault(pieces, {})[colours] = mean_of([row.seconds for row in chosen])
+    labelled = {f"{pieces} pieces": curve for pieces, curve in sorted(curves.items())}
+    plot_curves(path, labelled, "colours", "mean seconds, minisat")

@@ -7,14 +7,14 @@ equal orientations are told apart, as in the paper.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from exact.blocks.search import Blocks
+from exact.blocks import Blocks
 from instances.generate.planted import Planted, check_shape, plant
 from instances.generate.portable_random import PortableRandom
-from instances.puzzle import GREY, Clue, Puzzle, canonical, rotate
+from instances.puzzle import GREY, Clue, canonical, rotate
 from lns_support.errors import InputError
 
 GOALS = ("hard", "single")
@@ -90,27 +90,31 @@ def planted(width: int, height: int, joints: Sequence[int]) -> Planted:
     return plant(right, down, width, height, PortableRandom(0), name).with_clues([0])
 
 
-def evaluate(width: int, height: int, joints: Sequence[int], nodes: int) -> Design | None:
-    """Search the tree of a coloured board; None if it has more nodes than the limit."""
-    return _total(width, height, joints, [planted(width, height, joints).puzzle], nodes, None)
+def evaluate(
+    width: int, height: int, joints: Sequence[int], nodes: int, most_solutions: int | None = None
+) -> Design | None:
+    """Search the tree of a coloured board.
 
+    Parameters
+    ----------
+    width, height : int
+    joints : sequence of int
+    nodes : int
+        Limit of the tree.
+    most_solutions : int, optional
+        Limit of its solutions up to rotation. On a rectangle the corner that is fixed in its planted position may have
+        a second one that is not a half turn, which is then searched too.
 
-def evaluate_all(width: int, height: int, joints: Sequence[int], nodes: int, most_solutions: int) -> Design | None:
-    """Like `evaluate`, with every solution up to rotation; None also if there are more than ``most_solutions``.
-
-    On a rectangle the corner that is fixed in its planted position may have a second one that is not a half turn.
+    Returns
+    -------
+    Design or None
+        None beyond a limit.
     """
     puzzle = planted(width, height, joints).puzzle
     puzzles = [puzzle]
-    if width != height:
+    if most_solutions is not None and width != height:
         (clue,) = puzzle.clues
         puzzles.append(puzzle.with_clues([Clue(width - 1, clue.piece, (clue.rotation + 1) % 4)]))
-    return _total(width, height, joints, puzzles, nodes, most_solutions)
-
-
-def _total(
-    width: int, height: int, joints: Sequence[int], puzzles: Sequence[Puzzle], nodes: int, most_solutions: int | None
-) -> Design | None:
     all_nodes = all_solutions = 0
     for puzzle in puzzles:
         search = Blocks(puzzle, 1, all_four=True)
@@ -172,41 +176,39 @@ def improve(
         raise InputError(f"a board of {width} x {height}; expected two rows and two columns at least")
     random = PortableRandom(seed)
     count = joint_count(width, height)
+
+    def drawn() -> list[int]:
+        return [1 + random.below(colours) for _ in range(count)]
+
     current: Design | None = None
-    best: Design | None = None
-    joints = list(start) if start is not None else [1 + random.below(colours) for _ in range(count)]
+    best: float | None = None
+    joints = list(start) if start is not None else drawn()
     for tried in range(trees):
-        if tried:
-            joints = [1 + random.below(colours) for _ in range(count)] if current is None else list(current.joints)
-            for _ in range(0 if current is None else 1 + random.below(3)):
+        if tried and current is None:
+            joints = drawn()
+        elif tried and current is not None:
+            joints = list(current.joints)
+            for _ in range(1 + random.below(3)):
                 joints[random.below(count)] = 1 + random.below(colours)
-        if goal == "hard":
-            found = evaluate(width, height, joints, nodes)
-        else:
-            most = nodes if current is None else current.solutions
-            found = evaluate_all(width, height, joints, nodes, most)
+        most = None if goal == "hard" else nodes if current is None else current.solutions
+        found = evaluate(width, height, joints, nodes, most)
         if found is None:
             continue
-        if current is None or _not_worse(goal, found, current):
+        if current is None or _value(goal, found) >= _value(goal, current):
             current = found
-        if best is None or _better(goal, found, best):
-            best = found
+        if best is None or _value(goal, found) > best:
+            best = _value(goal, found)
             yield found
             if goal == "single" and found.solutions == 1:
                 return
 
 
-def _not_worse(goal: str, found: Design, current: Design) -> bool:
-    return found.difficulty >= current.difficulty if goal == "hard" else found.solutions <= current.solutions
+def _value(goal: str, design: Design) -> float:
+    """What is to be as large as possible."""
+    return design.difficulty if goal == "hard" else -design.solutions
 
 
-def _better(goal: str, found: Design, best: Design) -> bool:
-    return found.difficulty > best.difficulty if goal == "hard" else found.solutions < best.solutions
-
-
-def every_single(
-    width: int, height: int, colours: int, on_progress: Callable[[int, int], None] | None = None
-) -> tuple[int, Design | None]:
+def every_single(width: int, height: int, colours: int) -> tuple[int, Design | None]:
     """Try all boards of at most ``colours`` colours; the number with a single solution, and the first one.
 
     Boards with identical or symmetric pieces are left out at once. Practical for up to a million boards:
@@ -214,14 +216,8 @@ def every_single(
     """
     _check_colours(colours)
     count, first = 0, None
-    joints_number = joint_count(width, height)
-    total = colours**joints_number
-    for at, joints in enumerate(product(range(1, colours + 1), repeat=joints_number)):
-        if on_progress is not None and at % 1024 == 0:
-            on_progress(at, total)
-        if not has_distinct_pieces(width, height, joints):
-            continue
-        found = evaluate_all(width, height, joints, 1 << 40, 1)
+    for joints in product(range(1, colours + 1), repeat=joint_count(width, height)):
+        found = evaluate(width, height, joints, 1 << 40, 1) if has_distinct_pieces(width, height, joints) else None
         if found is not None:
             count += 1
             first = first or found
@@ -238,19 +234,15 @@ def has_distinct_pieces(width: int, height: int, joints: Sequence[int]) -> bool:
     """Whether no two pieces are identical and no piece is symmetric, which a single solution requires."""
     seen = set()
     rights = (width - 1) * height
-    for row in range(height):
-        for column in range(width):
-            up = joints[rights + (row - 1) * width + column] if row else GREY
-            down = joints[rights + row * width + column] if row < height - 1 else GREY
-            left = joints[row * (width - 1) + column - 1] if column else GREY
-            right = joints[row * (width - 1) + column] if column < width - 1 else GREY
-            quad = (up, right, down, left)
-            if up == down and right == left:
-                return False
-            key = min(quad, (right, down, left, up), (down, left, up, right), (left, up, right, down))
-            if key in seen:
-                return False
-            seen.add(key)
+    for row, column in product(range(height), range(width)):
+        up = joints[rights + (row - 1) * width + column] if row else GREY
+        down = joints[rights + row * width + column] if row < height - 1 else GREY
+        left = joints[row * (width - 1) + column - 1] if column else GREY
+        right = joints[row * (width - 1) + column] if column < width - 1 else GREY
+        piece = canonical((up, right, down, left))
+        if (up == down and right == left) or piece in seen:
+            return False
+        seen.add(piece)
     return True
 
 
@@ -260,11 +252,10 @@ def distinct_pieces(colours: int) -> tuple[int, int, int, int]:
     The paper's formula for inner pieces is c + 4 C(c,2) + 6 C(c,3) + 6 C(c,4); the list has 9 C(c,3).
     """
     palette = range(1, colours + 1)
-    corner = {tuple(canonical((GREY, GREY, *pair))) for pair in product(palette, repeat=2)}
-    rim = {tuple(canonical((GREY, *triple))) for triple in product(palette, repeat=3)}
-    inner = {tuple(canonical(quad)) for quad in product(palette, repeat=4)}
-    turning = {quad for quad in inner if rotate(quad, 2) != quad}
-    return len(corner), len(rim), len(inner), len(turning)
+    corner, rim, inner = (
+        {canonical((*[GREY] * grey, *quad)) for quad in product(palette, repeat=4 - grey)} for grey in (2, 1, 0)
+    )
+    return len(corner), len(rim), len(inner), sum(rotate(quad, 2) != quad for quad in inner)
 
 
 def fewest_colours(width: int, height: int, *, symmetric: bool) -> int:

@@ -12,8 +12,9 @@ from math import log10
 from exact.colorpairs.options import Heuristic, Options
 from exact.compare import ComparisonRow
 from exact.paper import charts, cuvillier2010
-from exact.paper.runs import PlannedRun, mean_of, rounded, solver_run, uniform_classes
+from exact.paper.runs import Plan, PlannedRun, Rows, mean_of, rounded, solver_run, times, uniform_classes
 from exact.registry import SOLVERS
+from exact.request import Request
 from lns_support.optional_deps import is_installed
 from lns_support.text_table import aligned
 
@@ -73,43 +74,20 @@ METHODS = {
     "cp": Method("P", "#332288", HERE, "AllDifferent and tables, CP-SAT", "cp"),
 }
 GROUPING = "blocks"
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The runs: ``per_size`` puzzles for each of ``sizes`` (sides of boards) and ``colours``, by all ``solvers``.
-
-    ``seconds``: limit of a run, in processor time; ``seed``: seed of the first puzzle of each class, the next ones
-    count up; ``solvers``: keys of `METHODS`, by default those whose packages are installed.
-    """
-
-    sizes: tuple[int, ...] = (5, 6, 7, 8, 9, 10)
-    colours: tuple[int, ...] = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 30)
-    per_size: int = 1
-    seconds: float = 1.0
-    seed: int = 1
-    solvers: tuple[str, ...] = tuple(name for name, method in METHODS.items() if method.installed)
-
-
-FULL = Plan(per_size=10, seconds=600.0, solvers=tuple(METHODS))
+_SIZES, _COLOURS = (5, 6, 7, 8, 9, 10), (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 30)
+PLAN = Plan(_SIZES, tuple(name for name, method in METHODS.items() if method.installed), _COLOURS)
+FULL = Plan(_SIZES, tuple(METHODS), _COLOURS, per_size=10, seconds=600.0)
 
 
 def runs(plan: Plan) -> Iterator[PlannedRun]:
     """Plan all runs; `GROUPING` takes even sides only."""
     for side, colours, seed, puzzle in uniform_classes(plan):
         for name in plan.solvers:
-            if name == GROUPING and side % 2:
-                continue
-            method = METHODS[name]
-            yield solver_run(
-                f"{side}x{side}-c{colours}-s{seed}",
-                puzzle,
-                method.solver,
-                plan.seconds,
-                method.sat_solver,
-                label=name,
-                options=method.options,
-            )
+            if name != GROUPING or side % 2 == 0:
+                method = METHODS[name]
+                request = Request(seconds=plan.seconds, sat_solver=method.sat_solver, options=method.options)
+                instance = f"{side}x{side}-c{colours}-s{seed}"
+                yield solver_run(instance, puzzle, method.solver, request, label=name)
 
 
 @dataclass(frozen=True)
@@ -126,101 +104,31 @@ class Score:
         """The smaller the better: most puzzles solved, then least time."""
         return -self.solved / self.tried, self.seconds
 
+    @property
+    def text(self) -> str:
+        """The seconds, and the share of puzzles solved if it is not all."""
+        if not self.solved:
+            return "-"
+        share = "" if self.solved == self.tried else f" {100 * self.solved // self.tried}%"
+        return ("<0.001" if self.seconds < 0.0005 else f"{self.seconds:.3f}") + share
 
-def scores(rows: Sequence[ComparisonRow]) -> dict[tuple[int, int], list[Score]]:
+
+Scores = dict[tuple[int, int], list[Score]]
+
+
+def scores(rows: Sequence[ComparisonRow]) -> Scores:
     """The scores of a class, (side, colours), best first; classes in their order."""
-    found: dict[tuple[int, int], dict[str, list[ComparisonRow]]] = {}
-    for row in rows:
-        found.setdefault(class_of(row), {}).setdefault(row.solver, []).append(row)
-    return {
-        key: sorted((_score(method, of_class[method]) for method in of_class), key=lambda score: score.rank)
-        for key, of_class in sorted(found.items())
-    }
-
-
-def class_of(row: ComparisonRow) -> tuple[int, int]:
-    """Side and colours of the puzzle of a row, whose name is like 6x6-c5-s1."""
-    board, colours, _ = row.instance.split("-")
-    return int(board.split("x")[0]), int(colours[1:])
-
-
-def _score(method: str, rows: Sequence[ComparisonRow]) -> Score:
-    times = [row.seconds for row in rows if row.status == "solved"]
-    return Score(method, len(times), len(rows), mean_of(times) if times else float("inf"))
-
-
-def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
-    """The text of three tables: the fastest by class, the methods, and the best of each group by class."""
-    by_class = scores(rows)
-    solvers = [name for name in plan.solvers if any(row.solver == name for row in rows)]
-    head = (
-        f"{plan.per_size} uniform puzzle{'s' * (plan.per_size > 1)} for each class, first solution, at most "
-        f"{plan.seconds:g} s of processor time\n\n"
-    )
-    parts = [_fastest(by_class, plan), _methods(rows, by_class, solvers), _groups(by_class)]
-    return head + "\n\n".join(parts)
-
-
-def _fastest(by_class: dict[tuple[int, int], list[Score]], plan: Plan) -> str:
-    lines = [["colours", *(f"{side}x{side}" for side in plan.sizes)]]
-    for colours in plan.colours:
-        line = [str(colours)]
-        for side in plan.sizes:
-            best = next(iter(by_class.get((side, colours), [])), None)
-            line.append("" if best is None else "-" if not best.solved else f"{best.method} {_seconds(best)}")
-        lines.append(line)
-    return "the fastest method and its mean seconds; -: none solved it\n" + aligned(lines)
-
-
-def _methods(
-    rows: Sequence[ComparisonRow], by_class: dict[tuple[int, int], list[Score]], solvers: Sequence[str]
-) -> str:
-    lines = [["method", "", "of", "solved", "alone", "first in", "mean s", "mean nodes", "what it is"]]
-    for name in solvers:
-        own = [row for row in rows if row.solver == name]
-        solved = [row for row in own if row.status == "solved"]
-        nodes = [row.nodes for row in solved if row.nodes >= 0]
-        first = sum(bool(ranked[0].solved) and ranked[0].method == name for ranked in by_class.values())
-        alone = sum(
-            any(score.method == name and score.solved for score in ranked)
-            and sum(score.solved > 0 for score in ranked) == 1
-            for ranked in by_class.values()
-        )
-        lines.append(
-            [
-                name,
-                METHODS[name].letter,
-                METHODS[name].group,
-                f"{len(solved)} of {len(own)}",
-                str(alone),
-                str(first),
-                rounded(mean_of([row.seconds for row in solved])),
-                rounded(mean_of(nodes)),
-                METHODS[name].title,
-            ]
-        )
-    return "methods: puzzles solved, classes that no other solves, classes in which it is the fastest\n" + aligned(
-        lines
-    )
-
-
-def _groups(by_class: dict[tuple[int, int], list[Score]]) -> str:
-    lines = [["board", "colours", *GROUPS, "report of 2010"]]
-    for (side, colours), ranked in by_class.items():
-        line = [f"{side}x{side}", str(colours)]
-        for group in GROUPS:
-            best = best_of(ranked, group)
-            line.append("" if best is None else _seconds(best))
-        lines.append([*line, printed(side, colours)])
-    return (
-        "the best of each paper and of what was added here: mean seconds of those solved, -: none;\n"
-        "last: the best of the six tables of Cuvillier & Szymkowiak, its seconds a puzzle and share\n"
-        + aligned(lines, repeated=2)
-    )
+    found: Scores = {}
+    for (name, method), chosen in Rows(rows).items():
+        board, colours = name.split("-c")
+        solved = times(chosen)
+        score = Score(method, len(solved), len(chosen), mean_of(solved) if solved else float("inf"))
+        found.setdefault((int(board.split("x")[0]), int(colours)), []).append(score)
+    return {key: sorted(of_class, key=lambda score: score.rank) for key, of_class in sorted(found.items())}
 
 
 def best_of(ranked: Sequence[Score], group: str) -> Score | None:
-    """The best score of a group, None if none of its methods was tried."""
+    """The best score of the methods of a group; None if none was tried."""
     return next((score for score in ranked if METHODS[score.method].group == group), None)
 
 
@@ -234,15 +142,67 @@ def printed(side: int, colours: int) -> str:
     return f"{rounded(seconds)} ({-solved}%)"
 
 
-def _seconds(score: Score) -> str:
-    if not score.solved:
-        return "-"
-    share = "" if score.solved == score.tried else f" {100 * score.solved // score.tried}%"
-    return ("<0.001" if score.seconds < 0.0005 else f"{score.seconds:.3f}") + share
+# -- tables -----------------------------------------------------------------------------------------------------------
 
+
+def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
+    """The text of three tables: the fastest by class, the methods, and the best of each group by class."""
+    by_class = scores(rows)
+    head = (
+        f"{plan.per_size} uniform puzzle{'s' * (plan.per_size > 1)} for each class, first solution, at most "
+        f"{plan.seconds:g} s of processor time"
+    )
+    return "\n\n".join([head, _fastest(by_class, plan), _methods(rows, by_class, plan), _groups(by_class)])
+
+
+def _fastest(by_class: Scores, plan: Plan) -> str:
+    lines = [["colours", *(f"{side}x{side}" for side in plan.sizes)]]
+    for colours in plan.colours:
+        ranked = [by_class.get((side, colours)) for side in plan.sizes]
+        cells = [("" if of is None else f"{of[0].method} {of[0].text}" if of[0].solved else "-") for of in ranked]
+        lines.append([str(colours), *cells])
+    return "the fastest method and its mean seconds; -: none solved it\n" + aligned(lines)
+
+
+def _methods(rows: Sequence[ComparisonRow], by_class: Scores, plan: Plan) -> str:
+    solved_by = [[score.method for score in ranked if score.solved] for ranked in by_class.values()]
+    lines = [["method", "", "of", "solved", "alone", "first in", "mean s", "mean nodes", "what it is"]]
+    for name in plan.solvers:
+        own = [row for row in rows if row.solver == name]
+        solved = [row for row in own if row.status == "solved"]
+        if own:
+            lines.append([
+                name,
+                METHODS[name].letter,
+                METHODS[name].group,
+                f"{len(solved)} of {len(own)}",
+                str(sum(names == [name] for names in solved_by)),
+                str(sum(names[:1] == [name] for names in solved_by)),
+                rounded(mean_of([row.seconds for row in solved])),
+                rounded(mean_of([row.nodes for row in solved if row.nodes >= 0])),
+                METHODS[name].title,
+            ])  # fmt: skip
+    head = "methods: puzzles solved, classes that no other solves, classes in which it is the fastest\n"
+    return head + aligned(lines)
+
+
+def _groups(by_class: Scores) -> str:
+    lines = [["board", "colours", *GROUPS, "report of 2010"]]
+    for (side, colours), ranked in by_class.items():
+        best = [best_of(ranked, group) for group in GROUPS]
+        cells = ["" if score is None else score.text for score in best]
+        lines.append([f"{side}x{side}", str(colours), *cells, printed(side, colours)])
+    return (
+        "the best of each paper and of what was added here: mean seconds of those solved, -: none;\n"
+        "last: the best of the six tables of Cuvillier & Szymkowiak, its seconds a puzzle and share\n"
+        + aligned(lines, repeated=2)
+    )
+
+
+# -- pictures ---------------------------------------------------------------------------------------------------------
 
 _SHADES = ((0.001, "#fde725"), (0.01, "#8fd744"), (0.1, "#35b779"), (1.0, "#21908d"), (10.0, "#31688e"))
-_SLOWER, _NONE = "#443a83", "#eeeeee"
+_SLOWER, _NONE, _EMPTY = "#443a83", "#eeeeee", "#ffffff"
 
 
 def shade(seconds: float) -> str:
@@ -255,29 +215,29 @@ def fastest_picture(rows: Sequence[ComparisonRow]) -> str:
     by_class = scores(rows)
     sides, colours = _axes(by_class)
 
-    def cell(row: int, column: int) -> tuple[str, str]:
-        ranked = by_class.get((sides[row], colours[column]))
+    def cell(side: int, colour_count: int) -> tuple[str, str]:
+        ranked = by_class.get((side, colour_count))
         if ranked is None:
-            return "#ffffff", ""
+            return _EMPTY, ""
         best = ranked[0]
-        return (METHODS[best.method].colour, _seconds(best).split(" ")[0]) if best.solved else (_NONE, "none")
+        return (METHODS[best.method].colour, best.text.split(" ")[0]) if best.solved else (_NONE, "none")
 
     title = "Fastest method by side and colours, seconds"
-    wide = 52
-    parts = [charts.label(20, 22, title, size=14)]
-    parts += charts.cell_map(60, 52, _names(sides), list(map(str, colours)), cell, pitch=(wide, 26))
+    parts = [charts.label(20, 22, title, size=14), *_map(60, 52, sides, colours, cell, pitch=(52, 26))]
     y = 52 + 26 * len(sides) + 24
-    for at, name in enumerate(dict.fromkeys(ranked[0].method for ranked in by_class.values() if ranked[0].solved)):
-        x = 60 + 150 * (at % 4)
-        parts.append(charts.rectangle(x, y - 11 + 20 * (at // 4), 14, 14, METHODS[name].colour))
-        parts.append(charts.label(x + 20, y + 20 * (at // 4), name))
-    return charts.document(max(80 + wide * len(colours), 660), y + 60, parts, title)
+    names = dict.fromkeys(ranked[0].method for ranked in by_class.values() if ranked[0].solved)
+    for at, name in enumerate(names):
+        x, below = 60 + 150 * (at % 4), 20 * (at // 4)
+        parts.append(charts.rectangle(x, y - 11 + below, 14, 14, METHODS[name].colour))
+        parts.append(charts.label(x + 20, y + below, name))
+    return charts.document(max(80 + 52 * len(colours), 660), y + 60, parts, title)
 
 
 def methods_picture(rows: Sequence[ComparisonRow]) -> str:
     """A small map for each method: its mean seconds by side and colours, grey where it solved nothing."""
     by_class = scores(rows)
     sides, colours = _axes(by_class)
+    of_method = {(key, score.method): score for key, ranked in by_class.items() for score in ranked}
     title = "Seconds of each method by side and colours"
     names = [name for name in METHODS if any(row.solver == name for row in rows)]
     wide, high = 24, 15
@@ -286,17 +246,14 @@ def methods_picture(rows: Sequence[ComparisonRow]) -> str:
     for at, name in enumerate(names):
         x, y = 45 + step_x * (at % 2), 76 + step_y * (at // 2)
 
-        def cell(row: int, column: int, name: str = name) -> tuple[str, str]:
-            ranked = by_class.get((sides[row], colours[column]), [])
-            score = next((score for score in ranked if score.method == name), None)
-            if score is None:
-                return "#ffffff", ""
-            if not score.solved:
-                return _NONE, ""
+        def cell(side: int, colour_count: int, name: str = name) -> tuple[str, str]:
+            score = of_method.get(((side, colour_count), name))
+            if score is None or not score.solved:
+                return (_EMPTY if score is None else _NONE), ""
             return shade(score.seconds), "" if score.solved == score.tried else str(score.solved)
 
         parts.append(charts.label(x, y - 20, f"{name}: {METHODS[name].title}", size=11))
-        parts += charts.cell_map(x, y, _names(sides), list(map(str, colours)), cell, pitch=(wide, high), size=8)
+        parts += _map(x, y, sides, colours, cell, pitch=(wide, high), size=8)
     y = 76 + step_y * ((len(names) + 1) // 2) - 20
     legend = [(fill, f"{limit:g} s at most") for limit, fill in _SHADES] + [(_SLOWER, "more"), (_NONE, "not solved")]
     for at, (fill, text) in enumerate(legend):
@@ -308,8 +265,9 @@ def methods_picture(rows: Sequence[ComparisonRow]) -> str:
 def solved_picture(rows: Sequence[ComparisonRow]) -> str:
     """A curve for each method: the puzzles that it solves within a time, on a logarithmic axis."""
     title = "Puzzles solved within a time of each"
-    names = [name for name in METHODS if any(row.solver == name for row in rows)]
-    most = max((sum(row.solver == name for row in rows) for name in names), default=1)
+    of_method = {name: [row for row in rows if row.solver == name] for name in METHODS}
+    of_method = {name: own for name, own in of_method.items() if own}
+    most = max(map(len, of_method.values()), default=1)
     left, right, top, low = 50.0, 560.0, 40.0, 330.0
     first, decades = -4, 5  # from 0.1 ms to 10 s
 
@@ -331,15 +289,14 @@ def solved_picture(rows: Sequence[ComparisonRow]) -> str:
         parts.append(charts.label(left - 6, y(solved) + 4, str(solved), size=11, anchor="end"))
     parts.append(charts.label((left + right) / 2, low + 34, "seconds of processor time", anchor="middle"))
     ends = []
-    for name in names:
-        times = sorted(row.seconds for row in rows if row.solver == name and row.status == "solved")
+    for name, own in of_method.items():
         points = [(left, low)]
-        for number, seconds in enumerate(times, 1):
+        for number, seconds in enumerate(sorted(times(own)), 1):
             at = x(log10(max(seconds, 1e-9)))
             points += [(at, points[-1][1]), (at, y(number))]
         points.append((right, points[-1][1]))
         parts.append(charts.line(points, METHODS[name].colour))
-        ends.append((points[-1][1], f"{name} {len(times)}", METHODS[name].colour))
+        ends.append((points[-1][1], f"{name} {len(times(own))}", METHODS[name].colour))
     below = top - 15
     for height, text, colour in sorted(ends):  # labels apart from each other
         below = max(below + 15, height)
@@ -347,13 +304,44 @@ def solved_picture(rows: Sequence[ComparisonRow]) -> str:
     return charts.document(right + 130, low + 50, parts, title)
 
 
-def _axes(by_class: dict[tuple[int, int], list[Score]]) -> tuple[list[int], list[int]]:
+def _axes(by_class: Scores) -> tuple[list[int], list[int]]:
     """The sides and the numbers of colours of the classes, in order."""
     return sorted({side for side, _ in by_class}), sorted({colours for _, colours in by_class})
 
 
-def _names(sides: Sequence[int]) -> list[str]:
-    return [f"{side}x{side}" for side in sides]
+def _map(
+    x: float,
+    y: float,
+    sides: Sequence[int],
+    colours: Sequence[int],
+    cell: Callable[[int, int], tuple[str, str]],
+    *,
+    pitch: tuple[float, float],
+    size: float = 10,
+) -> list[str]:
+    """A table of coloured cells from (x, y) on; ``cell``: (side, colours) -> (fill, text)."""
+    (wide, high), grey = pitch, "#555555"
+    parts = [
+        charts.label(x + wide * (at + 0.5), y - 4, str(name), size=size, anchor="middle", colour=grey)
+        for at, name in enumerate(colours)
+    ]
+    for row, side in enumerate(sides):
+        base = y + high * (row + 0.5) + size / 3
+        parts.append(charts.label(x - 5, base, f"{side}x{side}", size=size, anchor="end", colour=grey))
+        for at, colour_count in enumerate(colours):
+            fill, text = cell(side, colour_count)
+            parts.append(charts.rectangle(x + wide * at, y + high * row, wide - 1, high - 1, fill))
+            if text:
+                ink = "#ffffff" if _is_dark(fill) else charts.INK
+                middle = x + wide * (at + 0.5)
+                parts.append(charts.label(middle, base, text, size=size, anchor="middle", colour=ink))
+    return parts
+
+
+def _is_dark(fill: str) -> bool:
+    """Whether white text is easier to read on a colour #rrggbb than black text."""
+    red, green, blue = (int(fill[at : at + 2], 16) for at in (1, 3, 5))
+    return 0.299 * red + 0.587 * green + 0.114 * blue < 140
 
 
 PICTURES: dict[str, Callable[[Sequence[ComparisonRow]], str]] = {

@@ -6,17 +6,14 @@ order matters. `scan_along` counts the nodes of a path, with identical pieces an
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
-from exact.piece_multiplicity import allowed_placements
-from instances.puzzle import Puzzle
-from lns_support.jit import flat_kernel
+from exact.piece_classes import allowed_placements
+from instances.puzzle import GREY, Puzzle
+from lns_support.jit import kernel
 
 PATHS = ("rows", "snake", "diagonals", "spiral", "rim first", "chessboard")
-NODES, SOLUTIONS, LEVEL, DESCENDING, EXHAUSTED = range(5)
 
 
 def path(name: str, width: int, height: int) -> list[int]:
@@ -32,9 +29,8 @@ def path(name: str, width: int, height: int) -> list[int]:
     elif name == "spiral":
         cells = _spiral(width, height)
     elif name == "rim first":
-        cells.sort(key=lambda cell: 0 < cell[0] < height - 1 and 0 < cell[1] < width - 1)
-        rim = [cell for cell in _spiral(width, height) if not (0 < cell[0] < height - 1 and 0 < cell[1] < width - 1)]
-        cells[: len(rim)] = rim
+        rim = _spiral(width, height)[: len(cells) - max(0, width - 2) * max(0, height - 2)]
+        cells = rim + [cell for cell in cells if cell not in rim]
     elif name == "chessboard":
         cells.sort(key=lambda cell: (cell[0] + cell[1]) % 2)
     return [row * width + column for row, column in cells]
@@ -72,38 +68,33 @@ def scan_along(puzzle: Puzzle, order: list[int], nodes: int) -> tuple[int, int, 
     exhausted : bool
     """
     lists = [np.array(allowed_placements(puzzle, cell, all_four=True), dtype=np.int32) for cell in order]
-    starts = np.cumsum([0, *map(len, lists)])
     place = {cell: at for at, cell in enumerate(order)}
     earlier = np.full((len(order), 4), -1, dtype=np.int32)
     for at, cell in enumerate(order):
         for side, other in puzzle.neighbours(cell):
             if place[other] < at:
                 earlier[at, side] = place[other]
-    counters = np.zeros(5, dtype=np.int64)
-    counters[NODES], counters[DESCENDING] = 1, 1
     per_level = np.zeros(len(order) + 1, dtype=np.int64)
+    quads = np.ascontiguousarray(puzzle.oriented, dtype=np.int32)
+    starts = np.cumsum([0, *map(len, lists)])
+    solutions, exhausted = _scan(quads, np.concatenate(lists), starts, earlier, per_level, nodes)
+    return int(per_level.sum()), int(solutions), per_level, bool(exhausted)
+
+
+@kernel
+def _scan(quads, values, starts, earlier, per_level, limit):  # type: ignore[no-untyped-def]
+    """Depth-first search; returns the solutions, and whether the tree was searched to its end.
+
+    ``values``: oriented pieces allowed at each level, level after level; ``earlier``: for each level and side, the
+    level of the neighbour placed before, or -1.
+    """
+    cells = len(earlier)
+    placed, following = np.zeros(cells, dtype=np.int32), np.zeros(cells, dtype=np.int64)
+    used = np.zeros(len(quads) // 4, dtype=np.bool_)
+    solutions, level, nodes = 0, 0, 1
     per_level[0] = 1
-    quads: Any = np.ascontiguousarray(puzzle.oriented, dtype=np.int32)
-    placed, following = np.zeros(len(order), dtype=np.int32), np.zeros(len(order), dtype=np.int64)
-    used = np.zeros(puzzle.cells, dtype=np.bool_)
-    _scan(quads, np.concatenate(lists), starts, earlier, placed, following, used, per_level, counters, nodes)
-    return int(counters[NODES]), int(counters[SOLUTIONS]), per_level, bool(counters[EXHAUSTED])
-
-
-@flat_kernel
-def _scan(quads, values, starts, earlier, placed, following, used, per_level, counters, limit):  # type: ignore[no-untyped-def]
-    """Depth-first search; ``earlier``: for each level and side, the level of the neighbour placed before, or -1."""
-    cells = len(placed)
-    level = counters[LEVEL]
-    while counters[NODES] < limit:
-        if counters[DESCENDING] == 1:
-            counters[DESCENDING] = 0
-            if level == cells:
-                counters[SOLUTIONS] += 1
-                level -= 1
-                used[placed[level] >> 2] = False
-                continue
-            following[level] = starts[level]
+    following[0] = starts[0]
+    while nodes < limit:
         at, end = following[level], starts[level + 1]
         while at < end:
             value = values[at]
@@ -116,17 +107,69 @@ def _scan(quads, values, starts, earlier, placed, following, used, per_level, co
                 break
             at += 1
         following[level] = at + 1
-        if at < end:
-            placed[level] = values[at]
-            used[values[at] >> 2] = True
-            level += 1
-            counters[NODES] += 1
-            per_level[level] += 1
-            counters[DESCENDING] = 1
-        elif level == 0:
-            counters[EXHAUSTED] = 1
-            break
-        else:
+        if at == end:
+            if level == 0:
+                return solutions, True
             level -= 1
             used[placed[level] >> 2] = False
-    counters[LEVEL] = level
+            continue
+        nodes += 1
+        per_level[level + 1] += 1
+        if level + 1 == cells:
+            solutions += 1
+            continue
+        placed[level] = values[at]
+        used[values[at] >> 2] = True
+        level += 1
+        following[level] = starts[level]
+    return solutions, False
+
+
+def count_inner_blocks(puzzle: Puzzle, side: int, samples: int, seed: int) -> tuple[float, float]:
+    """Estimate the number of blocks of ``side`` x ``side`` inner pieces with matching joints (Jolivet 2008, 2.5).
+
+    Knuth's estimate: a random descent of the tree of a row scan, weighted by the product of its numbers of children, is
+    an unbiased estimate of the number of leaves. Rotated copies of a block count once.
+
+    Returns
+    -------
+    float, float
+        The mean, and its standard error.
+    """
+    quads = np.ascontiguousarray(puzzle.oriented, dtype=np.int32)
+    middle = puzzle.height // 2 * puzzle.width + puzzle.width // 2
+    inner = np.array(allowed_placements(puzzle.with_clues([]), middle, all_four=True), dtype=np.int32)
+    inner = inner[(quads[inner] != GREY).all(axis=1)]
+    weights = _sample(quads, inner, side, samples, np.random.default_rng(seed).random((samples, side * side)))
+    weights /= 4
+    return float(weights.mean()), float(weights.std(ddof=1) / np.sqrt(samples))
+
+
+@kernel
+def _sample(quads, inner, side, samples, draws):  # type: ignore[no-untyped-def]
+    """The weight of each random descent; ``draws``: numbers in [0, 1) that choose the children."""
+    cells = side * side
+    weights = np.zeros(samples)
+    placed = np.zeros(cells, dtype=np.int64)
+    fitting = np.zeros(len(inner), dtype=np.int64)
+    for at in range(samples):
+        weight = 1.0
+        for cell in range(cells):
+            count = 0
+            for value in inner:
+                if cell % side and quads[value, 3] != quads[placed[cell - 1], 1]:
+                    continue
+                if cell >= side and quads[value, 0] != quads[placed[cell - side], 2]:
+                    continue
+                is_free = True
+                for before in range(cell):
+                    is_free &= placed[before] >> 2 != value >> 2
+                if is_free:
+                    fitting[count] = value
+                    count += 1
+            weight *= count
+            if count == 0:
+                break
+            placed[cell] = fitting[int(draws[at, cell] * count)]
+        weights[at] = weight
+    return weights

@@ -14,7 +14,7 @@ A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", sections III (algori
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -22,7 +22,7 @@ from statistics import median
 
 from exact.compare import ComparisonRow
 from exact.outcome import SolveStatus
-from exact.paper.runs import BUDGET_SPENT, PlannedRun, rounded
+from exact.paper.runs import BUDGET_SPENT, Plan, PlannedRun, Rows, class_of, rounded
 from exact.polyominoes.cut import cut_grid
 from exact.polyominoes.grid import Grid
 from exact.polyominoes.levels import TIERS, levels, random_level
@@ -58,57 +58,52 @@ GRIDS: dict[tuple[int, int], str] = {
 }
 PLACED = (0, 4, 8)
 """Pieces placed on a random level. The report does not tell how many its levels have."""
+PLAN = Plan((11, 12, 16, 60), METHODS, per_size=10, seconds=5.0)  # the library's limit is of elapsed time
+FULL = replace(PLAN, per_size=50, seconds=900.0)
 
 
-@dataclass(frozen=True)
-class Plan:
-    """The runs: ``per_size`` grids of each class with one of the widths ``sizes``, each by all ``solvers``.
-
-    A tier of shipped levels has six at most. The game without placed pieces is one grid, whatever the seed.
-    ``seconds``: limit of a run, in processor time, of the library in elapsed time; ``solvers``: some of `METHODS`;
-    ``seed``: seed of the first grid of each class, the next ones count up.
-    """
-
-    per_size: int = 10
-    seconds: float = 5.0
-    sizes: tuple[int, ...] = (11, 12, 16, 60)
-    solvers: tuple[str, ...] = METHODS
-    seed: int = 1
-
-    @property
-    def classes(self) -> list[tuple[str, str]]:
-        """(name, result in the report) of each class of grids."""
-        game = [f"game, {placed} placed" for placed in PLACED] + [f"level, {tier}" for tier in TIERS]
-        return [(name, "-") for name in game if 11 in self.sizes] + [
-            (f"{wide}x{high}", result) for (wide, high), result in GRIDS.items() if wide in self.sizes
-        ]
-
-
-FULL = Plan(per_size=50, seconds=900.0)
+def classes(plan: Plan) -> dict[str, str]:
+    """The classes of grids of a plan: name -> result in the report."""
+    game = [f"game, {placed} placed" for placed in PLACED] + [f"level, {tier}" for tier in TIERS]
+    cut = {f"{wide}x{high}": result for (wide, high), result in GRIDS.items() if wide in plan.sizes}
+    return (dict.fromkeys(game, "-") if 11 in plan.sizes else {}) | cut
 
 
 def grids(plan: Plan, name: str) -> dict[int, Grid]:
-    """The grids of a class, by its name in ``Plan.classes``: seed, or number of a shipped level -> grid."""
-    seeds = range(plan.seed, plan.seed + plan.per_size)
+    """The grids of a class: seed, or number of a shipped level -> grid.
+
+    A tier of shipped levels has six at most. The game without placed pieces is one grid, whatever the seed.
+    """
     kind, _, detail = name.partition(", ")
     if kind == "level":
         shipped = [grid for level, grid in levels().items() if level.startswith(f"{detail}-")]
         return dict(enumerate(shipped[: plan.per_size], 1))
     if kind == "game":
         placed = int(detail.split()[0])
-        return {seed: random_level(placed, seed) for seed in (seeds if placed else seeds[:1])}
+        return {seed: random_level(placed, seed) for seed in (plan.seeds if placed else plan.seeds[:1])}
     width, height = map(int, name.split("x"))
-    return {seed: cut_grid(width, height, seed)[0] for seed in seeds}
+    return {seed: cut_grid(width, height, seed)[0] for seed in plan.seeds}
 
 
-def measure(instance: str, grid: Grid, method: str, seconds: float) -> ComparisonRow:
+def runs(plan: Plan) -> Iterator[PlannedRun]:
+    """Plan a run for each grid of each class by each method."""
+    for name in classes(plan):
+        for number, grid in grids(plan, name).items():
+            digest = sha256(render(grid).encode()).hexdigest()[:12]
+            question = f"first filling; {plan.seconds:.12g} s; sha256 {digest}"
+            for method in plan.solvers:
+                instance = f"{name} s{number}"
+                yield PlannedRun(instance, method, question, partial(_measure, instance, grid, method, plan.seconds))
+
+
+def _measure(instance: str, grid: Grid, method: str, seconds: float) -> ComparisonRow:
     """Search for the first filling; the result as a row. Raises KeyboardInterrupt if interrupted."""
     if method == LIBRARY:
         result = fill_by_library(grid, seconds=seconds)
     else:
         zones, dead_ends = NO_ZONES not in method, NO_DEAD_ENDS not in method
         weight = method.replace(NO_ZONES, "").replace(NO_DEAD_ENDS, "")
-        result = fill(grid, weight, zones=zones, dead_ends=dead_ends, seconds=seconds, processor=True)
+        result = fill(grid, weight, zones=zones, dead_ends=dead_ends, seconds=seconds, processor_time=True)
     if result.status is SolveStatus.INTERRUPTED:
         raise KeyboardInterrupt
     size = f"{result.options:,} placements"
@@ -117,46 +112,30 @@ def measure(instance: str, grid: Grid, method: str, seconds: float) -> Compariso
     )
 
 
-def runs(plan: Plan) -> Iterator[PlannedRun]:
-    """Plan a run for each grid of each class by each method."""
-    for name, _ in plan.classes:
-        for number, grid in grids(plan, name).items():
-            digest = sha256(render(grid).encode()).hexdigest()[:12]
-            question = f"first filling; {plan.seconds:.12g} s; sha256 {digest}"
-            for method in plan.solvers:
-                instance = f"{name} s{number}"
-                yield PlannedRun(instance, method, question, partial(measure, instance, grid, method, plan.seconds))
-
-
-def _class(rows: Sequence[ComparisonRow], name: str, method: str) -> list[ComparisonRow]:
-    return [row for row in rows if row.solver == method and row.instance.rpartition(" ")[0] == name]
-
-
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
     """The text of two tables: median placements tested and median time of each class, with the report's results."""
     return (
         f"Perrin & Beaujard: {plan.seconds:g} s for each run; median of the placements tested, and in brackets how many"
         " grids were not filled in time (report: one grid each)\n"
-        f"{_table(rows, plan, 'nodes')}\n\n"
-        f"median milliseconds\n{_table(rows, plan, 'seconds')}"
+        f"{_table(Rows(rows), plan, 'nodes')}\n\n"
+        f"median milliseconds\n{_table(Rows(rows), plan, 'seconds')}"
     )
 
 
-def _table(rows: Sequence[ComparisonRow], plan: Plan, what: str) -> str:
+def _table(by_class: Rows, plan: Plan, what: str) -> str:
     methods = [method for method in plan.solvers if not (what == "nodes" and method == LIBRARY)]
     lines = [["class", "grids", *methods, "report"]]
-    for name, result in plan.classes:
-        line = [name, str(max((len(_class(rows, name, method)) for method in plan.solvers), default=0))]
+    for name, result in classes(plan).items():
+        line = [name, str(max(len(by_class[name, method]) for method in plan.solvers))]
         for method in methods:
-            chosen = _class(rows, name, method)
-            failed = sum(row.status == BUDGET_SPENT for row in chosen)
-            values = [row.nodes if what == "nodes" else 1000 * row.seconds for row in chosen]
+            chosen = by_class[name, method]
             if not chosen:
                 line.append("-")
                 continue
-            middle = f"{median(values):,.0f}" if what == "nodes" else rounded(median(values))
-            cut_off = ">" if 2 * failed >= len(chosen) else ""
-            line.append(f"{cut_off}{middle}" + (f" ({failed} not)" if failed else ""))
+            failed = sum(row.status == BUDGET_SPENT for row in chosen)
+            middle = median(row.nodes if what == "nodes" else 1000 * row.seconds for row in chosen)
+            text = f"{middle:,.0f}" if what == "nodes" else rounded(middle)
+            line.append((">" if 2 * failed >= len(chosen) else "") + text + (f" ({failed} not)" if failed else ""))
         lines.append([*line, result])
     return aligned(lines)
 
@@ -165,17 +144,14 @@ def plot(rows: Sequence[ComparisonRow], path: Path) -> None:
     """Draw the placements tested by class and method, a point for each grid, to ``path``. Needs matplotlib."""
     import matplotlib.pyplot as plt
 
-    names = list(dict.fromkeys(row.instance.rpartition(" ")[0] for row in rows))
+    names = list(dict.fromkeys(map(class_of, rows)))
     methods = [method for method in METHODS if method != LIBRARY]
     figure, axes = plt.subplots(figsize=(14, 4))
     for at, method in enumerate(methods):
-        points = [(names.index(row.instance.rpartition(" ")[0]), row) for row in rows if row.solver == method]
-        axes.plot(
-            [place + (at - len(methods) / 2) / (1.5 * len(methods)) for place, _ in points],
-            [max(1, row.nodes) for _, row in points],
-            ".",
-            label=method,
-        )
+        chosen = [row for row in rows if row.solver == method]
+        beside = (at - len(methods) / 2) / (1.5 * len(methods))
+        places = [names.index(class_of(row)) + beside for row in chosen]
+        axes.plot(places, [max(1, row.nodes) for row in chosen], ".", label=method)
     axes.set(ylabel="placements tested", yscale="log", xticks=range(len(names)), xticklabels=names)
     axes.legend(fontsize="x-small")
     figure.savefig(path, dpi=120, bbox_inches="tight")

@@ -1,19 +1,23 @@
-"""What the experiments share: planned runs, a CSV file of finished runs that is continued, and text tables."""
+"""What the experiments share: a plan, planned runs, a CSV file of finished runs that is continued, tables and plots.
+
+An experiment is a module with the plans `PLAN` and `FULL` (the paper's scale) and the functions ``runs(plan)``,
+``tables(rows, plan)`` and ``plot(rows, path)``. An instance is named CLASS-sSEED; tables have a line for each class.
+"""
 
 from __future__ import annotations
 
 import os
 import platform
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
-from exact.colorpairs.options import Options
-from exact.compare import ComparisonRow, Question, outcome_row, read_rows
+from exact.compare import ComparisonRow, Question, outcome_row
 from exact.outcome import SolveStatus
 from exact.request import Request
 from exact.solvers import solve_request
@@ -21,8 +25,60 @@ from instances.generate import uniform
 from instances.puzzle import Puzzle
 from lns_support import csv_records
 from lns_support.errors import InputError
+from lns_support.text import format_seconds
 
 BUDGET_SPENT = str(SolveStatus.BUDGET_SPENT)
+NAN = float("nan")
+Finished = Mapping[tuple[str, str, str], ComparisonRow]
+"""Rows by instance, solver and question."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The runs of an experiment: puzzles of some classes, each by all solvers.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        Sides of boards; the longer side in `jolivet2008`, the width in `perrin_iq`.
+    solvers : tuple of str
+        Names of methods.
+    colours : tuple of int
+        Numbers of colours, where the size does not say it.
+    per_size : int
+        Puzzles of each class.
+    seconds : float
+        Limit of a run in processor time.
+    nodes : int
+        Limit of a tree of `jolivet2008`; a larger one is cut there.
+    seed : int
+        Seed of the first puzzle of each class; the next ones count up.
+    all_colours : bool
+        Only puzzles that lack none of their colours (`cuvillier2010`).
+    trees : int
+        Boards that a search for a hard or single-solution puzzle tries (`jolivet2008`).
+    slow : int
+        Puzzles of a class that the paper calls too slow for its method (`jolivet2008`).
+    patience : float
+        Factor of ``seconds`` for methods that are compared with the reference where it finishes (`benoist2008`).
+    """
+
+    sizes: tuple[int, ...]
+    solvers: tuple[str, ...]
+    colours: tuple[int, ...] = ()
+    per_size: int = 1
+    seconds: float = 1.0
+    nodes: int = 0
+    seed: int = 1
+    all_colours: bool = False
+    trees: int = 0
+    slow: int = 0
+    patience: float = 1.0
+
+    @property
+    def seeds(self) -> range:
+        """The seeds of the puzzles of a class."""
+        return range(self.seed, self.seed + self.per_size)
 
 
 @dataclass(frozen=True)
@@ -40,6 +96,8 @@ class PlannedRun:
     node_limit : int, optional
         Limit of a search of a whole tree, not stated in ``question``. A tree that ended below it answers for every
         limit; the row of one that was cut has the limit in its question.
+    adapt : callable, optional
+        (rows of the same instance by solver) -> the run to be made in view of them; None: it is not worth making.
     """
 
     instance: str
@@ -47,17 +105,17 @@ class PlannedRun:
     question: str
     make: Callable[[], ComparisonRow]
     node_limit: int | None = None
+    adapt: Callable[[Mapping[str, ComparisonRow]], PlannedRun | None] | None = None
 
     @property
     def cut_question(self) -> str:
         """The question of a row whose search was cut at ``node_limit``."""
         return self.question if self.node_limit is None else f"{self.question}; {self.node_limit} nodes"
 
-    def row_in(self, finished: Mapping[tuple[str, str, str], ComparisonRow]) -> ComparisonRow | None:
-        """The row that replaces the run, of rows by instance, solver and question; None if there is none."""
-        asked = (self.question, self.cut_question)
-        rows = (finished.get((self.instance, self.solver, question)) for question in asked)
-        return next((row for row in rows if row is not None), None)
+    def row_in(self, finished: Finished) -> ComparisonRow | None:
+        """The row that replaces the run; None if there is none."""
+        whole = finished.get((self.instance, self.solver, self.question))
+        return whole or finished.get((self.instance, self.solver, self.cut_question))
 
     def finish(self) -> ComparisonRow:
         """Execute the run; its row with the question, and with when and where it was measured."""
@@ -66,39 +124,81 @@ class PlannedRun:
         return replace(row, question=question, note=row.note or measured())
 
 
-def run_experiment(runs: Iterable[PlannedRun], output: Path | None) -> Iterator[ComparisonRow]:
-    """Execute the runs that a CSV file does not hold yet.
+def run_experiment(
+    runs: Iterable[PlannedRun], output: Path | None, record: type[Any] = ComparisonRow
+) -> Iterator[ComparisonRow]:
+    """Execute the runs that a CSV file does not hold yet, and append a row for each.
 
     Parameters
     ----------
     runs : iterable of PlannedRun
-        Executed one after the other.
     output : Path or None
-        CSV file. A row that answers a run replaces it (`PlannedRun.row_in`); each new row is appended.
+        A CSV file; a row of it that answers a run replaces it (`PlannedRun.row_in`).
+    record : type
+        The dataclass of its lines: `ComparisonRow`, or one with ``row`` and ``of`` as in `exact.paper.benoist2008`.
 
     Yields
     ------
     ComparisonRow
         One for each run, in order.
+
+    Raises
+    ------
+    RuntimeError
+        If two methods count different numbers of solutions of an instance.
     """
-    finished = read_rows(output)
+    finished = _read(output, record)
     if output is not None:
         csv_records.check_appendable(output)
-    for run in runs:
+    done: dict[str, dict[str, ComparisonRow]] = {}
+    for planned in runs:
+        of_instance = done.setdefault(planned.instance, {})
+        run = planned if planned.adapt is None else planned.adapt(of_instance)
+        if run is None:
+            continue
         row = run.row_in(finished)
         if row is None:
-            row = run.finish()
+            line: Any = run.finish()
+            line = line if record is ComparisonRow else record.of(line)
+            row = line if record is ComparisonRow else line.row
             if output is not None:
-                csv_records.append(output, row)
+                csv_records.append(output, line)
+        of_instance[run.solver] = row
+        if planned.adapt is not None:
+            _require_agreement(of_instance.values())
         yield row
 
 
-def finished_rows(runs: Sequence[PlannedRun], output: Path) -> tuple[list[ComparisonRow], list[PlannedRun]]:
-    """The rows of planned runs that a CSV file holds, and the runs that it lacks."""
-    finished = read_rows(output)
-    found = [run.row_in(finished) for run in runs]
-    rows = [row for row in found if row is not None]
-    return rows, [run for run, row in zip(runs, found, strict=True) if row is None]
+def _require_agreement(rows: Iterable[ComparisonRow]) -> None:
+    counts = {(row.instance, row.solutions) for row in rows if is_finished(row)}
+    if len(counts) > 1:
+        raise RuntimeError(f"methods disagree on the number of solutions: {sorted(counts)}")
+
+
+def finished_rows(
+    runs: Sequence[PlannedRun], output: Path, record: type[Any] = ComparisonRow
+) -> tuple[list[ComparisonRow], list[PlannedRun]]:
+    """The rows of planned runs that a CSV file holds, and the runs that it lacks and that are worth making."""
+    finished = _read(output, record)
+    found: dict[str, dict[str, ComparisonRow]] = {}
+    all_found, missing = [], []
+    for planned in runs:
+        of_instance = found.setdefault(planned.instance, {})
+        adapted = planned if planned.adapt is None else planned.adapt(of_instance)
+        rows = [run.row_in(finished) for run in (planned, adapted) if run is not None]
+        if row := next(filter(None, rows), None):
+            of_instance[planned.solver] = row
+            all_found.append(row)
+        elif adapted is not None:
+            missing.append(planned)
+    return all_found, missing
+
+
+def _read(path: Path | None, record: type[Any]) -> dict[tuple[str, str, str], ComparisonRow]:
+    """The rows of a CSV file, if there is one. Raises InputError for a file with other columns."""
+    records = [] if path is None else csv_records.read(path, record)
+    rows = records if record is ComparisonRow else [line.row for line in records]
+    return {(row.instance, row.solver, row.question): row for row in rows}
 
 
 def measured() -> str:
@@ -117,44 +217,19 @@ def _processor() -> str:
     return platform.machine()
 
 
-class Classes(Protocol):
-    """The fields of a plan with classes of uniform puzzles."""
-
-    @property
-    def sizes(self) -> tuple[int, ...]: ...
-    @property
-    def colours(self) -> tuple[int, ...]: ...
-    @property
-    def per_size(self) -> int: ...
-    @property
-    def seed(self) -> int: ...
-
-
-def uniform_classes(plan: Classes, *, all_colours: bool = False) -> Iterator[tuple[int, int, int, Puzzle]]:
-    """Side, colours, seed and puzzle of the uniform puzzles of a plan.
-
-    Classes with more colours than inner edges are left out. With ``all_colours`` no puzzle lacks one of its colours.
-    """
+def uniform_classes(plan: Plan) -> Iterator[tuple[int, int, int, Puzzle]]:
+    """Side, colours, seed and puzzle of the uniform puzzles of a plan, without impossible numbers of colours."""
     for side in plan.sizes:
         for colours in plan.colours:
-            if colours > 2 * side * (side - 1):
-                continue
-            for seed in range(plan.seed, plan.seed + plan.per_size):
-                yield side, colours, seed, uniform(side, side, colours, seed, all_colours=all_colours).puzzle
+            if colours <= 2 * side * (side - 1):
+                for seed in plan.seeds:
+                    yield side, colours, seed, uniform(side, side, colours, seed, all_colours=plan.all_colours).puzzle
 
 
 def solver_run(
-    instance: str,
-    puzzle: Puzzle,
-    solver: str,
-    seconds: float,
-    sat_solver: str | None = None,
-    label: str = "",
-    options: Options | None = None,
+    instance: str, puzzle: Puzzle, solver: str, request: Request, *, label: str = "", question: str = ""
 ) -> PlannedRun:
-    """Plan a search for the first solution by a solver of `exact.registry`.
-
-    Kernels are compiled and libraries imported before the clock starts.
+    """Plan a run of a solver of `exact.registry`; compilation and imports do not count as its time.
 
     Parameters
     ----------
@@ -163,24 +238,22 @@ def solver_run(
     puzzle : Puzzle
     solver : str
         A name of `exact.registry.SOLVERS`.
-    seconds : float
-        Limit, in seconds of processor time.
-    sat_solver : str, optional
-        A solver of python-sat, or a program, for the methods ``sat:...``.
+    request : Request
+        Its seconds are of processor time.
     label : str, optional
-        The method's name in the row; by default ``solver``.
-    options : Options, optional
-        Parts of ColorPairs; ``label`` must tell them.
+        The method's name in the row, which tells its options; by default ``solver``.
+    question : str, optional
+        The question of the row; by default the first solution within the limits of the request.
     """
-    question = f"{Question(seconds=seconds, sat_solver=sat_solver).describe(puzzle)}; processor time"
     label = label or solver
-    request = Request(
-        seconds=seconds, sat_solver=sat_solver, processor_time=True, options=Options() if options is None else options
-    )
-    return PlannedRun(instance, label, question, partial(_first, instance, puzzle, solver, request, label))
+    if not question:
+        asked = Question(seconds=request.seconds, sat_solver=request.sat_solver)
+        question = f"{asked.describe(puzzle)}; processor time"
+    make = partial(_solved, instance, puzzle, solver, replace(request, processor_time=True), label)
+    return PlannedRun(instance, label, question, make)
 
 
-def _first(instance: str, puzzle: Puzzle, solver: str, request: Request, label: str) -> ComparisonRow:
+def _solved(instance: str, puzzle: Puzzle, solver: str, request: Request, label: str) -> ComparisonRow:
     try:
         outcome = solve_request(puzzle, request, solver)
     except InputError as error:
@@ -194,9 +267,45 @@ def _first(instance: str, puzzle: Puzzle, solver: str, request: Request, label: 
     return outcome_row(instance, label, outcome)
 
 
+def describe(row: ComparisonRow) -> str:
+    """Instance, method and result in one line."""
+    spent = format_seconds(row.seconds) if row.seconds >= 0 else f"{row.nodes:,} nodes"
+    return f"{row.instance} by {row.solver}: {row.status}, {spent}"
+
+
+# -- rows by class, and their figures ---------------------------------------------------------------------------------
+
+
+class Rows(dict[tuple[str, str], list[ComparisonRow]]):
+    """The rows of an experiment by class and solver; an empty list where there are none."""
+
+    def __init__(self, rows: Iterable[ComparisonRow]) -> None:
+        super().__init__()
+        for row in rows:
+            self.setdefault((class_of(row), row.solver), []).append(row)
+
+    def __missing__(self, key: tuple[str, str]) -> list[ComparisonRow]:
+        return []
+
+
+def class_of(row: ComparisonRow) -> str:
+    """The name of an instance without its seed."""
+    return re.sub(r"[- ]s[0-9]+$", "", row.instance)
+
+
+def is_finished(row: ComparisonRow) -> bool:
+    """Whether the search was complete within its limits."""
+    return row.status in (SolveStatus.SOLVED, SolveStatus.INFEASIBLE)
+
+
+def times(rows: Iterable[ComparisonRow]) -> list[float]:
+    """The seconds of those that are solved."""
+    return [row.seconds for row in rows if row.status == "solved"]
+
+
 def mean_of(values: Sequence[float]) -> float:
     """The arithmetic mean; NaN of no values."""
-    return sum(values) / len(values) if values else float("nan")
+    return sum(values) / len(values) if values else NAN
 
 
 def rounded(value: float) -> str:
@@ -204,3 +313,20 @@ def rounded(value: float) -> str:
     if value != value:
         return "-"
     return f"{value:,.2f}" if value < 10 else f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
+
+
+Curves = Mapping[str, Mapping[Any, float]]
+
+
+def plot_curves(path: Path, curves: Curves, xlabel: str, ylabel: str) -> None:
+    """Draw curves, label -> x -> y on a logarithmic axis, to an image file. Needs matplotlib."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(6, 4))
+    for label, points in curves.items():
+        axes.plot(sorted(points), [points[x] for x in sorted(points)], marker="o", label=label)
+    axes.set(xlabel=xlabel, ylabel=ylabel, yscale="log")
+    if curves:
+        axes.legend()
+    figure.savefig(path, dpi=120, bbox_inches="tight")
+    plt.close(figure)

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from exact.building import Check, each_after, unlimited
+from exact.cover.kernel import OptionLists, Problem, option_lists
+from exact.execution import Check, each_after, unlimited
 from exact.polyominoes.grid import Grid
 from exact.polyominoes.shapes import Cell, Shape, neighbours, normal, orientations
 from lns_support.errors import InputError
@@ -23,16 +23,6 @@ from lns_support.errors import InputError
 IntArray = npt.NDArray[np.int32]
 MAX_NODES = 10_000_000
 """Limit of the entries of a model, about a gigabyte."""
-
-
-class OptionLists(NamedTuple):
-    """The options of each item. A node is an entry of the matrix: one item of one option."""
-
-    option: IntArray  # int32 (nodes,): the option of a node
-    start: IntArray  # int32 (items,): where the nodes of an item begin in `member`
-    size: IntArray  # int32 (items,): how many there are
-    member: IntArray  # int32 (nodes,): nodes, item by item
-    place: IntArray  # int32 (nodes,): position of a node in `member`
 
 
 @dataclass(frozen=True)
@@ -56,12 +46,21 @@ class Model:
     @cached_property
     def lists(self) -> OptionLists:
         """The options of each item at the start of a search."""
-        size = np.bincount(self.item, minlength=self.cells + len(self.copies)).astype(np.int32)
-        member = np.argsort(self.item, kind="stable").astype(np.int32)
-        place = np.empty(len(self.item), dtype=np.int32)
-        place[member] = np.arange(len(self.item), dtype=np.int32)
-        option = np.repeat(np.arange(self.options, dtype=np.int32), np.diff(self.begin))
-        return OptionLists(option, (np.cumsum(size) - size).astype(np.int32), size, member, place)
+        return option_lists(self.begin, self.item, self.cells + len(self.copies))
+
+    def problem(self, *, zones: bool, dead_ends: bool) -> Problem:
+        """The problem for the kernel."""
+        return Problem(
+            begin=self.begin,
+            item=self.item,
+            colour=np.zeros(len(self.item), dtype=np.int32),
+            images=self.images,
+            beside=self.beside,
+            pieces=self.sizes,
+            kinds=self.cells,
+            zones=zones,
+            dead_ends=dead_ends,
+        )
 
     @property
     def cells(self) -> int:

@@ -33,7 +33,7 @@ def race(
     zones: bool = True,
     nodes: int | None = None,
     seconds: float | None = None,
-    report: ProgressCallback | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> FillResult:
     """Find the first filling of a grid by several weights on several processes. The first search that ends decides.
 
@@ -51,7 +51,7 @@ def race(
         Stop after about this many placements tested by all processes.
     seconds : float, optional
         Limit of elapsed time.
-    report : callable, optional
+    on_progress : callable, optional
         Receives the sum of the processes' progress.
 
     Returns
@@ -96,10 +96,10 @@ def race(
                 done, waiting = wait(waiting, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)
                 for future in done:
                     future.result()
-                if report is not None:
+                if on_progress is not None:
                     tested = _tested(ended, progress.values())
                     explored = max((now.explored for now in progress.values()), default=0.0)
-                    report(Progress(tested, 0, time.perf_counter() - began, explored))
+                    on_progress(Progress(tested, 0, time.perf_counter() - began, explored))
         except KeyboardInterrupt:
             interrupted = True
         finally:
@@ -111,7 +111,7 @@ def _search_share(
     emit: Emit, grid: Grid, weights: Sequence[str], zones: bool, nodes: int | None, seconds: float | None
 ) -> None:
     """The task of a process: sends its progress now and then, and its result."""
-    emit(fill(grid, weights, zones=zones, nodes=nodes, seconds=seconds, report=emit))
+    emit(fill(grid, weights, zones=zones, nodes=nodes, seconds=seconds, on_progress=emit))
 
 
 def _decides(result: FillResult) -> bool:

@@ -12,16 +12,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import cycle, pairwise
 from math import factorial, prod
+from typing import Any
 
 import numpy as np
 
-from exact.building import BuildingClock, BuildingEnded, Check, each_after, unlimited
-from exact.cover.kernel import DESCENDING, EXHAUSTED, LEVEL, NODES, SOLUTIONS
+from exact.cover.kernel import (
+    BRANCHES,
+    DEEPEST,
+    DESCENDING,
+    EXHAUSTED,
+    LEVEL,
+    NODES,
+    PRUNED,
+    SOLUTIONS,
+    advance,
+    initial_state,
+)
 from exact.cover.search import import_xcover
-from exact.driver import CountedSearch, ProgressCallback, explored_by_tries, run_search
+from exact.driver import CountedSearch, explored_by_tries, run_search
+from exact.execution import BuildingClock, BuildingEnded, each_after
 from exact.outcome import NODES_UNKNOWN, SolveStatus
 from exact.polyominoes.grid import Grid, filling_errors
-from exact.polyominoes.kernel import BRANCHES, DEEPEST, PRUNED, advance, initial_state
 from exact.polyominoes.model import IntArray, Model, build_model
 from exact.polyominoes.shapes import NO_WEIGHT, WEIGHTS, weight_named
 from exact.request import Request
@@ -91,8 +102,15 @@ class FillingSearch(CountedSearch):
     COUNTER_INDEXES = NODES, SOLUTIONS, EXHAUSTED
 
     def __init__(self, model: Model, weight: str, *, zones: bool = True, dead_ends: bool = True) -> None:
-        self.model, self.weight, self.zones, self.dead_ends = model, weight, zones, dead_ends
-        self.state = initial_state(model, weight_named(weight))
+        self.model, self.weight = model, weight
+        self.problem = model.problem(zones=zones, dead_ends=dead_ends)
+        kind = model.item[model.begin[1:] - 1] - model.cells
+        weights = np.array([weight_named(weight)(shape) for shape in model.shapes], dtype=np.float64)
+        rank = np.empty(model.options, dtype=np.int32)
+        rank[np.argsort(-weights[kind], kind="stable")] = np.arange(model.options, dtype=np.int32)
+        need = np.append(np.ones(model.cells, dtype=np.int32), model.copies)
+        pieces = int(model.copies.sum())
+        self.state = initial_state(model.lists, pieces, need=need, rank=rank, cells=model.cells, root=0)
         self.counters = self.state.counters
 
     @property
@@ -123,11 +141,7 @@ class FillingSearch(CountedSearch):
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
         """Continue for ``budget`` placements, to the end, or to the next solution if ``stop_at_first``."""
-        m = self.model
-        advance(
-            self.state, m.begin, m.item, m.images, m.beside, m.cells, m.sizes, self.zones, self.dead_ends, budget,
-            stop_at_first,
-        )  # fmt: skip
+        advance(self.state, self.problem, budget, stop_at_first)
 
     def first_filling(self) -> tuple[str, ...] | None:
         """The first filling, None before it is found. Raises RuntimeError if it does not verify."""
@@ -135,43 +149,24 @@ class FillingSearch(CountedSearch):
 
 
 class WeightRace:
-    """Searches by several weights, SLICE nodes in turn, until one of them ends. No weight is fast on every grid."""
+    """Searches by several weights, SLICE nodes in turn, until one of them ends. No weight is fast on every grid.
 
-    def __init__(
-        self,
-        model: Model,
-        weights: Sequence[str] = tuple(WEIGHTS),
-        *,
-        zones: bool = True,
-        dead_ends: bool = True,
-        check: Check = unlimited,
-    ) -> None:
-        self.searches = [
-            FillingSearch(model, weight, zones=zones, dead_ends=dead_ends) for weight in each_after(check, weights)
-        ]
+    Attributes
+    ----------
+    ended : FillingSearch or None
+        The search that has a filling or is exhausted.
+    """
+
+    def __init__(self, searches: Sequence[FillingSearch]) -> None:
+        self.searches = searches
         self.ended: FillingSearch | None = None
-        self._turns = cycle(self.searches)
+        self._turns = cycle(searches)
         self._current, self._turn_left = next(self._turns), SLICE
 
     @property
     def nodes(self) -> int:
         """Placements tested by all searches."""
         return sum(search.nodes for search in self.searches)
-
-    @property
-    def pruned(self) -> int:
-        """Placements rejected by the test of zones in all searches."""
-        return sum(search.pruned for search in self.searches)
-
-    @property
-    def branches(self) -> int:
-        """Branches of all searches."""
-        return sum(search.branches for search in self.searches)
-
-    @property
-    def deepest(self) -> int:
-        """Most pieces placed at one time by a search."""
-        return max(search.deepest for search in self.searches)
 
     @property
     def solutions(self) -> int:
@@ -194,10 +189,10 @@ class WeightRace:
         while self.ended is None:
             if self._turn_left <= 0:
                 self._current, self._turn_left = next(self._turns), SLICE
-            before = self._current.nodes
-            self._current.advance(min(self._turn_left, limit - self.nodes), True)
-            self._turn_left -= self._current.nodes - before
-            self.ended = self._current.ended
+            current, before = self._current, self._current.nodes
+            current.advance(min(self._turn_left, limit - self.nodes), True)
+            self._turn_left -= current.nodes - before
+            self.ended = current.ended
             if self.nodes >= limit:
                 return
 
@@ -208,11 +203,7 @@ def fill(
     *,
     zones: bool = True,
     dead_ends: bool = True,
-    count_all: bool = False,
-    nodes: int | None = None,
-    seconds: float | None = None,
-    report: ProgressCallback | None = None,
-    processor: bool = False,
+    **fields: Any,
 ) -> FillResult:
     """Find the first filling of a grid, or count all.
 
@@ -227,15 +218,9 @@ def fill(
     dead_ends : bool
         Reject placements that leave a cell or a piece without a place. The search of the report does not, and tests
         more placements.
-    count_all : bool
-        Count all fillings; symmetric images of each other are searched once and counted each.
-    nodes : int, optional
-        Stop after this many placements tested.
-    seconds : float, optional
-        Stop after this time, elapsed or, with `processor`, of the processor.
-    report : callable, optional
-        Receives `exact.driver.Progress` now and then.
-    processor : bool
+    **fields
+        ``count_all``, ``nodes`` (placements tested), ``seconds``, ``on_progress`` and ``processor_time`` of
+        `exact.request.Request`. Symmetric images of a filling are searched once and counted each.
 
     Returns
     -------
@@ -250,6 +235,8 @@ def fill(
     ----------
     A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", section III.
     """
+    request = Request(**fields)
+    count_all = request.count_all
     if weight is None:
         weight = COUNTING_WEIGHT if count_all else RACE
     weights = tuple(WEIGHTS) if weight == RACE else (weight,) if isinstance(weight, str) else tuple(weight)
@@ -258,29 +245,40 @@ def fill(
     racing = weight == RACE or not isinstance(weight, str)
     if count_all and racing:
         raise InputError("a race ends at the first filling; expected one weight to count all")
-    clock = BuildingClock(Request(seconds=seconds, on_progress=report, processor_time=processor))
-    options, parts = 0, {"zones": zones, "dead_ends": dead_ends}
-    search: WeightRace | FillingSearch
+    clock = BuildingClock(request)
+    options = 0
     try:
         model = build_model(grid, reduced=count_all, check=clock.check)
         options = model.options
-        if racing:
-            search = WeightRace(model, weights, **parts, check=clock.check)
-        else:
-            search = FillingSearch(model, weights[0], **parts)
+        searches = [
+            FillingSearch(model, name, zones=zones, dead_ends=dead_ends) for name in each_after(clock.check, weights)
+        ]
     except BuildingEnded as over:
         return FillResult(SolveStatus.BUDGET_SPENT, 0, 0, over.seconds, None, options)
     built = clock.seconds
+    search = WeightRace(searches) if racing else searches[0]
     status, spent = run_search(
-        search, count_all=count_all, nodes=nodes, seconds=clock.left().seconds, on_progress=report,
-        processor_time=processor, first_step=FIRST_STEP,
-    )  # fmt: skip
+        search,
+        count_all=count_all,
+        nodes=request.nodes,
+        seconds=clock.left().seconds,
+        on_progress=request.on_progress,
+        processor_time=request.processor_time,
+        first_step=FIRST_STEP,
+    )
     ended = search.ended
-    filling, ended_weight = (ended.first_filling(), ended.weight) if ended else (None, "")
     return FillResult(
-        status, search.solutions, search.nodes, built + spent, filling, options, search.pruned, ended_weight,
-        search.branches, search.deepest,
-    )  # fmt: skip
+        status,
+        search.solutions,
+        search.nodes,
+        built + spent,
+        filling=None if ended is None else ended.first_filling(),
+        options=options,
+        pruned=sum(each.pruned for each in searches),
+        weight="" if ended is None else ended.weight,
+        branches=sum(each.branches for each in searches),
+        deepest=max(each.deepest for each in searches),
+    )
 
 
 def check_weight(name: str) -> None:

@@ -10,8 +10,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
-from exact.cover.kernel import LEVEL
-from exact.polyominoes.kernel import NOTHING
+from exact.cover.kernel import LEVEL, NOTHING, last_choice
 from exact.polyominoes.search import FillingSearch
 from exact.polyominoes.shapes import Cell
 
@@ -73,10 +72,9 @@ class StepRecorder:
 
     def _last(self, zone: bool) -> Step:
         """The placement that was just tested; ``zone``: it was rejected by the test of zones."""
-        level = int(self.search.counters[LEVEL])
-        if self.search.state.chosen[level] == NOTHING:
-            return Step(level - 1, *self._piece(level - 1), StepOutcome.STAYS)
-        return Step(level, *self._piece(level), StepOutcome.ZONE if zone else StepOutcome.NO_PLACE)
+        level, _, stays = last_choice(self.search.state)
+        rejected = StepOutcome.ZONE if zone else StepOutcome.NO_PLACE
+        return Step(level, *self._piece(level), StepOutcome.STAYS if stays else rejected)
 
     def _piece(self, level: int) -> tuple[str, tuple[Cell, ...]]:
         """Name and cells of the piece at a level; equal pieces are told apart by their order."""

@@ -152,7 +152,7 @@ class IntervalSolver:
         self._interval = interval
         self._clauses: list[npt.NDArray[np.int32]] = []
         self._search: Cdcl | None = None
-        self._decisions = self._conflicts = 0  # of earlier answers
+        self._earlier = {"decisions": 0, "conflicts": 0}  # of earlier answers
         self._conflict_limit: int | None = None
 
     def append_block(self, block: npt.NDArray[np.int32]) -> None:
@@ -161,12 +161,13 @@ class IntervalSolver:
     def add_clause(self, literals: list[int]) -> None:
         """Add a clause; the next answer is searched for from the start."""
         self._clauses.append(np.array([literals], dtype=np.int32))
-        if self._search is not None:
-            self._decisions, self._conflicts = self._decisions + self._search.decisions, self._all_conflicts()
-            self._search = None
+        self._earlier, self._search = self.accum_stats(), None
 
     def conf_budget(self, conflicts: int) -> None:
         self._conflict_limit = conflicts
+
+    def dec_budget(self, decisions: int) -> None:
+        raise NotImplementedError("it limits conflicts only")
 
     def solve(self) -> bool:
         return self._go_on(None) is True
@@ -174,23 +175,18 @@ class IntervalSolver:
     def solve_limited(self) -> bool | None:
         return self._go_on(self._conflict_limit)
 
-    def get_model(self) -> list[int]:
-        assert self._search is not None
-        return self._search.model()
-
-    def accum_stats(self) -> dict[str, int]:
-        own = 0 if self._search is None else self._search.decisions
-        return {"decisions": self._decisions + own, "conflicts": self._all_conflicts()}
-
-    def dec_budget(self, decisions: int) -> None:
-        raise NotImplementedError("it limits conflicts only")
-
-    def _all_conflicts(self) -> int:
-        return self._conflicts + (0 if self._search is None else self._search.conflicts)
-
     def _go_on(self, conflicts: int | None) -> bool | None:
         if self._search is None:
             variables = max((int(np.abs(block).max()) for block in self._clauses if block.size), default=0)
             self._search = Cdcl(self._clauses, variables, self._interval)
         answer = self._search.solve(conflicts)
         return None if answer == UNKNOWN else answer == SATISFIABLE
+
+    def get_model(self) -> list[int]:
+        assert self._search is not None
+        return self._search.model()
+
+    def accum_stats(self) -> dict[str, int]:
+        own = self._search
+        present = {} if own is None else {"decisions": own.decisions, "conflicts": own.conflicts}
+        return {name: earlier + present.get(name, 0) for name, earlier in self._earlier.items()}

@@ -67,10 +67,5 @@ def exactly_one_pairs(groups: Block) -> Iterator[Block]:
     yield from at_most_one_pairs(groups)
 
 
-def auxiliaries(groups: int, size: int) -> int:
-    """How many auxiliary variables `exactly_one_counters` takes for ``groups`` rows of ``size`` variables."""
-    return groups * max(0, size - 1)
-
-
 def _pairs(left: Block, right: Block) -> Block:
     return np.stack([left.reshape(-1), right.reshape(-1)], axis=1)

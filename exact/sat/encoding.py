@@ -1,20 +1,22 @@
-"""The base of the encodings: numbering of cells, pieces, colours and edges, clues, and the board of a model."""
+"""The base of the encodings: numbers of variables and edges, exactly-one families, the board of a model."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import ClassVar
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
 
-from exact.sat.clauses import Block, auxiliaries, clause, exactly_one_counters, exactly_one_pairs, units
+from exact.sat.clauses import Block, exactly_one_counters, exactly_one_pairs
 from instances.board import Board
 from instances.puzzle import DOWN, GREY, RIGHT, Puzzle
 
 BoolArray = npt.NDArray[np.bool_]
+Family = tuple[str, Iterable[Block]]
+"""The meaning of some clauses, and their blocks."""
 
 
 class Encoding(ABC):
@@ -23,10 +25,18 @@ class Encoding(ABC):
     A board has one model or, because of auxiliary variables and duplicate pieces, several; `exclude` forbids all models
     of a board at once.
 
+    Parameters
+    ----------
+    puzzle : Puzzle
+    name : str
+        Name of the encoding.
+    pairwise : bool
+        At-most-one constraints are written pair by pair; otherwise by Sinz's counters.
+
     Attributes
     ----------
-    name, source : str
-        Name of the encoding, and where it is published.
+    source : str
+        Where it is published.
     variables : int
         Number of variables, which are numbered from 1.
     deciding : int
@@ -37,27 +47,42 @@ class Encoding(ABC):
         Number of these colours; the formula numbers them from 0 (grey) without gaps.
     sides : ndarray of int32, shape (pieces, 4, 4)
         Colour number by piece, rotation and side.
-    pairwise : bool
-        Whether `exactly_one` forbids pairs instead of counting.
     """
 
-    pairwise: ClassVar[bool] = False
-    name: str
     source: str
-    variables: int
     deciding: int
 
-    def __init__(self, puzzle: Puzzle) -> None:
-        self.puzzle = puzzle
+    def __init__(self, puzzle: Puzzle, name: str, pairwise: bool = False) -> None:
+        self.puzzle, self.name, self._pairwise = puzzle, name, pairwise
         self.palette = np.unique(np.append(puzzle.pieces, GREY)).tolist()
         index = np.zeros(max(self.palette) + 1, dtype=np.int32)
         index[self.palette] = np.arange(len(self.palette))
         self.colours = len(self.palette)
         self.sides: Block = index[puzzle.oriented].reshape(puzzle.cells, 4, 4)
+        self.variables = 0
+        self._exactly_one: list[tuple[str, Block, int]] = []
+
+    def new_variables(self, *shape: int) -> Block:
+        """Number more variables, consecutively in the order of an array."""
+        first = self.variables + 1
+        self.variables += prod(shape)
+        return np.arange(first, self.variables + 1, dtype=np.int32).reshape(shape)
+
+    def exactly_one(self, name: str, groups: Block) -> None:
+        """Add the family that exactly one variable of each row is true, with its auxiliary variables."""
+        self._exactly_one.append((name, groups, self.variables + 1))
+        if not self._pairwise:
+            self.variables += groups.shape[0] * max(0, groups.shape[1] - 1)
+
+    def families(self) -> Iterator[Family]:
+        """The clauses by family."""
+        for name, groups, first in self._exactly_one:
+            yield name, exactly_one_pairs(groups) if self._pairwise else exactly_one_counters(groups, first)
+        yield from self.constraints()
 
     @abstractmethod
-    def families(self) -> Iterator[tuple[str, Iterable[Block]]]:
-        """The clauses by family: (meaning of the family, its blocks)."""
+    def constraints(self) -> Iterator[Family]:
+        """The other families."""
 
     @abstractmethod
     def describe(self) -> list[str]:
@@ -70,14 +95,6 @@ class Encoding(ABC):
     @abstractmethod
     def colour_variables(self) -> Block:
         """The variable of a colour at a side of a cell; shape (cells, 4, colours)."""
-
-    def exactly_one(self, groups: Block, first_auxiliary: int) -> Iterator[Block]:
-        """Exactly one variable of each row is true: by Sinz's counters, or, with ``pairwise``, by all pairs."""
-        return exactly_one_pairs(groups) if self.pairwise else exactly_one_counters(groups, first_auxiliary)
-
-    def auxiliaries(self, groups: int, size: int) -> int:
-        """How many auxiliary variables `exactly_one` takes for ``groups`` rows of ``size`` variables."""
-        return 0 if self.pairwise else auxiliaries(groups, size)
 
     def channel(self) -> Iterator[Block]:
         """Clauses that define `colour_variables` where `families` does not; they may use further variables."""
@@ -147,6 +164,7 @@ class Encoding(ABC):
 
     @property
     def edge_count(self) -> int:
+        """Number of edges."""
         return self.puzzle.height * (self.puzzle.width + 1) + self.puzzle.width * (self.puzzle.height + 1)
 
     @cached_property
@@ -157,75 +175,4 @@ class Encoding(ABC):
             for cell in range(self.puzzle.cells)
             for side, other in self.puzzle.neighbours(cell)
             if side in (RIGHT, DOWN)
-        ]
-
-
-class PieceAndRotation(Encoding):
-    """Variables P (piece of a cell) and O (rotation of a cell), as in FULL-4 and HALF-3."""
-
-    def __init__(self, puzzle: Puzzle) -> None:
-        super().__init__(puzzle)
-        cells = puzzle.cells
-        self.piece: Block = 1 + np.arange(cells * cells, dtype=np.int32).reshape(cells, cells)
-        self.rotation: Block = 1 + cells * cells + np.arange(4 * cells, dtype=np.int32).reshape(cells, 4)
-        self.variables = self.deciding = cells * cells + 4 * cells
-
-    def clues(self) -> Iterator[Block]:
-        for clue in self.puzzle.fixed:
-            yield units([int(self.piece[clue.cell, clue.piece]), int(self.rotation[clue.cell, clue.rotation])])
-
-    def rim(self, cells: list[int] | None = None) -> Iterator[Block]:
-        """Pieces that do not fit one of ``cells`` (default: all) are not on it; the others have an allowed rotation."""
-        chosen = np.zeros(self.puzzle.cells, dtype=np.bool_)
-        chosen[slice(None) if cells is None else cells] = True
-        some, every = self.allowed.any(axis=2), self.allowed.all(axis=2)
-        yield units(-self.piece[~some & chosen[:, None]])
-        for cell, piece in np.argwhere(some & ~every & chosen[:, None]):
-            yield clause([-int(self.piece[cell, piece]), *self.rotation[cell, self.allowed[cell, piece]]])
-
-    def placements(self, true: BoolArray) -> list[int]:
-        pieces, rotations = true[self.piece], true[self.rotation]
-        return [
-            int(pieces[cell].argmax()) * 4 + int(rotations[cell].argmax()) if pieces[cell].any() else -1
-            for cell in range(self.puzzle.cells)
-        ]
-
-    def describe(self) -> list[str]:
-        cells = self.puzzle.cells
-        return [
-            f"P(cell, piece) = 1 + cell*{cells} + piece: the piece is on the cell",
-            f"O(cell, rotation) = {1 + cells * cells} + cell*4 + rotation: "
-            "the piece on the cell has that many clockwise quarter turns",
-        ]
-
-
-class OrientedPiece(Encoding):
-    """Variables Q (oriented piece of a cell), as in FULL-2 and HALF-2."""
-
-    def __init__(self, puzzle: Puzzle) -> None:
-        super().__init__(puzzle)
-        cells = puzzle.cells
-        self.value: Block = 1 + np.arange(4 * cells * cells, dtype=np.int32).reshape(cells, cells, 4)
-        self.variables = self.deciding = 4 * cells * cells
-
-    def clues(self) -> Iterator[Block]:
-        for clue in self.puzzle.fixed:
-            yield units([int(self.value[clue.cell, clue.piece, clue.rotation])])
-
-    def by_cell(self) -> Block:
-        """The variables of each cell, one row a cell; exactly one in a row is true."""
-        return self.value.reshape(self.puzzle.cells, -1)
-
-    def by_piece(self) -> Block:
-        """The variables of each piece, one row a piece; exactly one in a row is true."""
-        return np.ascontiguousarray(self.value.transpose(1, 0, 2)).reshape(self.puzzle.cells, -1)
-
-    def placements(self, true: BoolArray) -> list[int]:
-        values = true[self.by_cell()]
-        return [int(row.argmax()) if row.any() else -1 for row in values]
-
-    def describe(self) -> list[str]:
-        return [
-            f"Q(cell, piece, rotation) = 1 + cell*{4 * self.puzzle.cells} + piece*4 + rotation: "
-            "the piece is on the cell with that many clockwise quarter turns"
         ]

@@ -1,26 +1,31 @@
-"""A formula solved by python-sat: the first board or all of them. It runs in a child process.
+"""A formula solved by python-sat, by the solver of this project or by a program: the first board or all of them.
 
-Only this module imports python-sat.
+The search runs in a child process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from exact.outcome import NODES_UNKNOWN
+from exact.outcome import NODES_UNKNOWN, Answer
+from exact.request import Request
 from exact.sat.cdcl import Cdcl, IntervalSolver
+from exact.sat.clauses import Block
 from exact.sat.encoding import Encoding
 from exact.sat.encodings import encode
 from exact.sat.program import PREFIX, run_program
-from exact.solver_protocol import SolverReporter
-from instances.board import Board
+from exact.sat.restricted import restrict
+from exact.solver_protocol import SolverReporter, solve_in_child
 from instances.puzzle import Puzzle
 from lns_support.child_process import Emit
 from lns_support.errors import InputError
+from lns_support.optional_deps import require
 
 OWN = "cdcl"
 """The name of the SAT solver of this project."""
@@ -81,103 +86,71 @@ def search(emit: Emit, puzzle: Puzzle, job: Job) -> None:
 
     Raises InputError if the solver cannot do what is asked, and RuntimeError if a board is not a solution.
     """
-    if job.sat_solver.startswith(PREFIX):
-        _search_by_program(emit, puzzle, job)
-        return
-    if job.sat_solver == OWN:
-        _search_by_own_solver(emit, puzzle, job)
-        return
-    from pysat.solvers import Solver
-
-    name = canonical_name(job.sat_solver)
-    if job.count_all and name == "kissat404":
+    is_own, is_program = job.sat_solver == OWN, job.sat_solver.startswith(PREFIX)
+    name = job.sat_solver if is_own or is_program else canonical_name(job.sat_solver)
+    if is_program and (job.count_all or job.nodes is not None or job.restricted):
+        raise InputError(f"{name} answers once and takes no budget of nodes; expected cadical or glucose for that")
+    if name == "kissat404" and job.count_all:
         raise InputError(
             "kissat takes no clauses after its first answer, so it cannot count; expected cadical or glucose"
         )
     reporter = SolverReporter(emit, puzzle, name, list_boards=job.list_boards)
     encoding = encode(job.encoding, puzzle)
-    with Solver(name=name) as solver:
+    reporter.details["variables"] = encoding.variables
+    if is_program:
+        _search_by_program(reporter, encoding, job)
+        return
+    with _new_solver(name, encoding, job) as solver:
         clauses = 0
         for block in encoding.clauses():
             clauses += len(block)
-            solver.append_formula(block.tolist(), no_return=True)
-        if job.count_all:
-            for block in encoding.channel():
-                solver.append_formula(block.tolist(), no_return=True)
-        reporter.details |= {"variables": encoding.variables, "clauses": clauses}
+            _add(solver, block)
+        for block in encoding.channel() if job.count_all else ():
+            _add(solver, block)
+        reporter.details["clauses"] = clauses
         reporter.report(NODES_UNKNOWN)
-        _report_boards(solver, name, encoding, job, reporter)
+        if job.restricted and name != OWN:
+            if name != "cadical195":
+                raise InputError(
+                    f"{name} takes no decisions from outside; expected {OWN} or cadical195 for restricted decisions"
+                )
+            restrict(solver, encoding)
+        budget = None if job.nodes is None else _Budget(solver, name, job.nodes)
+        while answer := _solve(solver, budget):
+            board = encoding.board(solver.get_model())
+            reporter.add_board(board, _decisions(solver))
+            if not job.count_all:
+                break
+            solver.add_clause(encoding.exclude(board))
+        reporter.details |= {"conflicts": conflicts} if (conflicts := _stats(solver).get("conflicts")) else {}
+        reporter.details |= {} if budget is None else {"budget_spent": budget.spent}
+        reporter.report(_decisions(solver), exhausted=answer is False)
 
 
-def _search_by_own_solver(emit: Emit, puzzle: Puzzle, job: Job) -> None:
-    """`search` by `exact.sat.cdcl`, which needs no python-sat."""
-    Cdcl([], 1).solve()  # compiles, or loads machine code, before the clock starts
-    reporter = SolverReporter(emit, puzzle, job.sat_solver, list_boards=job.list_boards)
-    encoding = encode(job.encoding, puzzle)
-    solver = IntervalSolver((1, encoding.deciding) if job.restricted else None)
-    for block in encoding.clauses():
+def _new_solver(name: str, encoding: Encoding, job: Job) -> Any:
+    if name == OWN:
+        return nullcontext(IntervalSolver((1, encoding.deciding) if job.restricted else None))
+    from pysat.solvers import Solver
+
+    return Solver(name=name)
+
+
+def _add(solver: Any, block: Block) -> None:
+    if isinstance(solver, IntervalSolver):
         solver.append_block(block)
-    if job.count_all:
-        for block in encoding.channel():
-            solver.append_block(block)
-    reporter.details |= {"variables": encoding.variables, "clauses": sum(encoding.sizes().values())}
-    reporter.report(NODES_UNKNOWN)
-    _report_boards(solver, job.sat_solver, encoding, job, reporter)
+    else:
+        solver.append_formula(block.tolist(), no_return=True)
 
 
-def _report_boards(solver: Any, name: str, encoding: Encoding, job: Job, reporter: SolverReporter) -> None:
-    """Search for boards and report them, and the end."""
-    exhausted = False
-    budget = None if job.nodes is None else _Budget(solver, name, job.nodes)
-    for board in _boards(solver, name, encoding, job, budget):
-        if board is None:
-            exhausted = True
-            break
-        reporter.add_board(board, _decisions(solver))
-        if not job.count_all:
-            break
-    reporter.details |= {"conflicts": conflicts} if (conflicts := _stats(solver).get("conflicts")) else {}
-    reporter.details |= {} if budget is None else {"budget_spent": budget.spent}
-    reporter.report(_decisions(solver), exhausted=exhausted)
-
-
-def _search_by_program(emit: Emit, puzzle: Puzzle, job: Job) -> None:
-    """`search` by a program of its own, for the first board."""
-    if job.count_all or job.nodes is not None or job.restricted:
-        raise InputError(
-            f"{job.sat_solver} answers once and takes no budget of nodes; expected cadical or glucose for that"
-        )
+def _search_by_program(reporter: SolverReporter, encoding: Encoding, job: Job) -> None:
+    """Search for the first board by a program of its own."""
     assert job.folder is not None, "a program needs a folder for its files"
-    reporter = SolverReporter(emit, puzzle, job.sat_solver, list_boards=job.list_boards)
-    encoding = encode(job.encoding, puzzle)
-    reporter.details |= {"variables": encoding.variables, "clauses": sum(encoding.sizes().values())}
+    reporter.details["clauses"] = sum(encoding.sizes().values())
     reporter.report(NODES_UNKNOWN)
     model, decisions = run_program(job.sat_solver.removeprefix(PREFIX), encoding, job.folder)
     if model is not None:
         reporter.add_board(encoding.board(model), decisions)
     reporter.report(decisions, exhausted=model is None)
-
-
-def _boards(solver: Any, name: str, encoding: Encoding, job: Job, budget: _Budget | None) -> Iterator[Board | None]:
-    """The boards that differ in their colours, then None; no None if the budget is spent."""
-    if job.restricted and name != OWN:
-        from exact.sat.restricted import restrict
-
-        if name != "cadical195":
-            raise InputError(
-                f"{name} takes no decisions from outside; expected {OWN} or cadical195 for restricted decisions"
-            )
-        restrict(solver, encoding)
-    while True:
-        answer = _solve(solver, budget)
-        if answer is None:
-            return
-        if not answer:
-            yield None
-            return
-        board = encoding.board(solver.get_model())
-        yield board
-        solver.add_clause(encoding.exclude(board))
 
 
 class _Budget:
@@ -223,3 +196,53 @@ def _stats(solver: Any) -> dict[str, int]:
 
 def _decisions(solver: Any) -> int:
     return int(_stats(solver).get("decisions", NODES_UNKNOWN))
+
+
+FIRST, COUNTING = "kissat404", "cadical195"
+
+
+def run_restricted(encoding: str, puzzle: Puzzle, request: Request) -> Answer:
+    """`run_sat` with decisions on pieces and orientations (Cuvillier & Szymkowiak 2010, 3.2).
+
+    CaDiCaL decides on them only; ``cdcl`` decides on them first.
+    """
+    return run_sat(encoding, puzzle, request, restricted=True)
+
+
+def run_sat(encoding: str, puzzle: Puzzle, request: Request, *, restricted: bool = False) -> Answer:
+    """The solvers 'sat:...': encode ``puzzle`` and solve it with ``request.sat_solver``.
+
+    The default is kissat for the first solution, and CaDiCaL for all, because kissat cannot go on after an answer.
+    Nodes are the solver's decisions, `NODES_UNKNOWN` for kissat. Their budget limits conflicts if the solver limits
+    only those.
+    Raises InputError without python-sat, and ChildProcessError if the library crashes.
+    """
+    sat_solver = request.sat_solver or (COUNTING if restricted or request.count_all else FIRST)
+    is_program = sat_solver.startswith(PREFIX)
+    if sat_solver != OWN and not is_program:
+        require("sat", f"the solver sat:{encoding}")
+    prepare = compile_cdcl if sat_solver == OWN else None if is_program else import_pysat
+    job = Job(
+        encoding,
+        sat_solver,
+        count_all=request.count_all,
+        nodes=request.nodes,
+        restricted=restricted,
+        list_boards=request.on_solution is not None,
+    )
+    # The folder of a program is made here: a child that is killed at its limit removes nothing. The program ends with
+    # the child; a file that it still writes at that moment is no reason to lose the answer.
+    with TemporaryDirectory(prefix="lns-", ignore_cleanup_errors=True) if is_program else nullcontext("") as folder:
+        answer = solve_in_child(search, puzzle, request, replace(job, folder=Path(folder)), prepare=prepare)
+    spent = answer.details.get("budget_spent")
+    return answer if spent is None else replace(answer, budget_used=int(spent))
+
+
+def compile_cdcl() -> None:
+    """Compile the SAT solver of this project, or load its machine code."""
+    Cdcl([], 1).solve()
+
+
+def import_pysat() -> None:
+    """Import python-sat."""
+    import_module("pysat.solvers")

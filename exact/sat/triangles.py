@@ -6,12 +6,12 @@ constraints are written pair by pair.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from exact.sat.clauses import Block, at_most_one_pairs, units
-from exact.sat.encoding import BoolArray, Encoding
+from exact.sat.encoding import BoolArray, Encoding, Family
 from instances.puzzle import Puzzle
 
 
@@ -25,22 +25,19 @@ class Triangles(Encoding):
     no clause of its own. Holes and their blanks have unit clauses only.
     """
 
-    name = "triangles"
     source = "Cuvillier & Szymkowiak 2010, 2.2.2"
 
     def __init__(self, puzzle: Puzzle) -> None:
-        super().__init__(puzzle)
+        super().__init__(puzzle, "triangles")
         cells = puzzle.cells
-        self.piece: Block = 1 + np.arange(cells * cells, dtype=np.int32).reshape(cells, cells)
+        self.piece = self.new_variables(cells, cells)
         """Variable by piece and cell."""
-        self.rotation: Block = 1 + cells * cells + np.arange(4 * cells, dtype=np.int32).reshape(cells, 4)
+        self.rotation = self.new_variables(cells, 4)
         """Variable by piece and rotation."""
-        self.deciding = cells * (cells + 4)
-        triangles = 1 + self.deciding + np.arange(4 * cells * self.colours, dtype=np.int32)
-        self.triangle: Block = triangles.reshape(cells, 4, -1)
-        self.variables = self.deciding + 4 * cells * self.colours
+        self.deciding = self.variables
+        self.triangle = self.new_variables(cells, 4, self.colours)
 
-    def families(self) -> Iterator[tuple[str, Iterable[Block]]]:
+    def constraints(self) -> Iterator[Family]:
         cells = [cell for cell in range(self.puzzle.cells) if cell not in self.puzzle.holes]
         pieces = self.puzzle.piece_count
         by_piece = np.ascontiguousarray(self.piece[:pieces, cells])

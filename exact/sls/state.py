@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.building import unlimited
+from exact.execution import unlimited
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
 Ints = npt.NDArray[np.int32]

@@ -75,7 +75,14 @@ def run(args: argparse.Namespace) -> int:
         find_solver(solver)
     puzzles = list(zip(args.instances, read_puzzles(args, args.instances), strict=True))
     memory = None if args.memory is None else args.memory * 1_000_000
-    question = Question(args.count, args.time, memory, args.fix_corner, args.sat_solver, args.seed)
+    question = Question(
+        count_all=args.count,
+        seconds=args.time,
+        memory=memory,
+        fix_corner=args.fix_corner,
+        sat_solver=args.sat_solver,
+        seed=args.seed,
+    )
     rows: list[ComparisonRow] = []
     status = DONE
     planned = [f"{name} by {solver}" for name, _ in puzzles for solver in solvers]

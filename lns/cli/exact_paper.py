@@ -20,7 +20,7 @@ from lns_support.text_table import table_width
 
 if TYPE_CHECKING:
     from exact.compare import ComparisonRow
-    from exact.paper.runs import PlannedRun
+    from exact.paper.runs import Plan, PlannedRun
 
 PAPERS = {
     "benoist2008": "Benoist & Bourreau 2008: ColorPairs, tables 1 to 3",
@@ -90,97 +90,24 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"{args.paper} has no such puzzles; expected no --all-colours")
     if args.show and (args.output is None or not args.output.exists()):
         raise InputError("--show prints the tables of finished runs; expected -o with a file of them", args.output)
-    return _run_benoist2008(args) if args.paper == "benoist2008" else _run(args)
-
-
-def _run_benoist2008(args: argparse.Namespace) -> int:
-    from exact.paper.benoist2008 import (
-        COLOURS,
-        FULL,
-        METHODS,
-        REFERENCE,
-        ROW_SCAN,
-        SMALL,
-        finished_runs,
-        run_experiment,
-    )
-    from exact.paper.benoist2008_tables import tables
-    from lns.terminal.progress import live_line, log
-    from lns_support.errors import InputError
-
-    if args.colours is not None:
-        raise InputError("benoist2008 takes the colours from the size; expected no --colours")
-    if args.trees is not None:
-        raise InputError("benoist2008 searches for no puzzles; expected no --trees")
-    for option, values, known in (("sizes", args.sizes, COLOURS), ("solvers", args.solvers, METHODS)):
-        for value in values or ():
-            if value not in known:
-                raise InputError(
-                    f"'{value}' is none of the {option} of benoist2008; expected some of {', '.join(map(str, known))}"
-                )
-    changes = {"sizes": args.sizes and tuple(args.sizes), "per_size": args.per_size, "budget": args.budget}
-    if args.solvers is not None:
-        changes["methods"] = tuple(dict.fromkeys([REFERENCE, ROW_SCAN, *args.solvers]))
-    changes = {name: value for name, value in changes.items() if value is not None}
-    plan = replace(FULL if args.full else SMALL, seed=args.seed, **changes)
-    if args.show:
-        rows, left = finished_runs(plan, args.output)
-        _print_tables(tables, rows, plan, "\n")
-        print_wrapped(_missing([(f"{n}x{n}-c{k}", method) for n, k, method in left]))
-        return DONE
-    completed = []
-    status = DONE
-    try:
-        with live_line(None, quiet=False) as line:
-            planned = [
-                f"{size}x{size}, {colours} colours" for size, colours, _ in plan.instances() for _ in plan.methods
-            ]
-            announce(line, planned, 0)
-            for experiment_run in run_experiment(plan, args.output):
-                completed.append(experiment_run)
-                log.info("%s", experiment_run.describe())
-                announce(line, planned, len(completed))
-    except KeyboardInterrupt:
-        status = INTERRUPTED
-    _print_tables(tables, completed, plan)
-    return status
+    return _run(args)
 
 
 def _run(args: argparse.Namespace) -> int:
-    from exact.compare import read_rows
+    from exact.compare import ComparisonRow, read_rows
     from exact.paper import runs
     from lns.terminal.progress import live_line, log
-    from lns_support.errors import InputError
-    from lns_support.text import format_seconds
 
     paper: Any = import_module(f"exact.paper.{args.paper}")
-    plan = replace(paper.FULL if args.full else paper.Plan(), seed=args.seed)
-    if args.per_size is not None:
-        plan = replace(plan, per_size=args.per_size)
-    if args.sizes is not None:
-        plan = replace(plan, sizes=tuple(args.sizes))
-    if args.colours is not None:
-        no_colours = {"perrin_iq": "has no colours", "bailleux2025": "uses as many colours as its boards have rows"}
-        if args.paper in no_colours:
-            raise InputError(f"{args.paper} {no_colours[args.paper]}; expected no --colours")
-        plan = replace(plan, colours=tuple(args.colours))
-    if args.all_colours:
-        plan = replace(plan, all_colours=True)
-    if args.trees is not None:
-        if args.paper != "jolivet2008":
-            raise InputError(f"{args.paper} searches for no puzzles; expected no --trees")
-        plan = replace(plan, trees=args.trees)
-    if args.solvers is not None:
-        plan = replace(plan, solvers=_checked_solvers(args, plan))
-    if args.budget is not None:
-        nodes = {"nodes": int(args.budget * 1_000_000)}  # about as many as a second takes
-        plan = replace(plan, **(nodes if args.paper == "jolivet2008" else {"seconds": args.budget}))
+    record = getattr(paper, "RECORD", ComparisonRow)
+    describe = getattr(paper, "describe", runs.describe)
+    plan = _plan(args, paper)
     rows: list[ComparisonRow] = []
     if args.show:
         planned = _planned(args, paper, plan)
-        rows, left = runs.finished_rows(planned, args.output)
+        rows, left = runs.finished_rows(planned, args.output, record)
         missing = _missing([(run.instance, run.solver) for run in left])
-        if others := len(read_rows(args.output)) - len(rows):
+        if record is ComparisonRow and (others := len(read_rows(args.output)) - len(rows)):
             missing += f"\n{count_of(others, 'row')} of {args.output} not shown: expected the options of their runs"
         _print_tables(paper.tables, rows, plan, "\n")
         print_wrapped(missing)
@@ -191,10 +118,9 @@ def _run(args: argparse.Namespace) -> int:
             planned = _planned(args, paper, plan)
             names = [f"{one.instance} by {one.solver}" for one in planned]
             announce(line, names, 0)
-            for row in runs.run_experiment(planned, args.output):
+            for row in runs.run_experiment(planned, args.output, record):
                 rows.append(row)
-                spent = format_seconds(row.seconds) if row.seconds >= 0 else f"{row.nodes:,} nodes"
-                log.info("%s by %s: %s, %s", row.instance, row.solver, row.status, spent)
+                log.info("%s", describe(row))
                 announce(line, names, len(rows))
     except KeyboardInterrupt:
         status = INTERRUPTED
@@ -204,7 +130,41 @@ def _run(args: argparse.Namespace) -> int:
     return status
 
 
-def _planned(args: argparse.Namespace, paper: Any, plan: Any) -> list[PlannedRun]:
+def _plan(args: argparse.Namespace, paper: Any) -> Plan:
+    """The plan of the options. Raises InputError for those that a paper does not have."""
+    from lns_support.errors import InputError
+
+    own_colours = {
+        "perrin_iq": "has no colours",
+        "bailleux2025": "uses as many colours as its boards have rows",
+        "benoist2008": "takes the colours from the size",
+    }
+    if args.colours is not None and args.paper in own_colours:
+        raise InputError(f"{args.paper} {own_colours[args.paper]}; expected no --colours")
+    if args.trees is not None and args.paper != "jolivet2008":
+        raise InputError(f"{args.paper} searches for no puzzles; expected no --trees")
+    plan: Plan = paper.FULL if args.full else paper.PLAN
+    if args.solvers is not None:
+        args.solvers = _checked_solvers(args, plan, paper)
+    if args.paper == "benoist2008" and (unknown := set(args.sizes or ()) - set(paper.COLOURS)):
+        known = ", ".join(map(str, paper.COLOURS))
+        raise InputError(f"'{min(unknown)}' is none of the sizes of benoist2008; expected some of {known}")
+    changes: dict[str, Any] = {
+        "per_size": args.per_size,
+        "sizes": args.sizes and tuple(args.sizes),
+        "colours": args.colours and tuple(args.colours),
+        "all_colours": args.all_colours or None,
+        "trees": args.trees,
+        "solvers": args.solvers,
+    }
+    if args.budget is not None and args.paper == "jolivet2008":
+        changes["nodes"] = int(args.budget * 1_000_000)  # about as many as a second takes
+    elif args.budget is not None:
+        changes["seconds"] = args.budget
+    return replace(plan, seed=args.seed, **{name: value for name, value in changes.items() if value is not None})
+
+
+def _planned(args: argparse.Namespace, paper: Any, plan: Plan) -> list[PlannedRun]:
     """All runs of a plan. Raises InputError if there are none."""
     from lns_support.errors import InputError
 
@@ -231,16 +191,19 @@ def _missing(left: list[tuple[str, str]]) -> str:
     return f"{len(left):,} runs are missing ({most}{', ...' if len(classes) > 8 else ''}); without --show they are made"
 
 
-def _checked_solvers(args: argparse.Namespace, plan: Any) -> tuple[str, ...]:
+def _checked_solvers(args: argparse.Namespace, plan: Plan, paper: Any) -> tuple[str, ...]:
     """The solvers of the command line; bailleux2025 compares any of them, the other papers only their own."""
     from exact.registry import SOLVERS
     from lns_support.errors import InputError
 
-    possible = SOLVERS if args.paper == "bailleux2025" else plan.solvers
+    is_benoist = args.paper == "benoist2008"
+    possible = SOLVERS if args.paper == "bailleux2025" else paper.METHODS if is_benoist else plan.solvers
     for solver in args.solvers:
         if solver not in possible:
-            raise InputError(f"'{solver}' is no solver of this experiment; expected some of {', '.join(possible)}")
-    return tuple(args.solvers)
+            what = "none of the solvers of benoist2008" if is_benoist else "no solver of this experiment"
+            raise InputError(f"'{solver}' is {what}; expected some of {', '.join(possible)}")
+    always = [paper.REFERENCE, paper.ROW_SCAN] if is_benoist else []
+    return tuple(dict.fromkeys([*always, *args.solvers])) if is_benoist else tuple(args.solvers)
 
 
 def _plot(paper: Any, rows: list[ComparisonRow], csv: Path) -> str:
@@ -254,6 +217,8 @@ def _plot(paper: Any, rows: list[ComparisonRow], csv: Path) -> str:
         for path, text in made.items():
             atomic_write(path, text)
         return "".join([f"\n\nrows   {csv}", *(f"\nplot   {path}" for path in made)])
+    if not hasattr(paper, "plot"):
+        return ""
     path = csv.with_suffix(".png")
     try:
         require("plot", "the plot")

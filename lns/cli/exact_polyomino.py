@@ -250,7 +250,7 @@ def _search(args: argparse.Namespace) -> int:
                 found = count_of(now.solutions, "filling")
                 line.show(f"{now.nodes / 1e6:,.1f} M placements, {found}", now.seconds)
 
-            limits = {"nodes": args.nodes, "seconds": args.time, "report": None if args.quiet else show}
+            limits = {"nodes": args.nodes, "seconds": args.time, "on_progress": None if args.quiet else show}
             if args.workers is not None:
                 result = race(grid, args.workers, zones=not args.no_zones, **limits)
             else:

@@ -221,7 +221,7 @@ def test_the_searches_of_a_paper_try_as_many_boards_as_they_are_told(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     planned: list[PlannedRun] = []
-    monkeypatch.setattr("exact.paper.runs.run_experiment", lambda runs, _: iter(planned.extend(runs) or ()))
+    monkeypatch.setattr("exact.paper.runs.run_experiment", lambda runs, *_: iter(planned.extend(runs) or ()))
     assert main(["exact", "paper", "jolivet2008", "--sizes", "3", "--trees", "2", "-o", "j.csv"]) == 0
     assert any("single solution among 2 boards" in run.question for run in planned)
     assert main(["exact", "paper", "outcome", "--trees", "2"]) == 2

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -182,27 +183,25 @@ def test_the_experiment_of_perrin_iq(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_levels_and_classes_of_perrin_iq() -> None:
-    plan = perrin_iq.Plan(per_size=3, sizes=(11, 60))
+    plan = replace(perrin_iq.PLAN, per_size=3, sizes=(11, 60))
     random = ["game, 0 placed", "game, 4 placed", "game, 8 placed"]
     shipped = ["level, easy", "level, medium", "level, hard", "level, expert"]
-    assert [name for name, _ in plan.classes] == [*random, *shipped, "60x5", "60x6"]
+    assert list(perrin_iq.classes(plan)) == [*random, *shipped, "60x5", "60x6"]
     levels = perrin_iq.grids(plan, "game, 4 placed")
     assert list(levels) == [1, 2, 3] and len({level.rows for level in levels.values()}) == 3
     assert all(len(level.pieces) - len(level.loose) == 4 for level in levels.values())
     assert levels == perrin_iq.grids(plan, "game, 4 placed")
     assert perrin_iq.grids(plan, "game, 0 placed") == {1: parse(IQ_PUZZLER_PRO)}
-    hard = perrin_iq.grids(perrin_iq.Plan(seed=5), "level, hard")
+    hard = perrin_iq.grids(replace(perrin_iq.PLAN, seed=5), "level, hard")
     assert hard == {number: find_level(f"hard-{number}") for number in range(1, 7)}
     wide = perrin_iq.grids(plan, "60x5")
     assert all(len(grid.rows) == 5 and len(grid.rows[0]) == 60 for grid in wide.values())
-    rows = list(
-        run_experiment(
-            perrin_iq.runs(perrin_iq.Plan(per_size=1, sizes=(60,), solvers=("descender",), seconds=0.01)), None
-        )
-    )
-    text = perrin_iq.tables(rows, perrin_iq.Plan(per_size=1, sizes=(60,), solvers=("descender",), seconds=0.01))
+    tiny = replace(perrin_iq.PLAN, per_size=1, sizes=(60,), solvers=("descender",), seconds=0.01)
+    text = perrin_iq.tables(list(run_experiment(perrin_iq.runs(tiny), None)), tiny)
     assert text.count("840,000") == 2 and text.count("60x5") == 2
-    assert "60x5" in perrin_iq.tables([], perrin_iq.Plan(solvers=("xcover",))), "it has no placements to be counted"
+    assert "60x5" in perrin_iq.tables([], replace(perrin_iq.PLAN, solvers=("xcover",))), (
+        "it has no placements to be counted"
+    )
 
 
 def test_levels_are_listed_made_and_filled(capsys: pytest.CaptureFixture[str]) -> None:

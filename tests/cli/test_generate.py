@@ -120,7 +120,7 @@ def test_an_interrupted_proof_ends_the_command(
     def interrupted(puzzle: object, **options: object) -> Outcome:
         asked.append(puzzle)
         status = SolveStatus.INTERRUPTED if len(asked) == stopped_at else SolveStatus.SOLVED
-        return Outcome(status, 0, 0, 0.0, "")
+        return Outcome(status, 0, 0, 0.0)
 
     monkeypatch.setattr("exact.solvers.count", interrupted)
     assert main(["generate", "--unique", "max", "--width", "5", "-o", str(tmp_path / "p.txt")]) == 130
@@ -133,9 +133,9 @@ def test_compiling_does_not_count_as_time_of_the_proofs(tmp_path: Path, monkeypa
     def count(puzzle: Puzzle, **options: object) -> Outcome:
         cells.append(puzzle.cells)
         if len(cells) > 1:
-            return Outcome(SolveStatus.SOLVED, 1, 0, 0.0, "")
+            return Outcome(SolveStatus.SOLVED, 1, 0, 0.0)
         time.sleep(3.0)  # the first call compiles
-        return Outcome(SolveStatus.BUDGET_SPENT, 0, 0, 3.0, "")
+        return Outcome(SolveStatus.BUDGET_SPENT, 0, 0, 3.0)
 
     monkeypatch.setattr("exact.solvers.count", count)
     words = ["generate", "--unique", "max", "--width", "5", "-o", str(tmp_path / "p.txt"), "--time", "2"]

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from exact.cover.search import cover_by_library
-from exact.cp.classic import MODELS, solve_classic
-from exact.cp.model import solve_by_cp_sat
+from exact.cp import MODELS, solve_by_cp_sat, solve_classic
 from exact.outcome import Answer, SolveStatus
 from exact.registry import SOLVERS
 from exact.request import Request
+from exact.rowscan import run_rowscan
 from exact.sat.search import Job, search
 from exact.solver_protocol import SolverMessage
-from exact.tree_searches import run_colorpairs, run_rowscan
+from exact.solvers import run_colorpairs
 from instances.formats import load_puzzle
 from instances.generate import uniform
 from instances.puzzle import Clue, Puzzle

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from exact import building
-from exact.building import BuildingClock
+from exact import execution as building
 from exact.driver import Progress
+from exact.execution import BuildingClock
 from exact.outcome import SolveStatus
 from exact.request import Request
 from exact.solvers import solve_request

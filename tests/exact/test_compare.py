@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from exact.blocks.search import Blocks
+from exact.blocks import Blocks
 from exact.compare import (
     COMPILATION_SECONDS,
     STARTUP_SECONDS,
@@ -276,12 +276,16 @@ def test_what_a_solver_compiles_counts_neither_as_its_time_nor_as_its_memory(mon
 
 def test_experiments_of_the_papers_at_a_small_scale(tmp_path: Path) -> None:
     for title, seed, plan in (
-        ("Bailleux 2025, tables 4 to 7", bailleux2025, bailleux2025.Plan(sizes=(4,), per_size=1, seconds=20.0)),
-        ("Jolivet 2008, table 1", jolivet2008, jolivet2008.Plan(per_size=2, nodes=20_000, sizes=(4,))),
+        (
+            "Bailleux 2025, tables 4 to 7",
+            bailleux2025,
+            replace(bailleux2025.PLAN, sizes=(4,), per_size=1, seconds=20.0),
+        ),
+        ("Jolivet 2008, table 1", jolivet2008, replace(jolivet2008.PLAN, per_size=2, nodes=20_000, sizes=(4,))),
         (
             "Cuvillier & Szymkowiak 2010",
             cuvillier2010,
-            cuvillier2010.Plan(sizes=(3,), colours=(3,), per_size=1, seconds=1.5),
+            replace(cuvillier2010.PLAN, sizes=(3,), colours=(3,), per_size=1, seconds=1.5),
         ),
     ):
         csv = tmp_path / f"{seed.__name__}.csv"
@@ -308,7 +312,10 @@ def test_an_interrupted_run_adds_no_row(tmp_path: Path, monkeypatch: pytest.Monk
 
     advance = Blocks.advance
     monkeypatch.setattr(Blocks, "advance", interrupted_in_the_third)
-    csv, plan = tmp_path / "rows.csv", jolivet2008.Plan(per_size=1, nodes=100, sizes=(4,), solvers=("zig-zag",))
+    csv, plan = (
+        tmp_path / "rows.csv",
+        replace(jolivet2008.PLAN, per_size=1, nodes=100, sizes=(4,), solvers=("zig-zag",)),
+    )
     with pytest.raises(KeyboardInterrupt):
         list(runs.run_experiment(jolivet2008.runs(plan), csv))
     assert len(read_rows(csv)) == len(ended) == 2
@@ -317,7 +324,7 @@ def test_an_interrupted_run_adds_no_row(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_trees_are_timed_and_rows_without_a_time_are_not_run_again(tmp_path: Path) -> None:
     csv = tmp_path / "rows.csv"
-    plan = jolivet2008.Plan(per_size=2, nodes=100, sizes=(4,), colours=(4,), solvers=("zig-zag",))
+    plan = replace(jolivet2008.PLAN, per_size=2, nodes=100, sizes=(4,), colours=(4,), solvers=("zig-zag",))
     timed = list(runs.run_experiment(jolivet2008.runs(plan), csv))
     assert len(timed) == 2 and all(0 < row.seconds < 10 for row in timed)
     csv.unlink()
@@ -325,13 +332,13 @@ def test_trees_are_timed_and_rows_without_a_time_are_not_run_again(tmp_path: Pat
     for row in untimed:
         csv_records.append(csv, row)
     assert list(runs.run_experiment(jolivet2008.runs(plan), csv)) == untimed
-    assert f"{timed[1].seconds:.4f}" in jolivet2008.times([untimed[0], timed[1]], plan)
-    assert jolivet2008.times(untimed, plan).split()[-4:] == ["-"] * 4
+    assert f"{timed[1].seconds:.4f}" in jolivet2008.times(runs.Rows([untimed[0], timed[1]]), plan)
+    assert jolivet2008.times(runs.Rows(untimed), plan).split()[-4:] == ["-"] * 4
 
 
 def test_a_tree_that_ended_answers_for_every_limit_and_one_that_was_cut_for_its_own(tmp_path: Path) -> None:
     csv = tmp_path / "rows.csv"
-    plan = jolivet2008.Plan(per_size=20, nodes=150, sizes=(4,), colours=(4,), solvers=("zig-zag",))
+    plan = replace(jolivet2008.PLAN, per_size=20, nodes=150, sizes=(4,), colours=(4,), solvers=("zig-zag",))
     longer, longest = replace(plan, nodes=200), replace(plan, nodes=10**6)
     cut = list(runs.run_experiment(jolivet2008.runs(plan), csv))
     ended = [row for row in cut if row.status == "solved"]
@@ -349,7 +356,7 @@ def test_a_tree_that_ended_answers_for_every_limit_and_one_that_was_cut_for_its_
 
 
 def test_without_a_tree_that_ended_there_are_no_levels() -> None:
-    plan = jolivet2008.Plan(per_size=1, nodes=10, sizes=(4,), solvers=("zig-zag",))
+    plan = replace(jolivet2008.PLAN, per_size=1, nodes=10, sizes=(4,), solvers=("zig-zag",))
     text = jolivet2008.tables([run.make() for run in jolivet2008.runs(plan)], plan)
     assert "table 1" in text and text.endswith("figure 6 d: no 4x4 tree ended within 10 nodes")
 
@@ -359,12 +366,12 @@ def test_without_a_tree_that_ended_there_are_no_levels() -> None:
     [
         (
             bailleux2025,
-            bailleux2025.Plan(sizes=(3,), per_size=1, seconds=20.0, solvers=("rowscan",)),
+            replace(bailleux2025.PLAN, sizes=(3,), per_size=1, seconds=20.0, solvers=("rowscan",)),
             {"seconds": 21.0},
         ),
         (
             cuvillier2010,
-            cuvillier2010.Plan(sizes=(2,), colours=(2,), per_size=1, solvers=("sls:rsaps",)),
+            replace(cuvillier2010.PLAN, sizes=(2,), colours=(2,), per_size=1, solvers=("sls:rsaps",)),
             {"seconds": 6.0},
         ),
     ],

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from exact.cover.model import CODES, build, matrix_nodes
-from exact.cover.search import Cover, cover_by_library, run_xcover
-from exact.piece_multiplicity import assignments_per_board, distinct_count
+from exact.cover.search import CODES, Cover, build, cover_by_library, matrix_nodes, run_xcover
+from exact.piece_classes import assignments_per_board, distinct_count
 from exact.request import Request
 from exact.solver_protocol import SolverMessage
 from instances.generate import uniform

@@ -14,7 +14,7 @@ from tests.exact.brute import count_solutions
 from tests.exact.puzzles import small_puzzle
 
 pytest.importorskip("ortools")
-from exact.cp.model import solve_by_cp_sat
+from exact.cp import solve_by_cp_sat
 
 
 def last_message(puzzle: Puzzle, count_all: bool, conflicts: int | None = None) -> SolverMessage:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from exact.cp.classic import MODELS
+from exact.cp import MODELS
 from exact.outcome import SolveStatus
 from exact.solvers import count, solve
 from instances.generate import corner_cells, uniform

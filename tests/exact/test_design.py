@@ -8,9 +8,8 @@ from math import comb
 
 import pytest
 
-from exact.blocks.search import Blocks
+from exact.blocks import Blocks
 from exact.driver import run_search
-from exact.paper.block_count import count_inner_blocks
 from exact.paper.design import (
     distinct_pieces,
     evaluate,
@@ -23,7 +22,7 @@ from exact.paper.design import (
     planted,
 )
 from exact.paper.jolivet2008 import random_puzzle
-from exact.paper.paths import PATHS, constraints, path, scan_along
+from exact.paper.paths import PATHS, constraints, count_inner_blocks, path, scan_along
 from exact.solvers import count
 from instances.generate import like_e2, uniform
 from instances.generate.portable_random import PortableRandom

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from exact.measurements import compare_orders
+from exact.measurements.boards import read_boards
 from exact.measurements.full_rows import main, worst_rows
-from exact.measurements.published_boards import read_boards
 from instances.board import Board
 from instances.formats import viewer_url, write
 from tests.instances.small_puzzles import planted

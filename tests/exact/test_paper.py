@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from exact.compare import ComparisonRow
 from exact.outcome import SolveStatus
-from exact.paper.benoist2008 import REFERENCE, ROW_SCAN, WITHOUT_CP, ExperimentRun, Plan, instance, run_experiment
-from exact.paper.benoist2008_tables import arithmetic, best_time, of_sums, ratio, tables
+from exact.paper.benoist2008 import (
+    PLAN,
+    RECORD,
+    REFERENCE,
+    ROW_SCAN,
+    WITHOUT_CP,
+    arithmetic,
+    best_time,
+    instance,
+    of_sums,
+    ratio,
+    runs,
+    tables,
+)
+from exact.paper.runs import is_finished, run_experiment
 from lns_support.errors import InputError
 
-TINY = Plan(sizes=(7,), per_size=1, budget=5.0)
+TINY = replace(PLAN, sizes=(7,), per_size=1, seconds=5.0)
 
 
 def a_run(
     method: str, nodes: int, seconds: float, status: SolveStatus = SolveStatus.SOLVED, seed: int = 1
-) -> ExperimentRun:
-    return ExperimentRun(8, 8, seed, method, 10.0, str(status), 1, nodes, seconds)
+) -> ComparisonRow:
+    return ComparisonRow(f"8x8-c8-s{seed}", method, str(status), 1, nodes, seconds)
 
 
 def test_instances_have_fixed_corners_and_the_given_colours() -> None:
@@ -29,13 +44,13 @@ def test_instances_have_fixed_corners_and_the_given_colours() -> None:
 @pytest.mark.slow
 def test_finished_runs_of_a_log_are_not_repeated(tmp_path: Path) -> None:
     log = tmp_path / "runs.csv"
-    first = list(run_experiment(TINY, log))
-    assert [run.method for run in first] == list(WITHOUT_CP)
-    assert all(run.finished for run in first) and len({run.solutions for run in first}) == 1
-    assert list(run_experiment(TINY, log)) == first  # the same seconds: read, not measured again
+    first = list(run_experiment(runs(TINY), log, RECORD))
+    assert [run.solver for run in first] == list(WITHOUT_CP)
+    assert all(map(is_finished, first)) and len({run.solutions for run in first}) == 1
+    assert list(run_experiment(runs(TINY), log, RECORD)) == first  # the same seconds: read, not measured again
     lines = log.read_text().splitlines()
     log.write_text("\n".join(lines[:4]) + "\n")
-    again = list(run_experiment(TINY, log))
+    again = list(run_experiment(runs(TINY), log, RECORD))
     assert again[:3] == first[:3] and [run.nodes for run in again] == [run.nodes for run in first]
     assert len(log.read_text().splitlines()) == len(lines)
 
@@ -44,7 +59,7 @@ def test_a_log_with_other_columns_is_refused(tmp_path: Path) -> None:
     log = tmp_path / "runs.csv"
     log.write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match=r"runs\.csv:1: other columns than expected"):
-        next(run_experiment(TINY, log))
+        next(run_experiment(runs(TINY), log, RECORD))
 
 
 def test_ratios_and_classes() -> None:
@@ -67,7 +82,7 @@ def test_ratios_and_classes() -> None:
             a_run(REFERENCE, 9, 10.0, SolveStatus.BUDGET_SPENT, seed=2),
             a_run(ROW_SCAN, 9, 30.0, SolveStatus.BUDGET_SPENT, seed=2),
         ],
-        Plan(),
+        PLAN,
     )
     assert "2 instances, 1 finished by some method" in text
     assert "| MinOffer: nodes divided by, geometric mean over all | - | ≥ 25 (1) | - | - |" in text

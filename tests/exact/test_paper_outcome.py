@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
 
 from exact.compare import ComparisonRow
 from exact.paper import outcome
-from exact.paper.outcome import METHODS, PICTURES, Plan, best_of, printed, runs, scores, shade, tables
+from exact.paper.outcome import METHODS, PICTURES, best_of, printed, runs, scores, shade, tables
+from exact.paper.runs import Plan
 from exact.registry import SOLVERS
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -64,7 +66,7 @@ def test_the_best_solves_most_and_then_is_fastest() -> None:
 
 
 def test_tables() -> None:
-    text = tables(ROWS, Plan(sizes=(5, 6), colours=(2, 20, 30), per_size=2))
+    text = tables(ROWS, replace(outcome.PLAN, sizes=(5, 6), colours=(2, 20, 30), per_size=2))
     lines = [line.split() for line in text.splitlines()]
     assert ["2", "colorpairs", "0.625"] in lines
     assert ["20", "half-2", "0.125"] in lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -79,7 +80,7 @@ def test_cuvillier2010(capsys: pytest.CaptureFixture[str]) -> None:
     small = ["--full", "--sizes", "4", "5", "6", "--per-size", "5", "--solvers", "minisat"]
     lines = printed(capsys, "cuvillier2010", *small)
     assert "4 0.02 s 100% (0.01 s 100%) 0.16 s 100% (0.13 s 100%) 64.3 s 100% (10.7 s 100%)" in lines  # table 4.1
-    plan = cuvillier2010.Plan(sizes=(4,), colours=(4,), per_size=1)
+    plan = replace(cuvillier2010.PLAN, sizes=(4,), colours=(4,), per_size=1)
     rows = [ComparisonRow(run.instance, run.solver, "solved", 1, 7, 0.5) for run in cuvillier2010.runs(plan)]
     blocks = cuvillier2010.tables(rows, plan).split("\n\n")
     paper = {"4.2": "0.04 s 100%", "4.3": "0.04 s 100%", "4.4": "0.05 s 100%", "4.5": "0%", "4.6": "0%"}

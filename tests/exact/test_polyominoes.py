@@ -175,14 +175,16 @@ def test_the_game_has_the_known_pieces_and_places() -> None:
 
 def test_the_result_does_not_depend_on_step_sizes() -> None:
     single, raced = build_model(cut_grid(8, 8, 2)[0]), build_model(cut_grid(12, 12, 0)[0])
-    for make in (lambda: FillingSearch(single, "ascender"), lambda: WeightRace(raced)):
+    for model, weights in ((single, ["ascender"]), (raced, list(WEIGHTS))):
         ends = []
         for budget in (170, SLICE + 1, 10 * SLICE, 10**9):
-            search = make()
+            searches = [FillingSearch(model, weight) for weight in weights]
+            search = WeightRace(searches) if len(searches) > 1 else searches[0]
             while not (search.solutions or search.exhausted):
                 search.advance(budget, True)
             assert search.ended is not None
-            ends.append((search.nodes, search.pruned, search.ended.first_filling(), search.ended.weight))
+            pruned = sum(each.pruned for each in searches)
+            ends.append((search.nodes, pruned, search.ended.first_filling(), search.ended.weight))
         assert len(set(ends)) == 1
         assert ends[0][0] > 5 * SLICE
 

@@ -213,7 +213,7 @@ def test_orders_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         assert f"{wrong[0]} is 0; expected" in capsys.readouterr().err
     window = resolve(puzzle, board, [0, 1], seconds=1.0)
     interrupted = mock.Mock(return_value=replace(window, status=RegionStatus.INTERRUPTED))
-    with mock.patch("exact.measurements.compare_orders.resolve", interrupted):
+    with mock.patch("exact.measurements.boards.resolve", interrupted):
         assert main([*arguments, "--shapes", "2x4", "--every", "1"]) == 130
     assert interrupted.call_count == 1
 

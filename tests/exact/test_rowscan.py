@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from exact.measurements.rowscan_speed import placements_per_second
 from exact.outcome import SolveStatus
-from exact.rowscan.search import RowScan
+from exact.rowscan import RowScan
 from exact.solvers import corner_variants, count, counted_rotations, solve
 from instances.formats import load_puzzle
 from instances.generate import uniform

@@ -16,9 +16,8 @@ from exact.sat.cdcl import Cdcl
 from exact.sat.cdcl_kernel import SATISFIABLE, UNKNOWN, UNSATISFIABLE
 from exact.sat.clauses import at_most_one_pairs, exactly_one_counters
 from exact.sat.dimacs import read_answer, write
-from exact.sat.encoding import Encoding, OrientedPiece, PieceAndRotation
-from exact.sat.encodings import ENCODINGS, encode
-from exact.sat.half import Half2, Half3
+from exact.sat.encoding import Encoding
+from exact.sat.encodings import ENCODINGS, Half2, Half3, OrientedPiece, PieceAndRotation, encode
 from exact.sat.search import Job, search
 from exact.solver_protocol import SolverMessage
 from instances.generate import balanced_torus, uniform

@@ -16,15 +16,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from exact.building import BuildingEnded, not_built
+from exact.execution import BuildingEnded, not_built
 from exact.outcome import NODES_UNKNOWN, SolveStatus
 from exact.polyominoes.search import fill_by_library
 from exact.polyominoes.text import parse
 from exact.registry import SOLVERS, SolverEntry
 from exact.request import Request
 from exact.sat import program
-from exact.sat.search import Job, canonical_name, search
-from exact.sat.solver import compile_cdcl
+from exact.sat.search import Job, canonical_name, compile_cdcl, search
 from exact.solver_protocol import SolverMessage, solve_in_child
 from exact.solvers import count, solve, solve_request
 from instances.generate import uniform
@@ -214,7 +213,7 @@ def test_importing_a_library_does_not_count(
 def test_compiling_the_own_sat_solver_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     prepared: list[object] = []
     monkeypatch.setattr(
-        "exact.sat.solver.solve_in_child",
+        "exact.sat.search.solve_in_child",
         lambda *arguments, prepare: prepared.append(prepare) or not_built(BuildingEnded(0.0)),
     )
     solve(uniform(3, 3, 3).puzzle, solver="sat:half-3", sat_solver="cdcl")

@@ -11,8 +11,7 @@ import pytest
 from exact.outcome import SolveStatus
 from exact.sat.encodings import encode
 from exact.sls.rules import RULES, advance
-from exact.sls.simplify import simplify
-from exact.sls.solver import LocalSearch
+from exact.sls.solver import LocalSearch, simplify
 from exact.sls.state import FALSE, KEPT, PHASE, STEP, formula_of, random_walk, recount
 from exact.solvers import count, solve
 from instances.generate import uniform

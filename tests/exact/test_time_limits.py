@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from exact.cover.model import CoverModel, build
+from exact.cover.search import CoverModel, build
 from exact.outcome import Outcome, SolveStatus
 from exact.polyominoes.cut import cut_grid
 from exact.polyominoes.search import FillResult, fill

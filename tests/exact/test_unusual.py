@@ -10,11 +10,12 @@ import pytest
 import exact
 from exact.colorpairs.options import Heuristic, Options
 from exact.cover.search import cover_by_library
-from exact.cp.model import solve_by_cp_sat
+from exact.cp import solve_by_cp_sat
 from exact.registry import SOLVERS
 from exact.request import Request
+from exact.rowscan import run_rowscan
 from exact.sat.search import Job, search
-from exact.tree_searches import run_colorpairs, run_rowscan
+from exact.solvers import run_colorpairs
 from instances.generate import family
 from instances.puzzle import Clue, Puzzle
 from instances.verify import verify

@@ -1,0 +1,181 @@
+"""Edge matching as a constraint program (Benoist & Bourreau 2008, 2.2 and 6), by OR-tools, in a child process.
+
+CP-SAT: variables t (piece) and r (rotation) by cell, and the colour by inner edge; AllDifferent over t, and for each
+cell a table of the allowed (t, r, colours around), which is the paper's 4-edges consistency.
+
+The classic solver branches like the paper's CHOCO: every node propagates to a fixpoint and branches on a cell with the
+fewest pieces left. A node is a decision taken, as the library counts branches. Its models are ``element`` (the colour
+at each side of a cell is an Element of its oriented piece, one side at a time) and ``table`` (piece and colours of a
+cell are a row of a table). With ``alldifferent`` the pieces are an AllDifferent, which OR-tools filters to bounds
+consistency (the paper's is complete, after Régin), else a clique of disequalities.
+
+References
+----------
+T. Benoist and E. Bourreau, "La programmation par contraintes à l'attaque d'Eternity II", JFPC 2008, sections 2.2 and 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from exact.outcome import NODES_UNKNOWN, Answer
+from exact.piece_classes import allowed_placements
+from exact.request import Request
+from exact.solver_protocol import SolverReporter, solve_in_child
+from instances.board import Board
+from instances.puzzle import DOWN, RIGHT, Puzzle
+from lns_support.child_process import Emit
+from lns_support.optional_deps import require
+
+MODELS = ("element", "element-alldifferent", "table", "table-alldifferent")
+
+
+def run_cp(puzzle: Puzzle, request: Request) -> Answer:
+    """The solver 'cp': CP-SAT on one core. Nodes are branches; their budget limits conflicts.
+
+    Raises InputError without ortools, and ChildProcessError if the library crashes.
+    """
+    require("cp", "the solver cp")
+    arguments = request.count_all, request.nodes, request.on_solution is not None
+    answer = solve_in_child(solve_by_cp_sat, puzzle, request, *arguments, prepare=import_cp_sat)
+    return replace(answer, budget_used=int(answer.details.get("conflicts", 0)))
+
+
+def run_classic(model: str, puzzle: Puzzle, request: Request) -> Answer:
+    """The solver ``cp:MODEL``, one of `MODELS`. Raises InputError without ortools."""
+    require("cp", f"the solver cp:{model}")
+    arguments = model, request.count_all, request.nodes, request.on_solution is not None
+    answer = solve_in_child(solve_classic, puzzle, request, *arguments, prepare=import_classic)
+    return replace(answer, budget_used=max(0, answer.nodes))
+
+
+def import_cp_sat() -> None:
+    """Import OR-tools' CP-SAT."""
+    import_module("ortools.sat.python.cp_model")
+
+
+def import_classic() -> None:
+    """Import OR-tools' classic solver."""
+    import_module("ortools.constraint_solver.pywrapcp")
+
+
+def solve_by_cp_sat(
+    emit: Emit, puzzle: Puzzle, count_all: bool, conflicts: int | None, list_boards: bool = False
+) -> None:
+    """The task of the child process: reports the size of the model, each solution, and the end."""
+    from ortools.sat.python import cp_model
+
+    reporter = SolverReporter(emit, puzzle, "CP-SAT", duplicates_distinct=True, list_boards=list_boards)
+    model = cp_model.CpModel()
+    pieces, rotations = _post_cp_sat(model, puzzle)
+    reporter.details |= {"variables": len(model.proto.variables), "constraints": len(model.proto.constraints)}
+    reporter.report(NODES_UNKNOWN)
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.enumerate_all_solutions = count_all
+    if conflicts is not None:
+        solver.parameters.max_number_of_conflicts = conflicts
+
+    class Watch(cp_model.CpSolverSolutionCallback):
+        """Reports each solution."""
+
+        def on_solution_callback(self) -> None:
+            placements = [self.value(t) * 4 + self.value(r) for t, r in zip(pieces, rotations, strict=True)]
+            reporter.add_board(Board(np.array(placements), puzzle.width, puzzle.height), self.num_branches)
+
+    status = solver.solve(model, Watch())
+    if status == cp_model.MODEL_INVALID:
+        raise RuntimeError("CP-SAT found the model invalid")
+    reporter.details["conflicts"] = solver.num_conflicts
+    exhausted = status == cp_model.INFEASIBLE or (count_all and status == cp_model.OPTIMAL)
+    if exhausted and (status == cp_model.INFEASIBLE) == (reporter.found > 0):
+        raise RuntimeError(f"CP-SAT found {reporter.found} solutions and says {solver.status_name(status)}")
+    reporter.report(solver.num_branches, exhausted=exhausted)
+
+
+def _post_cp_sat(model: Any, puzzle: Puzzle) -> tuple[list[Any], list[Any]]:
+    """Add variables and constraints to ``model``; the variables t and r by cell."""
+    edge = _edges(puzzle, model.new_int_var)
+    pieces = [model.new_int_var(0, puzzle.cells - 1, f"t{cell}") for cell in range(puzzle.cells)]
+    rotations = [model.new_int_var(0, 3, f"r{cell}") for cell in range(puzzle.cells)]
+    model.add_all_different(pieces)
+    for cell in range(puzzle.cells):
+        sides = [side for side in range(4) if (cell, side) in edge]
+        table = [
+            (oriented >> 2, oriented & 3, *puzzle.oriented[oriented, sides].tolist())
+            for oriented in allowed_placements(puzzle, cell)
+        ]
+        around = [pieces[cell], rotations[cell], *(edge[cell, side] for side in sides)]
+        if table:
+            model.add_allowed_assignments(around, table)
+        else:
+            model.add_bool_or([])  # no piece is allowed here: always false
+    return pieces, rotations
+
+
+def solve_classic(
+    emit: Emit, puzzle: Puzzle, model: str, count_all: bool, nodes: int | None, list_boards: bool = False
+) -> None:
+    """The task of the child process: reports the size of the model, each solution, and the end."""
+    from ortools.constraint_solver import pywrapcp
+
+    reporter = SolverReporter(emit, puzzle, "OR-tools", duplicates_distinct=True, list_boards=list_boards)
+    solver = pywrapcp.Solver("edge matching")
+    placements, pieces = _post_classic(solver, puzzle, model)
+    reporter.details |= {"constraints": solver.Constraints()}
+    reporter.report(NODES_UNKNOWN)
+    phase = solver.Phase(pieces + placements, solver.CHOOSE_MIN_SIZE_LOWEST_MIN, solver.ASSIGN_MIN_VALUE)
+    solver.NewSearch(phase, [] if nodes is None else [solver.BranchesLimit(nodes)])
+    stopped = False
+    while not stopped and solver.NextSolution():
+        board = np.array([placement.Value() for placement in placements], dtype=np.int32)
+        reporter.add_board(Board(board, puzzle.width, puzzle.height), solver.Branches())
+        stopped = not count_all
+    cut = nodes is not None and solver.Branches() >= nodes
+    solver.EndSearch()
+    reporter.report(solver.Branches(), exhausted=not stopped and not cut)
+
+
+def _post_classic(solver: Any, puzzle: Puzzle, model: str) -> tuple[list[Any], list[Any]]:
+    """Add variables and constraints; the variables of the oriented piece and of the piece on each cell."""
+    edge = _edges(puzzle, solver.IntVar)
+    placements, pieces = [], []
+    for cell in range(puzzle.cells):
+        allowed = [int(oriented) for oriented in allowed_placements(puzzle, cell)]
+        placement = solver.IntVar(allowed or [0], f"p{cell}")
+        if not allowed:
+            solver.Add(solver.FalseConstraint())
+        piece = solver.IntVar(0, puzzle.cells - 1, f"t{cell}")
+        solver.Add(solver.Element([oriented >> 2 for oriented in range(4 * puzzle.cells)], placement) == piece)
+        sides = [side for side in range(4) if (cell, side) in edge]
+        if model.startswith("table"):
+            rows = [[oriented, *puzzle.oriented[oriented, sides].tolist()] for oriented in allowed]
+            solver.Add(solver.AllowedAssignments([placement, *(edge[cell, side] for side in sides)], rows))
+        else:
+            for side in sides:
+                colours = puzzle.oriented[:, side].tolist()
+                solver.Add(solver.Element(colours, placement) == edge[cell, side])
+        placements.append(placement)
+        pieces.append(piece)
+    if model.endswith("alldifferent"):
+        solver.Add(solver.AllDifferent(pieces, True))
+    else:
+        for index, piece in enumerate(pieces):
+            for other in pieces[:index]:
+                solver.Add(piece != other)
+    return placements, pieces
+
+
+def _edges(puzzle: Puzzle, new_variable: Callable[[int, int, str], Any]) -> dict[tuple[int, int], Any]:
+    """The variable of the colour of the inner edge at each side of each cell."""
+    edge: dict[tuple[int, int], Any] = {}
+    for cell in range(puzzle.cells):
+        for side, other in puzzle.neighbours(cell):
+            if side in (RIGHT, DOWN):
+                edge[cell, side] = edge[other, side ^ 2] = new_variable(1, int(puzzle.colours), f"c{cell}.{side}")
+    return edge

@@ -1,0 +1,258 @@
+"""The plain row-scan backtracker: fixed row-major order, no deductions; the baseline of the comparisons.
+
+It is the "doc_smith backtracker" of Benoist & Bourreau 2008 (6) and the zig-zag of Jolivet 2008 (2.1). Its tables list,
+by cell class and pair of known colours, the oriented pieces that fit, one after the other. A candidate is one 64-bit
+number: bits 0-12 piece class + 1, bits 13-14 rotation, bits 16-31 its lower colour, bits 32-63 its right colour times
+``colours``. So the index of the next list is a sum of two shifted candidates: the scan multiplies nothing and looks up
+no colours. A side on the rim of a board without frame counts as grey in them. The number 0 ends every list; piece class
+0 does not exist and always counts as free, so that one test stops the scan at a free candidate and at the end of the
+list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from exact.driver import CountedSearch, explored_share
+from exact.execution import run_request
+from exact.outcome import Answer
+from exact.piece_classes import PieceClasses, merge_duplicates
+from exact.request import Request
+from instances.board import Board
+from instances.puzzle import DOWN, GREY, RIGHT, Puzzle, rotate
+from lns_support.errors import InputError
+from lns_support.jit import kernel
+
+MAX_LISTS = 1 << 27
+_ANY = -1  # a right or lower side whose neighbour is not known: any colour but grey
+_FREE = -2  # a side on the rim of a board without frame: any colour but grey, which no neighbour sees
+CellClass = tuple[int, int, bool, bool, int]
+
+
+@dataclass(frozen=True)
+class RowTables:
+    """The tables of a puzzle. A *cell class* is a set of cells with equal lists of candidates.
+
+    Parameters
+    ----------
+    classes : PieceClasses
+        The piece classes of the puzzle.
+    candidates : ndarray of uint64
+        List after list, each ended by 0.
+    starts : ndarray of uint32
+        Index of a list's first candidate, by ``cell_class*colours*colours + left*colours + up``.
+    bases : ndarray of uint32, shape (cells,)
+        ``cell_class*colours*colours`` by cell.
+    free : ndarray of int32, shape (classes + 1,)
+        Number of pieces by piece class + 1.
+    """
+
+    classes: PieceClasses
+    candidates: npt.NDArray[np.uint64]
+    starts: npt.NDArray[np.uint32]
+    bases: npt.NDArray[np.uint32]
+    free: npt.NDArray[np.int32]
+
+
+def build_tables(puzzle: Puzzle) -> RowTables:
+    """The tables of ``puzzle``. Raises InputError if there are more than `MAX_LISTS` lists (many colours and clues)."""
+    classes = merge_duplicates(puzzle)
+    cell_classes: dict[CellClass, int] = {}
+    class_of_cell = [
+        cell_classes.setdefault(_cell_class(puzzle, classes, cell), len(cell_classes)) for cell in range(puzzle.cells)
+    ]
+    dense = {colour: index for index, colour in enumerate(np.unique(np.append(puzzle.pieces, GREY)).tolist())}
+    colours = len(dense)
+    if len(cell_classes) * colours * colours > MAX_LISTS:
+        raise InputError(
+            f"{colours} colours and {len(cell_classes)} classes of cells make a table of "
+            f"{len(cell_classes) * colours**2} lists; the row scan takes at most {MAX_LISTS}"
+        )
+    clue_pieces = {clue.piece for clue in puzzle.fixed}
+    lists: dict[int, list[int]] = {}
+    for (right_side, down_side, left_free, up_free, clue), cell_class in cell_classes.items():
+        for piece_class in range(len(classes.quads)) if clue < 0 else (clue >> 2,):
+            if clue < 0 and classes.members[piece_class][0][0] in clue_pieces:
+                continue  # a clue piece goes on its own cell only
+            for rotation in classes.rotations(piece_class) if clue < 0 else (clue & 3,):
+                up, right, down, left = rotate(classes.quads[piece_class].tolist(), rotation)
+                if _matches(right, right_side) and _matches(down, down_side):
+                    left, up = GREY if left_free else left, GREY if up_free else up
+                    right, down = GREY if right_side == _FREE else right, GREY if down_side == _FREE else down
+                    key = (cell_class * colours + dense[left]) * colours + dense[up]
+                    candidate = (piece_class + 1) | rotation << 13 | dense[down] << 16 | dense[right] * colours << 32
+                    lists.setdefault(key, []).append(candidate)
+    starts = np.zeros(len(cell_classes) * colours * colours, dtype=np.uint32)  # index 0: the empty list
+    candidates = [0]
+    for key in sorted(lists):
+        starts[key] = len(candidates)
+        candidates += [*lists[key], 0]
+    return RowTables(
+        classes=classes,
+        candidates=np.array(candidates, dtype=np.uint64),
+        starts=starts,
+        bases=np.array(class_of_cell, dtype=np.uint32) * np.uint32(colours * colours),
+        free=np.append(np.int32(1), classes.counts).astype(np.int32),
+    )
+
+
+def _cell_class(puzzle: Puzzle, classes: PieceClasses, cell: int) -> CellClass:
+    """What the list of a cell depends on besides its left and upper colour.
+
+    (Required colour of the right side: GREY, that of a clue, _ANY or _FREE; of the lower side; whether the left side is
+    free; the upper side; class*4 + rotation of the clue on the cell or -1.)
+    """
+    rims = zip(puzzle.rim_sides(cell), puzzle.grey_sides(cell), strict=True)
+    required = [_ANY if not rim else GREY if grey else _FREE for rim, grey in rims]
+    for side, beyond in ((RIGHT, cell + 1), (DOWN, cell + puzzle.width)):
+        if required[side] == _ANY and beyond in classes.clue_class:
+            piece_class, rotation = classes.clue_class[beyond]
+            required[side] = rotate(classes.quads[piece_class].tolist(), rotation)[side ^ 2]
+    clue = classes.clue_class.get(cell)
+    up, right, down, left = required
+    return right, down, left == _FREE, up == _FREE, -1 if clue is None else clue[0] * 4 + clue[1]
+
+
+def _matches(colour: int, side: int) -> bool:
+    return colour != GREY if side in (_ANY, _FREE) else colour == side
+
+
+DEPTH, NODES, SOLUTIONS, EXHAUSTED, DEEPEST = range(5)
+
+
+class ScanState(NamedTuple):
+    """The state of a paused scan. C: cells, W: width of the board."""
+
+    next_index: npt.NDArray[np.uint32]  # (C,): by depth, index of the next candidate to try
+    chosen: npt.NDArray[np.uint64]  # (C+W,): the candidate on cell c at c + W, so index d is the cell above cell d
+    free: npt.NDArray[np.int32]  # (classes+1,): free pieces by class + 1
+    first: npt.NDArray[np.uint64]  # (C,): the candidates of the first solution
+    counters: npt.NDArray[np.int64]  # (5,): see the names above
+
+
+@kernel
+def scan(
+    candidates: npt.NDArray[np.uint64],
+    starts: npt.NDArray[np.uint32],
+    bases: npt.NDArray[np.uint32],
+    width: int,
+    state: ScanState,
+    budget: int,
+    stop_at_first: bool,
+) -> None:
+    """Go on for ``budget`` nodes, or to the end of the tree, or to the next solution if ``stop_at_first``.
+
+    A node is a placement of a free candidate that matches its left and upper neighbours; the last cell counts too.
+    ``candidates``, ``starts``, ``bases``: see `exact.rowscan.RowTables`.
+    """
+    class_mask = np.uint64(0x1FFF)
+    colour_mask = np.uint64(0xFFFF)
+    down_shift = np.uint64(16)
+    right_shift = np.uint64(32)
+    one = np.uint64(1)
+    above = np.uint64(width)
+    last = np.uint64(len(bases) - 1)
+    next_index, chosen, free, first, counters = state
+    depth = np.uint64(counters[DEPTH])
+    nodes = counters[NODES]
+    limit = nodes + budget
+    deepest = np.uint64(counters[DEEPEST])
+    index = np.uint64(next_index[depth])
+    while nodes < limit:
+        candidate = candidates[index]
+        index += one
+        while free[candidate & class_mask] == 0:
+            candidate = candidates[index]
+            index += one
+        if candidate == 0:
+            if depth == 0:
+                counters[EXHAUSTED] = 1
+                break
+            depth -= one
+            free[chosen[depth + above] & class_mask] += 1
+            index = np.uint64(next_index[depth])
+            continue
+        nodes += 1
+        if depth == last:
+            if counters[SOLUTIONS] == 0:
+                for cell in range(len(first) - 1):
+                    first[cell] = chosen[np.uint64(cell) + above]
+                first[len(first) - 1] = candidate
+            counters[SOLUTIONS] += 1
+            if stop_at_first:
+                break
+            continue
+        free[candidate & class_mask] -= 1
+        next_index[depth] = index
+        chosen[depth + above] = candidate
+        depth += one
+        if depth > deepest:
+            deepest = depth
+        up = (chosen[depth] >> down_shift) & colour_mask
+        index = np.uint64(starts[np.uint64(bases[depth]) + (candidate >> right_shift) + up])
+    next_index[depth] = index
+    counters[DEPTH] = depth
+    counters[NODES] = nodes
+    counters[DEEPEST] = deepest
+
+
+class RowScan(CountedSearch):
+    """A paused row scan of ``puzzle``; `exact.driver.run_search` runs it."""
+
+    COUNTER_INDEXES = NODES, SOLUTIONS, EXHAUSTED
+
+    def __init__(self, puzzle: Puzzle) -> None:
+        self.puzzle = puzzle
+        self.tables = build_tables(puzzle)
+        self.state = ScanState(
+            next_index=np.zeros(puzzle.cells, dtype=np.uint32),
+            chosen=np.zeros(puzzle.cells + puzzle.width, dtype=np.uint64),
+            free=self.tables.free.copy(),
+            first=np.zeros(puzzle.cells, dtype=np.uint64),
+            counters=np.zeros(5, dtype=np.int64),
+        )
+        self.counters = self.state.counters
+        self.state.next_index[0] = self.tables.starts[self.tables.bases[0]]
+
+    @property
+    def explored(self) -> float:
+        """Share of the tree that is searched, as if sibling subtrees had equal sizes (used pieces count too)."""
+        return 1.0 if self.exhausted else explored_share(self._open_path())
+
+    def _open_path(self) -> Iterator[tuple[int, int]]:
+        candidates, state, tables = self.tables.candidates, self.state, self.tables
+        depth = int(state.counters[DEPTH])
+        for cell in range(depth + 1):
+            left = state.chosen[cell + self.puzzle.width - 1] >> 32 if cell % self.puzzle.width else 0
+            up = state.chosen[cell] >> 16 & 0xFFFF
+            start = int(tables.starts[int(tables.bases[cell]) + int(left) + int(up)])
+            length = int(np.argmin(candidates[start:] != 0))
+            yield max(0, int(state.next_index[cell]) - start - (cell < depth)), length
+
+    @property
+    def details(self) -> dict[str, float]:
+        return {"deepest": float(self.state.counters[DEEPEST] + (self.solutions > 0))}
+
+    def advance(self, budget: int, stop_at_first: bool) -> None:
+        """Go on for ``budget`` placements, or to the end, or to the next solution when ``stop_at_first``."""
+        if self.exhausted:
+            return
+        tables = self.tables
+        scan(tables.candidates, tables.starts, tables.bases, self.puzzle.width, self.state, budget, stop_at_first)
+
+    def first_board(self) -> Board | None:
+        """The first solution found, None before there is one."""
+        if self.solutions == 0:
+            return None
+        chosen = self.state.first
+        return self.tables.classes.board((((chosen & 0x1FFF) - 1) * 4 + (chosen >> 13 & 3)).astype(np.int64).tolist())
+
+
+def run_rowscan(puzzle: Puzzle, request: Request) -> Answer:
+    """The solver 'rowscan'; it has no options."""
+    return run_request(RowScan(puzzle), request)

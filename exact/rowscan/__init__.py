@@ -1,1 +1,0 @@
-"""The plain row-scan backtracker, the baseline of the comparisons."""
