@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from exact.colorpairs import state as pairs
+from exact.colorpairs import counter as pairs
 from exact.colorpairs.search import ColorPairs
 from exact.cover import kernel as covers
 from exact.cover.search import Cover

@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from exact.measurements.published_boards import read_boards
-from exact.region.dynamic import DynamicSearch
 from exact.region.options import RegionOptions, options_without
 from exact.region.resolve import resolve
 from exact.region.result import RegionStatus
+from exact.region.searches import DynamicSearch
 from exact.region.warmup import warm_up
 from exact.region.windows import around_mismatches, window
 from instances.board import Board
