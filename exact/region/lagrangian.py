@@ -44,7 +44,6 @@ class _End:
 
     plan: RegionPlan
     state: RegionState
-    order: Ints
     cut: int = 0
 
 
@@ -81,7 +80,7 @@ class LagrangianSearch(StaticSearch):
             state = make_state(own_plan, used, board, spare)
             state = state._replace(tables=make_tables(own_plan, state, used, MAX_TABLE))
             steps.append(STEPS * int(plan_tables(own_plan, state.tables, MAX_TABLE)))
-            self.ends.append(_End(own_plan, state, order))
+            self.ends.append(_End(own_plan, state))
         super().__init__(shape, used, board, options, None, self.ends[0].state)
         self.steps = max(steps) if min(steps) > 0 else 0
         self._choose_cut()
@@ -93,11 +92,10 @@ class LagrangianSearch(StaticSearch):
     def _choose_cut(self) -> None:
         """Cut nearest to the middle where both searches have the same open joints; without such a cut, use one end."""
         first, last = self.ends
-        n = len(first.order)
+        n = len(first.plan.order)
         for cut in sorted(range(1, n), key=lambda depth: abs(2 * depth - n)):
-            if set(first.order[:cut]) == set(last.order[n - cut :]) and set(_open_joints(first, cut)) == set(
-                _open_joints(last, n - cut)
-            ):
+            meet = set(first.plan.order[:cut]) == set(last.plan.order[n - cut :])
+            if meet and set(_open_joints(first, cut)) == set(_open_joints(last, n - cut)):
                 first.cut, last.cut = cut, n - cut
                 return
         self.ends = [first]
@@ -151,7 +149,7 @@ class LagrangianSearch(StaticSearch):
 
     def _fill(self, end: _End, prices: Ints) -> None:
         end.state.tables.price[:] = prices[end.state.oriented >> 2]
-        fill_tables(end.plan, end.state, len(end.order))
+        fill_tables(end.plan, end.state, len(end.plan.order))
 
     # -- searches --------------------------------------------------------------------------------------------------
 
