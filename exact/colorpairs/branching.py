@@ -236,8 +236,10 @@ def random_cell_of(t: Tables, s: State, pair: int) -> int:
 @inline_flat_kernel
 def is_next_free(t: Tables, s: State, piece: int) -> bool:
     """Whether a piece is free and the duplicate numbered before it is not."""
+    if s.cell_of[piece] >= 0:
+        return False
     before = t.previous_duplicate[piece]
-    return bool(s.cell_of[piece] < 0 and (before < 0 or s.cell_of[before] >= 0))
+    return bool(before < 0 or s.cell_of[before] >= 0)
 
 
 @inline_flat_kernel

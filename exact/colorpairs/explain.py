@@ -38,6 +38,13 @@ def add_to_conflict(t: Tables, s: State, level: int) -> None:
 
 
 @inline_flat_kernel
+def set_conflict(t: Tables, s: State, level: int) -> None:
+    """Make the explanation the conflict set of ``level``."""
+    for word in range(t.words):
+        s.conflict[level * t.words + word] = s.explanation[word]
+
+
+@inline_flat_kernel
 def merge_conflict(t: Tables, s: State, level: int, failed: int) -> None:
     """Add the conflict set of ``failed`` to that of ``level``."""
     for word in range(t.words):
@@ -71,8 +78,9 @@ def add_placement(s: State, cell: int) -> None:
 @inline_flat_kernel
 def add_piece(s: State, piece: int) -> None:
     """Add the placement of ``piece``, if it is placed."""
-    if s.cell_of[piece] >= 0:
-        add_placement(s, s.cell_of[piece])
+    cell = s.cell_of[piece]
+    if cell >= 0:
+        add_placement(s, cell)
 
 
 @inline_flat_kernel
@@ -105,13 +113,17 @@ def explain_missing_pair(t: Tables, s: State) -> None:
         if cells:
             cell = (word << 6) + lowest_bit(cells)
             for side in range(4):
-                for span in range(1, 3):
-                    first, second = s.side[cell * 4 + side], s.side[cell * 4 + ((side + span) & 3)]
-                    at = first * t.colours + second
-                    if min(first, second) >= 0 and (t.consecutive[at] if span == 1 else t.opposite[at]) == 0:
-                        add_neighbour(t, s, cell, side)
-                        add_neighbour(t, s, cell, side + span)
-                        return
+                colour = s.side[cell * 4 + side]
+                after = s.side[cell * 4 + ((side + 1) & 3)]
+                across = s.side[cell * 4 + ((side + 2) & 3)]
+                if colour >= 0 and after >= 0 and t.consecutive[colour * t.colours + after] == 0:
+                    add_neighbour(t, s, cell, side)
+                    add_neighbour(t, s, cell, side + 1)
+                    return
+                if colour >= 0 and across >= 0 and t.opposite[colour * t.colours + across] == 0:
+                    add_neighbour(t, s, cell, side)
+                    add_neighbour(t, s, cell, side + 2)
+                    return
 
 
 @inline_flat_kernel
@@ -166,12 +178,13 @@ def explain_values(t: Tables, s: State, cell: int, pair: int, with_preempted: bo
     turn = demand_side(t, s, cell, pair)
     for i in range(t.pair_oriented_start[pair], t.pair_oriented_start[pair + 1]):
         piece = t.pair_oriented[i] >> 2
-        is_free = s.cell_of[piece] < 0
-        if is_free and not with_preempted:
+        placed_on = s.cell_of[piece]
+        if placed_on < 0 and not with_preempted:
             continue
         if fits(t, s, cell, piece * 4 + ((t.pair_oriented[i] + turn) & 3)):
-            add_piece(s, piece)
-            if is_free:
+            if placed_on >= 0:
+                add_placement(s, placed_on)
+            else:
                 add_preemption_reason(t, s, piece, pair)
 
 

@@ -38,6 +38,7 @@ from exact.colorpairs.explain import (
     explains_level,
     last_conflict,
     merge_conflict,
+    set_conflict,
 )
 from exact.colorpairs.moves import NO_CAUSE, assign, place, show_side, unassign
 from exact.colorpairs.state import ROOT, SLOTS, State, Switches, Tables
@@ -140,8 +141,7 @@ def search(
             frame_open = True
             if not open_frame(t, s, w, depth, empty, colours, with_shaving):
                 failed = True
-                clear_conflict(t, s, depth)
-                add_to_conflict(t, s, depth)
+                set_conflict(t, s, depth)
         elif s.frame_next[depth] == s.frame_end[depth]:
             failed = True
             if w.backjumping:
@@ -180,11 +180,12 @@ def search(
                 explain(t, s, cause, False)
             unassign(t, s, cell, shown, depth, colours)
             if w.backjumping:
-                failed = not explains_level(s, depth)  # refuted without this placement
-                if failed:
-                    clear_conflict(t, s, depth)
-                add_to_conflict(t, s, depth)
-                s.conflict[depth * words + (depth >> 6)] &= ~bit(depth)
+                if explains_level(s, depth):
+                    add_to_conflict(t, s, depth)
+                    s.conflict[depth * words + (depth >> 6)] &= ~bit(depth)
+                else:  # refuted without this placement
+                    failed = True
+                    set_conflict(t, s, depth)
         if failed:
             target = depth - 1
             if w.backjumping:

@@ -104,10 +104,11 @@ def update_empty_sets(t: Tables, s: State, cell: int, change: int) -> None:
         pair = s.cell_pairs[cell * SLOTS + i]
         s.demand[pair] += change
         s.demand_set[pair * t.words + word] ^= mask
-    if s.known_sides[cell] >= 2:
+    known = s.known_sides[cell]
+    if known >= 2:
         change_surrounded(t, s, cell, change)
-    if s.known_sides[cell] >= 3:
-        change_three_sided(s, cell, change)
+        if known >= 3:
+            change_three_sided(s, cell, change)
 
 
 @inline_flat_kernel

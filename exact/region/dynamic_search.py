@@ -61,8 +61,8 @@ from exact.region.dynamic_state import (
     place_piece,
     remove_piece,
 )
-from exact.region.scheme import SearchScheme
-from exact.region.stages import FILL, NO_TASK, OVERSPENT, begin_stages, next_task
+from exact.region.scheme import DIRECT, SearchScheme
+from exact.region.stages import begin_stages, exceeds_share, split_task
 from exact.region.state import RegionPlan, RegionState
 from lns_support.bits import bit, lowest_bit
 from lns_support.jit import flat_kernel, inline_flat_kernel
@@ -137,18 +137,32 @@ def _start_stage(
     t: Tables, s: State, p: Spending, plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth: int
 ) -> bool:
     """Start the next pending task of a depth; False if none is left. Explains the tasks that it drops."""
-    while True:
-        outcome, stage = next_task(plan, state, scheme, depth)
-        if outcome == FILL:
-            p.stage[depth] = stage
-            p.stage_left[depth] = scheme.length[stage]
-            return True
-        if outcome == NO_TASK:
-            return False
-        if outcome == OVERSPENT:
-            explain_spent(t, s, p, state, depth)
-        else:
-            explain_check(t, s, p, scheme, stage)
+    scalars = state.scalars
+    while scalars[scalar.PENDING] > state.pending_before[depth]:
+        scalars[scalar.PENDING] -= 1
+        task = state.pending[scalars[scalar.PENDING]]
+        while task >= 0:
+            stage, most, following = state.task[task, 0], state.task[task, 1], state.task[task, 2]
+            if state.task[task, 3]:
+                if not exceeds_share(plan, state, scheme, stage, most):
+                    explain_check(t, s, p, scheme, stage)
+                    break
+                task = following
+                continue
+            allowed = most - state.spent[depth]
+            if allowed < 0:
+                explain_spent(t, s, p, state, depth)
+                break
+            share = scheme.share[stage, allowed] if allowed < scheme.share.shape[1] else DIRECT
+            if share == DIRECT:
+                p.stage[depth] = stage
+                p.stage_left[depth] = scheme.length[stage]
+                state.cap[depth] = most
+                state.next_task[depth] = following
+                return True
+            task = split_task(state, scheme, stage, most, following, state.spent[depth], share, allowed)
+    scalars[scalar.TASKS] = state.tasks_before[depth]
+    return False
 
 
 @inline_flat_kernel

@@ -17,8 +17,8 @@ import numpy as np
 
 from exact.region import scalar
 from exact.region.cost_to_go import UNIT, look_up
-from exact.region.scheme import SearchScheme
-from exact.region.stages import FILL, NO_TASK, add_task, begin_stages, next_task
+from exact.region.scheme import DIRECT, SearchScheme
+from exact.region.stages import add_task, begin_stages, exceeds_share, split_task
 from exact.region.state import COLOUR_CLASSES, VACANT, RegionPlan, RegionState
 from lns_support.bits import lowest_bit
 from lns_support.jit import flat_kernel, inline_flat_kernel
@@ -176,8 +176,10 @@ def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, no
         if deeper == n:
             scalars[scalar.BEST] = total
             allowed = total - 1
-            for number in range(n):
-                state.refill[number] = state.oriented[state.placed[number] >> 2]
+            for d in range(n):
+                filled = np.uint64(state.slot[d])
+                at = np.uint64(plan.pattern[filled] * np.int64(bits_of) + state.chosen[d])
+                state.refill[np.uint64(plan.order[filled])] = state.oriented[at]
             _remove_piece(plan, state, depth, bits_of)
             if allowed < 0:
                 scalars[scalar.FINISHED] = 1
@@ -210,15 +212,36 @@ def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, no
 
 @inline_flat_kernel
 def _start_stage(plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth: Any) -> bool:
-    """Start filling the stage of the next pending task of a depth. Returns False if no task is pending there."""
-    while True:
-        outcome, stage = next_task(plan, state, scheme, depth)
-        if outcome == FILL:
-            state.slot[depth] = scheme.first_slot[stage]
-            _start_depth(state, depth)
-            return True
-        if outcome == NO_TASK:
-            return False
+    """Start filling the stage of the next pending task of a depth. Returns False if no task is pending there.
+
+    Take the task on top of the stack. As long as the mismatches that it has left call for a split of its stage, it
+    becomes the first of two tasks. A task that has overspent, or a check that finds that an earlier task has searched
+    these pieces already, is dropped, and the next one is taken.
+    """
+    scalars = state.scalars
+    while scalars[scalar.PENDING] > state.pending_before[depth]:
+        scalars[scalar.PENDING] -= 1
+        task = state.pending[scalars[scalar.PENDING]]
+        while task >= 0:
+            stage, most, following = state.task[task, 0], state.task[task, 1], state.task[task, 2]
+            if state.task[task, 3]:
+                if not exceeds_share(plan, state, scheme, stage, most):
+                    break
+                task = following
+                continue
+            allowed = most - state.spent[depth]
+            if allowed < 0:
+                break
+            share = scheme.share[stage, allowed] if allowed < scheme.share.shape[1] else DIRECT
+            if share == DIRECT:
+                state.slot[depth] = scheme.first_slot[stage]
+                state.cap[depth] = max(most, scheme.limit[scheme.first_slot[stage]])
+                state.next_task[depth] = following
+                _start_depth(state, depth)
+                return True
+            task = split_task(state, scheme, stage, most, following, state.spent[depth], share, allowed)
+    scalars[scalar.TASKS] = state.tasks_before[depth]
+    return False
 
 
 @inline_flat_kernel

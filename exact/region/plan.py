@@ -37,7 +37,7 @@ _SIDES = np.array([3, 0, 1, 2])  # in the order in which joints are listed: left
 
 
 def plan_region(puzzle: Puzzle, cells: Iterable[int], *, filled: npt.NDArray[np.bool_] | None = None) -> RegionPlan:
-    """Plan a region, to be filled in the order of ``cells``; `with_order` and `make_slots` give it other orders.
+    """Plan a region, without an order; `with_order` and `make_slots` give it one.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def plan_region(puzzle: Puzzle, cells: Iterable[int], *, filled: npt.NDArray[np.
     pattern_number[patterns], kind_number[kinds] = np.arange(len(patterns)), np.arange(len(kinds))
     own, towards = np.nonzero(beyond >= 0)
     joints = tables.pattern_at[free][own], towards, tables.pattern_at[beyond[own, towards]]
-    plan = RegionPlan(
+    return RegionPlan(
         cells=np.array(free, dtype=np.int64),
         pattern_at=pattern_at.astype(np.int64),
         around=around,
@@ -88,7 +88,6 @@ def plan_region(puzzle: Puzzle, cells: Iterable[int], *, filled: npt.NDArray[np.
         identical=tables.identical,
         colour_class=_colour_classes(puzzle, frozenset(zip(*(part.tolist() for part in joints), strict=True))),
     )
-    return with_order(plan, np.arange(n, dtype=np.int64))
 
 
 def checked_cells(puzzle: Puzzle, cells: Iterable[int]) -> list[int]:
@@ -201,14 +200,14 @@ def make_slots(plan: RegionPlan, scheme: SearchScheme) -> dict[str, Any]:
     filled = np.cumsum(vacant[order])
     ahead = np.full((len(order), MAX_AHEAD), -1, dtype=np.int64)
     ahead_known = np.zeros((len(order), MAX_AHEAD), dtype=np.int64)
-    for begin, cells in zip(first.tolist(), length.tolist(), strict=True):
-        own = key[begin : begin + cells]
-        k = np.arange(cells)
-        near = (own[:, 1] <= k[:, None]) & (k >= k[:, None])  # two joints of the second slot are known at the first
-        rank = np.cumsum(near, axis=1)
-        at, later = np.nonzero(near & (rank <= MAX_AHEAD))
-        ahead[begin + at, rank[at, later] - 1] = begin + later
-        ahead_known[begin + at, rank[at, later] - 1] = (own[later] <= at[:, None]).sum(axis=1)
+    later = np.arange(len(order))[:, None] + np.arange(length.max())
+    in_stage = later < (first + length)[row][:, None]
+    later = np.where(in_stage, later, 0)
+    near = in_stage & (key[:, 1][later] < here[:, None])  # two joints of the later cell are known at the slot
+    rank = np.cumsum(near, axis=1)
+    at, offset = np.nonzero(near & (rank <= MAX_AHEAD))
+    ahead[at, rank[at, offset] - 1] = at + offset
+    ahead_known[at, rank[at, offset] - 1] = (key[at + offset] < here[at, None]).sum(axis=1)
     ends_stage = np.zeros(len(order), dtype=np.int64)
     ends_stage[first + length - 1] = 1
     return {

@@ -10,11 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from exact.region import scalar
-from exact.region.scheme import DIRECT, SearchScheme
+from exact.region.scheme import SearchScheme
 from exact.region.state import OUTSIDE, RegionPlan, RegionState
 from lns_support.jit import inline_flat_kernel
-
-FILL, OVERSPENT, REPEATED, NO_TASK = range(4)  # answers of `next_task`
 
 
 @inline_flat_kernel
@@ -22,47 +20,36 @@ def begin_stages(state: RegionState, depth: Any, task: Any) -> None:
     """Make ``task`` the only one pending at a depth where a stage begins."""
     state.tasks_before[depth] = state.scalars[scalar.TASKS]
     state.pending_before[depth] = state.scalars[scalar.PENDING]
-    _push(state, task)
+    state.pending[state.scalars[scalar.PENDING]] = task
+    state.scalars[scalar.PENDING] += 1
 
 
 @inline_flat_kernel
-def next_task(plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth: Any) -> Any:
-    """Take the next pending task of a depth; (what becomes of it, a stage).
+def split_task(
+    state: RegionState,
+    scheme: SearchScheme,
+    stage: Any,
+    most: Any,
+    following: Any,
+    spent: Any,
+    share: Any,
+    allowed: Any,
+) -> Any:
+    """Make two tasks of one that has ``allowed`` mismatches left after ``spent``; returns the one to begin with.
 
-    As long as the mismatches that it has left call for a split of its stage, it becomes the first of two tasks, and the
-    second is pending. FILL: the stage is filled from ``depth`` on. The task is dropped if it has OVERSPENT, or is
-    REPEATED: the check of the stage finds that an earlier task has searched these pieces already. NO_TASK: none.
+    The first begins with part A of the stage and at most ``share`` mismatches there; the second, which is pending, with
+    part B and the rest. If one of the two has none left, the other is the only one.
     """
-    scalars = state.scalars
-    if scalars[scalar.PENDING] <= state.pending_before[depth]:
-        scalars[scalar.TASKS] = state.tasks_before[depth]
-        return NO_TASK, scalars[scalar.PENDING]
-    scalars[scalar.PENDING] -= 1
-    task = state.pending[scalars[scalar.PENDING]]
-    while True:
-        stage, most, following = state.task[task, 0], state.task[task, 1], state.task[task, 2]
-        if state.task[task, 3]:
-            if not _exceeds_share(plan, state, scheme, stage, most):
-                return REPEATED, stage
-            task = following
-            continue
-        allowed = most - state.spent[depth]
-        if allowed < 0:
-            return OVERSPENT, stage
-        share = scheme.share[stage, allowed] if allowed < scheme.share.shape[1] else DIRECT
-        if share == DIRECT:
-            state.cap[depth] = max(most, scheme.limit[scheme.first_slot[stage]])
-            state.next_task[depth] = following
-            return FILL, stage
-        rest = allowed - 1 - share
-        spent = state.spent[depth]
-        if rest >= 0 and share >= 0:
-            second = add_task(state, stage, share, following, 1)
-            second = add_task(state, scheme.parts[stage, 3], most, second, 0)
-            _push(state, add_task(state, scheme.parts[stage, 2], spent + rest, second, 0))
-        first, own = (0, share) if share >= 0 else (2, rest)
-        second = add_task(state, scheme.parts[stage, first + 1], most, following, 0)
-        task = add_task(state, scheme.parts[stage, first], spent + own, second, 0)
+    rest = allowed - 1 - share
+    if share >= 0 and rest >= 0:
+        check = add_task(state, stage, share, following, 1)
+        second = add_task(state, scheme.parts[stage, 3], most, check, 0)
+        second = add_task(state, scheme.parts[stage, 2], spent + rest, second, 0)
+        state.pending[state.scalars[scalar.PENDING]] = second
+        state.scalars[scalar.PENDING] += 1
+    first, own = (0, share) if share >= 0 else (2, rest)
+    second = add_task(state, scheme.parts[stage, first + 1], most, following, 0)
+    return add_task(state, scheme.parts[stage, first], spent + own, second, 0)
 
 
 @inline_flat_kernel
@@ -78,13 +65,7 @@ def add_task(state: RegionState, stage: Any, most: Any, following: Any, check: i
 
 
 @inline_flat_kernel
-def _push(state: RegionState, task: Any) -> None:
-    state.pending[state.scalars[scalar.PENDING]] = task
-    state.scalars[scalar.PENDING] += 1
-
-
-@inline_flat_kernel
-def _exceeds_share(plan: RegionPlan, state: RegionState, scheme: SearchScheme, stage: Any, share: Any) -> bool:
+def exceeds_share(plan: RegionPlan, state: RegionState, scheme: SearchScheme, stage: Any, share: Any) -> bool:
     """Whether part A of a split stage has more than ``share`` mismatches on joints that do not touch part B."""
     before, own = scheme.parts[stage, 0], scheme.parts[stage, 1]  # filled before A; these cells and A
     begin = scheme.first_member[before]

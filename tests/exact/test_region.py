@@ -14,7 +14,7 @@ import pytest
 from exact.region import scalar
 from exact.region.kernel import search_region, start_search
 from exact.region.lagrangian import LagrangianSearch
-from exact.region.plan import make_state, plan_region
+from exact.region.plan import make_state, plan_region, with_order
 from exact.region.region_search import RegionSearch
 from exact.region.resolve import RegionOptions, RegionResult, RegionStatus, resolve
 from exact.region.scheme import (
@@ -141,7 +141,7 @@ def test_the_spend_curves_of_one_cell_are_one_search_that_allows_all_mismatches(
 
 
 def _prepared(puzzle: Puzzle, board: Board, cells: list[int]) -> tuple[RegionPlan, RegionState, np.ndarray, np.ndarray]:
-    plan = plan_region(puzzle, cells)
+    plan = with_order(plan_region(puzzle, cells), np.arange(len(cells)))
     used = np.ones(puzzle.cells, dtype=np.uint8)
     used[board.placements[cells] >> 2] = 0
     placements = board.placements.copy()
