@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from exact import rowscan as scans
-from exact.colorpairs import state as pairs
+from exact.colorpairs import counter as pairs
 from exact.colorpairs.search import ColorPairs
 from exact.cover import kernel as covers
 from exact.cover.search import Cover

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from exact.colorpairs.explain import demand_side, explain_pair, fits
+from exact.colorpairs import counter
+from exact.colorpairs.explain import clear_explanation, demand_side, explain_pair, fits
 from exact.colorpairs.moves import NO_CAUSE
 from exact.colorpairs.options import Heuristic
-from exact.colorpairs.state import PREEMPTED, PREEMPTIONS, THREE_SIDED, State, Switches
-from exact.colorpairs.tables import SLOTS, Tables
-from lns_support.bits import bit, lowest_bit
+from exact.colorpairs.state import SLOTS, State, Switches, Tables
+from lns_support.bits import lowest_bit
 from lns_support.jit import inline_flat_kernel
 
 NO_CELL = -1
@@ -24,7 +24,7 @@ _ROW_MAJOR = int(Heuristic.ROW_MAJOR)
 @inline_flat_kernel
 def available(s: State, w: Switches, pair: int) -> int:
     """Pieces available to a pair: |Offer| - nbPreempted, or |Offer| while a cell has three known sides (4.1)."""
-    if w.preemption and s.counters[THREE_SIDED] == 0:
+    if w.preemption and s.counters[counter.THREE_SIDED] == 0:
         return int(s.offer[pair] - s.nb_preempted[pair])
     return int(s.offer[pair])
 
@@ -40,16 +40,15 @@ def preempt(t: Tables, s: State, w: Switches, pair: int) -> bool:
             continue
         if is_first:
             is_first = False
-            s.counters[PREEMPTIONS] += 1
+            s.counters[counter.PREEMPTIONS] += 1
             if w.backjumping:
-                for word in range(t.words):
-                    s.explanation[word] = 0
+                clear_explanation(t, s)
                 explain_pair(t, s, pair, s.nb_preempted[pair] > 0)
                 for word in range(t.words):
                     s.preemption_reason[pair * t.words + word] = s.explanation[word]
         s.preempted_by[piece] = pair
-        s.preempted[s.counters[PREEMPTED]] = piece
-        s.counters[PREEMPTED] += 1
+        s.preempted[s.counters[counter.PREEMPTED]] = piece
+        s.counters[counter.PREEMPTED] += 1
         for j in range(t.piece_pair_count[piece]):
             other = t.piece_pairs[piece * SLOTS + j]
             if other != pair:
@@ -61,9 +60,9 @@ def preempt(t: Tables, s: State, w: Switches, pair: int) -> bool:
 @inline_flat_kernel
 def undo_preemptions(t: Tables, s: State, height: int) -> None:
     """Undo the preemptions above ``height`` of the stack of preempted pieces."""
-    while s.counters[PREEMPTED] > height:
-        s.counters[PREEMPTED] -= 1
-        piece = s.preempted[s.counters[PREEMPTED]]
+    while s.counters[counter.PREEMPTED] > height:
+        s.counters[counter.PREEMPTED] -= 1
+        piece = s.preempted[s.counters[counter.PREEMPTED]]
         pair = s.preempted_by[piece]
         s.preempted_by[piece] = 0
         for j in range(t.piece_pair_count[piece]):
@@ -235,6 +234,15 @@ def random_cell_of(t: Tables, s: State, pair: int) -> int:
 
 
 @inline_flat_kernel
+def is_next_free(t: Tables, s: State, piece: int) -> bool:
+    """Whether a piece is free and the duplicate numbered before it is not."""
+    if s.cell_of[piece] >= 0:
+        return False
+    before = t.previous_duplicate[piece]
+    return bool(before < 0 or s.cell_of[before] >= 0)
+
+
+@inline_flat_kernel
 def list_values(t: Tables, s: State, w: Switches, cell: int, pair: int, start: int) -> int:
     """Write the oriented pieces to try on ``cell`` to ``s.values`` from ``start``; returns their end.
 
@@ -242,13 +250,11 @@ def list_values(t: Tables, s: State, w: Switches, cell: int, pair: int, start: i
     are left out while no cell has three known sides.
     """
     end = start
-    skip_preempted = w.preemption and s.counters[THREE_SIDED] == 0
+    skip_preempted = w.preemption and s.counters[counter.THREE_SIDED] == 0
     turn = demand_side(t, s, cell, pair)
     for i in range(t.pair_oriented_start[pair], t.pair_oriented_start[pair + 1]):
         piece = t.pair_oriented[i] >> 2
-        if s.cell_of[piece] >= 0:
-            continue
-        if t.previous_duplicate[piece] >= 0 and s.cell_of[t.previous_duplicate[piece]] < 0:
+        if not is_next_free(t, s, piece):
             continue
         if skip_preempted and s.preempted_by[piece] and s.preempted_by[piece] != pair:
             continue
@@ -306,21 +312,13 @@ def passes_quick_check(t: Tables, s: State, cell: int, oriented: int, own: int) 
 
 
 @inline_flat_kernel
-def at_most_one_passes(t: Tables, s: State, cell: int, pair: int) -> bool:
-    """True if at most one value of ``cell`` passes `passes_quick_check`; stops at the second one."""
-    turn = demand_side(t, s, cell, pair)
+def at_most_one_passes(t: Tables, s: State, w: Switches, cell: int, pair: int, start: int) -> bool:
+    """True if at most one value of ``cell`` passes `passes_quick_check`; ``start``: free space in ``s.values``."""
     passing = 0
-    for i in range(t.pair_oriented_start[pair], t.pair_oriented_start[pair + 1]):
-        piece = t.pair_oriented[i] >> 2
-        if s.cell_of[piece] >= 0 or (s.preempted_by[piece] and s.preempted_by[piece] != pair):
-            continue
-        if t.previous_duplicate[piece] >= 0 and s.cell_of[t.previous_duplicate[piece]] < 0:
-            continue
-        oriented = piece * 4 + ((t.pair_oriented[i] + turn) & 3)
-        if fits(t, s, cell, oriented) and passes_quick_check(t, s, cell, oriented, pair):
-            passing += 1
-            if passing > 1:
-                return False
+    for i in range(start, list_values(t, s, w, cell, pair, start)):
+        passing += passes_quick_check(t, s, cell, s.values[i], pair)
+        if passing > 1:
+            return False
     return True
 
 
@@ -384,31 +382,16 @@ def list_colour_values(t: Tables, s: State, cell: int, colour: int, start: int) 
     end = start
     for i in range(t.colour_piece_start[colour], t.colour_piece_start[colour + 1]):
         piece = t.colour_piece[i]
-        if s.cell_of[piece] >= 0:
+        if not is_next_free(t, s, piece):
             continue
-        if t.previous_duplicate[piece] >= 0 and s.cell_of[t.previous_duplicate[piece]] < 0:
-            continue
-        for rotation in range(4):
-            oriented = piece * 4 + rotation
-            if is_first_equal_rotation(t, oriented) and fits(t, s, cell, oriented):
+        for oriented in range(piece * 4, piece * 4 + 4):
+            is_first = True  # no smaller rotation looks equal
+            for smaller in range(piece * 4, oriented):
+                same = True
+                for side in range(4):
+                    same &= t.quad[smaller * 4 + side] == t.quad[oriented * 4 + side]
+                is_first &= not same
+            if is_first and fits(t, s, cell, oriented):
                 s.values[end] = oriented
                 end += 1
     return end
-
-
-@inline_flat_kernel
-def is_first_equal_rotation(t: Tables, oriented: int) -> bool:
-    """True if no smaller rotation of the piece looks equal."""
-    for rotation in range(oriented & 3):
-        same = True
-        for side in range(4):
-            same &= t.quad[((oriented & ~3) + rotation) * 4 + side] == t.quad[oriented * 4 + side]
-        if same:
-            return False
-    return True
-
-
-@inline_flat_kernel
-def explains_level(s: State, level: int) -> bool:
-    """True if the explanation contains ``level``."""
-    return bool(s.explanation[level >> 6] & bit(level))

@@ -1,15 +1,70 @@
 """Explanations: the levels whose placements suffice for a contradiction (Benoist & Bourreau 2008, 5.2).
 
 The functions add levels to ``s.explanation``, a bit vector. Rim and clues have no level, because they are not choices.
+A *conflict set* has the explanations of all values that failed at a level.
 """
 
 from __future__ import annotations
 
-from exact.colorpairs.colours import CAUSE_COLOUR_DEMAND, CAUSE_CYCLE, CAUSE_SHARED_EDGES, chain_colours
-from exact.colorpairs.state import State
-from exact.colorpairs.tables import Tables
-from lns_support.bits import bit, lowest_bit
+import numpy as np
+
+from exact.colorpairs.moves import CAUSE_COLOUR_DEMAND, CAUSE_CYCLE, CAUSE_SHARED_EDGES, chain_colours
+from exact.colorpairs.state import State, Tables
+from lns_support.bits import bit, highest_bit, lowest_bit
 from lns_support.jit import inline_flat_kernel
+
+NO_BITS = np.uint64(0)
+
+
+@inline_flat_kernel
+def clear_explanation(t: Tables, s: State) -> None:
+    """Begin an explanation."""
+    for word in range(t.words):
+        s.explanation[word] = NO_BITS
+
+
+@inline_flat_kernel
+def clear_conflict(t: Tables, s: State, level: int) -> None:
+    """Begin a conflict set."""
+    for word in range(t.words):
+        s.conflict[level * t.words + word] = NO_BITS
+
+
+@inline_flat_kernel
+def add_to_conflict(t: Tables, s: State, level: int) -> None:
+    """Add the explanation to the conflict set of ``level``."""
+    for word in range(t.words):
+        s.conflict[level * t.words + word] |= s.explanation[word]
+
+
+@inline_flat_kernel
+def set_conflict(t: Tables, s: State, level: int) -> None:
+    """Make the explanation the conflict set of ``level``."""
+    for word in range(t.words):
+        s.conflict[level * t.words + word] = s.explanation[word]
+
+
+@inline_flat_kernel
+def merge_conflict(t: Tables, s: State, level: int, failed: int) -> None:
+    """Add the conflict set of ``failed`` to that of ``level``."""
+    for word in range(t.words):
+        s.conflict[level * t.words + word] |= s.conflict[failed * t.words + word]
+
+
+@inline_flat_kernel
+def last_conflict(s: State, words: int, level: int) -> int:
+    """The last level in the conflict set of ``level``, -1 = none."""
+    for back in range(words):
+        word = words - 1 - back
+        if s.conflict[level * words + word]:
+            return int(word * 64 + highest_bit(s.conflict[level * words + word]))
+    return -1
+
+
+@inline_flat_kernel
+def explains_level(s: State, level: int) -> bool:
+    """True if the explanation contains ``level``."""
+    return bool(s.explanation[level >> 6] & bit(level))
 
 
 @inline_flat_kernel
@@ -18,6 +73,14 @@ def add_placement(s: State, cell: int) -> None:
     level = s.level[cell]
     if level >= 0:
         s.explanation[level >> 6] |= bit(level)
+
+
+@inline_flat_kernel
+def add_piece(s: State, piece: int) -> None:
+    """Add the placement of ``piece``, if it is placed."""
+    cell = s.cell_of[piece]
+    if cell >= 0:
+        add_placement(s, cell)
 
 
 @inline_flat_kernel
@@ -110,10 +173,7 @@ def explain_values(t: Tables, s: State, cell: int, pair: int, with_preempted: bo
         if neighbour >= 0 and s.grid[neighbour] >= 0:
             add_placement(s, neighbour)
     if pair < 0:
-        for i in range(t.colour_piece_start[-1 - pair], t.colour_piece_start[-pair]):
-            placed_on = s.cell_of[t.colour_piece[i]]
-            if placed_on >= 0:
-                add_placement(s, placed_on)
+        explain_colour(t, s, -1 - pair)
         return
     turn = demand_side(t, s, cell, pair)
     for i in range(t.pair_oriented_start[pair], t.pair_oriented_start[pair + 1]):
@@ -132,10 +192,8 @@ def explain_values(t: Tables, s: State, cell: int, pair: int, with_preempted: bo
 def demand_side(t: Tables, s: State, cell: int, pair: int) -> int:
     """The side of ``cell`` that shows the first colour of the demanded ``pair``."""
     for side in range(3):
-        if (
-            s.side[cell * 4 + side] == t.pair_first[pair]
-            and s.side[cell * 4 + ((side + t.pair_span[pair]) & 3)] == t.pair_second[pair]
-        ):
+        after = s.side[cell * 4 + ((side + t.pair_span[pair]) & 3)]
+        if s.side[cell * 4 + side] == t.pair_first[pair] and after == t.pair_second[pair]:
             return side
     return 3
 
@@ -154,8 +212,7 @@ def fits(t: Tables, s: State, cell: int, oriented: int) -> bool:
 @inline_flat_kernel
 def explain(t: Tables, s: State, cause: int, with_preempted: bool) -> None:
     """Set ``s.explanation`` to the levels that suffice for ``cause``, a pair or one of the CAUSE constants + colour."""
-    for word in range(t.words):
-        s.explanation[word] = 0
+    clear_explanation(t, s)
     if cause == 0:
         explain_missing_pair(t, s)
     elif cause < CAUSE_COLOUR_DEMAND:
@@ -181,6 +238,4 @@ def explain(t: Tables, s: State, cause: int, with_preempted: bool) -> None:
 def explain_colour(t: Tables, s: State, colour: int) -> None:
     """Add all placements of pieces with ``colour``, which determine the free and the demanded edges of the colour."""
     for i in range(t.colour_piece_start[colour], t.colour_piece_start[colour + 1]):
-        placed_on = s.cell_of[t.colour_piece[i]]
-        if placed_on >= 0:
-            add_placement(s, placed_on)
+        add_piece(s, t.colour_piece[i])

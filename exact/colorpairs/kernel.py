@@ -1,17 +1,24 @@
 """The search loop: open a frame (choose a cell), try its values, and jump back after a failure.
 
 ``counters[FRAME_OPEN]`` says whether the frame of the current depth is open, so that the loop can pause after any node.
+
+Shaving (Benoist & Bourreau 2008, 5.1) tries the values of the surrounded cells at a node, and undoes each trial. The
+paper's tries every value of every cell with two or more known sides, and each trial applies all filters to their
+fixpoint. Quick shaving is weaker: it tries the cells where at most one value passes a test of single pairs, while no
+cell has three known sides, and its trial is the placement alone. A trial is a kernel of its own, compiled only when
+some shaving is on.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from exact.colorpairs import counter
 from exact.colorpairs.branching import (
     NO_CELL,
+    at_most_one_passes,
     cell_demanding_colour,
     cell_without_pair,
-    explains_level,
     list_colour_values,
     list_values,
     most_urgent_cell,
@@ -22,28 +29,25 @@ from exact.colorpairs.branching import (
     sort_values,
     undo_preemptions,
 )
-from exact.colorpairs.colours import place
-from exact.colorpairs.explain import explain, explain_values
-from exact.colorpairs.moves import assign, show_side, unassign
-from exact.colorpairs.shaving import shave
-from exact.colorpairs.state import (
-    CONTRADICTIONS,
-    DEEPEST,
-    DEPTH,
-    EXHAUSTED,
-    FRAME_OPEN,
-    LEVELS_JUMPED,
-    NODES,
-    PREEMPTED,
-    ROOT,
-    SOLUTIONS,
-    THREE_SIDED,
-    State,
-    Switches,
+from exact.colorpairs.explain import (
+    add_to_conflict,
+    clear_conflict,
+    clear_explanation,
+    explain,
+    explain_values,
+    explains_level,
+    last_conflict,
+    merge_conflict,
+    set_conflict,
 )
-from exact.colorpairs.tables import Tables
-from lns_support.bits import bit, highest_bit
+from exact.colorpairs.moves import NO_CAUSE, assign, place, show_side, unassign
+from exact.colorpairs.state import ROOT, SLOTS, State, Switches, Tables
+from lns_support.bits import bit, lowest_bit
 from lns_support.jit import flat_kernel, inline_flat_kernel
+
+NO_COLOUR = -1
+# answers of `next_forced`
+NOTHING_FORCED, FORCED, WITHOUT_VALUE, CONTRADICTED = range(4)
 
 
 @flat_kernel
@@ -67,30 +71,26 @@ def open_frame(
 ) -> bool:
     """Choose the cell of this depth and list its values; False on a contradiction, explained in ``s.explanation``."""
     start = s.frame_end[depth - 1] if depth else 0
-    for word in range(t.words):
-        s.conflict[depth * t.words + word] = 0
-    s.preempted_height[depth] = s.counters[PREEMPTED]
+    clear_conflict(t, s, depth)
+    s.preempted_height[depth] = s.counters[counter.PREEMPTED]
     s.frame_next[depth] = start
     s.frame_pair[depth] = 0
     cell = NO_CELL
-    three_sided = s.counters[THREE_SIDED] > 0
+    three_sided = s.counters[counter.THREE_SIDED] > 0
     if not three_sided:
         cause, cell = propagate(t, s, w)
         if cause >= 0:
-            s.counters[CONTRADICTIONS] += 1
+            s.counters[counter.CONTRADICTIONS] += 1
             if w.backjumping:
                 explain(t, s, cause, s.nb_preempted[cause] > 0)
             return False
+    colour = NO_COLOUR
     if cell == NO_CELL and not three_sided and w.single_colours and w.instantiation and depth:
         last = s.grid[s.frame_cell[depth - 1]]
         for side in range(4):
-            colour = t.quad[last * 4 + side]
-            if colour and s.colour_demand[colour] == 1 and s.colour_offer[colour] == 1:
-                cell = cell_demanding_colour(t, s, colour)
-                s.frame_cell[depth] = cell
-                s.frame_pair[depth] = -1 - colour
-                s.frame_end[depth] = list_colour_values(t, s, cell, colour, start)
-                return True
+            shown = t.quad[last * 4 + side]
+            if colour < 0 and shown and s.colour_demand[shown] == 1 and s.colour_offer[shown] == 1:
+                cell, colour = cell_demanding_colour(t, s, shown), shown
     if with_shaving is not None:  # noqa: SIM102 (alone, numba leaves the branch out of the machine code for None)
         if cell == NO_CELL and (w.shaving or not three_sided):
             shaved, end, dead = shave(t, s, w, depth, empty, start, colours)
@@ -108,12 +108,12 @@ def open_frame(
         cell = most_urgent_cell(t, s, w)
     if cell == NO_CELL:
         cell, colour = cell_without_pair(t, s)
-        s.frame_cell[depth] = cell
+    s.frame_cell[depth] = cell
+    if colour >= 0:
         s.frame_pair[depth] = -1 - colour
         s.frame_end[depth] = list_colour_values(t, s, cell, colour, start)
         return True
     pair = smallest_offer_pair(s, w, cell)
-    s.frame_cell[depth] = cell
     s.frame_pair[depth] = pair
     s.frame_end[depth] = list_values(t, s, w, cell, pair, start)
     if w.values:
@@ -132,30 +132,27 @@ def search(
     """
     words = t.words
     colours = w.single_colours or w.shared_edges or w.cycles
-    depth = s.counters[DEPTH]
-    frame_open = s.counters[FRAME_OPEN] != 0
-    limit = s.counters[NODES] + budget
+    depth = s.counters[counter.DEPTH]
+    frame_open = s.counters[counter.FRAME_OPEN] != 0
+    limit = s.counters[counter.NODES] + budget
     while True:
         failed = False
         if not frame_open:
             frame_open = True
             if not open_frame(t, s, w, depth, empty, colours, with_shaving):
                 failed = True
-                for k in range(words):
-                    s.conflict[depth * words + k] = s.explanation[k]
+                set_conflict(t, s, depth)
         elif s.frame_next[depth] == s.frame_end[depth]:
             failed = True
             if w.backjumping:
-                for k in range(words):
-                    s.explanation[k] = s.conflict[depth * words + k]
-                skip_preempted = w.preemption and s.counters[THREE_SIDED] == 0
+                clear_explanation(t, s)
+                skip_preempted = w.preemption and s.counters[counter.THREE_SIDED] == 0
                 explain_values(t, s, s.frame_cell[depth], s.frame_pair[depth], skip_preempted)
-                for k in range(words):
-                    s.conflict[depth * words + k] = s.explanation[k]
+                add_to_conflict(t, s, depth)
         else:
-            if s.counters[NODES] >= limit:
+            if s.counters[counter.NODES] >= limit:
                 break
-            s.counters[NODES] += 1
+            s.counters[counter.NODES] += 1
             cell = s.frame_cell[depth]
             value = s.values[s.frame_next[depth]]
             s.frame_next[depth] += 1
@@ -163,51 +160,173 @@ def search(
             if cause < 0 and depth + 1 < empty:
                 depth += 1
                 frame_open = False
-                if depth > s.counters[DEEPEST]:
-                    s.counters[DEEPEST] = depth
+                if depth > s.counters[counter.DEEPEST]:
+                    s.counters[counter.DEEPEST] = depth
                 continue
             if cause < 0:
-                if s.counters[SOLUTIONS] == 0:
+                if s.counters[counter.SOLUTIONS] == 0:
                     for c in range(t.cells):
                         s.first_solution[c] = s.grid[c]
-                s.counters[SOLUTIONS] += 1
-                s.counters[DEEPEST] = empty
+                s.counters[counter.SOLUTIONS] += 1
+                s.counters[counter.DEEPEST] = empty
                 unassign(t, s, cell, shown, depth, colours)
                 for level in range(depth):  # a solution depends on every level: step back one by one
                     s.conflict[depth * words + (level >> 6)] |= bit(level)
                 if stop_at_first:
                     break
                 continue
-            s.counters[CONTRADICTIONS] += 1
+            s.counters[counter.CONTRADICTIONS] += 1
             if w.backjumping:
                 explain(t, s, cause, False)
             unassign(t, s, cell, shown, depth, colours)
             if w.backjumping:
                 if explains_level(s, depth):
-                    for k in range(words):
-                        s.conflict[depth * words + k] |= s.explanation[k]
+                    add_to_conflict(t, s, depth)
                     s.conflict[depth * words + (depth >> 6)] &= ~bit(depth)
                 else:  # refuted without this placement
                     failed = True
-                    for k in range(words):
-                        s.conflict[depth * words + k] = s.explanation[k]
+                    set_conflict(t, s, depth)
         if failed:
             target = depth - 1
             if w.backjumping:
-                target = -1
-                for k in range(words):
-                    if s.conflict[depth * words + k]:
-                        target = (k << 6) + highest_bit(s.conflict[depth * words + k])
-                s.counters[LEVELS_JUMPED] += depth - 1 - target
+                target = last_conflict(s, words, depth)
+                s.counters[counter.LEVELS_JUMPED] += depth - 1 - target
             if target < 0:
-                s.counters[EXHAUSTED] = 1
+                s.counters[counter.EXHAUSTED] = 1
                 break
-            for k in range(words):
-                s.conflict[target * words + k] |= s.conflict[depth * words + k]
+            merge_conflict(t, s, target, depth)
             s.conflict[target * words + (target >> 6)] &= ~bit(target)
             while depth > target:
                 undo_preemptions(t, s, s.preempted_height[depth])
                 depth -= 1
                 unassign(t, s, s.frame_cell[depth], 4, depth, colours)
-    s.counters[DEPTH] = depth
-    s.counters[FRAME_OPEN] = frame_open
+    s.counters[counter.DEPTH] = depth
+    s.counters[counter.FRAME_OPEN] = frame_open
+
+
+# -- shaving -----------------------------------------------------------------------------------------------------------
+
+
+@inline_flat_kernel
+def next_forced(t: Tables, s: State, w: Switches, frame: int, start: int) -> tuple[int, int]:
+    """The next deduction on the board, and the contradicted pair if it is a contradiction.
+
+    FORCED: the cell recorded in ``frame`` has one value, ``s.values[start]``. WITHOUT_VALUE: it has none. While no cell
+    has three known sides, the filters are those of `propagate`. Otherwise preemption is not sound (4.1); then the
+    values of each cell with three or more known sides are listed, and of each other cell whose pair has one piece and
+    one cell.
+    """
+    three_sided = s.counters[counter.THREE_SIDED] > 0
+    single = NO_CELL
+    if not three_sided:
+        cause, single = propagate(t, s, w)
+        if cause >= 0:
+            return CONTRADICTED, cause
+        if single == NO_CELL:
+            return NOTHING_FORCED, NO_CAUSE
+    for word in range(t.words):
+        cells = s.surrounded[word]
+        while cells:
+            cell = (word << 6) + lowest_bit(cells)
+            cells &= cells - np.uint64(1)
+            if three_sided:
+                pair = s.cell_pairs[cell * SLOTS]
+                if s.known_sides[cell] == 2 and (s.demand[pair] > 1 or s.offer[pair] > 1 or not w.instantiation):
+                    continue
+            elif cell != single:
+                continue
+            pair = smallest_offer_pair(s, w, cell)
+            end = list_values(t, s, w, cell, pair, start)
+            if end == start or (end == start + 1 and w.instantiation):
+                s.frame_cell[frame] = cell
+                s.frame_pair[frame] = pair
+                return (WITHOUT_VALUE if end == start else FORCED), NO_CAUSE
+    return NOTHING_FORCED, NO_CAUSE
+
+
+@flat_kernel
+def is_refuted(
+    t: Tables, s: State, w: Switches, cell: int, oriented: int, depth: int, empty: int, start: int, colours: bool
+) -> bool:
+    """True if ``oriented`` on ``cell`` is refuted: by all filters, or in quick shaving by the placement alone.
+
+    The value is placed at level ``depth`` and what follows from it at the levels above, whose frames are free. The
+    reason is in ``s.explanation``, in levels up to ``depth``; the board is afterwards as before. ``start``: free space
+    in ``s.values``.
+    """
+    s.counters[counter.SHAVING_TESTS] += 1
+    s.frame_cell[depth] = cell
+    value = oriented
+    last = depth
+    answer = NOTHING_FORCED
+    while True:
+        cause, shown = place(t, s, w, s.frame_cell[last], value, last, colours)
+        s.preempted_height[last + 1] = s.counters[counter.PREEMPTED]
+        with_preempted = False
+        if cause < 0 and w.shaving and last + 1 < empty:
+            answer, cause = next_forced(t, s, w, last + 1, start)
+            if answer == FORCED:
+                last += 1
+                value = s.values[start]
+                continue
+            with_preempted = cause >= 0 and s.nb_preempted[cause] > 0
+        if cause >= 0:
+            answer = CONTRADICTED
+            if w.backjumping:
+                explain(t, s, cause, with_preempted)
+        break
+    if answer == WITHOUT_VALUE:
+        clear_explanation(t, s)
+    frame = last + 1
+    while frame >= depth:
+        if frame <= last:
+            undo_preemptions(t, s, s.preempted_height[frame + 1])
+            unassign(t, s, s.frame_cell[frame], shown, frame, colours)
+            shown = 4
+        if w.backjumping and frame > depth:
+            without_value = answer == WITHOUT_VALUE and frame == last + 1
+            if without_value or (answer > FORCED and frame <= last and explains_level(s, frame)):
+                s.explanation[frame >> 6] &= ~bit(frame)
+                skip_preempted = w.preemption and s.counters[counter.THREE_SIDED] == 0
+                explain_values(t, s, s.frame_cell[frame], s.frame_pair[frame], skip_preempted)
+        frame -= 1
+    return answer > FORCED
+
+
+@inline_flat_kernel
+def shave(t: Tables, s: State, w: Switches, depth: int, empty: int, start: int, colours: bool) -> tuple[int, int, bool]:
+    """Try each value of each surrounded cell.
+
+    Called while no cell has three known sides, or with ``w.shaving``, the paper's, which needs no such condition.
+
+    Returns (a cell with at most one value left or NO_CELL, the end of its values, True if the node is contradicted
+    whatever the cell holds). In the last case the reason is in ``s.explanation``. The reasons against the other values
+    of the returned cell are added to the conflict of the frame. A cell is left as soon as two of its values pass.
+    """
+    for word in range(t.words):
+        cells = s.surrounded[word]
+        while cells:
+            cell = (word << 6) + lowest_bit(cells)
+            cells &= cells - np.uint64(1)
+            pair = smallest_offer_pair(s, w, cell)
+            if not w.shaving and not at_most_one_passes(t, s, w, cell, pair, start):
+                continue
+            end = list_values(t, s, w, cell, pair, start)
+            kept = start
+            for i in range(start, end):
+                value = s.values[i]
+                if not is_refuted(t, s, w, cell, value, depth, empty, end, colours):
+                    s.values[kept] = value
+                    kept += 1
+                    if kept > start + 1:
+                        break
+                elif w.backjumping:
+                    if not explains_level(s, depth):
+                        return cell, start, True
+                    add_to_conflict(t, s, depth)
+            if kept <= start + 1:
+                s.conflict[depth * t.words + (depth >> 6)] &= ~bit(depth)
+                s.frame_pair[depth] = pair
+                return cell, kept, False
+            clear_conflict(t, s, depth)
+    return NO_CELL, start, False

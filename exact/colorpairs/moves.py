@@ -1,16 +1,21 @@
-"""Assign and unassign: Offer and Demand are maintained in constant time (Benoist & Bourreau 2008, 3.1 and 3.2).
+"""Assign and unassign, and deductions from single colours (Benoist & Bourreau 2008; the numbers are its sections).
 
-Only the last placement is ever undone, so the pairs that it added are the last ones in the list of each cell.
+Offer and Demand of pairs (3.1, 3.2) and of single colours (3.2, 4.2) are maintained in constant time. Only the last
+placement is ever undone, so the pairs that it added are the last ones in the list of each cell.
 """
 
 from __future__ import annotations
 
-from exact.colorpairs.state import THREE_SIDED, UNKNOWN, State
-from exact.colorpairs.tables import I32, SLOTS, Tables
+from exact.colorpairs import counter
+from exact.colorpairs.state import I32, SLOTS, UNKNOWN, State, Switches, Tables
 from lns_support.bits import bit
 from lns_support.jit import inline_flat_kernel
 
 NO_CAUSE = -1
+# causes of a contradiction: a pair's number, or one of these plus the colour
+CAUSE_COLOUR_DEMAND = 1 << 20
+CAUSE_SHARED_EDGES = 2 << 20
+CAUSE_CYCLE = 3 << 20
 
 
 @inline_flat_kernel
@@ -40,14 +45,9 @@ def show_side(t: Tables, s: State, cell: int, side: int, colour: int, exact: boo
     if known < 2:
         return NO_CAUSE
     if known == 2:
-        s.surrounded[cell >> 6] ^= bit(cell)
-        for direction in range(4):
-            neighbour = t.neighbour[base + direction]
-            if neighbour >= 0:
-                s.surrounded_neighbours[neighbour] += 1
+        change_surrounded(t, s, cell, 1)
     elif known == 3:
-        s.three_sided[cell >> 6] ^= bit(cell)
-        s.counters[THREE_SIDED] += 1
+        change_three_sided(s, cell, 1)
     cause = NO_CAUSE
     before = s.side[base + ((side + 3) & 3)]
     if before >= 0:
@@ -62,6 +62,23 @@ def show_side(t: Tables, s: State, cell: int, side: int, colour: int, exact: boo
 
 
 @inline_flat_kernel
+def change_surrounded(t: Tables, s: State, cell: int, change: int) -> None:
+    """Add ``cell`` to the cells with two known sides (change 1), or remove it (-1)."""
+    s.surrounded[cell >> 6] ^= bit(cell)
+    for direction in range(4):
+        neighbour = t.neighbour[cell * 4 + direction]
+        if neighbour >= 0:
+            s.surrounded_neighbours[neighbour] += change
+
+
+@inline_flat_kernel
+def change_three_sided(s: State, cell: int, change: int) -> None:
+    """Add ``cell`` to the cells with three known sides (change 1), or remove it (-1)."""
+    s.three_sided[cell >> 6] ^= bit(cell)
+    s.counters[counter.THREE_SIDED] += change
+
+
+@inline_flat_kernel
 def hide_side(t: Tables, s: State, cell: int, side: int, pairs_before: int) -> None:
     """Undo `show_side`; ``cell`` had ``pairs_before`` pairs before it."""
     word, mask = cell >> 6, bit(cell)
@@ -72,14 +89,9 @@ def hide_side(t: Tables, s: State, cell: int, side: int, pairs_before: int) -> N
     s.cell_pair_count[cell] = pairs_before
     known = s.known_sides[cell]
     if known == 2:
-        s.surrounded[word] ^= mask
-        for direction in range(4):
-            neighbour = t.neighbour[cell * 4 + direction]
-            if neighbour >= 0:
-                s.surrounded_neighbours[neighbour] -= 1
+        change_surrounded(t, s, cell, -1)
     elif known == 3:
-        s.three_sided[word] ^= mask
-        s.counters[THREE_SIDED] -= 1
+        change_three_sided(s, cell, -1)
     s.known_sides[cell] = known - 1
     s.side[cell * 4 + side] = UNKNOWN
 
@@ -94,14 +106,9 @@ def update_empty_sets(t: Tables, s: State, cell: int, change: int) -> None:
         s.demand_set[pair * t.words + word] ^= mask
     known = s.known_sides[cell]
     if known >= 2:
-        s.surrounded[word] ^= mask
-        for direction in range(4):
-            neighbour = t.neighbour[cell * 4 + direction]
-            if neighbour >= 0:
-                s.surrounded_neighbours[neighbour] += change
+        change_surrounded(t, s, cell, change)
         if known >= 3:
-            s.three_sided[word] ^= mask
-            s.counters[THREE_SIDED] += change
+            change_three_sided(s, cell, change)
 
 
 @inline_flat_kernel
@@ -201,3 +208,101 @@ def count_colours(t: Tables, s: State, cell: int, oriented: int, change: int) ->
                 shown |= s.side[base + other] == colour
             if not shown:
                 s.colour_demand[colour] -= change
+
+
+@inline_flat_kernel
+def most_shared_edges(pieces: int) -> int:
+    """h(N): the largest number of edges that N square tiles can share (4.2)."""
+    s = 0
+    while (s + 1) * (s + 1) <= pieces:
+        s += 1
+    rest = pieces - s * s
+    shared = 2 * s * (s - 1)
+    if rest > s:
+        return shared + 2 * rest - 2
+    if rest > 0:
+        return shared + 2 * rest - 1
+    return shared
+
+
+@inline_flat_kernel
+def colour_cause(t: Tables, s: State, w: Switches, oriented: int) -> int:
+    """The cause of a contradiction in the colours of the piece just placed, or NO_CAUSE."""
+    for side in range(4):
+        colour = t.quad[oriented * 4 + side]
+        if colour == 0:
+            continue
+        if w.single_colours and s.colour_demand[colour] > s.colour_offer[colour]:
+            return int(CAUSE_COLOUR_DEMAND + colour)
+        if w.shared_edges:
+            inside = s.half_edges[colour] - s.demanded_edges[colour]  # half-edges that must be joined to each other
+            if inside < 0 or inside > 2 * most_shared_edges(s.colour_offer[colour]):
+                return int(CAUSE_SHARED_EDGES + colour)
+        if w.cycles and s.half_edges[colour] == 2 and s.demanded_edges[colour] == 0 and chain_colours(t, s, colour) > 0:
+            return int(CAUSE_CYCLE + colour)
+    return NO_CAUSE
+
+
+@inline_flat_kernel
+def place(t: Tables, s: State, w: Switches, cell: int, oriented: int, level: int, colours: bool) -> tuple[int, int]:
+    """`assign` in the frame of its level, then the bounds on single colours if they are switched on.
+
+    Returns (cause or NO_CAUSE, sides shown).
+    """
+    cause, shown = assign(t, s, cell, oriented, level, level, colours, True)
+    if cause < 0 and colours:
+        cause = colour_cause(t, s, w, oriented)
+    return cause, shown
+
+
+@inline_flat_kernel
+def chain_colours(t: Tables, s: State, colour: int) -> int:
+    """Length of the chain of free rim pieces from ``colour`` if it closes before the rim is full, else 0 (4.2).
+
+    Two free rim pieces are linked if the last two half-edges of a colour are theirs, along the rim, and no cell demands
+    the colour. The colours of the chain are written to ``s.chain``.
+    """
+    start, length, piece = -1, 0, -1
+    while colour and s.half_edges[colour] == 2 and s.demanded_edges[colour] == 0:
+        s.chain[length] = colour
+        length += 1
+        following, exit_colour = -1, -1
+        ends = 0
+        for i in range(t.colour_piece_start[colour], t.colour_piece_start[colour + 1]):
+            candidate = t.colour_piece[i]
+            if s.cell_of[candidate] >= 0:
+                continue
+            other = rim_exit(t, candidate, colour)
+            if other < 0:
+                return 0
+            ends += 1
+            if start < 0:
+                start = candidate
+                piece = candidate
+            elif candidate != piece:
+                following = candidate
+                exit_colour = other
+        if ends != 2:
+            return 0
+        if following == start:
+            return length if length < t.rim_pieces else 0
+        piece, colour = following, exit_colour
+        if length > t.rim_pieces:
+            return 0
+    return 0
+
+
+@inline_flat_kernel
+def rim_exit(t: Tables, piece: int, colour: int) -> int:
+    """The colour along the rim opposite the side along the rim with ``colour``; -1 if it is elsewhere, or twice."""
+    along, other = -1, 0
+    for side in range(4):
+        shown = t.quad[piece * 16 + side]
+        beside_grey = t.quad[piece * 16 + ((side + 1) & 3)] == 0 or t.quad[piece * 16 + ((side + 3) & 3)] == 0
+        if shown == colour:
+            if along >= 0 or not beside_grey:
+                return -1
+            along = side
+        elif shown and beside_grey and not other:
+            other = shown
+    return int(other) if along >= 0 else -1

@@ -6,22 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from exact.colorpairs import counter
 from exact.colorpairs.kernel import prepare, search
 from exact.colorpairs.options import Options
-from exact.colorpairs.state import (
-    CONTRADICTIONS,
-    DEEPEST,
-    DEPTH,
-    EXHAUSTED,
-    LEVELS_JUMPED,
-    NODES,
-    PREEMPTIONS,
-    SHAVING_TESTS,
-    SOLUTIONS,
-    Switches,
-    empty_state,
-)
-from exact.colorpairs.tables import build_tables
+from exact.colorpairs.state import Switches, build_tables, empty_state
 from exact.driver import CountedSearch, explored_share
 from exact.piece_classes import merge_duplicates
 from instances.board import Board
@@ -45,7 +33,7 @@ class ColorPairs(CountedSearch):
         If there are more colours than the tables take.
     """
 
-    COUNTER_INDEXES = NODES, SOLUTIONS, EXHAUSTED
+    COUNTER_INDEXES = counter.NODES, counter.SOLUTIONS, counter.EXHAUSTED
 
     def __init__(self, puzzle: Puzzle, options: Options | None = None, seed: int = 0) -> None:
         self.puzzle = puzzle
@@ -66,17 +54,17 @@ class ColorPairs(CountedSearch):
         self._empty = puzzle.cells - len(clues)
         cells, values = np.array(clues, dtype=np.int32).reshape(-1, 2).T.copy()
         if not prepare(self._tables, self._state, cells, values):
-            self._state.counters[EXHAUSTED] = 1
+            self._state.counters[counter.EXHAUSTED] = 1
         elif self._empty == 0:
             self._state.first_solution[:] = self._state.grid
-            self._state.counters[[SOLUTIONS, EXHAUSTED]] = 1
+            self._state.counters[[counter.SOLUTIONS, counter.EXHAUSTED]] = 1
 
     @property
     def explored(self) -> float:
         """Share of the tree that is searched, as if sibling subtrees had equal sizes."""
         if self.exhausted:
             return 1.0
-        depth = int(self._state.counters[DEPTH])
+        depth = int(self._state.counters[counter.DEPTH])
         ends = [0, *self._state.frame_end[: depth + 1].tolist()]
         following = self._state.frame_next[: depth + 1].tolist()
         return explored_share(
@@ -89,11 +77,11 @@ class ColorPairs(CountedSearch):
         """Counts of the method so far, by name."""
         counters = self._state.counters
         return {
-            "deepest": float(counters[DEEPEST]),
-            "contradictions": float(counters[CONTRADICTIONS]),
-            "preemptions": float(counters[PREEMPTIONS]),
-            "levels_jumped": float(counters[LEVELS_JUMPED]),
-            "shaving_tests": float(counters[SHAVING_TESTS]),
+            "deepest": float(counters[counter.DEEPEST]),
+            "contradictions": float(counters[counter.CONTRADICTIONS]),
+            "preemptions": float(counters[counter.PREEMPTIONS]),
+            "levels_jumped": float(counters[counter.LEVELS_JUMPED]),
+            "shaving_tests": float(counters[counter.SHAVING_TESTS]),
         }
 
     def advance(self, budget: int, stop_at_first: bool) -> None:

@@ -1,24 +1,178 @@
-"""The state of a paused ColorPairs search, as flat arrays."""
+"""The constant tables of a ColorPairs search, and the state of a paused one, as flat arrays.
+
+A search fills a whole board (`build_tables`) or a region of one (`exact.region.dynamic_state.make_arrays`); the
+tables then hold only the freed pieces, and the sides that laid pieces show to the cells of the region.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from exact.colorpairs import counter
 from exact.colorpairs.options import Heuristic, Options
-from exact.colorpairs.tables import I32, SLOTS, Tables
+from exact.piece_classes import PieceClasses
+from instances.puzzle import GREY
+from lns_support.errors import InputError
 
+I32 = npt.NDArray[np.int32]
 U64 = npt.NDArray[np.uint64]
-
-# counters
-DEPTH, NODES, SOLUTIONS, EXHAUSTED, FRAME_OPEN, THREE_SIDED, PREEMPTED = range(7)
-CONTRADICTIONS, PREEMPTIONS, LEVELS_JUMPED, SHAVING_TESTS, DEEPEST = range(7, 12)
-COUNTERS = 12
+Colours = npt.NDArray[Any]
+MAX_COLOURS = 4096
+UNUSABLE = -2
+SLOTS = 6  # most pairs of a piece or a cell: four consecutive, two opposite
 
 UNKNOWN = -1
 ROOT = -1  # level of a clue, which is placed before any choice
+
+
+class Tables(NamedTuple):
+    """Sizes and flat arrays for the kernels. Pieces are numbered class by class, so duplicates are consecutive.
+
+    N: pieces, C: cells, P: pairs (pair 0 stands for pairs that no piece has), K: colours (0 = grey).
+    """
+
+    colours: int  # K
+    pieces: int  # N
+    cells: int  # C
+    words: int  # 64-bit words of a set of cells
+    rim_pieces: int  # pieces with a grey side
+    quad: I32  # (N*16,): colour by piece, rotation and side; UNUSABLE in a rotation in which no piece may be placed
+    consecutive: I32  # (K*K,): the pair (k1, k2) of consecutive sides, clockwise
+    opposite: I32  # (K*K,): the pair (k1, k2) of opposite sides, symmetric
+    pair_first: I32  # (P,): first colour of a pair
+    pair_second: I32  # (P,): second colour of a pair
+    pair_span: I32  # (P,): 1 for consecutive, 2 for opposite sides
+    piece_pairs: I32  # (N*6,): the pairs of a piece, each once
+    piece_pair_count: I32  # (N,): how many
+    pair_oriented: I32  # piece*4 + rotation with the pair's colours on sides 0 and `pair_span`, pair after pair
+    pair_oriented_start: I32  # (P+1,): where each pair begins; orientations that look equal occur once
+    pair_piece: I32  # the pieces of a pair, each once: Offer and Unavailable together (3.1), pair after pair
+    pair_piece_start: I32  # (P+1,)
+    colour_piece: I32  # the pieces that have a colour, colour after colour, then all pieces (for the colour K)
+    colour_piece_start: I32  # (K+2,)
+    neighbour: I32  # (C*4,): the cell at each side, -1 beyond the rim or for a hole
+    shown: I32  # (C*4,): colour shown to a side of a cell before the search: 0 by the rim; -1 = none
+    previous_duplicate: I32  # (N,): the duplicate numbered before a piece, -1 = none
+
+
+def build_tables(classes: PieceClasses, options: Options) -> tuple[Tables, list[int]]:
+    """The tables, and the piece class of each piece. Raises InputError for more than `MAX_COLOURS` colours."""
+    puzzle = classes.puzzle
+    quads = colours_by_axis(classes.quads, puzzle.turns, int(classes.quads.max()))
+    colours = np.unique(np.append(quads, GREY))
+    if len(colours) > MAX_COLOURS:
+        raise InputError(f"{len(colours) - 1} colours; ColorPairs takes at most {MAX_COLOURS - 1}")
+    class_of_piece = [number for number, members in enumerate(classes.members) for _ in members]
+    neighbour = np.full((puzzle.cells, 4), -1, dtype=np.int32)
+    for cell in range(puzzle.cells):
+        for side, other in puzzle.neighbours(cell):
+            neighbour[cell, side] = other
+    shown = np.array([puzzle.grey_sides(cell) for cell in range(puzzle.cells)], dtype=np.int32) - 1
+    shown[list(puzzle.holes)] = UNKNOWN
+    tables = make_tables(
+        quads=np.searchsorted(colours, quads)[class_of_piece],
+        class_of_piece=np.array(class_of_piece),
+        colours=len(colours),
+        neighbour=neighbour.ravel(),
+        shown=shown.ravel(),
+        turns=puzzle.turns,
+        opposite_pairs=options.opposite,
+    )
+    return tables, class_of_piece
+
+
+def make_tables(
+    *,
+    quads: Colours,
+    class_of_piece: Colours,
+    colours: int,
+    neighbour: I32,
+    shown: I32,
+    turns: bool,
+    opposite_pairs: bool,
+) -> Tables:
+    """The tables of any set of pieces and cells.
+
+    ``quads``: (N, 4), the colours of the pieces unturned, numbered 0 to ``colours`` - 1; ``class_of_piece``: equal for
+    duplicates, which are consecutive; ``neighbour``, ``shown``: as in `Tables`; ``turns``: whether pieces may be
+    turned; ``opposite_pairs``: as `Options.opposite`. A piece has its pairs on all sides, also if it may not be turned:
+    a cell demands a pair by the colours of its sides, wherever they are.
+    """
+    pieces = len(quads)
+    turned = quads.reshape(-1, 4)[:, (np.arange(4) - np.arange(4)[:, None]) & 3]  # by piece, rotation, side
+    looks = (turned != turned[:, :1]).any(axis=2) | ~np.array(turns)  # rotations that look like no smaller one
+    looks[:, 0], looks[:, 3] = True, looks[:, 3] & looks[:, 2]
+    first, second = np.repeat(turned[:, :, :1], 2, axis=2), turned[:, :, 1:3]
+    listed = looks[:, :, None] & np.stack((np.ones_like(looks), turned[:, :, 0] <= turned[:, :, 2]), axis=2)
+    piece, rotation, across = np.nonzero(listed)  # opposite pairs are unordered: listed with the smaller colour first
+    _, index, pair = np.unique(
+        (across * colours + first[listed]) * colours + second[listed], return_index=True, return_inverse=True
+    )
+    number = np.argsort(np.argsort(index)) + 1  # pairs are numbered as they occur; pair 0: no piece has it
+    pair, index = number[pair], np.sort(index)
+    pairs = len(index) + 1
+    pair_colours = np.column_stack((first[listed], second[listed], across + 1))[index]
+    by_colours = np.zeros((2, colours, colours), dtype=np.int32)
+    by_colours[across, first[listed], second[listed]] = pair
+    by_colours[1] = np.maximum(by_colours[1], by_colours[1].T)
+    own = np.sort(np.unique(piece * pairs + pair, return_index=True)[1])  # each pair of a piece once
+    count = np.bincount(piece[own], minlength=pieces)
+    piece_pairs = np.zeros((pieces, SLOTS), dtype=np.int32)
+    piece_pairs[piece[own], np.arange(len(own)) - (np.cumsum(count) - count)[piece[own]]] = pair[own]
+    if not opposite_pairs:  # no deduction from opposite colours that no piece has either
+        pair_colours = np.vstack((pair_colours, (0, 0, 2)))
+        by_colours[1][by_colours[1] == 0] = pairs
+        pairs += 1
+    by_pair, own = np.argsort(pair, kind="stable"), own[np.argsort(pair[own], kind="stable")]
+    has = (quads == np.arange(colours + 1)[:, None, None]).any(axis=2)
+    has[colours] = True
+
+    def starts(lists: Colours) -> I32:
+        """Where each list begins, with the end."""
+        return np.concatenate(([0], np.cumsum(lists))).astype(np.int32)
+
+    quad = turned.astype(np.int32)
+    if not turns:
+        quad[:, 1:] = UNUSABLE
+    duplicate = np.append(False, class_of_piece[1:] == class_of_piece[:-1])[:pieces]
+    pair_first, pair_second, pair_span = np.vstack(((0, 0, 0), pair_colours)).T.astype(np.int32, order="C")
+    return Tables(
+        colours=colours,
+        pieces=pieces,
+        cells=len(shown) // 4,
+        words=(len(shown) // 4 + 63) // 64,
+        rim_pieces=int((quads == GREY).any(axis=1).sum()),
+        quad=quad.ravel(),
+        consecutive=by_colours[0].ravel(),
+        opposite=by_colours[1].ravel(),
+        pair_first=pair_first,
+        pair_second=pair_second,
+        pair_span=pair_span,
+        piece_pairs=piece_pairs.ravel(),
+        piece_pair_count=count.astype(np.int32),
+        pair_oriented=(piece * 4 + rotation)[by_pair].astype(np.int32),
+        pair_oriented_start=starts(np.bincount(pair, minlength=pairs)),
+        pair_piece=piece[own].astype(np.int32),
+        pair_piece_start=starts(np.bincount(pair[own], minlength=pairs)),
+        colour_piece=np.nonzero(has)[1].astype(np.int32),
+        colour_piece_start=starts(has.sum(axis=1)),
+        neighbour=neighbour,
+        shown=shown,
+        previous_duplicate=np.where(duplicate, np.arange(pieces) - 1, -1).astype(np.int32),
+    )
+
+
+def colours_by_axis(quads: Colours, turns: bool, most: int) -> Colours:
+    """Quads in which left and right sides have other colours than upper and lower ones, if pieces may not be turned.
+
+    Such sides never touch, so that pairs then say more. ``most``: the largest colour, which is added; grey stays grey.
+    """
+    on_axis = np.array([False, True, False, True]) & ~np.array(turns) & (quads != GREY)
+    split: Colours = quads + (on_axis * most).astype(quads.dtype)
+    return split
 
 
 class Switches(NamedTuple):
@@ -35,10 +189,11 @@ class Switches(NamedTuple):
     shared_edges: bool
     cycles: bool
     random_cell: bool
+    pairs: bool = True  # in regions: bound by Demand - Offer
 
     @classmethod
     def of(cls, options: Options) -> Switches:
-        switches = cls(int(options.heuristic), *(bool(getattr(options, name)) for name in cls._fields[1:]))
+        switches = cls(int(options.heuristic), *(bool(getattr(options, name)) for name in cls._fields[1:-1]))
         return switches._replace(motifs=options.motifs and options.heuristic is not Heuristic.ROW_MAJOR)
 
 
@@ -48,7 +203,7 @@ class State(NamedTuple):
     Sets of cells or levels are bit vectors of W = `Tables.words` 64-bit words. C: cells, P: pairs, K: colours.
     """
 
-    counters: npt.NDArray[np.int64]  # (COUNTERS,): see the names above
+    counters: npt.NDArray[np.int64]  # (COUNT,): see `exact.colorpairs.counter`
     # the board
     grid: I32  # (C,): piece*4 + rotation on a cell, -1 = empty
     cell_of: I32  # (N,): cell of a piece, -1 = free
@@ -63,12 +218,12 @@ class State(NamedTuple):
     cell_pair_count: I32  # (C,): how many
     # branching (5.1)
     surrounded: U64  # (W,): empty cells with two or more known sides
-    three_sided: U64  # (W,): empty cells with three or more; their number is counters[THREE_SIDED]
+    three_sided: U64  # (W,): empty cells with three or more; their number is counters[counter.THREE_SIDED]
     surrounded_neighbours: I32  # (C,): neighbours of a cell in `surrounded`
     # preemption (4.1)
     preempted_by: I32  # (N,): the pair that preempts a piece, 0 = none
     nb_preempted: I32  # (P,): pieces of Offer(pair) that other pairs preempt
-    preempted: I32  # (N,): stack of preempted pieces; its height is counters[PREEMPTED]
+    preempted: I32  # (N,): stack of preempted pieces; its height is counters[counter.PREEMPTED]
     preempted_height: I32  # (C+1,): by level, the height of that stack before the preemptions of the level
     preemption_reason: U64  # (P*W,): explanation of the preemption by a pair, as a set of levels
     # single colours (3.2, 4.2)
@@ -97,60 +252,44 @@ def empty_state(tables: Tables, options: Options, *, any_pair: bool = True, seed
 
     ``any_pair``: at every node some cell demands a pair, because the board has a frame. ``seed``: for random choices.
     """
-    cells, pairs, words = tables.cells, len(tables.pair_first), tables.words
-
-    def ints(*shape: int, fill: int = 0) -> I32:
-        return np.full(int(np.prod(shape)), fill, dtype=np.int32)
-
-    def bits(*shape: int) -> U64:
-        return np.zeros(int(np.prod(shape)), dtype=np.uint64)
-
-    pieces = max(cells, tables.pieces)
+    cells, pairs, words, colours = tables.cells, len(tables.pair_first), tables.words, tables.colours
     offer = np.diff(tables.pair_piece_start).astype(np.int32)
     if not options.opposite:
         offer[tables.pair_span == 2] += 1 << 20  # more pieces than cells, so the pair causes no deduction
-    longest = int(np.diff(tables.pair_oriented_start).max(initial=0))
+    longest = int(np.diff(tables.pair_oriented_start).max(initial=4))
     extra = 0
     if not any_pair:  # values of single colours, and of all pieces at the start of each part of the board
         longest = max(longest, 4 * int(np.diff(tables.colour_piece_start)[:-1].max(initial=0)))
         extra = 4 * tables.pieces * _parts(tables.neighbour)
-    colour_rows = tables.quad.reshape(-1, 4)[::4]
+
+    def ints(*names: str, size: int, fill: int = 0) -> dict[str, Any]:
+        return {name: np.full(size, fill, dtype=np.int32) for name in names}
+
+    def sets(**sizes: int) -> dict[str, Any]:
+        return {name: np.zeros(size, dtype=np.uint64) for name, size in sizes.items()}
+
     return State(
-        counters=np.zeros(COUNTERS, dtype=np.int64),
-        grid=ints(cells, fill=-1),
-        cell_of=ints(pieces, fill=-1),
-        level=ints(cells, fill=ROOT),
-        side=ints(cells, 4, fill=UNKNOWN),
-        known_sides=ints(cells),
+        counters=np.zeros(counter.COUNT, dtype=np.int64),
         offer=offer,
-        demand=ints(pairs),
-        demand_set=bits(pairs, words),
-        cell_pairs=ints(cells, SLOTS),
-        cell_pair_count=ints(cells),
-        surrounded=bits(words),
-        three_sided=bits(words),
-        surrounded_neighbours=ints(cells),
-        preempted_by=ints(pieces),
-        nb_preempted=ints(pairs),
-        preempted=ints(pieces),
-        preempted_height=ints(cells + 1),
-        preemption_reason=bits(pairs, words),
-        half_edges=np.bincount(colour_rows.ravel(), minlength=tables.colours).astype(np.int32),
-        demanded_edges=ints(tables.colours),
-        colour_offer=np.diff(tables.colour_piece_start).astype(np.int32),
-        colour_demand=ints(tables.colours),
-        frame_cell=ints(cells + 1, fill=-1),
-        frame_pair=ints(cells + 1),
-        frame_next=ints(cells + 1),
-        frame_end=ints(cells + 1),
-        values=ints((cells + 1) * max(longest, 4) + extra),
-        value_probability=np.zeros((cells + 1) * max(longest, 4) + extra),
-        conflict=bits(cells + 1, words),
-        pairs_before=ints(cells + 1, 4),
-        explanation=bits(words),
-        chain=ints(tables.rim_pieces + 2),
-        first_solution=ints(cells, fill=-1),
+        half_edges=np.bincount(tables.quad.reshape(-1, 4)[::4].ravel(), minlength=colours).astype(np.int32),
+        colour_offer=np.diff(tables.colour_piece_start)[:-1].astype(np.int32),
+        value_probability=np.zeros((cells + 1) * longest + extra),
         random=np.array([seed], dtype=np.uint64),
+        **ints("grid", "level", "first_solution", size=cells, fill=-1),
+        **ints("known_sides", "cell_pair_count", "surrounded_neighbours", size=cells),
+        **ints("side", size=cells * 4, fill=UNKNOWN),
+        **ints("cell_pairs", size=cells * SLOTS),
+        **ints("cell_of", size=max(cells, tables.pieces), fill=-1),
+        **ints("preempted_by", "preempted", size=max(cells, tables.pieces)),
+        **ints("demand", "nb_preempted", size=pairs),
+        **ints("demanded_edges", "colour_demand", size=colours),
+        **ints("preempted_height", "frame_pair", "frame_next", "frame_end", size=cells + 1),
+        **ints("frame_cell", size=cells + 1, fill=-1),
+        **ints("values", size=(cells + 1) * longest + extra),
+        **ints("pairs_before", size=(cells + 1) * 4),
+        **ints("chain", size=tables.rim_pieces + 2),
+        **sets(surrounded=words, three_sided=words, explanation=words, conflict=(cells + 1) * words),
+        **sets(demand_set=pairs * words, preemption_reason=pairs * words),
     )
 
 

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from exact.measurements.boards import exit_status, measuring_parser, read_boards, timed, windows
-from exact.region.dynamic import DynamicSearch
 from exact.region.options import RegionOptions, options_without
+from exact.region.searches import DynamicSearch
 from exact.region.warmup import warm_up
 from exact.region.windows import around_mismatches
 from instances.board import Board

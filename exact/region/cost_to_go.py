@@ -44,10 +44,9 @@ def make_tables(plan: RegionPlan, state: RegionState, used: npt.NDArray[np.uint8
     oriented = (free[:, None] * 4 + np.arange(4)).ravel()
     digit = np.zeros(len(plan.colour_class), dtype=np.int64)
     sizes = np.zeros(int(plan.colour_class.max()) + 1, dtype=np.int64)
-    for colour in np.unique(plan.quads[oriented]).tolist():
-        if colour:
-            digit[colour] = sizes[plan.colour_class[colour]]
-            sizes[plan.colour_class[colour]] += 1
+    for colour in np.setdiff1d(plan.quads[oriented], [0]).tolist():
+        digit[colour] = sizes[plan.colour_class[colour]]
+        sizes[plan.colour_class[colour]] += 1
     radix = np.ones(2 * len(plan.is_clue), dtype=np.int64)
     for pattern in range(len(plan.kind_of)):
         shown = plan.quads[oriented[plan.pattern_of[oriented] == pattern][0]]
@@ -59,33 +58,23 @@ def make_tables(plan: RegionPlan, state: RegionState, used: npt.NDArray[np.uint8
 
 
 def _allocate(n: int, patterns: int, bits: int, limit: int, entries: int, digit: Ints, radix: Ints) -> CostTables:
-    def ints(*shape: int) -> Ints:
-        return np.zeros(shape, dtype=np.int64)
+    def arrays(kind: type, shape: int | tuple[int, int], *names: str) -> dict[str, Any]:
+        return {name: np.zeros(shape, dtype=kind) for name in names}
 
+    by_joint = "open_joint", "open_stride", "carried_joint", "next_stride", "carried_stride", "rank_stride"
+    by_depth = "cost_start", "open_count", "carried_count", "min_start", "max_level", "next_base", "paid"
     return CostTables(
         cost=np.empty(entries, dtype=np.int16),
-        cost_start=ints(n + 1),
-        open_count=ints(n + 1),
-        open_joint=ints(n + 1, MAX_OPEN_JOINTS),
-        open_stride=ints(n + 1, MAX_OPEN_JOINTS),
-        carried_count=ints(n),
-        carried_joint=ints(n, MAX_OPEN_JOINTS),
-        next_stride=ints(n, MAX_OPEN_JOINTS),
-        carried_stride=ints(n, MAX_OPEN_JOINTS),
-        rank_stride=ints(n, MAX_OPEN_JOINTS),
         min_cost=np.empty(entries, dtype=np.int16),
-        min_start=ints(n + 1),
-        max_level=ints(n + 1),
-        next_base=ints(n + 1),
-        next_offset=np.zeros(n * bits, dtype=np.int32),
-        price=ints(patterns * bits),
-        paid=ints(n + 1),
         digit=digit,
         radix=radix,
-        row=np.zeros(limit, dtype=np.int16),
-        row_min=np.zeros(limit, dtype=np.int16),
-        odometer=ints(MAX_OPEN_JOINTS),
-        candidate=ints(4, bits),
+        **arrays(np.int64, (n + 1, MAX_OPEN_JOINTS), *by_joint),
+        **arrays(np.int64, n + 1, *by_depth),
+        **arrays(np.int64, patterns * bits, "price"),
+        **arrays(np.int64, MAX_OPEN_JOINTS, "odometer"),
+        **arrays(np.int64, (4, bits), "candidate"),
+        **arrays(np.int32, n * bits, "next_offset"),
+        **arrays(np.int16, limit, "row", "row_min"),
     )
 
 
@@ -160,14 +149,8 @@ def fill_tables(plan: RegionPlan, state: RegionState, begin: int) -> None:
 def _fill_table(plan: RegionPlan, state: RegionState, depth: int) -> None:
     """Fill the table of one depth: a row of entries for each combination of colours of its carried joints."""
     tables = state.tables
-    cost, row, row_min, candidate, odometer, radix = (
-        tables.cost,
-        tables.row,
-        tables.row_min,
-        tables.candidate,
-        tables.odometer,
-        tables.radix,
-    )
+    cost, row, row_min = tables.cost, tables.row, tables.row_min
+    candidate, odometer, radix = tables.candidate, tables.odometer, tables.radix
     pieces = _candidates(plan, state, depth)
     carried = tables.carried_count[depth]
     row_size = 1

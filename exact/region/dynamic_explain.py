@@ -16,6 +16,10 @@ A set E of decisions *explains* a dead end if no refill within the caps agrees w
 - A task of a stage has failed. Its cap may depend on the mismatches spent before the stage; E has these decisions,
   since every explanation that uses a cap has all decisions that spent mismatches. So no refill that agrees with E has
   more left to spend, and the tasks of the stage together miss none.
+- Where no mismatch is left to spend, each open cell of the stage, or of the region, has exactly its least mismatches. A
+  cell with one candidate needs that piece, and as many cells as a pair has pieces need these; no other cell may have
+  them (preemption, Benoist & Bourreau 2008, 4.1). E is recorded with each such piece: why nothing is left to spend, and
+  why the cell or the pair has no other piece.
 """
 
 from __future__ import annotations
@@ -24,149 +28,262 @@ from typing import Any
 
 import numpy as np
 
-from exact.colorpairs.explain import add_demanding_neighbours, add_neighbour, add_placement
-from exact.colorpairs.state import State
-from exact.colorpairs.tables import Tables
-from exact.region.dynamic_levels import candidates, count_mismatches, first_piece, with_level
-from exact.region.dynamic_moves import is_member, turns_of
-from exact.region.dynamic_pairs import count_pairs
-from exact.region.dynamic_stages import explain_spent
-from exact.region.dynamic_state import NO_LIMIT, STAGE, Spending
-from exact.region.kernel import ALLOWED
+from exact.colorpairs.explain import (
+    add_demanding_neighbours,
+    add_neighbour,
+    add_piece,
+    add_placement,
+    clear_explanation,
+)
+from exact.colorpairs.state import SLOTS, State, Tables
+from exact.region import scalar
+from exact.region.dynamic_state import (
+    Spending,
+    candidates,
+    count_mismatches,
+    first_piece,
+    has_twin,
+    is_member,
+    known_colours,
+    turns_of,
+    with_level,
+)
+from exact.region.scheme import SearchScheme
 from exact.region.state import RegionState
-from lns_support.bits import bit, highest_bit
+from lns_support.bits import lowest_bit
 from lns_support.jit import inline_flat_kernel
 
-_NOW: Any = np.int64(1 << 30)  # instead of a row: all known sides count
+# Numbers of numpy, so that kernels are not compiled anew for each constant.
+NO_LIMIT: Any = np.int64(0)  # the stage or the region allows no more mismatches
+STAGE: Any = np.int64(1)
+REGION: Any = np.int64(2)
 NO_CELL: Any = np.int64(-1)
 NO_MISMATCH: Any = np.int64(0)
 ONE_MISMATCH: Any = np.int64(1)
+_NOW: Any = np.int64(1 << 30)  # instead of a row: all known sides count
+_NO_PIECE, _SEVERAL = -1, -2
+
+
+# -- Demand - Offer ----------------------------------------------------------------------------------------------------
 
 
 @inline_flat_kernel
-def clear_explanation(t: Tables, s: State) -> None:
-    """Begin an explanation."""
-    for word in range(t.words):
-        s.explanation[word] = np.uint64(0)
+def count_pairs(t: Tables, s: State, p: Spending, depth: int, skipped: int) -> tuple[int, int]:
+    """Count the open cells of the stage and of the region by their pairs, without the cell ``skipped``.
+
+    Of the cells that demand a pair, more than its free pieces have a mismatch: returns the sums of these deficits, in
+    the stage and in the region. A cell is counted once, by the pair that has fewest pieces for its demand, and only if
+    a free piece matches all its known sides; other cells count by their least mismatches. Then the deficits of all
+    pairs, and the least mismatches of all cells, add up to a bound.
+    """
+    for cell in range(t.cells):
+        p.pair_count[p.own_pair[cell]] = 0
+        p.stage_pair_count[p.own_pair[cell]] = 0
+        p.own_pair[cell] = 0
+    in_stage = in_region = 0
+    for cell in range(t.cells):
+        if s.cell_pair_count[cell] == 0 or s.grid[cell] >= 0 or cell == skipped or p.min_level[depth + 1, cell]:
+            continue
+        own, least = 0, 1 << 30
+        for i in range(s.cell_pair_count[cell]):
+            pair = s.cell_pairs[cell * SLOTS + i]
+            if s.offer[pair] - s.demand[pair] < least:
+                own, least = pair, s.offer[pair] - s.demand[pair]
+        p.own_pair[cell] = own
+        p.pair_count[own] += 1
+        in_region += p.pair_count[own] > s.offer[own]
+        if is_member(t, p, p.stage[depth], cell):
+            p.stage_pair_count[own] += 1
+            in_stage += p.stage_pair_count[own] > s.offer[own]
+    return in_stage, in_region
 
 
 @inline_flat_kernel
-def add_to_conflict(t: Tables, s: State, depth: int) -> None:
-    """Add the explanation to the conflict set of ``depth``."""
-    for word in range(t.words):
-        s.conflict[depth * t.words + word] |= s.explanation[word]
+def _counted(t: Tables, p: Spending, depth: int, limit: int, cell: int) -> int:
+    """How many cells of the stage or of the region (``limit``) are counted by the pair of ``cell``; 0 if it is not."""
+    pair = p.own_pair[cell]
+    if pair == 0 or limit != STAGE:
+        return int(p.pair_count[pair]) if pair else 0
+    return int(p.stage_pair_count[pair]) if is_member(t, p, p.stage[depth], cell) else 0
 
 
 @inline_flat_kernel
-def explain_all(s: State, depth: int) -> None:
-    """Add all earlier decisions."""
+def _explain_pair(t: Tables, s: State, cell: int, pair: int) -> None:
+    """Explain why ``cell`` demands a pair, and which of its pieces are placed."""
+    add_demanding_neighbours(t, s, cell, t.pair_first[pair], t.pair_second[pair], t.pair_span[pair])
+    for i in range(t.pair_piece_start[pair], t.pair_piece_start[pair + 1]):
+        add_piece(s, t.pair_piece[i])
+
+
+# -- caps --------------------------------------------------------------------------------------------------------------
+
+
+@inline_flat_kernel
+def explain_spent(t: Tables, s: State, p: Spending, state: RegionState, depth: int) -> None:
+    """Add the decisions before ``depth`` that spent mismatches, and the pieces that these mismatches are with."""
     for earlier in range(depth):
-        s.explanation[earlier >> 6] |= bit(earlier)
+        if state.level[earlier] == 0:
+            continue
+        cell = p.cell[earlier]
+        add_placement(s, cell)
+        for side in range(4):
+            known = s.side[cell * 4 + side]
+            if known > 0 and known != t.quad[s.grid[cell] * 4 + side]:
+                add_neighbour(t, s, cell, side)
 
 
 @inline_flat_kernel
-def explain_cell(t: Tables, s: State, p: Spending, cell: int, mismatches: int, row: int, words: int) -> None:
-    """Explain why an open cell has at least ``mismatches`` mismatches, by what was known at depth ``row`` - 1."""
-    for side in range(4):
-        neighbour = t.neighbour[cell * 4 + side]
-        if neighbour >= 0 and s.side[cell * 4 + side] > 0 and s.level[neighbour] < row - 1:
-            add_neighbour(t, s, cell, side)
-    explain_pieces(t, s, p, cell, mismatches, row, words)
-
-
-@inline_flat_kernel
-def explain_pieces(t: Tables, s: State, p: Spending, cell: int, mismatches: int, row: int, words: int) -> None:
-    """Add the decisions that placed a piece with fewer than ``mismatches`` mismatches on an open cell."""
-    for word in range(words):
-        pool = p.placed[word] & p.fit[cell * words + word]
-        if pool:
-            ones, twos, fours = count_mismatches(t, s, p, cell, word, words, row)
-            for level in range(mismatches):
-                bits = with_level(pool, ones, twos, fours, level)
-                while bits:
-                    piece = first_piece(bits, word)
-                    add_placement(s, s.cell_of[piece])
-                    bits &= ~turns_of(piece)
+def explain_check(t: Tables, s: State, p: Spending, scheme: SearchScheme, stage: int) -> None:
+    """Add the decisions on part A of a split stage and beside it: an earlier task has searched these pieces."""
+    before, own = scheme.parts[stage, 0], scheme.parts[stage, 1]
+    for word in range(t.words):
+        cells = p.members[before * t.words + word]
+        while cells:
+            cell = (word << 6) + lowest_bit(cells)
+            cells &= cells - np.uint64(1)
+            add_placement(s, cell)
+            for side in range(4):
+                beyond = t.neighbour[cell * 4 + side]
+                if beyond >= 0 and scheme.filled[own, beyond]:
+                    add_placement(s, beyond)
 
 
 @inline_flat_kernel
 def explain_limit(
-    t: Tables,
-    s: State,
-    p: Spending,
-    state: RegionState,
-    depth: int,
-    limit: int,
-    cell: int,
-    mismatches: int,
-    words: int,
+    t: Tables, s: State, p: Spending, state: RegionState, depth: int, limit: int, cell: int, mismatches: int
 ) -> None:
     """Explain why the stage or the region (``limit``) is over its cap if ``cell`` has ``mismatches`` mismatches.
 
     NO_CELL: because of the other cells alone. NO_LIMIT: explain only why no free piece has fewer mismatches.
     """
     if limit == NO_LIMIT:
-        explain_pieces(t, s, p, cell, mismatches, _NOW, words)
+        _explain_pieces(t, s, p, cell, mismatches, _NOW)
         return
     if cell != NO_CELL:
-        explain_cell(t, s, p, cell, mismatches, _NOW, words)
+        _explain_cell(t, s, p, cell, mismatches, _NOW)
     explain_spent(t, s, p, state, depth)
-    cap = min(state.cap[depth], state.scalars[ALLOWED]) if limit == STAGE else state.scalars[ALLOWED]
+    cap = min(state.cap[depth], state.scalars[scalar.ALLOWED]) if limit == STAGE else state.scalars[scalar.ALLOWED]
     missing = cap + 1 - state.spent[depth] - mismatches
     for other in range(t.cells):
         least: Any = np.int64(p.min_level[depth + 1, other])
         counted = least > 0 and s.grid[other] < 0 and other != cell
         if missing > 0 and counted and (limit != STAGE or is_member(t, p, p.stage[depth], other)):
-            explain_cell(t, s, p, other, least, _row_then(p, depth, other), words)
+            row = depth + 1  # the first in which its least mismatches have that value
+            while row > 1 and p.min_level[row - 1, other] == p.min_level[depth + 1, other]:
+                row -= 1
+            _explain_cell(t, s, p, other, least, row)
             missing -= least
     if missing > 0:
-        count_pairs(t, s, p, depth, limit, cell)
-        _explain_pairs(t, s, p)
+        count_pairs(t, s, p, depth, cell)
+        for other in range(t.cells):
+            pair = p.own_pair[other]
+            if _counted(t, p, depth, limit, other) > s.offer[pair]:
+                _explain_pair(t, s, other, pair)
 
 
 @inline_flat_kernel
-def _row_then(p: Spending, depth: int, cell: int) -> int:
-    """The first row in which the least mismatches of an open cell have their value of ``depth``."""
-    row = depth + 1
-    while row > 1 and p.min_level[row - 1, cell] == p.min_level[depth + 1, cell]:
-        row -= 1
-    return row
+def _explain_cell(t: Tables, s: State, p: Spending, cell: int, mismatches: int, row: int) -> None:
+    """Explain why an open cell has at least ``mismatches`` mismatches, by what was known at depth ``row`` - 1."""
+    for side in range(4):
+        neighbour = t.neighbour[cell * 4 + side]
+        if neighbour >= 0 and s.side[cell * 4 + side] > 0 and s.level[neighbour] < row - 1:
+            add_neighbour(t, s, cell, side)
+    _explain_pieces(t, s, p, cell, mismatches, row)
 
 
 @inline_flat_kernel
-def _explain_pairs(t: Tables, s: State, p: Spending) -> None:
-    """Explain the pairs that more of the counted cells demand than free pieces offer."""
-    for cell in range(t.cells):
-        pair = p.own_pair[cell]
-        if pair and p.pair_count[pair] > s.offer[pair]:
-            explain_pair(t, s, cell, pair)
+def _explain_pieces(t: Tables, s: State, p: Spending, cell: int, mismatches: int, row: int) -> None:
+    """Add the decisions that placed a piece with fewer than ``mismatches`` mismatches on an open cell."""
+    for word in range(len(p.placed)):
+        pool = p.placed[word] & p.fit[cell * len(p.placed) + word]
+        if pool:
+            ones, twos, fours = count_mismatches(t, s, p, cell, word, row)
+            for level in range(mismatches):
+                bits = with_level(pool, ones, twos, fours, level)
+                while bits:
+                    piece = first_piece(bits, word)
+                    add_piece(s, piece)
+                    bits &= ~turns_of(piece)
+
+
+# -- preemption and instantiation --------------------------------------------------------------------------------------
 
 
 @inline_flat_kernel
-def explain_pair(t: Tables, s: State, cell: int, pair: int) -> None:
-    """Explain why ``cell`` demands a pair, and which of its pieces are placed."""
-    add_demanding_neighbours(t, s, cell, t.pair_first[pair], t.pair_second[pair], t.pair_span[pair])
-    for i in range(t.pair_piece_start[pair], t.pair_piece_start[pair + 1]):
-        placed_on = s.cell_of[t.pair_piece[i]]
-        if placed_on >= 0:
-            add_placement(s, placed_on)
+def preempt(t: Tables, s: State, p: Spending, state: RegionState, depth: int, limit: int) -> tuple[int, int]:
+    """Record the pieces that cells need, until nothing changes; (cell without a candidate, cell with one candidate).
+
+    NO_CELL if there is none. The first is explained in ``s.explanation``.
+    """
+    for piece in range(t.pieces):
+        p.holder[piece] = -1
+    count_pairs(t, s, p, depth, NO_CELL)
+    single = NO_CELL
+    explained = False
+    changed = True
+    while changed:
+        changed = False
+        for cell in range(t.cells):
+            if s.grid[cell] >= 0 or (limit == STAGE and not is_member(t, p, p.stage[depth], cell)):
+                continue
+            if known_colours(s, cell) == 0:
+                continue
+            level: Any = np.int64(p.min_level[depth + 1, cell])
+            piece = _only_piece(t, s, p, cell, level)
+            pair = p.own_pair[cell]
+            is_pair = piece == _SEVERAL and pair > 0 and _counted(t, p, depth, limit, cell) == s.offer[pair]
+            if piece == _SEVERAL and not is_pair:
+                continue
+            if not explained:
+                explained = True
+                clear_explanation(t, s)
+                explain_limit(t, s, p, state, depth, limit, NO_CELL, ONE_MISMATCH)
+                for word in range(t.words):
+                    p.nothing_left[word] = s.explanation[word]
+            if piece >= 0 and single == NO_CELL:
+                single = cell
+            if piece >= 0 and (p.holder[piece] == cell or has_twin(t, piece)):
+                continue
+            if is_pair and not _has_unheld_piece(t, s, p, pair):
+                continue
+            for word in range(t.words):
+                s.explanation[word] = p.nothing_left[word]
+            if is_pair:
+                for other in range(t.cells):
+                    if p.own_pair[other] == pair and _counted(t, p, depth, limit, other):
+                        _explain_pair(t, s, other, pair)
+                for i in range(t.pair_piece_start[pair], t.pair_piece_start[pair + 1]):
+                    if s.cell_of[t.pair_piece[i]] < 0 and p.holder[t.pair_piece[i]] < 0:
+                        _hold(t, s, p, t.pair_piece[i], t.cells + pair)
+            else:
+                _explain_cell(t, s, p, cell, level + 1, _NOW)
+                _explain_held(t, s, p, cell, level)
+                if piece < 0:
+                    return cell, single
+                _hold(t, s, p, piece, cell)
+            changed = True
+    return NO_CELL, single
 
 
 @inline_flat_kernel
-def explain_held(t: Tables, s: State, p: Spending, cell: int, level: int, words: int) -> Any:
-    """Add the recorded reasons why other cells need the free pieces that have ``level`` mismatches on ``cell``."""
-    for word in range(words):
-        bits = candidates(t, s, p, p.free, cell, level, word, words)
+def _only_piece(t: Tables, s: State, p: Spending, cell: int, level: int) -> int:
+    """The only free piece with ``level`` mismatches on a cell that no other cell needs; _NO_PIECE or _SEVERAL."""
+    only = _NO_PIECE
+    for word in range(len(p.free)):
+        bits = candidates(t, s, p, cell, level, word)
         while bits:
             piece = first_piece(bits, word)
             bits &= ~turns_of(piece)
-            if is_held(t, p, piece, cell):
-                for k in range(t.words):
-                    s.explanation[k] |= p.reason[piece * t.words + k]
+            if _is_held(t, p, piece, cell):
+                continue
+            if only >= 0:
+                return _SEVERAL
+            only = piece
+    return only
 
 
 @inline_flat_kernel
-def is_held(t: Tables, p: Spending, piece: int, cell: int) -> bool:
+def _is_held(t: Tables, p: Spending, piece: int, cell: int) -> bool:
     """Whether another cell or pair than that of ``cell`` needs a piece."""
     holder = p.holder[piece]
     if holder < 0 or holder == cell:
@@ -175,20 +292,43 @@ def is_held(t: Tables, p: Spending, piece: int, cell: int) -> bool:
 
 
 @inline_flat_kernel
-def conflict_is_complete(s: State, words: int, depth: int) -> bool:
-    """Whether the conflict set of ``depth`` has all earlier decisions already."""
-    last = depth >> 6
-    for word in range(last):
-        if ~s.conflict[depth * words + word]:
-            return False
-    return bool(s.conflict[depth * words + last] == bit(depth) - np.uint64(1))
+def _has_unheld_piece(t: Tables, s: State, p: Spending, pair: int) -> bool:
+    """Whether a free piece of a pair is needed by no cell or pair yet."""
+    for i in range(t.pair_piece_start[pair], t.pair_piece_start[pair + 1]):
+        if s.cell_of[t.pair_piece[i]] < 0 and p.holder[t.pair_piece[i]] < 0:
+            return True
+    return False
 
 
 @inline_flat_kernel
-def last_conflict(s: State, words: int, depth: int) -> int:
-    """The depth of the last decision in the conflict set of ``depth``, -1 = none."""
-    for back in range(words):
-        word = words - 1 - back
-        if s.conflict[depth * words + word]:
-            return int(word * 64 + highest_bit(s.conflict[depth * words + word]))
-    return -1
+def _hold(t: Tables, s: State, p: Spending, piece: int, holder: int) -> None:
+    """Record that a cell or pair needs a piece, with the explanation."""
+    p.holder[piece] = holder
+    for word in range(t.words):
+        p.reason[piece * t.words + word] = s.explanation[word]
+
+
+@inline_flat_kernel
+def _explain_held(t: Tables, s: State, p: Spending, cell: int, level: int) -> None:
+    """Add the recorded reasons why other cells need the free pieces that have ``level`` mismatches on ``cell``."""
+    for word in range(len(p.free)):
+        bits = candidates(t, s, p, cell, level, word)
+        while bits:
+            piece = first_piece(bits, word)
+            bits &= ~turns_of(piece)
+            if _is_held(t, p, piece, cell):
+                for k in range(t.words):
+                    s.explanation[k] |= p.reason[piece * t.words + k]
+
+
+@inline_flat_kernel
+def exclude_held(t: Tables, s: State, p: Spending, depth: int, cell: int, level: int) -> None:
+    """Exclude the pieces that other cells need from the candidates of ``cell``, decided at ``depth``.
+
+    The reasons against those with ``level`` mismatches, its only level, are in ``s.explanation`` then.
+    """
+    clear_explanation(t, s)
+    _explain_held(t, s, p, cell, level)
+    for piece in range(t.pieces):
+        if _is_held(t, p, piece, cell):
+            p.excluded[depth * len(p.free) + (piece >> 4)] |= turns_of(piece)

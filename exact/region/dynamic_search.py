@@ -3,11 +3,11 @@
 State, moves, pairs and the record of explanations are those of ColorPairs (`exact.colorpairs`); a region without
 mismatches is the case r = 0. What spending adds:
 
-- Stages of a search scheme (`exact.region.scheme`) limit where mismatches are spent. The cells of a stage are decided
-  in a dynamic order (`exact.region.dynamic_bound`).
+- Stages of a search scheme (`exact.region.stages`) limit where mismatches are spent. The cells of a stage are decided
+  in a dynamic order (`_choose`).
 - Bound: the spent mismatches, for every open cell the least mismatches of a free piece on its known sides, and Demand -
-  Offer of pairs over the other cells, each counted once (`exact.region.dynamic_pairs`).
-- Preemption and instantiation where a stage or the region has no mismatch left (`exact.region.dynamic_preempt`).
+  Offer of pairs over the other cells, each counted once (`exact.region.dynamic_explain.count_pairs`).
+- Preemption and instantiation where a stage or the region has no mismatch left (`exact.region.dynamic_explain`).
 
 A dead end is explained by decisions (`exact.region.dynamic_explain`), of which one must change. The search jumps back
 to the last of them, and the others are added to the explanation of the failed value there. It stops at a depth where
@@ -23,58 +23,55 @@ C. Bessiere and J.-C. Regin, "MAC and combined heuristics", CP 1996 (dom/deg).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from exact.colorpairs.state import State
-from exact.colorpairs.tables import Tables
-from exact.region.dynamic_bound import bound_and_choose
-from exact.region.dynamic_explain import (
+from exact.colorpairs.branching import smallest_offer_pair, urgency
+from exact.colorpairs.explain import (
     add_to_conflict,
+    clear_conflict,
     clear_explanation,
-    conflict_is_complete,
-    explain_all,
-    explain_limit,
     last_conflict,
+    merge_conflict,
 )
-from exact.region.dynamic_levels import candidates
-from exact.region.dynamic_moves import place_piece, remove_piece
-from exact.region.dynamic_stages import start_stage
-from exact.region.dynamic_state import Parts, Spending
-from exact.region.kernel import (
-    ALLOWED,
-    BALANCE,
-    BEST,
-    DEPTH,
-    FINISHED,
-    NODES,
-    PENDING,
-    RUNNING,
-    TASKS,
-    add_task,
-    begin_stages,
+from exact.colorpairs.state import State, Switches, Tables
+from exact.region import scalar
+from exact.region.dynamic_explain import (
+    NO_CELL,
+    NO_LIMIT,
+    NO_MISMATCH,
+    REGION,
+    STAGE,
+    count_pairs,
+    exclude_held,
+    explain_check,
+    explain_limit,
+    explain_spent,
+    preempt,
 )
-from exact.region.scheme import SearchScheme
+from exact.region.dynamic_state import (
+    DOM_DEG,
+    Spending,
+    candidates,
+    count_candidates,
+    is_member,
+    known_colours,
+    least_level,
+    place_piece,
+    remove_piece,
+)
+from exact.region.scheme import DIRECT, SearchScheme
+from exact.region.stages import begin_stages, exceeds_share, split_task
 from exact.region.state import RegionPlan, RegionState
 from lns_support.bits import bit, lowest_bit
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
 _NO_BITS = np.uint64(0)
+_WEIGHT = 60 << 4  # divisible by 1 to 5 (open neighbours + 1), and by 2 for each of 4 mismatches
 
-
-# what the search does next: try a candidate; bound a node; start a task of a stage; jump back
-_TRY, _BOUND, _START, _JUMP = range(4)
-
-
-@flat_kernel
-def start_dynamic(t: Tables, s: State, p: Spending, state: RegionState, r: int) -> None:
-    """Start a search for at most ``r`` mismatches, after `exact.region.kernel.start_search`."""
-    p.min_level[0] = 0
-    state.spent[0] = 0
-    state.scalars[TASKS] = 0
-    state.scalars[PENDING] = 0
-    state.scalars[RUNNING] = _START
-    _clear_conflict(t, s, 0)
-    begin_stages(state, 0, add_task(state, 0, r, -1, 0))
+# what the search does next: start a task of a stage; bound a node; try a candidate; jump back
+_START, _BOUND, _TRY, _JUMP = range(4)
 
 
 @flat_kernel
@@ -85,67 +82,101 @@ def search_dynamic(
     plan: RegionPlan,
     state: RegionState,
     scheme: SearchScheme,
-    parts: Parts,
+    w: Switches,
     preempts: bool | None,
     node_budget: int,
 ) -> None:
-    """Continue until a refill is found (BEST), the search is complete (FINISHED) or NODES reach ``node_budget``."""
+    """Continue until a refill is found (BEST), the search is complete (FINISHED) or NODES reach ``node_budget``.
+
+    ``preempts``: None without preemption and instantiation, whose machine code is then left out. The search begins
+    after `exact.region.kernel.start_search` with RUNNING = 0.
+    """
     scalars = state.scalars
-    words = len(p.free)
-    depth = failed = scalars[DEPTH]
-    nodes = scalars[NODES]
-    action = scalars[RUNNING]
-    while not scalars[FINISHED]:
+    depth = failed = scalars[scalar.DEPTH]
+    nodes = scalars[scalar.NODES]
+    action = scalars[scalar.RUNNING]
+    while not scalars[scalar.FINISHED]:
         if action == _TRY:
             if nodes >= node_budget:
                 break
-            oriented = _next_candidate(t, s, p, state, depth, words)
+            oriented = _next_candidate(t, s, p, state, depth)
             if oriented >= 0:
                 nodes += 1
                 place_piece(t, s, p, plan, state, depth, p.cell[depth], oriented)
                 depth += 1
                 action = _enter(t, s, p, state, depth)
                 failed = depth
-            else:
-                if parts.backjumping and not conflict_is_complete(s, t.words, depth):
-                    clear_explanation(t, s)
-                    mismatches = p.max_level[depth] + 1
-                    explain_limit(t, s, p, state, depth, p.limit[depth], p.cell[depth], mismatches, words)
-                    add_to_conflict(t, s, depth)
-                failed = depth
-                action = _START if state.pending_before[depth] >= 0 else _JUMP
+                continue
+            if w.backjumping and not _conflict_is_complete(t, s, depth):
+                clear_explanation(t, s)
+                explain_limit(t, s, p, state, depth, p.limit[depth], p.cell[depth], p.max_level[depth] + 1)
+                add_to_conflict(t, s, depth)
         elif action == _START:
             clear_explanation(t, s)
-            started = start_stage(t, s, p, state, scheme, depth)
+            started = _start_stage(t, s, p, plan, state, scheme, depth)
             add_to_conflict(t, s, depth)
             failed = depth
             action = _BOUND if started else _JUMP
+            continue
         elif action == _BOUND:
-            if bound_and_choose(t, s, p, state, parts, preempts, depth, words):
+            if _bound_and_choose(t, s, p, state, w, preempts, depth):
                 action = _TRY
-            else:
-                failed = depth
-                action = _START if state.pending_before[depth] >= 0 else _JUMP
+                continue
         else:
-            depth, action = _jump(t, s, p, plan, state, parts, failed)
-    scalars[DEPTH] = depth
-    scalars[NODES] = nodes
-    scalars[RUNNING] = action
+            depth, action = _jump(t, s, p, plan, state, w, failed)
+            continue
+        failed = depth
+        action = _START if state.pending_before[depth] >= 0 else _JUMP
+    scalars[scalar.DEPTH] = depth
+    scalars[scalar.NODES] = nodes
+    scalars[scalar.RUNNING] = action
+
+
+@inline_flat_kernel
+def _start_stage(
+    t: Tables, s: State, p: Spending, plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth: int
+) -> bool:
+    """Start the next pending task of a depth; False if none is left. Explains the tasks that it drops."""
+    scalars = state.scalars
+    while scalars[scalar.PENDING] > state.pending_before[depth]:
+        scalars[scalar.PENDING] -= 1
+        task = state.pending[scalars[scalar.PENDING]]
+        while task >= 0:
+            stage, most, following = state.task[task, 0], state.task[task, 1], state.task[task, 2]
+            if state.task[task, 3]:
+                if not exceeds_share(plan, state, scheme, stage, most):
+                    explain_check(t, s, p, scheme, stage)
+                    break
+                task = following
+                continue
+            allowed = most - state.spent[depth]
+            if allowed < 0:
+                explain_spent(t, s, p, state, depth)
+                break
+            share = scheme.share[stage, allowed] if allowed < scheme.share.shape[1] else DIRECT
+            if share == DIRECT:
+                p.stage[depth] = stage
+                p.stage_left[depth] = scheme.length[stage]
+                state.cap[depth] = most
+                state.next_task[depth] = following
+                return True
+            task = split_task(state, scheme, stage, most, following, state.spent[depth], share, allowed)
+    scalars[scalar.TASKS] = state.tasks_before[depth]
+    return False
 
 
 @inline_flat_kernel
 def _enter(t: Tables, s: State, p: Spending, state: RegionState, depth: int) -> int:
     """Begin a new node; returns what to do next."""
-    _clear_conflict(t, s, depth)
+    clear_conflict(t, s, depth)
     state.pending_before[depth] = -1
-    if state.spent[depth] + state.bound[depth] * state.scalars[BALANCE] > state.scalars[ALLOWED]:
-        clear_explanation(t, s)
-        explain_all(s, depth)
-        add_to_conflict(t, s, depth)
+    if state.spent[depth] + state.bound[depth] * state.scalars[scalar.BALANCE] > state.scalars[scalar.ALLOWED]:
+        for earlier in range(depth):
+            s.conflict[depth * t.words + (earlier >> 6)] |= bit(earlier)
         return _JUMP
     if depth == t.cells:
-        state.scalars[BEST] = state.spent[depth]
-        state.scalars[FINISHED] = 1
+        state.scalars[scalar.BEST] = state.spent[depth]
+        state.scalars[scalar.FINISHED] = 1
         return _JUMP
     left = p.stage_left[depth - 1] - 1
     if left == 0:
@@ -160,47 +191,44 @@ def _enter(t: Tables, s: State, p: Spending, state: RegionState, depth: int) -> 
 
 @inline_flat_kernel
 def _jump(
-    t: Tables, s: State, p: Spending, plan: RegionPlan, state: RegionState, parts: Parts, failed: int
+    t: Tables, s: State, p: Spending, plan: RegionPlan, state: RegionState, w: Switches, failed: int
 ) -> tuple[int, int]:
     """Undo decisions to the last one that explains the dead end, or to a pending task; (depth, what to do next)."""
     depth = failed
-    target = last_conflict(s, t.words, failed) if parts.backjumping else failed - 1
+    target = last_conflict(s, t.words, failed) if w.backjumping else failed - 1
     while depth > target:
         if depth < failed and state.pending_before[depth] >= 0:
-            _merge_conflict(t, s, depth, failed)
-            if state.scalars[PENDING] > state.pending_before[depth]:
+            merge_conflict(t, s, depth, failed)
+            if state.scalars[scalar.PENDING] > state.pending_before[depth]:
                 return depth, _START
             failed = depth
-            target = last_conflict(s, t.words, failed) if parts.backjumping else failed - 1
+            target = last_conflict(s, t.words, failed) if w.backjumping else failed - 1
         if state.pending_before[depth] >= 0:
-            state.scalars[PENDING] = state.pending_before[depth]
-            state.scalars[TASKS] = state.tasks_before[depth]
+            state.scalars[scalar.PENDING] = state.pending_before[depth]
+            state.scalars[scalar.TASKS] = state.tasks_before[depth]
         depth -= 1
         if depth < 0:
-            state.scalars[FINISHED] = 1
+            state.scalars[scalar.FINISHED] = 1
             return 0, _JUMP
         remove_piece(t, s, p, plan, state, depth)
-    _merge_conflict(t, s, depth, failed)
+    merge_conflict(t, s, depth, failed)
     s.conflict[depth * t.words + (depth >> 6)] &= ~bit(depth)
     return depth, _TRY
 
 
 @inline_flat_kernel
-def _merge_conflict(t: Tables, s: State, depth: int, failed: int) -> None:
-    """Add the conflict set of a deeper dead end."""
-    for word in range(t.words):
-        s.conflict[depth * t.words + word] |= s.conflict[failed * t.words + word]
+def _conflict_is_complete(t: Tables, s: State, depth: int) -> bool:
+    """Whether the conflict set of ``depth`` has all earlier decisions already."""
+    for word in range(depth >> 6):
+        if ~s.conflict[depth * t.words + word]:
+            return False
+    return bool(s.conflict[depth * t.words + (depth >> 6)] == bit(depth) - np.uint64(1))
 
 
 @inline_flat_kernel
-def _clear_conflict(t: Tables, s: State, depth: int) -> None:
-    for word in range(t.words):
-        s.conflict[depth * t.words + word] = _NO_BITS
-
-
-@inline_flat_kernel
-def _next_candidate(t: Tables, s: State, p: Spending, state: RegionState, depth: int, words: int) -> int:
+def _next_candidate(t: Tables, s: State, p: Spending, state: RegionState, depth: int) -> int:
     """The next oriented piece for the cell of a depth, by increasing mismatches; -1 = none within its maximal level."""
+    words = len(p.free)
     bits = state.bits[depth]
     while bits == _NO_BITS:
         state.word[depth] += 1
@@ -210,7 +238,141 @@ def _next_candidate(t: Tables, s: State, p: Spending, state: RegionState, depth:
         if state.level[depth] > p.max_level[depth]:
             return -1
         word = state.word[depth]
-        bits = candidates(t, s, p, p.free, p.cell[depth], state.level[depth], word, words)
-        bits &= ~p.excluded[depth * words + word]
+        bits = candidates(t, s, p, p.cell[depth], state.level[depth], word) & ~p.excluded[depth * words + word]
     state.bits[depth] = bits & (bits - np.uint64(1))
     return int(state.word[depth] * 64 + lowest_bit(bits))
+
+
+@inline_flat_kernel
+def _bound_and_choose(
+    t: Tables, s: State, p: Spending, state: RegionState, w: Switches, preempts: bool | None, depth: int
+) -> bool:
+    """Bound the mismatches at a node and choose its cell. False if a cap is exceeded; the conflict set explains it."""
+    limit, in_stage, in_region = _least_mismatches(t, s, p, state, depth)
+    stage_slack = min(state.cap[depth], state.scalars[scalar.ALLOWED]) - in_stage
+    region_slack = state.scalars[scalar.ALLOWED] - in_region
+    stage_deficit = region_deficit = 0
+    if w.pairs and limit == NO_LIMIT:
+        stage_deficit, region_deficit = count_pairs(t, s, p, depth, NO_CELL)
+        if stage_deficit > stage_slack:
+            limit = STAGE
+        elif region_deficit > region_slack:
+            limit = REGION
+    if limit != NO_LIMIT:
+        clear_explanation(t, s)
+        explain_limit(t, s, p, state, depth, limit, NO_CELL, NO_MISMATCH)
+        add_to_conflict(t, s, depth)
+        return False
+    cell, exact = NO_CELL, NO_LIMIT
+    if preempts is not None:
+        if region_slack == 0:
+            exact = REGION
+        elif stage_slack == 0:
+            exact = STAGE
+        if exact != NO_LIMIT:
+            failed, single = preempt(t, s, p, state, depth, exact)
+            if failed != NO_CELL and w.preemption:
+                add_to_conflict(t, s, depth)
+                return False
+            if single != NO_CELL and w.instantiation and is_member(t, p, p.stage[depth], single):
+                cell = single
+        for word in range(len(p.free)):
+            p.excluded[depth * len(p.free) + word] = _NO_BITS
+    stage_slack -= max(0, stage_deficit - 1)  # a mismatch of the cell may reduce a deficit by one
+    region_slack -= max(0, region_deficit - 1)
+    limit = STAGE if stage_slack <= region_slack else REGION
+    slack = min(stage_slack, region_slack)
+    if cell == NO_CELL:
+        cell = _choose(t, s, p, w, depth, slack)
+    level: Any = np.int64(p.min_level[depth + 1, cell])
+    known = known_colours(s, cell)
+    p.cell[depth] = cell
+    state.level[depth] = level
+    state.word[depth] = -1
+    state.bits[depth] = _NO_BITS
+    p.max_level[depth] = min(known, level + slack)
+    p.limit[depth] = limit if p.max_level[depth] < known else NO_LIMIT
+    if preempts is not None and w.preemption and exact != NO_LIMIT:
+        p.max_level[depth] = level
+        p.limit[depth] = exact if level < known else NO_LIMIT
+        exclude_held(t, s, p, depth, cell, level)
+        add_to_conflict(t, s, depth)
+    return True
+
+
+@inline_flat_kernel
+def _least_mismatches(t: Tables, s: State, p: Spending, state: RegionState, depth: int) -> tuple[int, int, int]:
+    """The spent mismatches and the least ones of the open cells: (cap exceeded or NO_LIMIT, in the stage, in all)."""
+    row = depth + 1
+    stage = p.stage[depth]
+    in_stage = in_region = state.spent[depth]
+    region_cap = state.scalars[scalar.ALLOWED]
+    stage_cap = min(state.cap[depth], region_cap)
+    for cell in range(t.cells):
+        level = p.min_level[depth, cell]  # it never decreases
+        p.min_level[row, cell] = level
+        p.witness[row, cell] = p.witness[depth, cell]
+        if level and s.grid[cell] < 0:
+            in_region += level
+            if is_member(t, p, stage, cell):
+                in_stage += level
+    last = p.cell[depth - 1] if depth else 0
+    for step in range(0 if depth else 4, t.cells + 4):
+        cell = t.neighbour[last * 4 + step] if step < 4 else step - 4  # first the neighbours of the piece just placed
+        if cell < 0 or s.grid[cell] >= 0:
+            continue
+        seen = p.witness[row, cell]
+        if step >= 4 and seen >= 0 and p.free[seen >> 6] & bit(seen):
+            continue  # a piece that had the least mismatches is still free
+        if in_stage > stage_cap or in_region > region_cap:
+            break
+        known = known_colours(s, cell)
+        before: Any = np.int64(p.min_level[row, cell])
+        if before >= known:
+            continue
+        level, witness = least_level(t, s, p, cell, before, known)
+        p.witness[row, cell] = witness
+        if level > before:
+            p.min_level[row, cell] = level
+            in_region += level - before
+            if is_member(t, p, stage, cell):
+                in_stage += level - before
+    limit = STAGE if in_stage > stage_cap else REGION if in_region > region_cap else NO_LIMIT
+    return limit, in_stage, in_region
+
+
+@inline_flat_kernel
+def _choose(t: Tables, s: State, p: Spending, w: Switches, depth: int, slack: int) -> Any:
+    """The cell of the stage to be decided at ``depth``.
+
+    DOM_DEG: the least weighted number of candidates, of which those with one more mismatch than necessary count half,
+    with two more a quarter, and so on, divided by the number of open neighbours plus one (Bessiere & Regin 1996). A
+    `Heuristic`: the pair of least urgency (Benoist & Bourreau 2008, 5.1), then by candidates.
+    """
+    best, fewest, urgent = NO_CELL, 1 << 60, 1e300
+    for cell in range(t.cells):
+        if s.grid[cell] >= 0 or not is_member(t, p, p.stage[depth], cell):
+            continue
+        if w.heuristic != DOM_DEG:
+            own = 1e200
+            if s.cell_pair_count[cell]:
+                own = urgency(t, s, w, smallest_offer_pair(s, w, cell))
+            if own > urgent:
+                continue
+            if own < urgent:
+                urgent, fewest = own, 1 << 60
+        open_neighbours = 0
+        for side in range(4):
+            neighbour = t.neighbour[cell * 4 + side]
+            open_neighbours += neighbour >= 0 and s.grid[neighbour] < 0
+        weight = _WEIGHT // (1 + open_neighbours)
+        level: Any = np.int64(p.min_level[depth + 1, cell])
+        priority = 0
+        for more in range(level, min(known_colours(s, cell), level + slack) + 1):
+            priority += weight * count_candidates(t, s, p, cell, more)
+            weight >>= 1
+            if priority >= fewest:
+                break
+        if priority < fewest:
+            best, fewest = cell, priority
+    return best

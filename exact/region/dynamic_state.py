@@ -1,8 +1,8 @@
 """The state of a dynamic search: that of ColorPairs (`exact.colorpairs.state`), and what spending mismatches adds.
 
-Pieces, cells and colours have the numbers of `exact.colorpairs.tables`: the freed pieces from 0, duplicates one after
+Pieces, cells and colours have the numbers of `exact.colorpairs.state`: the freed pieces from 0, duplicates one after
 the other; cells by their number in the region; colours without gaps. *Bits* of a set of oriented pieces are piece * 4 +
-rotation.
+rotation. Of `RegionState`, `shows` and `placed` are by these bits.
 """
 
 from __future__ import annotations
@@ -12,25 +12,21 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from exact.colorpairs.moves import assign, show_side, unassign
 from exact.colorpairs.options import Heuristic, Options
-from exact.colorpairs.state import State, Switches, empty_state
-from exact.colorpairs.tables import I32, Tables, colours_by_axis, make_tables
+from exact.colorpairs.state import I32, State, Switches, Tables, colours_by_axis, empty_state, make_tables
+from exact.region import scalar
+from exact.region.kernel import balance_bound, change_balance
+from exact.region.options import RegionOptions
 from exact.region.scheme import SearchScheme
-from exact.region.state import OUTSIDE, RIM, Ints, RegionPlan, Words
-from lns_support.jit import flat_kernel
+from exact.region.state import OUTSIDE, RIM, VACANT, Ints, RegionPlan, RegionState, Words
+from lns_support.bits import bit, lowest_bit, popcount
+from lns_support.jit import flat_kernel, inline_flat_kernel
 
 DOM_DEG = -1  # instead of a `Heuristic`: fewest candidates, divided by the open neighbours
-
-
-class Parts(NamedTuple):
-    """Parts of the search that can be switched off."""
-
-    backjumping: bool
-    pairs: bool  # the bound by Demand - Offer
-    preemption: bool
-    instantiation: bool
-    heuristic: int  # DOM_DEG or a `Heuristic`
-    switches: Switches  # for the functions of `exact.colorpairs.branching`
+NO_BIT = -1
+_NO_BITS = np.uint64(0)
+_ALL_TURNS = np.uint64(15)
 
 
 class Spending(NamedTuple):
@@ -40,7 +36,6 @@ class Spending(NamedTuple):
     """
 
     origin: Ints  # int64 (4N,): the oriented piece of the puzzle
-    twin: I32  # int32 (N,): the next duplicate of a piece, which may be placed once the piece is; -1 = none
     fit: Words  # uint64 (n*B,): oriented pieces whose grey sides fit a cell, each look once
     mask: Words  # uint64 (4*K*B,): oriented pieces with a colour on a side
     free: Words  # uint64 (B,): oriented pieces that may be placed
@@ -63,13 +58,6 @@ class Spending(NamedTuple):
     excluded: Words  # uint64 ((n+1)*B,): oriented pieces that other cells need, by depth
 
 
-# Why a cell has no more mismatches, or a node no refill: the stage or the region allows none. Numbers of numpy, so that
-# kernels are not compiled anew for each constant.
-NO_LIMIT: Any = np.int64(0)
-STAGE: Any = np.int64(1)
-REGION: Any = np.int64(2)
-
-
 class DynamicArrays(NamedTuple):
     """The arrays of a dynamic search."""
 
@@ -78,8 +66,16 @@ class DynamicArrays(NamedTuple):
     spending: Spending
 
 
+def switches_of(options: RegionOptions) -> Switches:
+    """The parts of the search that can be switched off."""
+    names = ("backjumping", "pairs", "preemption", "instantiation")
+    heuristic = DOM_DEG if options.heuristic == "dom-deg" else int(Heuristic.of(options.heuristic))
+    chosen = {name: getattr(options, name) for name in names}
+    return Switches.of(Options())._replace(heuristic=heuristic, **chosen)
+
+
 def make_arrays(
-    plan: RegionPlan, used: npt.NDArray[np.uint8], board: npt.NDArray[np.int32], heuristic: int, turns: bool
+    plan: RegionPlan, used: npt.NDArray[np.uint8], board: npt.NDArray[np.int32], turns: bool
 ) -> DynamicArrays:
     """The arrays of a region, before its first cell is decided.
 
@@ -99,81 +95,233 @@ def make_arrays(
     shown[plan.around == RIM] = 0
     beyond = plan.around == OUTSIDE
     shown[beyond] = np.searchsorted(values, [outside[joint] for joint in plan.joint_at[beyond].tolist()])
-    class_of_piece = np.unique(group, return_inverse=True)[1].tolist()
-    options = Options(heuristic=Heuristic(max(heuristic, 0)), preemption=False)
     tables = make_tables(
-        quads=quads[::4].tolist(),
-        class_of_piece=class_of_piece,
+        quads=quads[::4],
+        class_of_piece=group,
         colours=len(values),
         neighbour=np.where(plan.around >= 0, plan.around, -1).astype(np.int32).ravel(),
         shown=shown.ravel(),
         turns=turns,
         opposite_pairs=True,
     )
-    state = empty_state(tables, options)
-    return DynamicArrays(tables, state, _spending(plan, tables, oriented, quads))
+    arrays = DynamicArrays(tables, empty_state(tables, Options()), _spending(plan, tables, oriented, quads))
+    _show_surroundings(*arrays, plan)
+    return arrays
 
 
 def _spending(plan: RegionPlan, tables: Tables, oriented: Ints, quads: Ints) -> Spending:
-    n, pieces, words = len(plan.cells), tables.pieces, max(1, -(-len(oriented) // 64))
-
-    def ints(*shape: int, kind: Any = np.int64) -> Any:
-        return np.zeros(shape, dtype=kind)
-
-    def sets(size: int) -> Words:
-        return np.zeros(size, dtype=np.uint64)
-
-    number = np.arange(len(oriented))
+    n, words, pairs = len(plan.cells), max(1, -(-len(oriented) // 64)), len(tables.pair_first)
 
     def as_set(members: npt.NDArray[np.bool_]) -> Words:
-        chosen, bits = number[members], sets(words)
+        chosen, bits = np.flatnonzero(members), np.zeros(words, dtype=np.uint64)
         np.bitwise_or.at(bits, chosen >> 6, np.uint64(1) << (chosen & 63).astype(np.uint64))
         return bits
 
-    looks = plan.distinct[oriented] > 0
-    patterns = plan.pattern_of[oriented]
+    looks, patterns = plan.distinct[oriented] > 0, plan.pattern_of[oriented]
     by_pattern = [as_set(looks & (patterns == pattern)) for pattern in range(len(plan.kind_of))]
-    mask = [as_set(quads[:, side] == colour) for side in range(4) for colour in range(tables.colours)]
-    twin = np.full(pieces, -1, dtype=np.int32)
-    later = np.flatnonzero(tables.previous_duplicate >= 0)
-    twin[tables.previous_duplicate[later]] = later
+
+    def zeros(kind: type, *names: str, size: int) -> dict[str, Any]:
+        return {name: np.zeros(size, dtype=kind) for name in names}
+
     return Spending(
         origin=oriented.astype(np.int64),
-        twin=twin,
         fit=np.concatenate([by_pattern[pattern] for pattern in plan.pattern_at]),
-        mask=np.concatenate(mask),
-        free=sets(words),
-        placed=sets(words),
-        min_level=ints(n + 2, n, kind=np.uint8),
-        witness=np.full((n + 2, n), -1, dtype=np.int32),
-        vacant=ints(n + 1),
-        cell=ints(n + 1),
-        max_level=ints(n + 1),
-        limit=ints(n + 1),
-        stage=ints(n + 1),
-        stage_left=ints(n + 1),
-        members=sets(0),
-        own_pair=ints(n, kind=np.int32),
-        pair_count=ints(len(tables.pair_first), kind=np.int32),
-        stage_pair_count=ints(len(tables.pair_first), kind=np.int32),
-        holder=ints(pieces, kind=np.int32),
-        reason=sets(pieces * tables.words),
-        nothing_left=sets(tables.words),
-        excluded=sets((n + 1) * words),
+        mask=np.concatenate([as_set(quads[:, side] == c) for side in range(4) for c in range(tables.colours)]),
+        min_level=np.zeros((n + 2, n), dtype=np.uint8),
+        witness=np.full((n + 2, n), NO_BIT, dtype=np.int32),
+        **zeros(np.int64, "vacant", "cell", "max_level", "limit", "stage", "stage_left", size=n + 1),
+        **zeros(np.int32, "own_pair", size=n),
+        **zeros(np.int32, "pair_count", "stage_pair_count", size=pairs),
+        **zeros(np.int32, "holder", size=tables.pieces),
+        **zeros(np.uint64, "free", "placed", size=words),
+        **zeros(np.uint64, "members", size=0),
+        **zeros(np.uint64, "reason", size=tables.pieces * tables.words),
+        **zeros(np.uint64, "nothing_left", size=tables.words),
+        **zeros(np.uint64, "excluded", size=(n + 1) * words),
     )
+
+
+@flat_kernel
+def _show_surroundings(t: Tables, s: State, p: Spending, plan: RegionPlan) -> None:
+    """Show the rim and the laid pieces to the cells of an empty region, and free all pieces."""
+    for cell in range(t.cells):
+        for side in range(4):
+            p.vacant[0] += plan.around[cell, side] == VACANT
+            colour = t.shown[cell * 4 + side]
+            if colour >= 0:
+                show_side(t, s, cell, side, colour, False)
+    for piece in range(t.pieces):
+        if t.previous_duplicate[piece] < 0:
+            p.free[piece >> 4] |= turns_of(piece)
 
 
 def members_of(scheme: SearchScheme, words: int) -> Words:
     """uint64 (stages*words,): the cells of each stage, as sets."""
+    stage = np.repeat(np.arange(len(scheme.length)), scheme.length)
+    offset = np.arange(len(stage)) - (np.cumsum(scheme.length) - scheme.length)[stage]
+    number = scheme.members[scheme.first_member[stage] + offset]
     bits = np.zeros(len(scheme.length) * words, dtype=np.uint64)
-    _write_members(scheme, words, bits)
+    np.bitwise_or.at(bits, stage * words + (number >> 6), np.uint64(1) << (number & 63).astype(np.uint64))
     return bits
 
 
-@flat_kernel
-def _write_members(scheme: SearchScheme, words: int, bits: Words) -> None:
-    """Write the result of `members_of`."""
-    for stage in range(len(scheme.length)):
-        for i in range(scheme.first_member[stage], scheme.first_member[stage] + scheme.length[stage]):
-            number = scheme.members[i]
-            bits[stage * words + (number >> 6)] |= np.uint64(1) << np.uint64(number & 63)
+@inline_flat_kernel
+def is_member(t: Tables, p: Spending, stage: int, cell: int) -> bool:
+    """Whether a cell belongs to the block of a stage."""
+    return bool(p.members[stage * t.words + (cell >> 6)] & bit(cell))
+
+
+# -- moves: those of ColorPairs, colour balance and free pieces -----------------------------------------------------
+
+
+@inline_flat_kernel
+def turns_of(piece: Any) -> Any:
+    """The bits of all rotations of a piece, as a mask of their word ``piece >> 4``."""
+    return _ALL_TURNS << np.uint64((piece & 15) * 4)
+
+
+@inline_flat_kernel
+def has_twin(t: Tables, piece: int) -> bool:
+    """Whether the next piece is a duplicate, which may be placed once ``piece`` is."""
+    return piece + 1 < t.pieces and t.previous_duplicate[piece + 1] >= 0
+
+
+@inline_flat_kernel
+def place_piece(
+    t: Tables, s: State, p: Spending, plan: RegionPlan, state: RegionState, depth: int, cell: int, oriented: int
+) -> None:
+    """Place an oriented piece on a cell: update pairs, known sides, balances and free pieces."""
+    piece = oriented >> 2
+    state.placed[cell] = oriented * 4
+    vacant = p.vacant[depth] - _change_balances(s, plan, state, cell, -1)
+    assign(t, s, cell, oriented, depth, depth, False, False)
+    state.refill[cell] = p.origin[oriented]
+    p.vacant[depth + 1] = vacant
+    state.spent[depth + 1] = state.spent[depth] + state.level[depth]
+    state.bound[depth + 1] = balance_bound(state, vacant, state.scalars[scalar.SPARE])
+    p.free[piece >> 4] &= ~turns_of(piece)
+    p.placed[piece >> 4] |= turns_of(piece)
+    if has_twin(t, piece):
+        p.free[(piece + 1) >> 4] |= turns_of(piece + 1)
+
+
+@inline_flat_kernel
+def remove_piece(t: Tables, s: State, p: Spending, plan: RegionPlan, state: RegionState, depth: int) -> None:
+    """Undo `place_piece`."""
+    cell = p.cell[depth]
+    piece = s.grid[cell] >> 2
+    if has_twin(t, piece):
+        p.free[(piece + 1) >> 4] &= ~turns_of(piece + 1)
+    p.placed[piece >> 4] &= ~turns_of(piece)
+    p.free[piece >> 4] |= turns_of(piece)
+    unassign(t, s, cell, 4, depth, False)
+    _change_balances(s, plan, state, cell, 1)
+
+
+@inline_flat_kernel
+def _change_balances(s: State, plan: RegionPlan, state: RegionState, cell: int, change: int) -> int:
+    """Change the balance for the piece of a cell, before it is placed (-1) or after (+1); returns vacant sides."""
+    vacant = 0
+    for side in range(4):
+        beyond = plan.around[cell, side]
+        if beyond == RIM:
+            continue
+        colour = state.shows[state.placed[cell] + side]
+        joint = plan.joint_at[cell, side]
+        if beyond == VACANT:
+            change_balance(plan, state, colour, change)
+            vacant += 1
+        elif beyond == OUTSIDE or s.grid[beyond] >= 0:
+            required = state.joint_colour[joint]
+            if required != colour:
+                change_balance(plan, state, required, -change)
+                change_balance(plan, state, colour, change)
+        else:
+            change_balance(plan, state, colour, 2 * change)
+            state.joint_colour[joint] = colour
+    return vacant
+
+
+# -- candidates of a cell by level, the number of their mismatches with its known sides ------------------------------
+
+
+@inline_flat_kernel
+def known_colours(s: State, cell: int) -> int:
+    """The number of sides of a cell towards a piece."""
+    known = 0
+    for side in range(4):
+        known += s.side[cell * 4 + side] > 0
+    return known
+
+
+@inline_flat_kernel
+def count_mismatches(t: Tables, s: State, p: Spending, cell: int, word: int, row: int) -> Any:
+    """The mismatches of 64 oriented pieces with the known sides of a cell, as binary digits: ones, twos, fours.
+
+    ``row``: only sides that were known at depth ``row`` - 1 count.
+    """
+    ones = twos = fours = _NO_BITS
+    for side in range(4):
+        colour = s.side[cell * 4 + side]
+        if colour <= 0:
+            continue
+        neighbour = t.neighbour[cell * 4 + side]
+        if neighbour >= 0 and s.level[neighbour] >= row - 1:
+            continue
+        missed = ~p.mask[(side * t.colours + colour) * len(p.free) + word]
+        carry = ones & missed
+        ones ^= missed
+        fours ^= twos & carry
+        twos ^= carry
+    return ones, twos, fours
+
+
+@inline_flat_kernel
+def with_level(pool: Any, ones: Any, twos: Any, fours: Any, level: int) -> Any:
+    """The members of a set whose number of mismatches is ``level``."""
+    pool &= ones if level & 1 else ~ones
+    pool &= twos if level & 2 else ~twos
+    return pool & (fours if level & 4 else ~fours)
+
+
+@inline_flat_kernel
+def candidates(t: Tables, s: State, p: Spending, cell: int, level: int, word: int) -> Any:
+    """The free oriented pieces that fit a cell with exactly ``level`` mismatches."""
+    ones, twos, fours = count_mismatches(t, s, p, cell, word, 1 << 30)
+    return with_level(p.free[word] & p.fit[cell * len(p.free) + word], ones, twos, fours, level)
+
+
+@inline_flat_kernel
+def count_candidates(t: Tables, s: State, p: Spending, cell: int, level: int) -> int:
+    """The number of free oriented pieces that fit a cell with exactly ``level`` mismatches."""
+    count = 0
+    for word in range(len(p.free)):
+        count += popcount(candidates(t, s, p, cell, level, word))
+    return count
+
+
+@inline_flat_kernel
+def least_level(t: Tables, s: State, p: Spending, cell: int, level: int, known: int) -> tuple[int, int]:
+    """The least mismatches of a free piece on a cell, at least ``level``, and the bit of such a piece.
+
+    (``known``, NO_BIT) if no piece has fewer than ``known``.
+    """
+    least, witness = known, NO_BIT
+    for word in range(len(p.free)):
+        pool = p.free[word] & p.fit[cell * len(p.free) + word]
+        if pool:
+            ones, twos, fours = count_mismatches(t, s, p, cell, word, 1 << 30)
+            for each in range(level, least):
+                found = with_level(pool, ones, twos, fours, each)
+                if found:
+                    least, witness = each, (word << 6) + lowest_bit(found)
+                    break
+            if least == level:
+                break
+    return least, witness
+
+
+@inline_flat_kernel
+def first_piece(bits: Any, word: int) -> int:
+    """The piece of the lowest member of a word of a set of oriented pieces."""
+    return int((word * 64 + lowest_bit(bits)) >> 2)

@@ -1,13 +1,12 @@
 """Branch and bound over the refills of a region with at most r mismatches; flat arrays, no allocation.
 
 Candidates are bit sets of oriented pieces: those with exactly 0, 1, 2... mismatches on the known joints, by bit-sliced
-counting. Bounds: colour balance (`exact.region.balance`), look-ahead (`_lookahead_fails`) and, if the search uses
+counting. Bounds: colour balance (`balance_bound`), look-ahead (`_lookahead_fails`) and, if the search uses
 prices, the cost-to-go tables (`exact.region.cost_to_go`).
 
-Stages of a search scheme (`exact.region.scheme`) are filled one after the other. A stage that is split is two tasks,
-one for each part to begin with; the second waits on a stack until the first has failed (`_start_stage`).
+Stages of a search scheme are filled one after the other (`exact.region.stages`).
 
-Call `load_region` and `start_search`, then `search_region` until a refill is found or the search is finished.
+Call `start_search`, then `search_region` until the search is finished.
 """
 
 from __future__ import annotations
@@ -15,142 +14,60 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from exact.region.balance import balance_bound, change_balance
-from exact.region.candidates import candidates, pieces_showing, rotation_bits
+from exact.region import scalar
 from exact.region.cost_to_go import UNIT, look_up
 from exact.region.scheme import DIRECT, SearchScheme
-from exact.region.state import OUTSIDE, VACANT, RegionPlan, RegionState
+from exact.region.stages import add_task, begin_stages, exceeds_share, split_task
+from exact.region.state import COLOUR_CLASSES, VACANT, RegionPlan, RegionState
 from lns_support.bits import lowest_bit
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
-# status of a search: to be continued; all searched without a refill; a refill found
-PAUSED, EXHAUSTED, FOUND = range(3)
-
-# indices in state.scalars
-DEPTH, NODES, BEST, ALLOWED, SPARE, FINISHED, BALANCE, RUNNING, LOOKAHEAD, PRICED, UNITS = range(11)
-TASKS, PENDING = 14, 15  # tasks made; height of the stack of pending tasks
-
+NO_BITS = np.uint64(0)
+NO_LEVEL = 5  # no cell has so many mismatches
 _ONE = np.uint64(1)
-_NO_BITS = np.uint64(0)
-
-
-@flat_kernel
-def load_region(
-    plan: RegionPlan, state: RegionState, used: npt.NDArray[np.uint8], board: npt.NDArray[np.int32]
-) -> bool:
-    """Load the free pieces and the colours around the region into ``state``.
-
-    ``used``: uint8 (pieces,), 1 for pieces outside the region; ``board``: int32 (cells,), oriented pieces. Returns
-    False if there are fewer pieces of some kind than cells, or more than the arrays can hold.
-    """
-    n = len(plan.cells)
-    kinds = len(plan.rotations)
-    patterns = len(plan.kind_of)
-    colours1 = len(plan.colour_class)
-    words = len(state.valid) // patterns if patterns else 1
-    bits = words * 64
-    state.mask[:] = _NO_BITS
-    state.valid[:] = _NO_BITS
-    state.free[:] = _NO_BITS
-    state.balance[:] = 0
-    state.piece_count[:] = 0
-    state.next_identical[:] = -1
-    state.last_identical[:] = -1
-    for piece in range(len(used)):
-        kind = plan.kind_of_piece[piece]
-        if used[piece] or plan.is_clue[piece] or kind < 0:
-            continue
-        turns = plan.rotations[kind]
-        start = state.piece_count[kind] * turns
-        if start + turns > bits:
-            return False
-        state.piece_count[kind] += 1
-        for side in range(4):
-            state.balance[plan.quads[piece * 4, side]] += 1
-        for pattern in range(patterns):
-            if plan.kind_of[pattern] != kind:
-                continue
-            bit = start
-            for oriented in range(piece * 4, piece * 4 + 4):
-                if plan.pattern_of[oriented] != pattern:
-                    continue
-                mask = _ONE << np.uint64(bit & 63)
-                at = pattern * bits + bit
-                state.oriented[at] = oriented
-                if plan.distinct[oriented]:
-                    state.valid[pattern * words + (bit >> 6)] |= mask
-                for side in range(4):
-                    colour = plan.quads[oriented, side]
-                    state.shows[at * 4 + side] = colour
-                    state.mask[((pattern * 4 + side) * colours1 + colour) * words + (bit >> 6)] |= mask
-                bit += 1
-        identical = plan.identical[piece]
-        if (
-            identical >= 0 and state.last_identical[identical] >= 0
-        ):  # not free before the identical piece before it is placed
-            state.next_identical[kind * bits + state.last_identical[identical]] = start
-        else:
-            state.free[kind * words + (start >> 6)] |= rotation_bits(start, turns)
-        if identical >= 0:
-            state.last_identical[identical] = start
-    total = 0
-    for kind in range(kinds):
-        total += state.piece_count[kind]
-        if state.piece_count[kind] < plan.cells_of_kind[kind]:
-            return False
-    for i in range(len(plan.outside)):
-        colour = plan.quads[board[plan.outside[i, 1]], plan.outside[i, 2]]
-        state.joint_colour[plan.outside[i, 0]] = colour
-        state.balance[colour] -= 1
-    state.scalars[SPARE] = total - n
-    state.scalars[BALANCE] = 1
-    state.scalars[LOOKAHEAD] = 1
-    state.scalars[PRICED] = 0
-    state.balance[0] = 1 << 40
-    return True
 
 
 @flat_kernel
 def start_search(plan: RegionPlan, state: RegionState, scheme: SearchScheme, r_max: int) -> None:
-    """Start a search of a loaded region for refills with at most ``r_max`` mismatches, by the stages of ``scheme``.
+    """Start a search for refills with at most ``r_max`` mismatches, by the stages of ``scheme``.
 
     If the scheme has limits, they alone say how many mismatches are allowed at a slot.
     """
     scalars = state.scalars
+    for word in range(len(state.free)):
+        state.free[word] = state.free_before[word]
+    state.balance[0] = state.balance_before[0]
     state.deficit[:] = 0
     state.odd_balances[:] = 0
     for colour in range(1, len(plan.colour_class)):
-        part, half_edges = plan.colour_class[colour], state.balance[colour]
+        part, half_edges = plan.colour_class[colour], state.balance_before[colour]
+        state.balance[colour] = half_edges
         if half_edges < 0:
             state.deficit[part] -= half_edges
         elif half_edges & 1:
             state.odd_balances[part] += 1
-    scalars[DEPTH] = 0
-    scalars[NODES] = 0
-    scalars[BEST] = -1
-    scalars[ALLOWED] = r_max
+    scalars[scalar.DEPTH] = 0
+    scalars[scalar.NODES] = 0
+    scalars[scalar.BEST] = -1
+    scalars[scalar.ALLOWED] = r_max
+    scalars[scalar.FINISHED] = 0
+    scalars[scalar.RUNNING] = 0
+    scalars[scalar.TASKS] = 0
+    scalars[scalar.PENDING] = 0
     state.spent[0] = 0
+    state.slot[0] = 0
+    state.level[0] = NO_LEVEL
+    state.bits[0] = NO_BITS
     vacant = 0
     for number in range(len(plan.cells)):
         for side in range(4):
             vacant += plan.around[number, side] == VACANT
-    state.bound[0] = balance_bound(state, vacant, scalars[SPARE])
-    scalars[FINISHED] = 0
-    if len(plan.cells) == 0:
-        scalars[FINISHED] = 1
-        if r_max >= 0:
-            scalars[BEST] = 0
-    elif state.bound[0] * scalars[BALANCE] > r_max:
-        scalars[FINISHED] = 1
-    else:
-        scalars[TASKS] = 0
-        scalars[PENDING] = 0
-        most = r_max if scheme.limit[len(scheme.limit) - 1] == 0 else 0
-        begin_stages(state, np.uint64(0), add_task(state, 0, most, -1, 0))
-        if not _start_stage(plan, state, scheme, np.uint64(0)):
-            scalars[FINISHED] = 1
+    state.bound[0] = balance_bound(state, vacant, scalars[scalar.SPARE])
+    if state.bound[0] * scalars[scalar.BALANCE] > r_max:
+        scalars[scalar.FINISHED] = 1
+    most = r_max if scheme.limit[len(scheme.limit) - 1] == 0 else 0
+    begin_stages(state, np.uint64(0), add_task(state, 0, most, -1, 0))
 
 
 @flat_kernel
@@ -160,26 +77,26 @@ def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, no
     BEST: mismatches of the refill found, -1 = none; the next call searches for fewer.
     """
     scalars = state.scalars
-    if scalars[FINISHED]:
+    if scalars[scalar.FINISHED]:
         return
     n = np.uint64(len(plan.cells))
     one = np.uint64(1)
-    depth = np.uint64(scalars[DEPTH])
-    nodes = scalars[NODES]
-    allowed = scalars[ALLOWED]
+    depth = np.uint64(scalars[scalar.DEPTH])
+    nodes = scalars[scalar.NODES]
+    allowed = scalars[scalar.ALLOWED]
     balance = state.balance
     patterns = np.uint64(len(plan.kind_of))
     words = np.uint64(len(state.valid)) // patterns
     bits_of = words * np.uint64(64)
-    use_balance = scalars[BALANCE]
-    lookahead = scalars[LOOKAHEAD]
-    priced = scalars[PRICED]
-    unit_limit = scalars[UNITS]
+    use_balance = scalars[scalar.BALANCE]
+    lookahead = scalars[scalar.LOOKAHEAD]
+    priced = scalars[scalar.PRICED]
+    unit_limit = scalars[scalar.UNITS]
     tables = state.tables
     while True:
         slot = np.uint64(state.slot[depth])
         bits = state.bits[depth]
-        if bits == _NO_BITS:
+        if bits == NO_BITS:
             # the next word of candidates with this level, or the next level
             word = state.word[depth] + 1
             level = state.level[depth]
@@ -196,11 +113,11 @@ def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, no
                     break
                 level += 1
                 word = 0
-            if bits == _NO_BITS:
+            if bits == NO_BITS:
                 if state.pending_before[depth] >= 0 and _start_stage(plan, state, scheme, depth):
                     continue
                 if depth == 0:
-                    scalars[FINISHED] = 1
+                    scalars[scalar.FINISHED] = 1
                     break
                 depth -= one
                 _remove_piece(plan, state, depth, bits_of)
@@ -213,18 +130,16 @@ def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, no
         level = state.level[depth]
         total = state.spent[depth] + level
         if total > min(allowed, state.cap[depth]):  # a refill found in between has lowered `allowed`
-            state.bits[depth] = _NO_BITS
-            state.level[depth] = 5
+            state.bits[depth] = NO_BITS
+            state.level[depth] = NO_LEVEL
             continue
         state.bits[depth] = bits & (bits - one)
         nodes += 1
         bit = np.uint64(state.word[depth] * 64 + lowest_bit(bits))
         if priced:
             paid = tables.paid[depth] + level * UNIT + tables.price[np.uint64(plan.pattern[slot]) * bits_of + bit]
-            if (
-                paid + tables.cost[np.uint64(tables.next_base[depth] + tables.next_offset[depth * bits_of + bit])]
-                > unit_limit
-            ):
+            after = np.uint64(tables.next_base[depth] + tables.next_offset[depth * bits_of + bit])
+            if paid + tables.cost[after] > unit_limit:
                 continue
             tables.paid[depth + one] = paid
         state.chosen[depth] = np.int64(bit)
@@ -253,22 +168,21 @@ def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, no
         state.spent[deeper] = total
         least = state.bound[depth]
         if changed:
-            least = balance_bound(state, plan.vacant[slot], scalars[SPARE])
+            least = balance_bound(state, plan.vacant[slot], scalars[scalar.SPARE])
         state.bound[deeper] = least
         if total + least * use_balance > allowed:
             _remove_piece(plan, state, depth, bits_of)
             continue
         if deeper == n:
-            scalars[BEST] = total
+            scalars[scalar.BEST] = total
             allowed = total - 1
             for d in range(n):
                 filled = np.uint64(state.slot[d])
-                state.refill[np.uint64(plan.order[filled])] = state.oriented[
-                    np.uint64(plan.pattern[filled] * np.int64(bits_of) + state.chosen[d])
-                ]
+                at = np.uint64(plan.pattern[filled] * np.int64(bits_of) + state.chosen[d])
+                state.refill[np.uint64(plan.order[filled])] = state.oriented[at]
             _remove_piece(plan, state, depth, bits_of)
             if allowed < 0:
-                scalars[FINISHED] = 1
+                scalars[scalar.FINISHED] = 1
             break
         kind = np.uint64(plan.kind_of[np.uint64(plan.pattern[slot])])
         turns = plan.rotations[kind]
@@ -291,76 +205,27 @@ def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, no
                 continue
             _start_depth(state, deeper)
         depth = deeper
-    scalars[DEPTH] = np.int64(depth)
-    scalars[NODES] = nodes
-    scalars[ALLOWED] = allowed
-
-
-@inline_flat_kernel
-def add_task(state: RegionState, stage: Any, most: Any, following: Any, check: int) -> Any:
-    """Make a task, to be followed by the task ``following``; returns its number."""
-    task = state.scalars[TASKS]
-    state.scalars[TASKS] = task + 1
-    state.task[task, 0] = stage
-    state.task[task, 1] = most
-    state.task[task, 2] = following
-    state.task[task, 3] = check
-    return task
-
-
-@inline_flat_kernel
-def split_task(
-    state: RegionState,
-    scheme: SearchScheme,
-    stage: Any,
-    most: Any,
-    following: Any,
-    spent: Any,
-    share: Any,
-    allowed: Any,
-) -> Any:
-    """Make two tasks of one that has ``allowed`` mismatches left after ``spent``; returns the one to begin with.
-
-    The first begins with part A of the stage and at most ``share`` mismatches there; the second, pushed on the stack,
-    with part B and the rest. If one of the two has none left, the other is the only one.
-    """
-    rest = allowed - 1 - share
-    if share >= 0 and rest >= 0:
-        check = add_task(state, stage, share, following, 1)
-        second = add_task(state, scheme.parts[stage, 3], most, check, 0)
-        second = add_task(state, scheme.parts[stage, 2], spent + rest, second, 0)
-        state.pending[state.scalars[PENDING]] = second
-        state.scalars[PENDING] += 1
-    first, own = (0, share) if share >= 0 else (2, rest)
-    second = add_task(state, scheme.parts[stage, first + 1], most, following, 0)
-    return add_task(state, scheme.parts[stage, first], spent + own, second, 0)
-
-
-@inline_flat_kernel
-def begin_stages(state: RegionState, depth: Any, task: Any) -> None:
-    """Make ``task`` the only one pending at a depth where a stage begins."""
-    state.tasks_before[depth] = state.scalars[TASKS]
-    state.pending_before[depth] = state.scalars[PENDING]
-    state.pending[state.scalars[PENDING]] = task
-    state.scalars[PENDING] += 1
+    scalars[scalar.DEPTH] = np.int64(depth)
+    scalars[scalar.NODES] = nodes
+    scalars[scalar.ALLOWED] = allowed
 
 
 @inline_flat_kernel
 def _start_stage(plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth: Any) -> bool:
     """Start filling the stage of the next pending task of a depth. Returns False if no task is pending there.
 
-    Take the task on top of the stack. As long as the mismatches that it has left call for a split of its stage, make it
-    the first of two tasks and push the second on the stack. A task that has overspent, or a check that finds
-    that an earlier task has searched these pieces already, is dropped, and the next one is taken.
+    Take the task on top of the stack. As long as the mismatches that it has left call for a split of its stage, it
+    becomes the first of two tasks. A task that has overspent, or a check that finds that an earlier task has searched
+    these pieces already, is dropped, and the next one is taken.
     """
     scalars = state.scalars
-    while scalars[PENDING] > state.pending_before[depth]:
-        scalars[PENDING] -= 1
-        task = state.pending[scalars[PENDING]]
+    while scalars[scalar.PENDING] > state.pending_before[depth]:
+        scalars[scalar.PENDING] -= 1
+        task = state.pending[scalars[scalar.PENDING]]
         while task >= 0:
             stage, most, following = state.task[task, 0], state.task[task, 1], state.task[task, 2]
             if state.task[task, 3]:
-                if not _exceeds_share(plan, state, scheme, stage, most):
+                if not exceeds_share(plan, state, scheme, stage, most):
                     break
                 task = following
                 continue
@@ -375,26 +240,8 @@ def _start_stage(plan: RegionPlan, state: RegionState, scheme: SearchScheme, dep
                 _start_depth(state, depth)
                 return True
             task = split_task(state, scheme, stage, most, following, state.spent[depth], share, allowed)
-    scalars[TASKS] = state.tasks_before[depth]
+    scalars[scalar.TASKS] = state.tasks_before[depth]
     return False
-
-
-@inline_flat_kernel
-def _exceeds_share(plan: RegionPlan, state: RegionState, scheme: SearchScheme, stage: Any, share: Any) -> bool:
-    """Whether part A of a split stage has more than ``share`` mismatches on joints that do not touch part B."""
-    before, own = scheme.parts[stage, 0], scheme.parts[stage, 1]  # filled before A; these cells and A
-    begin = scheme.first_member[before]
-    for i in range(begin, begin + scheme.length[before]):
-        number = scheme.members[i]
-        at = state.placed[number]
-        for side in range(4):
-            beyond = plan.around[number, side]
-            shown = state.shows[at + side]
-            if beyond == OUTSIDE:
-                share -= shown != state.joint_colour[plan.joint_at[number, side]]
-            elif beyond >= 0 and scheme.filled[own, beyond] and (side in (1, 2) or scheme.filled[before, beyond]):
-                share -= shown != state.shows[state.placed[beyond] + (side ^ 2)]
-    return bool(share < 0)
 
 
 @inline_flat_kernel
@@ -432,9 +279,9 @@ def _start_depth(state: RegionState, depth: Any) -> None:
     """Reset the candidates of a depth."""
     state.level[depth] = 0
     state.word[depth] = -1
-    state.bits[depth] = _NO_BITS
-    if state.scalars[PRICED]:
-        look_up(state, depth, state.scalars[UNITS])
+    state.bits[depth] = NO_BITS
+    if state.scalars[scalar.PRICED]:
+        look_up(state, depth, state.scalars[scalar.UNITS])
 
 
 @inline_flat_kernel
@@ -466,3 +313,91 @@ def _remove_piece(plan: RegionPlan, state: RegionState, depth: Any, bits_of: Any
     identical = state.next_identical[kind * bits_of + (bit & ~np.uint64(turns - 1))]
     if identical >= 0:
         state.free[kind * words + np.uint64(identical >> 6)] &= ~rotation_bits(identical, turns)
+
+
+# -- candidates of a cell as bit sets ----------------------------------------------------------------------------------
+
+
+@inline_flat_kernel
+def pieces_showing(
+    plan: RegionPlan,
+    state: RegionState,
+    slot: Any,
+    j: Any,
+    pattern: Any,
+    word: Any,
+    words: Any,
+) -> Any:
+    """The oriented pieces of one word that match the j-th known joint of a cell."""
+    colour = np.uint64(state.joint_colour[np.uint64(plan.joint[slot, j])])
+    side = np.uint64(plan.side[slot, j])
+    return state.mask[((pattern * np.uint64(4) + side) * np.uint64(len(plan.colour_class)) + colour) * words + word]
+
+
+@inline_flat_kernel
+def candidates(plan: RegionPlan, state: RegionState, slot: Any, level: int, word: Any, words: Any) -> Any:
+    """The free oriented pieces of one word with exactly ``level`` mismatches on the known joints of a cell."""
+    pattern = np.uint64(plan.pattern[slot])
+    pool = state.free[np.uint64(plan.kind_of[pattern]) * words + word] & state.valid[pattern * words + word]
+    known = plan.known[slot]
+    if known == 0:
+        return pool
+    a = pieces_showing(plan, state, slot, np.uint64(0), pattern, word, words)
+    if known == 1:
+        return pool & (a if level == 0 else ~a)
+    b = pieces_showing(plan, state, slot, np.uint64(1), pattern, word, words)
+    if known == 2:
+        if level == 0:
+            return pool & a & b
+        return pool & ((a ^ b) if level == 1 else ~(a | b))
+    # count the matches of all 64 pieces at once, as binary digits: ones, twos, fours
+    c = pieces_showing(plan, state, slot, np.uint64(2), pattern, word, words)
+    ones = a ^ b ^ c
+    twos = (a & b) | ((a ^ b) & c)
+    fours = NO_BITS
+    if known == 4:
+        d = pieces_showing(plan, state, slot, np.uint64(3), pattern, word, words)
+        carry = ones & d
+        ones ^= d
+        fours = twos & carry
+        twos ^= carry
+    matches = known - level
+    if matches == 4:
+        return pool & fours
+    return pool & ~fours & (twos if matches & 2 else ~twos) & (ones if matches & 1 else ~ones)
+
+
+@inline_flat_kernel
+def rotation_bits(bit: Any, turns: int) -> Any:
+    """The bits of all rotations of the piece of ``bit``, as a mask of their word; ``turns``: how many there are."""
+    return ((_ONE << np.uint64(turns)) - _ONE) << np.uint64((bit & ~(turns - 1)) & 63)
+
+
+# -- colour balance: half-edges on free pieces minus half-edges that the joints require --------------------------------
+
+
+@inline_flat_kernel
+def change_balance(plan: RegionPlan, state: RegionState, colour: int, change: int) -> None:
+    """Change the balance of a colour, and the deficit and the number of odd balances of its class."""
+    c = np.uint64(colour)
+    colour_class = np.uint64(plan.colour_class[c])
+    before = state.balance[c]
+    after = before + change
+    state.balance[c] = after
+    state.deficit[colour_class] += max(np.int64(0), -after) - max(np.int64(0), -before)
+    state.odd_balances[colour_class] += (after & 1 if after > 0 else 0) - (before & 1 if before > 0 else 0)
+
+
+@inline_flat_kernel
+def balance_bound(state: RegionState, vacant: Any, spare: int) -> Any:
+    """Lower bound on the mismatches still to come, for ``vacant`` joints of open cells and ``spare`` pieces too many.
+
+    Every missing half-edge is a mismatch. Every mismatch changes two balances, so it removes at most two of the missing
+    half-edges and odd balances of its class.
+    """
+    total = np.int64(0)
+    slack = vacant + spare * 4
+    for colour_class in range(np.uint64(COLOUR_CLASSES)):
+        deficit = state.deficit[colour_class]
+        total += max(deficit, (deficit + state.odd_balances[colour_class] - slack + 1) >> 1)
+    return total

@@ -23,11 +23,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from exact.region import scalar
 from exact.region.cost_to_go import UNIT, add_cheapest_refill, fill_tables, make_tables, plan_tables
-from exact.region.kernel import BALANCE, LOOKAHEAD, PRICED, UNITS, load_region, start_search
-from exact.region.order import with_order
-from exact.region.plan import make_state
-from exact.region.scheme import direct_scheme
+from exact.region.options import RegionOptions
+from exact.region.plan import make_state, with_order
+from exact.region.scheme import RegionShape, direct_scheme
+from exact.region.searches import StaticSearch
+from exact.region.spend_curves import orders_from_both_ends
 from exact.region.state import Ints, RegionPlan, RegionState
 
 MAX_TABLE = 1 << 21  # entries of a table: four rows of Eternity II
@@ -42,24 +44,16 @@ class _End:
 
     plan: RegionPlan
     state: RegionState
-    order: Ints
-    cut: int
+    cut: int = 0
 
 
-class LagrangianSearch:
-    """The searches of one region with prices, one from each end.
+class LagrangianSearch(StaticSearch):
+    """The searches of one region with prices, a part from each end.
 
     Parameters
     ----------
-    plan : RegionPlan
-    used : ndarray of uint8 (pieces,)
-        1 for pieces outside the region.
-    board : ndarray of int32 (cells,)
-        Oriented pieces outside the region, -1 elsewhere.
-    orders : tuple of two int64 arrays (n,)
-        The orders of the cells from one end and from the other.
-    spare : int
-        Free pieces that will be left over.
+    shape, used, board, options
+        As for `exact.region.searches.Search`.
 
     Attributes
     ----------
@@ -71,27 +65,26 @@ class LagrangianSearch:
 
     def __init__(
         self,
-        plan: RegionPlan,
+        shape: RegionShape,
         used: npt.NDArray[np.uint8],
         board: npt.NDArray[np.int32],
-        orders: tuple[Ints, Ints],
-        spare: int,
+        options: RegionOptions,
     ) -> None:
-        self.used, self.board, self.spare = used, board, spare
+        plan, spare = shape.plan, shape.spare
         self.scheme = direct_scheme(np.arange(len(plan.cells), dtype=np.int64))
-        self.identical = plan.identical
         self.free = (used == 0) & (plan.is_clue == 0) & (plan.kind_of_piece >= 0)
         self.ends = []
         steps = []
-        for order in orders:
+        for order in orders_from_both_ends(shape.puzzle, plan.cells):
             own_plan = with_order(plan, order)
-            state = make_state(own_plan, spare)
-            self.ends.append(
-                _End(own_plan, state._replace(tables=make_tables(own_plan, state, used, MAX_TABLE)), order, 0)
-            )
-            steps.append(STEPS * int(plan_tables(own_plan, self.ends[-1].state.tables, MAX_TABLE)))
+            state = make_state(own_plan, used, board, spare)
+            state = state._replace(tables=make_tables(own_plan, state, used, MAX_TABLE))
+            steps.append(STEPS * int(plan_tables(own_plan, state.tables, MAX_TABLE)))
+            self.ends.append(_End(own_plan, state))
+        super().__init__(shape, used, board, options, None, self.ends[0].state)
         self.steps = max(steps) if min(steps) > 0 else 0
         self._choose_cut()
+        self.parts = len(self.ends)
         self.price_sum = 0  # units, of all free pieces
         self.bound = -1
         self.tables: list[npt.NDArray[np.int16]] = []
@@ -99,11 +92,10 @@ class LagrangianSearch:
     def _choose_cut(self) -> None:
         """Cut nearest to the middle where both searches have the same open joints; without such a cut, use one end."""
         first, last = self.ends
-        n = len(first.order)
+        n = len(first.plan.order)
         for cut in sorted(range(1, n), key=lambda depth: abs(2 * depth - n)):
-            if set(first.order[:cut]) == set(last.order[n - cut :]) and set(_open_joints(first, cut)) == set(
-                _open_joints(last, n - cut)
-            ):
+            meet = set(first.plan.order[:cut]) == set(last.plan.order[n - cut :])
+            if meet and set(_open_joints(first, cut)) == set(_open_joints(last, n - cut)):
                 first.cut, last.cut = cut, n - cut
                 return
         self.ends = [first]
@@ -115,18 +107,18 @@ class LagrangianSearch:
         prices = self._optimize_prices(goal, stop)
         self.bound = int(np.ceil(self._price_bound(prices) - 1e-9))
         for other in self.ends[1:]:
-            self._load(other, prices)
-            fill_tables(other.plan, other.state, len(other.order))
+            self._fill(other, prices)
         if len(self.ends) == 2:
             self.tables = [_table_at_cut(end).copy() for end in self.ends]
 
     def _optimize_prices(self, goal: int, stop: Callable[[], bool]) -> Ints:
         """int64 (pieces,): the prices with the best bound among the subgradient steps, in units."""
         plan, state = self.ends[0].plan, self.ends[0].state
-        lowest = 0 if self.spare else -_MAX_PRICES // len(plan.cells)
+        lowest = 0 if self.shape.spare else -_MAX_PRICES // len(plan.cells)
         prices, direction = np.zeros(len(self.used)), np.zeros(len(self.used))
         best, best_prices = -np.inf, prices.astype(np.int64)
         scale, waited = 1.0, 0
+        groups = [self.free & (plan.identical == each) for each in np.unique(plan.identical[self.free]) if each >= 0]
         for _ in range(STEPS):
             rounded = np.rint(prices).astype(np.int64)
             bound = self._price_bound(rounded)
@@ -138,7 +130,9 @@ class LagrangianSearch:
                     scale, waited, prices = 0.6 * scale, 0, best_prices.astype(float)
             uses = np.zeros(len(prices), dtype=np.int64)
             add_cheapest_refill(plan, state, uses)
-            gradient = self._average_identical(np.where(self.free, uses - 1.0, 0.0))
+            gradient = np.where(self.free, uses - 1.0, 0.0)
+            for group in groups:  # both searches find the same refill only if identical pieces keep one price
+                gradient[group] = gradient[group].mean()
             if best > goal or stop() or not gradient.any():
                 break
             direction = 0.7 * gradient + 0.3 * (direction if direction.any() else gradient)
@@ -146,51 +140,38 @@ class LagrangianSearch:
             prices = np.clip(prices, lowest, _MAX_PRICES // len(plan.cells))
         return best_prices
 
-    def _average_identical(self, gradient: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Replace the entries of identical pieces by their mean, so that they keep one price.
-
-        The two searches place identical pieces in different orders; both find the same refill only if it costs the same
-        in both.
-        """
-        for group in np.unique(self.identical[self.free & (self.identical >= 0)]):
-            members = self.free & (self.identical == group)
-            gradient[members] = gradient[members].mean()
-        return gradient
-
     def _price_bound(self, prices: Ints) -> float:
         """The bound on mismatches by these prices; fills the tables of the first end."""
-        end = self.ends[0]
-        self._load(end, prices)
-        fill_tables(end.plan, end.state, len(end.order))
+        self._fill(self.ends[0], prices)
         self.price_sum = int(prices[self.free].sum())
-        return (int(end.state.tables.cost[end.state.tables.cost_start[0]]) - self.price_sum) / UNIT
+        tables = self.ends[0].state.tables
+        return (int(tables.cost[tables.cost_start[0]]) - self.price_sum) / UNIT
 
-    def _load(self, end: _End, prices: Ints) -> None:
-        load_region(end.plan, end.state, self.used, self.board)
+    def _fill(self, end: _End, prices: Ints) -> None:
         end.state.tables.price[:] = prices[end.state.oriented >> 2]
+        fill_tables(end.plan, end.state, len(end.plan.order))
 
     # -- searches --------------------------------------------------------------------------------------------------
 
-    def start(self, end: int, r: int, balance: int, lookahead: int) -> tuple[RegionPlan, RegionState]:
-        """Start the search from one end for at most ``r`` mismatches, to be continued by `search_region`."""
-        plan, state, cut = self.ends[end].plan, self.ends[end].state, self.ends[end].cut
-        load_region(plan, state, self.used, self.board)
-        units = r * UNIT + self.price_sum
-        if len(self.ends) == 2:
-            before, after = self._costs_at_cut(end)
+    def _begin(self) -> None:
+        """Begin the search from the next end."""
+        end = self.ends[self.part]
+        self.plan, self.state = end.plan, end.state
+        units = self.r * UNIT + self.price_sum
+        if self.parts == 2:
+            before, after = self._costs_at_cut()
             waste = units - before - after
-            share = waste // 2 if end == 0 else waste - waste // 2 - 1
-            _table_at_cut(self.ends[end])[...] = np.maximum(after, units - before - share)
-            fill_tables(plan, state, cut)
-        state.scalars[[BALANCE, LOOKAHEAD, PRICED, UNITS]] = balance, lookahead, 1, units
-        start_search(plan, state, self.scheme, r)
-        return plan, state
+            share = waste // 2 if self.part == 0 else waste - waste // 2 - 1
+            _table_at_cut(end)[...] = np.maximum(after, units - before - share)
+            fill_tables(end.plan, end.state, end.cut)
+        end.state.scalars[[scalar.PRICED, scalar.UNITS]] = 1, units
+        self._start()
 
-    def _costs_at_cut(self, end: int) -> tuple[Ints, Ints]:
+    def _costs_at_cut(self) -> tuple[Ints, Ints]:
         """Least units of the part before the cut and of the part after it, by the colours at the cut."""
-        this, other = self.ends[end], self.ends[1 - end]
+        this, other = self.ends[self.part], self.ends[1 - self.part]
         axes = [_open_joints(other, other.cut)[::-1].index(joint) for joint in _open_joints(this, this.cut)[::-1]]
-        return self.tables[1 - end].transpose(axes).astype(np.int64), self.tables[end].astype(np.int64)
+        return self.tables[1 - self.part].transpose(axes).astype(np.int64), self.tables[self.part].astype(np.int64)
 
 
 def _open_joints(end: _End, depth: int) -> list[int]:

@@ -26,7 +26,7 @@ class RegionOptions:
         the cell with the fewest candidates (`exact.region.dynamic_search`), without prices. "auto": static, and after
         `dynamic_after` nodes both in turns, unless short attempts show that one of them would take far longer.
     balance : bool
-        Use the bound by colour balance (`exact.region.balance`).
+        Use the bound by colour balance (`exact.region.kernel`).
     lookahead : bool
         Prune when cells later in a static order have no matching candidate left. The dynamic order always does.
     curves : bool

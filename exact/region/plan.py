@@ -1,19 +1,22 @@
-"""Make the arrays of a region search (`exact.region.state`) from a puzzle and the cells of the region."""
+"""Make the arrays of a region search (`exact.region.state`) from a puzzle, the cells of the region and their orders."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from exact.piece_classes import distinct_rotations
+from exact.region import scalar
 from exact.region.cost_to_go import empty_tables
-from exact.region.order import empty_slots, with_order
+from exact.region.scheme import SearchScheme, direct_scheme
 from exact.region.state import (
     COLOUR_CLASSES,
+    MAX_AHEAD,
     MAX_PENDING,
     MAX_TASKS,
     OUTSIDE,
@@ -22,16 +25,19 @@ from exact.region.state import (
     Ints,
     RegionPlan,
     RegionState,
-    Words,
 )
 from instances.puzzle import DOWN, GREY, RIGHT, UP, Puzzle, canonical
 from lns_support.errors import InputError
 
 MAX_REGION = 256
+_ROTATIONS = [[((pattern << turn) | (pattern >> (4 - turn))) & 15 for turn in range(4)] for pattern in range(16)]
+_KIND = np.array([min(rotated) for rotated in _ROTATIONS], dtype=np.int64)  # of a pattern: bit s: side s is grey
+_TURNS = np.array([rotated.count(rotated[0]) for rotated in _ROTATIONS], dtype=np.int64)  # that leave it as it is
+_SIDES = np.array([3, 0, 1, 2])  # in the order in which joints are listed: left, up, right, down
 
 
 def plan_region(puzzle: Puzzle, cells: Iterable[int], *, filled: npt.NDArray[np.bool_] | None = None) -> RegionPlan:
-    """Plan a region, to be filled in the order of ``cells``; `exact.region.order` gives it other orders.
+    """Plan a region, without an order; `with_order` and `make_slots` give it one.
 
     Parameters
     ----------
@@ -51,99 +57,36 @@ def plan_region(puzzle: Puzzle, cells: Iterable[int], *, filled: npt.NDArray[np.
     if len(free) > MAX_REGION:
         raise InputError(f"the region frees {len(free)} cells; expected at most {MAX_REGION}")
     full = np.ones(puzzle.cells, dtype=bool) if filled is None else np.asarray(filled, dtype=bool)
-    tables = _tables(puzzle)
-    n = len(free)
-    number = {cell: i for i, cell in enumerate(free)}
-    patterns = sorted({tables.pattern_at[cell] for cell in free})
-    kinds = sorted({_kind(pattern) for pattern in patterns})
-    around = np.full((n, 4), RIM, dtype=np.int64)
-    joint_at = np.zeros((n, 4), dtype=np.int64)
-    outside: list[tuple[int, int, int]] = []
-    for i, cell in enumerate(free):
-        for side in range(4):
-            other = tables.neighbour[cell][side]
-            if other < 0:
-                if tables.free_joint[cell][side] >= 0:
-                    around[i, side], joint_at[i, side] = VACANT, tables.free_joint[cell][side]
-                continue
-            joint_at[i, side] = 2 * cell + (side == DOWN) if side in (RIGHT, DOWN) else 2 * other + (side == UP)
-            if other in number:
-                around[i, side] = number[other]
-            elif full[other]:
-                around[i, side] = OUTSIDE
-                outside.append((int(joint_at[i, side]), other, (side + 2) % 4))
-            else:
-                around[i, side] = VACANT
-    pattern_of = np.full(16, -1, dtype=np.int64)
-    pattern_of[patterns] = np.arange(len(patterns))
-    kind_of = np.full(16, -1, dtype=np.int64)
-    kind_of[kinds] = np.arange(len(kinds))
-    pattern_at = pattern_of[[tables.pattern_at[cell] for cell in free]] if free else np.zeros(0, dtype=np.int64)
-    of_pattern = np.array([kind_of[_kind(pattern)] for pattern in patterns], dtype=np.int64)
-    plan = RegionPlan(
+    tables, n = _tables(puzzle), len(free)
+    number = np.full(puzzle.cells + 1, -1, dtype=np.int64)
+    number[free] = np.arange(n)
+    beyond, joint = tables.neighbour[free], tables.joint[free]
+    around = np.where(beyond < 0, np.where(joint < 0, RIM, VACANT), np.where(full[beyond], OUTSIDE, VACANT))
+    around = np.where(number[beyond] >= 0, number[beyond], around)
+    at, side = np.nonzero(around == OUTSIDE)
+    patterns, pattern_at = np.unique(tables.pattern_at[free], return_inverse=True)
+    kinds, kind_of = np.unique(_KIND[patterns], return_inverse=True)
+    pattern_number, kind_number = np.full((2, 16), -1, dtype=np.int64)
+    pattern_number[patterns], kind_number[kinds] = np.arange(len(patterns)), np.arange(len(kinds))
+    own, towards = np.nonzero(beyond >= 0)
+    joints = tables.pattern_at[free][own], towards, tables.pattern_at[beyond[own, towards]]
+    return RegionPlan(
         cells=np.array(free, dtype=np.int64),
-        pattern_at=pattern_at,
+        pattern_at=pattern_at.astype(np.int64),
         around=around,
-        joint_at=joint_at,
-        **empty_slots(0),
-        kind_of=of_pattern,
-        rotations=np.array([_turns(kind) for kind in kinds], dtype=np.int64),
-        cells_of_kind=np.bincount(of_pattern[pattern_at], minlength=len(kinds)).astype(np.int64),
-        outside=np.array(outside, dtype=np.int64).reshape(-1, 3),
+        joint_at=np.maximum(joint, 0),
+        **dict.fromkeys(_BY_SLOT, np.zeros(0, dtype=np.int64)),
+        kind_of=kind_of.astype(np.int64),
+        rotations=_TURNS[kinds],
+        cells_of_kind=np.bincount(kind_of[pattern_at], minlength=len(kinds)).astype(np.int64),
+        outside=np.column_stack((joint[at, side], beyond[at, side], side ^ 2)),
         is_clue=tables.of_clue,
         quads=tables.quads,
-        pattern_of=pattern_of[tables.grey],
-        kind_of_piece=kind_of[[_kind(grey) for grey in tables.grey[::4].tolist()]],
+        pattern_of=pattern_number[tables.grey],
+        kind_of_piece=kind_number[_KIND[tables.grey[::4]]],
         distinct=tables.first,
         identical=tables.identical,
-        colour_class=_colour_classes(tables, free),
-    )
-    return with_order(plan, np.arange(n, dtype=np.int64))
-
-
-def make_state(plan: RegionPlan, spare: int = 0) -> RegionState:
-    """Allocate the state of a search of ``plan``, for any order and up to ``spare`` more free pieces than cells."""
-    n = len(plan.cells)
-    words = max(1, int(np.max(-(-(plan.cells_of_kind + spare) * plan.rotations // 64), initial=0)))
-    patterns, kinds, colours1 = len(plan.kind_of), len(plan.rotations), len(plan.colour_class)
-    bits = words * 64
-
-    def ints(*shape: int) -> Ints:
-        return np.zeros(shape, dtype=np.int64)
-
-    def sets(size: int) -> Words:
-        return np.zeros(size, dtype=np.uint64)
-
-    return RegionState(
-        mask=sets(patterns * 4 * colours1 * words),
-        valid=sets(patterns * words),
-        free=sets(kinds * words),
-        oriented=ints(patterns * bits),
-        shows=ints(patterns * bits * 4),
-        next_identical=ints(kinds * bits),
-        last_identical=ints(len(plan.identical)),
-        piece_count=ints(kinds),
-        joint_colour=ints(2 * len(plan.is_clue)),
-        balance=ints(colours1),
-        deficit=ints(COLOUR_CLASSES),
-        odd_balances=ints(COLOUR_CLASSES),
-        spent=ints(n + 1),
-        bound=ints(n + 1),
-        level=ints(n + 1),
-        word=ints(n + 1),
-        bits=sets(n + 1),
-        chosen=ints(n + 1),
-        slot=ints(n + 1),
-        cap=ints(n + 1),
-        task=ints(MAX_TASKS, 4),
-        placed=ints(n),
-        next_task=ints(n + 1),
-        tasks_before=ints(n + 1),
-        pending=ints(MAX_PENDING),
-        pending_before=ints(n + 1),
-        scalars=ints(16),
-        refill=np.zeros(n, dtype=np.int32),
-        tables=empty_tables(),
+        colour_class=_colour_classes(puzzle, frozenset(zip(*(part.tolist() for part in joints), strict=True))),
     )
 
 
@@ -164,27 +107,21 @@ def checked_cells(puzzle: Puzzle, cells: Iterable[int]) -> list[int]:
 
 @dataclass(frozen=True)
 class _Tables:
-    """Arrays that depend on the puzzle alone. ``shown[pattern][side]``: colours that pieces can have on that side.
-
-    ``free_joint``: by cell and side a number that no inner edge has, for a side on the rim of a board without frame.
-    Such a side is a vacant joint. All others have -1.
-    """
+    """Arrays that depend on the puzzle alone."""
 
     quads: Ints
-    grey: Ints
+    grey: Ints  # the pattern of each oriented piece
     first: npt.NDArray[np.uint8]
     identical: Ints
     of_clue: npt.NDArray[np.uint8]
-    pattern_at: list[int]
-    neighbour: list[list[int]]
-    free_joint: list[list[int]]
-    shown: dict[int, list[list[int]]]
+    pattern_at: Ints
+    neighbour: Ints  # (cells, 4): -1 = none
+    joint: Ints  # (cells, 4): a number that no inner edge has on the rim of a board without frame; -1 = a grey side
 
 
 @lru_cache(maxsize=8)
 def _tables(puzzle: Puzzle) -> _Tables:
     quads = puzzle.oriented.astype(np.int64)
-    grey = ((quads == GREY) << np.arange(4)).sum(axis=1).astype(np.int64)
     first = np.zeros((puzzle.cells, 4), dtype=np.uint8)
     by_colours: dict[tuple[int, ...], list[int]] = {}
     for piece, quad in enumerate(puzzle.pieces.tolist()):
@@ -194,73 +131,170 @@ def _tables(puzzle: Puzzle) -> _Tables:
     for members in by_colours.values():
         if len(members) > 1:
             identical[members] = members[0]
-    bound = np.zeros(puzzle.cells, dtype=np.uint8)
-    bound[[clue.piece for clue in puzzle.fixed]] = 1
-    beside = [dict(puzzle.neighbours(cell)) for cell in range(puzzle.cells)]
-    rim = [puzzle.grey_sides(cell) for cell in range(puzzle.cells)]
-    shown = {
-        int(pattern): [sorted(set(quads[grey == pattern, side].tolist())) for side in range(4)]
-        for pattern in np.unique(grey)
-    }
-    return _Tables(
-        quads,
-        grey,
-        first.ravel(),
-        identical,
-        bound,
-        [sum(side << s for s, side in enumerate(sides)) for sides in rim],
-        [[there.get(side, -1) for side in range(4)] for there in beside],
-        [_free_joints(puzzle, cell) for cell in range(puzzle.cells)],
-        shown,
-    )
+    of_clue = np.zeros(puzzle.cells, dtype=np.uint8)
+    of_clue[[clue.piece for clue in puzzle.fixed]] = 1
+    grey_sides = np.array([puzzle.grey_sides(cell) for cell in range(puzzle.cells)])
+    neighbour, joint = np.full((2, puzzle.cells, 4), -1, dtype=np.int64)
+    for cell in range(puzzle.cells):
+        row, column = divmod(cell, puzzle.width)
+        right, below = (
+            2 * (row * puzzle.width + puzzle.width - 1),
+            2 * ((puzzle.height - 1) * puzzle.width + column) + 1,
+        )
+        on_rim = np.array(puzzle.rim_sides(cell)) & ~grey_sides[cell]
+        joint[cell, on_rim] = np.array([below, right, below, right])[on_rim]
+        for side, other in puzzle.neighbours(cell):
+            neighbour[cell, side] = other
+            joint[cell, side] = 2 * cell + (side == DOWN) if side in (RIGHT, DOWN) else 2 * other + (side == UP)
+    bits = 1 << np.arange(4)
+    grey = ((quads == GREY) * bits).sum(axis=1)
+    return _Tables(quads, grey, first.ravel(), identical, of_clue, grey_sides @ bits, neighbour, joint)
 
 
-def _free_joints(puzzle: Puzzle, cell: int) -> list[int]:
-    """`_Tables.free_joint` of a cell: the joints beyond the right and lower rim are no inner edges."""
-    row, column = divmod(cell, puzzle.width)
-    beyond_right = 2 * (row * puzzle.width + puzzle.width - 1)
-    beyond_below = 2 * ((puzzle.height - 1) * puzzle.width + column) + 1
-    joints = (beyond_below, beyond_right, beyond_below, beyond_right)
-    sides = zip(joints, puzzle.rim_sides(cell), puzzle.grey_sides(cell), strict=True)
-    return [joint if on_rim and not grey else -1 for joint, on_rim, grey in sides]
+@lru_cache(maxsize=64)
+def _colour_classes(puzzle: Puzzle, joints: frozenset[tuple[int, int, int]]) -> Ints:
+    """int64 (colours + 1,): colour classes; two colours share a class if a joint of the region could have both.
 
-
-def _colour_classes(tables: _Tables, free: list[int]) -> Ints:
-    """int64 (colours + 1,): colour classes; two colours share a class if a joint of the region could have both."""
-    colours1 = int(tables.quads.max()) + 1
-    parent = list(range(colours1))
-
-    def root(colour: int) -> int:
-        while parent[colour] != colour:
-            colour = parent[colour]
-        return colour
-
-    joints = {
-        (tables.pattern_at[cell], side, tables.pattern_at[other])
-        for cell in free
-        for side, other in enumerate(tables.neighbour[cell])
-        if other >= 0
-    }
-    for pattern, side, beyond in sorted(joints):
-        possible = tables.shown[pattern][side] + tables.shown[beyond][(side + 2) % 4]
-        for colour in possible[1:]:
-            parent[root(colour)] = root(possible[0])
+    ``joints``: patterns of cells, sides, and the patterns of the cells there.
+    """
+    tables = _tables(puzzle)
+    label = np.arange(int(tables.quads.max()) + 1)
+    for pattern, side, beyond in joints:
+        possible = tables.quads[tables.grey == pattern, side], tables.quads[tables.grey == beyond, side ^ 2]
+        merged = label[np.concatenate(possible)]
+        label[np.isin(label, merged)] = merged.min(initial=len(label))
     numbers: dict[int, int] = {}
-    part = [min(numbers.setdefault(root(colour), len(numbers)), COLOUR_CLASSES - 1) for colour in range(1, colours1)]
+    part = [min(numbers.setdefault(each, len(numbers)), COLOUR_CLASSES - 1) for each in label[1:].tolist()]
     return np.array([0, *part], dtype=np.int64)
 
 
-def _rotations(pattern: int) -> list[int]:
-    """The four rotations of a pattern (bit s: side s has the colour of the rim)."""
-    return [((pattern << turn) | (pattern >> (4 - turn))) & 15 for turn in range(4)]
+# -- orders ------------------------------------------------------------------------------------------------------------
+
+_BY_SLOT = (
+    "order", "ends_stage", "pattern", "known", "open", "side", "joint", "demand", "vacant", "ahead", "ahead_known",
+)  # fmt: skip
 
 
-@cache
-def _kind(pattern: int) -> int:
-    """The kind of a pattern: the smallest of its rotations."""
-    return min(_rotations(pattern))
+def with_order(plan: RegionPlan, order: Ints) -> RegionPlan:
+    """The plan to be filled in one order, so that slots are depths."""
+    return plan._replace(**make_slots(plan, direct_scheme(order)))
 
 
-def _turns(pattern: int) -> int:
-    """Number of rotations that leave a pattern unchanged."""
-    return _rotations(pattern).count(pattern)
+def make_slots(plan: RegionPlan, scheme: SearchScheme) -> dict[str, Any]:
+    """The arrays by slot of a scheme, for `RegionPlan._replace`: which joints of a cell are known when it is filled."""
+    n, order = len(plan.cells), scheme.cells
+    stages = np.flatnonzero(scheme.first_slot >= 0)
+    first, length = scheme.first_slot[stages], scheme.length[stages]
+    row = np.repeat(np.arange(len(stages)), length)
+    here = np.arange(len(order)) - first[row] + 1
+    place = np.where(scheme.filled[stages] > 0, 0, n + 1)  # 0 = filled before the stage, k = its k-th cell, more = open
+    place[row, order] = here
+    around = plan.around[order][:, _SIDES]
+    time = np.where(around >= 0, place[row[:, None], np.maximum(around, 0)], np.where(around == OUTSIDE, -1, n + 1))
+    key = np.where(time < here[:, None], time, np.where(around == RIM, n + 2, n + 1))
+    by = np.argsort(key, axis=1, kind="stable")  # known joints as they become known, then open ones
+    key = np.take_along_axis(key, by, axis=1)
+    side = _SIDES[by]
+    around = np.take_along_axis(plan.around[order], side, axis=1)
+    vacant = (plan.around == VACANT).sum(axis=1)
+    filled = np.cumsum(vacant[order])
+    ahead = np.full((len(order), MAX_AHEAD), -1, dtype=np.int64)
+    ahead_known = np.zeros((len(order), MAX_AHEAD), dtype=np.int64)
+    later = np.arange(len(order))[:, None] + np.arange(length.max())
+    in_stage = later < (first + length)[row][:, None]
+    later = np.where(in_stage, later, 0)
+    near = in_stage & (key[:, 1][later] < here[:, None])  # two joints of the later cell are known at the slot
+    rank = np.cumsum(near, axis=1)
+    at, offset = np.nonzero(near & (rank <= MAX_AHEAD))
+    ahead[at, rank[at, offset] - 1] = at + offset
+    ahead_known[at, rank[at, offset] - 1] = (key[at + offset] < here[at, None]).sum(axis=1)
+    ends_stage = np.zeros(len(order), dtype=np.int64)
+    ends_stage[first + length - 1] = 1
+    return {
+        "order": order,
+        "ends_stage": ends_stage,
+        "pattern": plan.pattern_at[order],
+        "known": (key <= n).sum(axis=1),
+        "open": (key == n + 1).sum(axis=1),
+        "side": np.where(around == RIM, 0, side),
+        "joint": np.where(around == RIM, 0, np.take_along_axis(plan.joint_at[order], side, axis=1)),
+        "demand": np.where(around == RIM, 0, np.where(around == VACANT, 1, 2)),
+        "vacant": ((place > 0) @ vacant)[row] - filled + (filled - vacant[order])[first][row],
+        "ahead": ahead,
+        "ahead_known": ahead_known,
+    }
+
+
+# -- state -------------------------------------------------------------------------------------------------------------
+
+
+def make_state(
+    plan: RegionPlan, used: npt.NDArray[np.uint8], board: npt.NDArray[np.int32], spare: int = 0
+) -> RegionState:
+    """The state of a search of ``plan``, for any order of its cells.
+
+    ``used``: 1 for pieces outside the region; ``board``: oriented pieces by cell of the board; ``spare``: free pieces
+    of a kind that may be left over. Raises AssertionError if there are fewer free pieces of some kind than cells.
+    """
+    n, cells = len(plan.cells), len(plan.is_clue)
+    words = max(1, int(np.max(-(-(plan.cells_of_kind + spare) * plan.rotations // 64), initial=0)))
+    patterns, kinds, colours1 = len(plan.kind_of), len(plan.rotations), len(plan.colour_class)
+    bits = words * 64
+
+    def ints(*names: str, size: int | tuple[int, int]) -> dict[str, Any]:
+        return {name: np.zeros(size, dtype=np.int64) for name in names}
+
+    def sets(**sizes: int) -> dict[str, Any]:
+        return {name: np.zeros(size, dtype=np.uint64) for name, size in sizes.items()}
+
+    state = RegionState(
+        **sets(mask=patterns * 4 * colours1 * words, valid=patterns * words, bits=n + 1),
+        **sets(free=kinds * words, free_before=kinds * words),
+        **ints("oriented", size=patterns * bits),
+        **ints("shows", size=patterns * bits * 4),
+        next_identical=np.full(kinds * bits, -1, dtype=np.int64),
+        **ints("joint_colour", size=2 * cells),
+        **ints("balance", "balance_before", size=colours1),
+        **ints("deficit", "odd_balances", size=COLOUR_CLASSES),
+        **ints("spent", "bound", "level", "word", "chosen", "slot", "cap", "next_task", size=n + 1),
+        **ints("tasks_before", "pending_before", size=n + 1),
+        **ints("task", size=(MAX_TASKS, 4)),
+        **ints("pending", size=MAX_PENDING),
+        **ints("placed", size=n),
+        **ints("scalars", size=scalar.COUNT),
+        refill=np.zeros(n, dtype=np.int32),
+        tables=empty_tables(),
+    )
+    pieces = np.flatnonzero((used == 0) & (plan.is_clue == 0) & (plan.kind_of_piece >= 0))
+    kind = plan.kind_of_piece[pieces]
+    by_kind = np.cumsum(kind[:, None] == np.arange(kinds), axis=0)
+    if (by_kind[-1:] < plan.cells_of_kind).any():
+        raise AssertionError("the free pieces are too few for the region")
+    start = (by_kind[np.arange(len(pieces)), kind] - 1) * plan.rotations[kind]
+    pattern = plan.pattern_of.reshape(-1, 4)[pieces]
+    piece, rotation = np.nonzero(pattern >= 0)
+    earlier = np.tril(pattern[:, :, None] == pattern[:, None, :], -1).sum(axis=2)  # rotations of the same pattern
+    pattern, bit = pattern[piece, rotation], start[piece] + earlier[piece, rotation]
+    oriented, at = pieces[piece] * 4 + rotation, pattern * bits + bit
+    state.oriented[at] = oriented
+    state.shows.reshape(-1, 4)[at] = plan.quads[oriented]
+    member, looks = np.uint64(1) << (bit & 63).astype(np.uint64), plan.distinct[oriented] > 0
+    np.bitwise_or.at(state.valid, (pattern * words + (bit >> 6))[looks], member[looks])
+    shown = (pattern[:, None] * 4 + np.arange(4)) * colours1 + plan.quads[oriented]
+    np.bitwise_or.at(state.mask, shown * words + (bit >> 6)[:, None], member[:, None])
+    last: dict[int, int] = {}
+    for each, first, own in zip(plan.identical[pieces].tolist(), start.tolist(), kind.tolist(), strict=True):
+        if each in last:  # not free before the identical piece before it is placed
+            state.next_identical[own * bits + last[each]] = first
+        else:
+            turns = (1 << int(plan.rotations[own])) - 1
+            state.free_before[own * words + (first >> 6)] |= np.uint64(turns << (first & 63))
+        if each >= 0:
+            last[each] = first
+    joint, cell, side = plan.outside.T
+    state.joint_colour[joint] = plan.quads[board[cell], side]
+    np.add.at(state.balance_before, plan.quads[pieces * 4], 1)
+    np.subtract.at(state.balance_before, state.joint_colour[joint], 1)
+    state.balance_before[0] = 1 << 40
+    state.scalars[scalar.SPARE] = len(pieces) - n
+    return state

@@ -8,23 +8,21 @@ import numpy as np
 import numpy.typing as npt
 
 from exact.driver import StepSizer
-from exact.region.budget import Budget
-from exact.region.cyclic import CyclicSearch
-from exact.region.dynamic import DynamicSearch
-from exact.region.kernel import BEST, EXHAUSTED, FINISHED, FOUND, NODES, PAUSED, search_region
+from exact.region import scalar
+from exact.region.budget import Budget, SearchCosts
 from exact.region.lagrangian import LagrangianSearch
 from exact.region.options import RegionOptions
 from exact.region.plan import make_state, plan_region
 from exact.region.result import OnImprove, OnProgress, RegionResult, RegionStatus
 from exact.region.scheme import RegionShape
-from exact.region.search_costs import SearchCosts
-from exact.region.spend_curves import make_spend_curves, orders_from_both_ends
-from exact.region.state import RegionPlan, RegionState
-from exact.region.static import StaticSearch
-from exact.region.validation import check_pieces, fill_empty_cells, verify_rest, with_clues
+from exact.region.searches import DynamicSearch, Search, StaticSearch
+from exact.region.spend_curves import make_spend_curves
+from exact.region.state import EXHAUSTED, FOUND, PAUSED, RegionPlan, RegionState
 from instances.board import EMPTY, Board
+from instances.duplicates import normalise_clue_pieces
 from instances.puzzle import Puzzle
-from instances.verify import verify
+from instances.verify import Verification, verify
+from lns_support.errors import BoardError
 
 _FIRST_ATTEMPT = 100_000  # nodes of the first search for a better refill, before the proof by deepening begins
 _TRY_ALL = 20_000  # nodes; a level that cost less is repeated by all searches, to find the fastest
@@ -36,9 +34,6 @@ _PRICE_CHECK = 50_000  # nodes searched before that cost is computed
 _NEVER = 1 << 62
 _PROBED_LEVELS = 3  # levels below the question at which both orders are tried then
 _PROBE = 500_000  # node equivalents of such an attempt
-
-Search = StaticSearch | CyclicSearch | DynamicSearch
-"""A search of a region for at most r mismatches: it is started, and then advanced by a number of nodes."""
 
 
 class RegionSearch:
@@ -54,7 +49,6 @@ class RegionSearch:
         self.cells = cells
         self.options = options
         self.given_verification = verify(puzzle, board)
-        self.bounds = int(options.balance), int(options.lookahead)
         self.longest_turn = max(1, options.dynamic_after)  # node equivalents of the first attempts and turns
         start = with_clues(puzzle, board, cells)
         clue_cells = {clue.cell for clue in puzzle.fixed}
@@ -63,27 +57,16 @@ class RegionSearch:
         outside[free] = EMPTY
         self.outside = outside
         self.plan: RegionPlan = plan_region(puzzle, free.tolist(), filled=outside >= 0)
-        self.joints = int((self.plan.demand == 2).sum()) - _inner_joints(self.plan)
+        self.joints = int((self.plan.around >= 0).sum()) // 2 + len(self.plan.outside)
         self.base = self._score_outside(start, free)
         self.used = np.zeros(puzzle.cells, dtype=np.uint8)
         self.used[outside[outside >= 0] >> 2] = 1
         self.spare = max(0, int((self.used == 0).sum()) - len(free))
-        check_pieces(self.plan, self.used)
-        self.state = make_state(self.plan, self.spare)
         self.priced: LagrangianSearch | None = None
-        self.dynamic: DynamicSearch | None = None
         self.costs = SearchCosts()
         self.shape = RegionShape(puzzle, self.plan, self.spare, options.halved_from)
-        self.static = StaticSearch(
-            self.shape,
-            self.state,
-            self.used,
-            outside,
-            balance=self.bounds[0],
-            lookahead=self.bounds[1],
-            curves=options.curves,
-        )
-        self.searches: dict[str, Search] = {"scheme": self.static}
+        self._question = self.shape, self.used, outside, options
+        self.searches: dict[str, Search] = {"scheme": StaticSearch(*self._question)}
         self.best = start
         verification = self.given_verification if start == board else verify(puzzle, start)
         occupied = start.placements[free] >= 0
@@ -111,14 +94,14 @@ class RegionSearch:
 
     def add_dynamic_order(self) -> None:
         """Search in the dynamic order too."""
-        dynamic = DynamicSearch(self.shape, make_state(self.plan, self.spare), self.used, self.outside, self.options)
-        self.searches["dynamic"] = dynamic
+        self.searches["dynamic"] = DynamicSearch(*self._question)
 
     def use_cyclic_curves(self) -> None:
         """Search by cyclic spend curves too, in a fixed order; in bands they are often faster than a search scheme."""
         curves = make_spend_curves(self.puzzle, self.plan.cells)
-        static = self.static.copy(make_state(self.plan, self.spare))
-        self.searches = {name: CyclicSearch(static, each) for name, each in curves.items()} | self.searches
+        state = make_state(self.plan, self.used, self.outside, self.spare)
+        cyclic = {name: StaticSearch(*self._question, each, state) for name, each in curves.items()}
+        self.searches = cyclic | self.searches
 
     # -- the search ------------------------------------------------------------------------------------------------
 
@@ -135,25 +118,21 @@ class RegionSearch:
         self.allowed = None if target is None else max(-1, min(self.joints, self.base + self.joints - target))
         interrupted = False
         self.budget, self.on_progress, self.on_improve = budget, on_progress, on_improve
-        root_bound = self._root_bound()
+        _compile(self)
         budget.start()
         try:
             self.delays_prices = prices is None  # until they are worth their time
             self.price_delay = (  # nodes
                 _PRICE_CHECK if prices is None else 0 if prices is True else _NEVER if prices is False else prices
             )
-            self._raise_bound(min(root_bound, self.incumbent))
+            first = next(iter(self.searches.values())).state
+            self._raise_bound(min(int(first.bound[0]) * self.options.balance, self.incumbent))
             if self.price_delay == 0 and not self._settled:
                 self._consider_prices()
             self._search()
         except KeyboardInterrupt:
             interrupted = True
         return self._result(interrupted)
-
-    def _root_bound(self) -> int:
-        """The bound by colour balance before the first placement. Compiles the kernels."""
-        _compile(self)
-        return int(next(iter(self.searches.values())).state.bound[0]) * self.bounds[0]
 
     def _search(self) -> None:
         """Alternate searches for a better refill, each with four times the nodes, and levels of the deepening proof."""
@@ -188,9 +167,12 @@ class RegionSearch:
         """Decide whether some refill has at most ``r`` mismatches; if that was cheap, find the fastest search."""
         ranked = self.costs.ranked(self.searches, r)
         if self.priced is not None:
-            self._attempt_with_prices(self.priced, r, None)
+            self._attempt("prices", r, _NEVER)
             return
-        winner, status = self._race(self._contenders(ranked), r)
+        first: dict[int, str] = {}  # those that run side by side, each in its own state
+        for name in ranked:
+            first.setdefault(id(self.searches[name].state), name)
+        winner, status = self._race(list(first.values()), r)
         if status != EXHAUSTED:
             return
         cost = self.costs.of(winner)
@@ -203,13 +185,6 @@ class RegionSearch:
                 break
             if self._attempt(name, r, int(cost)) == EXHAUSTED:
                 cost = self.costs.of(name)
-
-    def _contenders(self, ranked: list[str]) -> list[str]:
-        """The first search of each kind in a ranking: those that run side by side, each in its own state."""
-        first: dict[int, str] = {}
-        for name in ranked:
-            first.setdefault(id(self.searches[name].state), name)
-        return list(first.values())
 
     def _race(self, names: list[str], r: int) -> tuple[str, int]:
         """Run searches for at most ``r`` mismatches in turns, which grow, until one ends; (its name, its status).
@@ -231,7 +206,7 @@ class RegionSearch:
                             break
                     search.start(r)
                 limit = None if len(names) == 1 else max(0, goal // search.NODE_COST - used[name])
-                status, nodes = self._advance(name, limit)
+                status, nodes = self._run(search, limit)
                 used[name] += nodes
                 if status == PAUSED:
                     if self.budget.spent or self.priced is not None:
@@ -252,7 +227,7 @@ class RegionSearch:
 
     def _probe(self, names: list[str], r: int) -> None:
         """Learn what searches cost by short attempts at the levels below ``r``, each in a state of its own."""
-        probes = {name: self.searches[name].copy(make_state(self.plan, self.spare)) for name in names}
+        probes = {name: self.searches[name].copy() for name in names}
         for level in range(max(self.lower_bound, r - _PROBED_LEVELS), r):
             for name, probe in probes.items():
                 if self._settled or self.budget.spent:
@@ -269,25 +244,19 @@ class RegionSearch:
 
     def _attempt(self, name: str, r: int, limit: int) -> int:
         """Search for at most ``r`` mismatches within ``limit`` node equivalents; FOUND, EXHAUSTED or PAUSED."""
-        if self.priced is not None:
-            return self._attempt_with_prices(self.priced, r, limit)
-        self.searches[name].start(r)
-        node_cost = self.searches[name].NODE_COST
-        status, nodes = self._advance(name, max(1, limit // node_cost))
+        search = self.searches[name] if self.priced is None else self.priced
+        search.start(r)
+        status, nodes = self._run(search, max(1, limit // search.NODE_COST))
+        cost = nodes * search.NODE_COST
         if status == EXHAUSTED:
-            self.costs.record(name, r, nodes * node_cost)
             self._raise_bound(r + 1)
-        elif status == PAUSED and nodes * node_cost >= limit:
-            self.costs.record(name, r, nodes * node_cost, ended=False)
+        if status == EXHAUSTED or (status == PAUSED and cost >= limit):
+            self.costs.record(name, r, cost, ended=status == EXHAUSTED)
         return status
 
-    def _advance(self, name: str, limit: int | None) -> tuple[int, int]:
-        """Continue a search by ``limit`` nodes at most, or until prices are set; returns its status and the nodes."""
-        return self._run(self.searches[name], limit)
-
     def _run(self, search: Search, limit: int | None) -> tuple[int, int]:
-        """As `_advance`, for a search that was started."""
-        started = self.budget.nodes
+        """Continue a search by ``limit`` nodes at most, or until prices are set; returns its status and the nodes."""
+        started, priced = self.budget.nodes, self.priced
         end = _NEVER if limit is None else started + limit
         while True:
             status, nodes = search.advance(self.budget.step(min(end, self.price_delay) - self.budget.nodes))
@@ -296,7 +265,7 @@ class RegionSearch:
                 self._accept(search.state)
             elif status == PAUSED and self.budget.nodes >= self.price_delay and not self.budget.spent:
                 self._consider_prices()
-            if status != PAUSED or self.priced is not None or self.budget.spent or self.budget.nodes >= end:
+            if status != PAUSED or self.priced is not priced or self.budget.spent or self.budget.nodes >= end:
                 return status, self.budget.nodes - started
             self._report_progress()
 
@@ -304,8 +273,7 @@ class RegionSearch:
 
     def _consider_prices(self) -> None:
         """Set prices, or decide after how many nodes that is worth its time."""
-        orders = orders_from_both_ends(self.puzzle, self.plan.cells)
-        priced = LagrangianSearch(self.plan, self.used, self.outside, orders, self.spare)
+        priced = LagrangianSearch(*self._question)
         cost = priced.steps // _TABLE_STEPS
         if priced.steps == 0:
             self.price_delay = _NEVER
@@ -317,26 +285,6 @@ class RegionSearch:
         priced.set_prices(self._goal, lambda: self.budget.spent)
         self.priced, self.price_delay, self.budget.sizer = priced, _NEVER, StepSizer()
         self._raise_bound(min(priced.bound, self.incumbent))
-
-    def _attempt_with_prices(self, priced: LagrangianSearch, r: int, limit: int | None) -> int:
-        """As `_attempt`, with prices: a search from each end."""
-        started = self.budget.nodes
-        limit = _NEVER if limit is None else limit
-        for end in range(len(priced.ends)):
-            plan, state = priced.start(end, r, *self.bounds)
-            while not state.scalars[FINISHED]:
-                before = int(state.scalars[NODES])
-                step = self.budget.step(limit - (self.budget.nodes - started))
-                search_region(plan, state, priced.scheme, before + step)
-                self.budget.use(int(state.scalars[NODES]) - before)
-                if state.scalars[BEST] >= 0:
-                    self._accept(state)
-                    return FOUND
-                if not state.scalars[FINISHED] and (self.budget.spent or self.budget.nodes - started >= limit):
-                    return PAUSED
-                self._report_progress()
-        self._raise_bound(r + 1)
-        return EXHAUSTED
 
     # -- bounds and incumbent --------------------------------------------------------------------------------------
 
@@ -355,7 +303,7 @@ class RegionSearch:
         placements = self.outside.copy()
         placements[self.plan.cells] = state.refill
         board = Board(placements, self.puzzle.width, self.puzzle.height)
-        mismatches = int(state.scalars[BEST])
+        mismatches = int(state.scalars[scalar.BEST])
         verification = verify(self.puzzle, board)
         if verification.score != self.base + self.joints - mismatches or verification.violations:
             raise AssertionError(f"a refill with {mismatches} mismatches does not verify: {verification}")
@@ -398,18 +346,59 @@ class RegionSearch:
         )
 
 
-_compiled: set[type[Search]] = set()  # kinds of searches whose kernels this process has compiled or loaded
+_compiled: set[tuple[type[Search], bool]] = set()  # kinds of searches whose kernels this process has compiled or loaded
 
 
 def _compile(search: RegionSearch) -> None:
     """Compile or load the kernels of a search before its clock starts."""
+    filters = search.options.preemption or search.options.instantiation
     for each in search.searches.values():
-        if each is next(iter(search.searches.values())) or type(each) not in _compiled:
+        if each is next(iter(search.searches.values())) or (type(each), filters) not in _compiled:
             each.start(-1)
             each.advance(0)
-            _compiled.add(type(each))
+            _compiled.add((type(each), filters))
 
 
-def _inner_joints(plan: RegionPlan) -> int:
-    """Number of joints between two cells of the region."""
-    return int((plan.around >= 0).sum()) // 2
+# -- boards ------------------------------------------------------------------------------------------------------------
+
+
+def with_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
+    """The board with the clues of the region placed, replacing the pieces on their cells.
+
+    Identical pieces exchange numbers so that no other cell has the piece of a clue (see `normalise_clue_pieces`).
+    """
+    placements = normalise_clue_pieces(puzzle, board, cells).placements.copy()
+    for clue in puzzle.fixed:
+        if clue.cell in cells:
+            placements[clue.cell] = clue.piece * 4 + clue.rotation
+    return Board(placements, puzzle.width, puzzle.height)
+
+
+def fill_empty_cells(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
+    """A legal board with the empty ones of ``cells`` filled, in order, each by the free piece that matches most.
+
+    Pieces of clues are not used. A legal piece always remains.
+    """
+    placements = board.placements.copy()
+    unused = np.ones(puzzle.cells, dtype=bool)
+    unused[placements[placements >= 0] >> 2] = False
+    unused[[clue.piece for clue in puzzle.fixed]] = False
+    for cell in cells:
+        if placements[cell] >= 0:
+            continue
+        fits = np.repeat(unused, 4) & puzzle.fits(cell)
+        matches = fits.astype(int)
+        for side, other in puzzle.neighbours(cell):
+            if placements[other] >= 0:
+                matches += fits & (puzzle.oriented[:, side] == puzzle.oriented[placements[other], side ^ 2])
+        placements[cell] = matches.argmax()
+        unused[placements[cell] >> 2] = False
+    return Board(placements, puzzle.width, puzzle.height)
+
+
+def verify_rest(puzzle: Puzzle, rest: Board) -> Verification:
+    """Verify the board without the pieces of the region. Raises BoardError if it breaks a rule."""
+    verification = verify(puzzle, rest)
+    if verification.violations:
+        raise BoardError(f"the board breaks a rule outside the region: {verification.violations[0]}")
+    return verification

@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from exact.region.budget import Budget
 from exact.region.options import RegionOptions
 from exact.region.plan import checked_cells
-from exact.region.region_search import RegionSearch
+from exact.region.region_search import RegionSearch, verify_rest, with_clues
 from exact.region.result import OnImprove, OnProgress, RegionResult, RegionStatus
 from exact.region.spend_curves import is_band
-from exact.region.validation import verify_rest, with_clues
 from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.verify import verify
@@ -76,7 +75,7 @@ def resolve(
     Notes
     -----
     Branch and bound with at most r mismatches, in fixed orders or by ColorPairs (`exact.region.dynamic_search`). With a
-    target, r is what it allows; else r rises from a lower bound (`exact.region.balance`) until a refill is found.
+    target, r is what it allows; else r rises from a lower bound (`exact.region.kernel`) until a refill is found.
     Search schemes limit where mismatches may be placed (`exact.region.scheme`, after Kucherov et al. 2014), in bands
     spend curves too (`exact.region.spend_curves`, after Dvoretzky & Motzkin 1947), and long searches in the static
     order use cost-to-go tables with Lagrangian prices (`exact.region.lagrangian`, after Held & Karp 1971).

@@ -40,6 +40,7 @@ _MAX_SPLIT = 40  # mismatches; a block that may have more is filled directly
 DIRECT = -2  # instead of a share: the block is filled directly
 _MIN_BLOCK = 4  # cells; a smaller block is not split
 _MOST_STEPS = (6, 12, 20, _MAX_SPLIT)  # mismatches that a scheme is made for
+_AT_ONCE = np.zeros(1, dtype=np.int64)
 
 
 class SearchScheme(NamedTuple):
@@ -56,19 +57,18 @@ class SearchScheme(NamedTuple):
     limit: Ints  # int64 (slots,): mismatches allowed once a slot is filled, if more than when the stage began
 
 
-def direct_scheme(order: Ints) -> SearchScheme:
-    """The scheme that fills a region in one order, mismatches being allowed anywhere."""
-    n = len(order)
+def direct_scheme(order: Ints, first: Ints = _AT_ONCE) -> SearchScheme:
+    """The scheme that fills a region in one order, in stages that begin at the positions ``first``, none split."""
     return SearchScheme(
         cells=order,
-        first_slot=np.zeros(1, dtype=np.int64),
+        first_slot=first,
         members=order,
-        first_member=np.zeros(1, dtype=np.int64),
-        length=np.full(1, n, dtype=np.int64),
-        parts=np.full((1, 4), -1, dtype=np.int64),
-        share=np.full((1, 1), DIRECT, dtype=np.int64),
-        filled=np.zeros((1, n), dtype=np.uint8),
-        limit=np.zeros(n, dtype=np.int64),
+        first_member=first,
+        length=np.diff(first, append=len(order)),
+        parts=np.full((len(first), 4), -1, dtype=np.int64),
+        share=np.full((len(first), 1), DIRECT, dtype=np.int64),
+        filled=np.zeros((len(first), len(order)), dtype=np.uint8),
+        limit=np.zeros(len(order), dtype=np.int64),
     )
 
 
@@ -95,22 +95,15 @@ class RegionShape:
         """The mismatches for which a scheme is made that is used for at most ``r``."""
         return next((step for step in _MOST_STEPS if step >= r), _MAX_SPLIT)
 
-    def order_along(self) -> Ints:
-        """The cells line by line, across the longer side of the region."""
-        rows, columns = np.divmod(self.plan.cells, self.puzzle.width)
-        tall = len(np.unique(rows)) > len(np.unique(columns))
-        return np.lexsort((columns, rows) if tall else (rows, columns)).astype(np.int64)
-
 
 @lru_cache(maxsize=256)
 def cached_scheme(shape: RegionShape, most: int) -> SearchScheme:
-    """The scheme for at most ``most`` mismatches, made once; -1: one stage, along the longer side."""
-    return make_scheme(shape, most) if most >= 0 else direct_scheme(shape.order_along())
-
-
-def scheme_for(shape: RegionShape, r: int) -> SearchScheme:
-    """The scheme of a region for at most ``r`` mismatches, kept for the next board; -1: one stage."""
-    return cached_scheme(shape, shape.round_up(r) if r >= 0 else -1)
+    """The scheme for at most ``most`` mismatches, kept for the next board; -1: one stage, along the longer side."""
+    if most >= 0:
+        return make_scheme(shape, most)
+    rows, columns = np.divmod(shape.plan.cells, shape.puzzle.width)
+    tall = len(np.unique(rows)) > len(np.unique(columns))
+    return direct_scheme(np.lexsort((columns, rows) if tall else (rows, columns)).astype(np.int64))
 
 
 def make_scheme(shape: RegionShape, most: int) -> SearchScheme:
@@ -130,7 +123,7 @@ def make_scheme(shape: RegionShape, most: int) -> SearchScheme:
     )
     orders = np.zeros((stages, n), dtype=np.int64)  # of a stage that is direct
     plan_stages(shape.levels, most, estimate_model(shape.plan, shape.puzzle.width, shape.spare), scheme, orders)
-    reached = np.flatnonzero(reached_directly(scheme.parts, scheme.share, scheme.length, most))
+    reached = np.flatnonzero(_reached_directly(scheme.parts, scheme.share))
     scheme.first_slot[reached] = np.cumsum(scheme.length[reached]) - scheme.length[reached]
     cells = np.concatenate([orders[stage, : scheme.length[stage]] for stage in reached.tolist()])
     return scheme._replace(cells=cells, limit=np.zeros(len(cells), dtype=np.int64))
@@ -247,22 +240,16 @@ def _expected_nodes(
     return float(total)
 
 
-def reached_directly(parts: Ints, share: Ints, length: Ints, most: int) -> npt.NDArray[np.bool_]:
-    """bool (stages,): which stages are filled directly for some number of mismatches allowed in the region."""
-    reached = np.zeros((len(length), most + 1), dtype=bool)
-    reached[0] = True
-    direct = np.zeros(len(length), dtype=bool)
-    direct[0] = True  # for more mismatches than `most`
-    _mark(parts, share, reached, direct)
-    return direct
-
-
 @kernel
-def _mark(parts: Ints, share: Ints, reached: npt.NDArray[np.bool_], direct: npt.NDArray[np.bool_]) -> None:
-    """Mark which mismatches allowed a stage is reached with, and which stages are filled directly.
+def _reached_directly(parts: Ints, share: Ints) -> npt.NDArray[np.bool_]:
+    """bool (stages,): which stages are filled directly for some number of mismatches allowed in the region.
 
     The parts of a stage have higher numbers than the stage itself.
     """
+    reached: npt.NDArray[np.bool_] = np.zeros(share.shape, np.bool_)  # by the mismatches allowed
+    reached[0] = True
+    direct = np.zeros(len(share), np.bool_)
+    direct[0] = True  # for more mismatches than the scheme is made for
     for stage in range(len(reached)):
         for allowed in range(reached.shape[1]):
             if not reached[stage, allowed]:
@@ -276,3 +263,4 @@ def _mark(parts: Ints, share: Ints, reached: npt.NDArray[np.bool_], direct: npt.
                     reached[parts[stage, 2 * turn], own] = True
                     reached[parts[stage, 2 * turn + 1], allowed - spent] = True
                 own = allowed - 1 - own
+    return direct

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from exact.region.scheme import DIRECT, SearchScheme, direct_scheme
+from exact.region.scheme import SearchScheme, direct_scheme
 from exact.region.state import Ints
 from instances.puzzle import Puzzle
 
@@ -72,28 +72,12 @@ def make_spend_curves(puzzle: Puzzle, cells: Ints) -> dict[str, SpendCurves]:
     return named
 
 
-def block_scheme(curves: SpendCurves, start: int) -> SearchScheme:
-    """The blocks in the order of one start, as stages to be filled one after the other."""
-    first = int(np.flatnonzero(curves.ends == curves.starts[start])[0])
-    lengths = np.roll(np.diff(curves.ends), -first)
-    order = np.roll(curves.order, -curves.starts[start])
-    blocks = len(lengths)
-    return direct_scheme(order)._replace(
-        first_slot=np.full(blocks, -1, dtype=np.int64),
-        first_member=np.cumsum(lengths) - lengths,
-        length=lengths,
-        parts=np.full((blocks, 4), -1, dtype=np.int64),
-        share=np.full((blocks, 1), DIRECT, dtype=np.int64),
-        filled=np.zeros((blocks, len(order)), dtype=np.uint8),
-    )
-
-
-def block_caps(curves: SpendCurves, start: int, r: int) -> Ints:
-    """The mismatches allowed at the end of each stage of `block_scheme`, for at most ``r`` in all."""
-    scheme = block_scheme(curves, start)
-    last = scheme.first_member + scheme.length - 1
-    caps: Ints = np.minimum(r, r * curves.curve[start, last] // curves.total)
-    return caps
+def block_scheme(curves: SpendCurves, start: int, r: int) -> tuple[SearchScheme, Ints]:
+    """The blocks in the order of one start, as stages; the mismatches allowed after each, for at most ``r`` in all."""
+    lengths = np.roll(np.diff(curves.ends), -int(np.flatnonzero(curves.ends == curves.starts[start])[0]))
+    ends = np.cumsum(lengths)
+    caps: Ints = np.minimum(r, r * curves.curve[start, ends - 1] // curves.total)
+    return direct_scheme(np.roll(curves.order, -curves.starts[start]), ends - lengths), caps
 
 
 def orders_from_both_ends(puzzle: Puzzle, cells: Ints) -> tuple[Ints, Ints]:

@@ -22,6 +22,8 @@ MAX_TASKS, MAX_PENDING = 4096, 1024  # at one time, in a search by `exact.region
 COLOUR_CLASSES = 4  # classes of colours that the colour balance distinguishes
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
+# status of a search: to be continued; all searched without a refill; a refill found
+PAUSED, EXHAUSTED, FOUND = range(3)
 RIM, OUTSIDE, VACANT = -1, -2, -3  # neighbours without a number: none; a filled cell; a cell that stays empty
 
 
@@ -59,7 +61,7 @@ class CostTables(NamedTuple):
 class RegionPlan(NamedTuple):
     """A region of n free cells and the orders in which they are filled. p patterns, k kinds.
 
-    Arrays by slot (`exact.region.scheme.SearchScheme`) are made by `exact.region.order.make_slots`; the others by
+    Arrays by slot (`exact.region.scheme.SearchScheme`) are made by `exact.region.plan.make_slots`; the others by
     `exact.region.plan.plan_region`. In a plan with one order, slots are depths.
     """
 
@@ -94,22 +96,18 @@ class RegionPlan(NamedTuple):
 
 
 class RegionState(NamedTuple):
-    """The state of a search. It carries nothing from one region to the next.
-
-    A *task* is a stage to be filled and the most mismatches at its end; or, of a split stage, the check that part A,
-    filled after part B, has more mismatches of its own than its share.
-    """
+    """The state of a search; it carries nothing from one region to the next. Tasks: see `exact.region.stages`."""
 
     mask: Words  # uint64: oriented pieces by pattern, side, colour, word
     valid: Words  # uint64: distinct oriented pieces by pattern, word
     free: Words  # uint64: pieces not placed by kind, word
+    free_before: Words  # uint64: the same before the first is placed
     oriented: Ints  # int64: oriented piece by pattern, bit
     shows: Ints  # int64: colour by pattern, bit, side
     next_identical: Ints  # int64: bit of the identical piece that becomes free after this one by kind, bit; -1 = none
-    last_identical: Ints  # int64 (pieces,): workspace of `load_region`
-    piece_count: Ints  # int64 (kinds,): loaded pieces
     joint_colour: Ints  # int64 (joints,): colour of a known joint
     balance: Ints  # int64 (colours + 1,): half-edges on free pieces minus half-edges that joints require
+    balance_before: Ints  # int64 (colours + 1,): the same before the first piece is placed
     deficit: Ints  # int64 (COLOUR_CLASSES,): sum of the negative balances, as a positive number
     odd_balances: Ints  # int64 (COLOUR_CLASSES,): number of positive odd balances
     spent: Ints  # int64 (n+1,): mismatches before a depth
@@ -121,11 +119,11 @@ class RegionState(NamedTuple):
     slot: Ints  # int64 (n+1,): slot filled at a depth
     cap: Ints  # int64 (n+1,): mismatches allowed once a depth is filled
     task: Ints  # int64 (MAX_TASKS, 4): stage, most mismatches or share, next task (-1 = none), 1 for a check
-    placed: Ints  # int64 (n,): index in `shows` of the piece on a cell, by number
+    placed: Ints  # int64 (n,): index in `shows` of side 0 of the piece on a cell, by number
     next_task: Ints  # int64 (n+1,): the task after the stage that is filled at a depth
     tasks_before: Ints  # int64 (n+1,): tasks made before a depth was reached, if a stage begins there
     pending: Ints  # int64 (MAX_PENDING,): stack of tasks to be tried instead
     pending_before: Ints  # int64 (n+1,): height of that stack before a depth was reached, if a stage begins there
-    scalars: Ints  # int64 (16,): see the indices in `exact.region.kernel`
+    scalars: Ints  # int64 (COUNT,): see `exact.region.scalar`
     refill: npt.NDArray[np.int32]  # int32 (n,): the refill found, oriented pieces by number of the cell
     tables: CostTables  # empty unless the search uses prices

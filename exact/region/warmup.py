@@ -12,40 +12,23 @@ from instances.generate import uniform
 from lns_support.kernel_cache import is_compiled
 
 _KERNELS = {
-    "static": ("exact.region.kernel", "exact.region.scheme", "exact.region.order", "exact.region.cost_to_go"),
+    "static": ("exact.region.kernel", "exact.region.scheme", "exact.region.cost_to_go"),
     "dynamic": ("exact.region.dynamic_search",),
 }
 _ORDERS = {"auto": ("static", "dynamic")}
 
 
 def is_ready(order: str) -> bool:
-    """Whether the machine code that `warm_up` needs is in the cache on disk.
-
-    Parameters
-    ----------
-    order : {"auto", "static", "dynamic"}
-        As in `RegionOptions`.
-    """
+    """Whether the machine code that `warm_up` needs for an order of `RegionOptions` is in the cache on disk."""
     return all(is_compiled(module) for each in _ORDERS.get(order, (order,)) for module in _KERNELS[each])
 
 
 @cache
 def warm_up(order: str) -> None:
-    """Compile or load the kernels by short searches of a small board, with prices too.
+    """Compile or load the kernels for an order of `RegionOptions` by short searches of a small board, with prices too.
 
-    The machine code depends neither on the board nor on the region.
-
-    Parameters
-    ----------
-    order : {"auto", "static", "dynamic"}
-        As in `RegionOptions`.
-
-    Raises
-    ------
-    InputError
-        If the order is unknown.
-    KeyboardInterrupt
-        On Ctrl-C; the next call then starts again.
+    The machine code depends neither on the board nor on the region. Raises InputError if the order is unknown, and
+    KeyboardInterrupt on Ctrl-C; the next call then starts again.
     """
     planted = uniform(4, 4, 3, 1)
     placements = planted.solution.placements.copy()

@@ -1,4 +1,7 @@
-"""Regions to re-solve: rows, rectangles, cells around mismatches, donors; and a sweep over all windows of a shape."""
+"""Regions to re-solve: rows, rectangles, cells around mismatches, donors; and a sweep over all windows of a shape.
+
+Rows and columns count from 0. `lns.cells` documents the regions for users.
+"""
 
 from __future__ import annotations
 
@@ -21,23 +24,7 @@ _MAX_AROUND = 64  # cells; a larger set is reduced to the cells that touch a mis
 
 
 def rows(puzzle: Puzzle, first: int, end: int) -> list[int]:
-    """The cells of full rows.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-    first, end : int
-        Rows from 0; ``end`` itself is left out.
-
-    Returns
-    -------
-    list of int
-
-    Raises
-    ------
-    InputError
-        If the range is empty or reaches off the board.
-    """
+    """The cells of the rows ``first`` to ``end`` - 1. Raises InputError if there is none, or one is off the board."""
     if not 0 <= first < end <= puzzle.height:
         raise InputError(
             f"rows {first}:{end} of a board with {puzzle.height} rows; expected a range A:B with "
@@ -47,36 +34,12 @@ def rows(puzzle: Puzzle, first: int, end: int) -> list[int]:
 
 
 def window(puzzle: Puzzle, height: int, width: int, row: int, column: int) -> list[int]:
-    """The cells of a rectangle.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-    height, width : int
-        Shape in cells.
-    row, column : int
-        Upper left cell, from 0. The rectangle must lie on the board; this is not checked.
-
-    Returns
-    -------
-    list of int
-    """
+    """The cells of a rectangle, by its shape and its upper left cell. It must lie on the board; this is not checked."""
     return [(row + i) * puzzle.width + column + j for i in range(height) for j in range(width)]
 
 
 def around_mismatches(puzzle: Puzzle, board: Board) -> list[int]:
-    """The cells that touch a mismatch and their neighbours.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-    board : Board
-
-    Returns
-    -------
-    list of int
-        In ascending order. Without the neighbours if there would be more than 64 cells.
-    """
+    """The cells that touch a mismatch and their neighbours, or without these if there would be more than 64 cells."""
     touched = sorted({cell for pair in verify(puzzle, board).mismatches for cell in pair})
     wide = with_neighbours(puzzle, touched)
     return sorted(wide) if len(wide) <= _MAX_AROUND else touched
@@ -88,26 +51,10 @@ def with_neighbours(puzzle: Puzzle, cells: Iterable[int]) -> set[int]:
 
 
 def choose_donors(puzzle: Puzzle, board: Board, cells: list[int], count: int) -> list[int]:
-    """Choose donors: cells outside the region whose pieces have the most colours of the region's mismatches.
+    """Cells outside the region ``cells`` whose pieces have the most colours of the region's mismatches.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-    board : Board
-    cells : list of int
-        The region.
-    count : int
-        Number of donors.
-
-    Returns
-    -------
-    list of int
-        No two of them are neighbours, and none is a neighbour of the region.
-
-    Raises
-    ------
-    InputError
-        If there are fewer such cells.
+    No two of them are neighbours, and none is a neighbour of the region. Raises InputError if there are fewer than
+    ``count``.
     """
     region = set(cells)
     colours = board.colours(puzzle)
@@ -118,18 +65,12 @@ def choose_donors(puzzle: Puzzle, board: Board, cells: list[int], count: int) ->
             mismatched[colours[first, side]] += 1
             mismatched[colours[second, facing]] += 1
     mismatched[0] = 0
-    clues = {clue.cell for clue in puzzle.fixed}
-    weight = {
-        cell: float(mismatched[colours[cell]].sum())
-        for cell in range(puzzle.cells)
-        if cell not in region and cell not in clues and colours[cell, 0] >= 0
-    }
+    excluded = region | {clue.cell for clue in puzzle.fixed}
+    candidates = [cell for cell in range(puzzle.cells) if cell not in excluded and colours[cell, 0] >= 0]
     chosen: list[int] = []
     blocked = with_neighbours(puzzle, region)
-    for cell in sorted(weight, key=lambda cell: (-weight[cell], cell)):
-        if len(chosen) == count:
-            break
-        if cell not in blocked:
+    for cell in sorted(candidates, key=lambda cell: (-mismatched[colours[cell]].sum(), cell)):
+        if len(chosen) < count and cell not in blocked:
             chosen.append(cell)
             blocked |= with_neighbours(puzzle, [cell])
     if len(chosen) < count:
@@ -141,14 +82,7 @@ def choose_donors(puzzle: Puzzle, board: Board, cells: list[int], count: int) ->
 
 @dataclass(frozen=True)
 class WindowResult:
-    """The result of one window of `sweep_windows`.
-
-    Parameters
-    ----------
-    row, column : int
-        Upper left cell of the window, from 0.
-    result : RegionResult
-    """
+    """The result of one window of `sweep_windows`; ``row``, ``column``: its upper left cell."""
 
     row: int
     column: int

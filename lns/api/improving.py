@@ -36,6 +36,9 @@ def improve(
     nodes: int | None = None,
     order: str = "auto",
     backjumping: bool = True,
+    heuristic: str = "dom-deg",
+    preemption: bool = False,
+    instantiation: bool = False,
     check: bool = False,
     on_improve: Callable[[Board], None] | None = None,
     on_progress: Callable[[int, int, int, float], None] | None = None,
@@ -63,6 +66,12 @@ def improve(
         both in turns.
     backjumping : bool
         Whether the dynamic order jumps back over decisions that have no part in a conflict.
+    heuristic : str
+        Which cell the dynamic order decides: ``"dom-deg"``, the one with fewest candidates for its open neighbours, or
+        by the label of an `lns.Heuristic`.
+    preemption, instantiation : bool
+        Whether the dynamic order, where no mismatch is left to spend, keeps the pieces that one cell needs from the
+        others, and decides a cell with one candidate at once.
     check : bool
         Whether a second, independent solver is asked then if any refill scores more than the search says: ``check`` of
         the result is ``"proved"``, ``"open"`` or ``"contradicted"``. It takes as long as the search at most. It needs
@@ -80,7 +89,8 @@ def improve(
     Raises
     ------
     InputError
-        Cells off the board, a board of another puzzle, or one that breaks a rule outside the region.
+        Cells off the board, a board of another puzzle, or one that breaks a rule outside the region; an unknown order
+        or heuristic.
 
     Examples
     --------
@@ -111,7 +121,9 @@ def improve(
         return replace(perfect, check=CheckAnswer.PROVED, check_solver=SOLVER) if check else perfect
     extra = windows.choose_donors(known, given, region, donors) if donors else []
     warm_up(order)
-    options = RegionOptions(order=order, backjumping=backjumping)
+    options = RegionOptions(
+        order, backjumping=backjumping, heuristic=heuristic, preemption=preemption, instantiation=instantiation
+    )
     seconds = DEFAULT_SECONDS if time is None and nodes is None else time
     start, spent = legal_refill(known, given, before, {*region, *extra}, nodes)
     result = resolve(

@@ -6,7 +6,7 @@ import argparse
 import re
 from typing import TYPE_CHECKING, Any
 
-from lns.cli.regions import announce_compilation, board_writer, write_board
+from lns.cli.regions import announce_compilation, board_writer, region_options, write_board
 from lns.terminal.inputs import add_board_options, add_puzzle_options, print_notes, puzzle_of_board
 from lns.terminal.options import (
     board_lines,
@@ -91,6 +91,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --order dynamic: backtrack one level at a time, without conflict-directed jumps",
     )
     method.add_argument(
+        "--heuristic",
+        metavar="NAME",
+        default="dom-deg",
+        help="with --order dynamic or auto: the criterion for the most constrained cell, dom-deg (default) or a name "
+        "of `lns exact count --heuristic`",
+    )
+    method.add_argument(
+        "--preemption",
+        action="store_true",
+        help="with --order dynamic or auto: keep the pieces that one cell needs from the others",
+    )
+    method.add_argument(
+        "--instantiation",
+        action="store_true",
+        help="with --order dynamic or auto: decide a cell with one candidate at once",
+    )
+    method.add_argument(
         "--check",
         action="store_true",
         help="then ask a second, independent solver (python-sat) if any refill scores more, for as long as --time",
@@ -140,6 +157,9 @@ def _improve(args: argparse.Namespace) -> int:
         raise InputError("--svg draws the map of --everywhere; `lns show` draws a board")
     if args.no_backjumping and args.order != "dynamic":
         raise InputError("--no-backjumping is for --order dynamic; expected that with it")
+    if args.order == "static" and (args.heuristic != "dom-deg" or args.preemption or args.instantiation):
+        raise InputError("--heuristic, --preemption and --instantiation are for --order dynamic or auto")
+    region_options(args)  # raises InputError if the heuristic is unknown
     known, notes = puzzle_of_board(args)
     document = read_board(args.board, known, args.format, args.number)
     puzzle, board = document.puzzle, document.board
@@ -205,6 +225,9 @@ def _improved(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> RegionR
             nodes=args.nodes,
             order=args.order,
             backjumping=not args.no_backjumping,
+            heuristic=args.heuristic,
+            preemption=args.preemption,
+            instantiation=args.instantiation,
             check=args.check,
             on_improve=board_writer(args, puzzle),
             on_progress=lambda score, bound, nodes, seconds: line.show(

@@ -6,7 +6,7 @@ import argparse
 import time
 from dataclasses import dataclass, field
 
-from exact.region.resolve import RegionOptions, RegionResult, RegionStatus
+from exact.region.resolve import RegionResult, RegionStatus
 from exact.region.warmup import warm_up
 from exact.region.windows import WindowResult, check_shape, sweep_windows
 from instances.board import Board
@@ -15,7 +15,7 @@ from instances.formats import url_if_any
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.api.improving import legal_refill
-from lns.cli.regions import announce_compilation, board_writer, write_board
+from lns.cli.regions import announce_compilation, board_writer, region_options, write_board
 from lns.terminal.inputs import print_notes
 from lns.terminal.options import board_lines
 from lns.terminal.output import DONE, INTERRUPTED, print_error, print_json, print_text
@@ -94,7 +94,7 @@ def _search(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
             sweep.board,
             *args.window,
             nodes=_NODES if args.nodes is None else args.nodes,
-            options=RegionOptions(order=args.order, backjumping=not args.no_backjumping),
+            options=region_options(args),
             seconds=lambda: None if args.time is None else args.time - (time.perf_counter() - began),
             on_improve=on_improve,
         )

@@ -9,9 +9,23 @@ from typing import TYPE_CHECKING
 from lns.terminal.output import print_error
 
 if TYPE_CHECKING:
+    from exact.region.options import RegionOptions
     from exact.region.resolve import OnImprove
     from instances.board import Board
     from instances.puzzle import Puzzle
+
+
+def region_options(args: argparse.Namespace) -> RegionOptions:
+    """The options of the region search that the command line asks for. Raises InputError for an unknown heuristic."""
+    from exact.region.options import RegionOptions
+
+    return RegionOptions(
+        args.order,
+        backjumping=not args.no_backjumping,
+        heuristic=args.heuristic,
+        preemption=args.preemption,
+        instantiation=args.instantiation,
+    )
 
 
 def announce_compilation(args: argparse.Namespace) -> None:

@@ -68,6 +68,26 @@ def test_the_dynamic_order_proves_the_same(files: tuple[str, str], capsys: pytes
     assert "--no-backjumping is for --order dynamic" in capsys.readouterr().err
 
 
+def test_heuristics_and_filters_prove_the_same_in_another_tree(
+    files: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    puzzle_file, board_file = files
+    question = [board_file, "--puzzle", puzzle_file, "--rows", "0:4", "--nodes", "1000000"]
+    nodes = set()
+    for method in ([], ["--heuristic", "min-expected-gap"], ["--preemption"], ["--instantiation"]):
+        status, answer = improve_json(capsys, *question, "--order", "dynamic", *method)
+        assert status == 0 and answer["status"] == "optimal" and answer["score"] == PUZZLE.max_score
+        nodes.add(answer["nodes"])
+    assert len(nodes) >= 3
+    for method in (["--heuristic", "min-offer"], ["--preemption"], ["--instantiation"]):
+        assert main(["improve", *question, "--order", "static", *method]) == 2
+        assert "are for --order dynamic or auto" in capsys.readouterr().err
+    assert main(["improve", *question, "--heuristic", "min-ofer"]) == 2
+    assert "did you mean 'min-offer'?" in capsys.readouterr().err
+    windows = [*question[:3], "--window", "2x3", "--everywhere", "--order", "dynamic", "--preemption"]
+    assert main(["improve", *windows, "--heuristic", "row-major"]) == 0
+
+
 def test_rows_are_improved_to_a_proven_optimum_and_written(
     files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

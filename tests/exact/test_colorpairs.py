@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exact.colorpairs.colours import most_shared_edges
+from exact.colorpairs.counter import DEPTH
+from exact.colorpairs.moves import most_shared_edges
 from exact.colorpairs.options import Heuristic, Options
 from exact.colorpairs.search import ColorPairs
-from exact.colorpairs.state import DEPTH
 from exact.outcome import SolveStatus
 from exact.solvers import count, solve
 from instances.formats import load_puzzle

@@ -11,12 +11,11 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from exact.region.cyclic import CyclicSearch
-from exact.region.dynamic import DynamicSearch
 from exact.region.lagrangian import LagrangianSearch
 from exact.region.options import ORDERS
 from exact.region.region_search import RegionSearch
 from exact.region.resolve import RegionOptions, resolve
+from exact.region.searches import DynamicSearch, StaticSearch
 from exact.region.windows import rows
 from instances.board import Board
 from instances.duplicates import normalise_clue_pieces
@@ -81,7 +80,13 @@ def test_the_questions_reach_what_only_long_searches_do(monkeypatch: pytest.Monk
         return call
 
     monkeypatch.setattr(RegionSearch, "_probe", counted("probe", RegionSearch._probe))
-    monkeypatch.setattr(CyclicSearch, "start", counted("cyclic", CyclicSearch.start))
+    start = StaticSearch.start
+
+    def start_counted(search: StaticSearch, r: int) -> None:
+        reached["cyclic"] += search.curves is not None
+        start(search, r)
+
+    monkeypatch.setattr(StaticSearch, "start", start_counted)
     monkeypatch.setattr(LagrangianSearch, "set_prices", counted("prices", LagrangianSearch.set_prices))
     monkeypatch.setattr(DynamicSearch, "copy", counted("probe of the dynamic order", DynamicSearch.copy))
     assert fuzz_region.main(1_000, 30_000) == 0

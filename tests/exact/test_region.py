@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from exact.region import static
-from exact.region.kernel import BEST, FINISHED, NODES, load_region, search_region, start_search
+from exact.region import scalar
+from exact.region.kernel import search_region, start_search
 from exact.region.lagrangian import LagrangianSearch
-from exact.region.plan import make_state, plan_region
+from exact.region.plan import make_state, plan_region, with_order
 from exact.region.region_search import RegionSearch
 from exact.region.resolve import RegionOptions, RegionResult, RegionStatus, resolve
 from exact.region.scheme import (
@@ -23,9 +23,9 @@ from exact.region.scheme import (
     SearchScheme,
     direct_scheme,
     make_scheme,
-    scheme_for,
 )
-from exact.region.spend_curves import make_spend_curves, orders_from_both_ends
+from exact.region.searches import DynamicSearch, StaticSearch
+from exact.region.spend_curves import make_spend_curves
 from exact.region.state import OUTSIDE, RegionPlan, RegionState
 from exact.region.warmup import warm_up
 from exact.region.windows import rows, window
@@ -124,11 +124,14 @@ def test_some_start_of_every_spend_curve_allows_every_distribution_of_mismatches
 @pytest.mark.parametrize(("curves", "r"), [(True, 3), (True, -1), (False, 3)])
 def test_both_orders_share_the_scheme_of_a_region(curves: bool, r: int) -> None:
     puzzle, board = planted(1, 8, 8, 5)
-    plan, state, used, placements = _prepared(puzzle, board, window(puzzle, 4, 4, 2, 2))
+    plan, _, used, placements = _prepared(puzzle, board, window(puzzle, 4, 4, 2, 2))
     shape = RegionShape(puzzle, plan, 0)
-    search = static.StaticSearch(shape, state, used, placements, balance=1, lookahead=1, curves=curves)
-    assert search.start(r)
-    assert search.scheme is scheme_for(shape, r if curves else -1)
+    static, dynamic = (
+        kind(shape, used, placements, RegionOptions(curves=curves)) for kind in (StaticSearch, DynamicSearch)
+    )
+    static.start(r)
+    dynamic.start(r)
+    assert static.scheme is dynamic.scheme
 
 
 def test_the_spend_curves_of_one_cell_are_one_search_that_allows_all_mismatches() -> None:
@@ -138,22 +141,21 @@ def test_the_spend_curves_of_one_cell_are_one_search_that_allows_all_mismatches(
 
 
 def _prepared(puzzle: Puzzle, board: Board, cells: list[int]) -> tuple[RegionPlan, RegionState, np.ndarray, np.ndarray]:
-    plan = plan_region(puzzle, cells)
+    plan = with_order(plan_region(puzzle, cells), np.arange(len(cells)))
     used = np.ones(puzzle.cells, dtype=np.uint8)
     used[board.placements[cells] >> 2] = 0
-    return plan, make_state(plan), used, board.placements.copy()
+    placements = board.placements.copy()
+    return plan, make_state(plan, used, placements), used, placements
 
 
-def _refill(
-    plan: RegionPlan, state: RegionState, used: np.ndarray, board: np.ndarray, r_max: int, node_budget: int
-) -> tuple[bool, int, int]:
+def _refill(plan: RegionPlan, state: RegionState, r_max: int, node_budget: int) -> tuple[bool, int, int]:
     """One search for the best refill with at most ``r_max`` mismatches: (all searched, mismatches or -1, nodes)."""
     scheme = direct_scheme(np.arange(len(plan.cells)))
-    assert load_region(plan, state, used, board)
+    state.scalars[scalar.BALANCE] = 1
     start_search(plan, state, scheme, r_max)
-    while not state.scalars[FINISHED] and state.scalars[NODES] < node_budget:
+    while not state.scalars[scalar.FINISHED] and state.scalars[scalar.NODES] < node_budget:
         search_region(plan, state, scheme, node_budget)
-    return bool(state.scalars[FINISHED]), int(state.scalars[BEST]), int(state.scalars[NODES])
+    return tuple(state.scalars[[scalar.FINISHED, scalar.BEST, scalar.NODES]].tolist())
 
 
 def test_the_kernel_counts_mismatches_as_verify_does() -> None:
@@ -164,20 +166,20 @@ def test_the_kernel_counts_mismatches_as_verify_does() -> None:
         free = [cell for cell in window.cells if cell not in clues]
         if not verify(puzzle, board).complete or not free:
             continue
-        plan, state, used, placements = _prepared(puzzle, board, free)
+        plan, state, _, placements = _prepared(puzzle, board, free)
         joints = {pair for cell in free for pair in _joints(puzzle, cell)}
         best = best_score(type(window)(puzzle, board, free, []))
         assert best is not None
         outside = sum(pair in joints for pair in verify(puzzle, board).mismatches)
         least = outside - (best - verify(puzzle, board).score)
-        finished, mismatches, nodes = _refill(plan, state, used, placements, 99, 10_000_000)
+        finished, mismatches, nodes = _refill(plan, state, 99, 10_000_000)
         assert finished and mismatches == least
         refilled = placements.copy()
         refilled[plan.cells] = state.refill
         assert verify(puzzle, Board(refilled, board.width, board.height)).score == best
-        assert _refill(plan, state, used, placements, least - 1, 10_000_000)[:2] == (True, -1)
-        assert _refill(plan, state, used, placements, 99, 10_000_000) == (True, mismatches, nodes)
-        assert _refill(plan, state, used, placements, least - 1, 0)[1:] == (-1, 0)
+        assert _refill(plan, state, least - 1, 10_000_000)[:2] == (True, -1)
+        assert _refill(plan, state, 99, 10_000_000) == (True, mismatches, nodes)
+        assert _refill(plan, state, least - 1, 0)[1:] == (-1, 0)
 
 
 def _joints(puzzle: Puzzle, cell: int) -> list[tuple[int, int]]:
@@ -475,10 +477,11 @@ def test_identical_pieces_have_one_price() -> None:
         pieces[inner[1::2]] = pieces[inner[::2]]
         puzzle = dataclasses.replace(puzzle, pieces=pieces)
         search = RegionSearch(puzzle, board, list(range(6, 24)), RegionOptions())
-        priced = LagrangianSearch(
-            search.plan, search.used, search.outside, orders_from_both_ends(puzzle, search.plan.cells), search.spare
-        )
-        prices = priced._optimize_prices(search.incumbent - 1, lambda: False)
+        priced = LagrangianSearch(search.shape, search.used, search.outside, RegionOptions())
+        priced.set_prices(search.incumbent - 1, lambda: False)
+        state = priced.ends[0].state
+        prices = np.zeros(puzzle.cells)
+        prices[state.oriented >> 2] = state.tables.price
         identical = search.plan.identical
         for group in np.unique(identical[priced.free & (identical >= 0)]):
             assert len(np.unique(prices[priced.free & (identical == group)])) == 1

@@ -12,14 +12,13 @@ from unittest import mock
 import numpy as np
 import pytest
 
+from exact.colorpairs.explain import last_conflict
 from exact.colorpairs.state import State
 from exact.measurements.compare_orders import cells_of, main
-from exact.region.dynamic import DynamicSearch
-from exact.region.dynamic_explain import last_conflict
-from exact.region.kernel import EXHAUSTED, FOUND, PAUSED
-from exact.region.region_search import RegionSearch, Search
+from exact.region.region_search import RegionSearch
 from exact.region.resolve import RegionOptions, RegionStatus, resolve
-from exact.region.state import OUTSIDE
+from exact.region.searches import DynamicSearch, Search
+from exact.region.state import EXHAUSTED, FOUND, OUTSIDE, PAUSED
 from exact.region.windows import rows, sweep_windows, window
 from exact.solvers import count
 from instances.board import Board

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from exact.region.dynamic import DynamicSearch
+from exact.region.searches import DynamicSearch
 from instances.formats import load_puzzle
 from lns import node_equivalents
 from lns.params import ConstructParams
