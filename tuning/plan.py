@@ -17,6 +17,7 @@ from instances.formats import load_puzzle, write
 from instances.generate import family
 from instances.puzzle import Puzzle
 from lns import params as parameters
+from lns.api.engine_sources import engine_digest
 from lns.engines import ENGINES
 from lns.params import Params
 from lns.runs.files import read_sealed, seal
@@ -30,13 +31,13 @@ from tuning import SAMPLERS
 from tuning.append_file import locked
 from tuning.objective import OBJECTIVE, Pair, TrialRun
 from tuning.sampler import check_sampler
-from tuning.sources import engine_digest
 
 log = logging.getLogger("lns")
 
 STUDY_FILE, BASE_FILE, JOURNAL_FILE = "study.json", "base.toml", "journal.log"
 RUNS_FILE, LOCK_FILE = "runs.jsonl", "study.lock"
 SCHEMA = 3  # of the files of a study
+RUN_MODULE = "tuning.objective"  # makes the runs of a trial; what it imports decides what a run finds
 DEFAULT_PAIRS, DEFAULT_HELD_OUT, DEFAULT_RUN_S, DEFAULT_SEED = 10, 24, 10.0, 1
 MIN_HELD_OUT_PAIRS = 20  # with fewer, no candidate is called better
 SHORT_DIVISOR = 4  # a short run has the nodes of a long run divided by this
@@ -256,7 +257,7 @@ def _new_plan(request: StudyRequest, puzzles: list[Puzzle]) -> StudyPlan:
         base=params_digest(base),
         first_seeds=seeds,
         objective=OBJECTIVE,
-        sources=engine_digest(),
+        sources=engine_digest(RUN_MODULE),
         version=__version__,
         command=request.command,
         sampler=request.sampler or SAMPLERS[0],
@@ -337,7 +338,7 @@ def _instances(values: JsonFields) -> tuple[tuple[str, str], ...]:
 
 def check_engine(plan: StudyPlan, path: Path) -> None:
     """Raise InputError if the study in ``path`` was begun with other sources of the engine."""
-    if plan.sources != engine_digest():
+    if plan.sources != engine_digest(RUN_MODULE):
         raise InputError(
             "begun with another engine: the sources of the engine or of its cost model have changed since; "
             "expected the same, so begin another study (--report still shows this one)",
