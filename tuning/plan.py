@@ -36,7 +36,7 @@ log = logging.getLogger("lns")
 
 STUDY_FILE, BASE_FILE, JOURNAL_FILE = "study.json", "base.toml", "journal.log"
 RUNS_FILE, LOCK_FILE = "runs.jsonl", "study.lock"
-SCHEMA = 3  # of the files of a study
+SCHEMA = 4  # of the files of a study
 RUN_MODULE = "tuning.objective"  # makes the runs of a trial; what it imports decides what a run finds
 DEFAULT_PAIRS, DEFAULT_HELD_OUT, DEFAULT_RUN_S, DEFAULT_SEED = 10, 24, 10.0, 1
 MIN_HELD_OUT_PAIRS = 20  # with fewer, no candidate is called better

@@ -103,7 +103,7 @@ def _history(study: Study) -> str:
             points.append(Point(trial.number, max(short_value(study, trial), floor), _label(study, trial), "faint"))
     chart = scatter("history of the trials", points, stairs=stairs, axes=("number of the trial", OVER_DEFAULTS))
     note = (
-        "A point is a trial: mean over the training pairs, from the expected best scores. Strong: long runs; faint: "
+        "A point is a trial: mean over the training pairs, from all their good boards. Strong: long runs; faint: "
         f"trials that ended early, by their short runs; those below {floor:.3g} are drawn there."
     )
     return f"<figure>{chart}<figcaption>{note}</figcaption></figure>" if chart else ""

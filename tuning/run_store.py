@@ -77,7 +77,7 @@ class RunStore:
         line = seal(
             {"params": key[0], "puzzle": key[1], "seed": key[2], "best_scores": trace.best_scores, "nodes": trace.nodes,
              "exhausted": trace.exhausted, "seconds": trace.seconds, "wall_s": trace.wall_s,
-             "expected_scores": trace.expected_scores}
+             "worths": trace.worths}
         )  # fmt: skip
         self._file.append(line + "\n", durable=True)
         if self._others is not None:
@@ -115,9 +115,9 @@ def _parse(line: str) -> tuple[RunKey, Trace]:
         exhausted=fields.boolean("exhausted"),
         seconds=fields.number("seconds", 0.0, 1e9),
         wall_s=fields.number("wall_s", 0.0, 1e9),
-        expected_scores=tuple(
-            (JsonFields({"expected_scores": score}).number("expected_scores", 0, MAX_SCORE), at)
-            for score, at in _entries(fields, "expected_scores")
+        worths=tuple(
+            (JsonFields({"worths": worth}).number("worths", 0, MAX_SCORE), at)
+            for worth, at in _entries(fields, "worths")
         ),
     )
     return key, trace

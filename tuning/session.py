@@ -351,22 +351,23 @@ class TuningSession:
                 )
 
     def _missing_defaults(self) -> int:
-        return self.study.plan.pairs - len(self._default_runs())
+        """Number of the training pairs on which the defaults are to be run; a short run without a board is enough."""
+        left_out = self.study.without_board(self.study.pairs, self.study.plan.short)
+        return self.study.plan.pairs - len(self._default_runs()) - len(left_out)
 
     def _default_runs(self) -> list[Trace]:
         """The long runs of the defaults on the training pairs that are complete."""
-        study = self.study
-        traces = [study.run_store.get(study.key(study.base, pair)) for pair in study.pairs]
-        return [trace for trace in traces if trace is not None and trace.covers(study.plan.nodes)]
+        return [run for pair in self.study.pairs if (run := self.study.long_default_run(pair)) is not None]
 
     def _search_end(self) -> float:
         """Second of the session at which the search ends, so that the validation fits into the time limit.
 
         The validation gets half of the time at most, and none while there are no new candidates.
         """
-        if self._missing_defaults():
+        runs = self._default_runs()
+        if self._missing_defaults() or not runs:
             return self._time_limit
-        run_s = statistics.median(trace.wall_s for trace in self._default_runs())
+        run_s = statistics.median(trace.wall_s for trace in runs)
         return self._time_limit - min(self._time_limit / 2, self._validation_s(run_s))
 
     def _validation_s(self, run_s: float) -> float:

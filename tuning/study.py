@@ -7,7 +7,7 @@ import random
 import warnings
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +24,7 @@ from lns.runs.lock import Holder, clear_temporaries
 from lns_support.errors import InputError
 from tuning.append_file import locked
 from tuning.journal import OPTUNA_NAME, JournalFile
-from tuning.objective import Pair
+from tuning.objective import BELOW_BEST, Pair, Trace
 from tuning.plan import (
     BASE_FILE,
     JOURNAL_FILE,
@@ -200,9 +200,23 @@ class Study:
 
     @property
     def training(self) -> list[Pair]:
-        """The training pairs, without those on which the defaults are known to make no board within a short run."""
+        """The training pairs with their floors, without those on which the defaults make no board in a short run."""
+        floored = {pair.seed: self.with_floor(pair) for pair in self.pairs}
         left_out = {pair.seed for pair in self.without_board(self.pairs, self.plan.short)}
-        return [pair for pair in self.pairs if pair.seed not in left_out]
+        return [pair for seed, pair in floored.items() if pair is not None and seed not in left_out]
+
+    def with_floor(self, pair: Pair) -> Pair | None:
+        """A training pair with the floor that a short run of the defaults has set; None before that run."""
+        run = self.run_store.get(self._key(self.plan.base, pair))
+        if run is None or not run.covers(self.plan.short):
+            return None
+        return replace(pair, floor=max(1, run.score_at(self.plan.short) - BELOW_BEST))
+
+    def long_default_run(self, pair: Pair) -> Trace | None:
+        """The long run of the defaults on a training pair; None before that run."""
+        floored = self.with_floor(pair)
+        run = None if floored is None else self.run_store.get(self._key(self.plan.base, floored))
+        return run if run is not None and run.covers(self.plan.nodes) else None
 
     def without_board(self, pairs: Sequence[Pair], budget: int) -> list[Pair]:
         """Those of ``pairs`` on which the defaults are known to make no board within ``budget`` nodes."""
@@ -248,7 +262,8 @@ class Study:
 
     @staticmethod
     def _key(digest: str, pair: Pair) -> RunKey:
-        return digest, pair.puzzle.sha256[:32], pair.seed
+        counted = f":{pair.floor}" if pair.floor else ""
+        return digest + counted, pair.puzzle.sha256[:32], pair.seed
 
     # -- trials ------------------------------------------------------------------------------------------------------
 

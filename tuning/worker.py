@@ -20,7 +20,7 @@ from optuna.trial import TrialState
 from lns.params import Params
 from lns.worker_pool import stop_requested
 from lns_support.errors import InputError
-from tuning.objective import Pair, Stopped, Trace, TrialRun, expected_difference
+from tuning.objective import Pair, Stopped, Trace, TrialRun, worth_difference
 from tuning.run_store import RunKey
 from tuning.space import suggest_params
 from tuning.storage import storage_errors
@@ -76,11 +76,18 @@ class Worker:
         self._live.clear()
 
     def run_defaults(self, first: int) -> None:
-        """Make the long runs of the defaults on all pairs, from pair ``first`` on, so that workers share them."""
+        """Make the runs of the defaults on all pairs, from pair ``first`` on, so that workers share them.
+
+        A short run sets the floor of the pair, from which the boards of all other runs count.
+        """
         study = self.study
         for i in range(study.plan.pairs):
             study.run_store.refresh()
-            self.trace(study.base, study.pairs[(first + i) % study.plan.pairs], study.plan.nodes)
+            pair = study.pairs[(first + i) % study.plan.pairs]
+            if self.trace(study.base, pair, study.plan.short).has_board(study.plan.short):
+                floored = study.with_floor(pair)
+                assert floored is not None
+                self.trace(study.base, floored, study.plan.nodes)
             self.clear()
         study.run_store.refresh()
         if not study.training:
@@ -113,15 +120,15 @@ class Worker:
         return self._evaluate(trial, params, plan.nodes, len(study.training))
 
     def _differences(self, params: Params, budget: int) -> Iterator[float]:
-        """Expected differences to the defaults, pair by pair. Raises NoBoard."""
+        """Differences to the defaults in the worth of the boards, pair by pair. Raises NoBoard."""
         for pair in self.study.training:
             candidate, default = (self.trace(either, pair, budget) for either in (params, self.study.base))
             if not candidate.has_board(budget):
                 raise NoBoard(pair.label)
-            yield expected_difference(candidate, default, budget)
+            yield worth_difference(candidate, default, budget)
 
     def _evaluate(self, trial: optuna.Trial, params: Params, budget: int, first_step: int) -> float:
-        """Mean expected difference to the defaults; each pair is reported to ``trial`` as a step.
+        """Mean difference to the defaults; each pair is reported to ``trial`` as a step.
 
         Raises TrialPruned as soon as the trial is significantly worse than the best one, NoBoard, or Stopped.
         """

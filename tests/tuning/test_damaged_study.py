@@ -96,8 +96,8 @@ def test_every_other_operation_in_a_journal_ends_in_a_page_or_a_sentence(tmp_pat
 
 
 @pytest.mark.parametrize(
-    "field,value", [("best_scores", [1]), ("best_scores", [["x", 1]]), ("expected_scores", [[1e999, 1]]),
-                    ("expected_scores", [[1]]), ("exhausted", 1), ("nodes", None)],
+    "field,value", [("best_scores", [1]), ("best_scores", [["x", 1]]), ("worths", [[1e999, 1]]),
+                    ("worths", [[1]]), ("exhausted", 1), ("nodes", None)],
 )  # fmt: skip
 def test_a_value_of_another_type_in_a_run_is_refused_with_its_line(tmp_path, field, value):
     path = recorded_study(tmp_path / "s")

@@ -153,7 +153,7 @@ def test_an_unprintable_directory_name_is_refused_before_the_runs(tmp_path, caps
 @pytest.mark.parametrize(
     "changed,sentence",
     [({"sources": "f00d"}, "begun with another engine"), ({"objective": "luck"}, "its objective is 'luck'"),
-     ({"schema": 2}, "a study of schema 2, begun by lns .*; this is lns .*, which reads schema 3")],
+     ({"schema": 2}, "a study of schema 2, begun by lns .*; this is lns .*, which reads schema 4")],
 )  # fmt: skip
 def test_a_study_of_another_engine_is_refused(tmp_path, changed, sentence):
     open_study(tmp_path / "s", REQUEST)
