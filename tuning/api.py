@@ -30,7 +30,7 @@ from tuning import report, summary, validate
 from tuning.plan import DEFAULT_PAIRS, DEFAULT_RUN_S, STUDY_FILE, StudyRequest
 from tuning.session import StudyProgress, TuningSession
 from tuning.storage import storage_errors
-from tuning.study import FINISHED, REPORT_FILE, Study, open_study
+from tuning.study import DAMAGE, FINISHED, REPORT_FILE, Study, damaged, open_study
 from tuning.validate import Verdict
 from tuning.worker import CALIBRATION_TRIALS
 
@@ -213,7 +213,12 @@ def tune(
                 session.interrupted = True
             with contextlib.suppress(KeyboardInterrupt):  # the report is written all the same
                 session.on_progress(session.progress("report"))
-        return _conclude(opened, session)
+        try:
+            return _conclude(opened, session)
+        except DAMAGE as error:
+            if session is not None or isinstance(error, InputError):
+                raise
+            raise damaged(error, path) from None
 
 
 def _fitting_run_seconds(request: StudyRequest, time: float, workers: int) -> float:

@@ -138,6 +138,17 @@ def worth_difference(candidate: Trace, default: Trace, budget: int) -> float:
     return worths
 
 
+def count_board(families: DistinctBoards, scores: list[int], found: FoundBoard) -> None:
+    """Count a board under its family; ``scores`` has the best score of each family."""
+    placements, score = found.board.placements, found.score
+    if (number := families.find(placements)) is None:
+        families.add(placements)
+        scores.append(score)
+    elif score > scores[number]:
+        families.replace(number, placements)
+        scores[number] = score
+
+
 class BoardWorth:
     """The worth of the distinct boards found so far.
 
@@ -160,15 +171,8 @@ class BoardWorth:
     def add(self, boards: Sequence[FoundBoard]) -> None:
         """Count boards; of each family the best one."""
         for found in boards:
-            if not 0 < self._floor <= found.score:
-                continue
-            placements = found.board.placements
-            if (number := self._families.find(placements)) is None:
-                self._families.add(placements)
-                self._scores.append(found.score)
-            elif found.score > self._scores[number]:
-                self._families.replace(number, placements)
-                self._scores[number] = found.score
+            if 0 < self._floor <= found.score:
+                count_board(self._families, self._scores, found)
         if self._scores:
             best = max(self._scores)
             together = sum(float(EDGE_WORTH) ** (score - best) for score in self._scores)

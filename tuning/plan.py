@@ -28,8 +28,8 @@ from lns_support.json_values import JsonFields, bounded_integer, describe_found
 from lns_support.text import printable, quoted
 from lns_support.version import __version__
 from tuning import SAMPLERS
-from tuning.append_file import locked
 from tuning.objective import OBJECTIVE, Pair, TrialRun
+from tuning.records import locked
 from tuning.sampler import check_sampler
 
 log = logging.getLogger("lns")

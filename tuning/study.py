@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import optuna
 from optuna.trial import FrozenTrial, TrialState
@@ -22,8 +23,7 @@ from lns import params as parameters
 from lns.params import Params
 from lns.runs.lock import Holder, clear_temporaries
 from lns_support.errors import InputError
-from tuning.append_file import locked
-from tuning.journal import OPTUNA_NAME, JournalFile
+from lns_support.text import printable
 from tuning.objective import BELOW_BEST, Pair, Trace
 from tuning.plan import (
     BASE_FILE,
@@ -40,6 +40,7 @@ from tuning.plan import (
     replan,
 )
 from tuning.pruner import PairedPruner
+from tuning.records import JournalFile, locked
 from tuning.run_store import RunKey, RunStore
 from tuning.sampler import SeededSampler, check_sampler
 from tuning.space import Variable, search_space, suggest_params, values_of
@@ -55,9 +56,14 @@ from tuning.storage import (
 )
 
 REPORT_FILE, BEST_FILE = "report.html", "best_params.toml"
+OPTUNA_NAME = "lns"  # of the study in the journal
+CHOICES = "choices"  # attribute of it: (share of each candidate, trial numbers) of each choice
 START_S = 600.0  # after so long the start of a trial on another machine is over
 MAX_RETRIES = 3  # how often a trial whose process died is tried again
 FINISHED = (TrialState.COMPLETE, TrialState.PRUNED)
+
+DAMAGE = ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError
+"""What optuna and a report raise for records and runs that no session has written."""
 
 log = logging.getLogger("lns")
 warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
@@ -124,38 +130,38 @@ class Study:
         return nullcontext() if self._reading else locked(self.path / LOCK_FILE)
 
     def _load(self) -> optuna.Study:
-        """The trials from the journal. Raises InputError where they make no study."""
+        """The trials from the journal or the storage. Raises InputError where they make no study."""
+        file = self.path / (JOURNAL_FILE if self.storage is None else STORAGE_FILE)
+        sampler = SeededSampler(self.plan.sampler, self.plan.seed, values_of(self.base, self.space), self.space)
+        options = {"sampler": sampler, "pruner": PairedPruner(lambda: len(self.training))}
         with self.exclusive():
-            journal, name = None, OPTUNA_NAME
-            storage: optuna.storages.BaseStorage
-            if self.storage is None:
-                journal = JournalFile(self.path / JOURNAL_FILE, reading=self._reading)
-                storage = optuna.storages.JournalStorage(journal)
-            else:
-                storage, name = connect(self.storage), study_name(self.path)
-            base_values = values_of(self.base, self.space)
-            sampler = SeededSampler(self.plan.sampler, self.plan.seed, base_values, self.space)
-            pruner = PairedPruner(lambda: len(self.training))
-            if not self._reading:
-                study = optuna.create_study(
-                    storage=storage, study_name=name, direction="maximize", sampler=sampler, pruner=pruner,
-                    load_if_exists=True,
-                )  # fmt: skip
-                if self.storage is not None:
-                    share_plan(study, self.path, self.storage)
-            elif journal is None or journal.has_study:
-                study = optuna.load_study(storage=storage, study_name=name, sampler=sampler, pruner=pruner)
-            else:  # begun, but no trial yet
-                study = optuna.create_study(direction="maximize", sampler=sampler, pruner=pruner)
-            for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
-                try:
+            try:
+                study = self._connected(options)
+                for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
                     self.params_of(trial)
-                except ValueError as error:  # InputError too, for a value that no parameter may have
-                    raise InputError(
-                        f"damaged: trial {trial.number} is complete, but without usable parameters ({error})",
-                        self.path / (JOURNAL_FILE if journal else STORAGE_FILE),
-                        journal.line_of(trial._trial_id) if journal else None,
-                    ) from None
+            except InputError as error:
+                raise error.at(file) from None
+            except DAMAGE as error:
+                raise damaged(error, file) from None
+        return study
+
+    def _connected(self, options: dict[str, Any]) -> optuna.Study:
+        """Optuna's study. One that was begun, but has no trial yet, is made in memory if it is only read."""
+        storage: optuna.storages.BaseStorage
+        if self.storage is None:
+            journal, name = JournalFile(self.path / JOURNAL_FILE, reading=self._reading), OPTUNA_NAME
+            storage = optuna.storages.JournalStorage(journal)
+            if self._reading and not journal.lines:
+                return optuna.create_study(direction="maximize", **options)
+        else:
+            storage, name = connect(self.storage), study_name(self.path)
+        if self._reading:
+            return optuna.load_study(storage=storage, study_name=name, **options)
+        study = optuna.create_study(
+            storage=storage, study_name=name, direction="maximize", load_if_exists=True, **options
+        )
+        if self.storage is not None:
+            share_plan(study, self.path, self.storage)
         return study
 
     def _start(self) -> None:
@@ -309,6 +315,12 @@ def trial_value(trial: FrozenTrial) -> float:
     """Value of a complete trial: edges above the defaults in long runs."""
     assert trial.value is not None
     return trial.value
+
+
+def damaged(error: Exception, place: Path) -> InputError:
+    """The sentence for one of `DAMAGE`."""
+    what = printable(f"{type(error).__name__}: {error}", 100)
+    return InputError(f"damaged: it holds what no session writes ({what})", place)
 
 
 def _has_ended(holder: Holder) -> bool:

@@ -26,10 +26,9 @@ from lns_support.errors import InputError
 from lns_support.files import atomic_write
 from lns_support.text import count_of, printable
 from lns_support.version import __version__
-from tuning.journal import CHOICES
 from tuning.objective import difference
 from tuning.plan import MAX_COMMAND, MIN_HELD_OUT_PAIRS, params_digest
-from tuning.study import BEST_FILE, FINISHED, Study, trial_value
+from tuning.study import BEST_FILE, CHOICES, FINISHED, Study, trial_value
 
 MAX_CANDIDATES = 3  # validated in one session
 ALPHA = 0.05  # level of the test

@@ -6,8 +6,8 @@ import optuna
 import pytest
 
 from instances import InputError
-from tuning.journal import OPTUNA_NAME, JournalFile
 from tuning.objective import Trace
+from tuning.records import JournalFile
 from tuning.run_store import RunStore
 
 try:
@@ -84,7 +84,7 @@ def test_any_other_damage_is_refused_with_its_line(tmp_path):
 
 def _study(path):
     storage = optuna.storages.JournalStorage(JournalFile(path))
-    return optuna.create_study(storage=storage, study_name=OPTUNA_NAME, direction="maximize", load_if_exists=True)
+    return optuna.create_study(storage=storage, study_name="lns", direction="maximize", load_if_exists=True)
 
 
 def _finish(study, value):
