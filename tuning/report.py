@@ -24,7 +24,6 @@ from tuning.summary import (
     MIN_TRIALS,
     agreement,
     calibration_trials,
-    completed_trials,
     facts,
     importance,
     quoted,
@@ -107,7 +106,7 @@ def _agreement(study: Study) -> str:
     points = [Point(t.user_attrs["short"], t.user_attrs["long"], _label(study, t), "mark") for t in first]
     points += [
         Point(trial.user_attrs["short"], trial_value(trial), _label(study, trial))
-        for trial in completed_trials(study)
+        for trial in study.trials(TrialState.COMPLETE)
         if trial not in first
     ]
     note = f"Orange: the first trials. By these, {agreement(study)}."
@@ -129,7 +128,7 @@ def _slice(study: Study, variable: Variable) -> str:
 
 
 def _best(study: Study) -> str:
-    best = sorted(completed_trials(study), key=trial_value, reverse=True)[:8]
+    best = sorted(study.trials(TrialState.COMPLETE), key=trial_value, reverse=True)[:8]
     defaults = values_of(study.base, study.space)
     rows = [[f"{OVER_DEFAULTS}, long runs", *(f"{trial_value(t):+.2f}" for t in best), "0"]]
     rows.append([f"{OVER_DEFAULTS}, short runs", *(f"{t.user_attrs['short']:+.2f}" for t in best), "0"])
