@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,21 +13,6 @@ from lns.terminal.output import DONE, print_error, print_json, print_text
 if TYPE_CHECKING:
     from tuning.benchmark import BenchmarkRow
     from tuning.benchmark_run import BenchmarkRun
-
-
-_OPTIONS = (
-    "time",
-    "seeds",
-    "first_seed",
-    "workers",
-    "engine",
-    "search_floor",
-    "data",
-    "fresh",
-    "table",
-    "boards",
-    "note",
-)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,6 +67,7 @@ def run(args: argparse.Namespace) -> int:
     from lns.terminal.progress import screen_log
     from lns.terminal.signals import exit_on_signal, signal_handler
     from tuning.benchmark import benchmark
+    from tuning.benchmark_run import BenchmarkOptions
 
     if args.table:
         check_folder(args.table)
@@ -102,7 +89,8 @@ def run(args: argparse.Namespace) -> int:
 
     try:
         with signal_handler(exit_on_signal), screen_log(quiet=False):
-            options = {name: getattr(args, name) for name in _OPTIONS}
+            named = vars(args).keys() & {field.name for field in fields(BenchmarkOptions)} - {"params"}
+            options = {name: getattr(args, name) for name in named}
             params = parameters.load(args.params) if args.params else None
             benchmark(
                 args.rows, on_run=on_run, on_row=on_row, on_ablation=on_ablation, params=params,
