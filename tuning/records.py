@@ -64,6 +64,7 @@ class RecordFile:
         self.lines = 0
         self._lock = path.with_suffix(".lock")
         self._offset = 0  # bytes read so far
+        self._foreign = 0  # bytes of the last lines that were without a place: they may have come while one was written
         with contextlib.nullcontext() if reading else locked(self._lock):
             self._drop_partial_line()
 
@@ -95,8 +96,10 @@ class RecordFile:
             raise InputError("damaged: no record", self.path, self.lines) from None
         if not sealed and not self._may_lack_checksum(record):
             raise InputError("damaged, or changed by hand: wrong checksum", self.path, self.lines)
-        if sealed and record.get("at") != self._offset:
+        at = record.get("at") if sealed else self._offset
+        if not isinstance(at, int) or not self._offset - self._foreign <= at <= self._offset:
             raise InputError("damaged: lines before this one are missing, added or moved", self.path, self.lines)
+        self._foreign = 0 if sealed else self._foreign + len(line.encode()) + 1
         return record
 
     def _may_lack_checksum(self, record: dict[str, Any]) -> bool:
@@ -104,7 +107,7 @@ class RecordFile:
 
     def rewind(self) -> None:
         """Read from the beginning again."""
-        self.lines = self._offset = 0
+        self.lines = self._offset = self._foreign = 0
 
     def append(self, records: list[dict[str, Any]], *, durable: bool) -> None:
         """Append records, and flush them to the disk if ``durable``. An OSError names the file."""
