@@ -259,7 +259,7 @@ class TuningSession:
                 log.warning("trial %d failed: %s; its parameters: %s", trial.number, what, trial.params)
         if (run_s := self._run_seconds()) is not None:
             self._forecast(run_s)
-        empty = [] if phase != "search" or missing else study.without_board(study.pairs, short)
+        empty = [] if phase != "search" or missing else study.left_out
         if empty and self._is_new("short"):
             log.warning(
                 "the defaults make no board within the %s nodes of a short run on %d of %d pairs, which are left out: "
@@ -333,8 +333,7 @@ class TuningSession:
 
     def _missing_defaults(self) -> int:
         """Number of the training pairs on which the defaults are to be run; a short run without a board is enough."""
-        left_out = self.study.without_board(self.study.pairs, self.study.plan.short)
-        return self.study.plan.pairs - len(self._default_runs()) - len(left_out)
+        return self.study.plan.pairs - len(self._default_runs()) - len(self.study.left_out)
 
     def _default_runs(self) -> list[Trace]:
         """The long runs of the defaults on the training pairs that are complete."""

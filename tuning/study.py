@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import random
 import warnings
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
@@ -206,14 +205,21 @@ class Study:
 
     @property
     def training(self) -> list[Pair]:
-        """The training pairs with their floors, without those on which the defaults make no board in a short run."""
-        floored = {pair.seed: self.with_floor(pair) for pair in self.pairs}
-        left_out = {pair.seed for pair in self.without_board(self.pairs, self.plan.short)}
-        return [pair for seed, pair in floored.items() if pair is not None and seed not in left_out]
+        """The training pairs with their floors, without those that are left out."""
+        left_out = {pair.seed for pair in self.left_out}
+        floored = (self.with_floor(pair) for pair in self.pairs if pair.seed not in left_out)
+        return [pair for pair in floored if pair is not None]
+
+    @property
+    def left_out(self) -> list[Pair]:
+        """The training pairs on which the defaults are known to make no board within a short run."""
+        short = self.plan.short
+        runs = ((pair, self.run_store.get(self.key(self.base, pair))) for pair in self.pairs)
+        return [pair for pair, run in runs if run and run.covers(short) and not run.has_board(short)]
 
     def with_floor(self, pair: Pair) -> Pair | None:
         """A training pair with the floor that a short run of the defaults has set; None before that run."""
-        run = self.run_store.get(self._key(self.plan.base, pair))
+        run = self.run_store.get(self.key(self.base, pair))
         if run is None or not run.covers(self.plan.short):
             return None
         return replace(pair, floor=max(1, run.score_at(self.plan.short) - BELOW_BEST))
@@ -221,13 +227,8 @@ class Study:
     def long_default_run(self, pair: Pair) -> Trace | None:
         """The long run of the defaults on a training pair; None before that run."""
         floored = self.with_floor(pair)
-        run = None if floored is None else self.run_store.get(self._key(self.plan.base, floored))
+        run = None if floored is None else self.run_store.get(self.key(self.base, floored))
         return run if run is not None and run.covers(self.plan.nodes) else None
-
-    def without_board(self, pairs: Sequence[Pair], budget: int) -> list[Pair]:
-        """Those of ``pairs`` on which the defaults are known to make no board within ``budget`` nodes."""
-        runs = ((pair, self.run_store.get(self._key(self.plan.base, pair))) for pair in pairs)
-        return [pair for pair, run in runs if run and run.covers(budget) and not run.has_board(budget)]
 
     @cached_property
     def held_out(self) -> list[Pair]:
@@ -236,17 +237,10 @@ class Study:
 
     def _pairs(self, first_seed: int, count: int) -> list[Pair]:
         """``count`` pairs, shuffled once, so that the first few do not favour an instance."""
-        if self.plan.family:
-            member = family(self.plan.family)
-            pairs = [
-                Pair(member(seed).puzzle, seed, f"{self.plan.family} seed {seed}")
-                for seed in range(first_seed, first_seed + count)
-            ]
-        else:
-            pairs = []
-            for i in range(count):
-                puzzle, seed = self.puzzles[i % len(self.puzzles)], first_seed + i
-                pairs.append(Pair(puzzle, seed, f"{puzzle.name} seed {seed}"))
+        member, pairs = self.plan.family and family(self.plan.family), []
+        for i, seed in enumerate(range(first_seed, first_seed + count)):
+            puzzle = member(seed).puzzle if member else self.puzzles[i % len(self.puzzles)]
+            pairs.append(Pair(puzzle, seed, f"{self.plan.family or puzzle.name} seed {seed}"))
         random.Random(self.plan.seed).shuffle(pairs)
         return pairs
 
@@ -264,12 +258,8 @@ class Study:
 
     def key(self, params: Params, pair: Pair) -> RunKey:
         """Key of a run in the run store."""
-        return self._key(params_digest(params), pair)
-
-    @staticmethod
-    def _key(digest: str, pair: Pair) -> RunKey:
-        counted = f":{pair.floor}" if pair.floor else ""
-        return digest + counted, pair.puzzle.sha256[:32], pair.seed
+        digest = self.plan.base if params is self.base else params_digest(params)
+        return digest + (f":{pair.floor}" if pair.floor else ""), pair.puzzle.sha256[:32], pair.seed
 
     # -- trials ------------------------------------------------------------------------------------------------------
 

@@ -164,7 +164,7 @@ def facts(study: Study, conclusion: Conclusion, overhead: float | None) -> Itera
     if running := [trial for trial in study.trials(TrialState.RUNNING) if "holder" in trial.user_attrs]:
         hosts = sorted({printable(Holder(**trial.user_attrs["holder"]).host, 60) for trial in running})
         yield "running", f"{len(running)} more, in processes on {', '.join(hosts)}; --trials counts them"
-    if left_out := study.without_board(study.pairs, plan.short):
+    if left_out := study.left_out:
         named = ", ".join(pair.label for pair in left_out)
         pairs = count_of(len(left_out), "training pair")
         yield "left out", f"{pairs}, as the defaults make no board within a short run there: {named}"

@@ -10,9 +10,10 @@ rank correlation between short and long runs is computed.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
+from statistics import fmean
 
 import optuna
 from optuna.trial import TrialState
@@ -113,7 +114,7 @@ class Worker:
         short = self._evaluate(trial, params, plan.short, 0)
         trial.set_user_attr("short", short)
         if first_number(trial) < CALIBRATION_TRIALS:
-            trial.set_user_attr("long", _mean(list(self._differences(params, plan.nodes))))
+            trial.set_user_attr("long", fmean(self._differences(params, plan.nodes)))
         if not self._is_promoted(short):
             trial.report(short, len(study.training))  # as in `_evaluate`
             raise optuna.TrialPruned
@@ -137,18 +138,14 @@ class Worker:
             differences.append(value)
             trial.report(value, step)
             if first_number(trial) >= CALIBRATION_TRIALS and trial.should_prune():
-                trial.report(_mean(differences), step + 1)  # the sampler ranks pruned trials by their last value
+                trial.report(fmean(differences), step + 1)  # the sampler ranks pruned trials by their last value
                 raise optuna.TrialPruned
-        return _mean(differences)
+        return fmean(differences)
 
     def _is_promoted(self, short: float) -> bool:
         """Whether a trial with the mean difference ``short`` in short runs is among the best third."""
         others = [trial.user_attrs["short"] for trial in self.study.trials() if "short" in trial.user_attrs]
         return bool(sum(other > short for other in others) < len(others) / PROMOTED_ONE_IN)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
 
 
 def search_task(path: Path, first: int, max_trials: int | None, storage: str | None = None) -> float:
