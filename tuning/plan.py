@@ -292,7 +292,8 @@ def read_plan(path: Path) -> StudyPlan:
                 f"a study of schema {schema}, begun by lns {printable(found.text('version', 40))}; "
                 f"this is lns {__version__}, which reads schema {SCHEMA}: expected a new study"
             )
-        values = {field.name: found.get(field.name) for field in fields(StudyPlan)}
+        values = {field.name: found.get(field.name) for field in fields(StudyPlan) if field.name != "sampler"}
+        values["sampler"] = found.text("sampler", 20, SAMPLERS[0])
         try:
             values["instances"] = tuple((str(name), str(sha256)) for name, sha256 in values["instances"])
         except (TypeError, ValueError):
