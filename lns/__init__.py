@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from lns.params import Params
     from lns_support.errors import InputError
     from tuning.api import TuningResult, tune
-    from tuning.benchmark_rows import BenchmarkResult, benchmark
+    from tuning.benchmark import BenchmarkResult, benchmark
 
 # public name -> module that defines it; the tuner stands above this package, so it is only named here
 _HOMES = {
-    "BenchmarkResult": "tuning.benchmark_rows",
+    "BenchmarkResult": "tuning.benchmark",
     "Board": "instances.board",
     "Clue": "instances.puzzle",
     "FoundBoard": "lns.engine",
@@ -70,7 +70,7 @@ _HOMES = {
     "TargetScore": "lns.api.stopping",
     "TuningResult": "tuning.api",
     "Verification": "instances.verify",
-    "benchmark": "tuning.benchmark_rows",
+    "benchmark": "tuning.benchmark",
     "count": "lns.api.counting",
     "generate": "lns.api.files",
     "improve": "lns.api.improving",

@@ -36,8 +36,8 @@ from lns.runs import checkpoint as checkpoints
 from lns.runs.checkpoint import Checkpoint
 from lns.runs.files import CHECKPOINT
 from lns.runs.history import RunHistory
+from lns_support.child_process import peak_bytes
 from tests.dask_processes import dask_cluster
-from tuning.benchmark import peak_bytes
 
 PUZZLE = "like-e2-16x16"
 ISLANDS, PROCESSES = 1000, 4  # of `parent`

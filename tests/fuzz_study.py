@@ -34,7 +34,7 @@ from tests.mutations import (
 )
 from tests.tuning.made_up import REQUEST, MadeUp, searched, validated
 from tuning import worker as workers
-from tuning.append_file import MAX_BYTES
+from tuning.records import MAX_BYTES
 
 FILES = ("study.json", "journal.log", "runs.jsonl")
 MAX_SECONDS = 20.0  # of processor time, of one report

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 
 from lns.params import Params, from_dict, to_dict
-from tuning.benchmark import BenchmarkRun, boards_per_hour, median_score
+from tuning.benchmark_run import BenchmarkRun, boards_per_hour, median_score
 
 BASELINE = "whole"  # the engine with all its parts
 ABLATIONS: dict[str, dict[str, dict[str, float]]] = {

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from instances.puzzle import Puzzle
+from lns.api import kept_params
 from lns.api.arguments import check_workers
+from lns.api.kept_params import KeptParams
 from lns.params import Params
 from lns.runs.files import utc_now
 from lns.runs.history import UNLIMITED_S
@@ -22,13 +24,13 @@ from lns_support.arguments import checked
 from lns_support.cores import max_workers
 from lns_support.errors import InputError
 from lns_support.files import atomic_write
-from lns_support.text import count_of
+from lns_support.text import count_of, printable
 from lns_support.version import __version__
 from tuning import report, summary, validate
 from tuning.plan import DEFAULT_PAIRS, DEFAULT_RUN_S, STUDY_FILE, StudyRequest
 from tuning.session import StudyProgress, TuningSession
 from tuning.storage import storage_errors
-from tuning.study import FINISHED, REPORT_FILE, Study, open_study
+from tuning.study import DAMAGE, FINISHED, REPORT_FILE, Study, damaged, open_study
 from tuning.validate import Verdict
 from tuning.worker import CALIBRATION_TRIALS
 
@@ -58,6 +60,8 @@ class TuningResult:
         These parameters.
     best_file : Path or None
         ``best_params.toml`` if it holds them.
+    kept : tuple of Path
+        The files in which this session kept them for `lns.solve`.
     rank_correlation : float or None
         Spearman's correlation between short and long runs.
     importance : dict of str to float
@@ -83,6 +87,7 @@ class TuningResult:
     better: bool
     best_params: Params | None
     best_file: Path | None
+    kept: tuple[Path, ...]
     rank_correlation: float | None
     importance: dict[str, float]
     overhead: float | None
@@ -107,6 +112,7 @@ class TuningResult:
             "better": self.better,
             "verdict": self.verdict_text,
             "best_params": None if self.best_file is None else str(self.best_file),
+            "kept": [str(path) for path in self.kept],
             "held_out": [
                 {"trial": v.trial, "pairs": len(v.differences), "mean": v.mean, "low": v.low, "high": v.high,
                  "edges": v.edges, "p": v.p, "cost": v.cost, "better": v.better, "left_out": list(v.left_out),
@@ -207,7 +213,12 @@ def tune(
                 session.interrupted = True
             with contextlib.suppress(KeyboardInterrupt):  # the report is written all the same
                 session.on_progress(session.progress("report"))
-        return _conclude(opened, session)
+        try:
+            return _conclude(opened, session)
+        except DAMAGE as error:
+            if session is not None or isinstance(error, InputError):
+                raise
+            raise damaged(error, path) from None
 
 
 def _fitting_run_seconds(request: StudyRequest, time: float, workers: int) -> float:
@@ -255,10 +266,11 @@ def _check_tune(
 
 
 def _conclude(study: Study, session: TuningSession | None) -> TuningResult:
-    """Write the report and, after a session, best_params.toml; the result."""
-    conclusion = validate.conclude(study)
+    """Write the report and, after a session, best_params.toml and the kept parameters; the result."""
+    conclusion, kept = validate.conclude(study), list[Path]()
     if session is not None:
         validate.write_best(study, conclusion)
+        kept = _keep(study, conclusion)
     report_file = study.path / REPORT_FILE
     atomic_write(report_file, report.html_page(study, conclusion, f"{utc_now()}, lns {__version__}"))
     overhead = None if session is None else session.overhead
@@ -271,6 +283,7 @@ def _conclude(study: Study, session: TuningSession | None) -> TuningResult:
         better=winner is not None,
         best_params=None if winner is None else validate.winning_params(study, winner),
         best_file=validate.written_best(study, conclusion),
+        kept=tuple(kept),
         rank_correlation=agreement.correlation if agreement.correlation == agreement.correlation else None,
         importance=summary.importance(study),
         overhead=overhead,
@@ -283,5 +296,30 @@ def _conclude(study: Study, session: TuningSession | None) -> TuningResult:
             for trial in trials
         ],
         verdict_text=summary.verdict_text(study, conclusion),
-        facts=tuple(summary.facts(study, conclusion, overhead)),
+        facts=(*summary.facts(study, conclusion, overhead), *_facts_of_kept(study, kept)),
     )  # fmt: skip
+
+
+def _keep(study: Study, conclusion: validate.Conclusion) -> list[Path]:
+    """Keep the parameters of the winner, if it was compared with the defaults; the files."""
+    winner, plan = conclusion.winner, study.plan
+    if winner is None or study.base != Params():
+        return []
+    gain = f"{validate.signed(winner.mean)} edges on {count_of(len(winner.differences), 'held-out pair')}"
+    params = validate.winning_params(study, winner)
+    kept = KeptParams(params, str(study.path.resolve()), printable(plan.subject, 1000), gain)
+    puzzles = [study.held_out[0].puzzle] if plan.family else study.puzzles
+    try:
+        return [kept_params.keep(kept, plan.engine, puzzle, family=bool(plan.family)) for puzzle in puzzles]
+    except OSError as error:
+        log.warning("the parameters cannot be kept for `lns solve`: %s", error)
+        return []
+
+
+def _facts_of_kept(study: Study, kept: Sequence[Path]) -> Iterator[tuple[str, str]]:
+    """What `lns solve` does from now on."""
+    if kept:
+        what = f"puzzles like {study.plan.family}" if study.plan.family else study.plan.subject
+        engine = "" if study.plan.engine == "auto" else f" --engine {study.plan.engine}"
+        files = f"{kept[0].name}{' and others' * (len(kept) > 1)} in {kept[0].parent}"
+        yield "kept", f"`lns solve{engine}` takes them for {what} from now on; --params default does not ({files})"

@@ -1,105 +1,56 @@
 """The benchmark: runs on fixed instances, seeds and budgets, which show what a change of the engine is worth.
 
 A run is measured by its best score, by the time to each score and, on request, by the distinct boards of a score or
-better per core-hour. Boards are distinct if they come from different prefixes (`lns.distinct_boards`).
+better per core-hour. Boards are distinct if they come from different prefixes (`lns.distinct_boards`). Nothing is
+printed; progress goes to callbacks and to the logger `lns`.
 """
 
 from __future__ import annotations
 
-import os
+import json
+import logging
 import platform
+import random
 import statistics
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from instances.board import Board
-from instances.formats import load_puzzle
+from instances.formats import best_json, load_puzzle
 from instances.generate import family
-from instances.puzzle import IntArray, Puzzle
-from lns.distinct_boards import DistinctBoards
-from lns.islands import Archipelago
+from instances.puzzle import Puzzle
 from lns.params import Params
-from lns_support.child_process import peak_bytes
+from lns_support.arguments import checked
 from lns_support.csv_records import append_row
 from lns_support.errors import InputError
-from lns_support.files import read_text
+from lns_support.files import atomic_write, read_text
+from lns_support.text import count_of
 from lns_support.version import __version__
+from tuning import ablate
+from tuning.benchmark_run import (
+    BenchmarkOptions,
+    BenchmarkRun,
+    boards_by_score,
+    core_hours,
+    median_score,
+    run_benchmark,
+)
+
+log = logging.getLogger("lns")
 
 PUBLIC = ("eternity2_clue1", "eternity2", "eternity2_clue5", "meta16", "meta14", "meta12", "meta10")
 SHIPPED = ("like-e2-16x16", "like-e2-20x20", "like-e2-12x20")
 FRESH = ("fresh-16x16-1", "fresh-16x16-2")  # generated for each call
 FRESH_FAMILY = "like-e2:16x16:5+17"
+FRESH_SEEDS = (1_001, 99_999)  # of generated rows; shipped instances and studies have other seeds
 FIELDS = (
     "date", "version", "instance", "seconds", "workers", "seeds", "best", "median", "worst", "of", "time_to_median_s",
     "nodes_per_s", "peak_mb", "cpu", "note",
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class BenchmarkOptions:
-    """How the runs of a row are made.
-
-    Parameters
-    ----------
-    time : float
-        Seconds of a run.
-    seeds : int
-        Number of runs, one for each random seed.
-    first_seed : int
-        Random seed of the first run; the others follow.
-    workers : int
-        Worker processes of a run.
-    engine : str
-        One of `lns.engines.ENGINES`.
-    search_floor : int
-        Search for boards of this score and count them; 0: search for better boards only, count none.
-    """
-
-    time: float = 60.0
-    seeds: int = 5
-    first_seed: int = 1
-    workers: int = 2
-    engine: str = "auto"
-    search_floor: int = 0
-
-
-@dataclass(frozen=True)
-class BenchmarkRun:
-    """One run.
-
-    Parameters
-    ----------
-    seed : int
-        Random seed.
-    score : int
-        Best score.
-    reached : dict of int to float
-        Score -> seconds until it was reached, for each new best.
-    boards : dict of int to int
-        Score -> number of distinct boards whose best version has it; empty if boards were not counted.
-    nodes_per_s : float
-        Placements a second of all workers, or tabu moves.
-    seconds : float
-        Elapsed time.
-    peak_bytes : int
-        Largest resident memory of the workers and this process together; 0 if the system does not report it.
-    """
-
-    seed: int
-    score: int
-    reached: dict[int, float]
-    boards: dict[int, int]
-    nodes_per_s: float
-    seconds: float
-    peak_bytes: int = 0
-
-    def seconds_to(self, score: int) -> float | None:
-        """Seconds until the run had a board of at least ``score``; None if it had none."""
-        return min((at for reached, at in self.reached.items() if reached >= score), default=None)
 
 
 def benchmark_instances(data: Path | None, fresh: int) -> Iterator[tuple[str, Callable[[], Puzzle] | None]]:
@@ -147,70 +98,6 @@ def select_rows(names: list[str], data: Path | None, fresh: int) -> list[tuple[s
     return [(name, known[name]) for name in names or known]
 
 
-def run_benchmark(
-    puzzle: Puzzle,
-    params: Params,
-    seed: int,
-    options: BenchmarkOptions,
-    on_best: Callable[[Board, float], None] | None = None,
-) -> BenchmarkRun:
-    """Make one run.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-        The instance.
-    params : Params
-        Parameters of the engine.
-    seed : int
-        Random seed.
-    options : BenchmarkOptions
-        Time, workers, engine, search floor.
-    on_best : callable, optional
-        Called with each new best board, and the seconds after which it was found.
-    """
-    floor, workers = options.search_floor, options.workers
-    if floor:
-        params = replace(params, engine=replace(params.engine, search_floor=floor))
-    min_score = floor or puzzle.max_score
-    search = Archipelago(puzzle, params, seed, workers, engine=options.engine, min_score=min_score)
-    reached: dict[int, float] = {}
-    peaks: dict[int, int] = {}  # bytes by process id of a worker
-    distinct_boards, scores = DistinctBoards(), list[int]()
-
-    def on_report(search: Archipelago) -> None:
-        if search.best_score > max(reached, default=-1):
-            reached[search.best_score] = search.elapsed
-            if on_best is not None and search.best is not None:
-                on_best(search.best, search.elapsed)
-        peaks.update({pid: peak for pid in search.pids.values() if (peak := peak_bytes(pid))})
-        for _, board in search.pop_boards():
-            if board.score >= min_score:  # new bests are reported too
-                count_board(distinct_boards, scores, board.board.placements, board.score)
-
-    search.run(options.time, puzzle.max_score, on_report)
-    elapsed = search.elapsed
-    boards = dict(Counter(scores))
-    rate = search.statistics.placements / max(elapsed, 1e-9)
-    largest = sorted(peaks.values())[-workers:]  # a worker that died is replaced: not all existed at the same time
-    memory = sum(largest) + peak_bytes(os.getpid())
-    return BenchmarkRun(
-        seed=seed, score=search.best_score, reached=reached, boards=boards, nodes_per_s=rate, seconds=elapsed,
-        peak_bytes=memory,
-    )  # fmt: skip
-
-
-def count_board(distinct_boards: DistinctBoards, scores: list[int], placements: IntArray, score: int) -> None:
-    """Count a board under its family; ``scores`` has the best score of each family."""
-    number = distinct_boards.find(placements)
-    if number is None:
-        distinct_boards.add(placements)
-        scores.append(score)
-    elif score > scores[number]:
-        distinct_boards.replace(number, placements)
-        scores[number] = score
-
-
 def table_row(
     name: str, puzzle: Puzzle, runs: list[BenchmarkRun], options: BenchmarkOptions, note: str
 ) -> dict[str, object]:
@@ -236,28 +123,6 @@ def table_row(
     }
 
 
-def median_score(runs: list[BenchmarkRun]) -> int:
-    """Median of the best scores, the lower one of two."""
-    return statistics.median_low(run.score for run in runs)
-
-
-def core_hours(runs: list[BenchmarkRun], workers: int) -> float:
-    """Core-hours of all runs."""
-    return sum(run.seconds for run in runs) * workers / 3600
-
-
-def boards_by_score(runs: list[BenchmarkRun], workers: int) -> dict[int, float]:
-    """Score -> distinct boards of at least that score per core-hour."""
-    scores = sorted({score for run in runs for score in run.boards})
-    return {min_score: boards_per_hour(runs, workers, min_score) for min_score in scores}
-
-
-def boards_per_hour(runs: list[BenchmarkRun], workers: int, min_score: int) -> float:
-    """Distinct boards of at least ``min_score`` per core-hour."""
-    boards = sum(count for run in runs for score, count in run.boards.items() if score >= min_score)
-    return round(boards / core_hours(runs, workers), 1)
-
-
 def check_table(path: Path) -> None:
     """Raise InputError, before the runs, if a row could not be appended to the table ``path`` after them."""
     if not path.parent.is_dir():
@@ -273,6 +138,194 @@ def check_table(path: Path) -> None:
         raise InputError(f"nothing can be added to this table: {error.strerror}", path) from None
 
 
-def append_to_table(path: Path, row: dict[str, object]) -> None:
-    """Append a row to the CSV table ``path``, which is created if need be."""
-    append_row(path, FIELDS, row)
+@dataclass(frozen=True)
+class BenchmarkRow:
+    """One row of the benchmark.
+
+    Attributes
+    ----------
+    instance : str
+        Name of the row.
+    variant : str
+        Ablation, `tuning.ablate.BASELINE` for the whole engine.
+    engine : str
+        Engine of the runs.
+    runs : tuple of BenchmarkRun
+        The runs, one for each seed.
+    values : dict
+        The row of the table, by `FIELDS`.
+    boards_per_core_hour : dict of int to float
+        Score -> distinct boards of at least that score per core-hour, if they were counted.
+    core_hours : float
+        Core-hours of all runs.
+    """
+
+    instance: str
+    variant: str
+    engine: str
+    runs: tuple[BenchmarkRun, ...]
+    values: dict[str, object]
+    boards_per_core_hour: dict[int, float]
+    core_hours: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields of a row of `lns benchmark --json`."""
+        scores = [run.score for run in self.runs]
+        return {**self.values, "scores": scores, "boards_per_core_hour": self.boards_per_core_hour}
+
+    def summary(self) -> str:
+        """The row as text; with boards that were counted, a line for each score."""
+        row = self.values
+        memory = f", {row['peak_mb']} MB" if row["peak_mb"] else ""
+        note = f" ({row['note']})" if row["note"] else ""
+        unit = "moves" if self.engine == "tabu" else "nodes"
+        line = (
+            f"{row['instance']:<20} {row['seconds']:>5} s x {count_of(int(str(row['workers'])), 'worker')}, "
+            f"{count_of(int(str(row['seeds'])), 'seed')}: "
+            f"best {row['best']}, median {row['median']}, worst {row['worst']} of {row['of']}; "
+            f"{int(str(row['nodes_per_s'])) / 1e6:.1f} M {unit}/s{memory}{note}"
+        )
+        return "\n".join([line, *(
+            f"  boards of at least {score} per core-hour: {rate:,} (in {self.core_hours:.3g} core-hours)"
+            for score, rate in self.boards_per_core_hour.items()
+        )])  # fmt: skip
+
+
+@dataclass(frozen=True)
+class BenchmarkResult:
+    """The rows of a benchmark in order; ``table`` has their values."""
+
+    rows: tuple[BenchmarkRow, ...]
+
+    @property
+    def table(self) -> list[dict[str, Any]]:
+        """A dict for each row, as in the JSON of `lns benchmark`."""
+        return [row.to_dict() for row in self.rows]
+
+    def summary(self) -> str:
+        """The rows as text."""
+        return "\n".join(row.summary() for row in self.rows)
+
+
+@checked
+def benchmark(
+    rows: Sequence[str] = (),
+    *,
+    on_run: Callable[[str, str, BenchmarkRun], None] | None = None,
+    on_row: Callable[[BenchmarkRow], None] | None = None,
+    on_ablation: Callable[[str, list[str]], None] | None = None,
+    **settings: Any,
+) -> BenchmarkResult:
+    """Run the optimizer on fixed instances, once for each seed.
+
+    Parameters
+    ----------
+    rows : sequence of str
+        Names of rows, see `tuning.benchmark`; all by default. Public instances that are missing in ``data`` are skipped
+        unless they are named.
+    on_run, on_row, on_ablation : callable, optional
+        Called after each run with (row, variant, run), after each row, and after all variants of an instance with its
+        name and the lines of a table that compares them.
+    **settings
+        Fields of `tuning.benchmark.BenchmarkOptions`: ``time``, ``seeds``, ``first_seed``, ``workers``, ``engine``,
+        ``search_floor``, ``with_ablations``, ``data``, ``fresh``, ``params``, ``table``, ``boards``, ``note``.
+
+    Returns
+    -------
+    BenchmarkResult
+        The rows and a summary.
+
+    Raises
+    ------
+    InputError
+        A row, a setting or the engine is unknown, a number impossible, data is missing, or the table or a board cannot
+        be written.
+    """
+    known = [each.name for each in fields(BenchmarkOptions)]
+    if unknown := settings.keys() - known:
+        raise InputError(f"unknown setting '{min(unknown)}'; expected one of {', '.join(known)}")
+    options = BenchmarkOptions(**settings)
+    data, table, boards = (
+        None if each is None else Path(each) for each in (options.data, options.table, options.boards)
+    )
+    if table is not None:
+        check_table(table)
+    if boards is not None:
+        try:
+            boards.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"the directory of the boards cannot be made: {error.strerror}", boards) from None
+    base = options.params or Params()
+    fresh = random.randint(*FRESH_SEEDS) if options.fresh is None else options.fresh
+    results: list[BenchmarkRow] = []
+    for name, make_puzzle in select_rows(list(rows), data, fresh):
+        if make_puzzle is None:
+            log.warning("%s: skipped, no public data at %s", name, data)
+            continue
+        puzzle = make_puzzle()
+        variants = ablate.variants(base) if options.with_ablations else {ablate.BASELINE: base}
+        runs = _run_variants(name, puzzle, variants, options, on_run)
+        for variant, variant_runs in runs.items():
+            row = _row(name, variant, puzzle, variant_runs, options, fresh)
+            results.append(row)
+            if table is not None:
+                append_row(table, FIELDS, row.values)
+            if on_row is not None:
+                on_row(row)
+        if options.with_ablations and on_ablation is not None:
+            on_ablation(name, ablate.table(runs, options.workers, options.search_floor))
+    return BenchmarkResult(tuple(results))
+
+
+def _row(
+    name: str, variant: str, puzzle: Puzzle, runs: list[BenchmarkRun], options: BenchmarkOptions, fresh: int
+) -> BenchmarkRow:
+    notes = (
+        f"engine {options.engine}" if options.engine != "auto" else "",
+        variant if variant != ablate.BASELINE else "",
+        f"seeds from {options.first_seed} on" if options.first_seed != 1 else "",
+        f"fresh seed {fresh}" if name in FRESH else "",
+        options.note,
+    )
+    return BenchmarkRow(
+        instance=name, variant=variant, engine=options.engine, runs=tuple(runs),
+        values=table_row(name, puzzle, runs, options, "; ".join(filter(None, notes))),
+        boards_per_core_hour=boards_by_score(runs, options.workers), core_hours=core_hours(runs, options.workers),
+    )  # fmt: skip
+
+
+def _run_variants(
+    name: str,
+    puzzle: Puzzle,
+    variants: dict[str, Params],
+    options: BenchmarkOptions,
+    on_run: Callable[[str, str, BenchmarkRun], None] | None,
+) -> dict[str, list[BenchmarkRun]]:
+    """The runs of each variant, seed by seed, so that other load on the machine affects all variants alike."""
+    runs: dict[str, list[BenchmarkRun]] = {variant: [] for variant in variants}
+    for seed in range(options.first_seed, options.first_seed + options.seeds):
+        for variant, params in variants.items():
+            on_best = None
+            if options.boards is not None and variant == ablate.BASELINE:
+                on_best = partial(
+                    _write_best, Path(options.boards) / f"{name}-{seed}.json", puzzle, _source(name, options)
+                )
+            runs[variant].append(run_benchmark(puzzle, params, seed, options, on_best))
+            if on_run is not None:
+                on_run(name, variant, runs[variant][-1])
+    return runs
+
+
+def _source(name: str, options: BenchmarkOptions) -> str:
+    """How the puzzle of a row is named to `lns`."""
+    return name if name not in PUBLIC else str(Path(options.data or "") / f"{name}.txt")
+
+
+def _write_best(path: Path, puzzle: Puzzle, instance: str, board: Board, elapsed_s: float) -> None:
+    """Write the board that a run has found after ``elapsed_s`` seconds, with the fields of ``best.json``."""
+    seed = int(path.stem.rpartition("-")[2])
+    values = best_json(puzzle, board, instance=instance, seed=seed, elapsed_s=round(elapsed_s, 3))
+    try:
+        atomic_write(path, json.dumps(values) + "\n")
+    except OSError as error:
+        raise InputError(f"the board cannot be written: {error.strerror}", path) from None

@@ -72,8 +72,7 @@ def count_boards(
     seed: int,
     best: int,
     nodes: int,
-    island: int = 0,
-    islands: int = 1,
+    island: tuple[int, int] = (0, 1),
     engine: str = "construct",
     floor: int | None = None,
 ) -> BoardCounts:
@@ -91,7 +90,7 @@ def count_boards(
         Score that the island searches as if it had.
     nodes : int
         Budget in node equivalents.
-    island, islands : int
+    island : (int, int)
         Number of the island, and how many islands there are.
     engine : {"construct", "auto"}
         The construction alone, or all parts.
@@ -101,7 +100,7 @@ def count_boards(
     tallies = {score: Tally() for score in _scores(puzzle, best, floor)}
     params = replace(params, engine=replace(params.engine, search_floor=max(1, min(tallies))))
     warm_up(engine)
-    search = make_engine(engine, puzzle, params, seed, island, islands)
+    search = make_engine(engine, puzzle, params, seed, *island)
     boards = []
     began = time.process_time()
     while search.best is None:
@@ -116,7 +115,7 @@ def count_boards(
                 boards.append((found.board.placements, found.score))
     return BoardCounts(
         seed=seed,
-        island=island,
+        island=island[0],
         distinct_boards=tuple(tally.count for tally in tallies.values()),
         boards=tuple(boards),
         parts=search.statistics.node_equivalents_by_part(),
@@ -205,7 +204,7 @@ def _run(args: argparse.Namespace, puzzle: Puzzle, params: Params) -> None:
 def _count_variant(pool: WorkerPool, args: argparse.Namespace, puzzle: Puzzle, params: Params) -> None:
     nodes, how = int(args.nodes), (args.engine, args.floor)
     jobs = [
-        pool.submit(count_boards, puzzle, params, seed, args.best, nodes, island, args.islands, *how)
+        pool.submit(count_boards, puzzle, params, seed, args.best, nodes, (island, args.islands), *how)
         for seed in range(args.first_seed, args.first_seed + args.seeds)
         for island in range(args.islands)
     ]

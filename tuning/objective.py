@@ -1,13 +1,17 @@
 """The objective of a study: what a run is worth, and by how much a candidate beats the defaults on a pair.
 
-A run is worth its best score within a budget of nodes, plus a bonus of less than an edge for reaching that score early.
-The best score of a single run is mostly luck. Trials are therefore compared by the *expected best score*, which an
-engine may compute from all that it has searched (`lns.engine.Engine.expected_best_score`); the validation of a
-candidate uses the scores themselves.
+Trials are compared by all the good boards that they find, not by the best one, which is mostly luck. The *worth* of a
+run is the score at which a single board would be worth as much as its distinct boards together, where one edge more is
+worth `EDGE_WORTH` boards, about what an edge costs. Boards count from a floor on, `BELOW_BEST` under what the defaults
+reach in a short run on the pair; those that differ in few cells are one (`lns.distinct_boards`). So a run whose only
+board has a score of 460 is worth 460, one with eight of them 461, and one with eight of 459 besides these 461.06.
+
+The validation of a candidate uses the scores themselves: the best score within the budget, plus a bonus of less than an
+edge for reaching it early.
 
 Budgets are nodes, not seconds, so a busy or a slow machine gives the same results. Work other than construction is
 converted into nodes (`lns.node_equivalents`; docs/tuning.md has the measurements). A run is kept as a `Trace`, from
-which the score at every smaller budget can be read, so a long run contains its short one.
+which score and worth at every smaller budget can be read, so a long run contains its short one.
 
 A run that makes no board within its budget has no score, and a difference to it would be as large as a whole board.
 Pairs on which the defaults make none are left out; a candidate that makes none where the defaults make one is given up.
@@ -15,22 +19,28 @@ Pairs on which the defaults make none are left out; a candidate that makes none 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from instances.puzzle import Puzzle
 from lns import node_equivalents
+from lns.distinct_boards import DistinctBoards
+from lns.engine import FoundBoard
 from lns.engines import make_engine
 from lns.params import Params
 
 EARLY_BONUS = 0.5  # edges, for a score that is reached at once
+EDGE_WORTH = 8  # boards that are worth as much as one of an edge more
+BELOW_BEST = 1  # edges; boards of a pair count from so far below the best score of the defaults' short run on
 OBJECTIVE = (
-    f"best score + {EARLY_BONUS} x unused share of the budget when it was reached; expected scores for trials; "
-    "pairs without a board left out"
+    f"trials: worth of the distinct boards, an edge as {EDGE_WORTH} boards; validation: best score + {EARLY_BONUS} x "
+    "unused share of the budget when it was reached; pairs without a board left out"
 )
-EXPECTED_SCORE_STEP = 0.01  # edges; smaller changes of the expected best score are not recorded
+WORTH_STEP = 0.01  # edges; smaller changes of the worth are not recorded
 MIN_STEP_NODES = 150_000  # a step counts at least so many nodes: one that places nothing takes time too
+BOARD_NODES = 5_000  # the same for a step that a board has ended, or more boards would leave fewer nodes
 MIN_STEPS = 20  # into which the shortest budget is divided
 
 
@@ -46,11 +56,14 @@ class Pair:
         Random seed of the run.
     label : str
         Name of the pair in reports.
+    floor : int
+        Score from which boards count for the worth of a run; 0: none does, so a run is worth its best score.
     """
 
     puzzle: Puzzle
     seed: int
     label: str
+    floor: int = 0
 
 
 @dataclass(frozen=True)
@@ -67,8 +80,8 @@ class Trace:
         The best possible score is reached, so more nodes would change nothing.
     seconds, wall_s : float
         Processor time and elapsed time, in seconds.
-    expected_scores : tuple of (float, int)
-        Each new expected best score, and the nodes used then; empty for engines that compute none.
+    worths : tuple of (float, int)
+        Each new worth of the distinct boards, and the nodes used then; empty where no board was counted.
     """
 
     best_scores: tuple[tuple[int, int], ...]
@@ -76,7 +89,7 @@ class Trace:
     exhausted: bool
     seconds: float
     wall_s: float = 0.0
-    expected_scores: tuple[tuple[float, int], ...] = ()
+    worths: tuple[tuple[float, int], ...] = ()
 
     def covers(self, budget: int) -> bool:
         """Whether the run is long enough to read the score at ``budget`` nodes."""
@@ -89,40 +102,22 @@ class Trace:
         """
         return max((score for score, at in self.best_scores if at <= budget), default=0)
 
+    def worth_at(self, budget: int) -> float:
+        """Worth of the boards found within ``budget`` nodes; at least the best score."""
+        return max([self.score_at(budget), *(worth for worth, at in self.worths if at <= budget)])
+
     def has_board(self, budget: int) -> bool:
         """Whether a board was made within ``budget`` nodes."""
         return any(at <= budget for _, at in self.best_scores)
 
     def value(self, budget: int, target: int) -> float:
         """The objective: best score within ``budget``, plus the bonus for reaching the score ``target`` early."""
-        return self.score_at(budget) + _early_bonus(self.best_scores, budget, target)
+        return self.score_at(budget) + self.early_bonus(budget, target)
 
-    def expected_at(self, budget: int) -> float:
-        """The last expected best score within ``budget``; the best score where there is none."""
-        return max((at, score) for score, at in self._expected_scores(budget))[1]
-
-    def expected_value(self, budget: int, target: float) -> float:
-        """The objective with the expected best score in place of the best score."""
-        return self.expected_at(budget) + _early_bonus(self._expected_scores(budget), budget, target)
-
-    def _expected_scores(self, budget: int) -> Sequence[tuple[float, int]]:
-        for scores in (self.expected_scores, self.best_scores):
-            if within := [entry for entry in scores if entry[1] <= budget]:
-                return within
-        return [(0, budget)]
-
-
-def _early_bonus(scores: Sequence[tuple[float, int]], budget: int, target: float) -> float:
-    """Bonus for the point from which the score stays at ``target`` or above until the budget ends.
-
-    Best scores never fall, but expected ones may.
-    """
-    reached = budget
-    for score, at in sorted((entry for entry in scores if entry[1] <= budget), key=lambda entry: -entry[1]):
-        if score < target:
-            break
-        reached = at
-    return EARLY_BONUS * (1 - reached / budget)
+    def early_bonus(self, budget: int, target: int) -> float:
+        """Bonus for the share of ``budget`` that was left when the score ``target`` was reached."""
+        reached = min((at for score, at in self.best_scores if score >= target and at <= budget), default=budget)
+        return EARLY_BONUS * (1 - reached / budget)
 
 
 def difference(candidate: Trace, default: Trace, budget: int) -> float:
@@ -135,11 +130,53 @@ def difference(candidate: Trace, default: Trace, budget: int) -> float:
     return sum(candidate.value(budget, target) - default.value(budget, target) for target in targets) / 2
 
 
-def expected_difference(candidate: Trace, default: Trace, budget: int) -> float:
-    """As `difference`, from the expected best scores."""
-    targets = candidate.expected_at(budget), default.expected_at(budget)
-    values = (candidate.expected_value(budget, target) - default.expected_value(budget, target) for target in targets)
-    return sum(values) / 2
+def worth_difference(candidate: Trace, default: Trace, budget: int) -> float:
+    """By how many edges the boards of the candidate are worth more. Of two perfect boards the earlier one is."""
+    worths = candidate.worth_at(budget) - default.worth_at(budget)
+    if candidate.exhausted and default.exhausted and not worths:
+        return difference(candidate, default, budget)
+    return worths
+
+
+def count_board(families: DistinctBoards, scores: list[int], found: FoundBoard) -> None:
+    """Count a board under its family; ``scores`` has the best score of each family."""
+    placements, score = found.board.placements, found.score
+    if (number := families.find(placements)) is None:
+        families.add(placements)
+        scores.append(score)
+    elif score > scores[number]:
+        families.replace(number, placements)
+        scores[number] = score
+
+
+class BoardWorth:
+    """The worth of the distinct boards found so far.
+
+    Parameters
+    ----------
+    floor : int
+        Boards of a lower score do not count; 0: no board does.
+
+    Attributes
+    ----------
+    value : float
+        The worth, 0 without a board.
+    """
+
+    def __init__(self, floor: int) -> None:
+        self._floor = floor
+        self._families, self._scores = DistinctBoards(), list[int]()
+        self.value = 0.0
+
+    def add(self, boards: Sequence[FoundBoard]) -> None:
+        """Count boards; of each family the best one."""
+        for found in boards:
+            if 0 < self._floor <= found.score:
+                count_board(self._families, self._scores, found)
+        if self._scores:
+            best = max(self._scores)
+            together = sum(float(EDGE_WORTH) ** (score - best) for score in self._scores)
+            self.value = best + math.log(together, EDGE_WORTH)
 
 
 class Stopped(Exception):
@@ -156,7 +193,7 @@ class TrialRun:
     params : Params
         Parameters of the engine. Steps are shortened so that the shortest budget has at least `MIN_STEPS`.
     pair : Pair
-        Instance and seed.
+        Instance, seed and floor.
     shortest : int
         Shortest budget that the trace is read at, in nodes.
     """
@@ -170,13 +207,15 @@ class TrialRun:
             tabu=replace(params.tabu, steps=min(params.tabu.steps, moves)),
         )
         self._max_score = pair.puzzle.max_score
+        self._name, self._params, self._pair = engine, params, pair
         self._engine = make_engine(engine, pair.puzzle, params, pair.seed, 0)
+        self._floor = 0  # from which the engine reports boards: that of the pair, once it has a board
         self._min_step = min(MIN_STEP_NODES, step)
         self._measuring = node_equivalents.population(params.construct.population, pair.puzzle.cells)
         self._quota_profiles = node_equivalents.quota_profile(pair.puzzle.cells)
         self._nodes = 0
         self._best_scores: list[tuple[int, int]] = []
-        self._expected_scores: list[tuple[float, int]] = []
+        self._worth, self._worths = BoardWorth(pair.floor), list[tuple[float, int]]()
         self.trace = Trace((), 0, False, 0.0)
 
     def advance(self, budget: int, stop: Callable[[], bool]) -> Trace:
@@ -200,37 +239,37 @@ class TrialRun:
             ``stop`` returned True before the budget was used.
         """
         began, wall = time.process_time() - self.trace.seconds, time.monotonic() - self.trace.wall_s
-        engine, max_score = self._engine, self._max_score
-        exhausted = self.trace.exhausted
+        max_score, exhausted = self._max_score, self.trace.exhausted
         while not exhausted and self._nodes < budget:
             if stop():
                 raise Stopped
-            before = self._counted()
+            if self._floor != self._pair.floor and self._engine.best is not None:
+                self._report_from_floor()
+            engine, before = self._engine, self._counted()
             engine.step(max_score)
-            self._nodes += max(round(self._counted() - before), self._min_step)
-            engine.pop_boards()
+            found = engine.pop_boards()
+            self._nodes += max(round(self._counted() - before), BOARD_NODES if found else self._min_step)
+            self._worth.add(found)
             if engine.best_score > (self._best_scores[-1][0] if self._best_scores else -1):
                 self._best_scores.append((engine.best_score, self._nodes))
-            self._record_expected_score()
+            worth = round(min(self._worth.value, max_score), 3)
+            if worth - (self._worths[-1][0] if self._worths else 0.0) >= WORTH_STEP:
+                self._worths.append((worth, self._nodes))
             exhausted = engine.best_score >= max_score
         seconds, wall_s = round(time.process_time() - began, 3), round(time.monotonic() - wall, 3)
         self.trace = Trace(
             best_scores=tuple(self._best_scores), nodes=self._nodes, exhausted=exhausted, seconds=seconds,
-            wall_s=wall_s, expected_scores=tuple(self._expected_scores),
+            wall_s=wall_s, worths=tuple(self._worths),
         )  # fmt: skip
         return self.trace
 
-    def _record_expected_score(self) -> None:
-        """Record the expected best score: at least that of the first board, and the best possible once it is found."""
-        engine = self._engine
-        expected = engine.expected_best_score
-        if engine.best_score >= self._max_score and (expected is not None or self._expected_scores):
-            expected = engine.best_score
-        if expected is None or not self._best_scores:
-            return
-        expected = max(expected, self._best_scores[0][0])
-        if not self._expected_scores or abs(expected - self._expected_scores[-1][0]) >= EXPECTED_SCORE_STEP:
-            self._expected_scores.append((round(expected, 3), self._nodes))
+    def _report_from_floor(self) -> None:
+        """Go on with an engine that reports boards from the floor on. A first beam would search far more for them."""
+        self._floor = self._pair.floor
+        params = replace(self._params, engine=replace(self._params.engine, search_floor=self._floor))
+        state = self._engine.state()
+        self._engine = make_engine(self._name, self._pair.puzzle, params, self._pair.seed, 0)
+        self._engine.restore(state)
 
     def _counted(self) -> float:
         """Node equivalents of the engine so far, with the measurements that the engine itself counts as none."""

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -17,37 +16,34 @@ from instances.formats import load_puzzle, write
 from instances.generate import family
 from instances.puzzle import Puzzle
 from lns import params as parameters
+from lns.api.engine_sources import engine_digest
 from lns.engines import ENGINES
 from lns.params import Params
 from lns.runs.files import read_sealed, seal
 from lns.runs.settings import digest
 from lns_support.errors import InputError
 from lns_support.files import atomic_write
-from lns_support.json_values import JsonFields, bounded_integer, describe_found
+from lns_support.json_values import JsonFields, describe_found
 from lns_support.text import printable, quoted
 from lns_support.version import __version__
 from tuning import SAMPLERS
-from tuning.append_file import locked
 from tuning.objective import OBJECTIVE, Pair, TrialRun
+from tuning.records import locked
 from tuning.sampler import check_sampler
-from tuning.sources import engine_digest
 
 log = logging.getLogger("lns")
 
 STUDY_FILE, BASE_FILE, JOURNAL_FILE = "study.json", "base.toml", "journal.log"
 RUNS_FILE, LOCK_FILE = "runs.jsonl", "study.lock"
-SCHEMA = 3  # of the files of a study
+SCHEMA = 4  # of the files of a study
+RUN_MODULE = "tuning.objective"  # makes the runs of a trial; what it imports decides what a run finds
 DEFAULT_PAIRS, DEFAULT_HELD_OUT, DEFAULT_RUN_S, DEFAULT_SEED = 10, 24, 10.0, 1
 MIN_HELD_OUT_PAIRS = 20  # with fewer, no candidate is called better
 SHORT_DIVISOR = 4  # a short run has the nodes of a long run divided by this
 MAX_PAIRS = 2_000
 MAX_COMMAND = 2**19  # characters of the command that began a study
 SEED_BLOCK = 10**6  # seeds that a study has for its training pairs, and for its held-out pairs
-MAX_INSTANCES = 1_000
 _UNFINISHED = {BASE_FILE, LOCK_FILE, "journal.lock", "runs.lock"}  # files that may precede study.json
-_TEXTS = {
-    "family": 200, "engine": 20, "base": 64, "objective": 200, "sources": 64, "version": 40, "command": MAX_COMMAND
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -112,18 +108,15 @@ class StudyPlan:
 
     def __post_init__(self) -> None:
         values = JsonFields(self.__dict__)
-        values.integer("seed", 0, 10**12)
-        values.integer("pairs", 1, MAX_PAIRS)
-        values.integer("held_out", 1, MAX_PAIRS)
-        values.integer("nodes", 1, 10**15)
+        for name, most in (("seed", 10**12), ("nodes", 10**15), ("pairs", MAX_PAIRS), ("held_out", MAX_PAIRS)):
+            values.integer(name, int(name != "seed"), most)
         values.number("nodes_per_s", 0, 1e12)
-        if self.sampler not in SAMPLERS:
-            raise InputError(f"'sampler': {quoted(self.sampler)}; expected one of {', '.join(SAMPLERS)}")
-        for name, limit in _TEXTS.items():
-            values.text(name, limit)
-        if self.engine not in ENGINES:
-            raise InputError(f"'engine': {quoted(self.engine)}; expected one of {', '.join(ENGINES)}")
-        if self.first_seeds != first_seeds(self.seed):
+        for name in ("family", "engine", "base", "objective", "sources", "version", "command", "sampler"):
+            values.text(name, MAX_COMMAND)
+        for name, known in (("sampler", SAMPLERS), ("engine", ENGINES)):
+            if values.get(name) not in known:
+                raise InputError(f"'{name}': {quoted(values.get(name))}; expected one of {', '.join(known)}")
+        if self.first_seeds != first_seeds(self.seed) or not all(type(seed) is int for seed in self.first_seeds):
             raise InputError(f"'first_seeds': expected {list(first_seeds(self.seed))}, those of seed {self.seed}")
         if bool(self.family) == bool(self.instances):
             raise InputError("expected either a 'family' or 'instances'")
@@ -256,7 +249,7 @@ def _new_plan(request: StudyRequest, puzzles: list[Puzzle]) -> StudyPlan:
         base=params_digest(base),
         first_seeds=seeds,
         objective=OBJECTIVE,
-        sources=engine_digest(),
+        sources=engine_digest(RUN_MODULE),
         version=__version__,
         command=request.command,
         sampler=request.sampler or SAMPLERS[0],
@@ -291,26 +284,21 @@ def read_plan(path: Path) -> StudyPlan:
     InputError
         The file is damaged, of another schema, or of another objective.
     """
-    values = read_sealed(path / STUDY_FILE)
-    plain = ("family", "engine", "seed", "pairs", "held_out", "nodes", "nodes_per_s", "base", "objective", "version")
+    found = read_sealed(path / STUDY_FILE)
     try:
-        schema = values.integer("schema", 0, 10**6)
+        schema = found.integer("schema", 0, 10**6)
         if schema != SCHEMA:
             raise InputError(
-                f"a study of schema {schema}, begun by lns {printable(values.text('version', 40))}; "
+                f"a study of schema {schema}, begun by lns {printable(found.text('version', 40))}; "
                 f"this is lns {__version__}, which reads schema {SCHEMA}: expected a new study"
             )
-        training, held_out = (
-            bounded_integer(seed, 0, 2**100, "'first_seeds'") for seed in values.array("first_seeds", 2)
-        )
-        plan = StudyPlan(
-            instances=_instances(values),
-            first_seeds=(training, held_out),
-            sources=values.text("sources", 64),
-            command=values.text("command", MAX_COMMAND),
-            sampler=values.text("sampler", 20, SAMPLERS[0]),
-            **{name: values.get(name) for name in plain},
-        )
+        values = {field.name: found.get(field.name) for field in fields(StudyPlan) if field.name != "sampler"}
+        values["sampler"] = found.text("sampler", 20, SAMPLERS[0])
+        try:
+            values["instances"] = tuple((str(name), str(sha256)) for name, sha256 in values["instances"])
+        except (TypeError, ValueError):
+            raise InputError(f"'instances': {describe_found(values['instances'])}; expected [name, sha256]") from None
+        plan = StudyPlan(**values | {"first_seeds": tuple(found.array("first_seeds", 2))})
         if plan.objective != OBJECTIVE:
             raise InputError(
                 f"its objective is {quoted(plan.objective, 200)}; expected '{OBJECTIVE}': begin another study"
@@ -320,24 +308,9 @@ def read_plan(path: Path) -> StudyPlan:
     return plan
 
 
-def _instances(values: JsonFields) -> tuple[tuple[str, str], ...]:
-    """Name and sha256 of each named instance."""
-    instances = []
-    for entry in values.array("instances"):
-        if not isinstance(entry, list) or len(entry) != 2 or not all(isinstance(text, str) for text in entry):
-            raise InputError(f"'instances': {describe_found(entry)}; expected [name, sha256]")
-        name, sha256 = entry
-        if len(name) > 1000 or not re.fullmatch("[0-9a-f]{64}", sha256):
-            raise InputError(f"'instances': {describe_found(entry)}; expected a name and 64 hexadecimal digits")
-        instances.append((name, sha256))
-    if len(instances) > MAX_INSTANCES:
-        raise InputError(f"'instances' has {len(instances)} entries; expected at most {MAX_INSTANCES}")
-    return tuple(instances)
-
-
 def check_engine(plan: StudyPlan, path: Path) -> None:
     """Raise InputError if the study in ``path`` was begun with other sources of the engine."""
-    if plan.sources != engine_digest():
+    if plan.sources != engine_digest(RUN_MODULE):
         raise InputError(
             "begun with another engine: the sources of the engine or of its cost model have changed since; "
             "expected the same, so begin another study (--report still shows this one)",
@@ -347,27 +320,19 @@ def check_engine(plan: StudyPlan, path: Path) -> None:
 
 def check_request(plan: StudyPlan, request: StudyRequest, path: Path) -> None:
     """Raise InputError if the request differs from the study in ``path``."""
+    names = ("engine", "seed", "pairs", "held_out", "nodes", "sampler", "family")
     given: dict[str, tuple[object, object]] = {
-        "--engine": (request.engine, plan.engine),
-        "--seed": (request.seed, plan.seed),
-        "--pairs": (request.pairs, plan.pairs),
-        "--held-out": (request.held_out, plan.held_out),
-        "--nodes": (request.nodes, plan.nodes),
-        "--sampler": (request.sampler, plan.sampler),
-        "--family": (request.family, plan.family),
+        f"--{name.replace('_', '-')}": (getattr(request, name), getattr(plan, name)) for name in names
     }
-    if request.instances:
-        puzzles = [_as_puzzle(instance) for instance in request.instances]
-        same = [puzzle.sha256 for puzzle in puzzles] == [sha256 for _, sha256 in plan.instances]
-        given["INSTANCE"] = (None if same else ", ".join(puzzle.name for puzzle in puzzles), plan.subject)
+    puzzles = [_as_puzzle(instance) for instance in request.instances]
+    if puzzles and [puzzle.sha256 for puzzle in puzzles] != [sha256 for _, sha256 in plan.instances]:
+        given["INSTANCE"] = ", ".join(puzzle.name for puzzle in puzzles), plan.subject
     if request.run_seconds is not None:
         rate = plan.nodes_per_s
-        given["--run-seconds"] = (
-            two_digits(request.run_seconds * rate) if rate else f"{request.run_seconds:g} s",
-            plan.nodes,
-        )
+        nodes = two_digits(request.run_seconds * rate) if rate else f"{request.run_seconds:g} s"
+        given["--run-seconds"] = nodes, plan.nodes
     if request.params is not None:
-        given["--params"] = (params_digest(request.params), plan.base)
+        given["--params"] = params_digest(request.params), plan.base
     for option, (requested, expected) in given.items():
         if requested is not None and requested != expected:
             what = f"is of {expected or 'named instances'}" if option in ("INSTANCE", "--family") else f"has {expected}"

@@ -82,7 +82,9 @@ def keep_best(row: dict[str, Any], run: Path) -> None:
         checked, target = verify(puzzle, load_board(str(file), puzzle)), BEST / f"{source.stem}.json"
         row["best"] = score = checked.score if checked.complete else 0
         if score > (json.loads(read_text(target))["score"] if target.exists() else 0):
-            how = f"lns solve {source.name} --workers 1 --seed {row['seed']} --target {score} --time 1d"
+            how = (
+                f"lns solve {source.name} --workers 1 --seed {row['seed']} --target {score} --time 1d --params default"
+            )
             said |= {"instance": source.stem, "score": score, "url": "", "command": how, "commit": row["commit"]}
             link, text = f"| [{source.stem}]({target.name}) | **", read_text(BEST / "README.md")
             old = re.search(re.escape(link) + r".*?\| (.*?) \|.*\n", text)
@@ -101,6 +103,8 @@ def session(name: str, command: str, hours: float, data: str, aside: set[str]) -
     run, log, status = RUNS / f"{name}-{seed}", RUNS / f"{name}.log", None
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     words = [word.format(data=data, seed=seed, run=run, commit=commit) for word in shlex.split(command)]
+    if words[0] == "solve" and "--params" not in words:  # what is measured does not depend on this user's studies
+        words += ["--params", "default"]
     words = [sys.executable, "-m", "lns", *(["resume", str(run), "--quiet"] if resumed else words)]
     begun, started, machine = time.monotonic(), datetime.now(UTC).isoformat(), measured().partition(" on ")[2]
     row = dict[str, Any](zip(COLUMNS, (name, seed, started, machine, commit, 0.0, "running", "", command), strict=True))

@@ -1,9 +1,14 @@
-"""The results of a study as one HTML page without scripts or external resources."""
+"""The results of a study as one HTML page without scripts or external resources.
+
+`optuna-dashboard` shows the same trials live; this page adds pairs, verdicts, and short against long runs.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Sequence
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from optuna.trial import FrozenTrial, TrialState
@@ -12,7 +17,6 @@ from instances.draw import page as frame
 from lns import params as parameters
 from lns_support.text import escape_controls, printable
 from tuning import validate
-from tuning.charts import Point, bars, scatter
 from tuning.plan import JOURNAL_FILE, MAX_COMMAND
 from tuning.space import Variable, values_of
 from tuning.study import FINISHED, Study, trial_value
@@ -20,7 +24,6 @@ from tuning.summary import (
     MIN_TRIALS,
     agreement,
     calibration_trials,
-    completed_trials,
     facts,
     importance,
     quoted,
@@ -31,6 +34,7 @@ from tuning.summary import (
 from tuning.validate import Conclusion, Verdict
 
 OVER_DEFAULTS = "edges over the defaults"
+_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 16, 30, 42  # margins of a chart
 
 
 def html_page(study: Study, conclusion: Conclusion, made: str) -> str:
@@ -45,139 +49,94 @@ def html_page(study: Study, conclusion: Conclusion, made: str) -> str:
     made : str
         When and by which version the page is made, for its last line.
     """
-    plan = study.plan
+    plan, finished = study.plan, len(trials_with_runs(study))
+    shares = [[name, f"{share:.0%}"] for name, share in importance(study).items()]
     rows = [(label, text) for label, text in facts(study, conclusion, None) if label != "study"]
-    verdict = f'<p class="verdict">{escape(verdict_text(study, conclusion))}</p>'
+    slices = "".join(_slice(study, variable) for variable in study.space)
     sections = [
         ("History", _history(study)),
-        ("Importance of parameters: which ones tell the best tenth of the trials from the others", _importance(study)),
+        ("Importance of parameters: which ones tell the best tenth of the trials from the others",
+         frame.table(["", ""], shares)
+         or f"<p>This needs {MIN_TRIALS} trials with runs to compare; there are {finished}.</p>"),
         ("Held-out pairs: candidates against the defaults", "".join(map(_paired, conclusion.verdicts))),
         ("Do short runs predict long runs?", _agreement(study)),
-        ("Trials by the value of each parameter (orange: the defaults)", _slices(study)),
+        ("Trials by the value of each parameter (orange: the defaults)", f'<div class="tiles">{slices}</div>'),
         ("Best trials", _best(study)),
         ("Commands", f"<pre>{escape(_commands(study, conclusion))}</pre>"),
-    ]
+    ]  # fmt: skip
     title = f"lns tune: {plan.subject}"
     head = (
-        f'<h1>{escape(title)}</h1>\n{verdict}\n<p class="soft">{escape(plan.engine)} engine, '
-        f"{plan.nodes:,} nodes a long run, {plan.short:,} a short run, {plan.pairs} training and "
-        f"{plan.held_out} held-out pairs, seed {plan.seed}; "
+        f'<h1>{escape(title)}</h1>\n<p class="verdict">{escape(verdict_text(study, conclusion))}</p>\n'
+        f'<p class="soft">{escape(plan.engine)} engine, {plan.nodes:,} nodes a long run, {plan.short:,} a short run, '
+        f"{plan.pairs} training and {plan.held_out} held-out pairs, seed {plan.seed}; "
         f"objective: {escape(plan.objective)}</p>\n{frame.table(['', ''], rows, words=True)}"
     )
     return escape_controls(frame.page(title, head, sections, made))
 
 
-def _floor(study: Study) -> float:
-    """Lower limit of the charts; worse trials are drawn there, as some are so bad that all others would look alike."""
-    values = [short_value(study, trial) for trial in trials_with_runs(study) if "no_board" not in trial.user_attrs]
-    return min(-1.0, float(np.quantile(values or [0.0], 0.25)))
-
-
-def _label(study: Study, trial: FrozenTrial) -> str:
-    origin = trial.user_attrs.get("origin", "")
-    if trial.state == TrialState.COMPLETE:
-        value = f"{trial_value(trial):+.2f}"
-    else:
-        value = f"ended early, {short_value(study, trial):+.2f} in short runs"
-    if "no_board" in trial.user_attrs:
-        value = f"no board on {trial.user_attrs['no_board']}"
-    return f"trial {trial.number}{f' (from {origin})' if origin else ''}: {value}; " + ", ".join(
-        f"{name} {_number(value)}" for name, value in trial.params.items()
-    )
-
-
-def _number(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}" if isinstance(value, float) else str(value)
+# -- sections ---------------------------------------------------------------------------------------------------------
 
 
 def _history(study: Study) -> str:
-    points: list[Point] = []
-    stairs: list[tuple[float, float]] = []
-    floor = _floor(study)
+    floor, best = _floor(study), -math.inf
+    points, stairs = [], []
     for trial in study.trials(*FINISHED):
         if trial.state == TrialState.COMPLETE:
             points.append(Point(trial.number, trial_value(trial), _label(study, trial)))
-            if not stairs or trial_value(trial) > stairs[-1][1]:
-                stairs.append((trial.number, trial_value(trial)))
+            if trial_value(trial) > best:
+                best = trial_value(trial)
+                stairs.append((trial.number, best))
         elif trial.intermediate_values:
             points.append(Point(trial.number, max(short_value(study, trial), floor), _label(study, trial), "faint"))
-    chart = scatter("history of the trials", points, stairs=stairs, axes=("number of the trial", OVER_DEFAULTS))
     note = (
-        "A point is a trial: mean over the training pairs, from the expected best scores. Strong: long runs; faint: "
+        "A point is a trial: mean over the training pairs, from all their good boards. Strong: long runs; faint: "
         f"trials that ended early, by their short runs; those below {floor:.3g} are drawn there."
     )
-    return f"<figure>{chart}<figcaption>{note}</figcaption></figure>" if chart else ""
-
-
-def _importance(study: Study) -> str:
-    shares = importance(study)
-    if shares:
-        return bars("importance", shares)
-    return f"<p>This needs {MIN_TRIALS} trials with runs to compare; there are {len(trials_with_runs(study))}.</p>"
+    return _figure("history of the trials", points, "number of the trial", note, stairs=stairs)
 
 
 def _paired(verdict: Verdict) -> str:
     ordered = sorted(zip(verdict.differences, verdict.pairs, strict=True), key=lambda item: item[0])
     points = [Point(i, value, f"{name}: {value:+.2f}") for i, (value, name) in enumerate(ordered, 1)]
-    chart = scatter("differences", points, size=(520, 200), axes=("held-out pairs, worst first", OVER_DEFAULTS))
-    return f"<figure>{chart}<figcaption>{escape(str(verdict))}</figcaption></figure>"
+    return _figure("differences", points, "held-out pairs, worst first", str(verdict), high=200)
 
 
 def _agreement(study: Study) -> str:
-    calibration = calibration_trials(study)
-    points = [
-        Point(trial.user_attrs["short"], trial.user_attrs["long"], _label(study, trial), "mark")
-        for trial in calibration
-    ]
+    first = calibration_trials(study)
+    points = [Point(t.user_attrs["short"], t.user_attrs["long"], _label(study, t), "mark") for t in first]
     points += [
         Point(trial.user_attrs["short"], trial_value(trial), _label(study, trial))
-        for trial in completed_trials(study)
-        if trial not in calibration
+        for trial in study.trials(TrialState.COMPLETE)
+        if trial not in first
     ]
-    if len(points) < 2:
-        return ""
-    chart = scatter(
-        "long against short runs", points, axes=(f"{OVER_DEFAULTS}, short runs", f"{OVER_DEFAULTS}, long runs")
-    )
     note = f"Orange: the first trials. By these, {agreement(study)}."
-    return f"<figure>{chart}<figcaption>{escape(note)}</figcaption></figure>"
+    across = f"{OVER_DEFAULTS}, short runs"
+    return _figure("long against short runs", points, across, note, upwards="long runs") if len(points) > 1 else ""
 
 
-def _slices(study: Study) -> str:
-    defaults = values_of(study.base, study.space)
-    slices = "".join(_slice(study, variable, defaults.get(variable.name)) for variable in study.space)
-    return f'<div class="tiles">{slices}</div>'
-
-
-def _slice(study: Study, variable: Variable, default: float | None) -> str:
-    trials = [trial for trial in trials_with_runs(study) if variable.name in trial.params]
-    floor = _floor(study)
+def _slice(study: Study, variable: Variable) -> str:
+    floor, default = _floor(study), values_of(study.base, study.space).get(variable.name)
     points = [
         Point(trial.params[variable.name], max(short_value(study, trial), floor), _label(study, trial))
-        for trial in trials
+        for trial in trials_with_runs(study)
+        if variable.name in trial.params
     ]
     if default is not None:
         points.append(Point(default, 0.0, f"default: {_number(default)}", "mark"))
-    chart = scatter(
-        variable.name, points, log=variable.log, size=(360, 220), axes=(variable.name, f"{OVER_DEFAULTS}, short runs")
-    )
-    caption = f"<figcaption>{escape(variable.name)}: {escape(variable.doc)}</figcaption>"
-    return f"<figure>{chart}{caption}</figure>" if chart else ""
+    note = f"{variable.name}: {variable.doc}"
+    return _figure(variable.name, points, variable.name, note, log=variable.log, wide=360, upwards="short runs")
 
 
 def _best(study: Study) -> str:
-    best = sorted(completed_trials(study), key=trial_value, reverse=True)[:8]
+    best = sorted(study.trials(TrialState.COMPLETE), key=trial_value, reverse=True)[:8]
     defaults = values_of(study.base, study.space)
-    if not best:
-        return ""
-    heads = ["trial", *(str(trial.number) for trial in best), "defaults"]
-    rows = [["edges over the defaults, long runs", *(f"{trial_value(t):+.2f}" for t in best), "0"]]
-    rows.append(["edges over the defaults, short runs", *(f"{t.user_attrs['short']:+.2f}" for t in best), "0"])
+    rows = [[f"{OVER_DEFAULTS}, long runs", *(f"{trial_value(t):+.2f}" for t in best), "0"]]
+    rows.append([f"{OVER_DEFAULTS}, short runs", *(f"{t.user_attrs['short']:+.2f}" for t in best), "0"])
     rows += [
         [v.name, *(_number(t.params.get(v.name, "-")) for t in best), _number(defaults.get(v.name, "-"))]
         for v in study.space
     ]
-    return frame.table(heads, rows)
+    return frame.table(["trial", *(str(trial.number) for trial in best), "defaults"], rows) if best else ""
 
 
 def _commands(study: Study, conclusion: Conclusion) -> str:
@@ -194,3 +153,103 @@ def _commands(study: Study, conclusion: Conclusion) -> str:
             parameters.to_toml(study.base),
         ]
     )
+
+
+def _floor(study: Study) -> float:
+    """Lower limit of the charts; worse trials are drawn there, as some are so bad that all others would look alike."""
+    values = [short_value(study, trial) for trial in trials_with_runs(study) if "no_board" not in trial.user_attrs]
+    return min(-1.0, float(np.quantile(values or [0.0], 0.25)))
+
+
+def _label(study: Study, trial: FrozenTrial) -> str:
+    origin = trial.user_attrs.get("origin", "")
+    if "no_board" in trial.user_attrs:
+        value = f"no board on {trial.user_attrs['no_board']}"
+    elif trial.state == TrialState.COMPLETE:
+        value = f"{trial_value(trial):+.2f}"
+    else:
+        value = f"ended early, {short_value(study, trial):+.2f} in short runs"
+    return f"trial {trial.number}{f' (from {origin})' if origin else ''}: {value}; " + ", ".join(
+        f"{name} {_number(value)}" for name, value in trial.params.items()
+    )
+
+
+def _number(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+# -- charts -----------------------------------------------------------------------------------------------------------
+
+
+class Point(NamedTuple):
+    """A point of a chart."""
+
+    x: float
+    y: float
+    label: str  # shown when the mouse is over the point
+    kind: str = "dot"  # 'dot', 'faint' or 'mark': classes of the page's style sheet
+
+
+def _figure(
+    title: str,
+    points: Sequence[Point],
+    across: str,
+    note: str,
+    *,
+    upwards: str = "",
+    log: bool = False,
+    stairs: Sequence[tuple[float, float]] = (),
+    **size: int,
+) -> str:
+    """A scatter chart with its axes named and a caption; "" without points. ``log``: of those to the right of 0."""
+    points = [point for point in points if point.x > 0 or not log]
+    if not points:
+        return ""
+    wide, high = size.get("wide", 520), size.get("high", 260 if "wide" not in size else 220)
+    parts = [
+        f'<text x="2" y="14">{OVER_DEFAULTS}{upwards and f", {upwards}"}</text>',
+        f'<text class="middle" x="{(_LEFT + wide - _RIGHT) / 2}" y="{high - 6}">{escape(across)}</text>',
+        *_scatter(points, stairs, (wide, high), log=log),
+    ]
+    return f"<figure>{frame.chart(title, wide, high, parts)}<figcaption>{escape(note)}</figcaption></figure>"
+
+
+def _scatter(
+    points: Sequence[Point], stairs: Sequence[tuple[float, float]], size: tuple[int, int], *, log: bool
+) -> Iterable[str]:
+    """The grid with its numbers, a step line through the corners ``stairs``, and the points, as SVG."""
+    wide, high = size
+    left, right = min(p.x for p in points), max(p.x for p in points)
+    left, right = (math.log(left), math.log(right)) if log else (left, right)
+    left, right = (left - 0.5, right + 0.5) if right == left else (left, right)
+    low, top = min(-0.5, *(p.y for p in points)), max(0.5, *(p.y for p in points))
+    step = 10.0 ** math.floor(math.log10(top - low))
+    step = next(step * part for part in (0.2, 0.5, 1, 2) if (top - low) / (step * part) <= 6)
+    low, top = math.floor(low / step) * step, math.ceil(top / step) * step
+
+    def x(value: float) -> float:
+        return _LEFT + (value - left) / (right - left) * (wide - _LEFT - _RIGHT)
+
+    def y(value: float) -> float:
+        return high - _BOTTOM - (value - low) / (top - low) * (high - _TOP - _BOTTOM)
+
+    for number in range(round((top - low) / step) + 1):
+        tick = round(low + number * step, 10)
+        yield f'<path class="{"grid" if tick else "axis"}" d="M{_LEFT} {y(tick):.1f}H{wide - _RIGHT}"/>'
+        yield f'<text class="right" x="{_LEFT - 8}" y="{y(tick) + 4:.1f}">{tick:g}</text>'
+    marks = [float(at) for at in np.linspace(left, right, 4)]
+    whole = right - left >= 3 and not log and all(float(p.x).is_integer() for p in points)
+    for at in map(round, marks) if whole else marks:
+        shown = math.exp(at) if log else at
+        text = f"{shown:.3g}" if abs(shown) < 1e4 else f"{shown:.1e}".replace("e+0", "e")
+        yield f'<text class="middle" x="{x(at):.1f}" y="{high - 24}">{text}</text>'
+    if stairs:
+        corners = "".join(f"H{x(at):.1f}V{y(value):.1f}" for at, value in stairs[1:])
+        first = f"M{x(stairs[0][0]):.1f} {y(stairs[0][1]):.1f}"
+        yield f'<path class="line" d="{first}{corners}H{wide - _RIGHT}"/>'
+    for p in sorted(points, key=lambda p: ("faint", "dot", "mark").index(p.kind)):
+        at = x(math.log(p.x) if log else p.x)
+        yield (
+            f'<circle class="{p.kind}" cx="{at:.1f}" cy="{y(p.y):.1f}" r="{5 if p.kind == "mark" else 3}">'
+            f"<title>{escape(p.label)}</title></circle>"
+        )

@@ -4,15 +4,16 @@ validation.
 
 from __future__ import annotations
 
+import json
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
 
-from lns.runs.files import seal, unseal
 from lns_support.errors import InputError
-from lns_support.json_values import JsonFields, bounded_integer, describe_found
-from tuning.append_file import AppendFile
+from lns_support.json_values import JsonFields, bounded_integer, describe_found, json_object
 from tuning.objective import Trace
+from tuning.records import RecordFile
 
 MAX_SCORE = 10**7  # more edges than any board has
 MAX_NODES = 2**60
@@ -49,7 +50,7 @@ class RunStore:
     """
 
     def __init__(self, path: Path, *, reading: bool = False) -> None:
-        self._file = AppendFile(path, reading=reading)
+        self._file = RecordFile(path, reading=reading)
         self._runs: dict[RunKey, Trace] = {}
         self._others: OtherRuns | None = None
         self._shared_at = 0.0
@@ -74,28 +75,23 @@ class RunStore:
         stored = self._runs.get(key)
         if stored is not None and stored.covers(trace.nodes):
             return
-        line = seal(
-            {"params": key[0], "puzzle": key[1], "seed": key[2], "best_scores": trace.best_scores, "nodes": trace.nodes,
-             "exhausted": trace.exhausted, "seconds": trace.seconds, "wall_s": trace.wall_s,
-             "expected_scores": trace.expected_scores}
-        )  # fmt: skip
-        self._file.append(line + "\n", durable=True)
+        record = {"params": key[0], "puzzle": key[1], "seed": key[2], **asdict(trace)}
+        self._file.append([record], durable=True)
         if self._others is not None:
-            self._others.put(key, line)
+            self._others.put(key, json.dumps(record))
         self._runs[key] = trace
 
     def refresh(self) -> None:
         """Read what other processes have added. Raises InputError with the number of a damaged line."""
-        for raw in self._file.new_lines():
+        for record in self._file.new_records():
             try:
-                key, trace = _parse(raw.decode(errors="replace").rstrip("\n"))
+                self._take(*_parse(record))
             except InputError as error:
                 raise InputError(error.message, self._file.path, self._file.lines) from None
-            self._take(key, trace)
         if self._others is not None and time.monotonic() - self._shared_at >= SHARED_S:
             self._shared_at = time.monotonic()
             for line in self._others.lines():
-                self._take(*_parse(line))
+                self._take(*_parse(json_object(line)))
 
     def _take(self, key: RunKey, trace: Trace) -> None:
         stored = self._runs.get(key)
@@ -103,8 +99,8 @@ class RunStore:
             self._runs[key] = trace
 
 
-def _parse(line: str) -> tuple[RunKey, Trace]:
-    fields = unseal(line)
+def _parse(record: dict[str, Any]) -> tuple[RunKey, Trace]:
+    fields = JsonFields(record)
     key = fields.text("params", 64), fields.text("puzzle", 64), fields.integer("seed", 0, 2**63)
     trace = Trace(
         best_scores=tuple(
@@ -115,9 +111,9 @@ def _parse(line: str) -> tuple[RunKey, Trace]:
         exhausted=fields.boolean("exhausted"),
         seconds=fields.number("seconds", 0.0, 1e9),
         wall_s=fields.number("wall_s", 0.0, 1e9),
-        expected_scores=tuple(
-            (JsonFields({"expected_scores": score}).number("expected_scores", 0, MAX_SCORE), at)
-            for score, at in _entries(fields, "expected_scores")
+        worths=tuple(
+            (JsonFields({"worths": worth}).number("worths", 0, MAX_SCORE), at)
+            for worth, at in _entries(fields, "worths")
         ),
     )
     return key, trace

@@ -245,7 +245,7 @@ class SharedRuns:
 
     def put(self, key: RunKey, line: str) -> None:
         """Add a run, if others need it."""
-        if key[0] == self._base or key[2] >= self._first_held_out:
+        if key[0].partition(":")[0] == self._base or key[2] >= self._first_held_out:
             _put(self._study, _RUN + " ".join(map(str, key)), line)
 
     def lines(self) -> list[str]:

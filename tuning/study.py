@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import random
 import warnings
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import optuna
 from optuna.trial import FrozenTrial, TrialState
@@ -22,9 +22,8 @@ from lns import params as parameters
 from lns.params import Params
 from lns.runs.lock import Holder, clear_temporaries
 from lns_support.errors import InputError
-from tuning.append_file import locked
-from tuning.journal import OPTUNA_NAME, JournalFile
-from tuning.objective import Pair
+from lns_support.text import printable
+from tuning.objective import BELOW_BEST, Pair, Trace
 from tuning.plan import (
     BASE_FILE,
     JOURNAL_FILE,
@@ -40,6 +39,7 @@ from tuning.plan import (
     replan,
 )
 from tuning.pruner import PairedPruner
+from tuning.records import JournalFile, locked
 from tuning.run_store import RunKey, RunStore
 from tuning.sampler import SeededSampler, check_sampler
 from tuning.space import Variable, search_space, suggest_params, values_of
@@ -55,9 +55,14 @@ from tuning.storage import (
 )
 
 REPORT_FILE, BEST_FILE = "report.html", "best_params.toml"
+OPTUNA_NAME = "lns"  # of the study in the journal
+CHOICES = "choices"  # attribute of it: (share of each candidate, trial numbers) of each choice
 START_S = 600.0  # after so long the start of a trial on another machine is over
 MAX_RETRIES = 3  # how often a trial whose process died is tried again
 FINISHED = (TrialState.COMPLETE, TrialState.PRUNED)
+
+DAMAGE = ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError
+"""What optuna and a report raise for records and runs that no session has written."""
 
 log = logging.getLogger("lns")
 warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
@@ -124,38 +129,38 @@ class Study:
         return nullcontext() if self._reading else locked(self.path / LOCK_FILE)
 
     def _load(self) -> optuna.Study:
-        """The trials from the journal. Raises InputError where they make no study."""
+        """The trials from the journal or the storage. Raises InputError where they make no study."""
+        file = self.path / (JOURNAL_FILE if self.storage is None else STORAGE_FILE)
+        sampler = SeededSampler(self.plan.sampler, self.plan.seed, values_of(self.base, self.space), self.space)
+        options = {"sampler": sampler, "pruner": PairedPruner(lambda: len(self.training))}
         with self.exclusive():
-            journal, name = None, OPTUNA_NAME
-            storage: optuna.storages.BaseStorage
-            if self.storage is None:
-                journal = JournalFile(self.path / JOURNAL_FILE, reading=self._reading)
-                storage = optuna.storages.JournalStorage(journal)
-            else:
-                storage, name = connect(self.storage), study_name(self.path)
-            base_values = values_of(self.base, self.space)
-            sampler = SeededSampler(self.plan.sampler, self.plan.seed, base_values, self.space)
-            pruner = PairedPruner(lambda: len(self.training))
-            if not self._reading:
-                study = optuna.create_study(
-                    storage=storage, study_name=name, direction="maximize", sampler=sampler, pruner=pruner,
-                    load_if_exists=True,
-                )  # fmt: skip
-                if self.storage is not None:
-                    share_plan(study, self.path, self.storage)
-            elif journal is None or journal.has_study:
-                study = optuna.load_study(storage=storage, study_name=name, sampler=sampler, pruner=pruner)
-            else:  # begun, but no trial yet
-                study = optuna.create_study(direction="maximize", sampler=sampler, pruner=pruner)
-            for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
-                try:
+            try:
+                study = self._connected(options)
+                for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
                     self.params_of(trial)
-                except ValueError as error:  # InputError too, for a value that no parameter may have
-                    raise InputError(
-                        f"damaged: trial {trial.number} is complete, but without usable parameters ({error})",
-                        self.path / (JOURNAL_FILE if journal else STORAGE_FILE),
-                        journal.line_of(trial._trial_id) if journal else None,
-                    ) from None
+            except InputError as error:
+                raise error.at(file) from None
+            except DAMAGE as error:
+                raise damaged(error, file) from None
+        return study
+
+    def _connected(self, options: dict[str, Any]) -> optuna.Study:
+        """Optuna's study. One that was begun, but has no trial yet, is made in memory if it is only read."""
+        storage: optuna.storages.BaseStorage
+        if self.storage is None:
+            journal, name = JournalFile(self.path / JOURNAL_FILE, reading=self._reading), OPTUNA_NAME
+            storage = optuna.storages.JournalStorage(journal)
+            if self._reading and not journal.lines:
+                return optuna.create_study(direction="maximize", **options)
+        else:
+            storage, name = connect(self.storage), study_name(self.path)
+        if self._reading:
+            return optuna.load_study(storage=storage, study_name=name, **options)
+        study = optuna.create_study(
+            storage=storage, study_name=name, direction="maximize", load_if_exists=True, **options
+        )
+        if self.storage is not None:
+            share_plan(study, self.path, self.storage)
         return study
 
     def _start(self) -> None:
@@ -200,14 +205,30 @@ class Study:
 
     @property
     def training(self) -> list[Pair]:
-        """The training pairs, without those on which the defaults are known to make no board within a short run."""
-        left_out = {pair.seed for pair in self.without_board(self.pairs, self.plan.short)}
-        return [pair for pair in self.pairs if pair.seed not in left_out]
+        """The training pairs with their floors, without those that are left out."""
+        left_out = {pair.seed for pair in self.left_out}
+        floored = (self.with_floor(pair) for pair in self.pairs if pair.seed not in left_out)
+        return [pair for pair in floored if pair is not None]
 
-    def without_board(self, pairs: Sequence[Pair], budget: int) -> list[Pair]:
-        """Those of ``pairs`` on which the defaults are known to make no board within ``budget`` nodes."""
-        runs = ((pair, self.run_store.get(self._key(self.plan.base, pair))) for pair in pairs)
-        return [pair for pair, run in runs if run and run.covers(budget) and not run.has_board(budget)]
+    @property
+    def left_out(self) -> list[Pair]:
+        """The training pairs on which the defaults are known to make no board within a short run."""
+        short = self.plan.short
+        runs = ((pair, self.run_store.get(self.key(self.base, pair))) for pair in self.pairs)
+        return [pair for pair, run in runs if run and run.covers(short) and not run.has_board(short)]
+
+    def with_floor(self, pair: Pair) -> Pair | None:
+        """A training pair with the floor that a short run of the defaults has set; None before that run."""
+        run = self.run_store.get(self.key(self.base, pair))
+        if run is None or not run.covers(self.plan.short):
+            return None
+        return replace(pair, floor=max(1, run.score_at(self.plan.short) - BELOW_BEST))
+
+    def long_default_run(self, pair: Pair) -> Trace | None:
+        """The long run of the defaults on a training pair; None before that run."""
+        floored = self.with_floor(pair)
+        run = None if floored is None else self.run_store.get(self.key(self.base, floored))
+        return run if run is not None and run.covers(self.plan.nodes) else None
 
     @cached_property
     def held_out(self) -> list[Pair]:
@@ -216,17 +237,10 @@ class Study:
 
     def _pairs(self, first_seed: int, count: int) -> list[Pair]:
         """``count`` pairs, shuffled once, so that the first few do not favour an instance."""
-        if self.plan.family:
-            member = family(self.plan.family)
-            pairs = [
-                Pair(member(seed).puzzle, seed, f"{self.plan.family} seed {seed}")
-                for seed in range(first_seed, first_seed + count)
-            ]
-        else:
-            pairs = []
-            for i in range(count):
-                puzzle, seed = self.puzzles[i % len(self.puzzles)], first_seed + i
-                pairs.append(Pair(puzzle, seed, f"{puzzle.name} seed {seed}"))
+        member, pairs = self.plan.family and family(self.plan.family), []
+        for i, seed in enumerate(range(first_seed, first_seed + count)):
+            puzzle = member(seed).puzzle if member else self.puzzles[i % len(self.puzzles)]
+            pairs.append(Pair(puzzle, seed, f"{self.plan.family or puzzle.name} seed {seed}"))
         random.Random(self.plan.seed).shuffle(pairs)
         return pairs
 
@@ -244,11 +258,8 @@ class Study:
 
     def key(self, params: Params, pair: Pair) -> RunKey:
         """Key of a run in the run store."""
-        return self._key(params_digest(params), pair)
-
-    @staticmethod
-    def _key(digest: str, pair: Pair) -> RunKey:
-        return digest, pair.puzzle.sha256[:32], pair.seed
+        digest = self.plan.base if params is self.base else params_digest(params)
+        return digest + (f":{pair.floor}" if pair.floor else ""), pair.puzzle.sha256[:32], pair.seed
 
     # -- trials ------------------------------------------------------------------------------------------------------
 
@@ -294,6 +305,12 @@ def trial_value(trial: FrozenTrial) -> float:
     """Value of a complete trial: edges above the defaults in long runs."""
     assert trial.value is not None
     return trial.value
+
+
+def damaged(error: Exception, place: Path) -> InputError:
+    """The sentence for one of `DAMAGE`."""
+    what = printable(f"{type(error).__name__}: {error}", 100)
+    return InputError(f"damaged: it holds what no session writes ({what})", place)
 
 
 def _has_ended(holder: Holder) -> bool:

@@ -6,8 +6,8 @@ import shlex
 import textwrap
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import optuna
@@ -27,23 +27,15 @@ NO_BOARD = -1e6  # value in the ranking by short runs of a trial that made no bo
 LABEL_WIDTH = 11  # of the facts below the verdict
 
 
-@dataclass(frozen=True)
-class Agreement:
+class Agreement(NamedTuple):
     """Spearman's rank correlation between short and long runs over the first trials.
 
     Only these have long runs whatever their short runs showed; later trials have them because their short runs were
     good, so their correlation would be biased.
-
-    Parameters
-    ----------
-    trials : int
-        Number of trials.
-    correlation : float
-        NaN with fewer than four trials or without differences between them.
     """
 
     trials: int
-    correlation: float
+    correlation: float  # NaN with fewer than four trials or without differences between them
 
     def __str__(self) -> str:
         if np.isnan(self.correlation):
@@ -52,7 +44,7 @@ class Agreement:
                 "short runs predict long ones"
             )
         how = "well" if self.correlation >= 0.7 else "roughly" if self.correlation >= 0.3 else "badly"
-        advice = "" if how != "badly" else "; expected a new study with fewer, longer runs"
+        advice = "; expected a new study with fewer, longer runs" if how == "badly" else ""
         return (
             f"they predict long runs {how}: rank correlation {self.correlation:.2f} over the first "
             f"{self.trials} trials (1 is best){advice}"
@@ -61,11 +53,10 @@ class Agreement:
 
 def agreement(study: Study) -> Agreement:
     """The rank correlation between short and long runs of the study."""
-    values = [(trial.user_attrs["short"], trial.user_attrs["long"]) for trial in calibration_trials(study)]
-    if len(values) < 4 or len({short for short, _ in values}) == 1 or len({long for _, long in values}) == 1:
-        return Agreement(len(values), float("nan"))
-    short, long = zip(*values, strict=True)
-    return Agreement(len(values), float(spearmanr(short, long).statistic))
+    both = np.array([(trial.user_attrs["short"], trial.user_attrs["long"]) for trial in calibration_trials(study)])
+    if len(both) < 4 or (both == both[0]).all(axis=0).any():
+        return Agreement(len(both), float("nan"))
+    return Agreement(len(both), float(spearmanr(both[:, 0], both[:, 1]).statistic))
 
 
 def importance(study: Study) -> dict[str, float]:
@@ -77,55 +68,47 @@ def importance(study: Study) -> dict[str, float]:
     if len(trials) < MIN_TRIALS:
         return {}
     copy = optuna.create_study(direction="maximize")
-    for trial in trials:
-        copy.add_trial(
-            optuna.trial.create_trial(
-                params=trial.params, distributions=trial.distributions, value=short_value(study, trial)
-            )
-        )
-    names = [
-        variable.name for variable in study.space if len({trial.params.get(variable.name) for trial in trials}) > 1
-    ]
-    evaluator = optuna.importance.PedAnovaImportanceEvaluator()
-    shares = {}
+    create = optuna.trial.create_trial
+    for each in trials:
+        value = short_value(study, each)
+        copy.add_trial(create(params=each.params, distributions=each.distributions, value=value))
+    shares, evaluator = {}, optuna.importance.PedAnovaImportanceEvaluator()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # where the best tenth is small
-        for name in names:  # one at a time: a conditional parameter is evaluated on the trials that have it
-            share = optuna.importance.get_param_importances(copy, evaluator=evaluator, params=[name], normalize=False)
-            shares[name] = float(share[name])
+        for name in (variable.name for variable in study.space):
+            if len({trial.params.get(name) for trial in trials}) > 1:  # a conditional one: on the trials that have it
+                share = optuna.importance.get_param_importances(
+                    copy, evaluator=evaluator, params=[name], normalize=False
+                )
+                shares[name] = float(share[name])
     total = sum(shares.values()) or 1.0
     return {name: value / total for name, value in sorted(shares.items(), key=lambda item: -item[1])}
 
 
 def verdict_text(study: Study, conclusion: Conclusion) -> str:
     """The verdict in a sentence or two: whether to use other parameters than the defaults, and why."""
-    winner = conclusion.winner
-    if winner is not None:
-        if (where := validate.written_best(study, conclusion)) is None:
-            where_text = f"the parameters of trial {winner.trial}, to be written by `{_command(study)}`"
-        else:
-            where_text = str(where)
+    if (winner := conclusion.winner) is not None:
+        where = validate.written_best(study, conclusion)
+        what = where or f"the parameters of trial {winner.trial}, to be written by `{_command(study)}`"
         slower = f" A run takes {winner.cost:.1f} x the seconds of the defaults." if winner.cost >= 1.2 else ""
         earlier = "" if winner.edges else " The scores are the same and come earlier, which counts up to half an edge."
-        return f"Use {where_text}: {winner.effect}.{earlier}{slower}{_left_out(winner)}"
+        return f"Use {what}: {winner.effect}.{earlier}{slower}{_left_out(winner)}"
     if why := _unfinished(study, conclusion):
         return f"No verdict yet, so keep the defaults: {why}; go on with `{_command(study)}`."
     if study.plan.held_out < MIN_HELD_OUT_PAIRS:
-        return (
-            f"Keep the defaults: {count_of(study.plan.held_out, 'held-out pair')} cannot show that anything is better; "
-            f"at least {MIN_HELD_OUT_PAIRS} can, in a new study."
+        pairs = count_of(study.plan.held_out, "held-out pair")
+        why = f": {pairs} cannot show that anything is better; at least {MIN_HELD_OUT_PAIRS} can, in a new study."
+    elif not conclusion.verdicts:
+        why = (
+            f", because none of {count_of(len(study.trials(*FINISHED)), 'trial')} beat them on the training pairs, so "
+            "there was nothing to test on held-out pairs."
         )
-    if not conclusion.verdicts:
-        return (
-            f"Keep the defaults, because none of {count_of(len(study.trials(*FINISHED)), 'trial')} beat them on the "
-            "training pairs, so there was nothing to test on held-out pairs."
-        )
-    best = conclusion.verdicts[0]
-    candidates = len(conclusion.verdicts)
-    which = "the best candidate" if candidates == 1 else f"the best of {candidates} candidates"
-    if best.negligible:
-        return f"Keep the defaults, because {best.doubt}: {which} had {best.effect}.{_left_out(best)}"
-    return f"Keep the defaults, because {which} had {best.effect}: {best.doubt}.{_left_out(best)}"
+    else:
+        best, candidates = conclusion.verdicts[0], len(conclusion.verdicts)
+        had = f"the best {'candidate' if candidates == 1 else f'of {candidates} candidates'} had {best.effect}"
+        reason = f"{best.doubt}: {had}" if best.negligible else f"{had}: {best.doubt}"
+        why = f", because {reason}.{_left_out(best)}"
+    return f"Keep the defaults{why}"
 
 
 def _unfinished(study: Study, conclusion: Conclusion) -> str:
@@ -133,7 +116,7 @@ def _unfinished(study: Study, conclusion: Conclusion) -> str:
     finished = len(study.trials(*FINISHED))
     if conclusion.pending:
         return f"{count_of(conclusion.pending, 'run')} of the test on held-out pairs {_are(conclusion.pending)} missing"
-    if not conclusion.verdicts and any(trial_value(trial) > 0 for trial in completed_trials(study)):
+    if not conclusion.verdicts and any(trial_value(trial) > 0 for trial in study.trials(TrialState.COMPLETE)):
         return "the trials that beat the defaults on the training pairs are not tested on held-out pairs yet"
     if not conclusion.verdicts and finished < STARTUP_TRIALS:
         some = f"only {count_of(finished, 'trial')} {_are(finished)} finished" if finished else "no trial is finished"
@@ -175,13 +158,13 @@ def labelled(label: str, text: str, width: int) -> list[str]:
 
 def facts(study: Study, conclusion: Conclusion, overhead: float | None) -> Iterable[tuple[str, str]]:
     """(label, text) of each line below the verdict."""
-    plan, completed, finished = study.plan, completed_trials(study), study.trials(*FINISHED)
+    plan, completed, finished = study.plan, study.trials(TrialState.COMPLETE), study.trials(*FINISHED)
     yield "study", f"{study.path}: {plan.subject}, {plan.nodes:,} nodes a run, {count_of(plan.pairs, 'pair')}"
     yield "trials", f"{len(finished)} finished: {_how_far(study)}" if finished else "none finished"
     if running := [trial for trial in study.trials(TrialState.RUNNING) if "holder" in trial.user_attrs]:
         hosts = sorted({printable(Holder(**trial.user_attrs["holder"]).host, 60) for trial in running})
         yield "running", f"{len(running)} more, in processes on {', '.join(hosts)}; --trials counts them"
-    if left_out := study.without_board(study.pairs, plan.short):
+    if left_out := study.left_out:
         named = ", ".join(pair.label for pair in left_out)
         pairs = count_of(len(left_out), "training pair")
         yield "left out", f"{pairs}, as the defaults make no board within a short run there: {named}"
@@ -201,7 +184,7 @@ def facts(study: Study, conclusion: Conclusion, overhead: float | None) -> Itera
 
 def _how_far(study: Study) -> str:
     """How many trials had long runs, and how the others ended."""
-    completed = len(completed_trials(study))
+    completed = len(study.trials(TrialState.COMPLETE))
     pruned = study.trials(TrialState.PRUNED)
     no_board = sum("no_board" in trial.user_attrs for trial in pruned)
     refused = sum("refused" in trial.user_attrs for trial in pruned)
@@ -217,11 +200,6 @@ def _how_far(study: Study) -> str:
 def quoted(path: Path) -> str:
     """``path`` quoted for a shell."""
     return shlex.quote(str(path))
-
-
-def completed_trials(study: Study) -> list[FrozenTrial]:
-    """The trials with a value: those that went on to long runs."""
-    return study.trials(TrialState.COMPLETE)
 
 
 def calibration_trials(study: Study) -> list[FrozenTrial]:

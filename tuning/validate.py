@@ -26,10 +26,9 @@ from lns_support.errors import InputError
 from lns_support.files import atomic_write
 from lns_support.text import count_of, printable
 from lns_support.version import __version__
-from tuning.journal import CHOICES
-from tuning.objective import difference
+from tuning.objective import Trace, difference
 from tuning.plan import MAX_COMMAND, MIN_HELD_OUT_PAIRS, params_digest
-from tuning.study import BEST_FILE, FINISHED, Study, trial_value
+from tuning.study import BEST_FILE, CHOICES, FINISHED, Study, trial_value
 
 MAX_CANDIDATES = 3  # validated in one session
 ALPHA = 0.05  # level of the test
@@ -192,16 +191,12 @@ def choose_candidates(study: Study) -> list[FrozenTrial]:
 def new_candidates(study: Study) -> list[int]:
     """Numbers of the trials that would be chosen now: those better than the defaults and all earlier candidates."""
     earlier = candidates_of(study)
-    best_earlier = max(map(trial_value, earlier), default=0.0)
-    digests = {study.plan.base, *(params_digest(study.params_of(trial)) for trial in earlier)}
-    better = [trial for trial in study.trials(TrialState.COMPLETE) if trial_value(trial) > best_earlier]
-    new: list[int] = []
-    for trial in sorted(better, key=trial_value, reverse=True):
-        if len(new) == MAX_CANDIDATES:
-            break
+    bar = max(map(trial_value, earlier), default=0.0)
+    seen, new = {study.plan.base, *(params_digest(study.params_of(trial)) for trial in earlier)}, list[int]()
+    for trial in sorted(study.trials(TrialState.COMPLETE), key=trial_value, reverse=True):
         digest = params_digest(study.params_of(trial))
-        if digest not in digests:
-            digests.add(digest)
+        if trial_value(trial) > bar and digest not in seen and len(new) < MAX_CANDIDATES:
+            seen.add(digest)
             new.append(trial.number)
     return new
 
@@ -227,36 +222,33 @@ def missing_runs(study: Study, candidates: Sequence[FrozenTrial]) -> list[tuple[
 
     Each process starts at another pair, so that several on one study do not make the same runs.
     """
-    all_params = [study.base, *(study.params_of(trial) for trial in candidates)] if candidates else []
-    pairs = study.held_out
-    missing = []
-    for params in all_params:
-        for i in range(len(pairs)):
-            index = (os.getpid() + i) % len(pairs)
-            trace = study.run_store.get(study.key(params, pairs[index]))
-            if trace is None or not trace.covers(study.plan.nodes):
-                missing.append((params, index))
-    return missing
+    all_params = [study.base, *map(study.params_of, candidates)] if candidates else []
+    first, count = os.getpid(), study.plan.held_out
+    order = [(first + i) % count for i in range(count)]
+    return [(params, index) for params in all_params for index in order if _long_run(study, params, index) is None]
+
+
+def _long_run(study: Study, params: Params, index: int) -> Trace | None:
+    """The long run on a held-out pair; None if it is missing."""
+    trace = study.run_store.get(study.key(params, study.held_out[index]))
+    return trace if trace is not None and trace.covers(study.plan.nodes) else None
 
 
 def conclude(study: Study) -> Conclusion:
     """Verdicts on the candidates whose held-out runs are complete."""
-    candidates = candidates_of(study)
-    shares = {number: share for share, numbers in _choices(study) for number in numbers}
-    verdicts = [
-        verdict for trial in candidates if (verdict := _verdict(study, trial, shares[trial.number])) is not None
-    ]
-    best_first = sorted(verdicts, key=lambda verdict: -verdict.mean)
-    return Conclusion(tuple(best_first), len(missing_runs(study, candidates)))
+    trials = study.trials()
+    verdicts = [_verdict(study, trials[number], share) for share, numbers in _choices(study) for number in numbers]
+    best_first = sorted((one for one in verdicts if one is not None), key=lambda verdict: -verdict.mean)
+    return Conclusion(tuple(best_first), len(missing_runs(study, candidates_of(study))))
 
 
 def _verdict(study: Study, trial: FrozenTrial, share: float) -> Verdict | None:
     """Verdict on a candidate; None while runs are missing. Only pairs on which both made a board are compared."""
     params, budget = study.params_of(trial), study.plan.nodes
-    runs, default_runs, labels, left_out, lost = [], [], [], [], []
-    for pair in study.held_out:
-        run, default = (study.run_store.get(study.key(either, pair)) for either in (params, study.base))
-        if run is None or default is None or not (run.covers(budget) and default.covers(budget)):
+    both, labels, left_out, lost = list[tuple[Trace, Trace]](), [], [], []
+    for index, pair in enumerate(study.held_out):
+        run, default = (_long_run(study, either, index) for either in (params, study.base))
+        if run is None or default is None:
             return None
         if not default.has_board(budget):
             left_out.append(pair.label)
@@ -264,18 +256,15 @@ def _verdict(study: Study, trial: FrozenTrial, share: float) -> Verdict | None:
             lost.append(pair.label)
         else:
             labels.append(pair.label)
-            runs.append(run)
-            default_runs.append(default)
-    both = list(zip(runs, default_runs, strict=True))
+            both.append((run, default))
     scores = [run.score_at(budget) - default.score_at(budget) for run, default in both]
     # medians: the first run of a process also loads the kernels
-    cost = statistics.median(run.seconds for run in runs) if runs else 0.0
-    cost /= max(1e-9, statistics.median(run.seconds for run in default_runs)) if runs else 1.0
+    seconds = [statistics.median(run.seconds for run in runs) for runs in zip(*both, strict=True)]
     verdict = compare(
         trial.number,
         [difference(run, default, budget) for run, default in both],
         float(np.mean(scores)) if scores else 0.0,
-        cost,
+        seconds[0] / max(1e-9, seconds[1]) if seconds else 0.0,
         share,
         study.plan.seed,
     )

@@ -10,9 +10,10 @@ rank correlation between short and long runs is computed.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
+from statistics import fmean
 
 import optuna
 from optuna.trial import TrialState
@@ -20,7 +21,7 @@ from optuna.trial import TrialState
 from lns.params import Params
 from lns.worker_pool import stop_requested
 from lns_support.errors import InputError
-from tuning.objective import Pair, Stopped, Trace, TrialRun, expected_difference
+from tuning.objective import Pair, Stopped, Trace, TrialRun, worth_difference
 from tuning.run_store import RunKey
 from tuning.space import suggest_params
 from tuning.storage import storage_errors
@@ -76,11 +77,18 @@ class Worker:
         self._live.clear()
 
     def run_defaults(self, first: int) -> None:
-        """Make the long runs of the defaults on all pairs, from pair ``first`` on, so that workers share them."""
+        """Make the runs of the defaults on all pairs, from pair ``first`` on, so that workers share them.
+
+        A short run sets the floor of the pair, from which the boards of all other runs count.
+        """
         study = self.study
         for i in range(study.plan.pairs):
             study.run_store.refresh()
-            self.trace(study.base, study.pairs[(first + i) % study.plan.pairs], study.plan.nodes)
+            pair = study.pairs[(first + i) % study.plan.pairs]
+            if self.trace(study.base, pair, study.plan.short).has_board(study.plan.short):
+                floored = study.with_floor(pair)
+                assert floored is not None
+                self.trace(study.base, floored, study.plan.nodes)
             self.clear()
         study.run_store.refresh()
         if not study.training:
@@ -106,22 +114,22 @@ class Worker:
         short = self._evaluate(trial, params, plan.short, 0)
         trial.set_user_attr("short", short)
         if first_number(trial) < CALIBRATION_TRIALS:
-            trial.set_user_attr("long", _mean(list(self._differences(params, plan.nodes))))
+            trial.set_user_attr("long", fmean(self._differences(params, plan.nodes)))
         if not self._is_promoted(short):
             trial.report(short, len(study.training))  # as in `_evaluate`
             raise optuna.TrialPruned
         return self._evaluate(trial, params, plan.nodes, len(study.training))
 
     def _differences(self, params: Params, budget: int) -> Iterator[float]:
-        """Expected differences to the defaults, pair by pair. Raises NoBoard."""
+        """Differences to the defaults in the worth of the boards, pair by pair. Raises NoBoard."""
         for pair in self.study.training:
             candidate, default = (self.trace(either, pair, budget) for either in (params, self.study.base))
             if not candidate.has_board(budget):
                 raise NoBoard(pair.label)
-            yield expected_difference(candidate, default, budget)
+            yield worth_difference(candidate, default, budget)
 
     def _evaluate(self, trial: optuna.Trial, params: Params, budget: int, first_step: int) -> float:
-        """Mean expected difference to the defaults; each pair is reported to ``trial`` as a step.
+        """Mean difference to the defaults; each pair is reported to ``trial`` as a step.
 
         Raises TrialPruned as soon as the trial is significantly worse than the best one, NoBoard, or Stopped.
         """
@@ -130,18 +138,14 @@ class Worker:
             differences.append(value)
             trial.report(value, step)
             if first_number(trial) >= CALIBRATION_TRIALS and trial.should_prune():
-                trial.report(_mean(differences), step + 1)  # the sampler ranks pruned trials by their last value
+                trial.report(fmean(differences), step + 1)  # the sampler ranks pruned trials by their last value
                 raise optuna.TrialPruned
-        return _mean(differences)
+        return fmean(differences)
 
     def _is_promoted(self, short: float) -> bool:
         """Whether a trial with the mean difference ``short`` in short runs is among the best third."""
         others = [trial.user_attrs["short"] for trial in self.study.trials() if "short" in trial.user_attrs]
         return bool(sum(other > short for other in others) < len(others) / PROMOTED_ONE_IN)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
 
 
 def search_task(path: Path, first: int, max_trials: int | None, storage: str | None = None) -> float:

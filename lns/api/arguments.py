@@ -7,11 +7,12 @@ import multiprocessing
 import os
 from concurrent.futures import Executor
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from instances.pairing import pairing
 from instances.puzzle import Puzzle
 from lns import params as parameters
+from lns.api.kept_params import DEFAULTS, find
 from lns.api.stopping import StopRule
 from lns.engines import ENGINES
 from lns.params import Params
@@ -22,7 +23,7 @@ from lns.worker_pool import UNGUARDED, WORKER_NAME
 from lns.workers import Workers
 from lns_support.cores import available_cores, max_workers
 from lns_support.errors import InputError
-from lns_support.text import count_of
+from lns_support.text import count_of, printable
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -32,12 +33,30 @@ log = logging.getLogger("lns")
 DEFAULT_SECONDS = 60.0
 
 
-def given_parameters(params: Params | dict[str, Any] | str | os.PathLike[str] | None) -> Params:
-    if params is None:
-        return Params()
+class ChosenParams(NamedTuple):
+    """The parameters of a search."""
+
+    params: Params
+    source: str  # where they are from, for run.json
+    note: str  # what is said of them; "" where there is nothing to say
+
+
+def choose_parameters(
+    params: Params | dict[str, Any] | str | os.PathLike[str] | None, puzzle: Puzzle, engine: str
+) -> ChosenParams:
+    """The parameters that are given; if none are, those that a study proved for the puzzle, else the defaults."""
     if isinstance(params, Params):
-        return params
-    return parameters.from_dict(params) if isinstance(params, dict) else parameters.load(os.fspath(params))
+        return ChosenParams(params, "given", "")
+    if isinstance(params, dict):
+        return ChosenParams(parameters.from_dict(params), "given", "")
+    if params is not None and os.fspath(params) != DEFAULTS:
+        return ChosenParams(parameters.load(os.fspath(params)), printable(os.fspath(params), 1000), "")
+    kept, note = find(puzzle, engine) if params is None else (None, "")
+    if kept is None:
+        return ChosenParams(Params(), DEFAULTS, note)
+    return ChosenParams(
+        kept.params, f"{kept.study}: {kept.gain}", f"parameters of {kept} (use --params default for the defaults)"
+    )
 
 
 def where_to_search(executor: Executor | Client | None, checkpoint_s: float) -> Executor | Workers | None:

@@ -20,8 +20,8 @@ from lns import params as parameters
 from lns.api.arguments import (
     check_arguments,
     check_workers,
+    choose_parameters,
     default_workers,
-    given_parameters,
     most_workers,
     refuse_import_of_main,
     resumed_workers,
@@ -29,6 +29,7 @@ from lns.api.arguments import (
     where_to_search,
 )
 from lns.api.files import BoardSource, PuzzleSource, read_board, read_puzzle
+from lns.api.kept_params import DEFAULTS
 from lns.api.progress import ProgressView, progress_view
 from lns.api.result import IslandSummary, Result
 from lns.api.session import RunRecorder, SearchSession
@@ -112,7 +113,8 @@ def solve(
     pins : str or iterable of int, optional
         Cells of the start board that stay: numbers from 0, or a text such as ``"3,10-20,r0-11"`` (``r``: rows).
     params : Params, dict, str or path-like, optional
-        Parameters: an object, nested dicts as in TOML, or a TOML file.
+        Parameters: an object, nested dicts as in TOML, or a TOML file; ``"default"`` for the defaults. Without it,
+        those that `lns.tune` has proved better for this puzzle or its family on this machine, else the defaults.
     engine : {"auto", "construct", "beam", "tabu", "lns"}
         The whole loop, or one part alone.
     target : int, optional
@@ -177,7 +179,6 @@ def solve(
     puzzle, noticed = read_puzzle(puzzle)
     notes = (*notes, *noticed)
     instance = puzzle.name if instance is None or "\n" in instance else instance
-    chosen = given_parameters(params)
     all_cores, drawn = workers is None, seed is None
     seed = secrets.randbelow(DRAWN_SEEDS) if seed is None else seed
     check_arguments(
@@ -192,6 +193,8 @@ def solve(
         checkpoint_s=checkpoint_s,
     )
     begun, begun_score, clues, start_notes = _start(puzzle, start, pins, start_format, start_number)
+    searched = puzzle.with_clues({*puzzle.clues, *clues}) if clues else puzzle
+    chosen, params_source, params_note = choose_parameters(params, searched, engine)
     logged_from = min((chosen.engine.search_floor or -1) if min_score is None else min_score, puzzle.max_score)
     seconds = search_seconds(time, steps, stop)
     most_steps = _most_steps(steps, stop)
@@ -203,17 +206,15 @@ def solve(
         directory: RunDirectory | None = None
         recorder: RunRecorder
         if run_dir is None:
-            searched = puzzle.with_clues({*puzzle.clues, *clues}) if clues else puzzle
             recorder = MemoryRecorder(puzzle, history, instance=instance, seed=seed)
         else:
             directory = RunDirectory.create(
-                Path(run_dir), puzzle, chosen, instance=instance, seed=seed, engine=engine,
+                Path(run_dir), puzzle, chosen, params_source=params_source, instance=instance, seed=seed, engine=engine,
                 target=-1 if target is None else target, min_score=logged_from,
                 checkpoint_s=checkpoint_s, pins=clues,
             )  # fmt: skip
             stack.enter_context(directory)
             stack.enter_context(_run_log(directory))
-            searched = directory.pinned_puzzle
             board_log = BoardLog(directory.path)
             stack.callback(board_log.close)
             recorder = Recorder(directory, history, board_log, [])
@@ -225,6 +226,8 @@ def solve(
             log.info("%s: %s", puzzle.name, note)
         for note in start_notes:
             log.info("start board: %s", note)
+        if params_note:
+            log.log(logging.WARNING if params_source == DEFAULTS else logging.INFO, "%s", params_note)
         if begun is not None:
             recorder.record_known_best(begun, begun_score, "start")
             log.info("the start board has score %d of %d", begun_score, puzzle.max_score)

@@ -35,7 +35,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=whole_number, metavar="N", help="random seed (default: drawn at random, and printed)"
     )
-    parser.add_argument("--params", type=nonempty_path, metavar="FILE", help="read parameters from this TOML file")
+    parser.add_argument(
+        "--params", type=nonempty_path, metavar="FILE",
+        help="read parameters from this TOML file, or 'default' for the defaults (default: as `lns solve` takes them)",
+    )  # fmt: skip
     parser.add_argument(
         "--verbose",
         action="store_true",
@@ -53,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from lns import params as parameters
+    from lns.api.arguments import choose_parameters
     from lns.api.solving import DRAWN_SEEDS
     from lns.engines import kernel_count
     from lns.estimate import estimate
@@ -63,9 +66,9 @@ def run(args: argparse.Namespace) -> int:
     document = read_puzzle(args, args.instance)
     puzzle = document.puzzle
     assert puzzle is not None
+    params, _, note = choose_parameters(args.params, puzzle, "auto")
     if not args.quiet:
-        print_notes(document.notes)
-    params = parameters.load(args.params) if args.params else parameters.Params()
+        print_notes((*document.notes, *filter(None, [note])))
     ended_by = signal.SIGINT
 
     def interrupt(number: int, frame: object) -> None:

@@ -48,7 +48,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--pin", type=cell_list, metavar="CELLS",
         help="keep these cells of the start board, which must match each other: 3,4,10-20, or rows r3, r0-11, from 0",
     )  # fmt: skip
-    parser.add_argument("--params", type=nonempty_path, metavar="FILE", help="read parameters from this TOML file")
+    parser.add_argument(
+        "--params", type=nonempty_path, metavar="FILE",
+        help="read parameters from this TOML file, or 'default' for the defaults (default: those that `lns tune` has "
+        "proved better for this puzzle or its family, else the defaults)",
+    )  # fmt: skip
     parser.add_argument(
         "--target", type=whole_number, metavar="SCORE", help="stop at this score; exit status 1 if it is not reached"
     )

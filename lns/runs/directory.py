@@ -83,6 +83,7 @@ class RunDirectory:
         instance: str,
         seed: int,
         engine: str,
+        params_source: str = "given",
         target: int = -1,
         min_score: int = -1,
         checkpoint_s: float = 60.0,
@@ -105,6 +106,8 @@ class RunDirectory:
             Random seed.
         engine : str
             One of `lns.engines.ENGINES`.
+        params_source : str
+            Where the parameters are from.
         target : int
             Score that the user asked for; -1: none.
         min_score : int
@@ -136,6 +139,8 @@ class RunDirectory:
             min_score=min_score,
             checkpoint_s=checkpoint_s,
             params_sha256=digest(text),
+            params=parameters.to_dict(params),
+            params_source=params_source,
             created_at=utc_now(),
             pins=pins,
             operators=_operators_of(engine) if operators is None else operators,

@@ -79,6 +79,7 @@ def merge_runs(paths: Sequence[Path], target: Path) -> Merged:
     settings = first.settings
     directory = RunDirectory.create(
         target, first.puzzle, params, instance=settings.instance, seed=settings.seed, engine=settings.engine,
+        params_source=settings.params_source,
         target=settings.target, min_score=settings.min_score, checkpoint_s=settings.checkpoint_s, pins=settings.pins,
         operators=settings.operators,
     )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 from instances.puzzle import MAX_CELLS, Clue
@@ -39,9 +39,11 @@ class RunSettings:
     target: int  # score that the user asked for; -1: none, any score is a success
     min_score: int  # boards of at least this score are logged; -1: of the best score so far less one
     checkpoint_s: float  # seconds between checkpoints
-    params_sha256: str  # of params.toml
+    params_sha256: str  # of params.toml, from which a later session reads them
     created_at: str  # time of day, UTC
     pins: tuple[Clue, ...] = ()  # cells that keep their piece, beside the clues of the puzzle
+    params: dict[str, dict[str, float]] = field(default_factory=dict)  # values by section; {} in older runs
+    params_source: str = ""  # "default", "given", a file, or a study and what it proved; "" in older runs
     operators: tuple[str, ...] = ()  # of the engine 'lns', in their order
     schema: int = SCHEMA
 
@@ -53,6 +55,7 @@ class RunSettings:
         values.integer("min_score", -1, most)
         values.number("checkpoint_s", LEAST_CHECKPOINT_S, 1e9)
         values.text("created_at", 40)
+        values.text("params_source", 10_000)
         if values.text("engine", 20) not in ENGINES:
             raise InputError(f"'engine' is {quoted(self.engine)}; expected one of {', '.join(ENGINES)}")
         for name, digits in (("run", 32), ("instance_sha256", 64), ("params_sha256", 64)):
@@ -83,8 +86,9 @@ class RunSettings:
             bounds = [(0, MAX_CELLS - 1), (0, MAX_CELLS - 1), (0, 3)]
             clues = tuple(Clue(*bounded_row(entry, bounds, "'pins'", "cell, piece, rotation")) for entry in pins)
             operators = tuple(found.array("operators", default=[]))
-            others = {spec.name for spec in fields(cls)} - {"pins", "operators", "schema"}
-            return cls(pins=clues, operators=operators, **{name: found.get(name) for name in others})
+            later = {name: found.get(name) for name in ("params", "params_source") if name in found}
+            others = {spec.name for spec in fields(cls)} - {"pins", "operators", "schema", "params", "params_source"}
+            return cls(pins=clues, operators=operators, **later, **{name: found.get(name) for name in others})
         except InputError as error:
             raise error.at(path) from None
 

@@ -62,6 +62,12 @@ class Inline:
         pass
 
 
+def add_default_runs(study, pair, trace):
+    """Store the short run of the defaults that sets the floor of a training pair, and the long one."""
+    study.run_store.add(study.key(study.base, pair), trace)
+    study.run_store.add(study.key(study.base, study.with_floor(pair)), trace)
+
+
 def searched(path, trials, request=REQUEST):
     open_study(path, request)
     search_task(path, 0, trials)

@@ -10,7 +10,7 @@ from instances import InputError
 from instances.formats import load_puzzle
 from lns.params import Params, from_dict
 from tests.tuning.made_up import Inline
-from tuning import api, benchmark, benchmark_rows
+from tuning import api, benchmark
 from tuning import session as sessions
 from tuning.plan import StudyRequest
 
@@ -78,7 +78,7 @@ def test_benchmark_returns_rows_and_calls_back(monkeypatch, tmp_path, capsys):
 
     monkeypatch.setattr(benchmark, "run_benchmark", run)
     params, runs, rows = from_dict({"construct": {"tail": 11}}), [], []
-    result = benchmark_rows.benchmark(
+    result = benchmark.benchmark(
         ["like-e2-12x20"], seeds=2, first_seed=4, workers=1, search_floor=8, params=params, table=tmp_path / "t.csv",
         on_run=lambda *run: runs.append(run), on_row=rows.append,
     )  # fmt: skip
@@ -88,13 +88,13 @@ def test_benchmark_returns_rows_and_calls_back(monkeypatch, tmp_path, capsys):
     assert "boards of at least 8 per core-hour: 3.0 (in 2 core-hours)" in result.summary()
     assert (tmp_path / "t.csv").read_text().count("\n") == 2 and capsys.readouterr() == ("", "")
     with pytest.raises(InputError, match="expected no engine 'beam' with them"):
-        benchmark_rows.benchmark(engine="beam", with_ablations=True)
+        benchmark.benchmark(engine="beam", with_ablations=True)
 
 
 @pytest.mark.parametrize("numbers", [{"seeds": 0}, {"time": 0.0}, {"time": float("nan")}, {"workers": 0}])
 def test_a_benchmark_refuses_impossible_numbers(numbers):
     with pytest.raises(InputError, match="expected 1 or more"):
-        benchmark_rows.benchmark(["like-e2-6x6"], **numbers)
+        benchmark.benchmark(["like-e2-6x6"], **numbers)
 
 
 def test_a_row_is_in_the_table_before_it_is_shown(monkeypatch, tmp_path):
@@ -106,5 +106,5 @@ def test_a_row_is_in_the_table_before_it_is_shown(monkeypatch, tmp_path):
         raise BrokenPipeError
 
     with pytest.raises(BrokenPipeError):
-        benchmark_rows.benchmark(["like-e2-12x20"], seeds=1, workers=1, table=tmp_path / "t.csv", on_row=closed_pipe)
+        benchmark.benchmark(["like-e2-12x20"], seeds=1, workers=1, table=tmp_path / "t.csv", on_row=closed_pipe)
     assert (tmp_path / "t.csv").read_text().count("like-e2-12x20") == 1

@@ -12,12 +12,15 @@ import numpy as np
 import pytest
 
 from instances import InputError
+from instances.board import Board
 from instances.formats import load_puzzle
 from lns.cli.main import main
 from lns.distinct_boards import DistinctBoards
-from lns.engine import Statistics
+from lns.engine import FoundBoard, Statistics
 from lns.params import from_dict
-from tuning import bench, benchmark
+from lns_support.csv_records import append_row
+from tuning import bench, benchmark, benchmark_run
+from tuning.objective import count_board
 
 TWENTY_SECONDS = benchmark.BenchmarkOptions(time=20.0, seeds=1, workers=1)
 ONE_SECOND = benchmark.BenchmarkOptions(time=1.0, seeds=1, workers=1)
@@ -30,7 +33,7 @@ def test_boards_that_differ_in_few_cells_count_once_by_the_best():
     near[:19] += 1
     far[50:70] += 1
     for placements, score in ((board, 5), (near, 7), (far, 6), (board, 3)):
-        benchmark.count_board(distinct_boards, scores, placements, score)
+        count_board(distinct_boards, scores, FoundBoard(Board(placements, 10, 10), score, ""))
     assert scores == [7, 6]
 
 
@@ -69,8 +72,8 @@ def test_a_run_reaches_what_it_says(tmp_path):
     assert row["best"] == row["worst"] == row["median"] == 40
     assert row["peak_mb"] == "" or 50 < row["peak_mb"] < 5000
     table = tmp_path / "t.csv"
-    benchmark.append_to_table(table, row)
-    benchmark.append_to_table(table, row)
+    append_row(table, benchmark.FIELDS, row)
+    append_row(table, benchmark.FIELDS, row)
     with table.open(newline="") as file:
         assert [line["best"] for line in csv.DictReader(file)] == ["40", "40"]
 
@@ -79,9 +82,9 @@ def test_a_row_begins_a_line_whatever_the_last_one_looks_like(tmp_path):
     table, row = tmp_path / "t.csv", dict.fromkeys(benchmark.FIELDS, "1")
     table.touch()  # killed before the first line was written
     benchmark.check_table(table)
-    benchmark.append_to_table(table, row)
+    append_row(table, benchmark.FIELDS, row)
     table.write_text(table.read_text().rstrip())
-    benchmark.append_to_table(table, row)
+    append_row(table, benchmark.FIELDS, row)
     assert table.read_text().splitlines() == [",".join(benchmark.FIELDS), *[",".join(row.values())] * 2]
 
 
@@ -105,7 +108,7 @@ def test_the_memory_of_a_run_excludes_earlier_runs(monkeypatch):
                     on_report(self)
                     worker.communicate(b"\n")
 
-    monkeypatch.setattr(benchmark, "Archipelago", Search)
+    monkeypatch.setattr(benchmark_run, "Archipelago", Search)
     puzzle, rows = load_puzzle("like-e2-5x5"), []
     for seed in (1, 2):
         one = benchmark.run_benchmark(puzzle, from_dict({}), seed, ONE_SECOND)

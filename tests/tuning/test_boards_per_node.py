@@ -90,7 +90,7 @@ def test_a_board_that_two_islands_find_counts_once(capsys):
 @pytest.mark.slow
 def test_boards_of_islands_with_other_orientations_are_valid_for_the_given_puzzle():
     starter = load_puzzle("like-e2-16x16-clue1")
-    found = [count_boards(starter, QUICK, 1, 440, 1_000_000, island, 2) for island in range(2)]
+    found = [count_boards(starter, QUICK, 1, 440, 1_000_000, (island, 2)) for island in range(2)]
     for one in found:
         assert all(verify(starter, Board(placements, 16, 16)).score == score for placements, score in one.boards)
 

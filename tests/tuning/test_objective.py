@@ -7,10 +7,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from instances.board import Board
 from instances.generate import family
 from lns import node_equivalents
+from lns.engine import FoundBoard
 from lns.params import from_dict
-from tuning.objective import EARLY_BONUS, MIN_STEPS, Pair, Stopped, Trace, TrialRun, difference, expected_difference
+from tuning.objective import (
+    EARLY_BONUS,
+    EDGE_WORTH,
+    MIN_STEPS,
+    BoardWorth,
+    Pair,
+    Stopped,
+    Trace,
+    TrialRun,
+    difference,
+    worth_difference,
+)
 
 QUICK = from_dict({"construct": {"population": 200}})
 TRACE = Trace(((50, 100), (52, 400), (53, 900)), 1000, False, 0.5)
@@ -41,54 +54,73 @@ def test_the_difference_is_antisymmetric():
     def trace():
         at = np.sort(chance.integers(1, 1000, 6)).tolist()
         best_scores = tuple(zip((50 + np.cumsum(chance.integers(1, 3, 6))).tolist(), at, strict=True))
-        expected_scores = tuple(zip((50 + chance.normal(size=6).cumsum()).tolist(), at, strict=True))
-        return Trace(best_scores, 1000, False, 0.5, 0.5, expected_scores)
+        worths = tuple(zip((50 + chance.random(6).cumsum()).tolist(), at, strict=True))
+        return Trace(best_scores, 1000, bool(chance.integers(2)), 0.5, 0.5, worths)
 
     for _ in range(50):
         one, other = trace(), trace()
-        for compared in (difference, expected_difference):
+        for compared in (difference, worth_difference):
             assert compared(one, other, 900) == pytest.approx(-compared(other, one, 900))
 
 
-def test_trials_are_compared_by_their_expected_best_scores():
-    expected_scores = ((50.0, 100), (51.5, 300), (51.25, 500), (52.75, 900))
-    told = replace(TRACE, expected_scores=expected_scores)
-    assert [told.expected_at(budget) for budget in (99, 100, 400, 600, 1000)] == [0, 50, 51.5, 51.25, 52.75]
-    assert told.expected_value(1000, 51) == pytest.approx(52.75 + EARLY_BONUS * 0.7)
-    assert told.expected_value(1000, 51.5) == pytest.approx(52.75 + EARLY_BONUS * 0.1), "it fell below that again"
-    assert told.expected_value(600, 51.5) == pytest.approx(51.25)
-    assert expected_difference(told, told, 1000) == 0
-    lucky = replace(told, best_scores=((56, 50),))
-    assert expected_difference(lucky, told, 1000) == 0 < difference(lucky, told, 1000)
-    assert expected_difference(TRACE, replace(TRACE, best_scores=TRACE.best_scores[:1]), 1000) == pytest.approx(
-        3 + EARLY_BONUS * 0.1 / 2
-    ), "where nothing is foretold the score counts"
+def boards_of(puzzle, *scores, different=True):
+    """Boards with these scores, said to be, that differ in nearly all cells or in two."""
+    chance = np.random.default_rng(1)
+    order = chance.permutation(puzzle.cells)
+    for score in scores:
+        order = chance.permutation(order) if different else np.r_[order[1::-1], order[2:]]
+        yield FoundBoard(Board((4 * order).astype(np.int32), puzzle.width, puzzle.height), score, "construct")
+
+
+def worth(*scores, floor=458, **options):
+    counted = BoardWorth(floor)
+    for found in boards_of(family("like-e2:8x8")(3).puzzle, *scores, **options):
+        counted.add([found])
+    return counted.value
+
+
+def test_trials_are_compared_by_the_number_of_distinct_boards_at_and_just_below_the_best():
+    assert worth() == worth(457) == worth(460, floor=0) == 0
+    assert worth(458) == 458 and worth(460) == 460, "a board alone is worth its score"
+    assert worth(*[460] * EDGE_WORTH) == pytest.approx(461) == worth(461)
+    assert worth(*[459] * EDGE_WORTH) == pytest.approx(460), "an edge more is worth so many boards"
+    assert worth(460) < worth(460, 458) < worth(460, 459) < worth(460, 460) < worth(460, 460, 460) < worth(461, 458)
+    assert worth(460, *[457] * 50) == 460, "boards below the floor do not count"
+    assert worth(459, 460, 458, 460, different=False) == 460, "boards of one family are one"
+
+
+def test_the_worth_at_a_budget_is_at_least_the_score():
+    told = replace(TRACE, worths=((52.5, 400), (53.25, 900)))
+    assert [told.worth_at(budget) for budget in (99, 100, 400, 1000)] == [0, 50, 52.5, 53.25]
+    assert worth_difference(told, TRACE, 1000) == 0.25 and worth_difference(told, TRACE, 300) == 0
+    lucky = replace(told, best_scores=((53, 50),))
+    assert worth_difference(lucky, told, 1000) == 0 < difference(lucky, told, 1000)
+    perfect = [Trace(((60, at),), at, True, 0.1) for at in (100, 300)]
+    assert worth_difference(*perfect, 1000) == difference(*perfect, 1000) > 0, "of two perfect boards the earlier one"
 
 
 @pytest.mark.slow
-def test_expected_best_scores_match_the_scores_on_average_and_vary_less():
+def test_worths_tell_good_parameters_from_poor_ones_where_scores_do_not():
+    """Six pairs of runs; the poor parameters find few boards, some of them as good."""
     pair = Pair(family("like-e2:11x11")(3).puzzle, 0, "")
-    traces = [
-        TrialRun("construct", QUICK, replace(pair, seed=seed), 5_000_000).advance(40_000_000, lambda: False)
-        for seed in range(8)
-    ]
-    scores = np.array([trace.score_at(40_000_000) for trace in traces])
-    expected_scores = np.array([trace.expected_at(40_000_000) for trace in traces])
-    assert len({round(float(hope), 2) for hope in expected_scores}) > 1 and expected_scores.std() < scores.std()
-    assert abs(expected_scores.mean() - scores.mean()) < 1, (expected_scores, scores)
+    poor = from_dict({"construct": {"population": 200, "quota_scale": 0.9, "schedule_slack": 4}})
+    differences, scores = [], []
+    for seed in range(6):
+        floored = replace(pair, seed=seed, floor=205)
+        runs = [TrialRun("construct", params, floored, 5_000_000).advance(40_000_000, lambda: False)
+                for params in (QUICK, poor)]  # fmt: skip
+        differences.append(worth_difference(*runs, 40_000_000))
+        scores.append(runs[0].score_at(40_000_000) - runs[1].score_at(40_000_000))
+        assert all(run.worth_at(40_000_000) >= run.score_at(40_000_000) for run in runs)
+    assert min(differences) > 0 == min(scores)
 
 
-def test_the_expected_best_score_after_a_perfect_board_is_the_best_possible():
-    pair = Pair(family("like-e2:4x4")(3).puzzle, 5, "")
-    trace = TrialRun("auto", QUICK, pair, 100_000).advance(10**7, lambda: False)
-    assert trace.exhausted and trace.expected_at(10**7) == pair.puzzle.max_score == trace.score_at(10**7)
-
-
-def test_engines_without_expected_scores_are_compared_by_their_scores():
-    pair = Pair(family("like-e2:6x6")(3).puzzle, 5, "")
-    for engine in ("tabu", "beam", "lns"):
-        trace = TrialRun(engine, QUICK, pair, 100_000).advance(5_000_000, lambda: False)
-        assert not trace.expected_scores and trace.expected_at(5_000_000) == trace.score_at(5_000_000) > 0
+@pytest.mark.parametrize("engine", ["auto", "tabu", "beam", "lns"])
+def test_every_engine_is_worth_at_least_its_score(engine):
+    pair = Pair(family("like-e2:6x6")(3).puzzle, 5, "", 50)
+    trace = TrialRun(engine, QUICK, pair, 100_000).advance(5_000_000, lambda: False)
+    assert pair.puzzle.max_score >= trace.worth_at(5_000_000) >= trace.score_at(5_000_000) > 0
+    assert not TrialRun(engine, QUICK, replace(pair, floor=0), 100_000).advance(1_000_000, lambda: False).worths
 
 
 def test_a_step_of_a_tabu_walk_is_a_small_part_of_the_shortest_budget():
@@ -98,26 +130,18 @@ def test_a_step_of_a_tabu_walk_is_a_small_part_of_the_shortest_budget():
     assert run.advance(400_000, lambda: False).score_at(400_000) > 0
 
 
-def test_without_expected_scores_the_bonus_of_a_perfect_board_uses_earlier_scores():
-    pair = Pair(family("like-e2:5x5")(3).puzzle, 5, "")
-    trace = TrialRun("tabu", QUICK, pair, 100_000).advance(10**9, lambda: False)
-    assert trace.score_at(10**9) == pair.puzzle.max_score and not trace.expected_scores and len(trace.best_scores) > 1
-    at, target = trace.best_scores[-2][1], trace.best_scores[-2][0]
-    assert trace.expected_value(10**9, target) == pytest.approx(pair.puzzle.max_score + EARLY_BONUS * (1 - at / 10**9))
-
-
 def test_a_trace_covers_what_it_reached_or_everything_when_nothing_is_left():
     assert TRACE.covers(1000) and not TRACE.covers(1001)
     assert Trace(((60, 10),), 10, True, 0.1).covers(10**12)
 
 
 def test_a_run_is_the_same_every_time_and_when_it_is_continued():
-    pair = Pair(family("like-e2:6x6")(3).puzzle, 5, "")
+    pair = Pair(family("like-e2:6x6")(3).puzzle, 5, "", 45)
     whole = TrialRun("auto", QUICK, pair, 500_000).advance(2_000_000, lambda: False)
     parts = TrialRun("auto", QUICK, pair, 500_000)
     for budget in (500_000, 1_000_000, 2_000_000):
         trace = parts.advance(budget, lambda: False)
-    assert (trace.best_scores, trace.nodes, trace.exhausted) == (whole.best_scores, whole.nodes, whole.exhausted)
+    assert (trace.best_scores, trace.worths, trace.nodes) == (whole.best_scores, whole.worths, whole.nodes)
     assert whole.score_at(2_000_000) > 45
 
 

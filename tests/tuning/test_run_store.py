@@ -6,8 +6,8 @@ import optuna
 import pytest
 
 from instances import InputError
-from tuning.journal import OPTUNA_NAME, JournalFile
 from tuning.objective import Trace
+from tuning.records import JournalFile
 from tuning.run_store import RunStore
 
 try:
@@ -84,7 +84,7 @@ def test_any_other_damage_is_refused_with_its_line(tmp_path):
 
 def _study(path):
     storage = optuna.storages.JournalStorage(JournalFile(path))
-    return optuna.create_study(storage=storage, study_name=OPTUNA_NAME, direction="maximize", load_if_exists=True)
+    return optuna.create_study(storage=storage, study_name="lns", direction="maximize", load_if_exists=True)
 
 
 def _finish(study, value):
@@ -115,3 +115,32 @@ def test_a_damaged_journal_is_refused_with_its_line(tmp_path):
         path.write_bytes(b"".join([*lines[:1], wrong, *lines[1:]]))
         with pytest.raises(InputError, match=r"journal\.log:2: damaged"):
             _study(path)
+
+
+def test_optunas_own_tools_read_the_journal_and_may_write_into_it(tmp_path):
+    path = tmp_path / "journal.log"
+    _finish(_study(path), 1.0)
+    backend = optuna.storages.journal.JournalFileBackend(str(path))
+    theirs = optuna.load_study(storage=optuna.storages.JournalStorage(backend), study_name="lns")
+    assert [trial.value for trial in theirs.trials] == [1.0]
+    theirs.set_user_attr("note", "as of the dashboard")
+    _finish(_study(path), 2.0)
+    lines = path.read_bytes().splitlines(keepends=True)
+    note = next(line for line in lines if b'"sum"' not in line)
+    path.write_bytes(b"".join([*lines[:-1], note, lines[-1]]))  # it came while the last line was written
+    assert [trial.value for trial in _study(path).trials] == [1.0, 2.0] and _study(path).user_attrs["note"]
+
+
+@pytest.mark.parametrize("change", ["lost", "doubled", "moved"])
+def test_a_line_out_of_place_is_refused(tmp_path, change):
+    path = tmp_path / "runs.jsonl"
+    run_store = RunStore(path)
+    for seed in range(4):
+        run_store.add(("params", "puzzle", seed), TRACE)
+    first, second, third, last = path.read_bytes().splitlines(keepends=True)
+    lines = {"lost": [first, third, last], "doubled": [first, first, second], "moved": [second, first, third, last]}
+    path.write_bytes(b"".join(lines[change]))
+    with pytest.raises(
+        InputError, match=r"runs\.jsonl:[12]: damaged: lines before this one are missing, added or moved"
+    ):
+        RunStore(path)

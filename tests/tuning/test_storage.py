@@ -132,7 +132,7 @@ def test_two_machines_share_plan_trials_and_runs(made_up: None, database: str, t
     assert [trial.number for trial in second.trials(*studies.FINISHED)] == list(range(10))
     search_task(there, 0, 12, database)
     runs = [(path / "runs.jsonl").read_text() for path in (here, there)]
-    assert runs[0].count(second.plan.base) == 6 and not runs[1].count(second.plan.base), "the defaults are run once"
+    assert runs[0].count(second.plan.base) == 12 and not runs[1].count(second.plan.base), "the defaults are run once"
     assert len(first.trials(*studies.FINISHED)) == 12
     files = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
     assert files and not any(word.encode() in data for data in files for word in (PASSWORD, QUOTED))

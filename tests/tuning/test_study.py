@@ -28,7 +28,7 @@ from lns.engine import Statistics
 from lns.params import Params, from_dict
 from lns.runs.lock import Holder
 from lns.worker_pool import WorkerLost
-from tests.tuning.made_up import REQUEST, Flat, Inline, MadeUp, searched, validated
+from tests.tuning.made_up import REQUEST, Flat, Inline, MadeUp, add_default_runs, searched, validated
 from tuning import report, summary, validate
 from tuning import session as sessions
 from tuning import study as studies
@@ -203,7 +203,7 @@ def test_too_short_a_session_is_said_once_and_with_the_minutes_that_are_needed(m
     caplog.set_level("INFO", "lns")
     study = open_study(tmp_path / "s", REQUEST)
     for pair in study.pairs:
-        study.run_store.add(study.key(study.base, pair), Trace(((40, 1),), 4000, False, 10.0, 10.0))
+        add_default_runs(study, pair, Trace(((40, 1),), 4000, False, 10.0, 10.0))
     # six trials of six long runs, fourteen of half as much, and two times twenty held-out runs, of 10 s each
     for seconds, trials, sentence in (
         (600.0, None, "too short for a verdict: it takes about 20 minutes with 1 worker"),
@@ -256,7 +256,7 @@ def test_the_search_leaves_time_for_the_validation_but_half_at_least_for_itself(
     session = sessions.TuningSession(study, 2, 1000.0, None, print)
     assert session._search_end() == 1000.0  # nothing is known yet of how long a run takes
     for i, pair in enumerate(study.pairs):
-        study.run_store.add(study.key(study.base, pair), Trace((), 4000, False, 1.0, 100.0 if i == 0 else 5.0))
+        add_default_runs(study, pair, Trace(((40, 1),), 4000, False, 1.0, 100.0 if i == 0 else 5.0))
     assert session._search_end() == 1000.0  # nothing is promising yet
     for value in (0.0, 0.5, -1.0, 2.0):  # the first one is of the defaults
         study.optuna.tell(suggested(study), value)
@@ -463,7 +463,7 @@ def test_the_measured_rate_excludes_compilation(monkeypatch):
     clock, steps = [0.0], []
 
     class Engine:
-        best_score, expected_best_score = 1, None
+        best_score, best = 1, None
 
         @property
         def statistics(self):

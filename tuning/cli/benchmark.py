@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,8 @@ from lns.terminal.options import check_folder, duration, positive_number, whole_
 from lns.terminal.output import DONE, print_error, print_json, print_text
 
 if TYPE_CHECKING:
-    from tuning.benchmark import BenchmarkRun
-    from tuning.benchmark_rows import BenchmarkRow
+    from tuning.benchmark import BenchmarkRow
+    from tuning.benchmark_run import BenchmarkRun
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +66,8 @@ def run(args: argparse.Namespace) -> int:
     from lns import params as parameters
     from lns.terminal.progress import screen_log
     from lns.terminal.signals import exit_on_signal, signal_handler
-    from tuning.benchmark_rows import benchmark
+    from tuning.benchmark import benchmark
+    from tuning.benchmark_run import BenchmarkOptions
 
     if args.table:
         check_folder(args.table)
@@ -87,25 +89,13 @@ def run(args: argparse.Namespace) -> int:
 
     try:
         with signal_handler(exit_on_signal), screen_log(quiet=False):
+            named = vars(args).keys() & {field.name for field in fields(BenchmarkOptions)} - {"params"}
+            options = {name: getattr(args, name) for name in named}
+            params = parameters.load(args.params) if args.params else None
             benchmark(
-                args.rows,
-                time=args.time,
-                seeds=args.seeds,
-                first_seed=args.first_seed,
-                workers=args.workers,
-                engine=args.engine,
-                search_floor=args.search_floor,
-                with_ablations=args.ablate,
-                data=args.data,
-                fresh=args.fresh,
-                params=parameters.load(args.params) if args.params else None,
-                table=args.table,
-                boards=args.boards,
-                note=args.note,
-                on_run=on_run,
-                on_row=on_row,
-                on_ablation=on_ablation,
-            )
+                args.rows, on_run=on_run, on_row=on_row, on_ablation=on_ablation, params=params,
+                with_ablations=args.ablate, **options,
+            )  # fmt: skip
     finally:  # complete rows are printed even if a later one fails or is interrupted
         if args.json:
             print_json({"rows": rows})

@@ -1,4 +1,4 @@
-"""The digest of the sources that decide a run: runs of two versions of an engine cannot be compared."""
+"""The digest of the sources that decide a search: what holds for one engine need not hold for another."""
 
 from __future__ import annotations
 
@@ -8,37 +8,38 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-_ROOT = Path(__file__).resolve().parent.parent
-_RUN = "tuning.objective"  # makes the runs of a trial; what it imports, directly or not, decides what a run finds
+_ROOT = Path(__file__).resolve().parents[2]
 
 
 @cache
-def engine_digest(root: Path = _ROOT) -> str:
-    """Digest of all sources that can decide a run.
+def engine_digest(module: str = "lns.engines", root: Path = _ROOT) -> str:
+    """Digest of all sources that can decide what a module does.
 
     Parameters
     ----------
+    module : str
+        Dotted name; by default what every search begins with. A study takes what makes its runs.
     root : Path
         Directory of the packages.
 
     Returns
     -------
     str
-        32 hexadecimal digits. They are computed once in a process, when it opens a study.
+        32 hexadecimal digits, computed once in a process.
     """
     digest = hashlib.sha256()
-    for path in sorted(decisive_sources(root)):
+    for path in sorted(decisive_sources(module, root)):
         data = path.read_bytes()
         digest.update(f"{path.relative_to(root).as_posix()} {len(data)}\n".encode() + data)
     return digest.hexdigest()[:32]
 
 
-def decisive_sources(root: Path = _ROOT) -> set[Path]:
-    """Files of `tuning.objective` and of every module of this project that it imports, directly or not.
+def decisive_sources(module: str = "lns.engines", root: Path = _ROOT) -> set[Path]:
+    """Files of a module and of every module of this project that it imports, directly or not.
 
     Imports for the type checker do not count, nor those inside functions of a package's `__init__`.
     """
-    waiting, paths = [_RUN], set()
+    waiting, paths = [module], set()
     while waiting:
         module = waiting.pop()
         path = _path_of(root, module)

@@ -1,0 +1,189 @@
+"""The parameters that `lns tune` has proved better, kept among the files of the user: `lns solve` takes them.
+
+A file holds what one study proved, for one set of pieces with its clues or for a family of generated puzzles, for one
+engine and its sources. Only the front door reads them: what the engine does depends on its parameters alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from instances.piece_set import numbering, set_sha256
+from instances.puzzle import GREY, Puzzle
+from lns import params as parameters
+from lns.api.engine_sources import engine_digest
+from lns.params import Params
+from lns.runs.files import expect_schema, read_sealed, seal, utc_now
+from lns_support.errors import InputError
+from lns_support.files import atomic_write
+from lns_support.text import printable
+from lns_support.version import __version__
+
+SCHEMA = 1
+DEFAULTS = "default"  # in place of a file of parameters: the defaults, whatever is kept
+
+
+@dataclass(frozen=True)
+class KeptParams:
+    """Parameters, and the study that proved them better than the defaults.
+
+    Parameters
+    ----------
+    params : Params
+        The parameters.
+    study : str
+        Directory of the study, from the root of the file system.
+    subject : str
+        What the study was for: a family such as ``like-e2:12x12``, or the names of puzzles.
+    gain : str
+        What the study proved, such as ``+0.40 edges on 24 held-out pairs``.
+    """
+
+    params: Params
+    study: str
+    subject: str
+    gain: str
+
+    def __str__(self) -> str:
+        here = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118 (the text of a path, which need not exist)
+        return f"{printable(self.study.removeprefix(here), 200)}: {self.gain}"
+
+
+def folder() -> Path:
+    """Directory of the kept parameters: ``$XDG_CONFIG_HOME/lns/params``, by default ``~/.config/lns/params``."""
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111 (may not raise)
+    return Path(home, "lns", "params")
+
+
+def keep(kept: KeptParams, engine: str, puzzle: Puzzle, *, family: bool) -> Path:
+    """Keep parameters for a puzzle, or for the family that it is a member of, in place of those kept before.
+
+    Parameters
+    ----------
+    kept : KeptParams
+        What was proved.
+    engine : str
+        One of `lns.engines.ENGINES`.
+    puzzle : Puzzle
+        The puzzle, or any member of the family.
+    family : bool
+        Whether they are for the family.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    OSError
+        It cannot be written.
+    """
+    path = folder() / _file_name(_family_key(puzzle) if family else _puzzle_key(puzzle), engine, engine_digest())
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fields = {
+        "schema": SCHEMA, "file": path.name, "study": kept.study, "subject": kept.subject, "gain": kept.gain,
+        "version": __version__, "kept_at": utc_now(), "params": parameters.to_dict(kept.params),
+    }  # fmt: skip
+    atomic_write(path, seal(fields) + "\n")
+    return path
+
+
+def find(puzzle: Puzzle, engine: str) -> tuple[KeptParams | None, str]:
+    """The parameters that are kept for a puzzle, those for itself before those for its family.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        The puzzle, with its clues.
+    engine : str
+        One of `lns.engines.ENGINES`.
+
+    Returns
+    -------
+    (KeptParams or None, str)
+        The parameters; without them, the reason in one sentence if something is kept that cannot be used, else "".
+    """
+    try:
+        names = sorted(os.listdir(folder()))  # noqa: PTH208
+    except (FileNotFoundError, NotADirectoryError):
+        return None, ""
+    except OSError as error:
+        return None, f"{folder()} cannot be read ({error.strerror}), so the defaults are used"
+    if not names:
+        return None, ""
+    for key in (_puzzle_key(puzzle), *([] if puzzle.clues else [_family_key(puzzle)])):
+        if any(name.startswith(_file_name(key, engine, "")) for name in names):
+            path = folder() / _file_name(key, engine, engine_digest())
+            if path.name not in names:
+                return None, (
+                    f"parameters are kept for {puzzle.name}, but a study proved them with another version of the "
+                    "engine, so the defaults are used; a new study may prove them again"
+                )
+            try:
+                return _read(path), ""
+            except InputError as error:
+                return None, f"{error}; so the defaults are used instead of what a study proved"
+    return None, ""
+
+
+def _read(path: Path) -> KeptParams:
+    fields = read_sealed(path)
+    try:
+        expect_schema(fields, SCHEMA)
+        if fields.text("file", 300) != path.name:
+            raise InputError("this file was kept under another name, for another puzzle or engine")
+        values = fields.get("params")
+        if not isinstance(values, dict):
+            raise InputError("'params' is no object; expected {section: {name: value}}")
+        params = parameters.from_dict(values)
+        return KeptParams(params, fields.text("study", 5000), fields.text("subject", 5000), fields.text("gain", 100))
+    except InputError as error:
+        raise error.at(path) from None
+
+
+def _file_name(key: str, engine: str, sources: str) -> str:
+    """Name of the file for a key; without ``sources``, what the names for all versions of the engine begin with."""
+    return f"{key}.{engine}.{sources[:16]}" + (".json" if sources else "")
+
+
+def _puzzle_key(puzzle: Puzzle) -> str:
+    """A key of the set of pieces and the clues, in any numbering of pieces and colours that has an order of its own."""
+    key, numbers = f"set-{set_sha256(puzzle)[:32]}", numbering(puzzle)
+    if not puzzle.clues:
+        return key
+    if numbers is None:
+        return f"{key}-clues-{puzzle.sha256[:16]}"
+    clues = [(c.cell, numbers[c.piece][0], (numbers[c.piece][1] + c.rotation) % 4) for c in puzzle.clues]
+    return f"{key}-clues-{_digest(clues)}"
+
+
+def _family_key(puzzle: Puzzle) -> str:
+    """A key of the shape, the rules and the colours: how many, where they are, and whether they are equally frequent.
+
+    All puzzles of `instances.generate.like_e2` of one size have one key, also Eternity II that of 16 x 16.
+    """
+    rim: Counter[int] = Counter()
+    inner: Counter[int] = Counter()
+    for quad in puzzle.pieces[: puzzle.piece_count].tolist():
+        for side, colour in enumerate(quad):
+            if colour != GREY:
+                beside_grey = GREY in (quad[side - 1], quad[(side + 1) % 4])
+                (rim if beside_grey else inner)[colour] += 1
+    both = len(rim.keys() & inner.keys())
+    words = [f"family-{puzzle.width}x{puzzle.height}", f"r{len(rim)}-i{len(inner)}-b{both}"]
+    if rim and not both and all(max(each.values()) - min(each.values()) <= 2 for each in (rim, inner) if each):
+        words.append("even")
+    if unusual := puzzle.unusual_fields():
+        words.append(_digest(unusual))
+    return "-".join(words)
+
+
+def _digest(values: Any) -> str:
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
