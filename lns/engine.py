@@ -382,10 +382,6 @@ class Engine(Protocol):
         """The part that made `best`, or "elsewhere" for an injected one."""
 
     @property
-    def expected_best_score(self) -> float | None:
-        """Best score that a search of this length reaches on average; None if the engine has no estimate."""
-
-    @property
     def statistics(self) -> Statistics:
         """What was done so far."""
 

@@ -56,7 +56,7 @@ class Simulated:
     ``statistics.tail_nodes`` is the longest time that a new best took to this island, ``beam_nodes`` how many came.
     """
 
-    origin, expected_best_score = "simulated", None
+    origin = "simulated"
 
     def __init__(self, name: str, puzzle: Puzzle, params: Params, seed: int, number: int, *_: object) -> None:
         self._number, self._made_at, self._next = number, _now(), time.monotonic() + BEST_S

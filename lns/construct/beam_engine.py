@@ -47,7 +47,6 @@ class BeamEngine(BaseEngine):
             )
         super().__init__("beam")
         self.puzzle, self.params, self.random = puzzle, params, random
-        self.expected_best_score = None
         self.prefixes = self.nodes = 0
         self.failed_beams = failed_beams  # beams in a row that ended before the cut
         self._order = cell_order(puzzle, params.construct)

@@ -34,14 +34,12 @@ from lns.construct.constructor import SURPLUS_BINS, Constructor
 from lns.construct.kernel import MISMATCH_BINS
 from lns.construct.quota_arm import (
     ALL,
-    NEW,
     OTHER_VIEW_DISCOUNT,
     Evidence,
     Keys,
     PrefixNovelty,
     QuotaArm,
     expected_boards,
-    new_prefixes_by_breaks,
     tail_probabilities,
 )
 from lns.construct.quota_profile import quota_profile
@@ -324,22 +322,6 @@ class QuotaBandit:
             prefixes[self.current] = prefixes[self.current] + constructor.prefixes_by_breaks
         probabilities = self._tail_probabilities(outcomes)
         return [float(expected_boards(of_arm, probabilities, mismatches)[-1]) for of_arm in prefixes]
-
-    def expected_best_score(self, constructor: Constructor) -> float | None:
-        """The best score to expect of all restarts so far, the present one included.
-
-        It is the sum over all scores of the probability that at least one board of that score or more was made from the
-        new prefixes. None if no tail has been sampled yet.
-        """
-        outcomes = self.tail_outcomes + constructor.tail_outcomes
-        if not outcomes.any():
-            return None
-        keys = self._frontier_keys_of(constructor)
-        prefixes = new_prefixes_by_breaks(constructor, *self.frontier_keys.count(keys))
-        for arm in self.arms:
-            prefixes += arm.prefixes_by_breaks[NEW]
-        boards = expected_boards(prefixes, self._tail_probabilities(outcomes), self.puzzle.max_score - 1)
-        return float(-np.expm1(-boards).sum())
 
     def _tail_probabilities(self, outcomes: FloatArray) -> FloatArray:
         """`tail_probabilities`, extrapolated by the forecast of the arm with most prefixes."""

@@ -49,11 +49,6 @@ class Construction:
         self.floor = params.engine.search_floor  # boards of this score are returned, whatever is wanted
 
     @property
-    def expected_best_score(self) -> float | None:
-        """Expected best score of the construction so far."""
-        return self.bandit.expected_best_score(self.constructor) if self.constructor else None
-
-    @property
     def statistics(self) -> Statistics:
         arms = self.bandit.arms
         done = Statistics(

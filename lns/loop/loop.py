@@ -26,8 +26,6 @@ from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
 
-UNAIDED = ("construct", "beam", "fill")  # operators whose boards no other has improved
-
 
 class Loop(BaseEngine):
     """Operators, a pool of boards, and a chooser; `lns.loop.search_loop.SearchLoop` is the engine that is made of it.
@@ -66,7 +64,6 @@ class Loop(BaseEngine):
         self.pool = Pool(puzzle, self.settings.pool, self.settings.patience)
         self.chooser = Chooser(self.operators, self.settings.floor)
         self.keeps_half = keeps_half
-        self.unaided_score = -1  # best score of a board that was made as a whole, or found elsewhere
         self.starts_from_board = False  # whether regions of a start board are still to be re-solved
 
     def step(self, target: int, *, wanted: int = 0) -> None:
@@ -123,8 +120,6 @@ class Loop(BaseEngine):
             if first is not None and first not in (number, ELSEWHERE) and operator is self.construction:
                 self.chooser.found_later(first)
                 self.pool.give_to(found.board, number)
-            if operator.name in UNAIDED:
-                self.unaided_score = max(self.unaided_score, verified.score)
             if verified.score >= min(wanted, self.search_floor or wanted, self.best_score + 1):
                 self.report(verified)
         if parent is not None and not gained:

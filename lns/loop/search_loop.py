@@ -17,17 +17,6 @@ class SearchLoop(Loop):
     """An `lns.engine.Engine` that is a `Loop`. Its operators and parameters are those of the loop."""
 
     @property
-    def expected_best_score(self) -> float | None:
-        """Expected best score of the construction, plus the edges by which the others' best board is above its own."""
-        expected = None if self.construction is None else self.construction.expected_best_score
-        return None if expected is None else min(expected + self.edges_by_others, self.puzzle.max_score)
-
-    @property
-    def edges_by_others(self) -> int:
-        """Edges by which the best board is above the best one that was made as a whole."""
-        return max(0, self.best_score - self.unaided_score)
-
-    @property
     def statistics(self) -> Statistics:
         done = sum((operator.statistics for operator in self.operators), Statistics())
         new, later, failures = self.chooser.counts(self.names)
@@ -43,7 +32,6 @@ class SearchLoop(Loop):
             return
         is_start = self.best is None and (self.island == 0 or self.keeps_half)
         super().inject_incumbent(board, score)
-        self.unaided_score = score
         if is_start and self.keeps_half:
             self.pool.anchor = board
         if is_start or self.construction is None:
@@ -53,7 +41,7 @@ class SearchLoop(Loop):
     # -- state: everything above, as flat arrays ---------------------------------------------------------------------
 
     def state(self) -> State:
-        counters = self.best_score, self.boards, self.edges_by_others, int(self.starts_from_board)
+        counters = self.best_score, self.boards, int(self.starts_from_board)
         state: State = {
             "best": saved_placements(self.best),
             "counters": np.array(counters),
@@ -66,8 +54,7 @@ class SearchLoop(Loop):
     def restore(self, state: State) -> None:
         """Continue from ``state``; raises InputError if it does not fit this puzzle and these parameters."""
         self.best, self.best_score = saved_board(self.puzzle, state["best"], int(state["counters"][0]))
-        self.boards, edges_by_others, starts_from_board = saved_counters(state["counters"][1:])
-        self.unaided_score = self.best_score - edges_by_others
+        self.boards, starts_from_board = saved_counters(state["counters"][1:])
         self.starts_from_board = bool(starts_from_board)
         self.random[:] = state["random"]
         self.pool.restore(component(state, "pool."), self.names)

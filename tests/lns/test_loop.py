@@ -333,28 +333,6 @@ def test_an_operator_that_gains_more_than_the_construction_has_more_time_than_it
     assert search.statistics.new_boards["told"] > 0.9 * told.calls > 20
 
 
-def test_edges_added_by_other_operators_raise_the_expected_best_score() -> None:
-    puzzle, solution = solved("like-e2-10x10")
-    told = Told(puzzle, lambda wanted: Repaired([Found(solution, "told")] if ready else [], 1e5))
-    ready, search = False, loop_with(puzzle, [told], params=params_with(neighbourhoods={"floor": 0.05}))
-    while search.expected_best_score is None:
-        search.step(puzzle.max_score)
-    alone, unaided = search.expected_best_score - search.edges_by_others, search.best_score - search.edges_by_others
-    ready = True
-    while search.best_score < puzzle.max_score:
-        search.step(puzzle.max_score)
-    assert search.origin == "told" and 0 < search.edges_by_others <= puzzle.max_score - unaided
-    assert search.construction is not None and search.construction.expected_best_score >= alone
-    expected = search.construction.expected_best_score + search.edges_by_others
-    assert search.expected_best_score == min(puzzle.max_score, expected)
-    again = loop_with(puzzle, [Told(puzzle, told.told)], seed=2)
-    again.restore(search.state())
-    assert again.edges_by_others == search.edges_by_others
-    again = loop_with(puzzle)
-    again.inject_incumbent(solution, puzzle.max_score)
-    assert again.edges_by_others == 0, "it is not known how that was made"
-
-
 class Finds(Construction):
     """A construction that finds given boards."""
 

@@ -186,32 +186,15 @@ def test_an_arm_learns_the_novelty_rate_from_a_restart():
         built.prefix.frontier_keys[0], built.prefix.frontier_keys[1:9] = 8, frontier_keys
         built.prefixes_by_breaks[:] = 0
         built.prefixes_by_breaks[2] = 900
-        before, expected_best_score = arm.prefixes_by_breaks[NEW, 2], arms.expected_best_score(built)
+        before = arm.prefixes_by_breaks[NEW, 2]
         arms.learn(built)
         built.restart(built.schedule)
-        assert arms.expected_best_score(built) == pytest.approx(expected_best_score), "what is learned is counted once"
         assert arm.prefixes_by_breaks[NEW, 2] - before == pytest.approx(900 * share), number
     assert arm.novelty_rate == pytest.approx((8 / 2 + 1) / (8 / 2 + 8 + 1) * RATE_FACTOR_PER_EXTRA_BREAK)
     before_outlook = arm.novelty_rate
     built.prefix.frontier_keys[0] = 0
     arms.learn(built)
     assert arm.novelty_rate == before_outlook, "a shuffle that met nothing tells nothing"
-
-
-def test_the_expected_best_score_counts_new_prefixes_only():
-    puzzle = load_puzzle("like-e2-8x8")
-    arms = QuotaBandit(puzzle, ConstructParams(population=300), random_state(1))
-    built = Constructor(puzzle, arms.params, arms.choose_schedule(4), random_state(5))
-    assert arms.expected_best_score(built) is None
-    built.run(3_000_000, puzzle.max_score)
-    built.prefix.frontier_keys[0], built.prefix.frontier_keys[1:9] = (
-        8,
-        np.arange(1, 9, dtype=np.uint64) * np.uint64(KEY_SAMPLE_DIVISOR),
-    )
-    first = arms.expected_best_score(built)
-    arms.frontier_keys.add(built.frontier_keys)
-    again = arms.expected_best_score(built)
-    assert first is not None and again is not None and puzzle.max_score - 15 < again < first < puzzle.max_score
 
 
 @pytest.mark.slow
