@@ -127,6 +127,7 @@ def test_the_answer_ends_with_its_score_and_file(
 def test_the_windows_say_what_they_wait_for(
     files: tuple[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    warmup.warm_up("static")
     monkeypatch.setattr(progress, "WAIT_S", 0.0)
     monkeypatch.setattr(improve_everywhere, "warm_up", lambda order: time.sleep(2.5))
     assert main(["improve", files[1], "--puzzle", files[0], "--everywhere", "--window", "1x2"]) == 0

@@ -58,7 +58,10 @@ def contents(run: Path) -> Iterator[None]:
 def test_status_is_a_line_a_run(run: Path, contents: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = finished_run(tmp_path / "other")
     assert main(["status", str(run), str(other)]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    out = capsys.readouterr().out.splitlines()
+    lines = [line for line in out if not line.startswith("    ")]
+    certificates = [line for line in out if line.startswith("    ")]
+    assert all("refills around the damage that are better: " in line for line in certificates)
     assert len(lines) == 3 and lines[0].split()[:5] == ["run", "instance", "best", "found", "state"]
     assert lines[1].startswith("one  ") and f"like-e2-8x8  {best_of(run)} of 112" in lines[1]
     assert (

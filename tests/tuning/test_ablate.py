@@ -19,7 +19,7 @@ SMALL = replace(
     QUICK,
     construct=replace(QUICK.construct, population=200, restart_nodes=40_000, restart_nodes_without_prefix=40_000),
     beam=replace(QUICK.beam, width=64),
-    neighbourhoods=replace(QUICK.neighbourhoods, nodes=20_000),
+    neighbourhoods=replace(QUICK.neighbourhoods, nodes=20_000, floor=0.1),
 )
 
 
@@ -41,7 +41,7 @@ def test_a_part_that_is_off_already_is_no_variant():
 def stepped(engine, params):
     puzzle = small_puzzle("like-e2-10x10")
     made = make_engine(engine, puzzle, params, 1, 0)
-    for _ in range(40):
+    for _ in range(160):
         made.step(puzzle.max_score)
     return made
 

@@ -53,7 +53,7 @@ def test_every_other_of_the_first_trials_keeps_most_of_the_base(made_up, tmp_pat
     near, far = parts[1:STARTUP_TRIALS:2], parts[2:STARTUP_TRIALS:2]
     assert min(near) > 0.4 and 0.65 < np.mean(near) < 0.9 and min(near) < 1
     assert max(far) < 0.4 and np.mean(far) < 0.3, "of a switch a random value is often that of the base"
-    assert np.mean(parts[STARTUP_TRIALS:]) < 0.3, "TPE draws all values itself"
+    assert np.mean(parts[STARTUP_TRIALS:]) < 0.35, "TPE draws all values itself"
     changed = {
         name for trial in study.trials()[1:STARTUP_TRIALS:2] for name in base if trial.params.get(name) != base[name]
     }
