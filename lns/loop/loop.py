@@ -115,8 +115,8 @@ class Loop(BaseEngine):
             verified = verified_board(self.puzzle, found.board, found.origin)
             if not self.pool.admits(found.board):
                 continue
-            first = self.pool.offer(verified, number, order=found.order, parent=parent)
-            gained += first is None and verified.score >= goal
+            first, is_gain = self.pool.offer(verified, number, order=found.order, parent=parent)
+            gained += is_gain and verified.score >= goal
             if first is not None and first not in (number, ELSEWHERE) and operator is self.construction:
                 self.chooser.found_later(first)
                 self.pool.give_to(found.board, number)

@@ -104,6 +104,7 @@ class Pool:
         self.anchor: Board | None = None
         self.boards_by_score = np.zeros(puzzle.max_score + 1, dtype=np.int64)
         self._known: dict[int, int] = {}  # digest of a board -> number of the operator that found it
+        self._best_scores: dict[int, int] = {}  # by family
         self._searched: deque[int] = deque(maxlen=REMEMBERED)
         self._searched_set: set[int] = set()
 
@@ -113,7 +114,7 @@ class Pool:
 
     def offer(
         self, found: FoundBoard, operator: int, *, order: IntArray | None = None, parent: Member | None = None
-    ) -> int | None:
+    ) -> tuple[int | None, bool]:
         """Add a board that an operator found; it takes the place of ``parent``, the member that it was made from.
 
         If there is no room, the worst of the other members leaves.
@@ -131,15 +132,18 @@ class Pool:
 
         Returns
         -------
-        int or None
+        first : int or None
             None for a new board; else the number of the operator that found it first.
+        is_gain : bool
+            Whether it is a new board, and the first one of its family with this score: others come in groups that differ
+            in a few pieces.
         """
         key = digest(found.board.placements)
         first = self._known.get(key)
         if parent is not None:
             self.remove(parent)
         if first is not None:
-            return first
+            return first, False
         if len(self._known) >= KNOWN:
             del self._known[next(iter(self._known))]
         self._known[key] = operator
@@ -147,7 +151,13 @@ class Pool:
         member = Member(found.board, found.score, order, family=0 if parent is None else parent.family)
         others = sorted(self.members, key=lambda other: -other.score)[: self.size - 1]
         self.members = sorted([member, *others], key=lambda other: -other.score)
-        return None
+        is_gain = found.score > self._best_scores.get(member.family, -1)
+        if is_gain:
+            self._best_scores.pop(member.family, None)
+            if len(self._best_scores) >= KNOWN:
+                del self._best_scores[next(iter(self._best_scores))]
+            self._best_scores[member.family] = found.score
+        return None, is_gain
 
     def move(self, member: Member, found: FoundBoard, slack: int) -> None:
         """Let another board take the place of a member's, unless it is worse than that, and by more than ``slack``
@@ -224,6 +234,7 @@ class Pool:
             "spent": np.array([self.spent]),
             "anchor": saved_placements(self.anchor),
             "known": np.array(list(self._known.items()), dtype=np.int64).reshape(-1, 2),
+            "families": np.array(list(self._best_scores.items()), dtype=np.int64).reshape(-1, 2),
             "searched": np.array(list(self._searched), dtype=np.int64),
         }
 
@@ -242,6 +253,7 @@ class Pool:
         self._known = dict(state["known"].tolist())
         if not all(ELSEWHERE <= number < len(operators) for number in self._known.values()):
             raise InputError(f"checkpoint: boards of an unknown operator; expected 0 to {len(operators) - 1}")
+        self._best_scores = dict(state["families"].tolist())
         self._searched = deque(state["searched"].tolist(), maxlen=REMEMBERED)
         self._searched_set = set(self._searched)
 

@@ -28,7 +28,7 @@ def pool_of(*scores: int, size: int = 64, patience: int = 100) -> Pool:
     """A pool to which one board of each score was offered."""
     pool = Pool(PUZZLE, size, patience)
     for seed, score in enumerate(scores):
-        assert pool.offer(FoundBoard(board(seed), score, "a"), 0) is None
+        assert pool.offer(FoundBoard(board(seed), score, "a"), 0) == (None, True)
     return pool
 
 
@@ -53,11 +53,11 @@ def test_a_better_board_takes_the_place_of_the_one_it_was_made_from() -> None:
 def test_a_board_is_known_when_it_is_found_again() -> None:
     pool = pool_of(15, 18)
     parent = pool.members[0]
-    assert pool.offer(FoundBoard(board(0), 15, "b"), 1, parent=parent) == 0
+    assert pool.offer(FoundBoard(board(0), 15, "b"), 1, parent=parent) == (0, False)
     assert [member.score for member in pool.members] == [15], "the line that led to it ends there"
     assert pool.boards_by_score[15] == 1, "and it is no new board"
     pool.give_to(board(0), 1)
-    assert pool.offer(FoundBoard(board(0), 15, "a"), 0) == 1
+    assert pool.offer(FoundBoard(board(0), 15, "a"), 0) == (1, False)
 
 
 def test_boards_that_begin_alike_are_a_family() -> None:
@@ -139,7 +139,7 @@ def test_a_pool_continues_from_its_state() -> None:
     assert [member.board for member in again.ranked()] == [member.board for member in pool.ranked()]
     assert [member.family for member in again.members] == [member.family for member in pool.members]
     assert not again.is_new_question(next(m for m in again.members if m.idle), (1, 2), 9)
-    assert again.offer(verified_board(PUZZLE, board(1), "a"), 0) == 1
+    assert again.offer(verified_board(PUZZLE, board(1), "a"), 0) == (1, False)
     assert again.price(0) == pool.price(0)
 
 
@@ -161,3 +161,16 @@ def test_a_damaged_state_is_refused(name: str, value: np.ndarray) -> None:
         Pool(PUZZLE, 64, 100).restore({**real_pool().state(OPERATORS), name: value}, OPERATORS)
     with pytest.raises(InputError, match="4 boards in the pool; expected at most 3"):
         Pool(PUZZLE, 3, 100).restore(real_pool().state(OPERATORS), OPERATORS)
+
+
+def test_of_a_family_only_the_first_board_of_a_score_is_a_gain() -> None:
+    pool = Pool(PUZZLE, 8, 10**9)
+    pool.offer(FoundBoard(board(1), 15, "a"), 0, order=ORDER)
+    (parent,) = pool.members
+    gains = []
+    for seed, score in [(2, 16), (3, 16), (4, 15), (5, 17)]:
+        gains.append(pool.offer(FoundBoard(board(seed), score, "b"), 1, order=ORDER, parent=parent)[1])
+    assert gains == [True, False, False, True]
+    again = Pool(PUZZLE, 8, 10**9)
+    for other in (pool, again):
+        assert other.offer(FoundBoard(board(6), 9, "a"), 0, order=ORDER[::-1].copy())[1], "another prefix"
