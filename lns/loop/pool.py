@@ -135,8 +135,8 @@ class Pool:
         first : int or None
             None for a new board; else the number of the operator that found it first.
         is_gain : bool
-            Whether it is a new board, and the first one of its family with this score: others come in groups that differ
-            in a few pieces.
+            Whether it is a new board, and the first one of its family with this score: boards come in groups that
+            differ in a few pieces.
         """
         key = digest(found.board.placements)
         first = self._known.get(key)
