@@ -18,6 +18,7 @@ from lns.loop.operator import Operator
 MEMORY = 8.0  # prices after which a record counts half
 PRIOR_PRICES = 0.5  # an operator is worth what all are worth, until it has paid so many prices
 PRIOR_ALL, PRIOR_ALL_PRICES = 0.1, 0.5  # boards, and for what price: all operators together, before the first call
+MAX_PRIOR = 0.5  # no operator is worth as much as the construction for what others have gained
 DOUBT = {False: 1.0, True: 0.5}  # standard deviations, for operators that leave proofs or do not
 MIN_COST = 100_000.0  # node equivalents that a call of an operator is taken to cost before the first one
 
@@ -57,6 +58,7 @@ class Chooser:
         """
         others = np.arange(len(self.gained)) != (-1 if main is None else main)
         rate = (self.gained[others].sum() + PRIOR_ALL) / (self.paid[others].sum() + PRIOR_ALL_PRICES)
+        rate = rate if main is None else min(rate, MAX_PRIOR)
         gained = self.gained - self._doubt * np.sqrt(self.gained) + PRIOR_PRICES * rate
         return np.where(others, gained / (self.paid + PRIOR_PRICES), 1.0)
 

@@ -26,6 +26,8 @@ from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
 
+BARREN_SHARE = 0.75  # of the search, for a construction that has reached no exact tail with any quota
+
 
 class Loop(BaseEngine):
     """Operators, a pool of boards, and a chooser; `lns.loop.search_loop.SearchLoop` is the engine that is made of it.
@@ -95,7 +97,9 @@ class Loop(BaseEngine):
             main = self.names.index(construction.name)
             if construction.constructor is None:
                 return [main]  # nothing is known yet of what a board costs
-            return self._proofs() + self.chooser.order(rng, None if construction.no_prefix_found else main)
+            cost = self.chooser.cost
+            is_barren = construction.no_prefix_found and cost[main] > BARREN_SHARE * cost.sum()
+            return self._proofs() + self.chooser.order(rng, None if is_barren else main)
         if self.pool.is_tired:
             if rng.random() < self.settings.new_board_share:
                 return makers + self.chooser.order(rng, None)
