@@ -22,7 +22,9 @@ from instances.formats import load_board, load_puzzle, shipped_instances
 from instances.puzzle import Puzzle
 from lns.construct.schedule import BreakSchedule, quota_end
 from lns.construct.schedule_search import cell_order, tail_cut
+from lns.engines import make_engine
 from lns.loop.construction import Construction
+from lns.loop.search_loop import SearchLoop
 from lns.params import ConstructParams, from_dict
 
 _BLUE, _ORANGE, _GREEN, _GREY = "#0072b2", "#e69f00", "#009e73", "#999999"
@@ -81,24 +83,25 @@ def order() -> str:
 
 
 @cache
-def _run() -> tuple[Construction, BreakSchedule]:
-    """The construction after a short search of a 12x12 board with short restarts, and its first schedule."""
+def _run() -> tuple[SearchLoop, Construction, BreakSchedule]:
+    """A short search of a 12x12 board with short restarts, its construction, and the first schedule of that."""
     params = {
         "construct": {"restart_nodes": 20_000_000, "restart_nodes_without_prefix": 4_000_000},
     }
-    engine = Construction(load_puzzle("like-e2-12x12"), from_dict(params), 1, 0)
-    first = None
+    search = make_engine("construct", load_puzzle("like-e2-12x12"), from_dict(params), 1, 0)
+    engine, first = search.construction, None
+    assert engine is not None
     for _ in range(150):
-        engine.step(engine.best_score + 1)
+        search.step(264)
         if first is None and engine.constructor is not None:
             first = engine.constructor.schedule
     assert first is not None
-    return engine, first
+    return search, engine, first
 
 
 def schedule() -> str:
     """The quota and the break schedule of a 12x12 board, by depth."""
-    _, plan = _run()
+    _, _, plan = _run()
     cells, end = len(plan.order), quota_end(len(plan.order))
     most = int(plan.quota_floor.max())
     chart = _Chart("Quota and break schedule of like-e2-12x12", "cells filled", (0, cells), (0, most * 1.1))
@@ -130,9 +133,9 @@ def schedule() -> str:
 
 def bandit() -> str:
     """The arms of the bandit after a short search: nodes spent and boards expected by quota scale."""
-    engine, _ = _run()
-    arms, puzzle = engine.bandit.arms, engine.puzzle
-    expected = engine.bandit.boards(puzzle.max_score - engine.best_score - 1)
+    search, engine, _ = _run()
+    arms, puzzle = engine.bandit.arms, engine.orientation.puzzle
+    expected = engine.bandit.boards(puzzle.max_score - search.best_score - 1)
     rates = [boards / max(1.0, arm.node_equivalents) for boards, arm in zip(expected, arms, strict=True)]
     spent = [arm.node_equivalents for arm in arms]
     chart = _Chart("Arms of the bandit, like-e2-12x12", "quota scale, %", (-0.7, len(arms) - 0.3), (0, 1.2))

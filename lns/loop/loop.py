@@ -26,7 +26,7 @@ from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
 
-BARREN_SHARE = 0.75  # of the search, for a construction that has reached no exact tail with any quota
+SHARE_WITHOUT_PREFIX = 0.75  # of the search, for a construction that has reached no exact tail with any quota
 
 
 class Loop(BaseEngine):
@@ -98,8 +98,8 @@ class Loop(BaseEngine):
             if construction.constructor is None:
                 return [main]  # nothing is known yet of what a board costs
             cost = self.chooser.cost
-            is_barren = construction.no_prefix_found and cost[main] > BARREN_SHARE * cost.sum()
-            return self._proofs() + self.chooser.order(rng, None if is_barren else main)
+            shares = construction.no_prefix_found and cost[main] > SHARE_WITHOUT_PREFIX * cost.sum()
+            return self._proofs() + self.chooser.order(rng, None if shares else main)
         if self.pool.is_tired:
             if rng.random() < self.settings.new_board_share:
                 return makers + self.chooser.order(rng, None)
