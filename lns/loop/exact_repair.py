@@ -13,7 +13,7 @@ import numpy as np
 
 from exact.region.options import RegionOptions
 from exact.region.resolve import resolve
-from exact.region.result import RegionResult, RegionStatus
+from exact.region.result import RegionResult
 from instances.board import EMPTY, Board
 from instances.puzzle import Puzzle
 from lns import node_equivalents
@@ -81,7 +81,7 @@ class RegionOperator:
             if result.score <= score:
                 break
             board, score, improved = result.board, result.score, True
-        decided = result.status is not RegionStatus.BUDGET_SPENT
+        decided = result.bound <= score
         self._record(order, cost, decided)
         origin = f"{self.name}-colorpairs" if order == "dynamic" else self.name
         if improved:

@@ -12,10 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from instances.puzzle import Puzzle
-from lns.engine import (
-    BaseEngine,
-    verified_board,
-)
+from lns.engine import BaseEngine, verified_board
 from lns.loop.chooser import Chooser
 from lns.loop.construction import Construction
 from lns.loop.operator import Freed, Operator, Repaired

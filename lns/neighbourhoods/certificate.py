@@ -7,7 +7,6 @@ import numpy.typing as npt
 
 from exact.region.options import RegionOptions
 from exact.region.resolve import resolve
-from exact.region.result import RegionStatus
 from instances.board import Board
 from instances.puzzle import Puzzle
 from lns import node_equivalents
@@ -25,7 +24,7 @@ PROVEN = -1  # instead of the number of tries
 
 
 class Certificate:
-    """Frees the windows of `SHAPES` around the damage of the best boards, until each is proven to be optimal.
+    """Frees windows of some shapes around the damage of the best boards, until each is proven to be optimal.
 
     It costs at most a share of what was searched since the best score was reached, so a best board that lasts is
     certified. A window that is left open is searched again with more nodes when all others are done.
@@ -73,6 +72,8 @@ class Certificate:
         if best > self.score:
             self.score, self.spent_before, self.cost = best, pool.spent, 0.0
             self.members, self.tries, self._windows = [], [], []
+        if self.score < wanted - 1:
+            return None  # a better board was found elsewhere
         self._add_boards(pool)
         if self.cost > self.share * (pool.spent - self.spent_before):
             return None
@@ -113,7 +114,7 @@ class Certificate:
         self.all_nodes += int(cost / node_equivalents.REGION_NODE)
         if result.score > self.score:
             return Repaired([Found(result.board, self.name, freed.member.order)], cost)
-        proven = result.status is not RegionStatus.BUDGET_SPENT
+        proven = result.bound <= self.score
         self.tries[board][number] = PROVEN if proven else self.tries[board][number] + 1
         return Repaired([], cost, proven=proven)
 

@@ -190,8 +190,8 @@ def register_operator(name: str, function: OperatorFunction) -> None:
     name : str
         Letters, digits, ``_``, ``.`` and ``-``, beginning with a letter. Statistics and boards carry it.
     function : callable
-        ``(puzzle, board, rng, nodes) -> Move``. ``board`` is a full legal board of ``puzzle``, which may be a rotated
-        copy of the user's puzzle with its colours renumbered; ``rng`` is a `numpy.random.Generator`, the only source
+        ``(puzzle, board, rng, nodes) -> Move``. ``board`` is a full legal board of ``puzzle``, which is the
+        user's puzzle with its colours renumbered; ``rng`` is a `numpy.random.Generator`, the only source
         of randomness; ``nodes`` is the budget in placements of a region re-solve. The move holds a full legal board,
         its score, and the nodes spent. It is verified at each call.
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from exact.region.resolve import resolve
-from exact.region.result import RegionStatus
+from exact.region.result import RegionResult, RegionStatus
 from instances.formats import load_puzzle
 from instances.puzzle import Puzzle
 from instances.verify import verify
@@ -194,3 +194,15 @@ def test_damaged_boards_and_windows_are_refused(cells: list[int]) -> None:
     for wrong in ({"boards": boards}, {"tries": tries[:-1]}, {"tries": tries - 2}, {"tries": tries + 99}):
         with pytest.raises(InputError):
             certificate_for(puzzle).restore({**state, **wrong})
+
+
+@pytest.mark.parametrize("status", [RegionStatus.INTERRUPTED, RegionStatus.BUDGET_SPENT])
+def test_a_search_that_did_not_end_proves_nothing(status: RegionStatus, monkeypatch: pytest.MonkeyPatch) -> None:
+    puzzle, board = damaged(6, 7, 6, swaps=3, colours=9)
+    certificate, pool = certificate_for(puzzle), pool_with(puzzle, board)
+    score = verify(puzzle, board).score
+    unfinished = RegionResult(status, board, score, score, score + 1, 7, 0.0, (), work=7)
+    monkeypatch.setattr("lns.neighbourhoods.certificate.resolve", lambda *_, **__: unfinished)
+    done = windows_of(certificate, pool, most=5)
+    assert len(done) == 5 and not any(repaired.proven for _, repaired in done)
+    assert counts(certificate)[1] == 0

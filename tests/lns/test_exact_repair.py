@@ -114,7 +114,8 @@ class Searches:
         self.asked.append(options.order)
         status = RegionStatus.OPTIMAL if self.decides[options.order] else RegionStatus.BUDGET_SPENT
         spent, score = self.nodes[options.order], verify(puzzle, board).score
-        return RegionResult(status, board, score, 0, score, spent, 0.0, (), work=spent)
+        bound = score if self.decides[options.order] else score + 1
+        return RegionResult(status, board, score, 0, bound, spent, 0.0, (), work=spent)
 
 
 def test_the_order_that_decides_regions_for_less_is_used_and_the_other_now_and_then(
