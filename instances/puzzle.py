@@ -258,25 +258,38 @@ class Puzzle(RichDisplay):
 
         Beyond is then the outside of the board or a hole. Of a hole no side has a cell beyond it.
         """
+        return self._rim_by_cell[cell]
+
+    @cached_property
+    def _rim_by_cell(self) -> tuple[Sides, ...]:
         holes = self._hole_set
-        up, right, down, left = (other is None or other in holes or cell in holes for other in self._beyond(cell))
-        return up, right, down, left
+        rims = []
+        for cell in range(self.cells):
+            up, right, down, left = (other is None or other in holes or cell in holes for other in self._beyond(cell))
+            rims.append((up, right, down, left))
+        return tuple(rims)
 
     def grey_sides(self, cell: int) -> Sides:
         """For each side (up, right, down, left) of ``cell`` whether it must be grey; the others must not.
 
         These are the `rim_sides`; without frame only those towards a hole, and all sides of a hole.
         """
-        if self.framed:
-            return self.rim_sides(cell)
-        holes = self._hole_set
-        up, right, down, left = (other in holes or cell in holes for other in self._beyond(cell))
-        return up, right, down, left
+        return self.sides_by_cell[cell]
 
     def neighbours(self, cell: int) -> list[tuple[int, int]]:
         """(side, cell beyond that side) for each side of ``cell`` that is not one of the `rim_sides`."""
-        beyond = enumerate(zip(self._beyond(cell), self.rim_sides(cell), strict=True))
-        return [(side, other) for side, (other, rim) in beyond if other is not None and not rim]
+        return list(self._neighbours_by_cell[cell])
+
+    @cached_property
+    def _neighbours_by_cell(self) -> tuple[tuple[tuple[int, int], ...], ...]:
+        return tuple(
+            tuple(
+                (side, other)
+                for side, (other, rim) in enumerate(zip(self._beyond(cell), self.rim_sides(cell), strict=True))
+                if other is not None and not rim
+            )
+            for cell in range(self.cells)
+        )
 
     def _beyond(self, cell: int) -> tuple[int | None, ...]:
         """The cell beyond each side (up, right, down, left) of ``cell``, a hole or not; None outside the board."""
@@ -291,7 +304,14 @@ class Puzzle(RichDisplay):
     @cached_property
     def sides_by_cell(self) -> tuple[Sides, ...]:
         """The `grey_sides` of every cell."""
-        return tuple(self.grey_sides(cell) for cell in range(self.cells))
+        if self.framed:
+            return self._rim_by_cell
+        holes = self._hole_set
+        sides = []
+        for cell in range(self.cells):
+            up, right, down, left = (other in holes or cell in holes for other in self._beyond(cell))
+            sides.append((up, right, down, left))
+        return tuple(sides)
 
     def fits(self, cell: int) -> BoolArray:
         """Which oriented pieces fit ``cell`` by their grey sides and the rule on turns, shape (cells * 4,); read-only.

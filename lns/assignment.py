@@ -10,6 +10,8 @@ Schaus & Deville 2008, section 4.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
@@ -44,8 +46,7 @@ def placement_matches(
     shown = Board(placements, puzzle.width, puzzle.height).colours(puzzle)
     quads = puzzle.oriented.reshape(-1, 4, 4)[pieces]  # piece, rotation, side
     matches = np.zeros((len(cells), len(pieces), 4))
-    rim_sides = np.array([puzzle.rim_sides(int(cell)) for cell in cells]).reshape(-1, 4)
-    grey_sides = np.array([puzzle.grey_sides(int(cell)) for cell in cells]).reshape(-1, 4)
+    rim_sides, grey_sides = (sides[cells] for sides in _sides(puzzle))
     for side, step in enumerate((-puzzle.width, 1, puzzle.width, -1)):
         rim, grey = rim_sides[:, side], grey_sides[:, side]
         facing = np.where(rim, 0, shown[np.where(rim, 0, cells + step), (side + 2) % 4])
@@ -57,6 +58,15 @@ def placement_matches(
     rotation = matches.argmax(axis=2)
     top = np.take_along_axis(matches, rotation[:, :, None], axis=2)[:, :, 0]
     return np.maximum(top, _FORBIDDEN).astype(np.int32), rotation.astype(np.int32)
+
+
+@lru_cache(maxsize=16)
+def _sides(puzzle: Puzzle) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """The rim sides and the grey sides of all cells, bool (cells, 4) each."""
+    return (
+        np.array([puzzle.rim_sides(cell) for cell in range(puzzle.cells)]),
+        np.array([puzzle.grey_sides(cell) for cell in range(puzzle.cells)]),
+    )
 
 
 def reassign(puzzle: Puzzle, placements: IntArray, cells: IntArray, pieces: IntArray) -> IntArray:

@@ -13,17 +13,25 @@ import numpy as np
 
 from instances.puzzle import DOWN, RIGHT, IntArray, Puzzle
 from lns.construct.beam_kernel import BeamPlan, LayerWorkspace, Paths, extend_layer
-from lns.construct.candidates import MAX_FAVOURED, Int64Array, build_tables
+from lns.construct.candidates import MAX_FAVOURED, CandidateTables, Int64Array, build_tables
 from lns.construct.population import new_population
 from lns.params import BeamParams
 from lns.rng import RandomState, generator
 from lns_support.errors import InputError
 
 
+def beam_tables(
+    puzzle: Puzzle, order: IntArray, cut: int, favoured: tuple[int, ...], random: RandomState
+) -> CandidateTables:
+    """The candidates of a beam, which may break anywhere."""
+    return build_tables(puzzle, order, np.ones(puzzle.cells, dtype=bool), favoured, generator(random), cut)
+
+
 class BeamSearch:
     """One beam, from the empty board to prefixes of ``cut`` cells; it may be stopped and resumed between two layers.
 
-    ``order``: int32 (cells,), cells by depth; ``cut``: length of complete prefixes; ``random`` is advanced.
+    ``order``: int32 (cells,), cells by depth; ``cut``: length of complete prefixes; ``random`` is advanced; ``tables``:
+    those of `beam_tables`, for several beams.
     """
 
     def __init__(
@@ -34,12 +42,13 @@ class BeamSearch:
         favoured: tuple[int, ...],
         params: BeamParams,
         random: RandomState,
+        tables: CandidateTables | None = None,
     ) -> None:
         self.puzzle, self.cut, self.params, self.random = puzzle, cut, params, random
         cells, width = puzzle.cells, params.width
         row, column = np.divmod(order.astype(np.int64), puzzle.width)
         self._plan = BeamPlan(
-            tables=build_tables(puzzle, order, np.ones(cells, dtype=bool), favoured, generator(random), cut),
+            tables=beam_tables(puzzle, order, cut, favoured, random) if tables is None else tables,
             row=row,
             column=column,
             break_cost=params.break_cost,

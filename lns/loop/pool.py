@@ -140,10 +140,12 @@ class Pool:
         """
         key = digest(found.board.placements)
         first = self._known.get(key)
+        if first is not None:
+            if parent is not None:
+                self._return(parent, found)
+            return first, False
         if parent is not None:
             self.remove(parent)
-        if first is not None:
-            return first, False
         if len(self._known) >= KNOWN:
             del self._known[next(iter(self._known))]
         self._known[key] = operator
@@ -158,6 +160,13 @@ class Pool:
                 del self._best_scores[next(iter(self._best_scores))]
             self._best_scores[member.family] = found.score
         return None, is_gain
+
+    def _return(self, member: Member, found: FoundBoard) -> None:
+        """Let a known board take the place of a member's, which leaves if another one has that board."""
+        if any(other.board == found.board for other in self.members if other is not member):
+            self.remove(member)
+        else:
+            member.board, member.score, member.done = found.board, found.score, {}
 
     def move(self, member: Member, found: FoundBoard, slack: int) -> None:
         """Let another board take the place of a member's, unless it is worse than that, and by more than ``slack``

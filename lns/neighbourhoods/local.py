@@ -6,6 +6,8 @@ elsewhere and the re-solves have new regions to work on.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import numpy.typing as npt
 
@@ -100,17 +102,26 @@ def perturb(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) 
     score = score_of(puzzle, board)
     if puzzle.cells > MAX_CELLS or len(puzzle.fixed) == puzzle.cells:
         return Move(board, score, 0)
-    tabu = TabuSearch(puzzle, rng.integers(2**64, size=4, dtype=np.uint64))
+    tabu = _tabu_search(puzzle)
+    tabu.random[:] = rng.integers(2**64, size=4, dtype=np.uint64)
+    evaluated_before = tabu.moves_evaluated
     begun = int(puzzle.cells**2 / SQUARES_OF_A_NODE)
     tabu.start(board)
     tabu.kick(int(rng.integers(1, KICKED + 1)))
     found, reached = board, -1
     for _ in range(LOOKS):
-        if reached >= score or tabu.moves_evaluated >= max(nodes - begun, begun) * MOVES_OF_A_NODE:
+        evaluated = tabu.moves_evaluated - evaluated_before
+        if reached >= score or evaluated >= max(nodes - begun, begun) * MOVES_OF_A_NODE:
             break
         tabu.run(WALK, score + 1)
         if tabu.score > reached and tabu.board != board:
             found, reached = tabu.board, tabu.score
     if reached < 0:
         found, reached = board, score
-    return Move(found, reached, begun + tabu.moves_evaluated // MOVES_OF_A_NODE + 1)
+    return Move(found, reached, begun + (tabu.moves_evaluated - evaluated_before) // MOVES_OF_A_NODE + 1)
+
+
+@lru_cache(maxsize=4)
+def _tabu_search(puzzle: Puzzle) -> TabuSearch:
+    """The tables of all walks on a puzzle; a walk that begins clears what the one before has left."""
+    return TabuSearch(puzzle, np.zeros(4, dtype=np.uint64))

@@ -14,8 +14,9 @@ import numpy as np
 from instances.board import Board
 from instances.puzzle import IntArray, Puzzle
 from instances.symmetry import View, board_from_view, board_in_view, puzzle_in_view
-from lns.construct.beam import BeamSearch
+from lns.construct.beam import BeamSearch, beam_tables
 from lns.construct.beam_kernel import Paths, search_tails
+from lns.construct.candidates import CandidateTables
 from lns.construct.order import padded_positions
 from lns.construct.schedule import favoured_colours
 from lns.construct.schedule_search import beam_tail_cut, cell_order
@@ -23,6 +24,7 @@ from lns.construct.tail import plan_tail
 from lns.neighbourhoods.move import Move, mismatched_pairs, score_of
 from lns.node_equivalents import BEAM_CHILD, REGION_NODE, TAIL_NODE, exact_tails
 from lns.params import BeamParams, ConstructParams
+from lns.rng import random_state
 
 KEPT = (0.4, 0.6)  # share of the board that stays
 NARROWEST, WIDEST = 16, 16_384  # prefixes of the beam
@@ -63,9 +65,8 @@ class Suffix:
         layer = CHILD_NODES * self.beam.fan_out * max(1, cut - len(kept))
         width = min(max(int(nodes / layer), NARROWEST), WIDEST)
         random = rng.integers(2**64, size=4, dtype=np.uint64)
-        rim, inner = self.construct.border_colours, self.construct.inner_colours
-        favoured = _favoured(puzzle, rim, inner) if self.construct.quota_scale else ()
-        beam = BeamSearch(puzzle, order, cut, favoured, replace(self.beam, width=width), random)
+        tables = _tables(puzzle, self.construct, cut)
+        beam = BeamSearch(puzzle, order, cut, (), replace(self.beam, width=width), random, tables)
         beam.resume(kept.astype(np.int16)[None, :], np.zeros(1, dtype=np.int64))  # worth the same for all
         children = beam.run(nodes)  # in children: the width keeps the budget, this only ends the narrowest
         reached = beam.prefix_count if beam.depth == cut else 0
@@ -113,5 +114,7 @@ def _order(puzzle: Puzzle, construct: ConstructParams) -> IntArray:
 
 
 @lru_cache(maxsize=16)
-def _favoured(puzzle: Puzzle, rim: int, inner: int) -> tuple[int, ...]:
-    return favoured_colours(puzzle, rim, inner)
+def _tables(puzzle: Puzzle, construct: ConstructParams, cut: int) -> CandidateTables:
+    rim, inner = construct.border_colours, construct.inner_colours
+    favoured = favoured_colours(puzzle, rim, inner) if construct.quota_scale else ()
+    return beam_tables(puzzle, _order(puzzle, construct), cut, favoured, random_state(0, 0))

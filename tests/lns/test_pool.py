@@ -56,6 +56,9 @@ def test_a_board_is_known_when_it_is_found_again() -> None:
     assert pool.offer(FoundBoard(board(0), 15, "b"), 1, parent=parent) == (0, False)
     assert [member.score for member in pool.members] == [15], "the line that led to it ends there"
     assert pool.boards_by_score[15] == 1, "and it is no new board"
+    pool.move(pool.members[0], FoundBoard(board(7), 15, "b"), 1)
+    assert pool.offer(FoundBoard(board(0), 15, "b"), 1, parent=pool.members[0]) == (0, False)
+    assert [member.board for member in pool.members] == [board(0)], "a line that has left a board may return to it"
     pool.give_to(board(0), 1)
     assert pool.offer(FoundBoard(board(0), 15, "a"), 0) == (1, False)
 
