@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from instances.formats.base import Document, Format, Source, Target
-from instances.formats.text import MAX_SIDE, Lines, check_square, first_rows, with_clues
+from instances.formats.lines import MAX_SIDE, Lines, check_square, first_rows, with_clues
 from instances.puzzle import GREY, MAX_COLOUR, Clue, Puzzle, rotate
 from lns_support.errors import InputError
 from lns_support.text import parse_integer, quoted
@@ -34,7 +34,7 @@ def looks_like(text: str) -> bool:
 
 def read(source: Source) -> Document:
     lines = Lines(source.text)
-    _, [size] = lines.numbers(1, [(1, MAX_SIDE)], "the size of the board")
+    _, [size] = lines.numbers([(1, MAX_SIDE)], "the size of the board")
     count = size * size
     pieces: list[list[int]] = []
     tails: list[_Tail] = []
@@ -47,12 +47,11 @@ def read(source: Source) -> Document:
             raise InputError(said + "hint,x,y", line=line)
         pieces.append([_colour(word, line) for word in cells[:4]])
         most = max(most, len(cells))
-        if len(cells) > 4:
-            tails.append((line, index, cells[4:7]))
+        tails += [(line, index, cells[4:7])] * (len(cells) > 4)
     lines.end(f"{count} pieces")
     puzzle = Puzzle(np.array(pieces, dtype=np.int32), size, size, name=source.name)
-    notes = ["colours counted from 1 instead of 0"]
     form, clued = _with_hints(puzzle, tails, source.option)
+    notes = ["colours counted from 1 instead of 0"]
     if clued.clues:
         notes.append(f"columns 5 to 7 read as {_FORMS[form]} ({FORMAT.name}:hxy or {FORMAT.name}:xyr names the form)")
     if most > 7:
@@ -86,15 +85,16 @@ def _checked_form(option: str) -> str:
 def _clues(form: str, tails: Sequence[_Tail], size: int) -> list[tuple[int, Clue]]:
     """The hints in columns 5 to 7, with their lines. Raises InputError for numbers out of range."""
     clues = []
-    for line, piece, (first, second, third) in tails:
+    for line, piece, columns in tails:
         if form == "hxy":
-            if not parse_integer(first, 0, 1, "the hint column", line):
+            (hint, *place), rotation = columns, 0
+            if not parse_integer(hint, 0, 1, "the hint column", line):
                 continue
-            place, rotation = (second, third), 0
-        elif all(re.fullmatch("0+", text) for text in (first, second, third)):
+        elif all(re.fullmatch("0+", text) for text in columns):
             continue
         else:
-            place, rotation = (first, second), parse_integer(third, 0, 3, "the rotation of the hint", line)
+            *place, turns = columns
+            rotation = parse_integer(turns, 0, 3, "the rotation of the hint", line)
         x, y = (
             parse_integer(text, 0, size - 1, f"{axis} of the hint", line)
             for axis, text in zip("xy", place, strict=True)
@@ -124,13 +124,13 @@ def write(target: Target) -> str:
     for piece, quad in enumerate(puzzle.pieces.tolist()):
         clue = clues.get(piece, Clue(0, piece, 0))
         y, x = divmod(clue.cell, puzzle.width)
-        tail = [x, y, clue.rotation] if form == "xyr" else [int(piece in clues), x, y]
-        turns = 0 if form == "xyr" else clue.rotation
-        if form == "xyr" and piece in clues and not any(tail):  # 0,0,0 would be no clue
-            turns, tail[2] = 3, 1
-            target.notes.append(
-                f"{FORMAT.name}:xyr has no unturned clue on the first cell: its piece is written turned"
-            )
+        turns, tail = clue.rotation, [int(piece in clues), x, y]
+        if form == "xyr":
+            turns, tail = 0, [x, y, clue.rotation]
+            if piece in clues and not any(tail):  # 0,0,0 would be no clue
+                turns, tail[2] = 3, 1
+                said = "has no unturned clue on the first cell: its piece is written turned"
+                target.notes.append(f"{FORMAT.name}:xyr {said}")
         words = [f"{_RIM if colour == GREY else colour - 1:016b}" for colour in rotate(quad, turns)]
         rows.append(",".join([*words, *map(str, tail)]))
     return "\n".join(rows) + "\n"

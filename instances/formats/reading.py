@@ -11,7 +11,7 @@ from instances.eternity2 import CLUES, STARTER, clue_sentence, held_clues, name_
 from instances.formats import cells
 from instances.formats import clues as clue_lines
 from instances.formats.base import Document, Source, Target
-from instances.formats.evidence import read_by_evidence
+from instances.formats.detection import read_by_evidence
 from instances.formats.registry import FORMATS, by_content, by_extension, by_name
 from instances.formats.sources import VIEWER_URL, file_of, is_url, name_of, source_name, text_of
 from instances.puzzle import Clue, Puzzle, rotate

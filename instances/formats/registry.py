@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from instances.board import Board
-from instances.formats import best, cells, clues, csv16, lists, pieces, puzzle_json, tetravex, viewer
+from instances.formats import cells, clues, csv16, lists, own_json, pieces, tetravex, viewer
 from instances.formats.base import Format, Target
-from instances.formats.text import first_rows
+from instances.formats.lines import first_rows
 from instances.puzzle import Puzzle
 from lns_support.errors import InputError
 from lns_support.text import quoted
@@ -18,7 +18,7 @@ from lns_support.text import quoted
 FORMATS: dict[str, Format] = {
     form.name: form
     for form in (
-        *(best.FORMAT, puzzle_json.FORMAT, viewer.FORMAT, csv16.FORMAT),
+        *(own_json.BEST, own_json.JSON, viewer.FORMAT, csv16.FORMAT),
         *(lists.BENOIST, lists.SOLUTION, lists.QUADS, lists.E2PIECES),
         *(pieces.FORMAT, cells.FORMAT, clues.FORMAT),
         *(lists.META, lists.META_BOARD, tetravex.PUZZLE, tetravex.BOARD, tetravex.PICTURE),
@@ -57,15 +57,6 @@ DIALECTS = (
     Dialect("url", "…board_edges=abdc…", "board: viewer URL in prose, markdown, HTML or JSON; several in a file"),
 )
 
-_SMALL = Puzzle(np.array([[0, 1, 2, 0], [0, 3, 1, 0], [2, 3, 0, 0], [3, 0, 0, 3]]), 2, 2, name="small")
-_DIGITS = np.array([[6, 10, 5, 9], [2, 2, 10, 10], [5, 5, 7, 8], [10, 7, 9, 5]])
-_TETRAVEX = Puzzle(_DIGITS, 2, 2, framed=False, turns=False)
-_LINE = 100  # characters of an example
-# Lines of an example, the first and the one after the last.
-_LINES = {"benoist": (0, 4), "picture": (0, 3), "csv16": (1, 2), "clues": (1, 2), "pieces": (1, 2)}
-_LINES |= dict.fromkeys(("quads", "meta", "meta-board", "tetravex", "tetravex-board"), (0, 2))
-_EXTENSIONS = {".csv": "csv16", ".url": "url", ".solution": "solution", ".solution.txt": "solution"}
-
 
 def by_name(name: str) -> tuple[Format, str | None]:
     """The format and option of a name such as 'e2pieces' or 'e2pieces:udlr'. Raises InputError for an unknown one."""
@@ -94,19 +85,30 @@ def by_extension(path: str, puzzle: Puzzle, has_board: bool) -> Format:
     name = PurePath(path).name.lower()
     formats = {
         ".json": "best" if has_board else "json",
+        ".csv": "csv16",
+        ".url": "url",
+        ".solution.txt": "solution",
+        ".solution": "solution",
         ".txt": "benoist" if puzzle.width == puzzle.height else "quads",
-        **_EXTENSIONS,
     }
-    extension = max((each for each in formats if name.endswith(each)), key=len, default=None)
-    if extension is None:
+    found = next((form for extension, form in formats.items() if name.endswith(extension)), None)
+    if found is None:
         raise InputError(
             "the name does not say the format; expected .txt, .solution.txt, .json, .csv or .url, "
             f"or a format named: {', '.join(FORMATS)}"
         )
-    return FORMATS[formats[extension]]
+    return FORMATS[found]
 
 
 # -- help --------------------------------------------------------------------------------------------------------------
+
+_SMALL = Puzzle(np.array([[0, 1, 2, 0], [0, 3, 1, 0], [2, 3, 0, 0], [3, 0, 0, 3]]), 2, 2, name="small")
+_DIGITS = np.array([[6, 10, 5, 9], [2, 2, 10, 10], [5, 5, 7, 8], [10, 7, 9, 5]])
+_TETRAVEX = Puzzle(_DIGITS, 2, 2, framed=False, turns=False)
+_LINE = 100  # characters of an example
+# Lines of an example, the first and the one after the last.
+_LINES = {"benoist": (0, 4), "picture": (0, 3), "csv16": (1, 2), "clues": (1, 2), "pieces": (1, 2)}
+_LINES |= dict.fromkeys(("quads", "meta", "meta-board", "tetravex", "tetravex-board"), (0, 2))
 
 
 def overview(holds: str) -> str:

@@ -23,9 +23,9 @@ import numpy as np
 from instances.board import Board
 from instances.eternity2 import mirror
 from instances.formats.base import Document, Format, Quad, Source, Target
+from instances.formats.lines import board_shape, left_out, one_of
 from instances.formats.matching import PieceIndex, match_letters
 from instances.formats.sources import holds_url, shipped_instances
-from instances.formats.text import board_shape, left_out, one_of
 from instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical, cell_label
 from lns_support.errors import InputError
 from lns_support.text import count_of, parse_integer, quoted
@@ -107,10 +107,9 @@ def url_if_any(puzzle: Puzzle, board: Board) -> str:
 
 
 def write(target: Target) -> str:
-    assert target.board is not None
     if target.puzzle.clues:
         target.notes.append(f"{FORMAT.name} does not mark clues: {len(target.puzzle.clues)} left out")
-    return viewer_url(target.puzzle, target.board, motifs_order=target.option) + "\n"
+    return viewer_url(target.puzzle, target.laid, motifs_order=target.option) + "\n"
 
 
 def _unknown_order(order: str) -> InputError:
@@ -351,11 +350,11 @@ def _on_its_own(letters: Letters, notes: list[str]) -> Document:
     if letters.order not in _DEFAULT_ORDERS and table is None:
         notes.append(f"motifs_order {quoted(letters.order)} is not known: the default order is assumed")
     quads = _translated(letters.quads, table or range(26))
-    shape, cells = (letters.width, letters.height), len(quads)
+    cells = len(quads)
     full = [quad for quad in quads if quad is not None]
     if len(full) < cells:
         said = f"{cells - len(full)} of {cells} cells are empty: a partial board does not define its puzzle"
-        return Document(FORMAT.name, None, None, (*notes, said), tuple(quads), shape)
+        return Document(FORMAT.name, None, None, (*notes, said))
     numbers, by = list(range(cells)), "cell"
     if letters.numbers is not None and {*letters.numbers} == {*range(cells)}:
         numbers, by = [number or 0 for number in letters.numbers], "board_pieces"
@@ -364,8 +363,9 @@ def _on_its_own(letters: Letters, notes: list[str]) -> Document:
         notes.append(_repeated_sentence(full, letters.width))
     pieces = np.empty((cells, 4), dtype=np.int32)
     pieces[numbers] = full
-    board = Board(4 * np.array(numbers, dtype=np.int32), *shape)
-    return Document(FORMAT.name, Puzzle(pieces, *shape, name=letters.name), board, tuple(notes))
+    board = Board(4 * np.array(numbers, dtype=np.int32), letters.width, letters.height)
+    puzzle = Puzzle(pieces, letters.width, letters.height, name=letters.name)
+    return Document(FORMAT.name, puzzle, board, tuple(notes))
 
 
 def _repeated_sentence(quads: Sequence[Quad], width: int) -> str:

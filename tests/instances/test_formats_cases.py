@@ -9,12 +9,10 @@ import pytest
 
 from instances.board import Board
 from instances.formats import FORMATS, load_puzzle, read, read_board, write
-from instances.formats.clues import clue_board
 from instances.formats.registry import DIALECTS, examples
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
-from lns_support.files import read_text
 from tests.instances.small_puzzles import planted
 from tests.shared_data import shared
 
@@ -47,7 +45,8 @@ def test_a_table_of_boards(number: int) -> None:
     ],
 )
 def test_clues_apart_from_the_pieces(clues: str, pieces: str) -> None:
-    board, _ = clue_board(read_text(case(clues)), load_puzzle(case(pieces)))
+    board = read_board(case(clues), load_puzzle(case(pieces)), "clues").board
+    assert board is not None
     placed = {cell: int(oriented) // 4 + 1 for cell, oriented in enumerate(board.placements) if oriented >= 0}
     official = load_puzzle(str(shared("instances", "eternity2_clue5.txt"))).clues
     assert placed == {clue.cell: clue.piece + 1 for clue in official}
