@@ -59,14 +59,6 @@ def pairing(puzzle: Puzzle) -> Pairing:
     An edge whose sides differ takes one half-edge of each of two colours. So ``n`` colours with an odd number of
     half-edges cause at least ``n / 2`` mismatches. Without a frame the sides on the outer edge match nothing, so that
     nothing follows.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-
-    Returns
-    -------
-    Pairing
     """
     if not puzzle.framed:
         return Pairing((), puzzle.max_score, puzzle.max_score)

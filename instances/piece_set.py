@@ -6,8 +6,6 @@ piece of the set each piece of a file is, and `translate` carries boards from on
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
@@ -15,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from instances.board import EMPTY, Board
-from instances.puzzle import GREY, Clue, IntArray, Puzzle, canonical, rotate
+from instances.puzzle import GREY, Clue, IntArray, Puzzle, canonical, digest, rotate
 from instances.verify import verify
 from lns_support.errors import InputError
 
@@ -85,10 +83,8 @@ def find_renaming(
     ----------
     first, second : iterable of 4 int
         Multisets of pieces: colours up, right, down, left.
-    turns : bool
-        Whether a turned piece is the same piece.
-    keep_grey : bool
-        Whether grey must stay grey.
+    turns, keep_grey
+        As for `colour_ranks`.
     check : callable
         Called before each refinement. What it raises ends the search.
 
@@ -141,7 +137,7 @@ def set_sha256(puzzle: Puzzle) -> str:
         "pieces": _form(pieces, ranks, turns=puzzle.turns),
         **puzzle.unusual_fields(),
     }
-    return hashlib.sha256(json.dumps(form, separators=(",", ":"), sort_keys=True).encode()).hexdigest()
+    return digest(form)
 
 
 @lru_cache(maxsize=64)
@@ -149,10 +145,6 @@ def numbering(puzzle: Puzzle) -> tuple[Pair, ...] | None:
     """The number of each piece in its set, and how the puzzle has it turned.
 
     Pieces of a set are numbered from 0 in the order of their ranked forms; identical pieces in the order of the file.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
 
     Returns
     -------
@@ -169,12 +161,7 @@ def numbering(puzzle: Puzzle) -> tuple[Pair, ...] | None:
 
 @lru_cache(maxsize=64)
 def translation(source: Puzzle, target: Puzzle) -> IntArray | None:
-    """The oriented piece of one puzzle that each oriented piece of another is.
-
-    Parameters
-    ----------
-    source, target : Puzzle
-        Their clues do not matter.
+    """The oriented piece of one puzzle that each oriented piece of another is; their clues do not matter.
 
     Returns
     -------
@@ -186,18 +173,11 @@ def translation(source: Puzzle, target: Puzzle) -> IntArray | None:
     oriented = np.arange(4 * source.cells, dtype=np.int32)
     if np.array_equal(source.pieces, target.pieces):
         return oriented
-    tries = 0
-
-    def check() -> None:
-        nonlocal tries
-        tries += 1
-        if tries > MOST_TRIES:
-            raise _GivenUpError
-
     pieces, others = _pieces(source), _pieces(target)
+    tries = iter(range(MOST_TRIES))
     try:
-        renaming = find_renaming(pieces, others, turns=source.turns, check=check)
-    except _GivenUpError:
+        renaming = find_renaming(pieces, others, turns=source.turns, check=lambda: next(tries))
+    except StopIteration:
         return None
     if renaming is None:
         return None
@@ -212,24 +192,10 @@ def translation(source: Puzzle, target: Puzzle) -> IntArray | None:
 
 
 def translate(board: Board, source: Puzzle, target: Puzzle) -> Board:
-    """A board of one puzzle as a board of another with the same set of pieces.
+    """A board of one puzzle, partial or full, as a board of another with the same set of pieces.
 
-    Parameters
-    ----------
-    board : Board
-        Board of ``source``, partial or full.
-    source, target : Puzzle
-        Their clues do not matter.
-
-    Returns
-    -------
-    Board
-        The verifier counts the same score and mismatches on it with the pieces of ``target``.
-
-    Raises
-    ------
-    InputError
-        If the puzzles have different sets of pieces.
+    The verifier counts the same score and mismatches on it with the pieces of ``target``. Raises InputError if the
+    puzzles have different sets of pieces.
     """
     table = translation(source, target)
     if table is None:
@@ -255,10 +221,6 @@ def translated_clues(source: Puzzle, target: Puzzle, clues: Sequence[Clue]) -> t
         Board.from_pairs(map(lying.get, range(source.cells)), source.width, source.height), source, target
     ).pairs()
     return tuple(Clue(cell, *pair) for cell, pair in enumerate(pairs) if pair is not None)
-
-
-class _GivenUpError(Exception):
-    """The search for a renaming takes too long."""
 
 
 def _form(pieces: Sequence[Quad], ranks: dict[int, int], *, turns: bool) -> tuple[list[int], Sequence[Quad]]:

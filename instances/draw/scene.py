@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from instances.board import Board
 from instances.puzzle import DOWN, GREY, RIGHT, Puzzle, rotate
@@ -51,6 +52,27 @@ class Scene:
     sheet: bool = False
     holes: frozenset[int] = frozenset()
     framed: bool = True
+
+    @cached_property
+    def empty(self) -> list[int]:
+        """The cells without a piece that are no holes."""
+        return [cell for cell, quad in enumerate(self.quads) if quad is None and cell not in self.holes]
+
+    @cached_property
+    def filled(self) -> list[int]:
+        """The cells with a piece."""
+        return [cell for cell, quad in enumerate(self.quads) if quad is not None]
+
+    @cached_property
+    def by_colour(self) -> dict[int, list[tuple[int, int]]]:
+        """The (cell, side) of every side of each colour, in order of the colours."""
+        sides = (
+            (colour, (cell, side)) for cell, quad in enumerate(self.quads) for side, colour in enumerate(quad or ())
+        )
+        found: dict[int, list[tuple[int, int]]] = {}
+        for colour, side in sorted(sides):
+            found.setdefault(colour, []).append(side)
+        return found
 
 
 def scene(puzzle: Puzzle, board: Board | None) -> Scene:

@@ -38,44 +38,23 @@ class Summary:
 
 
 def summarise(puzzle: Puzzle) -> Summary:
-    """Count the pieces and colours of a puzzle.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-
-    Returns
-    -------
-    Summary
-    """
+    """Count the pieces and colours of a puzzle."""
     quads = puzzle.pieces[: puzzle.piece_count].tolist()
     greys = Counter(min(2, quad.count(GREY)) for quad in quads)
     along_rim, inside = half_edges(puzzle)
-    different = {canonical(quad) if puzzle.turns else tuple(quad) for quad in quads}
-    symmetric = sum(quad[:2] == quad[2:] for quad in quads)
     return Summary(
         corners=greys[2],
         edges=greys[1],
         inner=greys[0],
         along_rim=dict(sorted(along_rim.items())),
         inside=dict(sorted(inside.items())),
-        different=len(different),
-        symmetric=symmetric,
+        different=len({canonical(quad) if puzzle.turns else tuple(quad) for quad in quads}),
+        symmetric=sum(quad[:2] == quad[2:] for quad in quads),
     )
 
 
 def describe(puzzle: Puzzle) -> str:
-    """Describe a puzzle.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-
-    Returns
-    -------
-    str
-        A few lines on its pieces, colours and clues, which end in a newline each.
-    """
+    """A few lines on a puzzle's pieces, colours and clues, which end in a newline each."""
     summary = summarise(puzzle)
     colours, both = summary.along_rim.keys() | summary.inside.keys(), summary.along_rim.keys() & summary.inside.keys()
     lines = [

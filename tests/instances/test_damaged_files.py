@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from instances.board import Board
-from instances.formats import read, viewer_url
+from instances.formats import read
 from instances.formats.reading import parse
 from lns_support.errors import InputError
-from tests.instances.hostile_files import BARE, HOLDS_BOARD, TEXTS, URL
+from tests.instances.hostile_files import BARE, HOLDS_BOARD, TEXTS
 from tests.instances.small_puzzles import planted
 
 
@@ -62,23 +61,6 @@ def test_a_digit_that_is_no_number_raises_nothing_but_input_errors(name: str) ->
                 parse(text[:at] + other + text[at + 1 :], puzzle=BARE if name in HOLDS_BOARD else None)
 
 
-def test_damaged_urls_as_arguments_raise_nothing_but_input_errors() -> None:
-    rng = random.Random("damaged urls")
-    for _ in range(600):
-        letters = list(URL)
-        for _ in range(rng.choice((1, 2, 10))):
-            at = rng.randrange(len(letters))
-            letters[at] = rng.choice("abcz09%&=#'\"\\ \n\x00é")
-        text = "".join(letters)
-        if "board_edges=" not in text:
-            continue
-        for puzzle in (None, BARE):
-            try:
-                read(text, puzzle=puzzle)
-            except InputError as error:
-                assert error.source and str(error).isprintable()
-
-
 def test_letters_that_match_no_colours_are_refused_quickly() -> None:
     """The search for a map of letters ends for boards that are almost, or not at all, boards of the puzzle."""
     puzzle, board = planted(4, 16, 16, 22)
@@ -95,8 +77,3 @@ def test_letters_that_match_no_colours_are_refused_quickly() -> None:
         edges = "".join(chr(97 + order[side]) for quad in cells for side in quad)
         with pytest.raises(InputError, match=r"no piece of|in reasonable time"):
             read(f"#board_w=16&board_h=16&board_edges={edges}", puzzle=puzzle)
-
-
-def test_an_empty_board_is_read() -> None:
-    document = read(viewer_url(BARE, Board.empty(BARE)), puzzle=BARE)
-    assert document.board == Board.empty(BARE)

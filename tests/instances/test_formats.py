@@ -13,18 +13,15 @@ from hypothesis import strategies as st
 
 from instances.board import Board
 from instances.formats import (
-    FORMATS,
     atomic_write,
     best_json,
     load_board,
     load_puzzle,
     read,
     render,
-    shipped_instances,
     viewer_url,
     write,
 )
-from instances.formats.orders import detect_order
 from instances.generate import tetravex
 from instances.puzzle import Clue, Puzzle, canonical, rotate
 from instances.verify import verify
@@ -142,18 +139,7 @@ def test_e2pieces_with_several_possible_orders_are_refused_unless_named(tmp_path
     assert load_puzzle(str(path), "e2pieces:ulrd").pieces[4].tolist() == [0, 2, 3, 1]
 
 
-def test_e2pieces_whose_possible_orders_agree_are_read() -> None:
-    assert detect_order([[0, 0, 1, 1]] * 4) == "urdl"  # urdl and ulrd give the same pieces
-
-
 # -- boards ------------------------------------------------------------------------------------------------------------
-
-
-def test_an_illegal_solution_list_of_few_cells_is_read_as_it_is(tmp_path: Path) -> None:
-    """Though both its pieces would lie legally with one more turn."""
-    puzzle = Puzzle([[1, 0, 0, 0], [0, 1, 0, 0]], 1, 2, (Clue(0, 0, 2), Clue(1, 1, 3)))
-    board = Board([0, 5], 1, 2)
-    assert load_board(str(through(tmp_path, "solution", puzzle, board)), puzzle)[1] == board
 
 
 @any_folder
@@ -228,16 +214,6 @@ def test_best_json_finds_its_instance_beside_it_then_in_the_working_directory(
     assert document.puzzle == puzzle and document.instance == "runs/instance.json"
 
 
-def test_best_json_files_that_name_themselves_or_each_other_end(tmp_path: Path) -> None:
-    puzzle, board = planted(1, 4, 3, 3)
-    for name, instance in (("a.json", "b.json"), ("b.json", "a.json"), ("c.json", "c.json")):
-        best = best_json(puzzle, board, instance=instance, seed=0, elapsed_s=0)
-        (tmp_path / name).write_text(json.dumps(best))
-    for name in ("a.json", "c.json"):
-        own, shown = load_board(str(tmp_path / name))
-        assert verify(own, shown).score == puzzle.max_score
-
-
 def test_best_json_whose_instance_is_a_url_or_cannot_be_found(tmp_path: Path) -> None:
     puzzle, board = load_board(viewer_url(*planted(1, 4, 3, 3)))
     best = best_json(puzzle, board, instance=viewer_url(puzzle, board), seed=0, elapsed_s=0)
@@ -269,14 +245,11 @@ def test_best_json_with_a_false_score_says_so(tmp_path: Path) -> None:
     assert "the file says score 3; the board has 24" in read(str(path), puzzle=puzzle).notes
 
 
-def test_a_board_with_more_colours_than_letters_has_no_url() -> None:
+def test_a_format_that_cannot_carry_it_says_so() -> None:
     puzzle, board = planted(1, 6, 6, 200)
     with pytest.raises(InputError, match="letters for the colours 1 to 25"):
         viewer_url(puzzle, board)
     assert best_json(puzzle, board, instance="x", seed=0, elapsed_s=0)["url"] == ""
-
-
-def test_a_format_that_cannot_carry_it_says_so(tmp_path: Path) -> None:
     puzzle, board = planted(1, 4, 3, 3)
     for format in ("benoist", "csv16", "e2pieces"):
         with pytest.raises(InputError, match="carries only squares"):
@@ -334,23 +307,7 @@ def test_shipped_instances_are_found_by_name_and_a_file_comes_first(
     assert load_puzzle("mine") == other
 
 
-def test_what_is_shipped_can_be_read() -> None:
-    for name, path in shipped_instances().items():
-        assert load_puzzle(name) == load_puzzle(str(path))
-
-
-def test_every_format_names_itself() -> None:
-    assert all(format.name == name and format.holds in ("puzzle", "board") for name, format in FORMATS.items())
-
-
 # -- atomic writing ----------------------------------------------------------------------------------------------------
-
-
-def test_atomic_write_replaces_whole_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
-    atomic_write(path, "old")
-    atomic_write(path, b"new")
-    assert path.read_text() == "new" and list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize("name", ["盤" * 80 + ".json", "b" * 255], ids=["wide", "long"])

@@ -23,12 +23,6 @@ def case(name: str) -> str:
     return str(shared("cases", name))
 
 
-def test_a_turned_board_is_said() -> None:
-    pieces = load_puzzle(case("10_pieces_top_bottom_left_right_256.txt"))
-    notes = read_board(case("10_board_465_rot90_pieceid_rot.txt"), pieces).notes
-    assert any("5 of 5 after a turn of 270 degrees" in note for note in notes)
-
-
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_a_table_of_boards(number: int) -> None:
     document = read_board(case("40_boards_with_conflict_counts.tsv"), number=number)
@@ -50,19 +44,6 @@ def test_clues_apart_from_the_pieces(clues: str, pieces: str) -> None:
     placed = {cell: int(oriented) // 4 + 1 for cell, oriented in enumerate(board.placements) if oriented >= 0}
     official = load_puzzle(str(shared("instances", "eternity2_clue5.txt"))).clues
     assert placed == {clue.cell: clue.piece + 1 for clue in official}
-
-
-@pytest.mark.parametrize(
-    ("name", "clues", "says"),
-    [
-        ("17_eii_4x4_duplicate_placed.json", 4, "4 clues"),
-        ("18_eii_real_16x16_five_placed.json", 5, "4 of 5 official clues"),
-    ],
-)
-def test_placed_tiles_are_clues(name: str, clues: int, says: str) -> None:
-    document = read(case(name))
-    assert document.puzzle is not None and len(document.puzzle.clues) == clues
-    assert says in "; ".join(document.notes)
 
 
 def test_sides_that_only_another_order_makes_legal(tmp_path: Path) -> None:
@@ -172,13 +153,6 @@ def test_labels_of_pieces_are_left_out(tmp_path: Path) -> None:
     document = read(str(path))
     assert document.puzzle == puzzle and "the labels of the pieces are left out" in document.notes[0]
     assert "as the file names it" in document.notes[1]
-
-
-def test_an_id_twice_is_named_where_the_columns_have_names(tmp_path: Path) -> None:
-    path = tmp_path / "ids.csv"
-    path.write_text("id,top,right,bottom,left\n" + "1,0,0,1,2\n" * 4)
-    with pytest.raises(InputError, match="two pieces have the id 1"):
-        read(str(path))
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 4])

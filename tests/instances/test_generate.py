@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instances import Clue, InputError, Puzzle, rotate, verify
+from instances import InputError, Puzzle, verify
 from instances.draw.summary import summarise
 from instances.generate import (
     Planted,
@@ -20,7 +20,7 @@ from instances.generate import (
     family,
     like_e2,
     uniform,
-)
+)  # fmt: skip
 from instances.generate.portable_random import PortableRandom
 
 
@@ -102,7 +102,7 @@ def test_balanced_torus_uses_every_colour_equally_often(monkeypatch: pytest.Monk
     def keep(right: list[int], down: list[int], *rest: object) -> None:
         joints.extend([*right, *down])
 
-    monkeypatch.setattr("instances.generate.random_edges.plant", keep)
+    monkeypatch.setattr("instances.generate.kinds.plant", keep)
     balanced_torus(7, 9, 3)
     assert len(joints) == 98
     assert sorted(Counter(joints).values()) == [10] * 1 + [11] * 8
@@ -124,17 +124,6 @@ def test_uniform_draws_every_colour_about_equally() -> None:
     counts = Counter(planted.puzzle.pieces.ravel().tolist())
     half_edges = 2 * planted.puzzle.max_score
     assert all(abs(counts[colour] - half_edges / 4) < 5 * (half_edges * 3 / 8) ** 0.5 for colour in range(1, 5))
-
-
-def test_colours_are_numbered_without_gaps() -> None:
-    puzzle = uniform(3, 3, 500, 1).puzzle
-    assert set(puzzle.pieces.ravel().tolist()) == set(range(puzzle.colours + 1))
-
-
-def test_pieces_are_shuffled_and_turned() -> None:
-    placements = like_e2(16, 16, seed=3).solution.placements
-    assert Counter((placements & 3).tolist()).keys() == {0, 1, 2, 3}
-    assert sum(int(placement) >> 2 == cell for cell, placement in enumerate(placements)) < 10
 
 
 # -- reproducible ----------------------------------------------------------------------------------------------------
@@ -168,49 +157,24 @@ def test_random_numbers_are_the_documented_sequence() -> None:
     assert sorted(items) == list(range(10)) != items
 
 
-def test_shuffles_are_uniform() -> None:
-    random, seen = PortableRandom(0), Counter[tuple[int, ...]]()
-    for _ in range(6000):
-        items = [0, 1, 2]
-        random.shuffle(items)
-        seen[tuple(items)] += 1
-    assert len(seen) == 6
-    assert all(abs(count - 1000) < 150 for count in seen.values())
-
-
 # -- clues -----------------------------------------------------------------------------------------------------------
 
 
 def test_clues_lie_on_the_cells_of_eternity_ii() -> None:
     assert clue_cells(16, 16, 1) == [135]
     assert sorted(clue_cells(16, 16, 5)) == [34, 45, 135, 210, 221]
-
-
-@given(st.integers(1, 9), st.integers(1, 9), st.data())
-def test_clue_cells_are_distinct(width: int, height: int, data: st.DataObject) -> None:
-    count = data.draw(st.integers(0, width * height))
-    cells = clue_cells(width, height, count)
-    assert len(set(cells)) == len(cells) == count
-    assert all(0 <= cell < width * height for cell in cells)
+    for width, height in ((1, 1), (1, 7), (4, 3), (9, 9)):
+        assert sorted(clue_cells(width, height, width * height)) == list(range(width * height))
 
 
 def test_clues_come_from_the_solution_and_change_nothing_else() -> None:
     bare, pinned = like_e2(10, 10, seed=4), like_e2(10, 10, seed=4, clues=5)
     assert (bare.puzzle.pieces == pinned.puzzle.pieces).all()
     assert bare.solution == pinned.solution
-    for clue in pinned.puzzle.clues:
-        assert pinned.solution.placements[clue.cell] == clue.piece * 4 + clue.rotation
+    assert all(pinned.solution.placements[clue.cell] == clue.oriented for clue in pinned.puzzle.clues)
     more = pinned.with_clues(corner_cells(10, 10))
     assert {clue.cell for clue in more.puzzle.clues} == {clue.cell for clue in pinned.puzzle.clues} | {0, 9, 90, 99}
     assert is_perfect(more)
-
-
-def test_clues_have_the_rotation_of_the_solution() -> None:
-    planted = like_e2(6, 6, seed=9, clues=36)
-    quads = planted.solution.colours(planted.puzzle).tolist()
-    for clue in planted.puzzle.clues:
-        assert isinstance(clue, Clue)
-        assert list(rotate(planted.puzzle.pieces[clue.piece].tolist(), clue.rotation)) == quads[clue.cell]
 
 
 # -- numbers of colours ----------------------------------------------------------------------------------------------
