@@ -24,6 +24,7 @@ import numpy.typing as npt
 from instances.rich_display import RichDisplay
 from lns_support.arguments import checked_class
 from lns_support.errors import InputError
+from lns_support.text import count_of
 
 UP, RIGHT, DOWN, LEFT = range(4)
 GREY = 0
@@ -63,20 +64,7 @@ class Clue:
 
 
 def rotate(quad: Sequence[int], rotation: int) -> tuple[int, int, int, int]:
-    """Turn the colours of a piece.
-
-    Parameters
-    ----------
-    quad : sequence of 4 int
-        Colours up, right, down, left.
-    rotation : int
-        Clockwise quarter turns; negative numbers turn counterclockwise.
-
-    Returns
-    -------
-    tuple of 4 int
-        Colours up, right, down, left after the turn.
-    """
+    """The colours up, right, down, left of a piece after clockwise quarter turns; negative numbers turn back."""
     first = -rotation % 4
     up, right, down, left = (*map(int, quad), *map(int, quad))[first : first + 4]
     return up, right, down, left
@@ -86,33 +74,13 @@ def canonical(quad: Sequence[int]) -> tuple[int, int, int, int]:
     """The smallest of the four rotations of a piece.
 
     Two pieces, or two patterns of grey sides, have the same canonical form just when one is a rotation of the other.
-
-    Parameters
-    ----------
-    quad : sequence of 4 int
-        Colours up, right, down, left.
-
-    Returns
-    -------
-    tuple of 4 int
     """
     up, right, down, left = map(int, quad)
     return min((up, right, down, left), (right, down, left, up), (down, left, up, right), (left, up, right, down))
 
 
 def cell_label(cell: int, width: int) -> str:
-    """The name of a cell in messages: 'row 2, column 5 (cell 37, from 0)'; all three count from 0.
-
-    Parameters
-    ----------
-    cell : int
-    width : int
-        Number of columns of the board.
-
-    Returns
-    -------
-    str
-    """
+    """The name of a cell in messages: 'row 2, column 5 (cell 37, from 0)'; all three count from 0."""
     row, column = divmod(cell, width)
     return f"row {row}, column {column} (cell {cell}, from 0)"
 
@@ -212,10 +180,8 @@ class Puzzle(RichDisplay):
     @property
     def shape_and_rules(self) -> str:
         """Width, height and `rules` in words, such as '4 x 3' or '5 x 5, 12 holes, no turns'."""
-        holes = f"{len(self.holes)} hole{'' if len(self.holes) == 1 else 's'}"
-        return ", ".join(
-            [f"{self.width} x {self.height}", *(holes if rule == "holes" else rule for rule in self.rules)]
-        )
+        words = (count_of(len(self.holes), "hole") if rule == "holes" else rule for rule in self.rules)
+        return ", ".join([f"{self.width} x {self.height}", *words])
 
     @cached_property
     def colours(self) -> int:
@@ -285,10 +251,7 @@ class Puzzle(RichDisplay):
         return tuple(self.grey_sides(cell) for cell in range(self.cells))
 
     def fits(self, cell: int) -> BoolArray:
-        """Which oriented pieces fit ``cell`` by their grey sides and the rule on turns, shape (cells * 4,); read-only.
-
-        Clues and neighbours are not considered.
-        """
+        """Which oriented pieces fit ``cell`` by grey sides and the rule on turns, shape (cells * 4,); read-only."""
         return self._fits_by_sides[self.grey_sides(cell)]
 
     @cached_property
@@ -340,9 +303,8 @@ class Puzzle(RichDisplay):
         return replace(self, pieces=renumbered[:-1].reshape(self.pieces.shape).astype(np.int32))
 
     def __repr__(self) -> str:
-        clues = f"{len(self.clues)} clue{'' if len(self.clues) == 1 else 's'}"
-        colours = f"{self.colours} colour{'' if self.colours == 1 else 's'}"
-        return f"Puzzle({', '.join([repr(self.name), f'{self.width}x{self.height}', colours, clues, *self.rules])})"
+        counts = count_of(self.colours, "colour"), count_of(len(self.clues), "clue")
+        return f"Puzzle({', '.join([repr(self.name), f'{self.width}x{self.height}', *counts, *self.rules])})"
 
     # -- checks --------------------------------------------------------------------------------------------------
 

@@ -12,29 +12,15 @@ from lns_support.text import count_of
 
 @dataclass(frozen=True)
 class Summary:
-    """Counts of a puzzle's pieces and colours.
+    """Counts of a puzzle's pieces and colours."""
 
-    Attributes
-    ----------
-    corners, edges, inner : int
-        Pieces with two or more grey sides, with one, and with none.
-    along_rim : dict of int to int
-        Half-edges of each colour that can only lie along the rim, next to a grey side of their piece.
-    inside : dict of int to int
-        All other half-edges of each colour, grey left out.
-    different : int
-        Number of different pieces, up to rotation if they may be turned.
-    symmetric : int
-        Pieces that half a turn leaves unchanged.
-    """
-
-    corners: int
-    edges: int
-    inner: int
-    along_rim: dict[int, int]
-    inside: dict[int, int]
-    different: int
-    symmetric: int
+    corners: int  # pieces with two or more grey sides
+    edges: int  # with one
+    inner: int  # with none
+    along_rim: dict[int, int]  # half-edges of each colour that can only lie along the rim, beside a grey side
+    inside: dict[int, int]  # all other half-edges of each colour, grey left out
+    different: int  # different pieces, up to rotation if they may be turned
+    symmetric: int  # pieces that half a turn leaves unchanged
 
 
 def summarise(puzzle: Puzzle) -> Summary:

@@ -28,27 +28,11 @@ PATTERNS = (
 
 
 def render(puzzle: Puzzle, board: Board | None, *, piece_numbers: bool = False, scale: float = 36.0) -> str:
-    """Draw a board, or all pieces of a puzzle.
+    """A board, or for None all pieces in file order, apart from each other, as a whole SVG document.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-    board : Board or None
-        None draws all pieces in file order, apart from each other.
-    piece_numbers : bool, optional
-        Write on each piece its number in the file, counted from 1.
-    scale : float, optional
-        Side of a cell in pixels.
-
-    Returns
-    -------
-    str
-        A whole SVG document. Colours beyond the first eight have a pattern over them, see `instances.draw.palette`.
-
-    Raises
-    ------
-    BoardError
-        If the board has another shape than the puzzle.
+    ``piece_numbers`` writes on each piece its number in the file, from 1; ``scale`` is the side of a cell in pixels.
+    Colours beyond the first eight have a pattern over them, see `instances.draw.palette`. Raises BoardError if the
+    board has another shape than the puzzle.
     """
     picture = scene(puzzle, board)
     sheet = _Sheet(picture.width, picture.height, _CELL + (_GAP if picture.sheet else 0))
@@ -64,19 +48,10 @@ def render(puzzle: Puzzle, board: Board | None, *, piece_numbers: bool = False, 
 
 
 def render_placements(board: Board, *, scale: float = 36.0) -> str:
-    """Draw a board whose puzzle is not known: the number of each piece and its rotation.
+    """A board whose puzzle is not known, as a whole SVG document; ``scale`` is the side of a cell in pixels.
 
-    Parameters
-    ----------
-    board : Board
-    scale : float, optional
-        Side of a cell in pixels.
-
-    Returns
-    -------
-    str
-        A whole SVG document. Pieces are numbered from 1; a wedge marks the side to which the piece's first side, its
-        upper one in the file, is turned.
+    Pieces are numbered from 1; a wedge marks the side to which the piece's first side, its upper one in the file, is
+    turned.
     """
     sheet, placements = _Sheet(board.width, board.height, _CELL), board.placements.tolist()
     filled = {cell: oriented for cell, oriented in enumerate(placements) if oriented >= 0}

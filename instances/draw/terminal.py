@@ -27,16 +27,8 @@ _ALPHABET = string.ascii_lowercase + string.ascii_uppercase
 def capability(stream: IO[str], environ: Mapping[str, str] | None = None) -> Colour:
     """Which colours a stream can show.
 
-    Parameters
-    ----------
-    stream : file object
-    environ : mapping, optional
-        Environment variables; those of the process by default.
-
-    Returns
-    -------
-    {'truecolor', '256', 'none'}
-        'none' if the stream is no terminal or its encoding has no half blocks, if NO_COLOR is set, or for TERM=dumb.
+    'none' if the stream is no terminal or its encoding has no half blocks, if the environment has NO_COLOR, or for
+    TERM=dumb.
     """
     environ = os.environ if environ is None else environ
     if environ.get("NO_COLOR") or environ.get("TERM", "dumb") == "dumb" or not stream.isatty() or not encodes(stream):
@@ -67,35 +59,17 @@ def render(
     width: int | None = None,
     height: int | None = None,
 ) -> str:
-    """Draw a board, or all pieces of a puzzle, as lines of text.
+    """A board, or for None all pieces in file order, apart from each other, as lines of text.
 
     In colour, each cell shows its four colours as triangles; red bars are mismatches, white outlines are clues, dark
     cells are empty. Where that does not fit, each cell is a dot, and mismatches lie between the dots. Without colour,
     each joint is a letter, as in viewer URLs (0 = a, 1 = b, ...): ``b`` where both sides agree, ``b!c`` where they
-    differ; ``+`` is a piece, ``#`` a clue, ``.`` an empty cell. If neither fits, each cell is one character: its
-    number of mismatches, or ``+``, ``#`` or ``.``.
+    differ; ``+`` is a piece, ``#`` a clue, ``.`` an empty cell. If neither fits, each cell is one character: its number
+    of mismatches, or ``+``, ``#`` or ``.``.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-    board : Board or None
-        None draws all pieces in file order, apart from each other.
-    colour : {'truecolor', '256', 'none'}, optional
-        Which escape sequences to use, see `capability`.
-    width : int, optional
-        Columns that the lines must fit, 80 by default.
-    height : int, optional
-        Lines that a board must fit, if it can; unlimited by default, and for the pieces of a puzzle.
-
-    Returns
-    -------
-    str
-        Lines that end in a newline each.
-
-    Raises
-    ------
-    BoardError
-        If the board has another shape than the puzzle.
+    ``colour`` says which escape sequences to use, see `capability`; ``width`` how many columns the lines must fit, 80
+    by default; ``height`` how many lines a board must fit, if it can, unlimited by default and for the pieces of a
+    puzzle. Raises BoardError if the board has another shape than the puzzle.
     """
     return "".join(f"{line}\n" for line in _drawn(scene(puzzle, board), colour, width, height)[0])
 

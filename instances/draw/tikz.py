@@ -12,24 +12,10 @@ _ENDS = {UP: ((0, 0), (1, 0)), RIGHT: ((1, 0), (1, 1)), DOWN: ((1, 1), (0, 1)), 
 
 
 def render(puzzle: Puzzle, board: Board | None) -> str:
-    """Draw a board, or all pieces of a puzzle, as a TikZ picture.
+    """A board, or for None all pieces in file order, apart from each other, as a whole LaTeX document.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-    board : Board or None
-        None draws all pieces in file order, apart from each other.
-
-    Returns
-    -------
-    str
-        A whole LaTeX document of class standalone. A cell is one unit wide: change ``x`` and ``y`` of the picture to
-        scale it. Colours after the 40th repeat the first ones.
-
-    Raises
-    ------
-    BoardError
-        If the board has another shape than the puzzle.
+    Its class is standalone. A cell is one unit wide: change ``x`` and ``y`` of the picture to scale it. Colours after
+    the 40th repeat the first ones. Raises BoardError if the board has another shape than the puzzle.
     """
     picture = scene(puzzle, board)
     pitch = 1.15 if picture.sheet else 1

@@ -90,24 +90,10 @@ def _write_puzzle(target: Target) -> str:
 
 
 def best_json(puzzle: Puzzle, board: Board, *, instance: str, seed: int, elapsed_s: float) -> dict[str, Any]:
-    """The content of a ``best.json``.
+    """The content of a ``best.json``; the score of the board is counted here.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-    board : Board
-        Its score is counted here.
-    instance : str
-        Path or shipped name of the puzzle.
-    seed : int
-        Random seed of the search.
-    elapsed_s : float
-        Seconds from the start of the search to this board.
-
-    Returns
-    -------
-    dict
-        The JSON object.
+    ``instance`` is the path or shipped name of the puzzle, ``seed`` that of the search, ``elapsed_s`` the seconds from
+    its start to this board.
     """
     verification = verify(puzzle, board)
     return {

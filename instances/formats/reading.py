@@ -31,29 +31,15 @@ _SAY_RULES = ("json", "pieces", "tetravex")  # formats of puzzles with holes, wi
 def read(
     source: str, *, puzzle: Puzzle | None = None, format: str | None = None, number: int | None = None
 ) -> Document:
-    """Read a puzzle or a board.
+    """Read a puzzle or a board from a file, a viewer URL or the name of a shipped instance.
 
-    Parameters
-    ----------
-    source : str
-        A file, a viewer URL or the name of a shipped instance. A file comes before a shipped instance of that name.
-    puzzle : Puzzle, optional
-        The puzzle of a board. Without it a full URL defines its own puzzle, and a ``best.json`` finds its instance by
-        name and hash, or else is defined by its url.
-    format : str, optional
-        Name of the format, with its option after a colon; detected from the content by default.
-    number : int, optional
-        Which of several boards in the source, counted from 1.
+    A file comes before a shipped instance of its name. ``format`` names the format, with its option after a colon; the
+    content decides by default. ``puzzle`` is the puzzle of a board: without it a full URL defines its own, and a
+    ``best.json`` finds its instance by name and hash, or else is defined by its url. ``number`` says which of several
+    boards, from 1.
 
-    Returns
-    -------
-    Document
-        Its notes say what was detected, what its puzzle is and which clues its board holds.
-
-    Raises
-    ------
-    InputError
-        If the source cannot be read or is malformed. It names the source, and the line if there is one.
+    The notes of the document say what was detected, what its puzzle is and which clues its board holds. Raises
+    InputError, which names the source, and the line if there is one.
     """
     source = os.fspath(source)
     if is_url(source):
@@ -151,26 +137,9 @@ def load_puzzle(source: str, format: str | None = None, clues: str | None = None
 
 
 def read_puzzle(source: str, format: str | None = None, clues: str | None = None) -> Document:
-    """Load a puzzle with notes on what was noticed while reading.
+    """Load a puzzle, with notes on what was noticed; ``clues`` are as for `with_clues`.
 
-    Parameters
-    ----------
-    source : str
-        A file, a full viewer URL or the name of a shipped instance.
-    format : str, optional
-        Name of the format; detected by default.
-    clues : str, optional
-        As for `with_clues`.
-
-    Returns
-    -------
-    Document
-        Its ``puzzle`` is not None.
-
-    Raises
-    ------
-    InputError
-        If the source cannot be read, is malformed or defines no puzzle.
+    The ``puzzle`` of the document is not None. Raises InputError if the source defines no puzzle.
     """
     document = read(source, format=format)
     if document.puzzle is None:
@@ -181,24 +150,10 @@ def read_puzzle(source: str, format: str | None = None, clues: str | None = None
 def with_clues(document: Document, source: str) -> Document:
     """The document of a puzzle with other clues in place of its own, and without its board.
 
-    Parameters
-    ----------
-    document : Document
-        Its ``puzzle`` is not None.
-    source : str
-        A file or viewer URL with clues, or with a partial board; or one of `CLUE_WORDS`: the official clues of Eternity
-        II, its starter clue alone, none, or for ``"held"`` those of the puzzle, else the official ones that the board
-        holds.
-
-    Returns
-    -------
-    Document
-        Its notes say which clues it has, and that a board is not used.
-
-    Raises
-    ------
-    InputError
-        If the source holds no clues of the puzzle, or the puzzle is not Eternity II, which alone has official clues.
+    ``source`` is a file or viewer URL with clues, or with a partial board; or one of `CLUE_WORDS`: the official clues
+    of Eternity II, its starter clue alone, none, or for ``"held"`` those of the puzzle, else the official ones that the
+    board holds. The notes say which clues it has, and that a board is not used. Raises InputError if the source holds
+    no clues of the puzzle, or the puzzle is not Eternity II, which alone has official clues.
     """
     puzzle, board = document.puzzle, document.board
     assert puzzle is not None
@@ -274,24 +229,10 @@ def load_board(source: str, puzzle: Puzzle | None = None, format: str | None = N
 def read_board(
     source: str, puzzle: Puzzle | None = None, format: str | None = None, number: int | None = None
 ) -> Document:
-    """Load a board with notes on what was noticed while reading.
+    """Load a board with notes on what was noticed; the parameters are as for `read`.
 
-    Parameters
-    ----------
-    source : str
-        A file or a viewer URL.
-    puzzle, format, number
-        As for `read`. A solution list and a partial URL need the puzzle.
-
-    Returns
-    -------
-    Document
-        Its ``puzzle`` and ``board`` are not None.
-
-    Raises
-    ------
-    InputError
-        If the source cannot be read, is malformed, holds no board, or its puzzle is not known.
+    The ``puzzle`` and ``board`` of the document are not None: a solution list and a partial URL need the puzzle. Raises
+    InputError if the source holds no board, or its puzzle is not known.
     """
     document = read(source, puzzle=puzzle, format=format, number=number)
     if document.puzzle is None:
@@ -319,20 +260,9 @@ def write(
     *,
     instance: str | None = None,
 ) -> None:
-    """Write a puzzle or a board to a file, atomically. An existing file is replaced, a symbolic link followed.
+    """Write the text of `render` to a file, atomically. An existing file is replaced, a symbolic link followed.
 
-    Parameters
-    ----------
-    path : str or path
-    format, puzzle, board, instance
-        As for `render`.
-
-    Raises
-    ------
-    InputError
-        If the format is unknown or cannot carry the puzzle or board.
-    OSError
-        If the file cannot be written.
+    Raises InputError as `render` does, and OSError if the file cannot be written.
     """
     text, _ = render(format, puzzle, board, path=os.fspath(path), instance=instance)
     write_output(path, text)
@@ -341,30 +271,11 @@ def write(
 def render(
     format: str | None, puzzle: Puzzle, board: Board | None, *, path: str | None = None, instance: str | None = None
 ) -> tuple[str, tuple[str, ...]]:
-    """Make the text of a file.
+    """The text of a file, and sentences on what the format cannot carry.
 
-    Parameters
-    ----------
-    format : str or None
-        Name of the format; None chooses it by the extension of ``path``.
-    puzzle : Puzzle
-    board : Board or None
-        None writes the puzzle.
-    path : str, optional
-        Name of the file, for its extension and for messages.
-    instance : str, optional
-        How a ``best.json`` names the puzzle; by default its own name.
-
-    Returns
-    -------
-    text : str
-    notes : tuple of str
-        Sentences on what the format cannot carry.
-
-    Raises
-    ------
-    InputError
-        If the format is unknown or cannot carry the puzzle or board.
+    ``format`` None chooses it by the extension of ``path``; ``board`` None writes the puzzle; ``instance`` is how a
+    ``best.json`` names the puzzle, by default its own name. Raises InputError if the format is unknown or cannot carry
+    the puzzle or board.
     """
     try:
         if format is None:

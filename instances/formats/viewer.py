@@ -46,25 +46,11 @@ _AROUND = "'\"`<>‘’“”«»()[]{},;.!*"
 
 
 def viewer_url(puzzle: Puzzle, board: Board, *, motifs_order: str | None = None) -> str:
-    """The URL that shows a board in the viewer e2.bucas.name.
+    """The URL that shows a board, partial or full, in the viewer e2.bucas.name.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-    board : Board
-        Partial or full.
-    motifs_order : {'jef', 'jblackwood', 'marie'}, optional
-        Another order of the letters.
-
-    Returns
-    -------
-    str
-        The URL. It states the numbers of the pieces if the puzzle has at most 999.
-
-    Raises
-    ------
-    InputError
-        If a colour on the board has no letter: above 25, or above 22 with ``motifs_order``.
+    It states the numbers of the pieces if the puzzle has at most 999. ``motifs_order`` names another order of the
+    letters, one of `MOTIFS_ORDERS`. Raises InputError if a colour on the board has no letter: above 25, or above 22
+    with an order.
     """
     board = board.without_blanks(puzzle)
     colours = board.colours(puzzle)
@@ -89,18 +75,7 @@ def viewer_url(puzzle: Puzzle, board: Board, *, motifs_order: str | None = None)
 
 
 def url_if_any(puzzle: Puzzle, board: Board) -> str:
-    """The URL that shows a board, if there is one.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-    board : Board
-
-    Returns
-    -------
-    str
-        The `viewer_url`; an empty text if one of the board's colours has no letter.
-    """
+    """The `viewer_url` of a board; an empty text if one of its colours has no letter."""
     with contextlib.suppress(InputError):
         return viewer_url(puzzle, board)
     return ""

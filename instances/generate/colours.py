@@ -57,23 +57,12 @@ def _nearest(log_boards: float, joints: int) -> int:
 def default_like_e2(
     width: int, height: int, rim_colours: int | None = None, inner_colours: int | None = None
 ) -> tuple[int, int]:
-    """The default numbers of colours of a puzzle like Eternity II.
+    """The default numbers of colours along the rim and inside of a puzzle like Eternity II; a given one stays.
 
     The number along the rim is 2 + (mean side) / 5, rounded, which fits Eternity II (16x16: 5) and the META 2010
     puzzles (10x10: 4, 12x12: 4, 14x14: 5). The number inside is the one for which the expected number of solutions is
     nearest to 1: 17 for 16x16, as in Eternity II, and 10, 13, 15 where META 2010 has 10, 12, 15. On small boards both
     are large enough that all pieces can differ.
-
-    Parameters
-    ----------
-    width, height : int
-    rim_colours, inner_colours : int, optional
-        A number that is given is returned unchanged.
-
-    Returns
-    -------
-    rim_colours : int
-    inner_colours : int
     """
     rim_joints, inner_joints = joints_by_class(width, height)
     if rim_colours is None:

@@ -28,28 +28,10 @@ def uniform(
 ) -> Planted:
     """Generate a puzzle in which every inner edge has an independent, uniformly random colour.
 
-    Parameters
-    ----------
-    width, height : int
-    colours : int, optional
-        Number of colours to draw from; `default_colours` by default. Colours that were not drawn are left out.
-    seed : int, optional
-        Random seed.
-    all_colours : bool
-        Give every colour a random inner edge before the others are drawn.
-
-    Returns
-    -------
-    Planted
-
-    Raises
-    ------
-    InputError
-        If the shape, number of colours or seed is out of range, or with ``all_colours`` there are fewer inner edges.
-
-    References
-    ----------
-    Benoist & Bourreau 2008, section 6.
+    This is Benoist & Bourreau 2008, section 6. ``colours`` is the number of colours to draw from, `default_colours` by
+    default; colours that were not drawn are left out, unless ``all_colours`` gives every colour a random inner edge
+    before the others are drawn. Raises InputError if the shape, number of colours or seed is out of range, or there are
+    fewer inner edges than that.
     """
     check_shape(width, height)
     colours = default_colours(width, height) if colours is None else colours
@@ -68,30 +50,11 @@ def uniform(
 
 
 def balanced_torus(n: int, colours: int | None = None, seed: int = 0) -> Planted:
-    """Generate a puzzle from a torus with balanced colours.
+    """Generate a puzzle from a torus of ``n`` rows and columns with balanced colours (Bailleux 2025, results).
 
     Each of the m colours gets floor(2n²/m) of the 2n² joints of an n x n torus, or one more. Then the joints across the
-    rim become grey. They took part in the balance, so the counts inside are only nearly equal.
-
-    Parameters
-    ----------
-    n : int
-        Number of rows and columns.
-    colours, seed : int, optional
-        As for `uniform`.
-
-    Returns
-    -------
-    Planted
-
-    Raises
-    ------
-    InputError
-        If the size, number of colours or seed is out of range.
-
-    References
-    ----------
-    Bailleux 2025, results: production of a random puzzle in three steps.
+    rim become grey. They took part in the balance, so the counts inside are only nearly equal. Parameters and errors
+    are as for `uniform`.
     """
     check_shape(n, n)
     colours = default_colours(n, n) if colours is None else colours
@@ -104,29 +67,13 @@ def balanced_torus(n: int, colours: int | None = None, seed: int = 0) -> Planted
 def other_rules(kind: str, width: int, height: int, colours: int | None = None, seed: int = 0) -> Planted:
     """Generate a puzzle by other rules, whose edges have independent, uniformly random colours.
 
-    Without frame the sides along the edge of the board have colours too. The triangle and the diamond are the boards of
-    Cuvillier & Szymkowiak 2010, section 3.2, with a frame around: rows of 1, 3, 5, ... cells, ``side**2`` together; and
-    rows of 1, 3, ..., 2 * side - 1, ..., 3, 1 cells, ``side**2 + (side - 1)**2`` together.
+    ``kind`` is 'unframed': the sides along the edge of the board have colours too; 'tetravex': so too, and pieces may
+    not be turned; or 'triangle' or 'diamond', framed boards with holes of Cuvillier & Szymkowiak 2010, section 3.2,
+    whose width and height are both their side: rows of 1, 3, 5, ... cells, ``side**2`` together; and rows of 1, 3, ...,
+    2 * side - 1, ..., 3, 1 cells, ``side**2 + (side - 1)**2`` together.
 
-    Parameters
-    ----------
-    kind : {'unframed', 'tetravex', 'triangle', 'diamond'}
-        A Tetravex is a puzzle without frame whose pieces may not be turned.
-    width, height : int
-        Of a triangle or diamond its side, twice.
-    colours : int, optional
-        Number of colours to draw from; by default the one for which the expected number of solutions is nearest to 1.
-    seed : int, optional
-        Random seed.
-
-    Returns
-    -------
-    Planted
-
-    Raises
-    ------
-    InputError
-        If the shape, number of colours or seed is out of range.
+    ``colours`` is the number of colours to draw from; by default the one for which the expected number of solutions is
+    nearest to 1. Raises InputError if the shape, number of colours or seed is out of range.
     """
     rules, holes, size = _OTHER_RULES[kind], holes_of(kind, width), f"{width}x{height}"
     if kind in _BY_SIDE:
@@ -166,22 +113,11 @@ def tetravex(width: int, height: int, colours: int | None = None, seed: int = 0)
 
 @dataclass(frozen=True)
 class Family:
-    """All generated puzzles of one kind, size and number of colours; a function from seeds to puzzles.
+    """All generated puzzles of one of the `KINDS`, size and number of colours; a function from seeds to puzzles.
 
-    Parameters
-    ----------
-    kind : {'uniform', 'balanced-torus', 'like-e2', 'unframed', 'tetravex', 'triangle', 'diamond'}
-    width, height : int
-        The side of a triangle or diamond twice.
-    colours : int, optional
-        Number of colours; not of a like-e2 puzzle.
-    rim_colours, inner_colours : int, optional
-        Numbers of colours of a like-e2 puzzle. All numbers default to those of the generator.
-
-    Raises
-    ------
-    InputError
-        If the kind is unknown or an option does not belong to it.
+    Of a triangle or diamond, width and height are both the side. A like-e2 puzzle has ``rim_colours`` and
+    ``inner_colours``, every other one ``colours``; the numbers default to those of the generator. Raises InputError if
+    the kind is unknown or an option does not belong to it.
     """
 
     kind: str
@@ -217,23 +153,11 @@ class Family:
 
 
 def family(spec: str) -> Family:
-    """Parse the text form of a family.
+    """Parse the text form of a family, KIND:SIZE[:COLOURS].
 
-    Parameters
-    ----------
-    spec : str
-        KIND:SIZE[:COLOURS]. SIZE is N or WxH; COLOURS is a number, or RIM+INNER for like-e2. Examples:
-        ``like-e2:12x12``, ``like-e2:12x20:5+17``, ``uniform:8x8:7``, ``balanced-torus:8:9``, ``tetravex:5x5``,
-        ``diamond:4``.
-
-    Returns
-    -------
-    Family
-
-    Raises
-    ------
-    InputError
-        If the text has another form.
+    SIZE is N or WxH; COLOURS is a number, or RIM+INNER for like-e2. Examples: ``like-e2:12x12``,
+    ``like-e2:12x20:5+17``, ``uniform:8x8:7``, ``balanced-torus:8:9``, ``tetravex:5x5``, ``diamond:4``. Raises
+    InputError for another text.
     """
     match = _SPEC.fullmatch(spec.strip())
     if match is None:

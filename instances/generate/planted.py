@@ -37,30 +37,11 @@ class Planted:
 
 
 def clue_cells(width: int, height: int, count: int, seed: int = 0, *, holes: Sequence[int] = ()) -> list[int]:
-    """Choose cells for clues as Eternity II has them.
+    """Choose ``count`` distinct cells for clues as Eternity II has them, but for the ``holes``.
 
     The first lies in the middle, the next four two cells inwards from the corners, nearer on small boards, and all
-    further ones on random cells. On 16x16 the first five are those of Eternity II: 135, 34, 45, 210 and 221.
-
-    Parameters
-    ----------
-    width, height : int
-    count : int
-        Number of clues.
-    seed : int, optional
-        Random seed of the cells beyond the first five.
-    holes : sequence of int, optional
-        Cells that are left out.
-
-    Returns
-    -------
-    list of int
-        Distinct cells.
-
-    Raises
-    ------
-    InputError
-        If the shape is out of range or the board has fewer cells than ``count``.
+    further ones on random cells of a ``seed``. On 16x16 the first five are those of Eternity II: 135, 34, 45, 210 and
+    221. Raises InputError if the shape is out of range or the board has fewer cells.
     """
     check_shape(width, height)
     room = width * height - len(holes)
@@ -103,23 +84,10 @@ def even_colours(colours: Iterable[int], count: int, random: PortableRandom) -> 
 def cut(
     width: int, height: int, colour: Callable[[int, int], int], holes: Sequence[int] = (), *, framed: bool = True
 ) -> list[Quad | None]:
-    """Colour the edges of a board.
+    """Colour the edges of a board: up, right, down, left of each cell, None for a hole.
 
-    Parameters
-    ----------
-    width, height : int
-    colour : callable
-        Gives the colour of the edge on a side of a cell; called once for each edge, cell by cell, in the order up,
-        left, right, down.
-    holes : sequence of int
-        Cells that are no part of the board; the sides towards them are grey.
-    framed : bool
-        Whether the sides along the edge of the board are grey.
-
-    Returns
-    -------
-    list of (int, int, int, int) or None
-        Colours up, right, down, left of each cell; None for a hole.
+    ``colour`` gives the colour of the edge on a side of a cell; it is called once for each edge, cell by cell, in the
+    order up, left, right, down. Sides towards holes are grey, and with a frame those along the edge of the board.
     """
     lost = set(holes)
     quads: list[Quad | None] = []
@@ -163,24 +131,11 @@ def plant_quads(
     framed: bool = True,
     turns: bool = True,
 ) -> Planted:
-    """Shuffle and rotate the pieces of a perfect board.
+    """Shuffle and rotate the pieces of a perfect board, given as colours up, right, down, left of each cell.
 
-    Parameters
-    ----------
-    quads : sequence of (int, int, int, int) or None
-        Colours up, right, down, left of each cell; None for a hole.
-    width, height : int
-    random : PortableRandom
-        Draws the order of the pieces and, if they may be turned, their rotations.
-    name : str
-        Name of the puzzle.
-    holes, framed, turns
-        As for `Puzzle`.
-
-    Returns
-    -------
-    Planted
-        Its colours are renumbered from 1 without gaps, in the same order.
+    A hole is None. The colours are renumbered from 1 without gaps, in the same order. ``random`` draws the order of the
+    pieces and, if they may be turned, their rotations; ``name`` is that of the puzzle, and the rules are those of
+    `Puzzle`.
     """
     pieces_of = {cell: quad for cell, quad in enumerate(quads) if quad is not None}
     used = sorted({GREY, *(colour for quad in pieces_of.values() for colour in quad)})
