@@ -190,16 +190,16 @@ def _read_solution(source: Source) -> Document:
             f"({puzzle.width} x {puzzle.height})",
             line=lines.last,
         )
-    pairs = []
-    for cell in range(puzzle.cells):
-        line, (piece, rotation) = lines.numbers([(0, puzzle.piece_count), (0, 4)], f"cell {cell} (piece, rotation)")
-        pairs.append((piece - 1, rotation - 1) if piece else None)
+    bounds = [(0, puzzle.piece_count), (0, 4)]
+    rows = [lines.numbers(bounds, f"cell {cell} (piece, rotation)") for cell in range(puzzle.cells)]
+    for cell, (line, (piece, rotation)) in enumerate(rows):
         if (piece == 0) != (rotation == 0):
             raise InputError(
                 f"cell {cell} is '{piece} {rotation}'; "
                 f"expected piece 1 to {puzzle.piece_count} with rotation 1 to 4, or '0 0'",
                 line=line,
             )
+    pairs = [(piece - 1, rotation - 1) if piece else None for _, (piece, rotation) in rows]
     return Document(SOLUTION.name, puzzle, Board.from_pairs(pairs, puzzle.width, puzzle.height))
 
 
