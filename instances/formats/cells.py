@@ -212,7 +212,7 @@ def number_rows(text: str, expected: str, *, strict: bool = False) -> tuple[list
     numbers = [row for row in rows if row.only_numbers]
     words = [row for row in rows if row.tokens and not row.only_numbers]
     for row in words:
-        if (numbers and row.line > numbers[0].line) or (strict and row.numbers):
+        if (numbers and row.line > numbers[0].line) or (strict and (row.numbers or not numbers)):
             shown = " ".join(row.tokens) if strict else row.text
             raise InputError(f"{quoted(shown)}{expected}", line=row.line)
     return numbers, left_out((row.line, row.text) for row in words)

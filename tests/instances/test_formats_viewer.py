@@ -153,15 +153,6 @@ def test_board_pieces_choose_between_identical_pieces_and_yield_to_the_edges() -
     assert document.board == BOARD and "another piece than board_edges shows on 2 cells" in document.notes[-1]
 
 
-def test_grey_inside_is_read_and_judged() -> None:
-    placements = BOARD.placements.copy()
-    placements[0] = placements[0] // 4 * 4 + (placements[0] + 2) % 4
-    turned = Board(placements, 6, 5)
-    assert load_board(viewer_url(PUZZLE, turned), PUZZLE)[1] == turned
-    own, board = load_board(viewer_url(PUZZLE, turned))
-    assert any("grey inside" in problem for problem in verify(own, board).problems)
-
-
 def test_a_partial_url_alone_has_letters_and_no_puzzle() -> None:
     placements = BOARD.placements.copy()
     placements[[3, 4]] = -1

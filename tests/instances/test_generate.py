@@ -85,16 +85,6 @@ def test_like_e2_on_tight_and_large_boards(width: int, height: int, rim: int, in
     assert_like_e2(planted.puzzle, rim, inner)
 
 
-def test_balanced_torus_is_balanced_before_the_rim_turns_grey() -> None:
-    n, colours = 8, 9
-    for seed in range(20):
-        planted = balanced_torus(n, colours, seed)
-        joints = Counter(planted.puzzle.pieces.ravel().tolist())
-        assert joints.pop(0) == 4 * n
-        assert sum(joints.values()) == 2 * (2 * n * n - 2 * n)  # the cut took 2n of the 2n² joints
-        assert all(count % 2 == 0 and count <= 2 * (2 * n * n // colours + 1) for count in joints.values())
-
-
 def test_balanced_torus_uses_every_colour_equally_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before the cut each of m colours has floor(2n²/m) of the 2n² joints, or one more (Bailleux 2025)."""
     joints: list[int] = []
@@ -117,13 +107,6 @@ def test_uniform_with_all_colours_lacks_none() -> None:
     assert first == set(range(1, 8))
     with pytest.raises(InputError, match="8 colours on 7 inner edges; expected at most one for each edge"):
         uniform(3, 2, 8, all_colours=True)
-
-
-def test_uniform_draws_every_colour_about_equally() -> None:
-    planted = uniform(40, 40, 4, 5)
-    counts = Counter(planted.puzzle.pieces.ravel().tolist())
-    half_edges = 2 * planted.puzzle.max_score
-    assert all(abs(counts[colour] - half_edges / 4) < 5 * (half_edges * 3 / 8) ** 0.5 for colour in range(1, 5))
 
 
 # -- reproducible ----------------------------------------------------------------------------------------------------
@@ -233,36 +216,33 @@ def test_impossible_numbers_of_colours_are_refused(make: object) -> None:
 # -- families --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("spec", "name"),
-    [
-        ("like-e2:12x12", "like-e2-12x12-r4-i13-s3"),
-        ("like-e2:12x20:5+17", "like-e2-12x20-r5-i17-s3"),
-        ("like-e2:9", "like-e2-9x9-r4-i9-s3"),
-        ("uniform:8x6:7", "uniform-8x6-c7-s3"),
-        ("uniform:8", "uniform-8x8-c6-s3"),
-        ("balanced-torus:8:9", "balanced-torus-8x8-c9-s3"),
-    ],
-)
-def test_a_family_generates_the_puzzle_of_a_seed(spec: str, name: str) -> None:
-    assert family(spec)(3).puzzle.name == name
+FAMILIES = {
+    "like-e2:12x12": "like-e2-12x12-r4-i13-s3",
+    "like-e2:12x20:5+17": "like-e2-12x20-r5-i17-s3",
+    "like-e2:9": "like-e2-9x9-r4-i9-s3",
+    "uniform:8x6:7": "uniform-8x6-c7-s3",
+    "uniform:8": "uniform-8x8-c6-s3",
+    "balanced-torus:8:9": "balanced-torus-8x8-c9-s3",
+}
+NO_FAMILIES = {
+    "": "names no family",
+    "like-e2": "names no family",
+    "like-e2:12x": "names no family",
+    "like-e2:12:5+": "names no family",
+    "like-e2:1٣": "names no family",
+    "eternity:12": "unknown kind of puzzle 'eternity'; expected uniform, balanced-torus, like-e2",
+    "like-e2:12:5": "expected RIM+INNER",
+    "uniform:12:5+17": "expected one number",
+    "balanced-torus:8x9:7": "expected a square",
+}
 
 
-@pytest.mark.parametrize(
-    ("spec", "sentence"),
-    [
-        ("", "names no family"),
-        ("like-e2", "names no family"),
-        ("like-e2:12x", "names no family"),
-        ("like-e2:12:5+", "names no family"),
-        ("like-e2:1٣", "names no family"),
-        ("eternity:12", "unknown kind of puzzle 'eternity'; expected uniform, balanced-torus, like-e2"),
-        ("like-e2:12:5", "expected RIM+INNER"),
-        ("uniform:12:5+17", "expected one number"),
-        ("balanced-torus:8x9:7", "expected a square"),
-    ],
-)
-def test_texts_that_name_no_family_are_refused(spec: str, sentence: str) -> None:
+def test_a_family_generates_the_puzzle_of_a_seed() -> None:
+    assert {spec: family(spec)(3).puzzle.name for spec in FAMILIES} == FAMILIES
+
+
+@pytest.mark.parametrize("spec", NO_FAMILIES)
+def test_texts_that_name_no_family_are_refused(spec: str) -> None:
     with pytest.raises(InputError) as refused:
         family(spec)
-    assert sentence in str(refused.value)
+    assert NO_FAMILIES[spec] in str(refused.value)
