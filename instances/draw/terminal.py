@@ -6,7 +6,6 @@ import os
 import string
 from collections import Counter
 from collections.abc import Mapping
-from functools import cache
 from itertools import pairwise, zip_longest
 from typing import IO, Literal
 
@@ -171,15 +170,10 @@ def _half_blocks(upper: list[Rgb], lower: list[Rgb] | None, colour: Colour) -> s
     return "".join(parts) + "\x1b[0m"
 
 
-@cache
-def _xterm(value: Rgb) -> int:
-    return xterm(value)
-
-
 def _code(ground: int, value: Rgb, colour: Colour) -> str:
     """Parameters of the escape sequence for a foreground (38) or background (48) colour."""
     red, green, blue = value
-    return f"{ground};5;{_xterm((red, green, blue))}" if colour == "256" else f"{ground};2;{red};{green};{blue}"
+    return f"{ground};5;{xterm((red, green, blue))}" if colour == "256" else f"{ground};2;{red};{green};{blue}"
 
 
 # -- letters -----------------------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ No line vanishes: a reader uses a line, names it as left out (`left_out`), or re
 
 from __future__ import annotations
 
-import math
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
@@ -100,18 +99,6 @@ def check_square(puzzle: Puzzle, format: str) -> None:
         raise InputError(
             f"a board of {puzzle.width} x {puzzle.height}; {format} carries only squares (quads and json carry it)"
         )
-
-
-def side_of_square(count: int, what: str, line: int) -> int:
-    """The side of a square of ``count`` cells. Raises InputError if ``count`` is no square or too large."""
-    side = math.isqrt(count)
-    if side * side != count or not 1 <= side <= MAX_SIDE:
-        raise InputError(
-            f"{count} {what}; expected the square of a number from 1 to {MAX_SIDE} "
-            "(a rectangle needs a format that says its width and height)",
-            line=line,
-        )
-    return side
 
 
 def with_clues(puzzle: Puzzle, clues: Sequence[tuple[int, Clue]]) -> Puzzle:

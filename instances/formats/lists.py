@@ -17,6 +17,7 @@ pieces that were read as ``quads``.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -27,7 +28,7 @@ import numpy as np
 from instances.board import Board
 from instances.formats import orders
 from instances.formats.base import Document, Format, Source, Target, never
-from instances.formats.lines import MAX_SIDE, Lines, board_shape, check_square, first_rows, side_of_square, with_clues
+from instances.formats.lines import MAX_SIDE, Lines, board_shape, check_square, first_rows, with_clues
 from instances.formats.orders import CLOCKWISE
 from instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle
 from lns_support.errors import InputError
@@ -86,7 +87,13 @@ def _read(form: _List, source: Source) -> Document:
     if form.name == "quads" and has_clues(text):
         heads, text = (("width", "height", "clues"),), text.replace("clues", " ", 1)
     lines, line = Lines(text), 1
-    head: dict[str, int] = {} if heads else {"size": side_of_square(len(lines), "lines of pieces", lines.last)}
+    head: dict[str, int] = {} if heads else {"size": math.isqrt(len(lines))}
+    if not heads and not 0 < head["size"] ** 2 == len(lines) <= MAX_CELLS:
+        raise InputError(
+            f"{len(lines)} lines of pieces; expected the square of a number from 1 to {MAX_SIDE} "
+            "(a rectangle needs a format that says its width and height)",
+            line=lines.last,
+        )
     for names in heads:
         most = {"size": MAX_SIDE, "colours": MAX_COLOUR, "hints": head.get("size", 0) ** 2}
         bounds = [(int(name not in ("colours", "hints", "clues")), most.get(name, MAX_CELLS)) for name in names]

@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import quote, unquote
@@ -344,10 +343,11 @@ def _on_its_own(letters: Letters, notes: list[str]) -> Document:
 
 
 def _repeated_sentence(quads: Sequence[Quad], width: int) -> str:
-    counts = Counter(map(canonical, quads))
-    twice = next(form for form, count in counts.items() if count > 1)
-    first, second, *_ = [cell for cell, quad in enumerate(quads) if canonical(quad) == twice]
-    others = len(quads) - len(counts) - 1
+    cells_of: dict[Quad, list[int]] = {}
+    for cell, quad in enumerate(quads):
+        cells_of.setdefault(canonical(quad), []).append(cell)
+    first, second, *_ = next(cells for cells in cells_of.values() if len(cells) > 1)
+    others = len(quads) - len(cells_of) - 1
     more = f", and so {'does' if others == 1 else 'do'} {count_of(others, 'other cell')}" if others else ""
     return (
         f"{cell_label(first, width)} and {cell_label(second, width)} show the same piece{more}: identical pieces, or "
