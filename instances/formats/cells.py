@@ -15,13 +15,27 @@ import numpy as np
 
 from instances.board import Board
 from instances.eternity2 import SWAPPED, recognise
-from instances.formats import shapes
 from instances.formats.base import Document, Format, NearError, Source, Target, never
 from instances.formats.evidence import Laid, Reading, best, by_cell, by_place, in_place
-from instances.formats.lines import Row, left_out, one_of, refuse_other_sides, rows_of
+from instances.formats.lines import (
+    BRACKETED,
+    WORD_ORDER,
+    Row,
+    bracketed_quads,
+    colour_of_letter,
+    found_in,
+    groups_on_a_line,
+    halves,
+    left_out,
+    one_of,
+    picture_in,
+    refuse_other_sides,
+    rows_of,
+    sides_of_words,
+    words_in_rows,
+)  # fmt: skip
 from instances.formats.orders import CLOCKWISE, ORDERS
 from instances.formats.piece_list import parse
-from instances.formats.shapes import found_in, groups_on_a_line
 from instances.puzzle import Puzzle
 from lns_support.errors import InputError
 from lns_support.text import count_of, quoted
@@ -114,7 +128,7 @@ def _letters(source: Source) -> _Found | None:
     if len(words) < 4 or numbered or not (width := groups_on_a_line(source.text, _QUAD)):
         return None
     found, where, left = found_in(source.text, _QUAD, "four letters")
-    quads, where, twice = _once([[*map(shapes.colour_of_letter, match[0])] for match in found], where, source.puzzle)
+    quads, where, twice = _once([[*map(colour_of_letter, match[0])] for match in found], where, source.puzzle)
     return _Found("letters in place", Laid(quads, width, where), left + twice)
 
 
@@ -129,16 +143,16 @@ def _tiles(source: Source) -> _Found | None:
 
 def _words(source: Source) -> _Found | None:
     """Words of Tetravex in place; of two blocks of the same pieces either may be the board."""
-    if not (words := shapes.words_in_rows(source.text)):
+    if not (words := words_in_rows(source.text)):
         return None
-    quads, orders = shapes.sides_of_words(words), tuple(dict.fromkeys((shapes.WORD_ORDER, *ORDERS)))
-    blocks = [Laid(block, len(words[0]), (), orders, framed=False) for block in shapes.halves(quads) or (quads,)]
+    quads, orders = sides_of_words(words), tuple(dict.fromkeys((WORD_ORDER, *ORDERS)))
+    blocks = [Laid(block, len(words[0]), (), orders, framed=False) for block in halves(quads) or (quads,)]
     return _Found("words of Tetravex", (r for block in blocks for r in in_place(block, source.puzzle, source.name)))
 
 
 def _picture(source: Source) -> _Found | None:
     """Three lines for each row of the board."""
-    if (picture := shapes.picture_in(source.text)) is None:
+    if (picture := picture_in(source.text)) is None:
         return None
     quads, width, left = picture
     return _Found("a picture of a board", Laid(quads, width, orders=[CLOCKWISE]), left)
@@ -146,10 +160,10 @@ def _picture(source: Source) -> _Found | None:
 
 def _brackets(source: Source) -> _Found | None:
     """Four colours of each cell in brackets."""
-    quads, where, left = shapes.bracketed_quads(source.text)
+    quads, where, left = bracketed_quads(source.text)
     if not quads:
         return None
-    return _Found("colours in brackets", Laid(quads, groups_on_a_line(source.text, shapes.BRACKETED), where), left)
+    return _Found("colours in brackets", Laid(quads, groups_on_a_line(source.text, BRACKETED), where), left)
 
 
 def _rows(source: Source) -> _Found:

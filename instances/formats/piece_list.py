@@ -13,9 +13,19 @@ from dataclasses import dataclass, field
 from typing import TypeGuard
 
 from instances.formats.base import NearError
-from instances.formats.lines import MAX_NUMBER, Row, left_out, refuse_other_sides, rows_of
+from instances.formats.lines import (
+    MAX_NUMBER,
+    WORD_ORDER,
+    Row,
+    bracketed_quads,
+    colour_of_letter,
+    left_out,
+    refuse_other_sides,
+    rows_of,
+    sides_of_words,
+    words_in_rows,
+)  # fmt: skip
 from instances.formats.orders import CLOCKWISE
-from instances.formats.shapes import WORD_ORDER, bracketed_quads, colour_of_letter, sides_of_words, words_in_rows
 from lns_support.errors import InputError
 from lns_support.text import printable, quoted
 

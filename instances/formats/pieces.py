@@ -20,10 +20,10 @@ from instances.eternity2 import recognise
 from instances.formats import orders
 from instances.formats.base import Document, Format, NearError, Source, Target, never
 from instances.formats.evidence import Laid, in_place
+from instances.formats.lines import halves
 from instances.formats.matching import PieceIndex
 from instances.formats.orders import CLOCKWISE, clockwise, in_words
 from instances.formats.piece_list import NO_FRAME, NO_TURNS, SIDE_OF_LETTER, PieceList, is_bounded_header, parse
-from instances.formats.shapes import halves
 from instances.puzzle import GREY, MAX_CELLS, Clue, Puzzle, canonical, rotate
 from lns_support.errors import InputError
 from lns_support.text import count_of, printable, quoted

@@ -7,7 +7,7 @@ from pathlib import PurePath
 import numpy as np
 
 from instances.board import Board
-from instances.formats import cells, clues, csv16, lists, own_json, pieces, tetravex, viewer
+from instances.formats import cells, clues, lists, own_json, pieces, tetravex, viewer
 from instances.formats.base import Format, Target
 from instances.formats.lines import first_rows
 from instances.puzzle import Puzzle
@@ -17,7 +17,7 @@ from lns_support.text import quoted
 FORMATS: dict[str, Format] = {
     form.name: form
     for form in (
-        *(own_json.BEST, own_json.JSON, viewer.FORMAT, csv16.FORMAT),
+        *(own_json.BEST, own_json.JSON, viewer.FORMAT, lists.CSV16),
         *(lists.BENOIST, lists.SOLUTION, lists.QUADS, lists.E2PIECES),
         *(pieces.FORMAT, cells.FORMAT, clues.FORMAT),
         *(lists.META, lists.META_BOARD, tetravex.PUZZLE, tetravex.BOARD, tetravex.PICTURE),

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from instances.formats import cells, pieces
 from instances.formats.base import Document, Format, Source, Target, never
+from instances.formats.lines import WORD_ORDER, words_in_rows
 from instances.formats.orders import CLOCKWISE, in_order
-from instances.formats.shapes import WORD_ORDER, words_in_rows
 from instances.puzzle import Puzzle
 from lns_support.errors import InputError
 
