@@ -109,15 +109,6 @@ class _Search:
         for quad in sorted({rotate(piece, turns) for piece in self.supply for turns in range(4)}):
             for pattern in product(*((colour, None) for colour in quad)):
                 self.oriented[pattern].append(quad)
-        letters, colours = _roles(needed), _roles(self.supply)
-        self.allowed = {
-            letter: {
-                colour
-                for colour in colours
-                if (colour == GREY) == (letter == GREY) and (not each_once or letters[letter] <= colours[colour])
-            }
-            for letter in letters
-        }
 
     def maps(self) -> Iterator[dict[int, int]]:
         """All maps, in a fixed order."""
@@ -163,15 +154,6 @@ class _Search:
             pairs = frozenset(pair for pair in zip(quad, colours, strict=True) if pair[0] not in assigned)
             added = dict(pairs)
             one_to_one = len(pairs) == len(added) == len(set(added.values())) and taken.isdisjoint(added.values())
-            if one_to_one and all(colour in self.allowed[letter] for letter, colour in added.items()):
+            if one_to_one and all((letter == GREY) == (colour == GREY) for letter, colour in added.items()):
                 extensions.setdefault(pairs, {**assigned, **added})
         return list(extensions.values())
-
-
-def _roles(pieces: Counter[Quad]) -> dict[int, Counter[tuple[bool, ...]]]:
-    """How often each colour has which role: which of the other sides, clockwise from its own, are grey."""
-    roles: dict[int, Counter[tuple[bool, ...]]] = defaultdict(Counter)
-    for quad, count in pieces.items():
-        for side, colour in enumerate(quad):
-            roles[colour][tuple(quad[(side + turn) % 4] == GREY for turn in (1, 2, 3))] += count
-    return roles

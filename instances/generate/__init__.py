@@ -14,7 +14,7 @@ Results and defaults
 
 from instances.generate.colours import default_colours, default_like_e2
 from instances.generate.eternity import like_e2
-from instances.generate.kinds import KINDS, Family, balanced_torus, family, holes_of, other_rules, tetravex, uniform
+from instances.generate.kinds import KINDS, Family, balanced_torus, family, other_rules, tetravex, uniform
 from instances.generate.planted import Planted, clue_cells, corner_cells
 from instances.generate.three_partition import numbers_of, three_partition, triples_of
 from instances.generate.unique import unique
@@ -29,7 +29,6 @@ __all__ = [
     "default_colours",
     "default_like_e2",
     "family",
-    "holes_of",
     "like_e2",
     "numbers_of",
     "other_rules",

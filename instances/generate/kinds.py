@@ -75,7 +75,7 @@ def other_rules(kind: str, width: int, height: int, colours: int | None = None, 
     ``colours`` is the number of colours to draw from; by default the one for which the expected number of solutions is
     nearest to 1. Raises InputError if the shape, number of colours or seed is out of range.
     """
-    rules, holes, size = _OTHER_RULES[kind], holes_of(kind, width), f"{width}x{height}"
+    rules, holes, size = _OTHER_RULES[kind], _holes_of(kind, width), f"{width}x{height}"
     if kind in _BY_SIDE:
         if width < 1:
             raise InputError(f"a {kind} of side {width}; expected 1 or more")
@@ -92,7 +92,7 @@ def other_rules(kind: str, width: int, height: int, colours: int | None = None, 
     return plant_quads(quads, width, height, random, f"{kind}-{size}-c{colours}-s{seed}", holes=holes, **rules)
 
 
-def holes_of(kind: str, side: int) -> tuple[int, ...]:
+def _holes_of(kind: str, side: int) -> tuple[int, ...]:
     """The holes of the rectangle around a triangle, whose tip is above, or of the square around a diamond."""
     width = 2 * side - 1
     return tuple(
