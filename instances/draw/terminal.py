@@ -161,12 +161,14 @@ def _triangles(side: int) -> IntArray:
 def _half_blocks(upper: list[Rgb], lower: list[Rgb] | None, colour: Colour) -> str:
     """A line of text for two rows of pixels; ``lower`` is None below the last row."""
     parts: list[str] = []
-    last = ""
-    for x, above in enumerate(upper):
-        ground = "49" if lower is None else _code(48, lower[x], colour)
-        style = f"\x1b[{_code(38, above, colour)};{ground}m"
-        parts.append("▀" if style == last else f"{style}▀")
-        last = style
+    last: tuple[Rgb, Rgb | None] | None = None
+    below: list[Rgb | None] = [None] * len(upper) if lower is None else [*lower]
+    for pair in zip(upper, below, strict=True):
+        if pair != last:
+            ground = "49" if pair[1] is None else _code(48, pair[1], colour)
+            parts.append(f"\x1b[{_code(38, pair[0], colour)};{ground}m")
+        parts.append("▀")
+        last = pair
     return "".join(parts) + "\x1b[0m"
 
 
