@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from instances.puzzle import IntArray, Puzzle
+from instances.puzzle import IntArray, Puzzle, read_only
 from instances.rich_display import RichDisplay
 from lns_support.arguments import checked_class
 from lns_support.errors import BoardError, InputError
@@ -54,9 +54,7 @@ class Board(RichDisplay):
                 f"{len(flat)} placements for a board of {self.width} x {self.height}; "
                 f"expected {self.width * self.height}"
             )
-        frozen = np.where(flat < 0, EMPTY, flat).astype(np.int32)
-        frozen.flags.writeable = False
-        object.__setattr__(self, "placements", frozen)
+        object.__setattr__(self, "placements", read_only(np.where(flat < 0, EMPTY, flat).astype(np.int32)))
 
     @classmethod
     def empty(cls, puzzle: Puzzle) -> Board:
@@ -65,23 +63,9 @@ class Board(RichDisplay):
 
     @classmethod
     def from_pairs(cls, pairs: Iterable[Sequence[int] | None], width: int, height: int) -> Board:
-        """Make a board from the form that ``best.json`` uses.
-
-        Parameters
-        ----------
-        pairs : iterable of (piece, rotation) or None
-            One entry for each cell, row by row; both numbers count from 0, None is an empty cell.
-        width, height : int
-            Number of columns and rows.
-
-        Returns
-        -------
-        Board
-        """
+        """A board of a (piece, rotation) for each cell, row by row, as ``best.json`` has it; None is an empty cell."""
         return cls(
-            np.array([EMPTY if pair is None else pair[0] * 4 + pair[1] for pair in pairs], dtype=np.int32),
-            width,
-            height,
+            np.array([EMPTY if pair is None else pair[0] * 4 + pair[1] for pair in pairs], np.int32), width, height
         )
 
     def of(self, puzzle: Puzzle) -> Board:
@@ -153,12 +137,7 @@ class Board(RichDisplay):
         return int((self.placements >= 0).sum())
 
     def colours(self, puzzle: Puzzle) -> IntArray:
-        """Colours on the board.
-
-        Parameters
-        ----------
-        puzzle : Puzzle
-            The puzzle whose pieces lie on the board.
+        """Colours on the board, if it is one of ``puzzle``.
 
         Returns
         -------

@@ -18,18 +18,8 @@ def normalise_clue_pieces(puzzle: Puzzle, board: Board, freed: Iterable[int] = (
     exchanged with an identical piece that lies nowhere, or on a freed cell, and that no clue names. Without such a
     piece it stays where it is.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-    board : Board
-        A board of the puzzle's shape, partial or full.
-    freed : iterable of int, optional
-        Cells that the caller will empty.
-
-    Returns
-    -------
-    Board
-        A board with the same colours on every cell.
+    The board is partial or full; ``freed`` are cells that the caller will empty. The result shows the same colours on
+    every cell.
     """
     placements = board.placements.copy()
     emptied = set(freed)

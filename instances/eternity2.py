@@ -50,17 +50,13 @@ class Recognised:
         return f"the pieces of Eternity II, in {'the usual' if self.numbered == 'usual' else 'another'} numbering"
 
 
+@lru_cache(maxsize=16)
 def recognise(puzzle: Puzzle) -> Recognised | None:
     """Whether a puzzle has the pieces of Eternity II; None for any other."""
     if puzzle.width != 16 or puzzle.height != 16:
         return None
-    return _recognise(tuple(tuple(quad) for quad in puzzle.pieces.tolist()))
-
-
-@lru_cache(maxsize=8)
-def _recognise(pieces: tuple[Quad, ...]) -> Recognised | None:
     for mirrored in (False, True):
-        shown = [mirror(quad) for quad in pieces] if mirrored else list(pieces)
+        shown = [mirror(quad) if mirrored else quad for quad in puzzle.pieces.tolist()]
         ranks = colour_ranks(shown)
         forms = ranked(shown, ranks)
         if _digest(sorted(forms)) != _SET:
@@ -73,23 +69,18 @@ def _recognise(pieces: tuple[Quad, ...]) -> Recognised | None:
     return None
 
 
+@lru_cache(maxsize=16)
 def official_clues(puzzle: Puzzle) -> tuple[Clue, ...]:
     """The official clues of Eternity II in the numbering of a puzzle, by cell; none for another puzzle."""
     known = recognise(puzzle)
     if known is None or known.mirrored:
         return ()
-    return _official_clues(tuple(tuple(quad) for quad in puzzle.pieces.tolist()))
-
-
-@lru_cache(maxsize=8)
-def _official_clues(pieces: tuple[Quad, ...]) -> tuple[Clue, ...]:
-    ranks = colour_ranks(pieces)
     return tuple(
         Clue(cell, piece, rotation)
         for cell, clue in _CLUES.items()
-        for piece, quad in enumerate(pieces)
+        for piece, quad in enumerate(puzzle.pieces.tolist())
         for rotation in range(4)
-        if _digest([cell, rotate([ranks[colour] for colour in quad], rotation)]) == clue
+        if _digest([cell, rotate([known.ranks[colour] for colour in quad], rotation)]) == clue
     )
 
 
@@ -137,18 +128,15 @@ def mirror(quad: Sequence[int]) -> Quad:
 
 def _held(quads: list[list[int]], ranks: dict[int, int], turns: int = 0) -> set[int]:
     """Cells of the official clues that a 16 x 16 board respects after clockwise quarter turns of the whole board."""
-    found = set()
+    found: set[int] = set()
     for cell, quad in enumerate(quads):
         row, column = divmod(cell, 16)
         for _ in range(turns):
             row, column = column, 15 - row
         at = row * 16 + column
-        if (
-            at in _CLUES
-            and quad[0] >= 0
-            and _digest([at, rotate([ranks[colour] for colour in quad], turns)]) == _CLUES[at]
-        ):
-            found.add(at)
+        if at in _CLUES and quad[0] >= 0:
+            shown = rotate([ranks[colour] for colour in quad], turns)
+            found |= {at} if _digest([at, shown]) == _CLUES[at] else set()
     return found
 
 

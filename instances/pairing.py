@@ -10,21 +10,11 @@ from instances.puzzle import GREY, Puzzle
 
 @dataclass(frozen=True)
 class Pairing:
-    """What the numbers of half-edges say about every board of a puzzle.
+    """What the numbers of half-edges say about every board of a puzzle."""
 
-    Attributes
-    ----------
-    odd_colours : tuple of int
-        Colours with an odd number of half-edges along the rim, or inside: one of each is left over.
-    best_possible : int
-        No board has a higher score than this. Boards may not reach it for other reasons.
-    max_score : int
-        Number of inner edges.
-    """
-
-    odd_colours: tuple[int, ...]
-    best_possible: int
-    max_score: int
+    odd_colours: tuple[int, ...]  # an odd number of half-edges along the rim, or inside: one of each is left over
+    best_possible: int  # no board has a higher score; boards may not reach it for other reasons
+    max_score: int  # number of inner edges
 
     def __str__(self) -> str:
         """A sentence about the colours that cannot pair up; empty if all can."""
@@ -59,14 +49,6 @@ def pairing(puzzle: Puzzle) -> Pairing:
     An edge whose sides differ takes one half-edge of each of two colours. So ``n`` colours with an odd number of
     half-edges cause at least ``n / 2`` mismatches. Without a frame the sides on the outer edge match nothing, so that
     nothing follows.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-
-    Returns
-    -------
-    Pairing
     """
     if not puzzle.framed:
         return Pairing((), puzzle.max_score, puzzle.max_score)

@@ -6,8 +6,6 @@ piece of the set each piece of a file is, and `translate` carries boards from on
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
@@ -15,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from instances.board import EMPTY, Board
-from instances.puzzle import GREY, Clue, IntArray, Puzzle, canonical, rotate
+from instances.puzzle import GREY, Clue, IntArray, Puzzle, canonical, digest, rotate
 from instances.verify import verify
 from lns_support.errors import InputError
 
@@ -29,23 +27,9 @@ def colour_ranks(
 ) -> dict[int, int]:
     """A number for each colour that depends only on where it is on the pieces (colour refinement).
 
-    Colours are told apart by the colours beside them, again and again until nothing changes. Colours that this does
-    not tell apart share a number.
-
-    Parameters
-    ----------
-    pieces : sequence of 4 int
-        Colours up, right, down, left of each piece.
-    turns : bool
-        Whether a turned piece is the same piece.
-    keep_grey : bool
-        Whether grey is told apart from the beginning; its number is then 0.
-    apart : sequence of int
-        Further colours that are told apart from the beginning, each from all others.
-
-    Returns
-    -------
-    dict of int to int
+    Colours are told apart by the colours beside them, again and again until nothing changes; those that this does not
+    tell apart share a number. With ``turns`` a turned piece is the same piece. With ``keep_grey`` grey is told apart
+    from the beginning, and its number is 0; so are the colours ``apart``, each from all others.
     """
     ranks = {colour: int(not keep_grey or colour != GREY) for quad in pieces for colour in quad}
     ranks |= {colour: 2 + number for number, colour in enumerate(apart)}
@@ -76,26 +60,12 @@ def find_renaming(
     keep_grey: bool = True,
     check: Callable[[], object] = lambda: None,
 ) -> dict[int, int] | None:
-    """A renaming of colours that turns one set of pieces into another: an isomorphism (Jolivet 2008, 5.1).
+    """A renaming of colours that turns one set of pieces into another: an isomorphism (Jolivet 2008, 5.1); None without
+    one.
 
-    Where `colour_ranks` does not tell all colours apart, one of those that are left is matched with each that it could
-    be, in turn. The search is exact; its time is exponential in the worst case.
-
-    Parameters
-    ----------
-    first, second : iterable of 4 int
-        Multisets of pieces: colours up, right, down, left.
-    turns : bool
-        Whether a turned piece is the same piece.
-    keep_grey : bool
-        Whether grey must stay grey.
-    check : callable
-        Called before each refinement. What it raises ends the search.
-
-    Returns
-    -------
-    dict of int to int, or None
-        New colour by colour of ``first``; None if there is none.
+    Where `colour_ranks`, whose options these are, does not tell all colours apart, one of those that are left is
+    matched with each that it could be, in turn. The search is exact; its time is exponential in the worst case.
+    ``check`` is called before each refinement, and what it raises ends the search.
     """
     sets = [[tuple(map(int, quad)) for quad in quads] for quads in (first, second)]
 
@@ -141,7 +111,7 @@ def set_sha256(puzzle: Puzzle) -> str:
         "pieces": _form(pieces, ranks, turns=puzzle.turns),
         **puzzle.unusual_fields(),
     }
-    return hashlib.sha256(json.dumps(form, separators=(",", ":"), sort_keys=True).encode()).hexdigest()
+    return digest(form)
 
 
 @lru_cache(maxsize=64)
@@ -149,16 +119,8 @@ def numbering(puzzle: Puzzle) -> tuple[Pair, ...] | None:
     """The number of each piece in its set, and how the puzzle has it turned.
 
     Pieces of a set are numbered from 0 in the order of their ranked forms; identical pieces in the order of the file.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-
-    Returns
-    -------
-    tuple of (int, int), or None
-        Of each piece: its number in the set, and the clockwise quarter turns that make the piece of the set the piece
-        of the puzzle. None if some colours are not told apart, so that the set has no order of its own.
+    The turns are the clockwise quarter turns that make the piece of the set the piece of the puzzle. None if some
+    colours are not told apart, so that the set has no order of its own.
     """
     pieces = _pieces(puzzle)
     ranks = colour_ranks(pieces, turns=puzzle.turns)
@@ -169,35 +131,20 @@ def numbering(puzzle: Puzzle) -> tuple[Pair, ...] | None:
 
 @lru_cache(maxsize=64)
 def translation(source: Puzzle, target: Puzzle) -> IntArray | None:
-    """The oriented piece of one puzzle that each oriented piece of another is.
+    """The oriented piece of one puzzle that each oriented piece of another is, int32 (cells * 4,); clues do not matter.
 
-    Parameters
-    ----------
-    source, target : Puzzle
-        Their clues do not matter.
-
-    Returns
-    -------
-    ndarray of int32, shape (cells * 4,), or None
-        None if they have different sets or boards, or if `MOST_TRIES` refinements do not tell.
+    None if they have different sets or boards, or if `MOST_TRIES` refinements do not tell.
     """
     if set_sha256(source) != set_sha256(target):
         return None
     oriented = np.arange(4 * source.cells, dtype=np.int32)
     if np.array_equal(source.pieces, target.pieces):
         return oriented
-    tries = 0
-
-    def check() -> None:
-        nonlocal tries
-        tries += 1
-        if tries > MOST_TRIES:
-            raise _GivenUpError
-
     pieces, others = _pieces(source), _pieces(target)
+    tries = iter(range(MOST_TRIES))
     try:
-        renaming = find_renaming(pieces, others, turns=source.turns, check=check)
-    except _GivenUpError:
+        renaming = find_renaming(pieces, others, turns=source.turns, check=lambda: next(tries))
+    except StopIteration:
         return None
     if renaming is None:
         return None
@@ -212,24 +159,10 @@ def translation(source: Puzzle, target: Puzzle) -> IntArray | None:
 
 
 def translate(board: Board, source: Puzzle, target: Puzzle) -> Board:
-    """A board of one puzzle as a board of another with the same set of pieces.
+    """A board of one puzzle, partial or full, as a board of another with the same set of pieces.
 
-    Parameters
-    ----------
-    board : Board
-        Board of ``source``, partial or full.
-    source, target : Puzzle
-        Their clues do not matter.
-
-    Returns
-    -------
-    Board
-        The verifier counts the same score and mismatches on it with the pieces of ``target``.
-
-    Raises
-    ------
-    InputError
-        If the puzzles have different sets of pieces.
+    The verifier counts the same score and mismatches on it with the pieces of ``target``. Raises InputError if the
+    puzzles have different sets of pieces.
     """
     table = translation(source, target)
     if table is None:
@@ -255,10 +188,6 @@ def translated_clues(source: Puzzle, target: Puzzle, clues: Sequence[Clue]) -> t
         Board.from_pairs(map(lying.get, range(source.cells)), source.width, source.height), source, target
     ).pairs()
     return tuple(Clue(cell, *pair) for cell, pair in enumerate(pairs) if pair is not None)
-
-
-class _GivenUpError(Exception):
-    """The search for a renaming takes too long."""
 
 
 def _form(pieces: Sequence[Quad], ranks: dict[int, int], *, turns: bool) -> tuple[list[int], Sequence[Quad]]:

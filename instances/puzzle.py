@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ import numpy.typing as npt
 from instances.rich_display import RichDisplay
 from lns_support.arguments import checked_class
 from lns_support.errors import InputError
+from lns_support.text import count_of
 
 UP, RIGHT, DOWN, LEFT = range(4)
 GREY = 0
@@ -34,6 +35,7 @@ MAX_COLOUR = 4096
 IntArray = npt.NDArray[np.int32]
 BoolArray = npt.NDArray[np.bool_]
 Sides = tuple[bool, bool, bool, bool]
+_Scalar = TypeVar("_Scalar", bound=np.generic)
 
 
 @checked_class
@@ -62,20 +64,7 @@ class Clue:
 
 
 def rotate(quad: Sequence[int], rotation: int) -> tuple[int, int, int, int]:
-    """Turn the colours of a piece.
-
-    Parameters
-    ----------
-    quad : sequence of 4 int
-        Colours up, right, down, left.
-    rotation : int
-        Clockwise quarter turns; negative numbers turn counterclockwise.
-
-    Returns
-    -------
-    tuple of 4 int
-        Colours up, right, down, left after the turn.
-    """
+    """The colours up, right, down, left of a piece after clockwise quarter turns; negative numbers turn back."""
     first = -rotation % 4
     up, right, down, left = (*map(int, quad), *map(int, quad))[first : first + 4]
     return up, right, down, left
@@ -85,33 +74,13 @@ def canonical(quad: Sequence[int]) -> tuple[int, int, int, int]:
     """The smallest of the four rotations of a piece.
 
     Two pieces, or two patterns of grey sides, have the same canonical form just when one is a rotation of the other.
-
-    Parameters
-    ----------
-    quad : sequence of 4 int
-        Colours up, right, down, left.
-
-    Returns
-    -------
-    tuple of 4 int
     """
     up, right, down, left = map(int, quad)
     return min((up, right, down, left), (right, down, left, up), (down, left, up, right), (left, up, right, down))
 
 
 def cell_label(cell: int, width: int) -> str:
-    """The name of a cell in messages: 'row 2, column 5 (cell 37, from 0)'; all three count from 0.
-
-    Parameters
-    ----------
-    cell : int
-    width : int
-        Number of columns of the board.
-
-    Returns
-    -------
-    str
-    """
+    """The name of a cell in messages: 'row 2, column 5 (cell 37, from 0)'; all three count from 0."""
     row, column = divmod(cell, width)
     return f"row {row}, column {column} (cell {cell}, from 0)"
 
@@ -162,10 +131,9 @@ class Puzzle(RichDisplay):
             raise InputError(
                 f"a board of {self.width} x {self.height} (width x height) has no cells; expected 1 or more"
             )
-        if self.width * self.height > MAX_CELLS:
+        if self.cells > MAX_CELLS:
             raise InputError(
-                f"a board of {self.width} x {self.height} has {self.width * self.height} cells; "
-                f"expected at most {MAX_CELLS}"
+                f"a board of {self.width} x {self.height} has {self.cells} cells; expected at most {MAX_CELLS}"
             )
         object.__setattr__(self, "holes", tuple(sorted(int(cell) for cell in self.holes)))
         self._check_holes()
@@ -178,14 +146,8 @@ class Puzzle(RichDisplay):
             board = f"{self.width} x {self.height}" + (f" with {len(self.holes)} holes" if self.holes else "")
             raise InputError(f"{len(pieces)} pieces for a board of {board}; expected {self.piece_count}")
         if pieces.min() < 0 or pieces.max() > MAX_COLOUR:
-            bad = int(np.argwhere((pieces < 0) | (pieces > MAX_COLOUR))[0][0])
-            raise InputError(
-                f"piece {bad + 1} has the colours {' '.join(map(str, pieces[bad].tolist()))}; "
-                f"expected numbers from 0 to {MAX_COLOUR}"
-            )
-        frozen = np.ascontiguousarray(pieces, dtype=np.int32).copy()
-        frozen.flags.writeable = False
-        object.__setattr__(self, "pieces", frozen)
+            raise _bad_piece(pieces, (pieces < 0) | (pieces > MAX_COLOUR), f"expected numbers from 0 to {MAX_COLOUR}")
+        object.__setattr__(self, "pieces", read_only(np.array(pieces, dtype=np.int32, order="C")))
         object.__setattr__(self, "clues", tuple(sorted(self.clues)))
         self._check_rim()
         self._check_clues()
@@ -218,10 +180,8 @@ class Puzzle(RichDisplay):
     @property
     def shape_and_rules(self) -> str:
         """Width, height and `rules` in words, such as '4 x 3' or '5 x 5, 12 holes, no turns'."""
-        holes = f"{len(self.holes)} hole{'' if len(self.holes) == 1 else 's'}"
-        return ", ".join(
-            [f"{self.width} x {self.height}", *(holes if rule == "holes" else rule for rule in self.rules)]
-        )
+        words = (count_of(len(self.holes), "hole") if rule == "holes" else rule for rule in self.rules)
+        return ", ".join([f"{self.width} x {self.height}", *words])
 
     @cached_property
     def colours(self) -> int:
@@ -231,17 +191,12 @@ class Puzzle(RichDisplay):
     @cached_property
     def oriented(self) -> IntArray:
         """Colours of each oriented piece: read-only int32 array (cells * 4, 4), row ``piece * 4 + rotation``."""
-        table = np.stack([np.roll(self.pieces, rotation, axis=1) for rotation in range(4)], axis=1).reshape(-1, 4)
-        table = np.ascontiguousarray(table)
-        table.flags.writeable = False
-        return table
+        return read_only(np.stack([np.roll(self.pieces, turns, axis=1) for turns in range(4)], axis=1).reshape(-1, 4))
 
     @cached_property
     def usable(self) -> BoolArray:
         """Which oriented pieces may be placed somewhere, shape (cells * 4,): all, or only the unturned ones."""
-        allowed: BoolArray = np.repeat([[True, self.turns, self.turns, self.turns]], self.cells, axis=0).reshape(-1)
-        allowed.flags.writeable = False
-        return allowed
+        return read_only(np.tile([True, self.turns, self.turns, self.turns], self.cells))
 
     @cached_property
     def fixed(self) -> tuple[Clue, ...]:
@@ -262,12 +217,7 @@ class Puzzle(RichDisplay):
 
     @cached_property
     def _rim_by_cell(self) -> tuple[Sides, ...]:
-        holes = self._hole_set
-        rims = []
-        for cell in range(self.cells):
-            up, right, down, left = (other is None or other in holes or cell in holes for other in self._beyond(cell))
-            rims.append((up, right, down, left))
-        return tuple(rims)
+        return tuple(self._sides_towards(cell, outside=True) for cell in range(self.cells))
 
     def grey_sides(self, cell: int) -> Sides:
         """For each side (up, right, down, left) of ``cell`` whether it must be grey; the others must not.
@@ -275,6 +225,14 @@ class Puzzle(RichDisplay):
         These are the `rim_sides`; without frame only those towards a hole, and all sides of a hole.
         """
         return self.sides_by_cell[cell]
+
+    def _sides_towards(self, cell: int, *, outside: bool) -> Sides:
+        """For each side of ``cell`` whether a hole lies beyond it, or the outside of the board if that counts."""
+        holes = self._hole_set
+        up, right, down, left = (
+            cell in holes or (outside if other is None else other in holes) for other in self._beyond(cell)
+        )
+        return up, right, down, left
 
     def neighbours(self, cell: int) -> list[tuple[int, int]]:
         """(side, cell beyond that side) for each side of ``cell`` that is not one of the `rim_sides`."""
@@ -304,30 +262,16 @@ class Puzzle(RichDisplay):
     @cached_property
     def sides_by_cell(self) -> tuple[Sides, ...]:
         """The `grey_sides` of every cell."""
-        if self.framed:
-            return self._rim_by_cell
-        holes = self._hole_set
-        sides = []
-        for cell in range(self.cells):
-            up, right, down, left = (other in holes or cell in holes for other in self._beyond(cell))
-            sides.append((up, right, down, left))
-        return tuple(sides)
+        return tuple(self._sides_towards(cell, outside=self.framed) for cell in range(self.cells))
 
     def fits(self, cell: int) -> BoolArray:
-        """Which oriented pieces fit ``cell`` by their grey sides and the rule on turns, shape (cells * 4,); read-only.
-
-        Clues and neighbours are not considered.
-        """
+        """Which oriented pieces fit ``cell`` by grey sides and the rule on turns, shape (cells * 4,); read-only."""
         return self._fits_by_sides[self.grey_sides(cell)]
 
     @cached_property
     def _fits_by_sides(self) -> dict[Sides, BoolArray]:
-        table = {}
-        for sides in set(self.sides_by_cell):
-            fits = ((self.oriented == GREY) == sides).all(axis=1) & self.usable
-            fits.flags.writeable = False
-            table[sides] = fits
-        return table
+        grey = self.oriented == GREY
+        return {sides: read_only((grey == sides).all(axis=1) & self.usable) for sides in set(self.sides_by_cell)}
 
     def cell_label(self, cell: int) -> str:
         """``cell`` as messages name it: 'row 2, column 5 (cell 37, from 0)'; all three count from 0."""
@@ -345,13 +289,12 @@ class Puzzle(RichDisplay):
             "clues": [[clue.cell, clue.piece, clue.rotation] for clue in self.clues],
             **self.unusual_fields(),
         }
-        return hashlib.sha256(json.dumps(form, separators=(",", ":"), sort_keys=True).encode()).hexdigest()
+        return digest(form)
 
     def unusual_fields(self) -> dict[str, Any]:
         """The fields holes, framed and turns where they are not the usual ones: for hash and files."""
-        fields: dict[str, Any] = {"holes": list(self.holes), "framed": self.framed, "turns": self.turns}
-        usual: dict[str, Any] = {"holes": [], "framed": True, "turns": True}
-        return {name: value for name, value in fields.items() if value != usual[name]}
+        fields: dict[str, Any] = {"holes": list(self.holes)} if self.holes else {}
+        return fields | {name: False for name in ("framed", "turns") if not getattr(self, name)}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Puzzle) and self.sha256 == other.sha256
@@ -371,13 +314,11 @@ class Puzzle(RichDisplay):
         numbers, renumbered = np.unique(np.append(self.pieces, GREY), return_inverse=True)
         if numbers[-1] == len(numbers) - 1:
             return self
-        pieces = renumbered[:-1].reshape(self.pieces.shape).astype(np.int32)
-        return replace(self, pieces=pieces)
+        return replace(self, pieces=renumbered[:-1].reshape(self.pieces.shape).astype(np.int32))
 
     def __repr__(self) -> str:
-        clues = f"{len(self.clues)} clue{'' if len(self.clues) == 1 else 's'}"
-        colours = f"{self.colours} colour{'' if self.colours == 1 else 's'}"
-        return f"Puzzle({', '.join([repr(self.name), f'{self.width}x{self.height}', colours, clues, *self.rules])})"
+        counts = count_of(self.colours, "colour"), count_of(len(self.clues), "clue")
+        return f"Puzzle({', '.join([repr(self.name), f'{self.width}x{self.height}', *counts, *self.rules])})"
 
     # -- checks --------------------------------------------------------------------------------------------------
 
@@ -398,50 +339,33 @@ class Puzzle(RichDisplay):
         """
         grey = self.pieces[: self.piece_count] == GREY
         if not self.framed and not self.holes and grey.any():
-            bad = int(np.argwhere(grey)[0][0])
-            raise InputError(
-                f"piece {bad + 1} has the colours {' '.join(map(str, self.pieces[bad].tolist()))}; "
-                "expected colours from 1 in a puzzle without frame, where no side is grey (0)"
-            )
+            expected = "expected colours from 1 in a puzzle without frame, where no side is grey (0)"
+            raise _bad_piece(self.pieces, grey, expected)
         kind = canonical if self.turns else tuple
         cells = [cell for cell in range(self.cells) if cell not in self._hole_set]
         needed: Counter[tuple[int, ...]] = Counter(kind(self.grey_sides(cell)) for cell in cells)
         present: Counter[tuple[int, ...]] = Counter(kind(sides) for sides in grey.tolist())
         if needed != present:
             parts = [
-                f"{present[pattern]} {self._pattern_name(pattern)} where the board needs {needed[pattern]}"
+                f"{present[pattern]} {_pattern_name(pattern, self.turns)} where the board needs {needed[pattern]}"
                 for pattern in sorted(needed.keys() | present.keys())
                 if needed[pattern] != present[pattern]
             ]
             raise InputError(f"the pieces do not fit a board of {self.width} x {self.height}: " + ", ".join(parts))
 
-    def _pattern_name(self, pattern: Sequence[int]) -> str:
-        if self.turns or not any(pattern):
-            return _GREY_NAMES[canonical(pattern)]
-        return (
-            f"pieces that are grey {', '.join(name for name, grey in zip(_SIDES, pattern, strict=True) if grey)} only"
-        )
-
     def _check_clues(self) -> None:
         """Raise InputError for a clue out of range, a cell or piece with two clues, or sides that cannot match."""
         cells: dict[int, Clue] = {}
-        used: dict[int, Clue] = {}
+        used: set[int] = set()
         for clue in self.clues:
-            if not 0 <= clue.cell < self.cells:
-                raise InputError(f"a clue names cell {clue.cell}; expected 0 to {self.cells - 1}")
-            if clue.cell in self._hole_set:
-                raise InputError(f"a clue names {self.cell_label(clue.cell)}, a hole; expected a cell of the board")
-            if not 0 <= clue.piece < self.piece_count:
-                raise InputError(f"a clue names piece {clue.piece + 1}; expected 1 to {self.piece_count}")
-            if not 0 <= clue.rotation < 4:
-                raise InputError(f"a clue has rotation {clue.rotation + 1}; expected 1 to 4")
-            if clue.rotation and not self.turns:
-                raise InputError(f"a clue has rotation {clue.rotation + 1}; expected 1, as pieces are not turned")
+            if wrong := self._clue_out_of_range(clue):
+                raise InputError(wrong)
             if clue.cell in cells:
                 raise InputError(f"two clues for {self.cell_label(clue.cell)}; expected one clue a cell")
             if clue.piece in used:
                 raise InputError(f"two clues place piece {clue.piece + 1} (from 1); expected each piece once")
-            cells[clue.cell] = used[clue.piece] = clue
+            cells[clue.cell] = clue
+            used.add(clue.piece)
             quad = self.oriented[clue.oriented].tolist()
             if tuple(colour == GREY for colour in quad) != self.grey_sides(clue.cell):
                 where = "exactly on the rim" if self.framed else "only towards a hole"
@@ -450,16 +374,49 @@ class Puzzle(RichDisplay):
                     f"{' '.join(map(str, quad))} (up right down left); expected grey (0) {where}"
                 )
         for clue in self.clues:  # two clues side by side must match
-            for side, other_cell in self.neighbours(clue.cell):
-                if other_cell < clue.cell or other_cell not in cells:
-                    continue
-                colour = self.oriented[clue.oriented, side]
-                other_colour = self.oriented[cells[other_cell].oriented, (side + 2) % 4]
-                if colour != other_colour:
-                    raise InputError(
-                        f"the clues on {self.cell_label(clue.cell)} and {self.cell_label(other_cell)} do not match: "
-                        f"colour {colour} is next to colour {other_colour}"
-                    )
+            for side, other in self.neighbours(clue.cell):
+                if other > clue.cell and other in cells:
+                    here, there = self.oriented[clue.oriented, side], self.oriented[cells[other].oriented, side ^ 2]
+                    if here != there:
+                        raise InputError(
+                            f"the clues on {self.cell_label(clue.cell)} and {self.cell_label(other)} do not match: "
+                            f"colour {here} is next to colour {there}"
+                        )
+
+    def _clue_out_of_range(self, clue: Clue) -> str:
+        if not 0 <= clue.cell < self.cells:
+            return f"a clue names cell {clue.cell}; expected 0 to {self.cells - 1}"
+        if clue.cell in self._hole_set:
+            return f"a clue names {self.cell_label(clue.cell)}, a hole; expected a cell of the board"
+        if not 0 <= clue.piece < self.piece_count:
+            return f"a clue names piece {clue.piece + 1}; expected 1 to {self.piece_count}"
+        if not 0 <= clue.rotation < (4 if self.turns else 1):
+            expected = "1 to 4" if self.turns or not 0 <= clue.rotation < 4 else "1, as pieces are not turned"
+            return f"a clue has rotation {clue.rotation + 1}; expected {expected}"
+        return ""
+
+
+def read_only(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
+    """The array itself, which nobody may change any more."""
+    array.flags.writeable = False
+    return array
+
+
+def digest(form: dict[str, Any]) -> str:
+    """The SHA-256 of a JSON object, as 64 hexadecimal digits."""
+    return hashlib.sha256(json.dumps(form, separators=(",", ":"), sort_keys=True).encode()).hexdigest()
+
+
+def _bad_piece(pieces: npt.NDArray[Any], wrong: npt.NDArray[np.bool_], expected: str) -> InputError:
+    """The error for the first piece with a wrong side."""
+    bad = int(np.argwhere(wrong)[0][0])
+    return InputError(f"piece {bad + 1} has the colours {' '.join(map(str, pieces[bad].tolist()))}; {expected}")
+
+
+def _pattern_name(pattern: Sequence[int], turns: bool) -> str:
+    if turns or not any(pattern):
+        return _GREY_NAMES[canonical(pattern)]
+    return f"pieces that are grey {', '.join(name for name, grey in zip(_SIDES, pattern, strict=True) if grey)} only"
 
 
 _SIDES = ("up", "right", "down", "left")

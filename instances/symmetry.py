@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from instances.board import EMPTY, Board
-from instances.puzzle import Clue, IntArray, Puzzle
+from instances.puzzle import Clue, IntArray, Puzzle, read_only
 from lns_support.errors import InputError
 
 _REFLECTED_SIDES = (0, 3, 2, 1)  # a reflection exchanges the right and left colours of a piece
@@ -27,24 +27,10 @@ IDENTITY_VIEW = View()
 
 @lru_cache(maxsize=8)
 def rotate_puzzle(puzzle: Puzzle, turns: int) -> Puzzle:
-    """Rotate the board of a puzzle.
+    """The puzzle with its board rotated by clockwise quarter turns; clues and holes move with the board.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-    turns : int
-        Clockwise quarter turns.
-
-    Returns
-    -------
-    Puzzle
-        The same pieces; width and height are exchanged by an odd number of turns, and clues and holes move with the
-        board.
-
-    Raises
-    ------
-    InputError
-        If pieces may not be turned: the board then cannot be turned either.
+    An odd number of turns exchanges width and height. Raises InputError if pieces may not be turned: the board then
+    cannot be turned either.
     """
     if turns % 4:
         _check_turns(puzzle)
@@ -56,20 +42,10 @@ def rotate_puzzle(puzzle: Puzzle, turns: int) -> Puzzle:
 
 
 def rotate_board(board: Board, turns: int) -> Board:
-    """Rotate a board.
+    """A board, partial or full, rotated by clockwise quarter turns; negative numbers undo as many.
 
-    Parameters
-    ----------
-    board : Board
-        Partial or full.
-    turns : int
-        Clockwise quarter turns; negative numbers undo as many.
-
-    Returns
-    -------
-    Board
-        A board of ``rotate_puzzle(puzzle, turns)`` if ``board`` is one of ``puzzle``. Its holes may have each other's
-        blanks, see `Board.with_blanks`.
+    It is a board of ``rotate_puzzle(puzzle, turns)`` if ``board`` is one of ``puzzle``. Its holes may have each other's
+    blanks, see `Board.with_blanks`.
     """
     grid = np.rot90(_grid(board), -turns)
     placements = np.where(grid < 0, EMPTY, grid // 4 * 4 + (grid + turns) % 4)
@@ -78,31 +54,17 @@ def rotate_board(board: Board, turns: int) -> Board:
 
 @lru_cache(maxsize=16)
 def puzzle_in_view(puzzle: Puzzle, view: View) -> Puzzle:
-    """Transform a puzzle by a symmetry of the board.
+    """The puzzle as seen from a view. A mirrored piece keeps its number; its rotations count the other way round.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-    view : View
-
-    Returns
-    -------
-    Puzzle
-        The puzzle as seen from ``view``. A mirrored piece keeps its number; its rotations count the other way round.
-
-    Raises
-    ------
-    InputError
-        If pieces may not be turned, for any view but the identity.
+    Raises InputError if pieces may not be turned, for any view but the identity.
     """
     rotated = rotate_puzzle(puzzle, view.turns) if view.turns else puzzle
     if not view.mirrored:
         return rotated
     _check_turns(puzzle)
-    clues = tuple(
-        Clue(_reflected_cell(clue.cell, rotated.width), clue.piece, -clue.rotation % 4) for clue in rotated.clues
-    )
-    holes = tuple(_reflected_cell(cell, rotated.width) for cell in rotated.holes)
+    width = rotated.width
+    clues = tuple(Clue(_reflected_cell(clue.cell, width), clue.piece, -clue.rotation % 4) for clue in rotated.clues)
+    holes = tuple(_reflected_cell(cell, width) for cell in rotated.holes)
     return replace(rotated, pieces=rotated.pieces[:, _REFLECTED_SIDES], clues=clues, holes=holes)
 
 
@@ -113,19 +75,7 @@ def board_in_view(board: Board, view: View) -> Board:
 
 
 def board_from_view(board: Board, view: View) -> Board:
-    """Transform a board of `puzzle_in_view` back to a board of the puzzle itself.
-
-    Parameters
-    ----------
-    board : Board
-        A board of ``puzzle_in_view(puzzle, view)``, partial or full.
-    view : View
-
-    Returns
-    -------
-    Board
-        The board of ``puzzle`` that looks like ``board`` from ``view``.
-    """
+    """The board of ``puzzle``, partial or full, that looks like ``board`` of ``puzzle_in_view(puzzle, view)``."""
     return rotate_board(_reflected_board(board) if view.mirrored else board, -view.turns)
 
 
@@ -134,9 +84,7 @@ def cells_from_view(puzzle: Puzzle, view: View) -> IntArray:
     """The cell of ``puzzle`` that each cell of ``puzzle_in_view(puzzle, view)`` is; int32 (cells,), read-only."""
     seen = puzzle_in_view(puzzle, view)
     numbered = Board(4 * np.arange(puzzle.cells, dtype=np.int32), seen.width, seen.height)
-    cells = np.argsort(board_from_view(numbered, view).placements >> 2).astype(np.int32)
-    cells.flags.writeable = False
-    return cells
+    return read_only(np.argsort(board_from_view(numbered, view).placements >> 2).astype(np.int32))
 
 
 def _check_turns(puzzle: Puzzle) -> None:

@@ -101,90 +101,77 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
     board.check_shape(puzzle)
     violations: list[str] = []
     faulty: set[int] = set()
-    rim_faults = 0
-    turned = _turned(puzzle)
-    piece_count = puzzle.piece_count
+    turned, label, holes = _turned(puzzle), puzzle.cell_label, set(puzzle.holes)
     quads: list[_Quad | None] = []
     cell_of: dict[int, int] = {}
-    holes = set(puzzle.holes)
     sides_by_cell = puzzle.sides_by_cell
+    piece_count, rim_faults = puzzle.piece_count, 0
+
+    def violated(cell: int, said: str) -> None:
+        faulty.add(cell)
+        violations.append(said)
+
     for cell, oriented in enumerate(board.placements.tolist()):
-        if oriented < 0 or (cell in holes and oriented // 4 >= piece_count):
-            quads.append(None)
-            continue
+        quads.append(None)
         piece = oriented // 4
+        if oriented < 0 or (cell in holes and piece >= piece_count):
+            continue
         if cell in holes:
-            faulty.add(cell)
-            violations.append(f"{puzzle.cell_label(cell)} is a hole, and holds piece {piece + 1}")
-            quads.append(None)
+            violated(cell, f"{label(cell)} is a hole, and holds piece {piece + 1}")
             continue
         if piece >= piece_count:
-            faulty.add(cell)
-            violations.append(f"{puzzle.cell_label(cell)} holds piece {piece + 1}; the puzzle has {puzzle.piece_count}")
-            quads.append(None)
+            violated(cell, f"{label(cell)} holds piece {piece + 1}; the puzzle has {piece_count}")
             continue
         if piece in cell_of:
-            faulty |= {cell, cell_of[piece]}
-            violations.append(
-                f"piece {piece + 1} is placed twice: {puzzle.cell_label(cell_of[piece])} and {puzzle.cell_label(cell)}"
-            )
+            faulty.add(cell_of[piece])
+            violated(cell, f"piece {piece + 1} is placed twice: {label(cell_of[piece])} and {label(cell)}")
         cell_of.setdefault(piece, cell)
-        quad = turned[oriented]
-        quads.append(quad)
+        quad = quads[cell] = turned[oriented]
         if not puzzle.turns and quad != turned[piece * 4]:
-            faulty.add(cell)
-            violations.append(f"{puzzle.cell_label(cell)}: piece {piece + 1} is turned, which this puzzle forbids")
+            violated(cell, f"{label(cell)}: piece {piece + 1} is turned, which this puzzle forbids")
         up, right, down, left = quad
         if (up == GREY, right == GREY, down == GREY, left == GREY) == sides_by_cell[cell]:
             continue
         for side, grey in enumerate(sides_by_cell[cell]):
             if grey and quad[side] != GREY:
                 rim_faults += 1
-                faulty.add(cell)
-                violations.append(
-                    f"{puzzle.cell_label(cell)}: its {_SIDES[side]} side on the rim has colour {quad[side]}"
-                )
-            if not grey and quad[side] == GREY:
-                faulty.add(cell)
+                violated(cell, f"{label(cell)}: its {_SIDES[side]} side on the rim has colour {quad[side]}")
+            elif not grey and quad[side] == GREY:
                 where = "inside the board" if puzzle.framed or not puzzle.rim_sides(cell)[side] else "without a frame"
-                violations.append(f"{puzzle.cell_label(cell)}: its {_SIDES[side]} side is grey {where}")
+                violated(cell, f"{label(cell)}: its {_SIDES[side]} side is grey {where}")
 
     missing: list[str] = []
     for clue in puzzle.clues:
-        quad_there = quads[clue.cell]
-        wanted = turned[clue.piece * 4 + clue.rotation]
-        if quad_there is None:
-            missing.append(f"the clue on {puzzle.cell_label(clue.cell)} is missing: piece {clue.piece + 1}")
-        elif quad_there != wanted:  # compared by colours: an identical piece or an equal rotation respects the clue too
-            faulty.add(clue.cell)
-            violations.append(
-                f"the clue on {puzzle.cell_label(clue.cell)} is not respected: piece {clue.piece + 1} belongs there"
-            )
+        there = quads[clue.cell]
+        if there is None:
+            missing.append(f"the clue on {label(clue.cell)} is missing: piece {clue.piece + 1}")
+        elif there != turned[clue.piece * 4 + clue.rotation]:  # an identical piece or an equal rotation respects it too
+            said = f"the clue on {label(clue.cell)} is not respected: piece {clue.piece + 1} belongs there"
+            violated(clue.cell, said)
 
     score = 0
     mismatches: list[tuple[int, int]] = []
     width, cells = puzzle.width, len(quads)
-    for cell, quad_here in enumerate(quads):
-        if quad_here is None:
+    for cell, here in enumerate(quads):
+        if here is None:
             continue
         right = quads[cell + 1] if (cell + 1) % width else None
+        below = quads[cell + width] if cell + width < cells else None
         if right is not None:
-            if quad_here[RIGHT] == right[LEFT] != GREY:
+            if here[RIGHT] == right[LEFT] != GREY:
                 score += 1
             else:
                 mismatches.append((cell, cell + 1))
-        below = quads[cell + width] if cell + width < cells else None
         if below is not None:
-            if quad_here[DOWN] == below[UP] != GREY:
+            if here[DOWN] == below[UP] != GREY:
                 score += 1
             else:
                 mismatches.append((cell, cell + width))
-    placed = sum(quad is not None for quad in quads)
     return Verification(
         valid=not violations and not missing,
         score=score,
         max_score=puzzle.max_score,
-        placed=placed,
+        placed=sum(quad is not None for quad in quads),
         cells=piece_count,
         mismatches=tuple(mismatches),
         problems=(*violations, *missing),

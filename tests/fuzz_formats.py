@@ -397,13 +397,15 @@ def _some_text(chance: random.Random) -> tuple[str, Puzzle | None]:
 
 
 def _outcome(text: str, puzzle: Puzzle | None) -> tuple[object, ...] | None:
-    """What is read, as values to compare, with the notes as the last; None if it is refused."""
+    """What is read, as values to compare, with the notes as the last; None if it is refused, or its puzzle missing."""
     try:
         found = parse(text, puzzle=puzzle)
     except InputError:
         return None
+    if found.puzzle is None:
+        return None
     board = None if found.board is None else found.board.placements.tolist()
-    return found.puzzle, found.puzzle and found.puzzle.clues, board, found.quads, "; ".join(found.notes)
+    return found.puzzle, found.puzzle.clues, board, "; ".join(found.notes)
 
 
 def _named_lines(notes: object) -> set[int]:

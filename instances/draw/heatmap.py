@@ -16,19 +16,9 @@ _LINE = 22
 
 
 def terminal_map(grid: Sequence[Sequence[str]], legend: Legend) -> str:
-    """Draw a map as text.
+    """A map as text: a letter for each position, rows and columns numbered from 0, then the legend with counts.
 
-    Parameters
-    ----------
-    grid : sequence of sequences of str
-        A value for each position, by row and column; "" for a position without a value.
-    legend : dict
-        (letter, colour, meaning) of each value.
-
-    Returns
-    -------
-    str
-        One letter for each position, rows and columns numbered from 0, then the legend with the count of each value.
+    ``grid`` has a value for each position, by row and column; "" for a position without a value.
     """
     width = max((len(row) for row in grid), default=0)
     lines = ["     " + "".join(f"{column % 10} " for column in range(width))]
@@ -38,20 +28,7 @@ def terminal_map(grid: Sequence[Sequence[str]], legend: Legend) -> str:
 
 
 def svg_map(grid: Sequence[Sequence[str]], legend: Legend, title: str) -> str:
-    """Draw a map as SVG.
-
-    Parameters
-    ----------
-    grid, legend
-        As for `terminal_map`.
-    title : str
-        A line above the map, plain text.
-
-    Returns
-    -------
-    str
-        A whole SVG document: the map, then the legend with the count of each value.
-    """
+    """A map as a whole SVG document under a title, plain text; grid and legend are those of `terminal_map`."""
     rows, columns = len(grid), max((len(row) for row in grid), default=0)
     counts = _counts(grid, legend)
     width = max(_MARGIN + columns * _CELL + 12, 420)

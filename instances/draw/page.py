@@ -39,25 +39,11 @@ pre { font-size: 12.5px; border: 1px solid var(--rule); padding: .7rem }
 def page(
     title: str, head: str, sections: Iterable[tuple[str, str]], footer: str, *, refresh_s: float | None = None
 ) -> str:
-    """Assemble a report.
+    """A report as a whole HTML document.
 
-    Parameters
-    ----------
-    title : str
-        Title of the page, plain text.
-    head : str
-        HTML above the sections.
-    sections : iterable of (str, str)
-        (title as plain text, content as HTML); a section without content is left out.
-    footer : str
-        Plain text at the end of the page: which program made it, and when.
-    refresh_s : float, optional
-        Seconds after which a browser loads the page again; by default it stays as it is.
-
-    Returns
-    -------
-    str
-        A whole HTML document.
+    ``head`` is HTML above the sections, each of which has a title as plain text and a content as HTML; a section
+    without content is left out. ``footer`` is plain text: which program made the page, and when. ``refresh_s`` is the
+    number of seconds after which a browser loads the page again; by default it stays as it is.
     """
     body = "\n".join(f"<section><h2>{escape(name)}</h2>\n{content}</section>" for name, content in sections if content)
     refresh = "" if refresh_s is None else f'<meta http-equiv="refresh" content="{max(1, round(refresh_s))}">\n'
@@ -72,21 +58,9 @@ def page(
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, words: bool = False) -> str:
-    """Make an HTML table.
+    """An HTML table of plain texts; empty if there are no rows. The title row is left out if all heads are empty.
 
-    Parameters
-    ----------
-    heads : sequence of str
-        Column titles, plain text; the title row is left out if all are empty.
-    rows : sequence of sequences of str
-        The cells, plain text.
-    words : bool, optional
-        Align every column to the left; otherwise only the first, and the others, which hold numbers, to the right.
-
-    Returns
-    -------
-    str
-        HTML; empty if there are no rows.
+    Only the first column is aligned to the left, the others, which hold numbers, to the right; all are with ``words``.
     """
     if not rows:
         return ""
@@ -97,21 +71,10 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, words: bool = 
 
 
 def chart(title: str, wide: int, high: int, parts: Iterable[str]) -> str:
-    """Wrap the parts of a chart into an SVG element.
+    """An ``<svg>`` element for `page` of the parts of a chart, with its title as plain text.
 
-    Parameters
-    ----------
-    title : str
-        What the chart shows, plain text.
-    wide, high : int
-        Size of the drawing in its own units; the page scales it.
-    parts : iterable of str
-        SVG elements; the style of the page knows the classes grid, axis, line, mark and faint.
-
-    Returns
-    -------
-    str
-        An ``<svg>`` element for `page`.
+    ``wide`` and ``high`` are in units of the drawing; the page scales it and knows the classes grid, axis, line, mark
+    and faint.
     """
     return (
         f'<svg class="chart" viewBox="0 0 {wide} {high}" role="img" xmlns="http://www.w3.org/2000/svg">'

@@ -7,6 +7,8 @@ own (`pattern_number`), so that hue and pattern together identify a colour; text
 
 from __future__ import annotations
 
+from functools import cache
+
 Rgb = tuple[int, int, int]
 
 GREY: Rgb = (140, 140, 140)  # the rim
@@ -45,6 +47,7 @@ def hex_code(value: Rgb) -> str:
     return "{:02X}{:02X}{:02X}".format(*value)
 
 
+@cache
 def xterm(value: Rgb) -> int:
     """Number of the nearest of the 240 fixed colours (16 to 255) of a 256-colour terminal."""
     steps = (0, 95, 135, 175, 215, 255)

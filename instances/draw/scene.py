@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from instances.board import Board
 from instances.puzzle import DOWN, GREY, RIGHT, Puzzle, rotate
@@ -13,63 +14,48 @@ Quad = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class Scene:
-    """A board, or all pieces of a puzzle in file order, ready to be drawn. Cells are in row-major order.
-
-    Attributes
-    ----------
-    width, height : int
-        Number of columns and rows.
-    quads : tuple of (int, int, int, int) or None
-        Colours up, right, down, left of each cell; None for an empty cell.
-    pieces : tuple of int or None
-        The piece on each cell, counted from 0; None for an empty cell.
-    wrong : frozenset of (int, int)
-        (cell, side) of every joint of two cells whose colours differ, given at the cell above or to the left, and of
-        every side that is not grey where it must be: on the rim of a board with a frame, and towards a hole.
-    clues : frozenset of int
-        The cells of clues.
-    name : str
-        Name of the puzzle, safe to print.
-    caption : str
-        One line that describes the picture.
-    sheet : bool
-        True for the pieces of a puzzle, drawn apart from each other; False for a board.
-    holes : frozenset of int
-        Cells that are not drawn; their quads are None.
-    framed : bool
-        Whether the board lies in a grey frame.
-    """
+    """A board, or all pieces of a puzzle in file order, ready to be drawn. Cells are in row-major order."""
 
     width: int
     height: int
-    quads: tuple[Quad | None, ...]
-    pieces: tuple[int | None, ...]
+    quads: tuple[Quad | None, ...]  # colours up, right, down, left of each cell; None for an empty cell
+    pieces: tuple[int | None, ...]  # the piece on each cell, from 0; None for an empty cell
+    # (cell, side) of every joint of two cells whose colours differ, at the cell above or to the left, and of every side
+    # that is not grey where it must be: on the rim of a board with a frame, and towards a hole
     wrong: frozenset[tuple[int, int]]
-    clues: frozenset[int]
-    name: str
-    caption: str
-    sheet: bool = False
-    holes: frozenset[int] = frozenset()
+    clues: frozenset[int]  # cells
+    name: str  # of the puzzle, safe to print
+    caption: str  # one line that describes the picture
+    sheet: bool = False  # the pieces of a puzzle, drawn apart from each other, and no board
+    holes: frozenset[int] = frozenset()  # cells that are not drawn; their quads are None
     framed: bool = True
+
+    @cached_property
+    def empty(self) -> list[int]:
+        """The cells without a piece that are no holes."""
+        return [cell for cell, quad in enumerate(self.quads) if quad is None and cell not in self.holes]
+
+    @cached_property
+    def filled(self) -> list[int]:
+        """The cells with a piece."""
+        return [cell for cell, quad in enumerate(self.quads) if quad is not None]
+
+    @cached_property
+    def by_colour(self) -> dict[int, list[tuple[int, int]]]:
+        """The (cell, side) of every side of each colour, in order of the colours."""
+        sides = (
+            (colour, (cell, side)) for cell, quad in enumerate(self.quads) for side, colour in enumerate(quad or ())
+        )
+        found: dict[int, list[tuple[int, int]]] = {}
+        for colour, side in sorted(sides):
+            found.setdefault(colour, []).append(side)
+        return found
 
 
 def scene(puzzle: Puzzle, board: Board | None) -> Scene:
-    """Collect what a picture shows.
+    """What a picture of a board shows, or for None one of all pieces as they lie in the file.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-    board : Board or None
-        None for all pieces of the puzzle as they lie in the file.
-
-    Returns
-    -------
-    Scene
-
-    Raises
-    ------
-    BoardError
-        If the board has another shape than the puzzle.
+    Raises BoardError if the board has another shape than the puzzle.
     """
     name = printable_name(puzzle)
     placements = [4 * piece for piece in range(puzzle.cells)] if board is None else board.placements.tolist()

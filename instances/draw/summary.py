@@ -12,70 +12,35 @@ from lns_support.text import count_of
 
 @dataclass(frozen=True)
 class Summary:
-    """Counts of a puzzle's pieces and colours.
+    """Counts of a puzzle's pieces and colours."""
 
-    Attributes
-    ----------
-    corners, edges, inner : int
-        Pieces with two or more grey sides, with one, and with none.
-    along_rim : dict of int to int
-        Half-edges of each colour that can only lie along the rim, next to a grey side of their piece.
-    inside : dict of int to int
-        All other half-edges of each colour, grey left out.
-    different : int
-        Number of different pieces, up to rotation if they may be turned.
-    symmetric : int
-        Pieces that half a turn leaves unchanged.
-    """
-
-    corners: int
-    edges: int
-    inner: int
-    along_rim: dict[int, int]
-    inside: dict[int, int]
-    different: int
-    symmetric: int
+    corners: int  # pieces with two or more grey sides
+    edges: int  # with one
+    inner: int  # with none
+    along_rim: dict[int, int]  # half-edges of each colour that can only lie along the rim, beside a grey side
+    inside: dict[int, int]  # all other half-edges of each colour, grey left out
+    different: int  # different pieces, up to rotation if they may be turned
+    symmetric: int  # pieces that half a turn leaves unchanged
 
 
 def summarise(puzzle: Puzzle) -> Summary:
-    """Count the pieces and colours of a puzzle.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-
-    Returns
-    -------
-    Summary
-    """
+    """Count the pieces and colours of a puzzle."""
     quads = puzzle.pieces[: puzzle.piece_count].tolist()
     greys = Counter(min(2, quad.count(GREY)) for quad in quads)
     along_rim, inside = half_edges(puzzle)
-    different = {canonical(quad) if puzzle.turns else tuple(quad) for quad in quads}
-    symmetric = sum(quad[:2] == quad[2:] for quad in quads)
     return Summary(
         corners=greys[2],
         edges=greys[1],
         inner=greys[0],
         along_rim=dict(sorted(along_rim.items())),
         inside=dict(sorted(inside.items())),
-        different=len(different),
-        symmetric=symmetric,
+        different=len({canonical(quad) if puzzle.turns else tuple(quad) for quad in quads}),
+        symmetric=sum(quad[:2] == quad[2:] for quad in quads),
     )
 
 
 def describe(puzzle: Puzzle) -> str:
-    """Describe a puzzle.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-
-    Returns
-    -------
-    str
-        A few lines on its pieces, colours and clues, which end in a newline each.
-    """
+    """A few lines on a puzzle's pieces, colours and clues, which end in a newline each."""
     summary = summarise(puzzle)
     colours, both = summary.along_rim.keys() | summary.inside.keys(), summary.along_rim.keys() & summary.inside.keys()
     lines = [

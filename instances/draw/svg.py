@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from instances.board import Board
@@ -29,68 +28,39 @@ PATTERNS = (
 
 
 def render(puzzle: Puzzle, board: Board | None, *, piece_numbers: bool = False, scale: float = 36.0) -> str:
-    """Draw a board, or all pieces of a puzzle.
+    """A board, or for None all pieces in file order, apart from each other, as a whole SVG document.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-    board : Board or None
-        None draws all pieces in file order, apart from each other.
-    piece_numbers : bool, optional
-        Write on each piece its number in the file, counted from 1.
-    scale : float, optional
-        Side of a cell in pixels.
-
-    Returns
-    -------
-    str
-        A whole SVG document. Colours beyond the first eight have a pattern over them, see `instances.draw.palette`.
-
-    Raises
-    ------
-    BoardError
-        If the board has another shape than the puzzle.
+    ``piece_numbers`` writes on each piece its number in the file, from 1; ``scale`` is the side of a cell in pixels.
+    Colours beyond the first eight have a pattern over them, see `instances.draw.palette`. Raises BoardError if the
+    board has another shape than the puzzle.
     """
     picture = scene(puzzle, board)
-    pitch = _CELL + (_GAP if picture.sheet else 0)
-    corners = _corners(picture.width, picture.height, pitch)
+    sheet = _Sheet(picture.width, picture.height, _CELL + (_GAP if picture.sheet else 0))
     parts = [
-        *_empty(
-            [corners[cell] for cell, quad in enumerate(picture.quads) if quad is None and cell not in picture.holes]
-        ),
-        *_triangles(picture, corners),
-        *_clues(picture, corners),
-        *_mismatches(picture, corners),
-        *(_numbers(picture.pieces, corners) if piece_numbers else ()),
+        *_empty(sheet, picture.empty),
+        *_triangles(sheet, picture),
+        *_edged("stroke-linejoin", "#000", hex_code(CLUE), (3.4, 1.8), sheet.squares(sorted(picture.clues), 2)),
+        *_edged("stroke-linecap", "#fff", hex_code(MISMATCH), (5.2, 3.4), sheet.bars(sorted(picture.wrong))),
+        *(_numbers(sheet, picture.pieces) if piece_numbers else ()),
     ]
     ground = GREY if picture.framed else NO_FRAME
-    return _document(picture.width, picture.height, pitch, scale, picture.caption, parts, _patterns(picture), ground)
+    return sheet.document(scale, picture.caption, [*_patterns(picture)], parts, ground)
 
 
 def render_placements(board: Board, *, scale: float = 36.0) -> str:
-    """Draw a board whose puzzle is not known: the number of each piece and its rotation.
+    """A board whose puzzle is not known, as a whole SVG document; ``scale`` is the side of a cell in pixels.
 
-    Parameters
-    ----------
-    board : Board
-    scale : float, optional
-        Side of a cell in pixels.
-
-    Returns
-    -------
-    str
-        A whole SVG document. Pieces are numbered from 1; a wedge marks the side to which the piece's first side, its
-        upper one in the file, is turned.
+    Pieces are numbered from 1; a wedge marks the side to which the piece's first side, its upper one in the file, is
+    turned.
     """
-    corners = _corners(board.width, board.height, _CELL)
-    cells = [(oriented, corner) for oriented, corner in zip(board.placements.tolist(), corners, strict=True)]
-    squares = "".join(f"M{x} {y}h{_CELL}v{_CELL}h-{_CELL}z" for oriented, (x, y) in cells if oriented >= 0)
-    wedges = "".join(_triangle(x, y, oriented % 4, 4) for oriented, (x, y) in cells if oriented >= 0)
-    parts = _empty([corner for oriented, corner in cells if oriented < 0])
-    if squares:
-        parts += [f'<path fill="#fff" stroke="#000" d="{squares}"/>', f'<path d="{wedges}"/>']
-        parts += _numbers([None if oriented < 0 else oriented // 4 for oriented, _ in cells], corners)
-    return _document(board.width, board.height, _CELL, scale, placements_caption(board), parts)
+    sheet, placements = _Sheet(board.width, board.height, _CELL), board.placements.tolist()
+    filled = {cell: oriented for cell, oriented in enumerate(placements) if oriented >= 0}
+    parts = _empty(sheet, [cell for cell in range(len(placements)) if cell not in filled])
+    if filled:
+        wedges = sheet.triangles([(cell, oriented % 4) for cell, oriented in filled.items()], 4)
+        parts += [f'<path fill="#fff" stroke="#000" d="{sheet.squares(filled)}"/>', f'<path d="{wedges}"/>']
+        parts += _numbers(sheet, [None if oriented < 0 else oriented // 4 for oriented in placements])
+    return sheet.document(scale, placements_caption(board), [], parts, GREY)
 
 
 def placements_caption(board: Board) -> str:
@@ -98,73 +68,69 @@ def placements_caption(board: Board) -> str:
     return f"board of {board.width} x {board.height}, {board.placed} of {board.width * board.height} pieces"
 
 
-_Corners = list[tuple[int, int]]
+class _Sheet:
+    """Where the cells of a drawing lie, ``pitch`` units apart, and what is drawn on them as path data."""
+
+    def __init__(self, width: int, height: int, pitch: int) -> None:
+        self.corners = [(_RIM + pitch * column, _RIM + pitch * row) for row in range(height) for column in range(width)]
+        self.size = [2 * _RIM + pitch * cells - (pitch - _CELL) for cells in (width, height)]
+
+    def squares(self, cells: Iterable[int], inset: int = 0) -> str:
+        """The outlines of cells, or squares inside them."""
+        size, places = _CELL - 2 * inset, (self.corners[cell] for cell in cells)
+        return "".join(f"M{x + inset} {y + inset}h{size}v{size}h-{size}z" for x, y in places)
+
+    def triangles(self, sides: Iterable[tuple[int, int]], half: int = _CELL // 2) -> str:
+        """A triangle on the middle of each (cell, side): base ``2 * half``, height ``half``."""
+        start, base = _CELL // 2 - half, 2 * half
+        shapes = {
+            UP: (start, 0, f"h{base}l-{half} {half}z"),
+            RIGHT: (_CELL, start, f"v{base}l-{half}-{half}z"),
+            DOWN: (start, _CELL, f"h{base}l-{half}-{half}z"),
+            LEFT: (0, start, f"v{base}l{half}-{half}z"),
+        }
+        return self._drawn(sides, shapes)
+
+    def bars(self, sides: Iterable[tuple[int, int]]) -> str:
+        """A bar along each (cell, side)."""
+        across, along = f"h{_CELL - 4}", f"v{_CELL - 4}"
+        starts = {UP: (2, 0, across), RIGHT: (_CELL, 2, along), DOWN: (2, _CELL, across), LEFT: (0, 2, along)}
+        return self._drawn(sides, starts)
+
+    def _drawn(self, sides: Iterable[tuple[int, int]], shapes: dict[int, tuple[int, int, str]]) -> str:
+        """The shape of each side, which begins so far from the corner of its cell."""
+        places = ((*self.corners[cell], *shapes[side]) for cell, side in sides)
+        return "".join(f"M{x + across} {y + along}{shape}" for x, y, across, along, shape in places)
+
+    def document(self, scale: float, caption: str, definitions: list[str], parts: list[str], ground: Rgb) -> str:
+        """An SVG document of ``parts``; the ground is seen around the board and in its holes."""
+        wide, high = self.size
+        lines = [
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide * scale / _CELL:g}" '
+            f'height="{high * scale / _CELL:g}" viewBox="0 0 {wide} {high}" role="img">',
+            f"<title>{escape(caption)}</title>",
+            *definitions,
+            f'<rect width="{wide}" height="{high}" fill="#{hex_code(ground)}"/>',
+            *parts,
+            "</svg>",
+        ]
+        return "\n".join(lines) + "\n"
 
 
-def _corners(width: int, height: int, pitch: int) -> _Corners:
-    """The upper left corner of each cell."""
-    return [(_RIM + pitch * column, _RIM + pitch * row) for row in range(height) for column in range(width)]
-
-
-def _document(
-    width: int,
-    height: int,
-    pitch: int,
-    scale: float,
-    caption: str,
-    parts: list[str],
-    definitions: Sequence[str] = (),
-    ground: Rgb = GREY,
-) -> str:
-    """An SVG document of ``parts`` for ``width`` x ``height`` cells that lie ``pitch`` units apart.
-
-    The ground is seen around the board and in its holes.
-    """
-    wide, high = (2 * _RIM + pitch * cells - (pitch - _CELL) for cells in (width, height))
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide * scale / _CELL:g}" height="{high * scale / _CELL:g}" '
-        f'viewBox="0 0 {wide} {high}" role="img">',
-        f"<title>{escape(caption)}</title>",
-        *definitions,
-        f'<rect width="{wide}" height="{high}" fill="#{hex_code(ground)}"/>',
-        *parts,
-        "</svg>",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _triangle(x: int, y: int, side: int, half: int = _CELL // 2) -> str:
-    """A triangle on the middle of a side of the cell at (x, y): base ``2 * half``, height ``half``."""
-    start, base = _CELL // 2 - half, 2 * half
-    return {
-        UP: f"M{x + start} {y}h{base}l-{half} {half}z",
-        RIGHT: f"M{x + _CELL} {y + start}v{base}l-{half}-{half}z",
-        DOWN: f"M{x + start} {y + _CELL}h{base}l-{half}-{half}z",
-        LEFT: f"M{x} {y + start}v{base}l{half}-{half}z",
-    }[side]
-
-
-def _triangles(picture: Scene, corners: _Corners) -> list[str]:
+def _triangles(sheet: _Sheet, picture: Scene) -> list[str]:
     """One path for each colour, a second one with its pattern, then the outlines of the pieces."""
-    paths: dict[int, list[str]] = defaultdict(list)
-    outline = []
-    for quad, (x, y) in zip(picture.quads, corners, strict=True):
-        if quad is not None:
-            outline.append(f"M{x} {y}h{_CELL}v{_CELL}h-{_CELL}z")
-            for side, colour in enumerate(quad):
-                paths[colour].append(_triangle(x, y, side))
     parts = ['<g stroke="#000" stroke-opacity=".55" stroke-width=".5" stroke-linejoin="round">']
-    for colour, triangles in sorted(paths.items()):
-        path = "".join(triangles)
+    for colour, sides in picture.by_colour.items():
+        path = sheet.triangles(sides)
         parts.append(f'<path fill="#{hex_code(rgb(colour))}" d="{path}"/>')
         if pattern_number(colour):
             parts.append(f'<path fill="url(#pattern{pattern_number(colour)})" d="{path}"/>')
-    return [*parts, "</g>", f'<path fill="none" stroke="#000" d="{"".join(outline)}"/>']
+    return [*parts, "</g>", f'<path fill="none" stroke="#000" d="{sheet.squares(picture.filled)}"/>']
 
 
 def _patterns(picture: Scene) -> list[str]:
     """Definitions of the patterns that the picture uses."""
-    numbers = sorted({pattern_number(colour) for quad in picture.quads if quad is not None for colour in quad} - {0})
+    numbers = sorted({*map(pattern_number, picture.by_colour)} - {0})
     parts = []
     for number in numbers:
         repeats, index = divmod(number - 1, len(PATTERNS))
@@ -181,62 +147,35 @@ def _patterns(picture: Scene) -> list[str]:
     return ["<defs>", *parts, "</defs>"] if parts else []
 
 
-def _empty(corners: _Corners) -> list[str]:
+def _empty(sheet: _Sheet, cells: Sequence[int]) -> list[str]:
     """Empty cells: dark, with a faint cross."""
-    if not corners:
-        return []
-    squares = "".join(f"M{x} {y}h{_CELL}v{_CELL}h-{_CELL}z" for x, y in corners)
-    half, arm = _CELL // 2, 3
-    crosses = "".join(f"M{x + half - arm} {y + half}h{2 * arm}m-{arm}-{arm}v{2 * arm}" for x, y in corners)
-    return [
-        f'<path fill="#{hex_code(EMPTY)}" stroke="#000" stroke-width=".5" d="{squares}"/>',
+    half, arm, places = _CELL // 2, 3, [sheet.corners[cell] for cell in cells]
+    crosses = "".join(f"M{x + half - arm} {y + half}h{2 * arm}m-{arm}-{arm}v{2 * arm}" for x, y in places)
+    parts = [
+        f'<path fill="#{hex_code(EMPTY)}" stroke="#000" stroke-width=".5" d="{sheet.squares(cells)}"/>',
         f'<path fill="none" stroke="#{hex_code(GREY)}" d="{crosses}"/>',
     ]
+    return parts if cells else []
 
 
-def _clues(picture: Scene, corners: _Corners) -> list[str]:
-    """The cells of clues, filled or empty: a white outline inside the cell, edged with black."""
-    inset, size = 2, _CELL - 4
-    path = "".join(
-        f"M{corners[cell][0] + inset} {corners[cell][1] + inset}h{size}v{size}h-{size}z"
-        for cell in sorted(picture.clues)
-    )
-    if not path:
-        return []
-    return [
-        '<g fill="none" stroke-linejoin="round">',
-        f'<path stroke="#000" stroke-width="3.4" d="{path}"/>',
-        f'<path stroke="#{hex_code(CLUE)}" stroke-width="1.8" d="{path}"/>',
+def _edged(joint: str, edge: str, colour: str, widths: tuple[float, float], path: str) -> list[str]:
+    """Lines with an edge of another colour: the outlines of clues, the bars of mismatches; none without a path."""
+    parts = [
+        f'<g fill="none" {joint}="round">' if joint == "stroke-linejoin" else f'<g {joint}="round">',
+        f'<path stroke="{edge}" stroke-width="{widths[0]}" d="{path}"/>',
+        f'<path stroke="#{colour}" stroke-width="{widths[1]}" d="{path}"/>',
         "</g>",
     ]
+    return parts if path else []
 
 
-def _mismatches(picture: Scene, corners: _Corners) -> list[str]:
-    """Red bars, edged with white, along the joints that do not match and over sides on the rim that are not grey."""
-    bars = []
-    for cell, side in sorted(picture.wrong):
-        x, y = corners[cell]
-        across = side in (UP, DOWN)
-        x, y = x + (_CELL if side == RIGHT else 0), y + (_CELL if side == DOWN else 0)
-        bars.append(f"M{x + 2} {y}h{_CELL - 4}" if across else f"M{x} {y + 2}v{_CELL - 4}")
-    if not bars:
-        return []
-    path = "".join(bars)
-    return [
-        '<g stroke-linecap="round">',
-        f'<path stroke="#fff" stroke-width="5.2" d="{path}"/>',
-        f'<path stroke="#{hex_code(MISMATCH)}" stroke-width="3.4" d="{path}"/>',
-        "</g>",
-    ]
-
-
-def _numbers(pieces: Sequence[int | None], corners: _Corners) -> list[str]:
+def _numbers(sheet: _Sheet, pieces: Sequence[int | None]) -> list[str]:
     """The number of each piece, counted from 1, in the middle of its cell."""
     parts = [
         f'<g font-family="sans-serif" font-size="{_CELL / 3:g}" text-anchor="middle" fill="#000" '
         'stroke="#fff" stroke-width="2" stroke-linejoin="round" paint-order="stroke">'
     ]
-    for piece, (x, y) in zip(pieces, corners, strict=True):
+    for piece, (x, y) in zip(pieces, sheet.corners, strict=True):
         if piece is not None:
             parts.append(f'<text x="{x + _CELL // 2}" y="{y + _CELL // 2 + 3}">{piece + 1}</text>')
     return [*parts, "</g>"]

@@ -6,13 +6,16 @@ import os
 import string
 from collections import Counter
 from collections.abc import Mapping
+from itertools import pairwise, zip_longest
 from typing import IO, Literal
+
+import numpy as np
 
 from instances.board import Board
 from instances.draw.palette import BACKGROUND, CLUE, EMPTY, MISMATCH, Rgb, rgb, xterm
 from instances.draw.palette import GREY as GREY_RGB
-from instances.draw.scene import Quad, Scene, scene
-from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Puzzle
+from instances.draw.scene import Scene, scene
+from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 
 Colour = Literal["truecolor", "256", "none"]
 _LARGEST, _SMALLEST = 8, 2  # side of a cell in pixels; 1 where only mismatches can be shown
@@ -23,16 +26,8 @@ _ALPHABET = string.ascii_lowercase + string.ascii_uppercase
 def capability(stream: IO[str], environ: Mapping[str, str] | None = None) -> Colour:
     """Which colours a stream can show.
 
-    Parameters
-    ----------
-    stream : file object
-    environ : mapping, optional
-        Environment variables; those of the process by default.
-
-    Returns
-    -------
-    {'truecolor', '256', 'none'}
-        'none' if the stream is no terminal or its encoding has no half blocks, if NO_COLOR is set, or for TERM=dumb.
+    'none' if the stream is no terminal or its encoding has no half blocks, if the environment has NO_COLOR, or for
+    TERM=dumb.
     """
     environ = os.environ if environ is None else environ
     if environ.get("NO_COLOR") or environ.get("TERM", "dumb") == "dumb" or not stream.isatty() or not encodes(stream):
@@ -63,35 +58,17 @@ def render(
     width: int | None = None,
     height: int | None = None,
 ) -> str:
-    """Draw a board, or all pieces of a puzzle, as lines of text.
+    """A board, or for None all pieces in file order, apart from each other, as lines of text.
 
     In colour, each cell shows its four colours as triangles; red bars are mismatches, white outlines are clues, dark
     cells are empty. Where that does not fit, each cell is a dot, and mismatches lie between the dots. Without colour,
     each joint is a letter, as in viewer URLs (0 = a, 1 = b, ...): ``b`` where both sides agree, ``b!c`` where they
-    differ; ``+`` is a piece, ``#`` a clue, ``.`` an empty cell. If neither fits, each cell is one character: its
-    number of mismatches, or ``+``, ``#`` or ``.``.
+    differ; ``+`` is a piece, ``#`` a clue, ``.`` an empty cell. If neither fits, each cell is one character: its number
+    of mismatches, or ``+``, ``#`` or ``.``.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-    board : Board or None
-        None draws all pieces in file order, apart from each other.
-    colour : {'truecolor', '256', 'none'}, optional
-        Which escape sequences to use, see `capability`.
-    width : int, optional
-        Columns that the lines must fit, 80 by default.
-    height : int, optional
-        Lines that a board must fit, if it can; unlimited by default, and for the pieces of a puzzle.
-
-    Returns
-    -------
-    str
-        Lines that end in a newline each.
-
-    Raises
-    ------
-    BoardError
-        If the board has another shape than the puzzle.
+    ``colour`` says which escape sequences to use, see `capability`; ``width`` how many columns the lines must fit, 80
+    by default; ``height`` how many lines a board must fit, if it can, unlimited by default and for the pieces of a
+    puzzle. Raises BoardError if the board has another shape than the puzzle.
     """
     return "".join(f"{line}\n" for line in _drawn(scene(puzzle, board), colour, width, height)[0])
 
@@ -137,80 +114,68 @@ _SIGNS_LEGEND = "a sign is a piece: its number of mismatches, + without any, # a
 def _pixels(picture: Scene, side: int, colour: Colour) -> list[str]:
     """Cells of ``side`` x ``side`` pixels, one pixel apart. A character shows two pixels, one above the other."""
     step = side + 1
-    canvas = [[BACKGROUND] * (picture.width * step - 1) for _ in range(picture.height * step - 1)]
-    for cell, quad in enumerate(picture.quads):
-        top, left = (part * step for part in divmod(cell, picture.width))
-        for y in range(side):
-            for x in range(side):
-                canvas[top + y][left + x] = BACKGROUND if cell in picture.holes else _pixel(quad, x, y, side)
-    for cell in sorted(picture.clues):
-        top, left = (part * step for part in divmod(cell, picture.width))
+    canvas = np.full((picture.height * step + 1, picture.width * step + 1, 3), BACKGROUND)  # a pixel around it too
+    corners = [(row * step + 1, column * step + 1) for row in range(picture.height) for column in range(picture.width)]
+    triangles, empty = (
+        _triangles(side),
+        np.where(np.indices((side, side)).sum(axis=0)[..., None] % 2, EMPTY, BACKGROUND),
+    )
+    for cell, (top, left) in enumerate(corners):
+        quad = picture.quads[cell]
+        if cell not in picture.holes:
+            shown = empty if quad is None else np.array([*map(rgb, quad), BACKGROUND])[triangles]
+            dot = EMPTY if quad is None else _DOT
+            canvas[top : top + side, left : left + side] = shown if side > 1 else dot
+    for top, left in (corners[cell] for cell in picture.clues):
         if side == 1:
-            _set(canvas, top, left, CLUE)
+            canvas[top, left] = CLUE
         else:
-            _frame(canvas, top, left, side)
-    for cell, at in sorted(picture.wrong):
-        top, left = (part * step for part in divmod(cell, picture.width))
-        for i in range(side):
-            if at in (LEFT, RIGHT):
-                _set(canvas, top + i, left + (side if at == RIGHT else -1), MISMATCH)
-            else:
-                _set(canvas, top + (side if at == DOWN else -1), left + i, MISMATCH)
-    return [
-        _half_blocks(canvas[y], canvas[y + 1] if y + 1 < len(canvas) else None, colour)
-        for y in range(0, len(canvas), 2)
+            canvas[[top - 1, top + side], left - 1 : left + side + 1] = CLUE
+            canvas[top - 1 : top + side + 1, [left - 1, left + side]] = CLUE
+    for cell, at in picture.wrong:
+        top, left = corners[cell]
+        beside = {RIGHT: left + side, LEFT: left - 1, DOWN: top + side, UP: top - 1}[at]
+        if at in (LEFT, RIGHT):
+            canvas[top : top + side, beside] = MISMATCH
+        else:
+            canvas[beside, left : left + side] = MISMATCH
+    rows = canvas[1:-1, 1:-1].tolist()
+    return [_half_blocks(upper, lower, colour) for upper, lower in zip_longest(rows[::2], rows[1::2])]
+
+
+def _triangles(side: int) -> IntArray:
+    """The side of a cell whose triangle each of its pixels is in, 4 in the centre.
+
+    Each half diagonal belongs to one triangle.
+    """
+    along, across = 2 * np.indices((side, side)) + 1 - side  # from the centre, in half pixels
+    inside = [
+        (across == 0) & (along == 0),
+        (-along >= abs(across)) & (across != -along),
+        (across >= abs(along)) & (across != along),
+        (along >= abs(across)) & (across != -along),
     ]
-
-
-def _pixel(quad: Quad | None, x: int, y: int, side: int) -> Rgb:
-    """Colour of the pixel (x, y) of a cell: that of its triangle. Each half diagonal belongs to one triangle."""
-    if side == 1:
-        return EMPTY if quad is None else _DOT
-    if quad is None:
-        return EMPTY if (x + y) % 2 else BACKGROUND
-    across, along = 2 * x + 1 - side, 2 * y + 1 - side  # from the centre, in half pixels
-    if across == along == 0:
-        return BACKGROUND
-    if -along >= abs(across) and across != -along:
-        return rgb(quad[UP])
-    if across >= abs(along) and across != along:
-        return rgb(quad[RIGHT])
-    if along >= abs(across) and across != -along:
-        return rgb(quad[DOWN])
-    return rgb(quad[LEFT])
-
-
-def _frame(canvas: list[list[Rgb]], top: int, left: int, side: int) -> None:
-    """Outline the cell whose upper left pixel is (top, left)."""
-    for i in range(-1, side + 1):
-        for y, x in ((top - 1, left + i), (top + side, left + i), (top + i, left - 1), (top + i, left + side)):
-            _set(canvas, y, x, CLUE)
-
-
-def _set(canvas: list[list[Rgb]], y: int, x: int, value: Rgb) -> None:
-    """Set a pixel; outside the canvas, beside a clue on the rim, nothing is drawn."""
-    if 0 <= y < len(canvas) and 0 <= x < len(canvas[0]):
-        canvas[y][x] = value
+    return np.select(inside, [4, UP, RIGHT, DOWN], LEFT)
 
 
 def _half_blocks(upper: list[Rgb], lower: list[Rgb] | None, colour: Colour) -> str:
     """A line of text for two rows of pixels; ``lower`` is None below the last row."""
     parts: list[str] = []
     last: tuple[Rgb, Rgb | None] | None = None
-    for x, above in enumerate(upper):
-        pair = above, None if lower is None else lower[x]
+    below: list[Rgb | None] = [None] * len(upper) if lower is None else [*lower]
+    for pair in zip(upper, below, strict=True):
         if pair != last:
-            parts.append(f"\x1b[{_code(38, above, colour)};{'49' if pair[1] is None else _code(48, pair[1], colour)}m")
-            last = pair
+            ground = "49" if pair[1] is None else _code(48, pair[1], colour)
+            parts.append(f"\x1b[{_code(38, pair[0], colour)};{ground}m")
         parts.append("▀")
+        last = pair
     return "".join(parts) + "\x1b[0m"
 
 
 def _code(ground: int, value: Rgb, colour: Colour) -> str:
     """Parameters of the escape sequence for a foreground (38) or background (48) colour."""
-    if colour == "256":
-        return f"{ground};5;{xterm(value)}"
-    return "{};2;{};{};{}".format(ground, *value)
+    red, green, blue = value
+    return f"{ground};5;{xterm((red, green, blue))}" if colour == "256" else f"{ground};2;{red};{green};{blue}"
 
 
 # -- letters -----------------------------------------------------------------------------------------------------
@@ -231,24 +196,20 @@ def _letters(picture: Scene) -> list[str]:
     width, height = picture.width, picture.height
     wide = max((len(letter(colour)) for quad in picture.quads if quad for colour in quad), default=1)
     lines = []
-
-    def row_of(row: int) -> list[int | None]:
-        """The cells of a row; None for a hole, and for every cell beyond the rim."""
-        cells = range(row * width, (row + 1) * width)
-        return [cell if 0 <= row < height and cell not in picture.holes else None for cell in cells]
-
-    for row in range(-1, height):
-        cells = row_of(row)
-        if row >= 0:
-            line = _joint(picture, None, cells[0], RIGHT, wide)
-            for cell, beyond in zip(cells, [*cells[1:], None], strict=True):
-                line += _sign(picture, cell) + _joint(picture, cell, beyond, RIGHT, wide)
-            lines.append(line)
-        joints = (
-            _joint(picture, upper, lower, DOWN, wide) for upper, lower in zip(cells, row_of(row + 1), strict=True)
-        )
+    above: list[int | None] = [None] * width  # None for a hole, and for every cell beyond the rim
+    for row in range(height + 1):
+        here = [cell if cell not in picture.holes else None for cell in range(row * width, (row + 1) * width)]
+        here = here if row < height else [None] * width
+        joints = (_joint(picture, upper, lower, DOWN, wide) for upper, lower in zip(above, here, strict=True))
         lines.append(" " * (wide + 1) + " ".join(joints))
-    return _trimmed(lines)
+        if row < height:
+            beside = (_joint(picture, cell, beyond, RIGHT, wide) for cell, beyond in pairwise([None, *here, None]))
+            signs = (_sign(picture, cell) for cell in here)
+            lines.append("".join(f"{joint}{sign}" for joint, sign in zip_longest(beside, signs, fillvalue="")))
+        above = here
+    margin = min(len(line) - len(line.lstrip()) for line in lines if line.strip())
+    lines = [line[margin:].rstrip() for line in lines]
+    return lines[0 if lines[0] else 1 : None if lines[-1] else -1]
 
 
 def _blocks(picture: Scene) -> list[str]:
@@ -291,25 +252,14 @@ def _sign(picture: Scene, cell: int | None) -> str:
     return "#" if cell in picture.clues else "+"
 
 
-def _trimmed(lines: list[str]) -> list[str]:
-    """Remove blank lines at both ends and blank columns on the left."""
-    margin = min(len(line) - len(line.lstrip()) for line in lines if line.strip())
-    lines = [line[margin:].rstrip() for line in lines]
-    return lines[0 if lines[0] else 1 : None if lines[-1] else -1]
-
-
 # -- one character for each cell -----------------------------------------------------------------------------------
 
 
 def _signs(picture: Scene) -> list[str]:
     """The number of wrong sides of each piece; without any, ``+``, or ``#`` on a clue; ``.`` for an empty cell."""
     wrong = Counter(cell for cell, _ in picture.wrong)
-    for cell, side in picture.wrong:
-        row, column = divmod(cell, picture.width)
-        if side == RIGHT and column + 1 < picture.width:
-            wrong[cell + 1] += 1
-        if side == DOWN and row + 1 < picture.height:
-            wrong[cell + picture.width] += 1
+    wrong.update(cell + 1 for cell, side in picture.wrong if side == RIGHT and (cell + 1) % picture.width)
+    wrong.update(cell + picture.width for cell, side in picture.wrong if side == DOWN)
     signs = [
         str(wrong[cell]) if wrong[cell] and cell not in picture.holes else _sign(picture, cell)
         for cell in range(len(picture.quads))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 from instances.board import Board
 from instances.draw.palette import CLUE, EMPTY, GREY, MISMATCH, hex_code, rgb
 from instances.draw.scene import scene
@@ -14,48 +12,31 @@ _ENDS = {UP: ((0, 0), (1, 0)), RIGHT: ((1, 0), (1, 1)), DOWN: ((1, 1), (0, 1)), 
 
 
 def render(puzzle: Puzzle, board: Board | None) -> str:
-    """Draw a board, or all pieces of a puzzle, as a TikZ picture.
+    """A board, or for None all pieces in file order, apart from each other, as a whole LaTeX document.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-    board : Board or None
-        None draws all pieces in file order, apart from each other.
-
-    Returns
-    -------
-    str
-        A whole LaTeX document of class standalone. A cell is one unit wide: change ``x`` and ``y`` of the picture to
-        scale it. Colours after the 40th repeat the first ones.
-
-    Raises
-    ------
-    BoardError
-        If the board has another shape than the puzzle.
+    Its class is standalone. A cell is one unit wide: change ``x`` and ``y`` of the picture to scale it. Colours after
+    the 40th repeat the first ones. Raises BoardError if the board has another shape than the puzzle.
     """
     picture = scene(puzzle, board)
     pitch = 1.15 if picture.sheet else 1
-    triangles: dict[int, list[str]] = defaultdict(list)
-    squares: dict[str, list[str]] = defaultdict(list)
-    for cell, quad in enumerate(picture.quads):
-        if cell in picture.holes:
-            continue
-        row, column = divmod(cell, picture.width)
-        x, y = column * pitch, row * pitch
-        squares["empty" if quad is None else "piece"].append(_square(x, y, 0))
-        if cell in picture.clues:
-            squares["clue"].append(_square(x, y, 0.1))
-        for side, colour in enumerate(quad or ()):
-            (ax, ay), (bx, by) = _ENDS[side]
-            triangles[colour].append(f"{_at(x + ax, y + ay)}--{_at(x + bx, y + by)}--{_at(x + 0.5, y + 0.5)}--cycle")
-    bars = []
-    for cell, side in sorted(picture.wrong):
-        row, column = divmod(cell, picture.width)
-        bars.append("--".join(_at(column + x, row + y) for x, y in _ENDS[side]))
+    corners = [(column * pitch, row * pitch) for row in range(picture.height) for column in range(picture.width)]
+    squares = {
+        name: [_square(*corners[cell], inset) for cell in cells]
+        for name, cells, inset in (
+            ("empty", picture.empty, 0),
+            ("piece", picture.filled, 0),
+            ("clue", sorted(picture.clues), 0.1),
+        )
+    }
+    triangles = {
+        colour: [f"{_side(*corners[cell], side)}--{_at(*corners[cell], 0.5, 0.5)}--cycle" for cell, side in sides]
+        for colour, sides in picture.by_colour.items()
+    }
+    bars = [_side(*corners[cell], side) for cell, side in sorted(picture.wrong)]
     lines = [
         r"\documentclass[tikz,border=2pt]{standalone}",
         f"% {_comment(picture.caption)}",
-        *(rf"\definecolor{{side{colour}}}{{HTML}}{{{hex_code(rgb(colour))}}}" for colour in sorted(triangles)),
+        *(rf"\definecolor{{side{colour}}}{{HTML}}{{{hex_code(rgb(colour))}}}" for colour in triangles),
         rf"\definecolor{{empty}}{{HTML}}{{{hex_code(EMPTY)}}}",
         rf"\definecolor{{rim}}{{HTML}}{{{hex_code(GREY)}}}",
         rf"\definecolor{{clue}}{{HTML}}{{{hex_code(CLUE)}}}",
@@ -63,7 +44,7 @@ def render(puzzle: Puzzle, board: Board | None) -> str:
         r"\begin{document}",
         r"\begin{tikzpicture}[x=6mm, y=-6mm, line join=round]",
         *_paths("fill=empty, draw=rim, thin", squares["empty"]),
-        *(line for colour in sorted(triangles) for line in _paths(f"fill=side{colour}", triangles[colour])),
+        *(line for colour in triangles for line in _paths(f"fill=side{colour}", triangles[colour])),
         *_paths("draw=black, thin", squares["piece"]),
         *_paths("draw=black, line width=1.6pt", squares["clue"]),
         *_paths("draw=clue, line width=.8pt", squares["clue"]),
@@ -81,11 +62,15 @@ def _paths(style: str, pieces: list[str]) -> list[str]:
 
 
 def _square(x: float, y: float, inset: float) -> str:
-    return f"{_at(x + inset, y + inset)} rectangle {_at(x + 1 - inset, y + 1 - inset)}"
+    return f"{_at(x, y, inset, inset)} rectangle {_at(x, y, 1 - inset, 1 - inset)}"
 
 
-def _at(x: float, y: float) -> str:
-    return f"({x:.6g},{y:.6g})"
+def _side(x: float, y: float, side: int) -> str:
+    return "--".join(_at(x, y, *end) for end in _ENDS[side])
+
+
+def _at(x: float, y: float, across: float, along: float) -> str:
+    return f"({x + across:.6g},{y + along:.6g})"
 
 
 def _comment(text: str) -> str:

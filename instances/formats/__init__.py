@@ -17,7 +17,7 @@ the letters), ``solution``, ``best``, ``cells`` (any dialect), ``clues``, ``meta
 """
 
 from instances.formats.base import Document
-from instances.formats.best import best_json
+from instances.formats.own_json import best_json
 from instances.formats.reading import (
     CLUE_WORDS,
     HELD,

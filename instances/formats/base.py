@@ -36,11 +36,6 @@ class Document:
         None if the source holds none, or if its puzzle is not known. It has the blanks of the puzzle's holes.
     notes : tuple of str
         Sentences on what was detected, assumed or left out.
-    quads : tuple or None
-        Only for a partial viewer URL whose puzzle is not known: its letters as numbers (a = 0), up, right, down, left
-        of each cell; None for an empty cell.
-    shape : (int, int) or None
-        Width and height that belong to ``quads``.
     instance : str or None
         For a ``best.json``: where its puzzle was found, or what the file calls it.
     """
@@ -49,8 +44,6 @@ class Document:
     puzzle: Puzzle | None
     board: Board | None
     notes: tuple[str, ...] = ()
-    quads: tuple[Quad | None, ...] | None = None
-    shape: tuple[int, int] | None = None
     instance: str | None = None
 
     def __post_init__(self) -> None:
@@ -70,6 +63,16 @@ class Source:
     find_puzzle: Callable[[str], Puzzle]  # loads an instance by path or shipped name
     number: int | None = None  # which of several boards in the text is read, counted from 1; None is the first
 
+    def known(self, what: str) -> Puzzle:
+        """The puzzle of the board. Raises NeedsPuzzleError, in which ``what`` names the pieces, if it is not known."""
+        if self.puzzle is None:
+            raise NeedsPuzzleError(f"{what} by number; expected the puzzle with it (--puzzle INSTANCE)")
+        return self.puzzle
+
+    def words(self) -> set[str]:
+        """The parts of the option, which commas separate."""
+        return {word for word in (self.option or "").lower().split(",") if word}
+
 
 @dataclass(frozen=True)
 class Target:
@@ -81,15 +84,16 @@ class Target:
     option: str | None = None  # the part of the format's name after its colon
     notes: list[str] = field(default_factory=list)
 
-    def pairs(self) -> list[list[int] | None]:
-        """[piece, rotation] of each cell of the board; None for an empty one."""
+    @property
+    def laid(self) -> Board:
+        """The board, for a format that holds one."""
         assert self.board is not None
-        return self.board.pairs()
+        return self.board
 
     def full(self, format: str) -> list[list[int]]:
-        """The `pairs` of a full board. Raises InputError if a cell is empty."""
-        pairs = [pair for pair in self.pairs() if pair is not None]
-        if empty := len(self.pairs()) - len(pairs):
+        """[piece, rotation] of each cell of a full board. Raises InputError if a cell is empty."""
+        pairs = [pair for pair in self.laid.pairs() if pair is not None]
+        if empty := self.puzzle.cells - len(pairs):
             raise InputError(f"{count_of(empty, 'cell')} without a piece; {format} carries only full boards")
         return pairs
 

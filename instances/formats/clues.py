@@ -13,12 +13,11 @@ import math
 import re
 from collections.abc import Sequence
 
-from instances.board import Board
 from instances.eternity2 import held_clues
 from instances.formats.base import Document, Format, NearError, NeedsPuzzleError, Source, Target
-from instances.formats.cells import CONVENTION
-from instances.formats.readings import NEAR, Entry, Reading, by_place, by_turn
-from instances.formats.text import Row, left_out, rows_of
+from instances.formats.cells import CONVENTION, number_rows
+from instances.formats.evidence import NEAR, Entry, Reading, by_place, by_turn
+from instances.formats.lines import Row, rows_of
 from instances.puzzle import Puzzle
 from lns_support.errors import InputError
 from lns_support.text import count_of, quoted
@@ -32,7 +31,7 @@ _HEADER = "clues: piece from 1, row column from 0, clockwise turns"  # after the
 _HEADER_LINE = re.compile(rf"^# ([0-9]{{1,4}}) {_HEADER}$", re.M)
 _OWN = {"base1", "yx", "from0", "top", "cw", "turn0", "turn-last"}
 _ASKED = 4  # conventions that a question names
-_ENOUGH = 6  # matched seams that tell conventions apart
+_ENOUGH = 6  # matched seams that tell conventions of clues apart
 
 
 def looks_like(text: str) -> bool:
@@ -54,21 +53,16 @@ def looks_like(text: str) -> bool:
 
 
 def read(source: Source) -> Document:
-    """The clues as a partial board of the puzzle. Raises InputError without one."""
-    if source.puzzle is None:
-        raise NeedsPuzzleError("these are clues by the numbers of the pieces; expected the puzzle with them")
-    board, notes = clue_board(source.text, source.puzzle, source.option)
-    return Document(FORMAT.name, source.puzzle, board, tuple(notes))
-
-
-def clue_board(text: str, puzzle: Puzzle, option: str | None = None) -> tuple[Board, list[str]]:
-    """The clues of a file as a partial board, and notes; ``option`` names parts of the convention.
+    """The clues as a partial board of the puzzle.
 
     Raises InputError if no convention makes the clues legal, or several do that place different pieces.
     """
+    puzzle, text = source.puzzle, source.text
+    if puzzle is None:
+        raise NeedsPuzzleError("these are clues by the numbers of the pieces; expected the puzzle with them")
     said, stated = CONVENTION.search(text), _HEADER_LINE.search(text)
-    wanted = {*filter(None, (option or (said[1] if said else "")).lower().split(","))} or (_OWN if stated else set())
-    number, readings, notes = _readings(text, puzzle)
+    wanted = source.words() or {*(said[1].split(",") if said else ())} or (_OWN if stated else set())
+    number, readings, notes = _clue_readings(text, puzzle)
     count = count_of(number, "clue")
     if stated and int(stated[1]) != number:
         raise InputError(f"{count}; expected {stated[1]} as the first line says")
@@ -87,8 +81,8 @@ def clue_board(text: str, puzzle: Puzzle, option: str | None = None) -> tuple[Bo
             f"{count}, which can be read in {len(boards)} ways, among them {names}; "
             f"expected one by name, as a first line '# {FORMAT.name}:{chosen[0].name}'"
         )
-    another = f"('# {FORMAT.name}:...' as a first line names another convention)"
-    return chosen[0].board, [f"{count}, read as {chosen[0].name} {another}", *notes]
+    first = f"{count}, read as {chosen[0].name} ('# {FORMAT.name}:...' as a first line names another convention)"
+    return Document(FORMAT.name, puzzle, chosen[0].board, (first, *notes))
 
 
 def _likely(text: str, puzzle: Puzzle, legal: Sequence[Reading]) -> Sequence[Reading]:
@@ -109,23 +103,18 @@ def _is_plain(reading: Reading) -> bool:
 def _nearest_error(count: int, readings: Sequence[Reading]) -> InputError | None:
     """What is wrong with the few lines that the nearest reading cannot take; None if no reading comes near."""
     nearest = min(readings, key=lambda each: (each.rank, not _is_plain(each)), default=None)
-    if nearest is None:
+    if nearest is None or (not nearest.odd and len(nearest.found.violations) > max(1, count // 8)):
         return None
-    found = nearest.found
     if nearest.odd:
         line, sentence = nearest.odd[0]
-    elif len(found.violations) > max(1, count // 8):
-        return None
     else:
-        sentence = next((each for each in found.violations if "twice" in each), found.violations[0])
-        line = max(nearest.lines.get(cell, 0) for cell in found.faulty)
+        violations = nearest.found.violations
+        sentence = next((each for each in violations if "twice" in each), violations[0])
+        line = max(nearest.lines.get(cell, 0) for cell in nearest.found.faulty)
     return NearError(f"{count_of(count, 'clue')}, read as {nearest.name}: {sentence}", line=line or None)
 
 
-# -- shapes of texts ---------------------------------------------------------------------------------------------------
-
-
-def _readings(text: str, puzzle: Puzzle) -> tuple[int, list[Reading], tuple[str, ...]]:
+def _clue_readings(text: str, puzzle: Puzzle) -> tuple[int, list[Reading], tuple[str, ...]]:
     """How many clues there are, their interpretations, and notes. Raises InputError for a text without clues."""
     if editor := list(_EDITOR.finditer(text)):
         where = [text.count("\n", 0, each.end()) + 1 for each in editor]
@@ -149,21 +138,15 @@ def _clue_rows(text: str, puzzle: Puzzle) -> tuple[Sequence[Row], tuple[str, ...
 
     Raises InputError for another row, but for the number of the clues and a list of all the pieces that are not placed.
     """
-    rows = rows_of(text)
-    words = [row for row in rows if row.tokens and not row.only_numbers]
-    first = next((row.line for row in rows if row.only_numbers), 0)
-    if (odd := next((row for row in words if row.numbers or row.line > first), None)) is not None:
-        said = f"{quoted(' '.join(odd.tokens))}; expected a clue, piece row column turn, or a comment after #"
-        raise InputError(said, line=odd.line)
+    expected = "; expected a clue, piece row column turn, or a comment after #"
+    rows, left = number_rows(text, expected, strict=True)
     every = [row for row in rows if len(row.numbers) == 4]
     if not every:
         raise InputError("no clues are recognised; expected lines 'piece row column turn', or 139=I8-Rot0")
-    table, agreeing = _without_repeats(rows, every)
-    notes = left_out((row.line, row.text) for row in words) + agreeing
-    for row in rows:
-        if not row.only_numbers or len(row.numbers) == 4:
-            continue
-        unplaced = [{*range(1, puzzle.piece_count + 1)} - {each.numbers[at] for each in table} for at in (0, 2)]
+    table, agreeing = _without_repeats(text, every)
+    notes = left + agreeing
+    unplaced = [{*range(1, puzzle.piece_count + 1)} - {each.numbers[at] for each in table} for at in (0, 2)]
+    for row in (row for row in rows if len(row.numbers) != 4):
         head = row.line < every[0].line
         if head and row.numbers in ((len(table),), (puzzle.width,)):
             notes += (f"line {row.line}: {row.text}, {'clues' if row.numbers == (len(table),) else 'the size'}",)
@@ -175,31 +158,28 @@ def _clue_rows(text: str, puzzle: Puzzle) -> tuple[Sequence[Row], tuple[str, ...
     return table, notes
 
 
-def _without_repeats(rows: Sequence[Row], table: Sequence[Row]) -> tuple[Sequence[Row], tuple[str, ...]]:
+def _without_repeats(text: str, table: list[Row]) -> tuple[Sequence[Row], tuple[str, ...]]:
     """The rows of the first section, and a note, if sections between comments say the same; else all rows.
 
     Raises InputError if sections say nearly the same.
     """
-    sections: list[list[Row]] = [[]]
-    for row in rows:
-        if len(row.numbers) == 4:
-            sections[-1].append(row)
-        elif sections[-1] and not row.tokens:
-            sections.append([])
-    sections = [section for section in sections if section]
+    comments = [row.line for row in rows_of(text) if not row.tokens]
+    sections: dict[int, list[Row]] = {}
+    for row in table:
+        sections.setdefault(sum(line < row.line for line in comments), []).append(row)
+    first, *others = sections.values()
     half = len(table) // 2
-    if len(sections) == 1 and {row.numbers for row in table[:half]} == {row.numbers for row in table[half:]}:
-        sections = [list(table[:half]), list(table[half:])]
-    contents = [{row.numbers for row in section} for section in sections]
+    if not others and {row.numbers for row in table[:half]} == {row.numbers for row in table[half:]}:
+        first, others = table[:half], [table[half:]]
+    contents = [{row.numbers for row in section} for section in (first, *others)]
     if sum(map(len, contents)) == len(set().union(*contents)):
         return table, ()
-    for section, content in zip(sections[1:], contents[1:], strict=True):
+    for section, content in zip(others, contents[1:], strict=True):
         odd = next((row for row in section if row.numbers not in contents[0]), None)
         if odd is not None or len(content) < len(contents[0]):
-            text, line = (f"{len(content)} rows", section[-1].line) if odd is None else (odd.text, odd.line)
-            raise NearError(f"{quoted(text)} differs from the section above it; expected the same pieces", line=line)
-    agreeing = f"{len(sections)} sections that agree, {count_of(len(contents[0]), 'piece')} each"
-    return sections[0], (agreeing,)
+            said, line = (f"{len(content)} rows", section[-1].line) if odd is None else (odd.text, odd.line)
+            raise NearError(f"{quoted(said)} differs from the section above it; expected the same pieces", line=line)
+    return first, (f"{len(contents)} sections that agree, {count_of(len(contents[0]), 'piece')} each",)
 
 
 def _cell_types(text: str) -> list[int] | None:
@@ -221,19 +201,13 @@ def write(target: Target) -> str:
     """``piece row column turn`` for each piece on the board, under a comment that names the convention."""
     if target.option:
         raise InputError(f"{FORMAT.name} are written in one convention, which they name; expected no option")
-    width = target.puzzle.width
-    lines = [
-        f"{pair[0] + 1} {cell // width} {cell % width} {pair[1]}"
-        for cell, pair in enumerate(target.pairs())
-        if pair is not None
+    lying = [
+        (pair[0] + 1, *divmod(at, target.laid.width), pair[1]) for at, pair in enumerate(target.laid.pairs()) if pair
     ]
-    return "\n".join([f"# {len(lines)} {_HEADER}", *lines]) + "\n"
-
-
-def _has_own_header(text: str) -> bool:
-    return _HEADER_LINE.match(text) is not None
+    return "\n".join([f"# {len(lying)} {_HEADER}", *(" ".join(map(str, line)) for line in lying)]) + "\n"
 
 
 FORMAT = Format(
-    "clues", "board", "clues apart from the pieces: piece row column turn", _has_own_header, read, write, "CONVENTION"
-)
+    "clues", "board", "clues apart from the pieces: piece row column turn",
+    lambda text: _HEADER_LINE.match(text) is not None, read, write, "CONVENTION",
+)  # fmt: skip

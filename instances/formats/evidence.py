@@ -1,116 +1,289 @@
-"""Texts whose format is not named: read as the strict format that they look like, else in any dialect."""
+"""Readings: what a text may mean as a board, and the scorer that picks one.
+
+The conventions of programs differ: pieces and coordinates count from 0 or 1, rows from the top or the bottom, turns
+either way and from any side, sides in any order. Each combination is a reading, named as
+``cells:base0,bottom,ccw,turn2``. One measure, `Reading.rank`, says how much each makes legal.
+"""
 
 from __future__ import annotations
 
-import math
-import re
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import permutations, product
+from typing import NamedTuple, TypeVar
 
-from instances.formats import clues, lists
-from instances.formats.base import Document, NearError, NeedsPuzzleError, Source
-from instances.formats.pieces import NoRimError
-from instances.formats.registry import FORMATS, by_content
-from instances.formats.sources import holds_url
-from instances.formats.text import picture_in, rows_of
-from instances.verify import verify
+import numpy as np
+
+from instances.board import Board
+from instances.formats.base import NearError
+from instances.formats.matching import PieceIndex
+from instances.formats.orders import CLOCKWISE, clockwise
+from instances.puzzle import GREY, MAX_CELLS, IntArray, Puzzle
+from instances.verify import Verification, verify
 from lns_support.errors import InputError
 
-_NO_FRAME = ("do not fit a board", "expected corner pieces")  # errors of strict formats that a missing frame may cause
-_LETTERS = re.compile(r"(?<![A-Za-z=])[a-w]{36,16384}(?![A-Za-z])")  # of a board, without its URL
+_T = TypeVar("_T")
+
+NEAR = 0.9  # a second reading with this share of the seams of the best is too near to choose
+_FEW = 0.4  # a wrong convention may match this share of the seams between placed pieces
+_ENOUGH = 24  # seams; on fewer the share says little
+_TURNS = 4  # which some programs write for none
+_MOST_ODD = 16  # one line in so many may be wrong, and one always, in what is still recognised
+_MOST_COLOURS = 4000
+ALL_ORDERS = ["".join(order) for order in permutations(CLOCKWISE)]  # clockwise from the top comes first
+_UNUSUAL = {"bottom", "ccw", "turn1", "turn2", "turn3", "turn-first", "place-first"}
+_LAYOUTS = (  # of four columns: words of the name, and the columns of piece, two coordinates and turn
+    ("", "turn-last", (0, 1, 2, 3)),
+    ("", "turn-first", (0, 2, 3, 1)),
+    ("place-first,", "turn-last", (2, 0, 1, 3)),
+)
 
 
-def read_by_evidence(source: Source) -> Document:
-    """Read a text whose format is not named: as the strict format that it looks like, else in any dialect.
+@dataclass(frozen=True)
+class Reading:
+    """One interpretation: the convention by name, the board, lines that cannot be meant so, and the line of a cell."""
 
-    Raises InputError: that of the strict format if the text looks like one, or that of a dialect that recognises it.
+    name: str
+    puzzle: Puzzle
+    board: Board
+    odd: tuple[tuple[int, str], ...] = ()
+    lines: Mapping[int, int] = field(default_factory=dict)
+
+    @cached_property
+    def found(self) -> Verification:
+        """Score and broken rules."""
+        return verify(self.puzzle, self.board)
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """(faults, minus the score): the smaller the more legal."""
+        return len(self.found.violations) + 2 * len(self.odd), -self.found.score
+
+    @property
+    def parts(self) -> set[str]:
+        """The parts of the name."""
+        return set(self.name.split(","))
+
+
+def best(form: str, readings: Sequence[Reading], *, format: str, named: bool = False) -> Reading:
+    """The reading that makes most legal; of a board and the same board turned, the usual convention.
+
+    ``form`` says what the text looks like, ``format`` is the format in the names of conventions; ``named``: one was
+    named, so that few matched seams are no sign of a wrong one. Raises InputError if the best breaks too many rules, or
+    another that shows another board comes near.
     """
-    if not holds_url(source.text):  # a table of boards, say
-        source = replace(source, text=_LETTERS.sub(_as_url, source.text))
-    strict = None
-    try:
-        strict = by_content(source.text)
-        document = strict.read(source)
-    except InputError as error:
-        if not _is_open(source.text):
-            raise
-        return _in_any_dialect(source, None if strict is None else error)
-    if source.puzzle is not None and document.format in ("quads", "e2pieces", "solution"):
-        return _board_by_evidence(source, document)
-    return document
-
-
-def _as_url(word: re.Match[str]) -> str:
-    square = math.isqrt(len(word[0])) ** 2 == len(word[0])
-    return f"#puzzle=board&board_edges={word[0]}" if square else word[0]
-
-
-def _is_open(text: str) -> bool:
-    """Whether a text that no strict format reads may be of another dialect; URLs and our own JSON may not."""
-    own = holds_url(text) or lists.has_clues(text) or '"placements"' in text or '"schema"' in text
-    return bool(text.strip()) and not own
-
-
-def _in_any_dialect(source: Source, strict_error: InputError | None) -> Document:
-    """Read a text that no strict format reads. Raises the error with the most to say about the text."""
-    readers = ("pieces", "cells") if source.puzzle is None else ("cells", "clues")
-    # Rows of numbers: that they match side by side is no reason to drop their frame.
-    only_pieces = source.puzzle is None and strict_error is not None and picture_in(source.text) is None
-    refusals = []
-    for name in readers:
-        used = name == "pieces" or not only_pieces
-        try:
-            document = FORMATS[name].read(source)
-        except InputError as refusal:
-            if used or isinstance(refusal, NeedsPuzzleError):
-                refusals.append(refusal)
-        else:
-            if used:
-                return document
-    raise _most_telling(source, strict_error, refusals)
-
-
-def _most_telling(source: Source, strict_error: InputError | None, refusals: list[InputError]) -> InputError:
-    """The error with the most to say about a text: ``strict_error`` of the strict format that it looks like, or one."""
-    if clues.is_cell_types(source.text):
-        if source.puzzle is not None:
-            return refusals[-1]
-        return InputError("a list of cell types and clues; expected pieces with it (--puzzle INSTANCE)")
-    if source.puzzle is None and clues.looks_like(source.text):
-        return InputError(
-            "these look like clues (piece, place, turn); expected a puzzle or a board: give them beside their "
-            "puzzle, as --clues FILE"
+    first, *others = sorted(readings, key=lambda each: (*each.rank, len(each.parts & _UNUSUAL)))
+    (faults, loss), found = first.rank, first.found
+    if first.odd:
+        line, sentence = first.odd[0]
+        raise NearError(f"{sentence} (read as {format}:{first.name})", line=line or None)
+    for other in others:
+        if other.rank[0] == faults and -other.rank[1] >= -loss * NEAR and not _same_board(first, other):
+            raise InputError(
+                f"{form}: it fits as {format}:{first.name} and as {format}:{other.name}; "
+                f"expected one of them, such as --format {format}:{first.name}"
+            )
+    if faults > 0.05 * found.placed + 5 and found.placed > 3:
+        raise InputError(
+            f"{form}: the best convention ({first.name}) breaks {faults} rules; expected a board of "
+            f"{first.puzzle.name} (another numbering or side order of the pieces?)"
         )
-    near = [each for each in refusals if isinstance(each, NearError)]
-    telling = [each for each in near if not isinstance(each, NoRimError)]
-    if telling:
-        return next((each for each in telling if isinstance(each, NeedsPuzzleError)), telling[0])
-    if strict_error is None:
-        return (near or refusals)[0]
-    if near and any(row.line == strict_error.line and not row.only_numbers for row in rows_of(source.text)):
-        return near[0]  # the strict format has no letters
-    if near and any(part in strict_error.message for part in _NO_FRAME):
-        rules = "or the rules of a puzzle without frame by name (--puzzle-format pieces:unframed or pieces:tetravex)"
-        return InputError(f"{strict_error.message}; {rules}", line=strict_error.line)
-    return strict_error
+    seams = found.score + len(found.mismatches)
+    if not named and seams >= _ENOUGH and found.score < _FEW * seams:
+        raise InputError(
+            f"{form}: the best convention ({first.name}) matches {found.score} of {seams} seams of pieces; expected a "
+            f"board of {first.puzzle.name}, its pieces listed in the turns that the board counts from, or the "
+            f"convention by name as --format {format}:{first.name}"
+        )
+    return first
 
 
-def _board_by_evidence(source: Source, document: Document) -> Document:
-    """The board of a known puzzle in a text that a strict format reads, in another convention if that is more legal."""
-    here = None
-    if document.board is not None and document.puzzle is not None:
-        here = verify(document.puzzle, document.board)
-        if not here.violations:
-            return document
-    try:
-        found = FORMATS["cells"].read(source)
-    except InputError as error:
-        if here is None and isinstance(error, NearError):
-            raise
-        return document
-    assert found.puzzle is not None and found.board is not None
-    if here is None:
-        return found
-    there = verify(found.puzzle, found.board)
-    # A few rules may be broken by the board itself; on a few cells some of the many conventions is legal by chance.
-    wrong = here.cells >= 9 and len(here.violations) > 5 + 0.05 * here.cells
-    return found if wrong and not there.violations and there.score > here.score else document
+def _same_board(first: Reading, second: Reading) -> bool:
+    """Whether two readings show one board, perhaps turned; or mirrored, where each defines its own pieces."""
+    height, width = first.board.height, first.board.width
+    one, two = (np.asarray(each.board.colours(each.puzzle)).reshape(height, width, 4) for each in (first, second))
+    shown = [one] if first.puzzle is second.puzzle else [one, one[::-1][:, :, [2, 1, 0, 3]]]
+    return any(
+        np.array_equal(np.roll(np.rot90(board, -turn), turn, axis=2), two)
+        for board in shown
+        for turn in range(4 if height == width else 1)
+    )
+
+
+def _few(odd: int, count: int) -> bool:
+    """Whether so few of the entries are wrong that the rest is still recognised."""
+    return odd <= max(count > 2, count // _MOST_ODD)
+
+
+# -- pieces by number --------------------------------------------------------------------------------------------------
+
+
+class Entry(NamedTuple):
+    """A piece on a cell, as a line says; the cell is negative outside the board."""
+
+    line: int
+    cell: int
+    piece: int
+    turn: int
+
+
+def by_turn(puzzle: Puzzle, entries: Sequence[Entry], name: str) -> Iterator[Reading]:
+    """Pieces on cells with the turns either way, and from each side that may be the one that is counted from."""
+    base = int("base1" in name)
+    odd: list[tuple[int, str]] = []
+    kept: dict[int, Entry] = {}
+    for entry in entries:
+        if not 0 <= entry.piece < puzzle.piece_count:
+            said = f"on PLACE; expected {base} to {puzzle.piece_count - 1 + base}"
+        elif entry.cell < 0:
+            said = f"on PLACE; expected a cell of {puzzle.width} x {puzzle.height}"
+        elif entry.turn > _TURNS:
+            said = f"on PLACE has {entry.turn} quarter turns; expected 0 to 3"
+        elif kept.setdefault(entry.cell, entry) is not entry:
+            said = f"and piece {kept[entry.cell].piece + base} are both on PLACE"
+        else:
+            continue
+        place = puzzle.cell_label(entry.cell) if entry.cell >= 0 else "a place outside the board"
+        odd.append((entry.line, f"piece {entry.piece + base} {said.replace('PLACE', place)}"))
+        if not _few(len(odd), len(entries)):
+            return
+    lines = {cell: entry.line for cell, entry in kept.items()}
+    cells, pieces, turns = (np.array([entry[at] for entry in kept.values()], dtype=np.int32) for at in (1, 2, 3))
+    for (sign, sense), offset in product(((1, "cw"), (-1, "ccw")), range(4)):
+        turned = (sign * turns + offset) % 4
+        if puzzle.turns or not turned.any() or (sign > 0 and not offset):
+            placements = np.full(puzzle.cells, -1, dtype=np.int32)
+            placements[cells] = 4 * pieces + turned
+            board = Board(placements, puzzle.width, puzzle.height)
+            yield Reading(f"{name},{sense},turn{offset}", puzzle, board, tuple(odd), lines)
+
+
+def by_cell(puzzle: Puzzle, pairs: Sequence[tuple[int, ...] | None], where: Sequence[int]) -> Iterator[Reading]:
+    """Piece and turn of each cell; ``where`` has the lines."""
+    if len(pairs) != puzzle.cells:
+        counts = Counter(where)
+        short = next((line for line in counts if counts[line] != max(counts.values())), None)
+        raise NearError(f"{len(pairs)} cells; expected {puzzle.cells} as in {puzzle.name}", line=short)
+    zeros = sum(pair is not None and pair[0] == 0 for pair in pairs)
+    for base, end in product((1, 0) if zeros <= 1 else (1,), ("top", "bottom")):
+        entries = [
+            Entry(line, cell, pair[0] - base, pair[1])
+            for cell, pair, line in zip(_from(end, range(puzzle.cells), puzzle.width), pairs, where, strict=True)
+            if pair is not None and (pair[0] >= base or pair[1] % 4)
+        ]
+        yield from by_turn(puzzle, entries, f"base{base},{end}")
+
+
+def by_place(
+    puzzle: Puzzle, table: Sequence[tuple[int, ...]], where: Sequence[int], *, listed: bool = False
+) -> Iterator[Reading]:
+    """Piece, two coordinates and turn of each line; ``listed``: the pieces count from 0, as they are listed.
+
+    The coordinates are column or row first, from 0 or 1, rows from the top or the bottom.
+    """
+    layouts, width, height = _LAYOUTS[: 2 if listed else 3], puzzle.width, puzzle.height
+    for base, layout, order, first, end in product(
+        (0,) if listed else (1, 0), layouts, ("xy", "yx"), (0, 1), ("top", "bottom")
+    ):
+        before, after, columns = layout
+        entries = []
+        for line, row in zip(where, table, strict=True):
+            piece, one, two, turn = (row[at] for at in columns)
+            x, y = (one - first, two - first) if order == "xy" else (two - first, one - first)
+            y = height - 1 - y if end == "bottom" else y
+            inside = 0 <= x < width and 0 <= y < height
+            entries.append(Entry(line, y * width + x if inside else -1, piece - base, turn))
+        name = f"{before}{order},from{first},{end},{after}"
+        yield from by_turn(puzzle, entries, name if listed else f"base{base},{name}")
+
+
+def _from(end: str, cells: Sequence[_T], width: int) -> list[_T]:
+    """What belongs to the cells, row by row, the last row first if the rows come from the bottom."""
+    starts = range(0, len(cells), width)
+    return [entry for at in (reversed(starts) if end == "bottom" else starts) for entry in cells[at : at + width]]
+
+
+# -- colours in place --------------------------------------------------------------------------------------------------
+
+
+class Laid(NamedTuple):
+    """Four colours of each cell, as a text has them."""
+
+    quads: list[list[int]]
+    width: int  # cells on a line, 0 if the lines do not say
+    where: Sequence[int] = ()  # the line of each cell
+    orders: Sequence[str] = ALL_ORDERS  # of the sides, that are tried
+    framed: bool = True  # a full board may define a puzzle with a frame
+
+
+def in_place(laid: Laid, puzzle: Puzzle | None, name: str) -> Iterator[Reading]:
+    """Four colours for each cell, in each order of the sides, rows from the top or the bottom."""
+    quads = laid.quads
+    width = laid.width or (puzzle.width if puzzle is not None else 0)
+    if not width or len(quads) % width or len(quads) > MAX_CELLS or max(map(max, quads)) > _MOST_COLOURS:
+        return
+    height = len(quads) // width
+    shown = {
+        f"{order},{end}": _from(end, clockwise(quads, order), width)
+        for order, end in product(laid.orders, ("top", "bottom"))
+    }
+    if puzzle is None:
+        arrays = {convention: np.array(cells).reshape(height, width, 4) for convention, cells in shown.items()}
+        seams = {convention: _seams(each, int(np.bincount(_rim(each)).argmax())) for convention, each in arrays.items()}
+        board = Board(4 * np.arange(width * height, dtype=np.int32), width, height)
+        for convention, each in arrays.items():
+            near = seams[convention] >= NEAR * max(seams.values())
+            if near and (own := _own_puzzle(each, name, laid.framed)) is not None:
+                yield Reading(convention, own, board)
+    elif (puzzle.width, puzzle.height) == (width, height):
+        index = PieceIndex(puzzle)
+        for convention, cells in shown.items():
+            lines = _from(convention.partition(",")[2], laid.where or [0] * len(cells), width)
+            yield from _of_puzzle(convention, cells, lines, index)
+
+
+def _of_puzzle(
+    convention: str, colours: Sequence[Sequence[int]], lines: Sequence[int], index: PieceIndex
+) -> Iterator[Reading]:
+    """The board of a known puzzle, without a few cells that show none of its pieces."""
+    puzzle = index.puzzle
+    first = int(not puzzle.framed)  # the number of the first colour, as the piece list is read
+    empties = puzzle.framed and puzzle.cells > 1
+    cells = [
+        None if empties and not any(quad) else (quad[0] + first, quad[1] + first, quad[2] + first, quad[3] + first)
+        for quad in colours
+    ]
+    alien = index.cells_without_piece(cells)
+    if _few(len(alien), len(cells)):
+        shown = [None if cell in alien else quad for cell, quad in enumerate(cells)]
+        words = {cell: f"shows {' '.join(map(str, colours[cell]))}, no piece of {puzzle.name}" for cell in alien}
+        odd = tuple((lines[cell], f"{puzzle.cell_label(cell)} {said}") for cell, said in words.items())
+        yield Reading(convention, puzzle, index.board(shown)[0], odd)
+
+
+def _own_puzzle(shown: IntArray, name: str, framed: bool) -> Puzzle | None:
+    """The puzzle that a full board defines: with a frame if its rim is one colour, else without, if its seams match."""
+    height, width, _ = shown.shape
+    border, *others = set(_rim(shown).tolist())
+    if framed and not others:
+        swapped = np.where(shown == border, GREY, np.where(shown == GREY, border, shown))
+        try:
+            return Puzzle(swapped.reshape(-1, 4), width, height, name=name)
+        except InputError:
+            return None
+    if _seams(shown) < width * (height - 1) + height * (width - 1):
+        return None
+    return Puzzle(shown.reshape(-1, 4) + 1, width, height, name=name, framed=False, turns=False)
+
+
+def _rim(shown: IntArray) -> IntArray:
+    """The colours along the rim of (height, width, 4) colours."""
+    return np.concatenate([shown[0, :, 0], shown[:, -1, 1], shown[-1, :, 2], shown[:, 0, 3]])
+
+
+def _seams(shown: IntArray, border: int = -1) -> int:
+    """Matched seams of (height, width, 4) colours, but for those of the colour of the border."""
+    pairs = (shown[:, :-1, 1], shown[:, 1:, 3]), (shown[:-1, :, 2], shown[1:, :, 0])
+    return sum(int(((one == two) & (one != border)).sum()) for one, two in pairs)

@@ -1,5 +1,5 @@
-"""Lists of numbers by definition: ``benoist``, ``quads``, ``e2pieces`` and ``meta`` hold puzzles, ``solution`` and
-``meta-board`` boards.
+"""Lists of numbers by definition: ``benoist``, ``quads``, ``e2pieces``, ``meta`` and ``csv16`` hold puzzles,
+``solution`` and ``meta-board`` boards.
 
 ``benoist``, which Cuvillier & Szymkowiak 2010 use, is for squares: lines with the size, the number of colours and the
 number of hints; the hints; the pieces. ``quads`` is for any rectangle: ``width height``, or ``width height clues N``
@@ -13,38 +13,35 @@ file of ``meta`` shows that: read as ``quads``, as any program reads it, it hold
 A board is ``piece turn`` for each cell, row by row. ``solution`` counts both from 1; ``0 0`` is an empty cell or a
 hole. ``meta-board`` counts both from 0, turns of the piece as listed; ``meta-board:urdl`` is the form of the boards of
 pieces that were read as ``quads``.
+
+``csv16``, the CSV of 16-bit words, is for squares with clues. The first row is the size. Each further row is a piece,
+``top,right,bottom,left`` as 16 binary digits; the rim is sixteen ones. Colours count from 0 in the file
+(``0000000000000000`` is a colour), so 1 is added to each. A row may go on with ``hint,x,y`` (x = column, y = row,
+counted from 0): hint = 1 places the piece on that cell, unturned; or with ``x,y,rotation`` (clockwise), where ``0,0,0``
+is no hint. ``csv16:hxy`` and ``csv16:xyr`` name the form. All further columns are ignored.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from instances.board import Board
 from instances.formats import orders
 from instances.formats.base import Document, Format, Source, Target, never
+from instances.formats.lines import MAX_SIDE, Lines, board_shape, check_square, first_rows, with_clues
 from instances.formats.orders import CLOCKWISE
-from instances.formats.text import (
-    MAX_SIDE,
-    Lines,
-    board_shape,
-    check_square,
-    first_rows,
-    side_of_square,
-    starts_like_numbers,
-    with_clues,
-)  # fmt: skip
-from instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle
+from instances.puzzle import GREY, MAX_CELLS, MAX_COLOUR, Clue, Puzzle, rotate
 from lns_support.errors import InputError
-from lns_support.text import count_of
+from lns_support.text import count_of, parse_integer, quoted
 
 _META_ORDER = "dlur"  # clockwise from the bottom
 _WITH_CLUES = re.compile(r"[0-9]+\s+[0-9]+\s+clues\s+[0-9]+")
-
-
-# -- puzzles -----------------------------------------------------------------------------------------------------------
 
 
 def has_clues(text: str) -> bool:
@@ -53,141 +50,272 @@ def has_clues(text: str) -> bool:
     return bool(rows) and _WITH_CLUES.fullmatch(rows[0]) is not None
 
 
-def _looks_like_benoist(text: str) -> bool:
+def _begins(text: str, count: int) -> list[str]:
+    """The first two rows, if the first has ``count`` entries of which at least one begins with a digit or a sign."""
     rows = first_rows(text, 2)
-    return bool(rows) and starts_like_numbers(rows[0], 1) and not any("," in row for row in rows)
+    tokens = rows[0].split() if rows else []
+    fits = len(tokens) == count and any(token[0].isdigit() or token[0] in "+-" for token in tokens)
+    return rows if fits else []
+
+
+# -- puzzles -----------------------------------------------------------------------------------------------------------
+
+
+class _List(NamedTuple):
+    """A list of pieces."""
+
+    name: str
+    heads: tuple[tuple[str, ...], ...]  # what the numbers on each line before the pieces are
+    order: str | None = None  # of the sides, if the format fixes it
+
+    @property
+    def square(self) -> bool:
+        """Whether it carries only squares."""
+        return self.heads[:1] in ((), (("size",),))
+
+    @property
+    def carries_clues(self) -> bool:
+        """Whether it has a place for clues."""
+        return self.name in ("benoist", "quads")
+
+
+_LISTS = {
+    "benoist": _List("benoist", (("size",), ("colours",), ("hints",))),
+    "quads": _List("quads", (("width", "height"),)),
+    "e2pieces": _List("e2pieces", ()),
+    "meta": _List("meta", (("rows", "columns"),), _META_ORDER),
+}
+_SIDES = ("size", "width", "columns"), ("size", "height", "rows")  # names of the width, and of the height
+_WHAT = {"size": "the size of the board", "colours": "the number of colours", "hints": "the number of hints"}
+
+
+def _read(form: _List, source: Source) -> Document:
+    heads, text = form.heads, source.text
+    if form.name == "quads" and has_clues(text):
+        heads, text = (("width", "height", "clues"),), text.replace("clues", " ", 1)
+    lines, line = Lines(text), 1
+    head: dict[str, int] = {} if heads else {"size": math.isqrt(len(lines))}
+    if not heads and not 0 < head["size"] ** 2 == len(lines) <= MAX_CELLS:
+        raise InputError(
+            f"{len(lines)} lines of pieces; expected the square of a number from 1 to {MAX_SIDE} "
+            "(a rectangle needs a format that says its width and height)",
+            line=lines.last,
+        )
+    for names in heads:
+        most = {"size": MAX_SIDE, "colours": MAX_COLOUR, "hints": head.get("size", 0) ** 2}
+        bounds = [(int(name not in ("colours", "hints", "clues")), most.get(name, MAX_CELLS)) for name in names]
+        line, numbers = lines.numbers(bounds, _WHAT.get(names[0], f"the header ({', '.join(names)})"))
+        head |= zip(names, numbers, strict=True)
+    width, height = (next(head[name] for name in names if name in head) for names in _SIDES)
+    board_shape(width, height, line)
+    count = head.get("hints", head.get("clues", 0))
+    what = "hint" if "hints" in head else "clue"
+    clues = [_clue(lines, f"{what} {index + 1} of {count}", width, height) for index in range(count)]
+    columns = lines.quads(width * height, head.get("colours", MAX_COLOUR))
+    order, notes = _order(form, columns, source.option, strip=1 in (width, height), clues=bool(clues))
+    if form.name == "quads" and width != height and "clues" not in head:
+        way = f"--puzzle-format pieces:{height}x{width} is the other way"
+        notes += (f"header read as width {width}, height {height} ({way})",)
+    quads = np.array(orders.clockwise(columns, order), dtype=np.int32)
+    return Document(form.name, with_clues(Puzzle(quads, width, height, name=source.name), clues), None, notes)
+
+
+def _clue(lines: Lines, name: str, width: int, height: int) -> tuple[int, Clue]:
+    bounds = [(1, height), (1, width), (1, width * height), (1, 4)]
+    line, (row, column, piece, rotation) = lines.numbers(bounds, f"{name} (row, column, piece, rotation)")
+    return line, Clue((row - 1) * width + column - 1, piece - 1, rotation - 1)
+
+
+def _order(
+    form: _List, columns: orders.Quads, option: str | None, *, strip: bool, clues: bool
+) -> tuple[str, tuple[str, ...]]:
+    """The order of the sides: as fixed, as named, or detected; and notes."""
+    if form.order is not None:
+        return form.order, ()
+    if form.heads:  # a strip has no corner pieces, by which another order would show
+        named = CLOCKWISE if strip and option is None and form.name == "quads" else option
+        return orders.order_of(columns, named, form.name, clues=clues)
+    order = orders.detect_order(columns) if option is None else orders.checked_order(option, form.name)
+    found = f"detected (clockwise assumed, as the pieces do not show a mirror image; {form.name}:ORDER sets the order)"
+    return order, (f"side order {orders.in_words(order)}, {found if option is None else 'as given'}",)
+
+
+def _write(form: _List, target: Target) -> str:
+    puzzle, width = target.puzzle, target.puzzle.width
+    if form.square:
+        check_square(puzzle, form.name)
+    if not form.carries_clues:
+        target.leave_out_clues(form.name)
+    order = orders.checked_order(target.option or form.order or CLOCKWISE, form.name)
+    value = dict.fromkeys(_SIDES[0], width) | dict.fromkeys(_SIDES[1], puzzle.height)
+    value |= {"colours": puzzle.colours, "hints": len(puzzle.clues)}
+    heads: list[list[object]] = [[value[name] for name in names] for names in form.heads]
+    if form.name == "quads" and puzzle.clues:
+        heads[0] += ["clues", len(puzzle.clues)]
+    if form.carries_clues:
+        heads += [[c.cell // width + 1, c.cell % width + 1, c.piece + 1, c.rotation + 1] for c in puzzle.clues]
+    return _written([*heads, *orders.in_order(puzzle.pieces.tolist(), order)])
+
+
+def _written(rows: Iterable[Iterable[object]]) -> str:
+    return "".join(" ".join(map(str, row)) + "\n" for row in rows)
+
+
+def _format(name: str, about: str, looks_like: Callable[[str], bool], option: str | None = "ORDER") -> Format:
+    form = _LISTS[name]
+    return Format(name, "puzzle", about, looks_like, partial(_read, form), partial(_write, form), option)
 
 
 def _looks_like_quads(text: str) -> bool:
+    rows = _begins(text, 2)
+    return (bool(rows) and (len(rows) == 1 or len(rows[1].split()) != 2)) or has_clues(text)
+
+
+BENOIST = _format(
+    "benoist",
+    "text of Benoist: size, colours, hints, pieces",
+    lambda text: bool(rows := _begins(text, 1)) and not any("," in row for row in rows),
+)
+QUADS = _format("quads", "'width height', then four clockwise colours for each piece; clues too", _looks_like_quads)
+E2PIECES = _format(
+    "e2pieces", "four colours a line; e2pieces:udlr names the side order", lambda text: bool(_begins(text, 4))
+)
+META = _format("meta", "META 2010: 'rows columns', then bottom left top right", never, None)
+
+
+# -- CSV of 16-bit words ----------------------------------------------------------------------------------------------
+
+_WORD = re.compile(r"[01]{16}")
+_RIM = 0xFFFF
+_FORMS = {"hxy": "hint,x,y", "xyr": "x,y,rotation"}
+
+_Tail = tuple[int, int, Sequence[str]]  # line, piece, the three columns after its sides
+
+
+def _looks_like_csv16(text: str) -> bool:
     rows = first_rows(text, 2)
-    headed = bool(rows) and starts_like_numbers(rows[0], 2) and (len(rows) == 1 or len(rows[1].split()) != 2)
-    return headed or has_clues(text)
+    return len(rows) == 2 and re.match(r"[01]{8,}\s*,", rows[1]) is not None
 
 
-def _looks_like_e2pieces(text: str) -> bool:
-    rows = first_rows(text, 1)
-    return bool(rows) and starts_like_numbers(rows[0], 4)
-
-
-def _read_benoist(source: Source) -> Document:
+def _read_csv16(source: Source) -> Document:
     lines = Lines(source.text)
-    _, [size] = lines.numbers(1, [(1, MAX_SIDE)], "the size of the board")
-    _, [colours] = lines.numbers(1, [(0, MAX_COLOUR)], "the number of colours")
-    _, [hints] = lines.numbers(1, [(0, size * size)], "the number of hints")
-    clues = _clue_lines(lines, hints, size, size, "hint")
-    columns = lines.quads(size * size, high=colours)
-    order, notes = orders.order_of(columns, source.option, BENOIST.name, clues=bool(clues))
-    return Document(BENOIST.name, with_clues(_puzzle(columns, order, size, size, source), clues), None, notes)
-
-
-def _read_quads(source: Source) -> Document:
-    with_header = has_clues(source.text)
-    lines = Lines(_WITH_CLUES.sub(lambda header: header[0].replace("clues", " "), source.text, count=int(with_header)))
-    bounds, what = [(1, MAX_CELLS)] * 2 + [(0, MAX_CELLS)] * with_header, ", clues" * with_header
-    line, (width, height, *counts) = lines.numbers(len(bounds), bounds, f"the header (width, height{what})")
-    board_shape(width, height, line)
-    clues = _clue_lines(lines, sum(counts), width, height, "clue")
-    columns = lines.quads(width * height)
-    strip = 1 in (width, height)  # it has no corner pieces, by which another order would show
-    option = CLOCKWISE if strip and source.option is None else source.option
-    order, notes = orders.order_of(columns, option, QUADS.name, clues=bool(clues))
-    if width != height and not with_header:
-        way = f"--puzzle-format pieces:{height}x{width} is the other way"
-        notes += (f"header read as width {width}, height {height} ({way})",)
-    return Document(QUADS.name, with_clues(_puzzle(columns, order, width, height, source), clues), None, notes)
-
-
-def _read_e2pieces(source: Source) -> Document:
-    lines = Lines(source.text)
-    side = side_of_square(len(lines), "lines of pieces", lines.last)
-    columns = lines.quads(side * side)
-    if source.option is None:
-        order = orders.detect_order(columns)
-        found = (
-            "detected (clockwise assumed, as the pieces do not show a mirror image; "
-            f"{E2PIECES.name}:ORDER sets the order)"
-        )
-    else:
-        order, found = orders.checked_order(source.option, E2PIECES.name), "as given"
-    note = f"side order {orders.in_words(order)}, {found}"
-    return Document(E2PIECES.name, _puzzle(columns, order, side, side, source), None, (note,))
-
-
-def _read_meta(source: Source) -> Document:
-    lines = Lines(source.text)
-    line, (height, width) = lines.numbers(2, [(1, MAX_CELLS)] * 2, "the header (rows, columns)")
-    board_shape(width, height, line)
-    columns = lines.quads(width * height)
-    return Document(META.name, _puzzle(columns, _META_ORDER, width, height, source), None)
-
-
-def _puzzle(columns: Sequence[Sequence[int]], order: str, width: int, height: int, source: Source) -> Puzzle:
-    return Puzzle(np.array(orders.clockwise(columns, order), dtype=np.int32), width, height, name=source.name)
-
-
-def _clue_lines(lines: Lines, count: int, width: int, height: int, what: str) -> list[tuple[int, Clue]]:
-    clues = []
-    bounds = [(1, height), (1, width), (1, width * height), (1, 4)]
+    _, [size] = lines.numbers([(1, MAX_SIDE)], "the size of the board")
+    count = size * size
+    pieces: list[list[int]] = []
+    tails: list[_Tail] = []
+    most = 0
     for index in range(count):
-        name = f"{what} {index + 1} of {count} (row, column, piece, rotation)"
-        line, (row, column, piece, rotation) = lines.numbers(4, bounds, name)
-        clues.append((line, Clue((row - 1) * width + column - 1, piece - 1, rotation - 1)))
+        line, row = lines.take(f"piece {index + 1} of {count} (top,right,bottom,left)")
+        cells = [cell.strip() for cell in row.split(",")]
+        if len(cells) != 4 and not 7 <= len(cells) <= 16:
+            said = f"piece {index + 1} of {count} has {len(cells)} columns; expected top,right,bottom,left and perhaps "
+            raise InputError(said + "hint,x,y", line=line)
+        pieces.append([_colour(word, line) for word in cells[:4]])
+        most = max(most, len(cells))
+        tails += [(line, index, cells[4:7])] * (len(cells) > 4)
+    lines.end(f"{count} pieces")
+    puzzle = Puzzle(np.array(pieces, dtype=np.int32), size, size, name=source.name)
+    form, clued = _with_hints(puzzle, tails, source.option)
+    notes = ["colours counted from 1 instead of 0"]
+    if clued.clues:
+        notes.append(f"columns 5 to 7 read as {_FORMS[form]} ({CSV16.name}:hxy or {CSV16.name}:xyr names the form)")
+    if most > 7:
+        notes.append("columns after the seventh ignored")
+    return Document(CSV16.name, clued, None, tuple(notes))
+
+
+def _with_hints(puzzle: Puzzle, tails: Sequence[_Tail], option: str | None) -> tuple[str, Puzzle]:
+    """The form of the hints and the puzzle with them: as named, or legal; of two legal ones, by the numbers in them."""
+    numbers = [[int(text) if text.isascii() and text.isdigit() else -1 for text in tail] for *_, tail in tails]
+    legal: dict[str, Puzzle] = {}
+    errors: dict[str, InputError] = {}
+    for form in _FORMS if option is None else [_checked_form(option)]:
+        try:
+            legal[form] = with_clues(puzzle, _hints(form, tails, puzzle.width))
+        except InputError as error:
+            errors[form] = error
+    if not legal:
+        raise errors[option or ("xyr" if any(tail[0] > 1 for tail in numbers) else "hxy")]
+    placed_without_hint = any(tail[0] == 0 and any(tail) for tail in numbers)  # a place behind the sign for no hint
+    form = max(legal) if placed_without_hint else min(legal)
+    return form, legal[form]
+
+
+def _checked_form(option: str) -> str:
+    if option not in _FORMS:
+        raise InputError(f"form {quoted(option)}; expected hxy (hint,x,y) or xyr (x,y,rotation)")
+    return option
+
+
+def _hints(form: str, tails: Sequence[_Tail], size: int) -> list[tuple[int, Clue]]:
+    """The hints in columns 5 to 7, with their lines. Raises InputError for numbers out of range."""
+    clues = []
+    for line, piece, columns in tails:
+        if form == "hxy":
+            (hint, *place), rotation = columns, 0
+            if not parse_integer(hint, 0, 1, "the hint column", line):
+                continue
+        elif all(re.fullmatch("0+", text) for text in columns):
+            continue
+        else:
+            *place, turns = columns
+            rotation = parse_integer(turns, 0, 3, "the rotation of the hint", line)
+        x, y = (
+            parse_integer(text, 0, size - 1, f"{axis} of the hint", line)
+            for axis, text in zip("xy", place, strict=True)
+        )
+        clues.append((line, Clue(y * size + x, piece, rotation)))
     return clues
 
 
-def _write_benoist(target: Target) -> str:
+def _colour(word: str, line: int) -> int:
+    """The colour of a binary word: 0 for the rim, else its value plus 1."""
+    if not _WORD.fullmatch(word):
+        raise InputError(f"found {quoted(word)}; expected a word of sixteen binary digits", line=line)
+    value = int(word, 2)
+    if MAX_COLOUR <= value < _RIM:
+        raise InputError(f"the word {word} is colour {value}; expected less than {MAX_COLOUR}", line=line)
+    return GREY if value == _RIM else value + 1
+
+
+def _write_csv16(target: Target) -> str:
     puzzle = target.puzzle
-    check_square(puzzle, BENOIST.name)
-    return _pieces(target, BENOIST.name, [[puzzle.width], [puzzle.colours], [len(puzzle.clues)], *_clues(puzzle)])
+    check_square(puzzle, CSV16.name)
+    form = _checked_form(target.option or "hxy")
+    if form == "hxy" and any(clue.rotation for clue in puzzle.clues):
+        target.notes.append(f"{CSV16.name} has no rotation for clues: their pieces are written as the clues turn them")
+    clues = {clue.piece: clue for clue in puzzle.clues}
+    rows = [str(puzzle.width)]
+    for piece, quad in enumerate(puzzle.pieces.tolist()):
+        clue = clues.get(piece, Clue(0, piece, 0))
+        y, x = divmod(clue.cell, puzzle.width)
+        turns, tail = clue.rotation, [int(piece in clues), x, y]
+        if form == "xyr":
+            turns, tail = 0, [x, y, clue.rotation]
+            if piece in clues and not any(tail):  # 0,0,0 would be no clue
+                turns, tail[2] = 3, 1
+                said = "has no unturned clue on the first cell: its piece is written turned"
+                target.notes.append(f"{CSV16.name}:xyr {said}")
+        words = [f"{_RIM if colour == GREY else colour - 1:016b}" for colour in rotate(quad, turns)]
+        rows.append(",".join([*words, *map(str, tail)]))
+    return "\n".join(rows) + "\n"
 
 
-def _write_quads(target: Target) -> str:
-    puzzle = target.puzzle
-    clues = ["clues", len(puzzle.clues)] if puzzle.clues else []
-    return _pieces(target, QUADS.name, [[puzzle.width, puzzle.height, *clues], *_clues(puzzle)])
-
-
-def _write_e2pieces(target: Target) -> str:
-    check_square(target.puzzle, E2PIECES.name)
-    target.leave_out_clues(E2PIECES.name)
-    return _pieces(target, E2PIECES.name, [])
-
-
-def _write_meta(target: Target) -> str:
-    target.leave_out_clues(META.name)
-    return _pieces(target, META.name, [[target.puzzle.height, target.puzzle.width]], _META_ORDER)
-
-
-def _clues(puzzle: Puzzle) -> list[list[int]]:
-    return [
-        [clue.cell // puzzle.width + 1, clue.cell % puzzle.width + 1, clue.piece + 1, clue.rotation + 1]
-        for clue in puzzle.clues
-    ]
-
-
-def _pieces(target: Target, format: str, head: Sequence[Sequence[object]], order: str = CLOCKWISE) -> str:
-    order = orders.checked_order(target.option or order, format)
-    rows = [*head, *orders.in_order(target.puzzle.pieces.tolist(), order)]
-    return "".join(" ".join(map(str, row)) + "\n" for row in rows)
+CSV16 = Format(
+    "csv16", "puzzle", "CSV of 16-bit words, rim = all ones", _looks_like_csv16, _read_csv16, _write_csv16, "hxy or xyr"
+)
 
 
 # -- boards ------------------------------------------------------------------------------------------------------------
 
 
 def _looks_like_solution(text: str) -> bool:
-    rows = first_rows(text, 2)
-    return len(rows) == 2 and starts_like_numbers(rows[0], 2) and len(rows[1].split()) == 2
-
-
-def _known(source: Source, what: str) -> Puzzle:
-    if source.puzzle is None:
-        raise InputError(f"{what} names pieces by number; expected the puzzle with it (--puzzle INSTANCE)")
-    return source.puzzle
+    rows = _begins(text, 2)
+    return len(rows) == 2 and len(rows[1].split()) == 2
 
 
 def _read_solution(source: Source) -> Document:
-    puzzle = _known(source, "a solution list")
-    lines = Lines(source.text)
+    puzzle, lines = source.known("a solution list names pieces"), Lines(source.text)
     if len(lines) != puzzle.cells:
         raise InputError(
             f"{len(lines)} lines; expected {puzzle.cells}, one for each cell of {puzzle.name} "
@@ -195,7 +323,7 @@ def _read_solution(source: Source) -> Document:
             line=lines.last,
         )
     bounds = [(0, puzzle.piece_count), (0, 4)]
-    rows = [lines.numbers(2, bounds, f"cell {cell} (piece, rotation)") for cell in range(puzzle.cells)]
+    rows = [lines.numbers(bounds, f"cell {cell} (piece, rotation)") for cell in range(puzzle.cells)]
     for cell, (line, (piece, rotation)) in enumerate(rows):
         if (piece == 0) != (rotation == 0):
             raise InputError(
@@ -208,16 +336,16 @@ def _read_solution(source: Source) -> Document:
 
 
 def _read_meta_board(source: Source) -> Document:
-    puzzle, offset = _known(source, "this format"), _turns_between(source.option)
+    puzzle, offset = source.known("this format names pieces"), _turns_between(source.option)
     lines, bounds = Lines(source.text), [(0, puzzle.piece_count - 1), (0, 3)]
-    rows = [lines.numbers(2, bounds, f"cell {cell} (piece, turns)")[1] for cell in range(puzzle.cells)]
+    rows = [lines.numbers(bounds, f"cell {cell} (piece, turns)")[1] for cell in range(puzzle.cells)]
     lines.end(count_of(puzzle.cells, "cell"))
     pairs = [(piece, (turns + offset) % 4) for piece, turns in rows]
     return Document(META_BOARD.name, puzzle, Board.from_pairs(pairs, puzzle.width, puzzle.height))
 
 
 def _write_solution(target: Target) -> str:
-    return "".join("0 0\n" if pair is None else f"{pair[0] + 1} {pair[1] + 1}\n" for pair in target.pairs())
+    return _written((0, 0) if pair is None else (pair[0] + 1, pair[1] + 1) for pair in target.laid.pairs())
 
 
 def _write_meta_board(target: Target) -> str:
@@ -225,7 +353,7 @@ def _write_meta_board(target: Target) -> str:
     if target.puzzle.rules:
         said = f"{target.puzzle.name} is {target.puzzle.shape_and_rules}; {META_BOARD.name} carries no such rules"
         raise InputError(said)
-    return "".join(f"{piece} {(turns - offset) % 4}\n" for piece, turns in target.full(META_BOARD.name))
+    return _written((piece, (turns - offset) % 4) for piece, turns in target.full(META_BOARD.name))
 
 
 def _turns_between(option: str | None) -> int:
@@ -236,19 +364,6 @@ def _turns_between(option: str | None) -> int:
     return (CLOCKWISE.index(_META_ORDER[0]) - CLOCKWISE.index(order[0])) % 4
 
 
-BENOIST = Format(
-    "benoist", "puzzle", "text of Benoist: size, colours, hints, pieces", _looks_like_benoist, _read_benoist,
-    _write_benoist, "ORDER",
-)  # fmt: skip
-QUADS = Format(
-    "quads", "puzzle", "'width height', then four clockwise colours for each piece; clues too", _looks_like_quads,
-    _read_quads, _write_quads, "ORDER",
-)  # fmt: skip
-E2PIECES = Format(
-    "e2pieces", "puzzle", "four colours a line; e2pieces:udlr names the side order", _looks_like_e2pieces,
-    _read_e2pieces, _write_e2pieces, "ORDER",
-)  # fmt: skip
-META = Format("meta", "puzzle", "META 2010: 'rows columns', then bottom left top right", never, _read_meta, _write_meta)
 SOLUTION = Format(
     "solution", "board", "'piece rotation' for each cell, from 1; 0 0 = empty", _looks_like_solution, _read_solution,
     _write_solution,

@@ -47,38 +47,26 @@ class PieceIndex:
         """
         forms = {cell: canonical(quad) for cell, quad in enumerate(quads) if quad is not None}
         alike = {cell: self.by_colours.get(form, []) for cell, form in forms.items()}
-        chosen: dict[int, int] = {}
-        used: set[int] = set()
-
-        def choose(cell: int, piece: int) -> None:
-            if cell not in chosen and piece not in used:
-                chosen[cell] = piece
-                used.add(piece)
-
-        contradicted = 0
-        for cell, stated in enumerate(numbers or ()):
-            if stated is not None and cell in alike:
-                contradicted += stated not in alike[cell]
-                if stated in alike[cell]:
-                    choose(cell, stated)
-        for clue in self.puzzle.clues:
-            if clue.piece in alike.get(clue.cell, ()):
-                choose(clue.cell, clue.piece)
-        unturned = {} if self.puzzle.turns else alike
-        for cell, identical in unturned.items():
-            for piece in identical:
-                if tuple(self.pieces[piece]) == quads[cell]:
-                    choose(cell, piece)
-        waiting = {form: iter(identical) for form, identical in self.by_colours.items()}
-        pairs: list[tuple[int, int] | None] = [None] * len(quads)
         for cell, identical in alike.items():
             if not identical:
                 raise InputError(f"{self.puzzle.cell_label(cell)}: {quads[cell]} is no piece of {self.puzzle.name}")
-            if cell not in chosen:
-                unused = (piece for piece in waiting[forms[cell]] if piece not in used)
-                choose(cell, next(unused, identical[-1]))
-            piece = chosen.get(cell, identical[-1])
+        stated = [(cell, piece) for cell, piece in enumerate(numbers or ()) if piece is not None and cell in alike]
+        wishes = [*stated, *((clue.cell, clue.piece) for clue in self.puzzle.clues)]
+        if not self.puzzle.turns:
+            lying = ((cell, piece) for cell, identical in alike.items() for piece in identical)
+            wishes += [(cell, piece) for cell, piece in lying if tuple(self.pieces[piece]) == quads[cell]]
+        chosen: dict[int, int] = {}
+        used: set[int] = set()
+        for cell, piece in wishes:
+            if cell not in chosen and piece not in used and piece in alike.get(cell, ()):
+                chosen[cell] = piece
+                used.add(piece)
+        waiting = {form: (each for each in self.by_colours[form] if each not in used) for form in {*forms.values()}}
+        pairs: list[tuple[int, int] | None] = [None] * len(quads)
+        for cell, identical in alike.items():
+            piece = chosen[cell] if cell in chosen else next(waiting[forms[cell]], identical[-1])
             pairs[cell] = piece, next(turns for turns in range(4) if rotate(self.pieces[piece], turns) == quads[cell])
+        contradicted = sum(piece not in alike[cell] for cell, piece in stated)
         return Board.from_pairs(pairs, self.puzzle.width, self.puzzle.height), contradicted
 
 
@@ -121,15 +109,6 @@ class _Search:
         for quad in sorted({rotate(piece, turns) for piece in self.supply for turns in range(4)}):
             for pattern in product(*((colour, None) for colour in quad)):
                 self.oriented[pattern].append(quad)
-        letters, colours = _roles(needed), _roles(self.supply)
-        self.allowed = {
-            letter: {
-                colour
-                for colour in colours
-                if (colour == GREY) == (letter == GREY) and (not each_once or letters[letter] <= colours[colour])
-            }
-            for letter in letters
-        }
 
     def maps(self) -> Iterator[dict[int, int]]:
         """All maps, in a fixed order."""
@@ -175,15 +154,6 @@ class _Search:
             pairs = frozenset(pair for pair in zip(quad, colours, strict=True) if pair[0] not in assigned)
             added = dict(pairs)
             one_to_one = len(pairs) == len(added) == len(set(added.values())) and taken.isdisjoint(added.values())
-            if one_to_one and all(colour in self.allowed[letter] for letter, colour in added.items()):
+            if one_to_one and all((letter == GREY) == (colour == GREY) for letter, colour in added.items()):
                 extensions.setdefault(pairs, {**assigned, **added})
         return list(extensions.values())
-
-
-def _roles(pieces: Counter[Quad]) -> dict[int, Counter[tuple[bool, ...]]]:
-    """How often each colour has which role: which of the other sides, clockwise from its own, are grey."""
-    roles: dict[int, Counter[tuple[bool, ...]]] = defaultdict(Counter)
-    for quad, count in pieces.items():
-        for side, colour in enumerate(quad):
-            roles[colour][tuple(quad[(side + turn) % 4] == GREY for turn in (1, 2, 3))] += count
-    return roles

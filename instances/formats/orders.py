@@ -8,7 +8,7 @@ mirror image, because the mirror image of a puzzle is a puzzle with the same sco
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from instances.puzzle import GREY, canonical
 from lns_support.errors import InputError
@@ -46,19 +46,19 @@ def clockwise(columns: Quads, order: str) -> list[list[int]]:
     return [[quad[position] for position in positions] for quad in columns]
 
 
+# -- pieces with a frame -----------------------------------------------------------------------------------------------
+
+
 def detect_order(columns: Quads) -> str:
     """Detect the side order from the pieces, up to a rotation of all pieces and a reflection: one of `ORDERS`.
 
-    Three properties are tested in turn. The two zeros of a corner piece are adjacent. Along the rim of a solved board
-    every colour leaves one piece as often as it enters the next. In puzzles like Eternity II the colours along the rim
-    appear nowhere else. The last two rule out orders only if some order has the property. Raises InputError if no order
-    is possible, or several are.
+    Raises InputError if no order is possible, or several are.
     """
-    if not any(_corners_are_corners(clockwise(columns, order)) for order in ORDERS):
+    if not any(_Rim(columns, order).corners for order in ORDERS):
         raise InputError(
             "no order of the sides puts the two zeros of every corner side by side; expected corner pieces"
         )
-    orders = _possible(columns, (_corners_are_corners, _rim_is_balanced, _rim_colours_are_separate))
+    orders = _possible(columns, 3)
     if _differ(columns, orders):
         names = " or ".join(f"e2pieces:{order}" for order in orders)
         raise InputError(
@@ -80,11 +80,11 @@ def order_of(columns: Quads, option: str | None, format: str, *, clues: bool = F
         return CLOCKWISE, ()
     orders = _possible(columns)
     if CLOCKWISE in orders:
-        others = [f"{format}:{order}" for order in orders if order != CLOCKWISE]
-        note = f"sides read clockwise from the top, as the format is defined; {' or '.join(others)} is possible too"
+        others = " or ".join(f"{format}:{order}" for order in orders if order != CLOCKWISE)
+        note = f"sides read clockwise from the top, as the format is defined; {others} is possible too"
         return CLOCKWISE, (note,) if others else ()
-    names = " or ".join(f"--puzzle-format {format}:{order}" for order in orders)
     if clues or len(orders) > 1:
+        names = " or ".join(f"--puzzle-format {format}:{order}" for order in orders)
         raise InputError(
             f"the sides are not clockwise from the top{', and clues turn pieces from their first side' * clues}; "
             f"expected the side order by name, such as {names}"
@@ -98,13 +98,55 @@ def is_refuted(columns: Quads, order: str) -> bool:
     return _opposite(order, (1, 1)) not in {_opposite(possible, (1, 1)) for possible in _possible(columns)}
 
 
+class _Rim:
+    """What counting says of pieces whose columns are in a side order.
+
+    The two zeros of a corner piece are adjacent. Along the rim of a solved board every colour leaves one piece as often
+    as it enters the next. In puzzles like Eternity II the colours along the rim appear nowhere else.
+    """
+
+    def __init__(self, columns: Quads, order: str) -> None:
+        enter, leave, inside = [], [], []  # colours where a clockwise walk along the rim enters a piece, and leaves it
+        self.corners = True
+        for up, right, down, left in map(canonical, clockwise(columns, order)):  # grey first: 0 a b c, 0 0 a b
+            grey = tuple(side == GREY for side in (up, right, down, left))
+            self.corners &= grey != (True, False, True, False)
+            if grey == (True, False, False, False):
+                leave.append(right)
+                enter.append(left)
+                inside.append(down)
+            elif grey == (True, True, False, False):
+                leave.append(down)
+                enter.append(left)
+            elif not any(grey):
+                inside += [up, right, down, left]
+        self.balanced = Counter(enter) == Counter(leave)
+        self.separate = not {*enter, *leave} & {*inside}
+
+
+def _possible(columns: Quads, tests: int = 2) -> list[str]:
+    """The `ORDERS` that pass each of the first ``tests`` of a `_Rim` in turn, if any passes it."""
+    found = {order: _Rim(columns, order) for order in ORDERS}
+    orders = list(ORDERS)
+    for test in ("corners", "balanced", "separate")[:tests]:
+        orders = [order for order in orders if getattr(found[order], test)] or orders
+    return orders
+
+
+def _differ(columns: Quads, orders: Sequence[str]) -> bool:
+    """Whether some of the orders make other pieces than the rest."""
+    return len({tuple(map(canonical, clockwise(columns, order))) for order in orders}) > 1
+
+
+# -- pieces without frame and turns ------------------------------------------------------------------------------------
+
+
 def order_without_turns(columns: Quads, usual: str, shape: tuple[int, int]) -> tuple[str, str]:
     """The side order of pieces without frame and turns, and a note.
 
     A colour is as often on the left sides as on the right, but for those on the rim: one for each row; so are upper and
-    lower sides, but for one a column.
-
-    Raises InputError if no order leaves so few sides alone, or several do and not the usual one.
+    lower sides, but for one a column. Raises InputError if no order leaves so few sides alone, or several do and not
+    the usual one.
     """
     across = str.maketrans("urdl", "ldru")
     orders = [usual, *ORDERS, *(order.translate(across) for order in ORDERS)]
@@ -125,11 +167,6 @@ def order_without_turns(columns: Quads, usual: str, shape: tuple[int, int]) -> t
     return others[0], f"side order {in_words(others[0])}, as {in_words(usual)} leaves too many sides alone"
 
 
-def _differ(columns: Quads, orders: Sequence[str]) -> bool:
-    """Whether some of the orders make other pieces than the rest."""
-    return len({tuple(map(canonical, clockwise(columns, order))) for order in orders}) > 1
-
-
 def _opposite(order: str, shape: tuple[int, int]) -> tuple[frozenset[int], ...]:
     """Which columns are upper and lower, and which left and right; of a square, in any order."""
     pairs = [frozenset(order.index(letter) for letter in letters) for letters in ("ud", "lr")]
@@ -139,45 +176,3 @@ def _opposite(order: str, shape: tuple[int, int]) -> tuple[frozenset[int], ...]:
 def _few_sides_alone(pieces: Quads, shape: tuple[int, int]) -> bool:
     up, right, down, left = (Counter(quad[side] for quad in pieces) for side in range(4))
     return (up - down).total() <= shape[0] and (right - left).total() <= shape[1]
-
-
-def _corners_are_corners(pieces: Quads) -> bool:
-    return not any(
-        up == down == GREY and right != GREY and left != GREY for up, right, down, left in map(canonical, pieces)
-    )
-
-
-def _rim_is_balanced(pieces: Quads) -> bool:
-    enter, leave, _ = _rim_sides(pieces)
-    return Counter(enter) == Counter(leave)
-
-
-def _rim_colours_are_separate(pieces: Quads) -> bool:
-    enter, leave, inward = _rim_sides(pieces)
-    inner = {colour for quad in pieces if GREY not in quad for colour in quad}
-    return not {*enter, *leave} & {*inward, *inner}
-
-
-def _possible(
-    columns: Quads, tests: Sequence[Callable[[Quads], bool]] = (_corners_are_corners, _rim_is_balanced)
-) -> list[str]:
-    """The `ORDERS` that pass each test in turn, if any passes it."""
-    orders = list(ORDERS)
-    for test in tests:
-        orders = [order for order in orders if test(clockwise(columns, order))] or orders
-    return orders
-
-
-def _rim_sides(pieces: Quads) -> tuple[list[int], list[int], list[int]]:
-    """The colours of border pieces: where a clockwise walk along the rim enters, where it leaves, and inwards."""
-    enter, leave, inward = [], [], []
-    for up, right, down, left in map(canonical, pieces):  # grey sides first: 0 a b c, or 0 0 a b of a corner
-        if up == GREY and right != GREY and down != GREY and left != GREY:
-            leave.append(right)
-            inward.append(down)
-        elif up == right == GREY and down != GREY and left != GREY:
-            leave.append(down)
-        else:
-            continue
-        enter.append(left)
-    return enter, leave, inward

@@ -12,11 +12,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
-from instances.formats import text as lines
 from instances.formats.base import NearError
-from instances.formats.orders import CLOCKWISE, ORDERS, clockwise
-from instances.formats.text import MAX_NUMBER, Row
-from instances.puzzle import MAX_CELLS, canonical
+from instances.formats.lines import (
+    MAX_NUMBER,
+    WORD_ORDER,
+    Row,
+    bracketed_quads,
+    colour_of_letter,
+    left_out,
+    refuse_other_sides,
+    rows_of,
+    sides_of_words,
+    words_in_rows,
+)  # fmt: skip
+from instances.formats.orders import CLOCKWISE
 from lns_support.errors import InputError
 from lns_support.text import printable, quoted
 
@@ -33,11 +42,10 @@ _COUNT = re.compile(r"(?:ntiles|total)\D*([0-9]{1,4})", re.I)
 NO_FRAME, NO_TURNS = "without frame", "without turns"
 _RULES = re.compile(rf"sides up right down left, ({NO_FRAME}(?:, {NO_TURNS})?)$")
 _SIDES = re.compile(r"sides ((?:up|right|down|left)(?: (?:up|right|down|left)){3})\b")
-WORD_ORDER = "ulrd"  # of the sides in a word of Tetravex, unless counting refutes it
-_WORD = re.compile(r"@?[0-9]{4}@?")
 _HALF = re.compile(r"(?<![\w/])[A-Za-z]+/[A-Za-z]+(?![\w/])")
 _SHORTEST_RIM = 8  # sides, of the smallest board with corners
 _LABEL = re.compile(r"[A-Za-z]{1,3}[0-9]{1,4}")
+_SHOWN = 5  # missing ids that a sentence names
 
 
 @dataclass
@@ -60,80 +68,27 @@ class PieceList:
     @property
     def gaps(self) -> str:
         """The ids that are missing, as a part of a sentence about the number of pieces."""
-        return f"; missing: id {', '.join(map(str, self.missing[:5]))}" if self.missing else ""
+        return f"; missing: id {', '.join(map(str, self.missing[:_SHOWN]))}" if self.missing else ""
 
 
 def parse(text: str) -> PieceList:
     """Find the pieces in a text. Raises InputError if it holds none."""
     if text.lstrip().startswith("{"):
         return _parse_json(text)
-    quads, where, notes = lines.bracketed_quads(text)
+    quads, where, notes = bracketed_quads(text)
     if len(quads) >= 4:
         return PieceList(quads, line=where[-1], notes=[f"{len(quads)} groups of four numbers in brackets", *notes])
     if (words := words_in_rows(text)) is not None:
-        return _tetravex(words)
-    return _parse_rows(lines.rows_of(text))
-
-
-def halves(quads: Sequence[Sequence[int]]) -> tuple[list[list[int]], list[list[int]]] | None:
-    """Two blocks of the same pieces, in some order of their sides turned or not: a puzzle and its board; else None."""
-    half = len(quads) // 2
-    first, second = list(map(list, quads[:half])), list(map(list, quads[half:]))
-    if half < 4 or 2 * half != len(quads):
-        return None
-    if first == second:
-        if len(set(map(tuple, first))) == half:
-            raise InputError(f"the same {half} pieces twice, in the same order; expected them once")
-        return None
-    shown = ([sorted(map(canonical, clockwise(block, order))) for block in (first, second)] for order in ORDERS)
-    return (first, second) if any(one == two for one, two in shown) else None
-
-
-# -- words of Tetravex -------------------------------------------------------------------------------------------------
-
-
-def words_in_rows(text: str) -> list[list[str]] | None:
-    """The words of four digits of a Tetravex, a row of them for each row of the board; None for another text.
-
-    The words may stand on one line, after the size. Raises InputError if only few lines are none of that.
-    """
-    split = ((number, lines.code_and_comment(line)[0].split()) for number, line in enumerate(text.split("\n"), start=1))
-    rows = [(number, words) for number, words in split if words]
-    words = [word for _, row in rows for word in row]
-    fitting = [_WORD.fullmatch(word) is not None for word in words]
-    if len(words) > 2 * MAX_CELLS or len(words) < 4 or sum(fitting) < 0.8 * len(words):
-        return None
-    side = int(words[0]) if re.fullmatch("[0-9]{1,2}", words[0]) else 0
-    if side > 1 and len(words) == 1 + side * side and all(fitting[1:]):
-        return [words[1 + at : 1 + at + side] for at in range(0, side * side, side)]
-    widths = Counter(len(row) for _, row in rows)
-    width = max(widths, key=widths.__getitem__)
-    if width < 2 or len(rows) < 2:
-        return None
-    for number, row in rows:
-        odd = next((word for word in row if not _WORD.fullmatch(word)), None)
-        if odd is not None:
-            raise NearError(f"{quoted(odd)} among words of four digits; expected such a word", line=number)
-        if len(row) != width:
-            raise NearError(f"{len(row)} words; expected {width} as in the other rows", line=number)
-    return [row for _, row in rows]
-
-
-def sides_of_words(rows: Sequence[Sequence[str]]) -> list[list[int]]:
-    """The four digits of each word, in the order of the file."""
-    return [[int(digit) for digit in word.strip("@")] for row in rows for word in row]
-
-
-def _tetravex(rows: Sequence[Sequence[str]]) -> PieceList:
-    return PieceList(
-        sides_of_words(rows),
-        shape=(len(rows[0]), len(rows)),
-        line=len(rows),
-        rules=f"{NO_FRAME}, {NO_TURNS}",
-        pinned=[cell for cell, word in enumerate(word for row in rows for word in row) if "@" in word],
-        usual_order=WORD_ORDER,
-        notes=["words of four digits read as a Tetravex"],
-    )
+        return PieceList(
+            sides_of_words(words),
+            shape=(len(words[0]), len(words)),
+            line=len(words),
+            rules=f"{NO_FRAME}, {NO_TURNS}",
+            pinned=[cell for cell, word in enumerate(word for row in words for word in row) if "@" in word],
+            usual_order=WORD_ORDER,
+            notes=["words of four digits read as a Tetravex"],
+        )
+    return _parse_rows(rows_of(text))
 
 
 # -- JSON of other programs --------------------------------------------------------------------------------------------
@@ -223,23 +178,27 @@ def _parse_rows(rows: Sequence[Row]) -> PieceList:
     _refuse_halves_of_pictures(rows)
     data = {row: columns for row in rows if (columns := _columns(row)) is not None}
     if not data:
-        lines.refuse_other_sides([row for row in rows if row.only_numbers])
+        refuse_other_sides([row for row in rows if row.only_numbers])
         raise InputError("no line with the four sides of a piece; expected a puzzle or a board", line=1)
     widths = Counter(map(len, data.values()))
     width = max(widths, key=lambda columns: (widths[columns], columns))
     pieces = [(row, columns) for row, columns in data.items() if len(columns) == width]
     first = pieces[0][0].line
-    listed = PieceList([], [row.numbers for row in rows if row.line < first and row.only_numbers])
+    before = [row for row in rows if row.line < first and row.tokens]
+    listed = PieceList([], [row.numbers for row in before if row.only_numbers])
     if width == 4:
         if is_bounded_header(pieces[0][1], len(pieces) - 1):
             listed.header.append(tuple(pieces.pop(0)[1]))
-        lines.refuse_other_sides([row for row, _ in pieces])
-    _refuse_others(rows, data, width, first)
+        refuse_other_sides([row for row, _ in pieces])
+    for row in rows:
+        if wrong := _refusal(row, data.get(row), width, before=row.line < first):
+            raise InputError(wrong, line=row.line)
     listed.line = pieces[-1][0].line
     labelled = any(_LABEL.fullmatch("".join(row.tokens[:2])) and len(row.tokens) == 6 for row, _ in pieces)
     words = [row for row in rows if row.tokens and (row not in data if row.line >= first else not row.only_numbers)]
-    _take_names(listed, [row for row in words if row.line < first], words, width + labelled)
-    _take_comments(listed, rows)
+    used = _take_names(listed, [row for row in before if not row.only_numbers], width + labelled)
+    said = [row for row in rows if _take_said(listed, row)]
+    listed.notes += left_out((row.line, row.text) for row in words if row.tokens not in used and row not in said)
     listed.quads = [columns[-4:] for _, columns in pieces]
     if width > 4:
         _take_ids(listed, pieces)
@@ -248,29 +207,26 @@ def _parse_rows(rows: Sequence[Row]) -> PieceList:
     return listed
 
 
-def _refuse_others(rows: Sequence[Row], data: dict[Row, list[int]], width: int, first: int) -> None:
-    """Raise InputError for a row that is neither a size before the pieces nor a piece, nor a word."""
-    for row in rows:
-        before, piece = row.line < first, data.get(row)
-        if before and row.only_numbers and len(row.numbers) > 2:
-            said = f"{len(row.tokens)} numbers before the pieces; expected a size or a piece"
-        elif not before and piece is None and (row.numbers or len(row.tokens) > 1):
-            said = f"{quoted(row.text)} among pieces of {width} columns; expected only pieces after the first"
-        elif not before and piece is not None and len(piece) != width:
-            said = f"{len(row.tokens)} entries; expected {width} columns as in the other lines"
-        else:
-            continue
-        raise InputError(said, line=row.line)
+def _refusal(row: Row, piece: Sequence[int] | None, width: int, *, before: bool) -> str:
+    """What is wrong with a row that is neither a size before the pieces nor a piece, nor a word; empty for others."""
+    if before:
+        many = row.only_numbers and len(row.numbers) > 2
+        return f"{len(row.tokens)} numbers before the pieces; expected a size or a piece" if many else ""
+    if piece is None and (row.numbers or len(row.tokens) > 1):
+        return f"{quoted(row.text)} among pieces of {width} columns; expected only pieces after the first"
+    if piece is not None and len(piece) != width:
+        return f"{len(row.tokens)} entries; expected {width} columns as in the other lines"
+    return ""
 
 
-def _take_names(listed: PieceList, before: Sequence[Row], words: Sequence[Row], columns: int) -> None:
-    """Take the names of the columns and the sizes by name from the rows before the pieces; note what is left out."""
-    names = next((row for row in before if not row.numbers and len(row.tokens) >= 4), None)
-    order = "" if names is None else "".join(SIDE_OF_LETTER.get(name[:1].lower(), "?") for name in names.tokens[-4:])
-    used = []
-    if names is not None and len(names.tokens) == columns and sorted(order) == sorted(CLOCKWISE):
+def _take_names(listed: PieceList, before: Sequence[Row], columns: int) -> set[tuple[str, ...]]:
+    """Take the names of the columns and the sizes by name from the rows before the pieces; which rows are used."""
+    used = set()
+    names = next((row.tokens for row in before if not row.numbers and len(row.tokens) >= 4), ())
+    order = "".join(SIDE_OF_LETTER.get(name[:1].lower(), "?") for name in names[-4:])
+    if len(names) == columns and sorted(order) == sorted(CLOCKWISE):
         listed.order = order
-        used = [row for row in words if row.tokens == names.tokens]
+        used.add(names)
     sizes = {
         side: row
         for row in before
@@ -278,34 +234,33 @@ def _take_names(listed: PieceList, before: Sequence[Row], words: Sequence[Row], 
     }
     if len(sizes) == 2:
         listed.shape = sizes["width"].numbers[0], sizes["height"].numbers[0]
-        used += sizes.values()
-    unused = [row for row in words if row not in used]
-    said = [row for row in unused if _SIZE.search(" ".join(row.tokens)) or _COUNT.search(" ".join(row.tokens))]
-    listed.notes += lines.left_out((row.line, row.text) for row in unused if row not in said)
+        used |= {row.tokens for row in sizes.values()}
+    return used
 
 
-def _take_comments(listed: PieceList, rows: Sequence[Row]) -> None:
-    """Take what rows and the comments on them say of rules, sides, size and count."""
-    for row in rows:
-        said = f"{' '.join(row.tokens)} {row.comment}"
-        if rules := _RULES.search(row.comment):
-            listed.rules = rules[1]
-        if sides := _SIDES.search(row.comment):
-            order = "".join(name[0] for name in sides[1].split())
-            listed.order = order if sorted(order) == sorted(CLOCKWISE) else listed.order
-        if size := _SIZE.search(said):
-            listed.shape = listed.shape or (int(size[1]), int(size[2]))
-        if count := _COUNT.search(said):
-            listed.count = listed.count or int(count[1])
+def _take_said(listed: PieceList, row: Row) -> bool:
+    """Take what a row and the comment on it say of rules, sides, size and count; whether the row says size or count."""
+    if rules := _RULES.search(row.comment):
+        listed.rules = rules[1]
+    if sides := _SIDES.search(row.comment):
+        order = "".join(name[0] for name in sides[1].split())
+        listed.order = order if sorted(order) == sorted(CLOCKWISE) else listed.order
+    words = " ".join(row.tokens)
+    if size := _SIZE.search(f"{words} {row.comment}"):
+        listed.shape = listed.shape or (int(size[1]), int(size[2]))
+    if count := _COUNT.search(f"{words} {row.comment}"):
+        listed.count = listed.count or int(count[1])
+    return bool(_SIZE.search(words) or _COUNT.search(words))
 
 
 def _take_ids(listed: PieceList, pieces: Sequence[tuple[Row, list[int]]]) -> None:
     """Put the pieces in the order of their ids, the first column; a second one is their type."""
     ids = [columns[0] for _, columns in pieces]
-    if len(pieces[0][1]) == 6:
+    typed = len(pieces[0][1]) == 6
+    if typed:
         odd = _odd_types([columns[1:] for _, columns in pieces])
         if len(set(ids)) < len(ids) or 4 * len(odd) > len(ids):
-            lines.refuse_other_sides([row for row, _ in pieces])
+            refuse_other_sides([row for row, _ in pieces])
         if odd:
             row, (piece, kind, *_) = pieces[odd[0]]
             said = f"piece {piece} is of type {kind}, unlike others with as many grey sides; expected id, type, sides"
@@ -315,14 +270,14 @@ def _take_ids(listed: PieceList, pieces: Sequence[tuple[Row, list[int]]]) -> Non
         raise InputError(said, line=listed.line)
     listed.missing = sorted({*range(min(1, *ids), min(max(ids), 5000) + 1)} - {*ids})
     if listed.missing:
+        shown = ", ".join(map(str, listed.missing[:_SHOWN])) + ", …" * (len(listed.missing) > _SHOWN)
         listed.notes.append(
-            f"no piece has the id {', '.join(map(str, listed.missing[:5]))}{', …' * (len(listed.missing) > 5)}, up "
-            f"to {max(ids)}: the pieces are numbered in the order of their ids"
+            f"no piece has the id {shown}, up to {max(ids)}: the pieces are numbered in the order of their ids"
         )
     if ids != sorted(ids):
         listed.quads = [quad for _, quad in sorted(zip(ids, listed.quads, strict=True))]
         listed.notes.append("pieces in the order of their ids")
-    if len(pieces[0][1]) == 6:
+    if typed:
         listed.notes.append("the second column is the type of the piece, as its grey sides say")
 
 
@@ -359,18 +314,16 @@ def _columns(row: Row) -> list[int] | None:
     tokens = row.tokens
     if len(tokens) in (1, 2) and len(row.numbers) == len(tokens) - 1 and re.fullmatch(r"[A-Za-z_]{4}", tokens[-1]):
         tokens = (*tokens[:-1], *tokens[-1])
-    if not 4 <= len(tokens) <= 6:
-        return None
     head, sides = tokens[:-4], tokens[-4:]
     if len(head) == 2 and _LABEL.fullmatch("".join(head)) and all(token.isdecimal() for token in sides):
         head = ()  # a label such as A1
     if all(re.fullmatch(r"[A-Za-z_]", token) for token in sides):
-        shown = list(map(lines.colour_of_letter, sides))
+        shown = list(map(colour_of_letter, sides))
     elif all(token == "_" or token.isdecimal() for token in sides):
         shown = [MAX_NUMBER if token == "_" else int(token) for token in sides]
     else:
         return None
-    if not all(token.isdecimal() for token in head):
+    if len(sides) < 4 or len(head) > 2 or not all(token.isdecimal() for token in head):
         return None
     numbers = [*map(int, head), *shown]
     if max(numbers) > MAX_NUMBER:

@@ -17,11 +17,13 @@ from typing import Any
 import numpy as np
 
 from instances.eternity2 import recognise
-from instances.formats import cells, orders
+from instances.formats import orders
 from instances.formats.base import Document, Format, NearError, Source, Target, never
+from instances.formats.evidence import Laid, in_place
+from instances.formats.lines import halves
 from instances.formats.matching import PieceIndex
 from instances.formats.orders import CLOCKWISE, clockwise, in_words
-from instances.formats.piece_list import NO_FRAME, NO_TURNS, SIDE_OF_LETTER, PieceList, halves, is_bounded_header, parse
+from instances.formats.piece_list import NO_FRAME, NO_TURNS, SIDE_OF_LETTER, PieceList, is_bounded_header, parse
 from instances.puzzle import GREY, MAX_CELLS, Clue, Puzzle, canonical, rotate
 from lns_support.errors import InputError
 from lns_support.text import count_of, printable, quoted
@@ -29,14 +31,15 @@ from lns_support.text import count_of, printable, quoted
 _MOST_COLOURS = 4000
 _MACMAHON = 4  # colours of the usual sets of them, or fewer
 _BY_NAME = "--puzzle-format pieces:"
+_Shape = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Options:
+class _Options:
     """What the name of the format says after its colon."""
 
     order: str | None = None
-    shape: tuple[int, int] | None = None
+    shape: _Shape | None = None
     border: int | None = None
     framed: bool = True
     turns: bool = True
@@ -47,7 +50,7 @@ class NoRimError(NearError):
 
 
 def read(source: Source) -> Document:
-    options = parse_options(source.option)
+    options = _parse_options(source.option)
     listed = parse(source.text)
     if (blocks := halves(listed.quads)) is None:
         puzzle, _, notes = _puzzle(listed, options, source.name)
@@ -57,19 +60,18 @@ def read(source: Source) -> Document:
     found = []  # the puzzle of the one block, the board of the other
     for pieces, laid in (blocks, blocks[::-1]):
         puzzle, order, notes = _puzzle(replace(listed, quads=pieces, pinned=[]), options, source.name)
-        for reading in cells.in_place(laid, puzzle.width, puzzle, source.name, orders=[order]):
-            found.append((reading, notes))
+        readings = in_place(Laid(laid, puzzle.width, orders=[order]), puzzle, source.name)
+        found += [(reading, notes) for reading in readings]
     if not found:
         raise InputError("two blocks of the same pieces; expected one of them, or the second as a board of the first")
     reading, notes = max(found, key=lambda entry: entry[0].found.score)
-    count = count_of(reading.puzzle.piece_count, "piece")
-    note = f"two blocks of the same {count}: the puzzle, and a board of it"
+    note = f"two blocks of the same {count_of(reading.puzzle.piece_count, 'piece')}: the puzzle, and a board of it"
     return Document(FORMAT.name, reading.puzzle, reading.board, (note, *notes))
 
 
-def parse_options(option: str | None) -> Options:
+def _parse_options(option: str | None) -> _Options:
     """The parts of an option such as ``udlr,6x12,border=2``. Raises InputError for an unknown one."""
-    options = Options()
+    options = _Options()
     for part in filter(None, (option or "").lower().split(",")):
         order = "".join(SIDE_OF_LETTER.get(letter, "?") for letter in part)
         if shape := re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", part):
@@ -91,24 +93,24 @@ def parse_options(option: str | None) -> Options:
 # -- the puzzle --------------------------------------------------------------------------------------------------------
 
 
-def _puzzle(listed: PieceList, options: Options, name: str) -> tuple[Puzzle, str, tuple[str, ...]]:
+def _puzzle(listed: PieceList, options: _Options, name: str) -> tuple[Puzzle, str, tuple[str, ...]]:
     """The puzzle, the order of its sides and notes."""
-    notes = list(listed.notes)
     count = len(listed.quads)
     if count > MAX_CELLS:
         raise InputError(f"{count} pieces; expected at most {MAX_CELLS}", line=listed.line)
+    listed = replace(listed, quads=_without_gaps(listed.quads), notes=list(listed.notes))
     framed = options.framed and NO_FRAME not in listed.rules
     for head in listed.header:
         if len(head) == 4 and is_bounded_header(head, count):
             framed = framed and head[0] == 1
-            notes.append(f"header read as bounded, signed, width, height: {'framed' if framed else 'without frame'}")
-    shape = _shape(listed, options, notes)
-    listed = replace(listed, quads=_without_gaps(listed.quads), notes=notes)
+            rim = "framed" if framed else "without frame"
+            listed.notes.append(f"header read as bounded, signed, width, height: {rim}")
+    shape = _shape(listed, options)
     puzzle, order = (_with_frame if framed else _without_frame)(listed, options, shape, name)
-    return puzzle, order, tuple(notes)
+    return puzzle, order, tuple(listed.notes)
 
 
-def _checked(listed: PieceList, order: str, shape: tuple[int, int], name: str, **rules: Any) -> Puzzle:
+def _checked(listed: PieceList, order: str, shape: _Shape, name: str, **rules: Any) -> Puzzle:
     quads = np.array(clockwise(listed.quads, order), dtype=np.int32)
     try:
         return Puzzle(quads, *shape, name=name, **rules)
@@ -116,18 +118,19 @@ def _checked(listed: PieceList, order: str, shape: tuple[int, int], name: str, *
         raise InputError(error.message, line=listed.line) from None
 
 
-def _without_frame(listed: PieceList, options: Options, shape: tuple[int, int] | None, name: str) -> tuple[Puzzle, str]:
+def _without_frame(listed: PieceList, options: _Options, shape: _Shape | None, name: str) -> tuple[Puzzle, str]:
     """The puzzle and the order of its sides, where 0 is a colour as any other."""
     turns = options.turns and NO_TURNS not in listed.rules
     if shape is None:
         count = len(listed.quads)
         raise NearError(f"{count} pieces without a size; expected one, as in {_BY_NAME}unframed,6x6")
-    order = options.order or listed.order or listed.usual_order
-    if options.order is None and listed.order is None and not turns:
+    stated = options.order or listed.order
+    order = stated or listed.usual_order
+    if stated is None and not turns:
         order, note = orders.order_without_turns(listed.quads, order, shape)
         listed.notes.append(note)
     elif not listed.rules or options.order:
-        named = "as given" if options.order or listed.order else "assumed"
+        named = "as given" if stated else "assumed"
         listed.notes.append(f"side order {in_words(order)}, {named} ({_BY_NAME}ORDER,unframed names another)")
     listed.notes.append("colours counted from 1 instead of 0, as 0 is no rim")
     listed.quads = [[colour + 1 for colour in quad] for quad in listed.quads]
@@ -135,7 +138,7 @@ def _without_frame(listed: PieceList, options: Options, shape: tuple[int, int] |
     return puzzle.with_clues(Clue(cell, cell, 0) for cell in listed.pinned), order
 
 
-def _with_frame(listed: PieceList, options: Options, shape: tuple[int, int] | None, name: str) -> tuple[Puzzle, str]:
+def _with_frame(listed: PieceList, options: _Options, shape: _Shape | None, name: str) -> tuple[Puzzle, str]:
     """The puzzle and the order of its sides, with the colour of the rim as 0."""
     border, (width, height) = _border(listed, options, shape)
     if border != GREY:
@@ -173,8 +176,8 @@ def _with_placed(puzzle: Puzzle, placed: Sequence[tuple[int, int, list[int]]], o
         piece = next((piece for piece in index.by_colours.get(canonical(quad), ()) if piece not in used), None)
         if piece is None:
             raise InputError(f"the tile placed at row {row}, column {column} is none of the tiles, or placed elsewhere")
-        turns = next(turns for turns in range(4) if rotate(index.pieces[piece], turns) == tuple(quad))
-        if clues.setdefault(cell, Clue(cell, piece, turns)) != Clue(cell, piece, turns):
+        clue = Clue(cell, piece, next(turns for turns in range(4) if rotate(index.pieces[piece], turns) == tuple(quad)))
+        if clues.setdefault(cell, clue) != clue:
             raise InputError(f"two tiles are placed at row {row}, column {column}; expected one")
     return puzzle.with_clues(clues.values())
 
@@ -189,14 +192,14 @@ def _without_gaps(quads: Sequence[Sequence[int]]) -> list[list[int]]:
 
 
 def _swapped(quad: Sequence[int], border: int) -> list[int]:
-    return [GREY if colour == border else border if colour == GREY else colour for colour in quad]
+    return [{GREY: border, border: GREY}.get(colour, colour) for colour in quad]
 
 
-def _shape(listed: PieceList, options: Options, notes: list[str]) -> tuple[int, int] | None:
+def _shape(listed: PieceList, options: _Options) -> _Shape | None:
     """Width and height as named, else as stated in the file, else None. Raises InputError if pieces are missing."""
-    count = len(listed.quads)
+    notes, count = listed.notes, len(listed.quads)
     colours = {colour for quad in listed.quads for colour in quad}
-    stated: tuple[int, int] | None = options.shape or listed.shape
+    stated: _Shape | None = options.shape or listed.shape
     if (0,) in listed.header:
         notes.append("a header of 0: no hints")
     for head in listed.header:
@@ -230,7 +233,7 @@ def _shape(listed: PieceList, options: Options, notes: list[str]) -> tuple[int, 
     return stated
 
 
-def _border(listed: PieceList, options: Options, shape: tuple[int, int] | None) -> tuple[int, tuple[int, int]]:
+def _border(listed: PieceList, options: _Options, shape: _Shape | None) -> tuple[int, _Shape]:
     """The colour of the rim and the shape, by the number of pieces with one and two sides of it."""
     quads, count = listed.quads, len(listed.quads)
     used = sorted({colour for quad in quads for colour in quad})
@@ -269,7 +272,7 @@ def _rim_fits(sides: Counter[int], width: int, height: int) -> bool:
     )
 
 
-def _order(listed: PieceList, options: Options) -> tuple[str, str]:
+def _order(listed: PieceList, options: _Options) -> tuple[str, str]:
     """The order of the sides, and how it was found."""
     if options.order is not None:
         return options.order, ", as given"
@@ -286,9 +289,9 @@ def write(target: Target) -> str:
     """Ids from 1, then up right down left, under a comment with the size."""
     puzzle = target.puzzle
     target.leave_out_clues(FORMAT.name)
-    options = parse_options(target.option)
+    options = _parse_options(target.option)
     order = options.order or CLOCKWISE
-    if options != Options(options.order):
+    if options != _Options(options.order):
         raise InputError(
             f"{FORMAT.name}:{printable(target.option or '')} says how pieces are read; expected at most a side order "
             f"for writing, such as {FORMAT.name}:udlr"

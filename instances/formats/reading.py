@@ -1,19 +1,25 @@
-"""Reading and writing in all formats: find the source, detect the format, call its module."""
+"""Reading and writing in all formats: find the source, detect the format, call its module.
+
+A text whose format is not named is read as the strict format that it looks like, else in any dialect.
+"""
 
 from __future__ import annotations
 
+import math
 import os
+import re
 from contextlib import suppress
 from dataclasses import replace
 
 from instances.board import Board
 from instances.eternity2 import CLUES, STARTER, clue_sentence, held_clues, name_of_clues, official_clues, recognise
-from instances.formats import cells
+from instances.formats import cells, lists
 from instances.formats import clues as clue_lines
-from instances.formats.base import Document, Source, Target
-from instances.formats.evidence import read_by_evidence
+from instances.formats.base import Document, NearError, NeedsPuzzleError, Source, Target
+from instances.formats.lines import picture_in, rows_of
+from instances.formats.pieces import NoRimError
 from instances.formats.registry import FORMATS, by_content, by_extension, by_name
-from instances.formats.sources import VIEWER_URL, file_of, is_url, name_of, source_name, text_of
+from instances.formats.sources import VIEWER_URL, file_of, holds_url, is_url, name_of, source_name, text_of
 from instances.puzzle import Clue, Puzzle, rotate
 from instances.symmetry import rotate_board
 from instances.verify import verify
@@ -26,34 +32,22 @@ HELD = "held"
 CLUE_WORDS = ("official", "starter", "none", HELD)
 _CHOICE = "(--clues official, starter, none or a file names others)"
 _SAY_RULES = ("json", "pieces", "tetravex")  # formats of puzzles with holes, without frame or without turns
+_NO_FRAME = ("do not fit a board", "expected corner pieces")  # errors of strict formats that a missing frame may cause
+_LETTERS = re.compile(r"(?<![A-Za-z=])[a-w]{36,16384}(?![A-Za-z])")  # of a board, without its URL
 
 
 def read(
     source: str, *, puzzle: Puzzle | None = None, format: str | None = None, number: int | None = None
 ) -> Document:
-    """Read a puzzle or a board.
+    """Read a puzzle or a board from a file, a viewer URL or the name of a shipped instance.
 
-    Parameters
-    ----------
-    source : str
-        A file, a viewer URL or the name of a shipped instance. A file comes before a shipped instance of that name.
-    puzzle : Puzzle, optional
-        The puzzle of a board. Without it a full URL defines its own puzzle, and a ``best.json`` finds its instance by
-        name and hash, or else is defined by its url.
-    format : str, optional
-        Name of the format, with its option after a colon; detected from the content by default.
-    number : int, optional
-        Which of several boards in the source, counted from 1.
+    A file comes before a shipped instance of its name. ``format`` names the format, with its option after a colon; the
+    content decides by default. ``puzzle`` is the puzzle of a board: without it a full URL defines its own, and a
+    ``best.json`` finds its instance by name and hash, or else is defined by its url. ``number`` says which of several
+    boards, from 1.
 
-    Returns
-    -------
-    Document
-        Its notes say what was detected, what its puzzle is and which clues its board holds.
-
-    Raises
-    ------
-    InputError
-        If the source cannot be read or is malformed. It names the source, and the line if there is one.
+    The notes of the document say what was detected, what its puzzle is and which clues its board holds. Raises
+    InputError, which names the source, and the line if there is one.
     """
     source = os.fspath(source)
     if is_url(source):
@@ -140,6 +134,100 @@ def _find_puzzle(source: str) -> Puzzle:
     return load_puzzle(source, clues=HELD)
 
 
+# -- a format that is not named ----------------------------------------------------------------------------------------
+
+
+def read_by_evidence(source: Source) -> Document:
+    """Read a text whose format is not named: as the strict format that it looks like, else in any dialect.
+
+    Raises InputError: that of the strict format if the text looks like one, or that of a dialect that recognises it.
+    """
+    if not holds_url(source.text):  # a table of boards, say
+        source = replace(source, text=_LETTERS.sub(_as_url, source.text))
+    text, strict = source.text, None
+    own = holds_url(text) or lists.has_clues(text) or '"placements"' in text or '"schema"' in text
+    try:
+        strict = by_content(text)
+        document = strict.read(source)
+    except InputError as error:
+        if own or not text.strip():  # URLs and our own JSON are of no other dialect
+            raise
+        return _in_any_dialect(source, None if strict is None else error)
+    if source.puzzle is not None and document.format in ("quads", "e2pieces", "solution"):
+        return _board_by_evidence(source, document)
+    return document
+
+
+def _as_url(word: re.Match[str]) -> str:
+    square = math.isqrt(len(word[0])) ** 2 == len(word[0])
+    return f"#puzzle=board&board_edges={word[0]}" if square else word[0]
+
+
+def _in_any_dialect(source: Source, strict_error: InputError | None) -> Document:
+    """Read a text that no strict format reads. Raises the error with the most to say about the text."""
+    # Rows of numbers: that they match side by side is no reason to drop their frame.
+    only_pieces = source.puzzle is None and strict_error is not None and picture_in(source.text) is None
+    refusals = []
+    for name in ("pieces", "cells") if source.puzzle is None else ("cells", "clues"):
+        used = name == "pieces" or not only_pieces
+        try:
+            document = FORMATS[name].read(source)
+        except InputError as refusal:
+            if used or isinstance(refusal, NeedsPuzzleError):
+                refusals.append(refusal)
+        else:
+            if used:
+                return document
+    raise _most_telling(source, strict_error, refusals)
+
+
+def _most_telling(source: Source, strict_error: InputError | None, refusals: list[InputError]) -> InputError:
+    """The error with the most to say about a text: ``strict_error`` of the strict format that it looks like, or one."""
+    if clue_lines.is_cell_types(source.text):
+        if source.puzzle is not None:
+            return refusals[-1]
+        return InputError("a list of cell types and clues; expected pieces with it (--puzzle INSTANCE)")
+    if source.puzzle is None and clue_lines.looks_like(source.text):
+        return InputError(
+            "these look like clues (piece, place, turn); expected a puzzle or a board: give them beside their "
+            "puzzle, as --clues FILE"
+        )
+    kinds = (NeedsPuzzleError, NearError, InputError)  # the more telling first; that no rim is found tells least
+    ranked = sorted(refusals, key=lambda each: next(at for at, kind in enumerate(kinds) if isinstance(each, kind)))
+    near = [each for each in ranked if isinstance(each, NearError)]
+    telling = [each for each in near if not isinstance(each, NoRimError)]
+    if telling or strict_error is None:
+        return (telling or near or refusals)[0]
+    if near and any(row.line == strict_error.line and not row.only_numbers for row in rows_of(source.text)):
+        return near[0]  # the strict format has no letters
+    if near and any(part in strict_error.message for part in _NO_FRAME):
+        rules = "or the rules of a puzzle without frame by name (--puzzle-format pieces:unframed or pieces:tetravex)"
+        return InputError(f"{strict_error.message}; {rules}", line=strict_error.line)
+    return strict_error
+
+
+def _board_by_evidence(source: Source, document: Document) -> Document:
+    """The board of a known puzzle in a text that a strict format reads, in another convention if that is more legal."""
+    here = None
+    if document.board is not None and document.puzzle is not None:
+        here = verify(document.puzzle, document.board)
+        if not here.violations:
+            return document
+    try:
+        found = FORMATS["cells"].read(source)
+    except InputError as error:
+        if here is None and isinstance(error, NearError):
+            raise
+        return document
+    assert found.puzzle is not None and found.board is not None
+    if here is None:
+        return found
+    there = verify(found.puzzle, found.board)
+    # A few rules may be broken by the board itself; on a few cells some of the many conventions is legal by chance.
+    wrong = here.cells >= 9 and len(here.violations) > 5 + 0.05 * here.cells
+    return found if wrong and not there.violations and there.score > here.score else document
+
+
 # -- puzzles and their clues -------------------------------------------------------------------------------------------
 
 
@@ -151,26 +239,9 @@ def load_puzzle(source: str, format: str | None = None, clues: str | None = None
 
 
 def read_puzzle(source: str, format: str | None = None, clues: str | None = None) -> Document:
-    """Load a puzzle with notes on what was noticed while reading.
+    """Load a puzzle, with notes on what was noticed; ``clues`` are as for `with_clues`.
 
-    Parameters
-    ----------
-    source : str
-        A file, a full viewer URL or the name of a shipped instance.
-    format : str, optional
-        Name of the format; detected by default.
-    clues : str, optional
-        As for `with_clues`.
-
-    Returns
-    -------
-    Document
-        Its ``puzzle`` is not None.
-
-    Raises
-    ------
-    InputError
-        If the source cannot be read, is malformed or defines no puzzle.
+    The ``puzzle`` of the document is not None. Raises InputError if the source defines no puzzle.
     """
     document = read(source, format=format)
     if document.puzzle is None:
@@ -181,24 +252,10 @@ def read_puzzle(source: str, format: str | None = None, clues: str | None = None
 def with_clues(document: Document, source: str) -> Document:
     """The document of a puzzle with other clues in place of its own, and without its board.
 
-    Parameters
-    ----------
-    document : Document
-        Its ``puzzle`` is not None.
-    source : str
-        A file or viewer URL with clues, or with a partial board; or one of `CLUE_WORDS`: the official clues of Eternity
-        II, its starter clue alone, none, or for ``"held"`` those of the puzzle, else the official ones that the board
-        holds.
-
-    Returns
-    -------
-    Document
-        Its notes say which clues it has, and that a board is not used.
-
-    Raises
-    ------
-    InputError
-        If the source holds no clues of the puzzle, or the puzzle is not Eternity II, which alone has official clues.
+    ``source`` is a file or viewer URL with clues, or with a partial board; or one of `CLUE_WORDS`: the official clues
+    of Eternity II, its starter clue alone, none, or for ``"held"`` those of the puzzle, else the official ones that the
+    board holds. The notes say which clues it has, and that a board is not used. Raises InputError if the source holds
+    no clues of the puzzle, or the puzzle is not Eternity II, which alone has official clues.
     """
     puzzle, board = document.puzzle, document.board
     assert puzzle is not None
@@ -274,24 +331,10 @@ def load_board(source: str, puzzle: Puzzle | None = None, format: str | None = N
 def read_board(
     source: str, puzzle: Puzzle | None = None, format: str | None = None, number: int | None = None
 ) -> Document:
-    """Load a board with notes on what was noticed while reading.
+    """Load a board with notes on what was noticed; the parameters are as for `read`.
 
-    Parameters
-    ----------
-    source : str
-        A file or a viewer URL.
-    puzzle, format, number
-        As for `read`. A solution list and a partial URL need the puzzle.
-
-    Returns
-    -------
-    Document
-        Its ``puzzle`` and ``board`` are not None.
-
-    Raises
-    ------
-    InputError
-        If the source cannot be read, is malformed, holds no board, or its puzzle is not known.
+    The ``puzzle`` and ``board`` of the document are not None: a solution list and a partial URL need the puzzle. Raises
+    InputError if the source holds no board, or its puzzle is not known.
     """
     document = read(source, puzzle=puzzle, format=format, number=number)
     if document.puzzle is None:
@@ -319,20 +362,9 @@ def write(
     *,
     instance: str | None = None,
 ) -> None:
-    """Write a puzzle or a board to a file, atomically. An existing file is replaced, a symbolic link followed.
+    """Write the text of `render` to a file, atomically. An existing file is replaced, a symbolic link followed.
 
-    Parameters
-    ----------
-    path : str or path
-    format, puzzle, board, instance
-        As for `render`.
-
-    Raises
-    ------
-    InputError
-        If the format is unknown or cannot carry the puzzle or board.
-    OSError
-        If the file cannot be written.
+    Raises InputError as `render` does, and OSError if the file cannot be written.
     """
     text, _ = render(format, puzzle, board, path=os.fspath(path), instance=instance)
     write_output(path, text)
@@ -341,30 +373,11 @@ def write(
 def render(
     format: str | None, puzzle: Puzzle, board: Board | None, *, path: str | None = None, instance: str | None = None
 ) -> tuple[str, tuple[str, ...]]:
-    """Make the text of a file.
+    """The text of a file, and sentences on what the format cannot carry.
 
-    Parameters
-    ----------
-    format : str or None
-        Name of the format; None chooses it by the extension of ``path``.
-    puzzle : Puzzle
-    board : Board or None
-        None writes the puzzle.
-    path : str, optional
-        Name of the file, for its extension and for messages.
-    instance : str, optional
-        How a ``best.json`` names the puzzle; by default its own name.
-
-    Returns
-    -------
-    text : str
-    notes : tuple of str
-        Sentences on what the format cannot carry.
-
-    Raises
-    ------
-    InputError
-        If the format is unknown or cannot carry the puzzle or board.
+    ``format`` None chooses it by the extension of ``path``; ``board`` None writes the puzzle; ``instance`` is how a
+    ``best.json`` names the puzzle, by default its own name. Raises InputError if the format is unknown or cannot carry
+    the puzzle or board.
     """
     try:
         if format is None:

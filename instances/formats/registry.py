@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import NamedTuple
 
 import numpy as np
 
 from instances.board import Board
-from instances.formats import best, cells, clues, csv16, lists, pieces, puzzle_json, tetravex, viewer
+from instances.formats import cells, clues, lists, own_json, pieces, tetravex, viewer
 from instances.formats.base import Format, Target
-from instances.formats.text import first_rows
+from instances.formats.lines import first_rows
 from instances.puzzle import Puzzle
 from lns_support.errors import InputError
 from lns_support.text import quoted
@@ -18,7 +17,7 @@ from lns_support.text import quoted
 FORMATS: dict[str, Format] = {
     form.name: form
     for form in (
-        *(best.FORMAT, puzzle_json.FORMAT, viewer.FORMAT, csv16.FORMAT),
+        *(own_json.BEST, own_json.JSON, viewer.FORMAT, lists.CSV16),
         *(lists.BENOIST, lists.SOLUTION, lists.QUADS, lists.E2PIECES),
         *(pieces.FORMAT, cells.FORMAT, clues.FORMAT),
         *(lists.META, lists.META_BOARD, tetravex.PUZZLE, tetravex.BOARD, tetravex.PICTURE),
@@ -26,45 +25,28 @@ FORMATS: dict[str, Format] = {
 }
 
 
-class Dialect(NamedTuple):
-    """One dialect of other programs that the readers by evidence know."""
-
-    reader: str  # the format that reads it: pieces, cells, clues or url
-    example: str  # a typical line
-    about: str
-
-
-DIALECTS = (
-    Dialect("pieces", "1 0 5 9 0", "pieces: id, four sides in any order; comments after #, //, c"),
-    Dialect("pieces", "1,0,0,5,9,0", "pieces: id, type, four sides; other separators too"),
-    Dialect("pieces", "- 1 braa", "pieces: letters, after a number or bare"),
-    Dialect("pieces", "12=0-5-9-0", "pieces: INI, as the editor FPS writes them"),
-    Dialect("pieces", "[0, 5, 9, 0],", "pieces: lists of Python, JavaScript, JSON"),
-    Dialect("pieces", '{"rows":4,"cols":4,"tiles":[...]}', "pieces: JSON of other programs, with placed tiles"),
-    Dialect("pieces", "ntiles 256", "a header of a count, one size, two sizes, or bounded signed w h"),
-    Dialect("pieces", "8594 @1590 6966", "Tetravex: words of four digits, up left right down; @ is pinned"),
-    Dialect("cells", "12/3 200/0", "board: piece/turn of each cell; also 12(3), 12:3, [ 12(3]"),
-    Dialect("cells", "12 3", "board: piece and turn, a line for each cell"),
-    Dialect("cells", "4 0 2", "board: x, y and turn of each piece, in the order of the pieces"),
-    Dialect("cells", "12 4 0 2", "board: piece, column, row and turn"),
-    Dialect("cells", "$12N:.:7E;", "board: piece and compass letter of each cell"),
-    Dialect("cells", "abdc _bba", "board: four letters for each cell"),
-    Dialect("cells", "0 5 9 0", "board: four colours for each cell, rows from top or bottom"),
-    Dialect("clues", "139 8 7 2", "clues: piece, row, column (or x, y), turn"),
-    Dialect("clues", "8,7 139 2", "clues: row, column, piece, turn; sections that agree are one"),
-    Dialect("clues", "139=I8-Rot0", "clues: row letter, column, anticlockwise turns"),
-    Dialect("clues", "0,1,-650,2", "clues: a list of cell types; -(piece + 256 turns) is a clue"),
-    Dialect("url", "…board_edges=abdc…", "board: viewer URL in prose, markdown, HTML or JSON; several in a file"),
-)
-
-_SMALL = Puzzle(np.array([[0, 1, 2, 0], [0, 3, 1, 0], [2, 3, 0, 0], [3, 0, 0, 3]]), 2, 2, name="small")
-_DIGITS = np.array([[6, 10, 5, 9], [2, 2, 10, 10], [5, 5, 7, 8], [10, 7, 9, 5]])
-_TETRAVEX = Puzzle(_DIGITS, 2, 2, framed=False, turns=False)
-_LINE = 100  # characters of an example
-# Lines of an example, the first and the one after the last.
-_LINES = {"benoist": (0, 4), "picture": (0, 3), "csv16": (1, 2), "clues": (1, 2), "pieces": (1, 2)}
-_LINES |= dict.fromkeys(("quads", "meta", "meta-board", "tetravex", "tetravex-board"), (0, 2))
-_EXTENSIONS = {".csv": "csv16", ".url": "url", ".solution": "solution", ".solution.txt": "solution"}
+DIALECTS = {  # a typical line of each dialect of other programs that the readers by evidence know
+    "1 0 5 9 0": "pieces: id, four sides in any order; comments after #, //, c",
+    "1,0,0,5,9,0": "pieces: id, type, four sides; other separators too",
+    "- 1 braa": "pieces: letters, after a number or bare",
+    "12=0-5-9-0": "pieces: INI, as the editor FPS writes them",
+    "[0, 5, 9, 0],": "pieces: lists of Python, JavaScript, JSON",
+    '{"rows":4,"cols":4,"tiles":[...]}': "pieces: JSON of other programs, with placed tiles",
+    "ntiles 256": "a header of a count, one size, two sizes, or bounded signed w h",
+    "8594 @1590 6966": "Tetravex: words of four digits, up left right down; @ is pinned",
+    "12/3 200/0": "board: piece/turn of each cell; also 12(3), 12:3, [ 12(3]",
+    "12 3": "board: piece and turn, a line for each cell",
+    "4 0 2": "board: x, y and turn of each piece, in the order of the pieces",
+    "12 4 0 2": "board: piece, column, row and turn",
+    "$12N:.:7E;": "board: piece and compass letter of each cell",
+    "abdc _bba": "board: four letters for each cell",
+    "0 5 9 0": "board: four colours for each cell, rows from top or bottom",
+    "139 8 7 2": "clues: piece, row, column (or x, y), turn",
+    "8,7 139 2": "clues: row, column, piece, turn; sections that agree are one",
+    "139=I8-Rot0": "clues: row letter, column, anticlockwise turns",
+    "0,1,-650,2": "clues: a list of cell types; -(piece + 256 turns) is a clue",
+    "…board_edges=abdc…": "board: viewer URL in prose, markdown, HTML or JSON; several in a file",
+}
 
 
 def by_name(name: str) -> tuple[Format, str | None]:
@@ -94,19 +76,30 @@ def by_extension(path: str, puzzle: Puzzle, has_board: bool) -> Format:
     name = PurePath(path).name.lower()
     formats = {
         ".json": "best" if has_board else "json",
+        ".csv": "csv16",
+        ".url": "url",
+        ".solution.txt": "solution",
+        ".solution": "solution",
         ".txt": "benoist" if puzzle.width == puzzle.height else "quads",
-        **_EXTENSIONS,
     }
-    extension = max((each for each in formats if name.endswith(each)), key=len, default=None)
-    if extension is None:
+    found = next((form for extension, form in formats.items() if name.endswith(extension)), None)
+    if found is None:
         raise InputError(
             "the name does not say the format; expected .txt, .solution.txt, .json, .csv or .url, "
             f"or a format named: {', '.join(FORMATS)}"
         )
-    return FORMATS[formats[extension]]
+    return FORMATS[found]
 
 
 # -- help --------------------------------------------------------------------------------------------------------------
+
+_SMALL = Puzzle(np.array([[0, 1, 2, 0], [0, 3, 1, 0], [2, 3, 0, 0], [3, 0, 0, 3]]), 2, 2, name="small")
+_DIGITS = np.array([[6, 10, 5, 9], [2, 2, 10, 10], [5, 5, 7, 8], [10, 7, 9, 5]])
+_TETRAVEX = Puzzle(_DIGITS, 2, 2, framed=False, turns=False)
+_LINE = 100  # characters of an example
+# Lines of an example, the first and the one after the last.
+_LINES = {"benoist": (0, 4), "picture": (0, 3), "csv16": (1, 2), "clues": (1, 2), "pieces": (1, 2)}
+_LINES |= dict.fromkeys(("quads", "meta", "meta-board", "tetravex", "tetravex-board"), (0, 2))
 
 
 def overview(holds: str) -> str:
@@ -126,7 +119,10 @@ def facts() -> dict[str, list[dict[str, str | None]]]:
         {**{name: getattr(form, name) for name in ("name", "option", "holds", "about")}, "example": _example(form)}
         for form in FORMATS.values()
     ]
-    return {"formats": formats, "dialects": [{"example": each.example, "about": each.about} for each in DIALECTS]}
+    return {
+        "formats": formats,
+        "dialects": [{"example": example, "about": about} for example, about in DIALECTS.items()],
+    }
 
 
 def examples() -> str:
@@ -136,7 +132,7 @@ def examples() -> str:
         f"  {form.holds}, read and written: {form.about}\n  e.g. {_example(form)}"
         for form in FORMATS.values()
     ]
-    dialects = "\n".join(f"  {each.example:<34} {each.about}" for each in DIALECTS)
+    dialects = "\n".join(f"  {example:<34} {about}" for example, about in DIALECTS.items())
     return "\n".join([*blocks, "", "read by evidence, as pieces, cells or clues:", dialects])
 
 

@@ -24,13 +24,7 @@ _EXTENSIONS = (".solution.txt", ".txt", ".json", ".csv", ".url", ".fps", ".md", 
 
 @cache
 def shipped_instances() -> dict[str, Path]:
-    """The instances of the package.
-
-    Returns
-    -------
-    dict of str to Path
-        The file of each instance by its name, sorted by name. Their planted solutions are not among them.
-    """
+    """The file of each instance of the package by its name, sorted by name, without planted solutions."""
     files = sorted((Path(__file__).parent.parent / "data").glob("*.txt"))
     return {path.stem: path for path in files if not path.name.endswith(".solution.txt")}
 
@@ -41,16 +35,9 @@ def holds_url(text: str) -> bool:
 
 
 def is_url(source: str) -> bool:
-    """Tell a URL from the name of a file.
+    """Whether a source is a URL and no name of a file.
 
-    Parameters
-    ----------
-    source : str
-
-    Returns
-    -------
-    bool
-        True for a viewer URL, in quotes or as a bare fragment too, and for every other http or https URL.
+    True for a viewer URL, in quotes or as a bare fragment too, and for every other http or https URL.
     """
     start = source.lstrip(" '\"<").lower()
     return start.startswith(("http://", "https://")) or (holds_url(source) and "\n" not in source)

@@ -7,36 +7,28 @@ The colours of a puzzle without frame count from 0 in both, so that 1 is taken f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 
 from instances.formats import cells, pieces
 from instances.formats.base import Document, Format, Source, Target, never
+from instances.formats.lines import WORD_ORDER, words_in_rows
 from instances.formats.orders import CLOCKWISE, in_order
-from instances.formats.piece_list import WORD_ORDER, words_in_rows
 from instances.puzzle import Puzzle
 from lns_support.errors import InputError
 
 _DIGITS = 10
 
 
-def _read_puzzle(source: Source) -> Document:
-    _check_words(source.text)
-    return pieces.read(replace(source, option=WORD_ORDER))
+def _reader(read: Callable[[Source], Document], option: str, *, words: bool = True) -> Callable[[Source], Document]:
+    """The reader of any dialect, told the convention."""
 
+    def read_so(source: Source) -> Document:
+        if words and words_in_rows(source.text) is None:
+            raise InputError("no rows of words of four digits; expected two rows or more of as many words each")
+        return read(replace(source, option=option))
 
-def _read_board(source: Source) -> Document:
-    _check_words(source.text)
-    return cells.read(replace(source, option=f"{WORD_ORDER},top"))
-
-
-def _read_picture(source: Source) -> Document:
-    return cells.read(replace(source, option=f"{CLOCKWISE},top"))
-
-
-def _check_words(text: str) -> None:
-    if words_in_rows(text) is None:
-        raise InputError("no rows of words of four digits; expected two rows or more of as many words each")
+    return read_so
 
 
 def _write_puzzle(target: Target) -> str:
@@ -52,15 +44,12 @@ def _write_puzzle(target: Target) -> str:
 
 
 def _write_board(target: Target) -> str:
-    assert target.board is not None
-    text = _in_words(target.puzzle, target.board.colours(target.puzzle).tolist(), BOARD.name)
+    text = _in_words(target.puzzle, target.laid.colours(target.puzzle).tolist(), BOARD.name)
     target.full(BOARD.name)
     return text
 
 
-def _in_words(
-    puzzle: Puzzle, quads: Sequence[Sequence[int]], format: str, pinned: Sequence[int] | dict[int, int] = ()
-) -> str:
+def _in_words(puzzle: Puzzle, quads: Sequence[Sequence[int]], format: str, pinned: Container[int] = ()) -> str:
     if puzzle.framed or puzzle.turns or puzzle.holes or min(puzzle.width, puzzle.height) < 2:
         raise InputError(
             f"{puzzle.name} is {puzzle.shape_and_rules}; {format} carries only a Tetravex (no frame, no turns) of two "
@@ -68,19 +57,20 @@ def _in_words(
         )
     if puzzle.colours > _DIGITS:
         raise InputError(f"{puzzle.colours} colours; {format} has a digit for {_DIGITS} of them")
-    words = ["".join(str(colour - 1) for colour in columns) for columns in in_order(quads, WORD_ORDER)]
-    words = ["@" * (cell in pinned) + word for cell, word in enumerate(words)]
+    words = [
+        "@" * (cell in pinned) + "".join(str(colour - 1) for colour in columns)
+        for cell, columns in enumerate(in_order(quads, WORD_ORDER))
+    ]
     return "".join(" ".join(words[at : at + puzzle.width]) + "\n" for at in range(0, len(words), puzzle.width))
 
 
 def _write_picture(target: Target) -> str:
-    assert target.board is not None
-    puzzle, width = target.puzzle, target.board.width
+    puzzle, width = target.puzzle, target.laid.width
     if puzzle.height < 2:
         raise InputError(f"a board of {width} x {puzzle.height}; {PICTURE.name} carries two rows or more")
     if not puzzle.framed or puzzle.cells == 1:  # four zeros may be a piece
         target.full(PICTURE.name)
-    shown = (target.board.colours(puzzle) - (not puzzle.framed)).clip(0).tolist()
+    shown = (target.laid.colours(puzzle) - (not puzzle.framed)).clip(0).tolist()
     digits = len(str(max(map(max, shown))))
     lines = []
     for at in range(0, len(shown), width):
@@ -92,7 +82,14 @@ def _write_picture(target: Target) -> str:
 
 
 PUZZLE = Format(
-    "tetravex", "puzzle", "Tetravex: words of four digits, up left right down", never, _read_puzzle, _write_puzzle
-)
-BOARD = Format("tetravex-board", "board", "a board of a Tetravex, as such words", never, _read_board, _write_board)
-PICTURE = Format("picture", "board", "three lines of colours for each row", never, _read_picture, _write_picture)
+    "tetravex", "puzzle", "Tetravex: words of four digits, up left right down", never,
+    _reader(pieces.read, WORD_ORDER), _write_puzzle,
+)  # fmt: skip
+BOARD = Format(
+    "tetravex-board", "board", "a board of a Tetravex, as such words", never,
+    _reader(cells.read, f"{WORD_ORDER},top"), _write_board,
+)  # fmt: skip
+PICTURE = Format(
+    "picture", "board", "three lines of colours for each row", never,
+    _reader(cells.read, f"{CLOCKWISE},top", words=False), _write_picture,
+)  # fmt: skip

@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import quote, unquote
@@ -23,9 +22,9 @@ import numpy as np
 from instances.board import Board
 from instances.eternity2 import mirror
 from instances.formats.base import Document, Format, Quad, Source, Target
+from instances.formats.lines import board_shape, left_out, one_of
 from instances.formats.matching import PieceIndex, match_letters
 from instances.formats.sources import holds_url, shipped_instances
-from instances.formats.text import board_shape, left_out, one_of
 from instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical, cell_label
 from lns_support.errors import InputError
 from lns_support.text import count_of, parse_integer, quoted
@@ -46,25 +45,11 @@ _AROUND = "'\"`<>‘’“”«»()[]{},;.!*"
 
 
 def viewer_url(puzzle: Puzzle, board: Board, *, motifs_order: str | None = None) -> str:
-    """The URL that shows a board in the viewer e2.bucas.name.
+    """The URL that shows a board, partial or full, in the viewer e2.bucas.name.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-    board : Board
-        Partial or full.
-    motifs_order : {'jef', 'jblackwood', 'marie'}, optional
-        Another order of the letters.
-
-    Returns
-    -------
-    str
-        The URL. It states the numbers of the pieces if the puzzle has at most 999.
-
-    Raises
-    ------
-    InputError
-        If a colour on the board has no letter: above 25, or above 22 with ``motifs_order``.
+    It states the numbers of the pieces if the puzzle has at most 999. ``motifs_order`` names another order of the
+    letters, one of `MOTIFS_ORDERS`. Raises InputError if a colour on the board has no letter: above 25, or above 22
+    with an order.
     """
     board = board.without_blanks(puzzle)
     colours = board.colours(puzzle)
@@ -89,28 +74,16 @@ def viewer_url(puzzle: Puzzle, board: Board, *, motifs_order: str | None = None)
 
 
 def url_if_any(puzzle: Puzzle, board: Board) -> str:
-    """The URL that shows a board, if there is one.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-    board : Board
-
-    Returns
-    -------
-    str
-        The `viewer_url`; an empty text if one of the board's colours has no letter.
-    """
+    """The `viewer_url` of a board; an empty text if one of its colours has no letter."""
     with contextlib.suppress(InputError):
         return viewer_url(puzzle, board)
     return ""
 
 
 def write(target: Target) -> str:
-    assert target.board is not None
     if target.puzzle.clues:
         target.notes.append(f"{FORMAT.name} does not mark clues: {len(target.puzzle.clues)} left out")
-    return viewer_url(target.puzzle, target.board, motifs_order=target.option) + "\n"
+    return viewer_url(target.puzzle, target.laid, motifs_order=target.option) + "\n"
 
 
 def _unknown_order(order: str) -> InputError:
@@ -351,11 +324,11 @@ def _on_its_own(letters: Letters, notes: list[str]) -> Document:
     if letters.order not in _DEFAULT_ORDERS and table is None:
         notes.append(f"motifs_order {quoted(letters.order)} is not known: the default order is assumed")
     quads = _translated(letters.quads, table or range(26))
-    shape, cells = (letters.width, letters.height), len(quads)
+    cells = len(quads)
     full = [quad for quad in quads if quad is not None]
     if len(full) < cells:
         said = f"{cells - len(full)} of {cells} cells are empty: a partial board does not define its puzzle"
-        return Document(FORMAT.name, None, None, (*notes, said), tuple(quads), shape)
+        return Document(FORMAT.name, None, None, (*notes, said))
     numbers, by = list(range(cells)), "cell"
     if letters.numbers is not None and {*letters.numbers} == {*range(cells)}:
         numbers, by = [number or 0 for number in letters.numbers], "board_pieces"
@@ -364,15 +337,17 @@ def _on_its_own(letters: Letters, notes: list[str]) -> Document:
         notes.append(_repeated_sentence(full, letters.width))
     pieces = np.empty((cells, 4), dtype=np.int32)
     pieces[numbers] = full
-    board = Board(4 * np.array(numbers, dtype=np.int32), *shape)
-    return Document(FORMAT.name, Puzzle(pieces, *shape, name=letters.name), board, tuple(notes))
+    board = Board(4 * np.array(numbers, dtype=np.int32), letters.width, letters.height)
+    puzzle = Puzzle(pieces, letters.width, letters.height, name=letters.name)
+    return Document(FORMAT.name, puzzle, board, tuple(notes))
 
 
 def _repeated_sentence(quads: Sequence[Quad], width: int) -> str:
-    counts = Counter(map(canonical, quads))
-    twice = next(form for form, count in counts.items() if count > 1)
-    first, second, *_ = [cell for cell, quad in enumerate(quads) if canonical(quad) == twice]
-    others = len(quads) - len(counts) - 1
+    cells_of: dict[Quad, list[int]] = {}
+    for cell, quad in enumerate(quads):
+        cells_of.setdefault(canonical(quad), []).append(cell)
+    first, second, *_ = next(cells for cells in cells_of.values() if len(cells) > 1)
+    others = len(quads) - len(cells_of) - 1
     more = f", and so {'does' if others == 1 else 'do'} {count_of(others, 'other cell')}" if others else ""
     return (
         f"{cell_label(first, width)} and {cell_label(second, width)} show the same piece{more}: identical pieces, or "

@@ -3,8 +3,7 @@
 Kinds of puzzles
     `like_e2` (the rules of Eternity II), `uniform` (every edge coloured independently), `balanced_torus` (near-equal
     colour counts on a torus), `unique` (a single solution by construction), `three_partition` (an encoded 3-partition
-    problem; `triples_of` decodes its solutions). By other rules: `unframed` (no frame), `tetravex` (no frame, no
-    turns), `triangle` and `diamond` (boards with holes; `triangle_holes`, `diamond_holes`).
+    problem; `triples_of` decodes its solutions). `other_rules`: no frame, no turns (`tetravex`), boards with holes.
 Families
     `family` reads a text such as 'like-e2:12x20:5+17' as a `Family`, a function from seeds to puzzles. `KINDS` lists
     the kinds that have families.
@@ -13,20 +12,10 @@ Results and defaults
     and `default_like_e2` choose numbers of colours.
 """
 
-from instances.generate.defaults import default_colours, default_like_e2
+from instances.generate.colours import default_colours, default_like_e2
 from instances.generate.eternity import like_e2
-from instances.generate.families import KINDS, Family, family
+from instances.generate.kinds import KINDS, Family, balanced_torus, family, other_rules, tetravex, uniform
 from instances.generate.planted import Planted, clue_cells, corner_cells
-from instances.generate.random_edges import (
-    balanced_torus,
-    diamond,
-    diamond_holes,
-    tetravex,
-    triangle,
-    triangle_holes,
-    unframed,
-    uniform,
-)  # fmt: skip
 from instances.generate.three_partition import numbers_of, three_partition, triples_of
 from instances.generate.unique import unique
 
@@ -39,17 +28,13 @@ __all__ = [
     "corner_cells",
     "default_colours",
     "default_like_e2",
-    "diamond",
-    "diamond_holes",
     "family",
     "like_e2",
     "numbers_of",
+    "other_rules",
     "tetravex",
     "three_partition",
-    "triangle",
-    "triangle_holes",
     "triples_of",
-    "unframed",
     "uniform",
     "unique",
 ]

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
-from instances.generate.defaults import check_piece_classes, default_like_e2, joints_by_class
-from instances.generate.planted import Planted, check_shape, clue_cells, even_colours, plant
+from instances.generate.colours import check_piece_classes, default_like_e2, joints_by_class
+from instances.generate.planted import Planted, Quad, check_shape, clue_cells, even_colours, plant
 from instances.generate.portable_random import PortableRandom
 from instances.puzzle import canonical
 from lns_support.errors import InputError
 
 _EXCHANGES = 50_000  # attempts before a new colouring is drawn
 _COLOURINGS = 4
-
-Quad = tuple[int, int, int, int]
 
 
 def like_e2(
@@ -27,30 +25,14 @@ def like_e2(
 ) -> Planted:
     """Generate a puzzle that follows the rules of Eternity II.
 
-    Joints along the rim have the colours 1 to R, all others R+1 to R+I. In each of the two classes the counts of the
-    colours differ by at most one joint. All pieces differ up to rotation, and none is rotationally symmetric. A random
+    Joints along the rim have the colours 1 to R, all others R+1 to R+I; the numbers R and I are those of
+    `default_like_e2` by default, which is 5 and 17 on 16x16. In each of the two classes the counts of the colours
+    differ by at most one joint. All pieces differ up to rotation, and none is rotationally symmetric. A random
     colouring violates the last rule in a few places; these are repaired by exchanging the colours of two joints of a
     class, which preserves the other rules.
 
-    Parameters
-    ----------
-    width, height : int
-    rim_colours, inner_colours : int, optional
-        The numbers R and I; `default_like_e2` by default, which is 5 and 17 on 16x16.
-    seed : int, optional
-        Random seed.
-    clues : int, optional
-        Number of pieces of the solution that become clues, on the cells of `clue_cells`. The pieces do not depend on
-        it.
-
-    Returns
-    -------
-    Planted
-
-    Raises
-    ------
-    InputError
-        If the shape, colours, clues or seed are out of range, or no such puzzle is found.
+    So many ``clues`` of the solution lie on the cells of `clue_cells`; the pieces do not depend on it. Raises
+    InputError if the shape, colours, clues or seed are out of range, or no such puzzle is found.
     """
     check_shape(width, height)
     for colours, joints, where in zip(

@@ -1,16 +1,18 @@
-"""What the generators share: cutting a coloured grid into pieces, and clues from the planted solution."""
+"""What the generators share: the edges of a board coloured, the board cut into pieces, clues from the solution."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from instances.board import EMPTY, Board
 from instances.generate.portable_random import PortableRandom
-from instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle, rotate
+from instances.puzzle import DOWN, GREY, LEFT, MAX_CELLS, MAX_COLOUR, RIGHT, UP, Clue, Puzzle, rotate
 from lns_support.errors import InputError
+
+Quad = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
@@ -28,48 +30,18 @@ class Planted:
     solution: Board
 
     def with_clues(self, cells: Sequence[int]) -> Planted:
-        """Add clues.
-
-        Parameters
-        ----------
-        cells : sequence of int
-            Cells whose pieces in the solution become clues, besides the present ones.
-
-        Returns
-        -------
-        Planted
-            The same puzzle and solution with these clues.
-        """
+        """The same puzzle with the pieces of the solution on ``cells`` as clues, besides the present ones."""
         clue_cells = {clue.cell for clue in self.puzzle.clues} | set(cells)
         clues = (Clue(cell, *divmod(int(self.solution.placements[cell]), 4)) for cell in clue_cells)
         return replace(self, puzzle=self.puzzle.with_clues(clues))
 
 
 def clue_cells(width: int, height: int, count: int, seed: int = 0, *, holes: Sequence[int] = ()) -> list[int]:
-    """Choose cells for clues as Eternity II has them.
+    """Choose ``count`` distinct cells for clues as Eternity II has them, but for the ``holes``.
 
     The first lies in the middle, the next four two cells inwards from the corners, nearer on small boards, and all
-    further ones on random cells. On 16x16 the first five are those of Eternity II: 135, 34, 45, 210 and 221.
-
-    Parameters
-    ----------
-    width, height : int
-    count : int
-        Number of clues.
-    seed : int, optional
-        Random seed of the cells beyond the first five.
-    holes : sequence of int, optional
-        Cells that are left out.
-
-    Returns
-    -------
-    list of int
-        Distinct cells.
-
-    Raises
-    ------
-    InputError
-        If the shape is out of range or the board has fewer cells than ``count``.
+    further ones on random cells of a ``seed``. On 16x16 the first five are those of Eternity II: 135, 34, 45, 210 and
+    221. Raises InputError if the shape is out of range or the board has fewer cells.
     """
     check_shape(width, height)
     room = width * height - len(holes)
@@ -84,17 +56,7 @@ def clue_cells(width: int, height: int, count: int, seed: int = 0, *, holes: Seq
 
 
 def corner_cells(width: int, height: int) -> list[int]:
-    """The cells in the corners of a board.
-
-    Parameters
-    ----------
-    width, height : int
-
-    Returns
-    -------
-    list of int
-        Four cells in order; fewer on a board that is one cell wide or high.
-    """
+    """The cells in the corners of a board in order: four, fewer on a board that is one cell wide or high."""
     return sorted({0, width - 1, width * (height - 1), width * height - 1})
 
 
@@ -119,43 +81,47 @@ def even_colours(colours: Iterable[int], count: int, random: PortableRandom) -> 
     return drawn
 
 
+def cut(
+    width: int, height: int, colour: Callable[[int, int], int], holes: Sequence[int] = (), *, framed: bool = True
+) -> list[Quad | None]:
+    """Colour the edges of a board: up, right, down, left of each cell, None for a hole.
+
+    ``colour`` gives the colour of the edge on a side of a cell; it is called once for each edge, cell by cell, in the
+    order up, left, right, down. Sides towards holes are grey, and with a frame those along the edge of the board.
+    """
+    lost = set(holes)
+    quads: list[Quad | None] = []
+    for cell in range(width * height):
+        row, column = divmod(cell, width)
+        beyond = {
+            UP: cell - width if row > 0 else None,
+            LEFT: cell - 1 if column > 0 else None,
+            RIGHT: cell + 1 if column < width - 1 else None,
+            DOWN: cell + width if row < height - 1 else None,
+        }
+        sides = {}
+        for side, other in beyond.items() if cell not in lost else ():
+            neighbour = quads[other] if other is not None and side in (UP, LEFT) else None
+            grey = framed if other is None else other in lost
+            sides[side] = neighbour[side ^ 2] if neighbour else GREY if grey else colour(cell, side)
+        quads.append((sides[UP], sides[RIGHT], sides[DOWN], sides[LEFT]) if sides else None)
+    return quads
+
+
 def plant(
     right: Sequence[int], down: Sequence[int], width: int, height: int, random: PortableRandom, name: str
 ) -> Planted:
     """Cut a coloured grid into pieces and shuffle and rotate them.
 
-    Parameters
-    ----------
-    right, down : sequence of int
-        Colour of the joint to the right of each cell and below it, row by row. Values on the rim are ignored: the rim
-        becomes grey.
-    width, height : int
-    random : PortableRandom
-        Draws the order and rotations of the pieces.
-    name : str
-        Name of the puzzle.
-
-    Returns
-    -------
-    Planted
-        Its colours are renumbered from 1 without gaps, in the same order.
+    ``right`` and ``down`` are the colours of the joint to the right of each cell and below it, row by row; the rim
+    becomes grey. The rest is as for `plant_quads`.
     """
-    quads = []
-    for cell in range(width * height):
-        row, column = divmod(cell, width)
-        quads.append(
-            (
-                down[cell - width] if row > 0 else 0,
-                right[cell] if column < width - 1 else 0,
-                down[cell] if row < height - 1 else 0,
-                right[cell - 1] if column > 0 else 0,
-            )
-        )
+    quads = cut(width, height, lambda cell, side: (right if side == RIGHT else down)[cell])
     return plant_quads(quads, width, height, random, name)
 
 
 def plant_quads(
-    quads: Sequence[tuple[int, int, int, int] | None],
+    quads: Sequence[Quad | None],
     width: int,
     height: int,
     random: PortableRandom,
@@ -165,34 +131,22 @@ def plant_quads(
     framed: bool = True,
     turns: bool = True,
 ) -> Planted:
-    """Shuffle and rotate the pieces of a perfect board.
+    """Shuffle and rotate the pieces of a perfect board, given as colours up, right, down, left of each cell.
 
-    Parameters
-    ----------
-    quads : sequence of (int, int, int, int) or None
-        Colours up, right, down, left of each cell; None for a hole.
-    width, height : int
-    random : PortableRandom
-        Draws the order of the pieces and, if they may be turned, their rotations.
-    name : str
-        Name of the puzzle.
-    holes, framed, turns
-        As for `Puzzle`.
-
-    Returns
-    -------
-    Planted
-        Its colours are renumbered from 1 without gaps, in the same order.
+    A hole is None. The colours are renumbered from 1 without gaps, in the same order. ``random`` draws the order of the
+    pieces and, if they may be turned, their rotations; ``name`` is that of the puzzle, and the rules are those of
+    `Puzzle`.
     """
-    cut = {cell: quad for cell, quad in enumerate(quads) if quad is not None}
-    number = {colour: i for i, colour in enumerate(sorted({0, *(colour for quad in cut.values() for colour in quad)}))}
-    cell_of = list(cut)
+    pieces_of = {cell: quad for cell, quad in enumerate(quads) if quad is not None}
+    used = sorted({GREY, *(colour for quad in pieces_of.values() for colour in quad)})
+    number = {colour: index for index, colour in enumerate(used)}
+    cell_of = list(pieces_of)
     random.shuffle(cell_of)
     pieces = []
     placements = np.full(width * height, EMPTY, dtype=np.int32)
     for piece, cell in enumerate(cell_of):
         rotation = random.below(4) if turns else 0  # of the piece in the planted solution
-        pieces.append([number[colour] for colour in rotate(cut[cell], -rotation)])
+        pieces.append([number[colour] for colour in rotate(pieces_of[cell], -rotation)])
         placements[cell] = piece * 4 + rotation
     puzzle = Puzzle(np.array(pieces, dtype=np.int32), width, height, name=name, holes=holes, framed=framed, turns=turns)
     return Planted(puzzle, Board(placements, width, height).with_blanks(puzzle))

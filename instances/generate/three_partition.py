@@ -29,26 +29,8 @@ def three_partition(numbers: Sequence[int], seed: int = 0) -> Puzzle:
     top and bottom of the frame have the colour FLANKS. The frame's pieces are joined by the colours NORTH, EAST, SOUTH
     and WEST along its four sides, so that the frame has one position up to rotation.
 
-    Parameters
-    ----------
-    numbers : sequence of int
-        3m numbers of sum m * S, each strictly between S/4 and S/2.
-    seed : int, optional
-        Random seed of the order and rotations of the pieces.
-
-    Returns
-    -------
-    Puzzle
-        A board of (S + 2) x (m + 2) with 3m + 6 colours.
-
-    Raises
-    ------
-    InputError
-        If ``numbers`` are not of that form, or the board would have too many cells.
-
-    References
-    ----------
-    Jolivet 2008, section 3.
+    The numbers are 3m of sum m * S, each strictly between S/4 and S/2. The board is (S + 2) x (m + 2) with 3m + 6
+    colours. Raises InputError if the numbers are not of that form, or the board would have too many cells.
     """
     count, total = len(numbers), sum(numbers)
     if count == 0 or count % 3 or total % (count // 3):
@@ -84,25 +66,9 @@ def numbers_of(puzzle: Puzzle) -> list[int]:
 
 
 def triples_of(puzzle: Puzzle, board: Board, numbers: Sequence[int]) -> list[Triple]:
-    """Decode a perfect board of a puzzle of `three_partition`.
+    """Decode a perfect board, in any rotation, of a puzzle that encodes ``numbers``: a triple for each row of bars.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-    board : Board
-        A perfect board, in any rotation.
-    numbers : sequence of int
-        The numbers that were encoded.
-
-    Returns
-    -------
-    list of (int, int, int)
-        A triple for each row of bars.
-
-    Raises
-    ------
-    InputError
-        If the board shows no triples of these numbers.
+    Raises InputError if the board shows no triples of these numbers.
     """
     inner = board.colours(puzzle).reshape(puzzle.height, puzzle.width, 4)[1:-1, 1:-1]
     towards = RIGHT

@@ -10,40 +10,19 @@ CONSTRUCTIONS = ("m+n-2", "max")
 
 
 def unique(width: int, height: int, construction: str, seed: int = 0, attempt: int = 0) -> Planted:
-    """Generate a candidate for a puzzle whose planted solution is the only one up to rotation.
+    """Generate a candidate for a puzzle whose planted solution is the only one up to rotation (Jolivet 2008, 5.2).
 
-    A tree search must check the candidate. The construction ``m+n-2`` gives every line between two columns and every
-    line between two rows a colour of its own. The paper proves the solution unique; that holds unless both sides are
-    even, because then the middle line is its own mirror image and there are two solutions. Attempts from 1 on change
-    the colour of one joint of the middle line.
+    A tree search must check the candidate. The construction ``m+n-2``, named like ``max`` by its number of colours for
+    a board of m x n, gives every line between two columns and every line between two rows a colour of its own. The
+    paper proves the solution unique; that holds unless both sides are even, because then the middle line is its own
+    mirror image and there are two solutions. Attempts from 1 on change the colour of one joint of the middle line.
 
     The construction ``max`` gives the lines between columns the colours 1 to m-1, the lines between rows the same
     colours, and the joints at the cells of a diagonal the last colour. The paper does not say which diagonal: attempts
     0 and 1 take one each, later attempts recolour further joints.
 
-    Parameters
-    ----------
-    width, height : int
-        At least 2 each.
-    construction : {'m+n-2', 'max'}
-        Named by its number of colours for a board of m x n.
-    seed : int, optional
-        Random seed of the order and rotations of the pieces.
-    attempt : int, optional
-        Number of the candidate.
-
-    Returns
-    -------
-    Planted
-
-    Raises
-    ------
-    InputError
-        If the construction is unknown or the board has a single row or column.
-
-    References
-    ----------
-    Jolivet 2008, section 5.2.
+    The seed is that of the order and rotations of the pieces. Raises InputError if the construction is unknown or the
+    board has a single row or column.
     """
     check_shape(width, height)
     if construction not in CONSTRUCTIONS:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
 
-from instances.formats.best import INSTANCE_COPY
+from instances.formats.own_json import INSTANCE_COPY
 from lns_support.errors import InputError
 from lns_support.files import read_text
 from lns_support.json_values import JsonFields, json_object

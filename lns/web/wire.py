@@ -22,7 +22,7 @@ MAX_TEXT = 1_000_000  # characters of a puzzle or board that comes in as text
 
 
 def puzzle_to_json(puzzle: Puzzle) -> dict[str, Any]:
-    """The fields of the format ``json`` (`instances.formats.puzzle_json`), the name safe to show."""
+    """The fields of the format ``json`` (`instances.formats.own_json`), the name safe to show."""
     fields = {
         "schema": 1,
         "name": printable(puzzle.name, 200),

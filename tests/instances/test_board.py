@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from instances.board import EMPTY, Board
-from instances.puzzle import Puzzle, rotate
+from instances.puzzle import Puzzle
 from lns_support.errors import InputError
 from tests.instances.small_puzzles import boards, planted
 
@@ -19,15 +19,6 @@ def test_pairs_and_back(case: tuple[Puzzle, Board]) -> None:
     again = Board.from_pairs(board.pairs(), board.width, board.height)
     assert again == board and hash(again) == hash(board)
     assert board.placed == sum(pair is not None for pair in board.pairs())
-
-
-@settings(deadline=None)  # the machine may be busy
-@given(boards())
-def test_colours_are_those_of_the_turned_pieces(case: tuple[Puzzle, Board]) -> None:
-    puzzle, board = case
-    for pair, quad in zip(board.pairs(), board.colours(puzzle).tolist(), strict=True):
-        expected = (-1, -1, -1, -1) if pair is None else rotate(puzzle.pieces[pair[0]].tolist(), pair[1])
-        assert tuple(quad) == expected
 
 
 def test_empty_board_and_any_negative_number_is_empty() -> None:

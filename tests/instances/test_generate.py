@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instances import Clue, InputError, Puzzle, rotate, verify
+from instances import InputError, Puzzle, verify
 from instances.draw.summary import summarise
 from instances.generate import (
     Planted,
@@ -20,7 +20,7 @@ from instances.generate import (
     family,
     like_e2,
     uniform,
-)
+)  # fmt: skip
 from instances.generate.portable_random import PortableRandom
 
 
@@ -85,16 +85,6 @@ def test_like_e2_on_tight_and_large_boards(width: int, height: int, rim: int, in
     assert_like_e2(planted.puzzle, rim, inner)
 
 
-def test_balanced_torus_is_balanced_before_the_rim_turns_grey() -> None:
-    n, colours = 8, 9
-    for seed in range(20):
-        planted = balanced_torus(n, colours, seed)
-        joints = Counter(planted.puzzle.pieces.ravel().tolist())
-        assert joints.pop(0) == 4 * n
-        assert sum(joints.values()) == 2 * (2 * n * n - 2 * n)  # the cut took 2n of the 2n² joints
-        assert all(count % 2 == 0 and count <= 2 * (2 * n * n // colours + 1) for count in joints.values())
-
-
 def test_balanced_torus_uses_every_colour_equally_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before the cut each of m colours has floor(2n²/m) of the 2n² joints, or one more (Bailleux 2025)."""
     joints: list[int] = []
@@ -102,7 +92,7 @@ def test_balanced_torus_uses_every_colour_equally_often(monkeypatch: pytest.Monk
     def keep(right: list[int], down: list[int], *rest: object) -> None:
         joints.extend([*right, *down])
 
-    monkeypatch.setattr("instances.generate.random_edges.plant", keep)
+    monkeypatch.setattr("instances.generate.kinds.plant", keep)
     balanced_torus(7, 9, 3)
     assert len(joints) == 98
     assert sorted(Counter(joints).values()) == [10] * 1 + [11] * 8
@@ -117,24 +107,6 @@ def test_uniform_with_all_colours_lacks_none() -> None:
     assert first == set(range(1, 8))
     with pytest.raises(InputError, match="8 colours on 7 inner edges; expected at most one for each edge"):
         uniform(3, 2, 8, all_colours=True)
-
-
-def test_uniform_draws_every_colour_about_equally() -> None:
-    planted = uniform(40, 40, 4, 5)
-    counts = Counter(planted.puzzle.pieces.ravel().tolist())
-    half_edges = 2 * planted.puzzle.max_score
-    assert all(abs(counts[colour] - half_edges / 4) < 5 * (half_edges * 3 / 8) ** 0.5 for colour in range(1, 5))
-
-
-def test_colours_are_numbered_without_gaps() -> None:
-    puzzle = uniform(3, 3, 500, 1).puzzle
-    assert set(puzzle.pieces.ravel().tolist()) == set(range(puzzle.colours + 1))
-
-
-def test_pieces_are_shuffled_and_turned() -> None:
-    placements = like_e2(16, 16, seed=3).solution.placements
-    assert Counter((placements & 3).tolist()).keys() == {0, 1, 2, 3}
-    assert sum(int(placement) >> 2 == cell for cell, placement in enumerate(placements)) < 10
 
 
 # -- reproducible ----------------------------------------------------------------------------------------------------
@@ -168,49 +140,24 @@ def test_random_numbers_are_the_documented_sequence() -> None:
     assert sorted(items) == list(range(10)) != items
 
 
-def test_shuffles_are_uniform() -> None:
-    random, seen = PortableRandom(0), Counter[tuple[int, ...]]()
-    for _ in range(6000):
-        items = [0, 1, 2]
-        random.shuffle(items)
-        seen[tuple(items)] += 1
-    assert len(seen) == 6
-    assert all(abs(count - 1000) < 150 for count in seen.values())
-
-
 # -- clues -----------------------------------------------------------------------------------------------------------
 
 
 def test_clues_lie_on_the_cells_of_eternity_ii() -> None:
     assert clue_cells(16, 16, 1) == [135]
     assert sorted(clue_cells(16, 16, 5)) == [34, 45, 135, 210, 221]
-
-
-@given(st.integers(1, 9), st.integers(1, 9), st.data())
-def test_clue_cells_are_distinct(width: int, height: int, data: st.DataObject) -> None:
-    count = data.draw(st.integers(0, width * height))
-    cells = clue_cells(width, height, count)
-    assert len(set(cells)) == len(cells) == count
-    assert all(0 <= cell < width * height for cell in cells)
+    for width, height in ((1, 1), (1, 7), (4, 3), (9, 9)):
+        assert sorted(clue_cells(width, height, width * height)) == list(range(width * height))
 
 
 def test_clues_come_from_the_solution_and_change_nothing_else() -> None:
     bare, pinned = like_e2(10, 10, seed=4), like_e2(10, 10, seed=4, clues=5)
     assert (bare.puzzle.pieces == pinned.puzzle.pieces).all()
     assert bare.solution == pinned.solution
-    for clue in pinned.puzzle.clues:
-        assert pinned.solution.placements[clue.cell] == clue.piece * 4 + clue.rotation
+    assert all(pinned.solution.placements[clue.cell] == clue.oriented for clue in pinned.puzzle.clues)
     more = pinned.with_clues(corner_cells(10, 10))
     assert {clue.cell for clue in more.puzzle.clues} == {clue.cell for clue in pinned.puzzle.clues} | {0, 9, 90, 99}
     assert is_perfect(more)
-
-
-def test_clues_have_the_rotation_of_the_solution() -> None:
-    planted = like_e2(6, 6, seed=9, clues=36)
-    quads = planted.solution.colours(planted.puzzle).tolist()
-    for clue in planted.puzzle.clues:
-        assert isinstance(clue, Clue)
-        assert list(rotate(planted.puzzle.pieces[clue.piece].tolist(), clue.rotation)) == quads[clue.cell]
 
 
 # -- numbers of colours ----------------------------------------------------------------------------------------------
@@ -269,36 +216,33 @@ def test_impossible_numbers_of_colours_are_refused(make: object) -> None:
 # -- families --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("spec", "name"),
-    [
-        ("like-e2:12x12", "like-e2-12x12-r4-i13-s3"),
-        ("like-e2:12x20:5+17", "like-e2-12x20-r5-i17-s3"),
-        ("like-e2:9", "like-e2-9x9-r4-i9-s3"),
-        ("uniform:8x6:7", "uniform-8x6-c7-s3"),
-        ("uniform:8", "uniform-8x8-c6-s3"),
-        ("balanced-torus:8:9", "balanced-torus-8x8-c9-s3"),
-    ],
-)
-def test_a_family_generates_the_puzzle_of_a_seed(spec: str, name: str) -> None:
-    assert family(spec)(3).puzzle.name == name
+FAMILIES = {
+    "like-e2:12x12": "like-e2-12x12-r4-i13-s3",
+    "like-e2:12x20:5+17": "like-e2-12x20-r5-i17-s3",
+    "like-e2:9": "like-e2-9x9-r4-i9-s3",
+    "uniform:8x6:7": "uniform-8x6-c7-s3",
+    "uniform:8": "uniform-8x8-c6-s3",
+    "balanced-torus:8:9": "balanced-torus-8x8-c9-s3",
+}
+NO_FAMILIES = {
+    "": "names no family",
+    "like-e2": "names no family",
+    "like-e2:12x": "names no family",
+    "like-e2:12:5+": "names no family",
+    "like-e2:1٣": "names no family",
+    "eternity:12": "unknown kind of puzzle 'eternity'; expected uniform, balanced-torus, like-e2",
+    "like-e2:12:5": "expected RIM+INNER",
+    "uniform:12:5+17": "expected one number",
+    "balanced-torus:8x9:7": "expected a square",
+}
 
 
-@pytest.mark.parametrize(
-    ("spec", "sentence"),
-    [
-        ("", "names no family"),
-        ("like-e2", "names no family"),
-        ("like-e2:12x", "names no family"),
-        ("like-e2:12:5+", "names no family"),
-        ("like-e2:1٣", "names no family"),
-        ("eternity:12", "unknown kind of puzzle 'eternity'; expected uniform, balanced-torus, like-e2"),
-        ("like-e2:12:5", "expected RIM+INNER"),
-        ("uniform:12:5+17", "expected one number"),
-        ("balanced-torus:8x9:7", "expected a square"),
-    ],
-)
-def test_texts_that_name_no_family_are_refused(spec: str, sentence: str) -> None:
+def test_a_family_generates_the_puzzle_of_a_seed() -> None:
+    assert {spec: family(spec)(3).puzzle.name for spec in FAMILIES} == FAMILIES
+
+
+@pytest.mark.parametrize("spec", NO_FAMILIES)
+def test_texts_that_name_no_family_are_refused(spec: str) -> None:
     with pytest.raises(InputError) as refused:
         family(spec)
-    assert sentence in str(refused.value)
+    assert NO_FAMILIES[spec] in str(refused.value)

@@ -21,28 +21,6 @@ from instances.symmetry import (
 from tests.instances.small_puzzles import planted
 
 
-@pytest.mark.parametrize("turns", range(4))
-@pytest.mark.parametrize("shape", [(6, 5), (4, 4), (1, 3), (2, 7)])
-def test_a_rotated_solution_solves_the_rotated_puzzle(shape, turns):
-    puzzle, solution = planted(6, *shape, 7, 2)
-    turned, transformed = rotate_puzzle(puzzle, turns), rotate_board(solution, turns)
-    result = verify(turned, transformed)
-    assert result.valid and result.full and result.score == turned.max_score == puzzle.max_score
-    assert (turned.width, turned.height) == (shape if turns % 2 == 0 else shape[::-1])
-    assert rotate_board(transformed, -turns) == solution
-    assert rotate_puzzle(turned, -turns % 4) == puzzle
-
-
-@pytest.mark.parametrize("view", [View(turns, mirrored) for turns in range(4) for mirrored in (False, True)])
-@pytest.mark.parametrize("shape", [(6, 5), (4, 4), (1, 3)])
-def test_a_solution_is_one_from_every_view_and_back(shape, view):
-    puzzle, solution = planted(6, *shape, 7, 2)
-    seen, board = puzzle_in_view(puzzle, view), board_in_view(solution, view)
-    result = verify(seen, board)
-    assert result.valid and result.full and result.score == seen.max_score
-    assert board_from_view(board, view) == solution
-
-
 @pytest.mark.parametrize("text", ["triangle:3:2", "diamond:3:2", "unframed:4x3:3"])
 @pytest.mark.parametrize("view", [View(1), View(2), View(3, True), View(0, True)])
 def test_boards_with_holes_or_without_frame_have_views_too(text, view):
@@ -80,6 +58,8 @@ def test_a_solution_in_a_view_solves_the_puzzle_in_that_view(shape, turns, mirro
     result = verify(transformed_puzzle, transformed)
     assert result.valid and result.full and result.score == transformed_puzzle.max_score == puzzle.max_score
     assert board_from_view(transformed, view) == solution
+    if not mirrored:
+        assert (transformed_puzzle, transformed) == (rotate_puzzle(puzzle, turns), rotate_board(solution, turns))
     worse = solution.placements.copy()
     worse[0] ^= 1  # a piece that is turned,
     worse[-1] = -1  # and an empty cell

@@ -12,17 +12,7 @@ from hypothesis import strategies as st
 from instances import GREY, Board, Clue, InputError, Puzzle, verify
 from instances.formats import render
 from instances.formats.reading import parse
-from instances.generate import (
-    KINDS,
-    Planted,
-    diamond,
-    diamond_holes,
-    family,
-    tetravex,
-    triangle,
-    triangle_holes,
-    unframed,
-)
+from instances.generate import KINDS, Planted, family, other_rules, tetravex
 
 SQUARE = [[1, 2, 3, 4], [2, 3, 4, 5], [1, 2, 4, 5], [2, 4, 1, 5]]
 
@@ -74,35 +64,27 @@ def test_a_turned_piece_breaks_a_rule_unless_it_looks_unturned() -> None:
 
 @pytest.mark.parametrize("side", [1, 2, 3, 4, 11])
 def test_triangles_and_diamonds_have_the_cells_of_the_paper(side: int) -> None:
-    three = triangle(side, 3, 1).puzzle
-    assert three.piece_count == side**2
-    rows = [
-        sum(cell // three.width == row and cell not in three.holes for cell in range(three.cells))
-        for row in range(side)
-    ]
-    assert rows == [2 * row + 1 for row in range(side)]
-    four = diamond(side, 3, 1).puzzle
+    three, four = (other_rules(kind, side, side, 3, 1).puzzle for kind in ("triangle", "diamond"))
+    rows = Counter(cell // three.width for cell in range(three.cells) if cell not in three.holes)
+    assert three.piece_count == side**2 and [rows[row] for row in range(side)] == [2 * row + 1 for row in range(side)]
     assert four.piece_count == side**2 + (side - 1) ** 2
-    assert triangle_holes(side) == three.holes and diamond_holes(side) == four.holes
 
 
 def test_a_board_with_holes_counts_only_seams_between_its_cells() -> None:
-    puzzle, solution = diamond(2, 2, 3).puzzle, diamond(2, 2, 3).solution
+    made = other_rules("diamond", 2, 2, 2, 3)
+    puzzle, solution = made.puzzle, made.solution
     assert puzzle.max_score == 4 and puzzle.holes == (0, 2, 6, 8)
     found = verify(puzzle, solution)
     assert (found.score, found.placed, found.cells, found.complete) == (4, 5, 5, True)
     assert verify(puzzle, solution.without_blanks(puzzle)) == found
     assert [puzzle.grey_sides(cell) for cell in (1, 4)] == [(True, True, False, True), (False,) * 4]
     assert puzzle.neighbours(1) == [(2, 4)] and puzzle.neighbours(0) == []
-
-
-def test_a_piece_on_a_hole_breaks_a_rule() -> None:
-    puzzle, solution = diamond(2, 2, 3).puzzle, diamond(2, 2, 3).solution
     placements = solution.without_blanks(puzzle).placements.copy()
-    placements[0] = placements[1]
-    placements[1] = -1
+    placements[[0, 1]] = placements[1], -1
     problems = verify(puzzle, Board(placements, 3, 3)).problems
     assert problems[0].startswith("row 0, column 0 (cell 0, from 0) is a hole, and holds piece ")
+    with pytest.raises(InputError, match=r"names row 0, column 0 [(]cell 0, from 0[)], a hole"):
+        puzzle.with_clues([Clue(0, 0, 0)])
 
 
 @pytest.mark.parametrize(
@@ -114,14 +96,11 @@ def test_impossible_holes_are_refused(holes: tuple[int, ...], words: str) -> Non
         Puzzle([[0, 0, 0, 0]] * 9, 3, 3, holes=holes)
 
 
-def test_a_wrong_number_of_pieces_names_the_holes() -> None:
+def test_impossible_boards_are_refused() -> None:
+    with pytest.raises(InputError, match="a diamond of side 0; expected 1 or more"):
+        family("diamond:0")(1)
     with pytest.raises(InputError, match="3 pieces for a board of 3 x 1 with 1 holes; expected 2"):
         Puzzle([[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1]], 3, 1, holes=(1,))
-
-
-def test_a_clue_on_a_hole_is_refused() -> None:
-    with pytest.raises(InputError, match=r"names row 0, column 0 [(]cell 0, from 0[)], a hole"):
-        diamond(2, 2, 3).puzzle.with_clues([Clue(0, 0, 0)])
 
 
 @settings(max_examples=60, deadline=None)
@@ -140,12 +119,8 @@ def test_planted_boards_are_perfect_and_come_back_from_files(kind: str, seed: in
 @pytest.mark.parametrize("kind", ["unframed", "tetravex"])
 def test_every_joint_of_an_unframed_puzzle_has_a_colour(kind: str) -> None:
     puzzle = family(f"{kind}:5x4:3")(2).puzzle
-    assert set(Counter(puzzle.pieces.ravel().tolist())) == {1, 2, 3}
-
-
-def test_only_tetravex_leaves_its_pieces_unturned() -> None:
-    assert not (tetravex(4, 4, seed=1).solution.placements % 4).any()
-    assert (unframed(4, 4, seed=1).solution.placements % 4).any()
+    assert set(puzzle.pieces.ravel().tolist()) == {1, 2, 3}
+    assert (family(f"{kind}:5x4:3")(2).solution.placements % 4).any() == (kind == "unframed")
 
 
 def test_files_of_other_formats_cannot_say_the_rules() -> None:
@@ -176,9 +151,3 @@ def test_grey_shows_only_towards_holes_without_frame() -> None:
     puzzle = Puzzle([[1, 0, 1, 1], [1, 1, 1, 0]], 3, 1, holes=(1,), framed=False)
     assert puzzle.grey_sides(0) == (False, True, False, False) and GREY not in puzzle.pieces[0, [0, 2, 3]]
     assert puzzle.max_score == 0 and verify(puzzle, Board([0, -1, 4], 3, 1)).complete
-
-
-@pytest.mark.parametrize("make", [triangle, diamond])
-def test_a_side_below_one_is_refused(make: object) -> None:
-    with pytest.raises(InputError, match="of side 0; expected 1 or more"):
-        make(0)  # type: ignore[operator]

@@ -1,20 +1,23 @@
-"""Text files line by line: strictly, as formats with a definition are read, or with any separators, by evidence.
+"""Texts line by line: strictly, as formats with a definition are read, or with any separators; and other shapes.
+
+Those are groups of marks, words, pictures and letters.
 
 No line vanishes: a reader uses a line, names it as left out (`left_out`), or refuses it.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
 from instances.formats.base import NearError
-from instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle
+from instances.formats.orders import ORDERS, clockwise
+from instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle, canonical
 from lns_support.errors import InputError
 from lns_support.text import count_of, parse_integer, quoted
 
@@ -28,8 +31,11 @@ _BRACKET = re.compile(r"[\[({|]")
 _EMPTY_FIELD = re.compile(r"(?<=,)(?=,)|^(?=,)|(?<=,)\s*$")
 _SIGNED = re.compile(r"(?:^|[\s,;|(\[{=])[-+][0-9]")
 _ORNAMENT = re.compile(r"[\s\[\](){}|,;]*|[-=_*+|/\\~:<>\s]{3,}")  # brackets and separators, or a ruled line
-_OTHER_SIDES = {3: "triangles", 6: "hexagons"}
 BRACKETED = re.compile(r"[\[({]((?:\s{0,9}[0-9]{1,6}\s{0,9}[,;\s]){3}\s{0,9}[0-9]{1,6})\s{0,9},?\s{0,9}[\])}]")
+WORD_ORDER = "ulrd"  # of the sides in a word of Tetravex, unless counting refutes it
+_WORD = re.compile(r"@?[0-9]{4}@?")
+_Quads = list[list[int]]
+_OTHER_SIDES = {3: "triangles", 6: "hexagons"}
 
 
 def _numbered_lines(text: str) -> list[tuple[int, str]]:
@@ -45,7 +51,7 @@ def _numbered_lines(text: str) -> list[tuple[int, str]]:
 class Lines:
     """The lines of a text that are not blank, taken one after the other.
 
-    Line numbers count from 1 and include blank lines. Raises InputError if the text has too many lines.
+    Line numbers count from 1 and include blank lines. Every method raises InputError if the text is not as expected.
     """
 
     def __init__(self, text: str) -> None:
@@ -59,33 +65,30 @@ class Lines:
         return len(self._rows) - self._next
 
     def take(self, expected: str) -> tuple[int, str]:
-        """(number, text) of the next line. Raises InputError if there is none; ``expected`` says what is missing."""
+        """(number, text) of the next line; ``expected`` says what is missing if there is none."""
         if not len(self):
             raise InputError(f"the file ends here; expected {expected}", line=self.last)
         self._next += 1
         return self._rows[self._next - 1]
 
-    def numbers(self, count: int, bounds: Sequence[tuple[int, int]], what: str) -> tuple[int, list[int]]:
-        """Take a line of ``count`` integers, each within its ``bounds``: its number and the integers.
-
-        ``what`` is how messages call the line. Raises InputError if the text has ended or the line holds anything else.
-        """
-        numbers = f"number{'s' * (count > 1)}"
-        line, row = self.take(f"{what} ({count} {numbers})")
+    def numbers(self, bounds: Sequence[tuple[int, int]], what: str) -> tuple[int, list[int]]:
+        """Take a line, called ``what`` in messages, of an integer within each of ``bounds``: its number, and they."""
+        numbers = f"number{'s' * (len(bounds) > 1)}"
+        line, row = self.take(f"{what} ({len(bounds)} {numbers})")
         tokens = row.split()
-        if len(tokens) != count:
-            said = f"{what} has {len(tokens)} entries, {quoted(row)}; expected {count} whole {numbers}"
+        if len(tokens) != len(bounds):
+            said = f"{what} has {len(tokens)} entries, {quoted(row)}; expected {len(bounds)} whole {numbers}"
             raise InputError(said, line=line)
         return line, [parse_integer(token, *bound, what, line) for token, bound in zip(tokens, bounds, strict=True)]
 
-    def quads(self, count: int, what: str = "piece", high: int = MAX_COLOUR) -> list[list[int]]:
-        """Take ``count`` lines of four colours, which must be the last. Raises InputError."""
-        quads = [self.numbers(4, [(0, high)] * 4, f"{what} {index + 1} of {count}")[1] for index in range(count)]
-        self.end(f"{count} {what}s")
+    def quads(self, count: int, high: int = MAX_COLOUR) -> list[list[int]]:
+        """Take the last ``count`` lines, a piece of four colours each."""
+        quads = [self.numbers([(0, high)] * 4, f"piece {index + 1} of {count}")[1] for index in range(count)]
+        self.end(f"{count} pieces")
         return quads
 
     def end(self, after: str) -> None:
-        """Raise InputError if a line has not been taken; ``after`` says what came before it."""
+        """Check that every line has been taken; ``after`` says what came before the next."""
         if len(self):
             line, row = self._rows[self._next]
             raise InputError(f"found {quoted(row)} after {after}; expected the end of the file", line=line)
@@ -106,18 +109,6 @@ def check_square(puzzle: Puzzle, format: str) -> None:
         )
 
 
-def side_of_square(count: int, what: str, line: int | None = None) -> int:
-    """The side of a square of ``count`` cells. Raises InputError if ``count`` is no square or too large."""
-    side = math.isqrt(count)
-    if side * side != count or not 1 <= side <= MAX_SIDE:
-        raise InputError(
-            f"{count} {what}; expected the square of a number from 1 to {MAX_SIDE} "
-            "(a rectangle needs a format that says its width and height)",
-            line=line,
-        )
-    return side
-
-
 def with_clues(puzzle: Puzzle, clues: Sequence[tuple[int, Clue]]) -> Puzzle:
     """``puzzle`` with clues, given as (line, clue). Raises InputError with the line of the first clue that is wrong."""
 
@@ -128,23 +119,15 @@ def with_clues(puzzle: Puzzle, clues: Sequence[tuple[int, Clue]]) -> Puzzle:
             return error
         return None
 
-    if error_of(len(clues)) is None:
-        return puzzle.with_clues(clue for _, clue in clues)
-    first = bisect_left(range(len(clues)), True, key=lambda count: error_of(count) is not None)
-    error = error_of(first)
-    assert error is not None
-    raise InputError(error.message, line=clues[first - 1][0])
+    if error_of(len(clues)) is not None:
+        first = bisect_left(range(len(clues)), True, key=lambda count: error_of(count) is not None)
+        raise InputError(getattr(error_of(first), "message", ""), line=clues[first - 1][0])
+    return puzzle.with_clues(clue for _, clue in clues)
 
 
-def first_rows(text: str, count: int = 3) -> list[str]:
+def first_rows(text: str, count: int) -> list[str]:
     """The first ``count`` lines that are not blank, to detect a format."""
     return list(islice((row.strip() for row in text[:100_000].split("\n") if row.strip()), count))
-
-
-def starts_like_numbers(row: str, count: int) -> bool:
-    """Whether ``row`` has ``count`` entries of which at least one begins with a digit or a sign."""
-    tokens = row.split()
-    return len(tokens) == count and any(token[0].isdigit() or token[0] in "+-" for token in tokens)
 
 
 # -- any dialect -------------------------------------------------------------------------------------------------------
@@ -175,7 +158,7 @@ def rows_of(text: str) -> tuple[Row, ...]:
         code, line = line.strip(), _ASSIGNED.sub("", line, count=1)
         if "," in line and not _BRACKET.search(line):
             line = _EMPTY_FIELD.sub("_", line.strip())
-        tokens = tuple(_TOKEN.findall(line)) or ((code,) if _says(code) else ())
+        tokens = tuple(_TOKEN.findall(line)) or ((code,) if says(code) else ())
         if tokens or comment.strip():
             numbers = tuple(int(token) for token in tokens if token.isascii() and token.isdigit())
             rows.append(Row(number, tokens, comment.strip(), numbers, code))
@@ -193,7 +176,7 @@ def code_and_comment(line: str) -> tuple[str, str]:
     return ("", code) if _COMMENT.match(code) else (code, comment)
 
 
-def _says(line: str) -> bool:
+def says(line: str) -> bool:
     """Whether a line has a word, a number, or marks that are no ornament."""
     return re.search(r"\w", line) is not None or not _ORNAMENT.fullmatch(line)
 
@@ -216,24 +199,22 @@ def refuse_other_sides(rows: Sequence[Row]) -> None:
 def left_out(lines: Iterable[tuple[int, str]]) -> tuple[str, ...]:
     """A note on lines, by number, of which nothing is used; none if there is no such line."""
     shown = dict(sorted(lines))
-    spans: list[list[int]] = []
-    for number in shown:
-        if spans and spans[-1][-1] == number - 1:
-            spans[-1] = [spans[-1][0], number]
-        else:
-            spans.append([number])
-    named = ", ".join("-".join(map(str, span)) for span in spans)
-    such = "such as " if len(shown) > 1 else ""
-    return tuple(
-        f"left out: line{'s' * (len(shown) > 1)} {named} ({such}{quoted(text.strip())})"
-        for text in list(shown.values())[:1]
-    )
+    if not shown:
+        return ()
+    starts = [number for number in shown if number - 1 not in shown]
+    ends = [number for number in shown if number + 1 not in shown]
+    spans = ", ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in zip(starts, ends, strict=True))
+    plural, such = ("s", "such as ") if len(shown) > 1 else ("", "")
+    return (f"left out: line{plural} {spans} ({such}{quoted(next(iter(shown.values())).strip())})",)
 
 
 def one_of(count: int, what: str, number: int | None) -> tuple[str, ...]:
     """A note that a text holds several boards, of which one is read; none if it holds one."""
     chosen = "only the first is read" if number is None else f"number {number} is read"
     return (f"the text has {count} {what}; {chosen}",) if count > 1 else ()
+
+
+# -- shapes that are no plain rows of numbers --------------------------------------------------------------------------
 
 
 def found_in(text: str, pattern: re.Pattern[str], what: str) -> tuple[list[re.Match[str]], list[int], tuple[str, ...]]:
@@ -252,7 +233,7 @@ def found_in(text: str, pattern: re.Pattern[str], what: str) -> tuple[list[re.Ma
     rest = {
         number: left
         for number, left in enumerate(remaining, start=1)
-        if (re.search(r"\w", left) if number in used else _says(left))
+        if (re.search(r"\w", left) if number in used else says(left))
     }
     beside = used & rest.keys()
     for number, left in rest.items():
@@ -262,7 +243,14 @@ def found_in(text: str, pattern: re.Pattern[str], what: str) -> tuple[list[re.Ma
     return found, where, left_out(rest.items())
 
 
-def bracketed_quads(text: str) -> tuple[list[list[int]], list[int], tuple[str, ...]]:
+def groups_on_a_line(text: str, pattern: re.Pattern[str]) -> int:
+    """How many groups the lines have that have any, if all have the same number; else 0."""
+    lines = (code_and_comment(line)[0] for line in text.split("\n"))
+    counts = {len(found) for line in lines if (found := pattern.findall(line))}
+    return counts.pop() if len(counts) == 1 else 0
+
+
+def bracketed_quads(text: str) -> tuple[_Quads, list[int], tuple[str, ...]]:
     """Four numbers in brackets, as in JSON, Python or JavaScript and in printed boards: quads, their lines, notes."""
     if not BRACKETED.search(text):
         return [], [], ()
@@ -277,9 +265,9 @@ def colour_of_letter(letter: str) -> int:
     return ord(letter) - ord("a") if letter.islower() else ord(letter) - ord("A") + 1
 
 
-def picture_in(text: str) -> tuple[list[list[int]], int, tuple[str, ...]] | None:
+def picture_in(text: str) -> tuple[_Quads, int, tuple[str, ...]] | None:
     """Quads, width and notes of a picture of three lines a row: tops, then left and right of each, then bottoms."""
-    lines: list[list[int]] = []
+    lines: _Quads = []
     rest: list[tuple[int, str]] = []
     ended = False
     for number, line in enumerate(text.split("\n"), start=1):
@@ -290,8 +278,7 @@ def picture_in(text: str) -> tuple[list[list[int]], int, tuple[str, ...]] | None
         elif line.strip() if ended else re.search(r"\w", code_and_comment(line)[0].replace("X", "")):
             rest.append((number, line))
     width = len(lines[0]) if lines else 0
-    widths = [width, 2 * width, width] * (len(lines) // 3)
-    if len(lines) < 6 or [len(line) for line in lines] != widths:
+    if len(lines) < 6 or [len(line) for line in lines] != [width, 2 * width, width] * (len(lines) // 3):
         return None
     quads = [
         [top[x], middle[2 * x + 1], bottom[x], middle[2 * x]]
@@ -299,3 +286,48 @@ def picture_in(text: str) -> tuple[list[list[int]], int, tuple[str, ...]] | None
         for x in range(width)
     ]
     return quads, width, left_out(rest)
+
+
+def words_in_rows(text: str) -> list[list[str]] | None:
+    """The words of four digits of a Tetravex, a row of them for each row of the board; None for another text.
+
+    The words may stand on one line, after the size. Raises InputError if only few lines are none of that.
+    """
+    split = ((number, code_and_comment(line)[0].split()) for number, line in enumerate(text.split("\n"), start=1))
+    rows = {number: words for number, words in split if words}
+    words = [word for row in rows.values() for word in row]
+    fitting = [_WORD.fullmatch(word) is not None for word in words]
+    if len(words) > 2 * MAX_CELLS or len(words) < 4 or sum(fitting) < 0.8 * len(words):
+        return None
+    side = int(words[0]) if re.fullmatch("[0-9]{1,2}", words[0]) else 0
+    if side > 1 and len(words) == 1 + side * side and all(fitting[1:]):
+        return [words[1 + at : 1 + at + side] for at in range(0, side * side, side)]
+    [(width, _)] = Counter(map(len, rows.values())).most_common(1)
+    if width < 2 or len(rows) < 2:
+        return None
+    for number, row in rows.items():
+        odd = next((word for word in row if not _WORD.fullmatch(word)), None)
+        if odd is not None:
+            raise NearError(f"{quoted(odd)} among words of four digits; expected such a word", line=number)
+        if len(row) != width:
+            raise NearError(f"{len(row)} words; expected {width} as in the other rows", line=number)
+    return list(rows.values())
+
+
+def sides_of_words(rows: Sequence[Sequence[str]]) -> _Quads:
+    """The four digits of each word, in the order of the file."""
+    return [[int(digit) for digit in word.strip("@")] for row in rows for word in row]
+
+
+def halves(quads: Sequence[Sequence[int]]) -> tuple[_Quads, _Quads] | None:
+    """Two blocks of the same pieces, in some order of their sides turned or not: a puzzle and its board; else None."""
+    half = len(quads) // 2
+    first, second = list(map(list, quads[:half])), list(map(list, quads[half:]))
+    if half < 4 or 2 * half != len(quads):
+        return None
+    if first == second:
+        if len(set(map(tuple, first))) == half:
+            raise InputError(f"the same {half} pieces twice, in the same order; expected them once")
+        return None
+    shown = ([sorted(map(canonical, clockwise(block, order))) for block in (first, second)] for order in ORDERS)
+    return (first, second) if any(one == two for one, two in shown) else None

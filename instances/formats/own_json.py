@@ -1,0 +1,238 @@
+"""JSON of this program: ``json`` for puzzles, ``best`` for ``best.json``, the result file of the optimizer. Schema 1.
+
+A puzzle has ``"schema": 1, "name", "width", "height", "pieces": [[up, right, down, left], ...]`` and ``"clues": [[cell,
+piece, rotation], ...]``; all numbers count from 0, as inside the program. Three more fields are written where they are
+not the usual ones: ``"holes": [cell, ...]``, whose blanks are not among the pieces, ``"framed": false`` and ``"turns":
+false``. See `instances.puzzle.Puzzle`. Width, height and pieces suffice.
+
+A ``best.json`` is a board with its score, instance and viewer URL. ``placements`` has [piece, rotation] for each cell,
+row by row; pieces count from 0 in file order, rotations are clockwise quarter turns, null is an empty cell or a hole.
+``url`` is empty if a viewer URL has no letter for some colour. ``set_sha256`` is the key of the pieces in any
+numbering, and ``numbering`` has the number of each piece in the set and its turns (`instances.piece_set`); it is empty
+if the set has no order of its own. Older files have neither.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from instances.board import Board
+from instances.eternity2 import STARTER, official_clues
+from instances.formats import viewer
+from instances.formats.base import Document, Format, Source, Target
+from instances.formats.lines import board_shape
+from instances.formats.sources import holds_url, shipped_instances
+from instances.piece_set import numbering, set_sha256, translate, translation
+from instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle
+from instances.verify import verify
+from lns_support.errors import InputError
+from lns_support.json_values import JsonFields, bounded_integer, bounded_row, describe_found, json_object
+from lns_support.text import printable, quoted
+
+INSTANCE_COPY = "instance.json"  # the copy of the puzzle in a run directory
+_MAX_URL = 64 * MAX_CELLS  # characters
+_HEX = re.compile(r"[0-9a-f]{64}")
+
+
+# -- puzzles -----------------------------------------------------------------------------------------------------------
+
+
+def _looks_like_puzzle(text: str) -> bool:
+    if "board_edges" in text and '"pieces"' not in text:  # a viewer URL in some field
+        return False
+    return text.lstrip().startswith("{") and '"placements"' not in text
+
+
+def _shape(fields: JsonFields) -> tuple[int, int]:
+    width, height = fields.integer("width", 1, MAX_CELLS), fields.integer("height", 1, MAX_CELLS)
+    board_shape(width, height)
+    return width, height
+
+
+def _read_puzzle(source: Source) -> Document:
+    fields = JsonFields(json_object(source.text))
+    if "schema" in fields:
+        fields.integer("schema", 1, 1)
+    width, height = _shape(fields)
+    cell, turns = (0, width * height - 1), (0, 3)
+    holes = [
+        bounded_integer(hole, *cell, f"entry {index} of 'holes'")
+        for index, hole in enumerate(fields.array("holes", default=[]))
+    ]
+    rules = {name: fields.boolean(name, default=True) for name in ("framed", "turns")}
+    pieces = [
+        bounded_row(quad, [(0, MAX_COLOUR)] * 4, f"piece {piece} of 'pieces'", "up, right, down, left")
+        for piece, quad in enumerate(fields.array("pieces", max(0, width * height - len(holes))))
+    ]
+    clues = [
+        Clue(*bounded_row(entry, [cell, cell, turns], f"entry {index} of 'clues'", "cell, piece, rotation"))
+        for index, entry in enumerate(fields.array("clues", default=[]))
+    ]
+    name = printable(fields.text("name", 200, default=source.name)) or source.name
+    quads = np.array(pieces, dtype=np.int32).reshape(-1, 4)
+    return Document(JSON.name, Puzzle(quads, width, height, tuple(clues), name, tuple(holes), **rules), None)
+
+
+def _write_puzzle(target: Target) -> str:
+    puzzle = target.puzzle
+    head = {"schema": 1, "name": puzzle.name[:200], "width": puzzle.width, "height": puzzle.height}
+    head |= puzzle.unusual_fields()
+    quads = ",\n  ".join(json.dumps(quad) for quad in puzzle.pieces[: puzzle.piece_count].tolist())
+    clues = json.dumps([[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues])
+    return f'{json.dumps(head)[:-1]},\n "pieces": [\n  {quads}],\n "clues": {clues}}}\n'
+
+
+# -- boards ------------------------------------------------------------------------------------------------------------
+
+
+def best_json(puzzle: Puzzle, board: Board, *, instance: str, seed: int, elapsed_s: float) -> dict[str, Any]:
+    """The content of a ``best.json``; the score of the board is counted here.
+
+    ``instance`` is the path or shipped name of the puzzle, ``seed`` that of the search, ``elapsed_s`` the seconds from
+    its start to this board.
+    """
+    verification = verify(puzzle, board)
+    return {
+        "schema": 1,
+        "instance": instance,
+        "instance_sha256": puzzle.sha256,
+        "width": puzzle.width,
+        "height": puzzle.height,
+        "score": verification.score,
+        "max_score": verification.max_score,
+        "placements": board.without_blanks(puzzle).pairs(),
+        "seed": seed,
+        "elapsed_s": elapsed_s,
+        "url": viewer.url_if_any(puzzle, board),
+        "set_sha256": set_sha256(puzzle),
+        "numbering": [list(pair) for pair in numbering(puzzle) or ()],
+    }
+
+
+def _looks_like_best(text: str) -> bool:
+    """Whether a text is a ``best.json``, also one that has lost its placements; its URL does not stand for them."""
+    return text.lstrip().startswith("{") and ('"placements"' in text or '"instance_sha256"' in text)
+
+
+class _Best(NamedTuple):
+    """The fields of a ``best.json`` that say which board it is."""
+
+    instance: str
+    sha256: str
+    score: int
+    board: Board
+    url: str
+
+
+def _parse(text: str) -> _Best:
+    fields = JsonFields(json_object(text))
+    fields.integer("schema", 1, 1)
+    instance, sha256, url = (fields.text(name, _MAX_URL) for name in ("instance", "instance_sha256", "url"))
+    if not _HEX.fullmatch(sha256):
+        raise InputError(f"'instance_sha256': {describe_found(sha256)}; expected 64 hexadecimal digits")
+    if url and not holds_url(url):
+        raise InputError(f"'url': {describe_found(url)}; expected a viewer URL with board_edges, or an empty text")
+    width, height = _shape(fields)
+    score = fields.integer("score", 0, height * (width - 1) + width * (height - 1))
+    bounds = [(0, width * height - 1), (0, 3)]
+    pairs = [
+        None if entry is None else bounded_row(entry, bounds, f"cell {cell} of 'placements'", "piece, rotation")
+        for cell, entry in enumerate(fields.array("placements", width * height))
+    ]
+    return _Best(instance, sha256, score, Board.from_pairs(pairs, width, height), url)
+
+
+def _read_best(source: Source) -> Document:
+    """Read the board. Its puzzle is the one given, else the instance that the file names, else that of its URL."""
+    best = _parse(source.text)
+    notes: list[str] = []
+    instance, puzzle, board = best.instance, source.puzzle, best.board
+    if puzzle is not None:
+        board = _board_of(best, puzzle, source, notes)
+    elif (located := _find_instance(best, source, notes)) is not None:
+        instance, puzzle = located
+    elif not best.url:
+        notes.append(f"instance {quoted(best.instance)} not found, and there is no url to define it")
+        return Document(BEST.name, None, None, tuple(notes))
+    else:
+        shown = _from_url(best, source)
+        notes += [f"instance {quoted(best.instance)} not found: taken from the url", *shown.notes]
+        if shown.puzzle is None or shown.board is None:
+            return Document(BEST.name, None, None, tuple(notes))
+        puzzle, board = shown.puzzle, shown.board
+    piece = int(board.placements.max(initial=0)) >> 2
+    if piece >= puzzle.piece_count:
+        raise InputError(f"'placements' names piece {piece}; expected 0 to {puzzle.piece_count - 1}")
+    score = verify(puzzle, board).score
+    if score != best.score:
+        notes.append(f"the file says score {best.score}; the board has {score}")
+    return Document(BEST.name, puzzle, board, tuple(notes), instance)
+
+
+def _board_of(best: _Best, puzzle: Puzzle, source: Source, notes: list[str]) -> Board:
+    """The board as one of ``puzzle``.
+
+    Raises InputError unless ``puzzle`` has the file's hash, or its pieces show the same board as the url, or those of
+    the url are its pieces in another numbering.
+    """
+    best.board.check_shape(puzzle)
+    if puzzle.sha256 == best.sha256:
+        return best.board
+    if best.url:
+        letters = viewer.parse(best.url, puzzle, [])
+        quads = [None if quad[0] < 0 else tuple(quad) for quad in best.board.colours(puzzle).tolist()]
+        if quads == list(letters.quads):
+            notes.append(f"made for {quoted(best.instance)}, whose pieces on the board are those of {puzzle.name}")
+            return best.board
+        shown = _from_url(best, source)
+        if shown.puzzle is not None and shown.board is not None and translation(shown.puzzle, puzzle) is not None:
+            notes.append(f"made for {quoted(best.instance)}, which numbers the pieces of {puzzle.name} otherwise")
+            return translate(shown.board, shown.puzzle, puzzle)
+    raise InputError(
+        f"made for {quoted(best.instance)} (sha256 {best.sha256[:12]}…); expected a board of {puzzle.name} "
+        f"(sha256 {puzzle.sha256[:12]}…)"
+    )
+
+
+def _find_instance(best: _Best, source: Source, notes: list[str]) -> tuple[str, Puzzle] | None:
+    """The place and puzzle of the instance that the file names, if its hash is the one in the file; else None.
+
+    The puzzle may have its own clues there, none, or official ones. It is searched in the folder of the file, where a
+    run directory has a copy, then in the working directory, then among the shipped instances.
+    """
+    places = [best.instance] if best.instance else []
+    if source.folder is not None:
+        places = [str(source.folder / place) for place in [*places, INSTANCE_COPY]] + places
+    if best.instance in shipped_instances():
+        places.append(str(shipped_instances()[best.instance]))
+    for place in places:
+        try:
+            puzzle = source.find_puzzle(place)
+        except (InputError, OSError):
+            continue
+        official = official_clues(puzzle)
+        starter = [clue for clue in official if clue.cell == STARTER]
+        for clues in (puzzle.clues, (), official, starter):  # as --clues may have said
+            if (chosen := puzzle.with_clues(clues)).sha256 == best.sha256:
+                return place, chosen
+        notes.append(f"{quoted(place, 200)} is another puzzle (sha256 {puzzle.sha256[:12]}…, not {best.sha256[:12]}…)")
+    return None
+
+
+def _from_url(best: _Best, source: Source) -> Document:
+    """The puzzle and board that the url defines."""
+    return viewer.read(Source(best.url, None, source.name, None, None, source.find_puzzle))
+
+
+def _write_best(target: Target) -> str:
+    return json.dumps(best_json(target.puzzle, target.laid, instance=target.instance, seed=0, elapsed_s=0.0)) + "\n"
+
+
+JSON = Format(
+    "json", "puzzle", "JSON for puzzles: any shape, clues, rules, name", _looks_like_puzzle, _read_puzzle, _write_puzzle
+)
+BEST = Format("best", "board", "best.json: board, score, instance and URL", _looks_like_best, _read_best, _write_best)
