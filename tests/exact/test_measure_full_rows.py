@@ -129,4 +129,4 @@ def test_an_invalid_results_file_raises_one_sentence(tmp_path: Path, capsys: pyt
     (tmp_path / "results.csv").write_text("board,rows\n")
     arguments = [str(tmp_path / "boards.csv"), "--puzzle", str(tmp_path / "p.json")]
     assert main([*arguments, "--results", str(tmp_path / "results.csv")]) == 2
-    assert "results.csv:1: there is no column 'published'" in capsys.readouterr().err
+    assert "results.csv:1: other columns than expected (board, published, rows" in capsys.readouterr().err
