@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from exact.compare import ComparisonRow
+from exact.execution import Request
 from exact.paper.runs import PlannedRun, crossed, mean_of, rounded, run_experiment, solver_run
-from exact.request import Request
 from instances.generate import balanced_torus
 from instances.puzzle import Puzzle
 from lns_support.errors import InputError

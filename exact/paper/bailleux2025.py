@@ -17,8 +17,8 @@ from itertools import product
 from pathlib import Path
 
 from exact.compare import ComparisonRow
+from exact.execution import Request
 from exact.paper.runs import NAN, Plan, PlannedRun, Rows, mean_of, plot_curves, rounded, solver_run, times
-from exact.request import Request
 from exact.sat.dimacs import lines_of
 from exact.sat.encodings import encode
 from instances.generate import balanced_torus

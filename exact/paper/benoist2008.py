@@ -19,8 +19,8 @@ from statistics import geometric_mean, mean
 
 from exact.colorpairs.options import Heuristic, Options
 from exact.compare import ComparisonRow
+from exact.execution import Request
 from exact.paper.runs import Plan, PlannedRun, is_finished, solver_run
-from exact.request import Request
 from instances.generate import corner_cells, uniform
 from instances.puzzle import Puzzle
 from lns_support.text_table import markdown

@@ -16,6 +16,7 @@ from itertools import product
 from pathlib import Path
 
 from exact.compare import ComparisonRow
+from exact.execution import Request
 from exact.paper.runs import (
     Plan,
     PlannedRun,
@@ -28,7 +29,6 @@ from exact.paper.runs import (
     times,
     uniform_classes,
 )
-from exact.request import Request
 from lns_support.text_table import aligned
 
 PROGRAM = "minisat"
@@ -40,17 +40,9 @@ METHODS: dict[str, tuple[str, str | None, str, str]] = {
     "cadical": ("sat:triangles", "cadical195", "CaDiCaL", "4.1"),
     "cdcl": ("sat:triangles", "cdcl", "the CDCL search of this project, all variables alike", "4.1"),
     "interval": (
-        "sat:triangles-restricted",
-        "cdcl",
-        "the same, decisions on pieces and orientations first",
-        "4.1, text",
-    ),
+        "sat:triangles-restricted", "cdcl", "the same, decisions on pieces and orientations first", "4.1, text"),
     "sat:triangles-restricted": (
-        "sat:triangles-restricted",
-        None,
-        "CaDiCaL, decisions on pieces and orientations",
-        "4.1, text",
-    ),
+        "sat:triangles-restricted", None, "CaDiCaL, decisions on pieces and orientations", "4.1, text"),
     **{
         f"sls:{rule}{suffix}": (f"sls:{rule}{suffix}", None, title + after, table)
         for rule, title, table in (
@@ -62,7 +54,7 @@ METHODS: dict[str, tuple[str, str | None, str, str]] = {
         )
         for suffix, after in (("", ", simplified formula"), ("-raw", ", formula as it is"))
     },
-}
+}  # fmt: skip
 _SIZES = (4, 9, 16, 25, 36, 49, 64)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from exact.colorpairs.options import Heuristic, Options
 from exact.compare import ComparisonRow
+from exact.execution import Request
 from exact.paper import cuvillier2010
 from exact.paper.runs import (
     Plan,
@@ -27,7 +28,6 @@ from exact.paper.runs import (
     uniform_classes,
 )
 from exact.registry import SOLVERS
-from exact.request import Request
 from lns_support.optional_deps import is_installed
 from lns_support.text_table import aligned
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from exact.compare import ComparisonRow, Question, outcome_row, read_rows
+from exact.execution import Request
 from exact.outcome import SolveStatus
-from exact.request import Request
 from exact.solvers import solve_request
 from instances.generate import uniform
 from instances.puzzle import Puzzle

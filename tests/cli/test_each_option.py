@@ -15,8 +15,7 @@ import pytest
 import lns
 from exact.compare import ComparisonRow, Question
 from exact.paper.runs import PlannedRun
-from exact.polyominoes.shapes import orientations
-from exact.polyominoes.text import load
+from exact.polyominoes.grid import load, orientations
 from instances.formats import load_puzzle, write
 from lns.cli.main import main
 from lns.params import Params

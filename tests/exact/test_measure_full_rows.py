@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import csv
 from pathlib import Path
 
@@ -105,20 +104,6 @@ def test_an_invalid_file_of_boards_raises_one_sentence(
         assert command([*arguments, "--seconds", "1"]) == 2
         captured = capsys.readouterr()
         assert expected in captured.err and captured.err.count("\n") == 1 and captured.out == ""
-
-
-def test_no_module_imports_from_a_command_line() -> None:
-    root = Path(compare_orders.__file__).parent.parent.parent
-    texts = {path: path.read_text() for path in (root / "exact").rglob("*.py")}
-    programs = {
-        ".".join(path.relative_to(root).with_suffix("").parts)
-        for path, text in texts.items()
-        if '\nif __name__ == "__main__":\n' in text
-    }
-    assert "exact.measurements.full_rows" in programs
-    for path, text in texts.items():
-        imported = {node.module for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)}
-        assert not imported & programs, path
 
 
 def test_an_invalid_results_file_raises_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
