@@ -135,7 +135,7 @@ def run_solver(instance: str, puzzle: Puzzle, solver: str, question: Question) -
     outcomes: list[Outcome] = []
     entry, startup = find_solver(solver), STARTUP_SECONDS
     if entry.extra is not None or (entry.kernel_module is not None and not is_compiled(entry.kernel_module)):
-        _compile(solver)  # its kernels are not on disk, or it is a library, which may compile each time
+        compile_solver(solver)  # its kernels are not on disk, or it is a library, which may compile each time
         startup = COMPILATION_SECONDS
     limit = None if question.seconds is None else question.seconds + startup
     try:
@@ -156,7 +156,7 @@ def run_solver(instance: str, puzzle: Puzzle, solver: str, question: Question) -
 
 
 @cache
-def _compile(solver: str) -> None:
+def compile_solver(solver: str) -> None:
     """Run ``solver`` on four pieces, so that no limit and no figure of memory is that of its compilation."""
     small, question = uniform(2, 2).puzzle, Question()
     with suppress(InputError, ChildProcessError):  # which the run itself reports

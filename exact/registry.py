@@ -170,8 +170,8 @@ BENOIST, JOLIVET, KNUTH = "Benoist & Bourreau 2008", "Jolivet 2008", "Knuth, TAO
 BAILLEUX, CUVILLIER = "Bailleux 2025", "Cuvillier & Szymkowiak 2010"
 
 
-def _sat(encoding: str, description: str, source: str, function: str = "run_sat") -> SolverEntry:
-    return SolverEntry(description, source, f"exact.sat.search:{function}", (encoding,), "sat")
+def _sat(encoding: str, description: str, source: str, restricted: bool = False) -> SolverEntry:
+    return SolverEntry(description, source, "exact.sat.search:run_sat", (encoding, restricted), "sat")
 
 
 def _sls(rule: str, description: str) -> dict[str, SolverEntry]:
@@ -224,7 +224,7 @@ SOLVERS: dict[str, SolverEntry] = {
     "sat:triangles": _sat("triangles", "placements, orientations, coloured triangles", f"{CUVILLIER}, 2.2"),
     "sat:triangles-restricted": _sat(
         "triangles", "coloured triangles, decisions on pieces and orientations only", f"{CUVILLIER}, 3.2",
-        "run_restricted"),
+        True),
     **_sls("adaptnovelty+", "AdaptNovelty+ (Hoos 2002)"),
     **_sls("adaptg2wsat", "AdaptG2WSAT (Li, Wei, Zhang 2007)"),
     **_sls("rsaps", "RSAPS (Hutter, Tompkins, Hoos 2002)"),

@@ -59,7 +59,8 @@ def measure(
     int
         Exit status: 0, 2 after bad input, which is printed in one sentence, 130 after Ctrl-C.
     """
-    parser = ArgumentParser(prog=f"python -m {program.__module__}", description=description)
+    spec = sys.modules[program.__module__].__spec__  # of __main__ too: it is run by its name
+    parser = ArgumentParser(prog=f"python -m {spec.name if spec else '...'}", description=description)
     boards = "CSV file with the columns score and board_edges, or a boards.jsonl"
     parser.add_argument("boards", metavar="BOARDS", type=Path, help=boards)
     parser.add_argument("--puzzle", metavar="INSTANCE", required=True)

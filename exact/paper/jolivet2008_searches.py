@@ -24,7 +24,7 @@ from exact.cover.search import Cover
 from exact.driver import run_search
 from exact.outcome import SolveStatus
 from exact.paper.design import distinct_pieces, fewest_colours, improve
-from exact.paper.runs import BUDGET_SPENT, Plan, PlannedRun, Rows, mean_of, rounded
+from exact.paper.runs import BUDGET_SPENT, Plan, PlannedRun, Rows, crossed, mean_of, rounded
 from exact.piece_classes import allowed_placements
 from instances.formats import load_puzzle
 from instances.generate import uniform
@@ -220,18 +220,16 @@ def single_text(rows: Sequence[ComparisonRow]) -> str:
         if row.solver == "single":
             shape, _, colours = row.instance.partition("-c")
             found.setdefault(shape, []).extend([int(colours)] if row.solutions == 1 else [])
-    lines = [["", *map(str, range(3, 11))]]
-    for height in range(3, 11):
-        line = [str(height)]
-        for width in range(3, 11):
-            text = ""
-            if width >= height and (shape := f"{width}x{height}") in found:
-                low = fewest_colours(width, height, symmetric=False)
-                text = f"{low}..{min(found[shape], default='?')} ({TABLE_4[width, height]})"
-            line.append(text)
-        lines.append(line)
+
+    def cell(height: int, width: int) -> str:
+        if width < height or (shape := f"{width}x{height}") not in found:
+            return ""
+        low = fewest_colours(width, height, symmetric=False)
+        return f"{low}..{min(found[shape], default='?')} ({TABLE_4[width, height]})"
+
+    sides = {str(side): side for side in range(3, 11)}
     head = "table 4: colours of puzzles with a single solution: lower bound .. fewest found (the paper's bound)\n"
-    return head + aligned(lines)
+    return head + crossed("", sides, sides, cell)
 
 
 # -- table 5 --------------------------------------------------------------------------------------------------------

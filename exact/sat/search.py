@@ -188,20 +188,13 @@ def _decisions(solver: Any) -> int:
 FIRST, COUNTING = "kissat404", "cadical195"
 
 
-def run_restricted(encoding: str, puzzle: Puzzle, request: Request) -> Answer:
-    """`run_sat` with decisions on pieces and orientations (Cuvillier & Szymkowiak 2010, 3.2).
-
-    CaDiCaL decides on them only; ``cdcl`` decides on them first.
-    """
-    return run_sat(encoding, puzzle, request, restricted=True)
-
-
-def run_sat(encoding: str, puzzle: Puzzle, request: Request, *, restricted: bool = False) -> Answer:
+def run_sat(encoding: str, restricted: bool, puzzle: Puzzle, request: Request) -> Answer:
     """The solvers 'sat:...': encode ``puzzle`` and solve it with ``request.sat_solver``.
 
     The default is kissat for the first solution, and CaDiCaL for all, because kissat cannot go on after an answer.
-    Nodes are the solver's decisions, `NODES_UNKNOWN` for kissat. Their budget limits conflicts if the solver limits
-    only those.
+    If ``restricted``, CaDiCaL decides on pieces and orientations only, and ``cdcl`` decides on them first (Cuvillier &
+    Szymkowiak 2010, 3.2). Nodes are the solver's decisions, `NODES_UNKNOWN` for kissat. Their budget limits conflicts
+    if the solver limits only those.
     Raises InputError without python-sat, and ChildProcessError if the library crashes.
     """
     sat_solver = request.sat_solver or (COUNTING if restricted or request.count_all else FIRST)

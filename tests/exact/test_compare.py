@@ -19,8 +19,8 @@ from exact.compare import (
     STARTUP_SECONDS,
     ComparisonRow,
     Question,
-    _compile,
     compare,
+    compile_solver,
     read_rows,
     run_solver,
     table,
@@ -256,7 +256,7 @@ def test_what_a_solver_compiles_counts_neither_as_its_time_nor_as_its_memory(mon
         return ProcessResult(ExitReason.TIME, seconds, 0)
 
     monkeypatch.setattr("exact.compare.run_in_process", run_in_process)
-    _compile.cache_clear()
+    compile_solver.cache_clear()
     for compiled in (True, False):
         monkeypatch.setattr("exact.compare.is_compiled", lambda module, known=compiled: known)
         for solver in ("rowscan", "xcc"):
@@ -264,7 +264,7 @@ def test_what_a_solver_compiles_counts_neither_as_its_time_nor_as_its_memory(mon
     long, names = 4 + COMPILATION_SECONDS, ("rowscan", "xcc")
     assert limits == [("rowscan", 9, 4 + STARTUP_SECONDS), *[(name, 9, long) for name in ("xcc", *names)]]
     assert first_runs == [("xcc", 4, COMPILATION_SECONDS), ("rowscan", 4, COMPILATION_SECONDS)], "once each"
-    _compile.cache_clear()
+    compile_solver.cache_clear()
 
 
 @pytest.mark.parametrize(
