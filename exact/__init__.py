@@ -18,24 +18,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from exact.colorpairs.options import Heuristic, Options
+    from exact.execution import Request
     from exact.outcome import Answer, Outcome, SolveStatus
     from exact.region.options import RegionOptions
     from exact.region.resolve import resolve
     from exact.region.result import RegionResult
     from exact.registry import all_solvers, register_solver
-    from exact.request import Request
     from exact.solvers import corner_variants, count, solve, solve_request
 
-_MODULES = {
-    "exact.colorpairs.options": ("Heuristic", "Options"),
-    "exact.outcome": ("Answer", "Outcome", "SolveStatus"),
-    "exact.region.options": ("RegionOptions",),
-    "exact.region.resolve": ("resolve",),
-    "exact.region.result": ("RegionResult",),
-    "exact.registry": ("all_solvers", "register_solver"),
-    "exact.request": ("Request",),
-    "exact.solvers": ("corner_variants", "count", "solve", "solve_request"),
-}
+_MODULES = (  # in which a name is looked for, those that import little first
+    "exact.outcome", "exact.registry", "exact.colorpairs.options", "exact.region.options", "exact.execution",
+    "exact.solvers", "exact.region.result", "exact.region.resolve",
+)  # fmt: skip
 
 __all__ = [
     "Answer",
@@ -57,9 +51,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    for module, names in _MODULES.items():
-        if name in names:
-            return getattr(import_module(module), name)
+    for module in _MODULES if name in __all__ else ():
+        if hasattr(found := import_module(module), name):
+            return getattr(found, name)
     raise AttributeError(f"module 'exact' has no attribute '{name}'")
 
 

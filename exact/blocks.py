@@ -1,22 +1,22 @@
 """Grouping (Jolivet 2008, 2.3): all 2x2 blocks of pieces, then a row scan over blocks, as a paused search.
 
-With blocks of one piece it is the zig-zag (2.1).
+With blocks of one piece it is the zig-zag (2.1), or a scan along another path over the board.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from exact.driver import CountedSearch, explored_share
-from exact.execution import Check, build_and_run, unlimited
+from exact.execution import Check, Request, build_and_run, unlimited
 from exact.outcome import Answer
 from exact.piece_classes import allowed_placements
-from exact.request import Request
 from instances.board import Board
-from instances.puzzle import Puzzle
+from instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
 from lns_support.errors import InputError
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
@@ -27,17 +27,22 @@ Longs = npt.NDArray[np.int64]
 
 
 class BlockTables(NamedTuple):
-    """The blocks of a puzzle. B: blocks; Q: numbered pairs of colours; a place is a cell of the board of blocks.
+    """The blocks of a puzzle. B: blocks; L: levels, one for each place; a place is a cell of the board of blocks.
 
-    Blocks of one place class and one left pair are consecutive, sorted by their upper pair. Pair 0 is two grey sides.
+    The pairs of colours on the sides of blocks are numbered; 0 is two grey sides. The blocks of a class of places are
+    consecutive, sorted by their code: the pairs on the sides whose neighbours are placed before, in one number.
     """
 
     oriented: Ints  # (B, pieces of a block): the oriented pieces of a block
-    up: Ints  # (B,): number of the pair of colours on the upper side
-    right: Ints  # (B,): on the right side
-    down: Ints  # (B,): on the lower side
-    start: Longs  # (classes, Q+1): first block by place class and left pair, and the end
-    class_of: Ints  # (places,): place class
+    pair: Ints  # (B, 4): number of the pair of colours on each side
+    code: Longs  # (B,): see above, sides in the order of `SIDES`
+    begin: Longs  # (L,): first block of the class of a level's place
+    end: Longs  # (L,): and the end
+    earlier: Ints  # (L, 4): level of the neighbour at each side if it is placed before, else -1
+    pairs: int  # how many numbers of pairs there are
+
+
+SIDES = (LEFT, UP, RIGHT, DOWN)
 
 
 class BlockState(NamedTuple):
@@ -65,22 +70,19 @@ def lower_bound(values, begin, end, bound):  # type: ignore[no-untyped-def]
 
 
 @flat_kernel
-def scan(tables, state, width, budget, stop_at_first):  # type: ignore[no-untyped-def]
-    """Go on for ``budget`` nodes, or to the end, or to the next solution if ``stop_at_first``.
-
-    Places are filled row by row, ``width`` blocks a row; a node is a placement.
-    """
+def scan(tables, state, budget, stop_at_first):  # type: ignore[no-untyped-def]
+    """Go on for ``budget`` placements, or to the end, or to the next solution if ``stop_at_first``."""
     counters = state.counters
-    cells, size = len(tables.class_of), tables.oriented.shape[1]
+    levels, size = len(tables.begin), tables.oriented.shape[1]
     spent = 0
     while spent < budget and counters[EXHAUSTED] == 0:
         level = counters[LEVEL]
         if counters[DESCENDING] == 1:
             counters[DESCENDING] = 0
-            if level == cells:
+            if level == levels:
                 if counters[SOLUTIONS] == 0:
-                    for cell in range(cells):
-                        state.first[cell] = state.placed[cell]
+                    for place in range(levels):
+                        state.first[place] = state.placed[place]
                 counters[SOLUTIONS] += 1
                 counters[LEVEL] -= 1
                 for k in range(size):
@@ -88,13 +90,15 @@ def scan(tables, state, width, budget, stop_at_first):  # type: ignore[no-untype
                 if stop_at_first:
                     break
                 continue
-            left = tables.right[state.placed[level - 1]] if level % width else 0
-            up = tables.down[state.placed[level - width]] if level >= width else 0
-            place_class = tables.class_of[level]
-            begin, end = tables.start[place_class, left], tables.start[place_class, left + 1]
-            first = lower_bound(tables.up, begin, end, up)
+            code = 0
+            for side in SIDES:
+                before = tables.earlier[level, side]
+                if before >= 0:
+                    code = code * tables.pairs + tables.pair[state.placed[before], side ^ 2]
+            begin, end = tables.begin[level], tables.end[level]
+            first = lower_bound(tables.code, begin, end, code)
             state.next_try[level] = first
-            state.end_try[level] = lower_bound(tables.up, first, end, up + 1)
+            state.end_try[level] = lower_bound(tables.code, first, end, code + 1)
         block, end = state.next_try[level], state.end_try[level]
         while block < end:
             free = True
@@ -136,6 +140,8 @@ class Blocks(CountedSearch):
     puzzle : Puzzle
     size : int
         Blocks have ``size`` x ``size`` pieces; 1 or 2.
+    order : sequence of int, optional
+        The places in the order in which they are filled; by default row by row.
     all_four : bool
         The equal rotations of symmetric pieces are distinct too.
     check : callable
@@ -154,15 +160,23 @@ class Blocks(CountedSearch):
 
     COUNTER_INDEXES = NODES, SOLUTIONS, EXHAUSTED
 
-    def __init__(self, puzzle: Puzzle, size: int = 2, *, all_four: bool = False, check: Check = unlimited) -> None:
+    def __init__(
+        self,
+        puzzle: Puzzle,
+        size: int = 2,
+        order: Sequence[int] = (),
+        *,
+        all_four: bool = False,
+        check: Check = unlimited,
+    ) -> None:
         if puzzle.width % size or puzzle.height % size:
             raise InputError(
                 f"2x2 grouping of a board of {puzzle.width} x {puzzle.height}; expected even width and height"
             )
         self.puzzle, self.size = puzzle, size
-        self._width = puzzle.width // size
-        self.tables, self.by_class = _tables(puzzle, size, all_four, check)
-        places = len(self.tables.class_of)
+        places = puzzle.cells // size**2
+        self._order = order or range(places)
+        self.tables, self.by_class = _tables(puzzle, size, self._order, all_four, check)
         self.state = BlockState(
             placed=np.zeros(places, dtype=np.int64),
             next_try=np.zeros(places, dtype=np.int64),
@@ -179,7 +193,7 @@ class Blocks(CountedSearch):
     @property
     def explored(self) -> float:
         """Share of the blocks on the first place that are searched."""
-        begin, end = int(self.tables.start[self.tables.class_of[0], 0]), int(self.state.end_try[0])
+        begin, end = int(self.tables.begin[0]), int(self.state.end_try[0])
         return explored_share([(max(0, int(self.state.next_try[0]) - begin - 1), end - begin)])
 
     @property
@@ -189,13 +203,13 @@ class Blocks(CountedSearch):
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
         """Go on for ``budget`` placements, or to the end, or to the next solution when ``stop_at_first``."""
-        scan(self.tables, self.state, self._width, budget, stop_at_first)
+        scan(self.tables, self.state, budget, stop_at_first)
 
     def first_board(self) -> Board | None:
         """The first solution found, None before there is one."""
         if self.solutions == 0:
             return None
-        cells = [cell for place in range(len(self.state.first)) for cell in _cells(self.puzzle, self.size, place)]
+        cells = [cell for place in self._order for cell in _cells(self.puzzle, self.size, place)]
         placements = np.full(self.puzzle.cells, -1, dtype=np.int32)
         placements[cells] = self.tables.oriented[self.state.first].reshape(-1)
         return Board(placements, self.puzzle.width, self.puzzle.height)
@@ -213,47 +227,48 @@ def _cells(puzzle: Puzzle, size: int, place: int) -> list[int]:
 
 
 def _tables(
-    puzzle: Puzzle, size: int, all_four: bool, check: Check
+    puzzle: Puzzle, size: int, order: Sequence[int], all_four: bool, check: Check
 ) -> tuple[BlockTables, dict[tuple[tuple[bool, ...], ...], int]]:
-    """The blocks, by class of places with equal rim and clues, and the number of blocks by rim."""
-    clue_cells = {clue.cell for clue in puzzle.clues}
+    """The blocks, by class of places with equal rim, clues and known sides, and the number of blocks by rim."""
+    clue_cells, width = {clue.cell for clue in puzzle.clues}, puzzle.width // size
+    level_of = {place: level for level, place in enumerate(order)}
+    earlier = np.full((len(order), 4), -1, dtype=np.int32)
     classes: dict[tuple[object, ...], int] = {}
     class_of: list[int] = []
-    groups: list[IntArray] = []
+    groups: list[tuple[IntArray, list[int]]] = []
     count: dict[tuple[tuple[bool, ...], ...], int] = {}
-    for place in range(puzzle.cells // size**2):
+    for level, place in enumerate(order):
+        column = place % width
+        beside = {LEFT: place - 1 if column else -1, RIGHT: place + 1 if column + 1 < width else -1}
+        beside |= {UP: place - width, DOWN: place + width}
+        known = [side for side in SIDES if level_of.get(beside[side], level) < level]
+        earlier[level, known] = [level_of[beside[side]] for side in known]
         cells = _cells(puzzle, size, place)
         grey = tuple(puzzle.rim_sides(cell) for cell in cells)
-        key = (grey, *(cell for cell in cells if cell in clue_cells))
+        key = (grey, *(cell for cell in cells if cell in clue_cells), *known)
         check()
         if key not in classes:
             classes[key] = len(classes)
             lists = [np.array(allowed_placements(puzzle, cell, all_four=all_four), dtype=np.int32) for cell in cells]
-            most = MAX_BLOCKS - sum(map(len, groups))
-            groups.append(lists[0].reshape(-1, 1) if size == 1 else _two_by_two(puzzle, lists, most, check))
-            count[grey] = len(groups[-1])
+            most = MAX_BLOCKS - sum(len(group) for group, _ in groups)
+            groups.append((lists[0].reshape(-1, 1) if size == 1 else _two_by_two(puzzle, lists, most, check), known))
+            count[grey] = len(groups[-1][0])
         class_of.append(classes[key])
-    oriented = np.concatenate(groups)
-    place_class = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-    up, right, down, left, pairs = _pairs(puzzle, oriented, size)
-    check()
-    keys = place_class * pairs + left
-    order = np.argsort(keys * pairs + up, kind="stable")
-    check()
-    keys, oriented = keys[order], np.ascontiguousarray(oriented[order])
-    check()
-    start = np.searchsorted(keys, np.arange(len(groups) * pairs)).reshape(len(groups), pairs)
-    end = np.searchsorted(keys, (np.arange(len(groups)) + 1) * pairs).reshape(-1, 1)
-    tables = BlockTables(
-        oriented=oriented,
-        up=up[order],
-        right=right[order],
-        down=down[order],
-        start=np.ascontiguousarray(np.hstack([start, end])).astype(np.int64),
-        class_of=np.array(class_of, dtype=np.int32),
-    )
-    check()
-    return tables, count
+    bounds = np.cumsum([0, *(len(group) for group, _ in groups)])
+    oriented = np.concatenate([group for group, _ in groups])
+    pair, pairs = _pairs(puzzle, oriented, size)
+    code = np.zeros(len(oriented), dtype=np.int64)
+    for number, (_, known) in enumerate(groups):
+        own = slice(bounds[number], bounds[number + 1])
+        for side in known:
+            code[own] = code[own] * pairs + pair[own, side]
+        check()
+        by_code = np.argsort(code[own], kind="stable")
+        for values in (code, oriented, pair):
+            values[own] = values[own][by_code]
+        check()
+    places = np.array(class_of)
+    return BlockTables(oriented, pair, code, bounds[places], bounds[places + 1], earlier, pairs), count
 
 
 def _two_by_two(puzzle: Puzzle, lists: list[IntArray], most: int, check: Check) -> IntArray:
@@ -299,7 +314,7 @@ class _Sorted:
         return np.column_stack([groups[group[kept]], new[kept]])
 
 
-def _pairs(puzzle: Puzzle, oriented: IntArray, size: int) -> tuple[IntArray, IntArray, IntArray, IntArray, int]:
+def _pairs(puzzle: Puzzle, oriented: IntArray, size: int) -> tuple[IntArray, int]:
     """Numbers of the pairs of colours on the four sides of each block (0 = grey), and how many numbers there are."""
     quads, colours = puzzle.oriented, puzzle.colours + 1
     ends = {1: ((0, 0),) * 4, 2: ((0, 1), (1, 3), (2, 3), (0, 2))}[size]  # the two pieces of up, right, down, left
@@ -312,5 +327,4 @@ def _pairs(puzzle: Puzzle, oriented: IntArray, size: int) -> tuple[IntArray, Int
     for code in codes:
         used[code] = True
     number = np.cumsum(used, dtype=np.int32) - 1
-    up, right, down, left = (number[code] for code in codes)
-    return up, right, down, left, int(number[-1]) + 1
+    return np.stack([number[code] for code in codes], axis=1), int(number[-1]) + 1

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from exact.execution import Request
 from exact.outcome import Outcome, SolveStatus
 from exact.registry import find_solver
-from exact.request import Request
 from exact.solvers import solve_request
 from instances.generate import uniform
 from instances.puzzle import Puzzle
@@ -133,9 +133,11 @@ def compare(
 def run_solver(instance: str, puzzle: Puzzle, solver: str, question: Question) -> ComparisonRow:
     """Run one solver in a child process; a refusal or a crash becomes a row, Ctrl-C is passed on."""
     outcomes: list[Outcome] = []
-    if _may_compile(solver):
-        _compile(solver)
-    limit = None if question.seconds is None else question.seconds + _startup_seconds(solver)
+    entry, startup = find_solver(solver), STARTUP_SECONDS
+    if entry.extra is not None or (entry.kernel_module is not None and not is_compiled(entry.kernel_module)):
+        compile_solver(solver)  # its kernels are not on disk, or it is a library, which may compile each time
+        startup = COMPILATION_SECONDS
+    limit = None if question.seconds is None else question.seconds + startup
     try:
         ended = run_in_process(
             _solve, puzzle, solver, question, receive=outcomes.append, seconds=limit, memory=question.memory
@@ -154,7 +156,7 @@ def run_solver(instance: str, puzzle: Puzzle, solver: str, question: Question) -
 
 
 @cache
-def _compile(solver: str) -> None:
+def compile_solver(solver: str) -> None:
     """Run ``solver`` on four pieces, so that no limit and no figure of memory is that of its compilation."""
     small, question = uniform(2, 2).puzzle, Question()
     with suppress(InputError, ChildProcessError):  # which the run itself reports
@@ -163,17 +165,6 @@ def _compile(solver: str) -> None:
         )
         if ended.reason is ExitReason.INTERRUPTED:
             raise KeyboardInterrupt
-
-
-def _may_compile(solver: str) -> bool:
-    """Whether the first run of ``solver`` compiles: its kernels are not on disk, or it is a library, which may."""
-    entry = find_solver(solver)
-    return entry.extra is not None or (entry.kernel_module is not None and not is_compiled(entry.kernel_module))
-
-
-def _startup_seconds(solver: str) -> float:
-    """Time beyond the limit of search that a child may take for ``solver``; a library keeps the limit in its own."""
-    return COMPILATION_SECONDS if _may_compile(solver) else STARTUP_SECONDS
 
 
 def outcome_row(instance: str, solver: str, outcome: Outcome, megabytes: float = -1.0) -> ComparisonRow:

@@ -23,10 +23,9 @@ from typing import Any
 
 import numpy as np
 
+from exact.execution import Request, SolverReporter, solve_in_child
 from exact.outcome import NODES_UNKNOWN, Answer
 from exact.piece_classes import allowed_placements
-from exact.request import Request
-from exact.solver_protocol import SolverReporter, solve_in_child
 from instances.board import Board
 from instances.puzzle import DOWN, RIGHT, Puzzle
 from lns_support.child_process import Emit

@@ -133,27 +133,6 @@ def explored_share(levels: Iterable[tuple[int, int]]) -> float:
     return share
 
 
-def explored_by_tries(next_try: npt.NDArray[np.int32], end_try: npt.NDArray[np.int32], levels: int) -> float:
-    """`explored_share` of a search whose children stand in one list, level after level.
-
-    Parameters
-    ----------
-    next_try, end_try : ndarray of int32
-        By level: index of the next child in the list, and of the end of the level's children.
-    levels : int
-        Levels of the open path.
-
-    Returns
-    -------
-    float
-        0 to 1.
-    """
-    begin = np.append(0, end_try)
-    return explored_share(
-        (int(next_try[level] - begin[level] - 1), int(begin[level + 1] - begin[level])) for level in range(levels)
-    )
-
-
 def run_search(
     search: PausedSearch,
     *,

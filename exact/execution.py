@@ -1,22 +1,84 @@
-"""How a request is carried out: a model built within its time, a paused search run to its end, every board listed."""
+"""What a solver is asked, and how that is carried out: by a paused search in this process, or in a child process."""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
-from typing import Protocol, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeVar
 
-from exact.driver import STEP_SECONDS, PausedSearch, Progress, run_search
-from exact.outcome import Answer, SolveStatus
+import numpy as np
+
+from exact.colorpairs.options import Options
+from exact.driver import STEP_SECONDS, PausedSearch, Progress, ProgressCallback, run_search
+from exact.outcome import NODES_UNKNOWN, Answer, SolveStatus, require_solution
 from exact.piece_classes import distinct_count
-from exact.request import Request
 from instances.board import Board
 from instances.puzzle import Puzzle
+from lns_support.child_process import Emit, ExitReason, run_in_process
+from lns_support.errors import InputError
 
 Item = TypeVar("Item")
 Check = Callable[[], None]
 """Called between the steps of a long job; raises an exception to end it, such as `BuildingEnded`."""
+
+REPORT_SECONDS = 0.2
+"""Least time between two messages of a child that finds many boards."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of a solver: the first solution or all of them, and within which limits.
+
+    Parameters
+    ----------
+    count_all : bool
+        Search for all solutions; otherwise for the first.
+    nodes : int, optional
+        Budget of nodes, in the solver's own unit (see `exact.outcome.Answer`). None is no limit.
+    seconds : float, optional
+        Budget of time, without compilation; building a model counts. None is no limit.
+    options : Options
+        Parts of ColorPairs to switch on or off. Other solvers ignore it.
+    on_progress : callable, optional
+        Called with a `exact.driver.Progress` about every tenth of a second.
+    memory : int, optional
+        Limit in bytes on the address space, for solvers that run in a child process.
+    sat_solver : str, optional
+        python-sat's name of the SAT solver, for the solvers ``sat:...``.
+    seed : int
+        Random seed, for the local searches ``sls:...`` and for ``options.random_cell``.
+    on_solution : callable, optional
+        Called with each board found. A solver that distinguishes duplicate pieces may report boards that look equal.
+    processor_time : bool
+        Seconds are of processor time, both as a limit and in the answer: fair on a busy machine.
+
+    Raises
+    ------
+    InputError
+        If a budget is negative or not a number.
+    """
+
+    count_all: bool = False
+    nodes: int | None = None
+    seconds: float | None = None
+    options: Options = field(default_factory=Options)
+    on_progress: ProgressCallback | None = None
+    memory: int | None = None
+    sat_solver: str | None = None
+    seed: int = 0
+    on_solution: Callable[[Board], None] | None = None
+    processor_time: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("nodes", "seconds", "memory"):
+            value = getattr(self, name)
+            if value is not None and not value >= 0:
+                raise InputError(f"a budget of {value} {name.replace('memory', 'bytes')}; expected 0 or more")
+
+
+# -- in this process --------------------------------------------------------------------------------------------------
 
 
 class BuildingEnded(Exception):
@@ -39,13 +101,7 @@ def each_after(check: Check, items: Iterable[Item]) -> Iterator[Item]:
 
 
 class BuildingClock:
-    """Measures how long building a model takes, reports progress, and ends it with the time of the request.
-
-    Parameters
-    ----------
-    request : Request
-        Its budget of time and its callback of progress.
-    """
+    """Measures how long building a model takes, reports progress, and ends it with the time of the request."""
 
     def __init__(self, request: Request) -> None:
         self._request = request
@@ -97,19 +153,13 @@ class SolutionLister:
     def __init__(self, search: BoardSearch, on_solution: Callable[[Board], None]) -> None:
         self._search, self._on_solution = search, on_solution
         self.solutions = 0
-        self.first: Board | None = None
+        self._first: Board | None = None
 
-    @property
-    def nodes(self) -> int:
-        return self._search.nodes
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._search, name)
 
-    @property
-    def exhausted(self) -> bool:
-        return self._search.exhausted
-
-    @property
-    def explored(self) -> float:
-        return self._search.explored
+    def first_board(self) -> Board | None:
+        return self._first
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
         """Go on for ``budget`` nodes or to the end, from solution to solution."""
@@ -119,7 +169,7 @@ class SolutionLister:
             board = self._search.first_board()
             if board is not None:
                 self.solutions += 1
-                self.first = board if self.first is None else self.first
+                self._first = board if self._first is None else self._first
                 self._search.reset_solutions()
                 self._on_solution(board)
             if self.exhausted or self.nodes >= limit:
@@ -128,7 +178,7 @@ class SolutionLister:
 
 def run_request(search: BoardSearch, request: Request) -> Answer:
     """Run ``search`` as ``request`` says."""
-    listed = search if request.on_solution is None else SolutionLister(search, request.on_solution)
+    listed: Any = search if request.on_solution is None else SolutionLister(search, request.on_solution)
     status, seconds = run_search(
         listed,
         count_all=request.count_all,
@@ -137,8 +187,7 @@ def run_request(search: BoardSearch, request: Request) -> Answer:
         on_progress=request.on_progress,
         processor_time=request.processor_time,
     )
-    first = listed.first if isinstance(listed, SolutionLister) else search.first_board()
-    return Answer(status, listed.solutions, search.nodes, seconds, first, search.details)
+    return Answer(status, listed.solutions, search.nodes, seconds, listed.first_board(), search.details)
 
 
 def build_and_run(make: Callable[[Check], BoardSearch], puzzle: Puzzle, request: Request) -> Answer:
@@ -148,3 +197,170 @@ def build_and_run(make: Callable[[Check], BoardSearch], puzzle: Puzzle, request:
     built = clock.seconds
     answer = run_request(search, clock.left())
     return replace(answer, solutions=distinct_count(answer.solutions, puzzle), seconds=built + answer.seconds)
+
+
+# -- in a child process -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SolverMessage:
+    """The state of a child's search.
+
+    Parameters
+    ----------
+    solutions : int
+        Boards found that differ in their colours.
+    nodes : int
+        Nodes so far, or `NODES_UNKNOWN`.
+    placements : list of int or None
+        The first board found: piece*4 + rotation by cell.
+    exhausted : bool
+        Set in the last message if the search is complete.
+    details : dict
+        Figures of the method; ``own_seconds`` and ``processor_seconds`` are the time of model and search, without the
+        start of Python and the import of the library.
+    boards : list of list of int
+        The boards found since the last message, where all boards are to be listed.
+    """
+
+    solutions: int
+    nodes: int
+    placements: list[int] | None
+    exhausted: bool
+    details: dict[str, float]
+    boards: list[list[int]] = field(default_factory=list)
+
+
+class SolverReporter:
+    """Used in the child: verifies and counts the boards of a library, and sends messages to the parent.
+
+    Parameters
+    ----------
+    emit : callable
+        Sends a message.
+    puzzle : Puzzle
+    solver : str
+        The library's name.
+    duplicates_distinct : bool
+        The library finds a board once for each way to swap duplicate pieces.
+    list_boards : bool
+        All boards are sent, not only the first.
+
+    Attributes
+    ----------
+    found : int
+        Boards found by the library.
+    details : dict
+        Figures of the method; the caller may add to them at any time.
+    """
+
+    def __init__(
+        self, emit: Emit, puzzle: Puzzle, solver: str, *, duplicates_distinct: bool = False, list_boards: bool = False
+    ) -> None:
+        self._emit, self._puzzle, self._solver = emit, puzzle, solver
+        self._duplicates_distinct, self._list_boards = duplicates_distinct, list_boards
+        self._began, self._processor_began, self._reported = time.perf_counter(), _processor_seconds(), 0.0
+        self._unsent: list[list[int]] = []
+        self._first: list[int] | None = None
+        self.found = 0
+        self.details: dict[str, float] = {}
+
+    def add_board(self, board: Board, nodes: int) -> None:
+        """Count a board that was found after ``nodes`` nodes. Raises RuntimeError if it is not a solution."""
+        require_solution(self._puzzle, board, self._solver)
+        placements = board.placements.tolist()
+        self.found += 1
+        self._first = placements if self._first is None else self._first
+        if self._list_boards:
+            self._unsent.append(placements)
+        if self.found == 1 or time.perf_counter() - self._reported > REPORT_SECONDS:
+            self.report(nodes)
+
+    def report(self, nodes: int, *, exhausted: bool = False) -> None:
+        """Send a message; the last one has ``exhausted`` set if the search is complete."""
+        self._reported = time.perf_counter()
+        times = {
+            "own_seconds": self._reported - self._began,
+            "processor_seconds": _processor_seconds() - self._processor_began,
+        }
+        solutions = distinct_count(self.found, self._puzzle) if self._duplicates_distinct else self.found
+        self._emit(SolverMessage(solutions, nodes, self._first, exhausted, self.details | times, self._unsent))
+        self._unsent = []
+
+
+def _processor_seconds() -> float:
+    """Processor time of this process and of its children that ended."""
+    return sum(os.times()[:4])
+
+
+def solve_in_child(
+    task: Callable[..., None],
+    puzzle: Puzzle,
+    request: Request,
+    *arguments: Any,
+    prepare: Callable[[], None] | None = None,
+) -> Answer:
+    """Run ``task(emit, puzzle, *arguments)`` in a child process within the limits of ``request``.
+
+    The limits are of model and search: the start of Python, imports and compilation do not count.
+
+    Parameters
+    ----------
+    task : callable
+        A function at the top of a module, which sends a `SolverMessage` now and then (see `SolverReporter`).
+    puzzle : Puzzle
+    request : Request
+        Limits and ``on_solution``.
+    *arguments
+        Further arguments of the task; they are pickled.
+    prepare : callable, optional
+        A function at the top of a module, called in the child before the limits begin: it imports or compiles the
+        library.
+
+    Returns
+    -------
+    Answer
+        What the last message says. Only a child that finished may have the status 'infeasible'.
+
+    Raises
+    ------
+    ChildProcessError
+        If the child crashes.
+    InputError
+        If the task raises it.
+    """
+    last = SolverMessage(0, NODES_UNKNOWN, None, False, {})
+
+    def board_of(placements: list[int]) -> Board:
+        return Board(np.array(placements, dtype=np.int32), puzzle.width, puzzle.height)
+
+    def receive(message: SolverMessage) -> None:
+        nonlocal last
+        last = message
+        for placements in message.boards:
+            if request.on_solution is not None:
+                request.on_solution(board_of(placements))
+
+    limits: dict[str, Any] = {"seconds": request.seconds, "memory": request.memory, "processor": request.processor_time}
+    ended = run_in_process(task, puzzle, *arguments, receive=receive, prepare=prepare, **limits)
+    complete = ended.reason is ExitReason.FINISHED and last.exhausted
+    if ended.reason is ExitReason.INTERRUPTED:
+        status = SolveStatus.INTERRUPTED
+    elif complete or (last.solutions and not request.count_all):
+        status = SolveStatus.SOLVED if last.solutions else SolveStatus.INFEASIBLE
+    else:
+        status = SolveStatus.BUDGET_SPENT
+    details = dict(last.details)
+    if ended.peak_bytes:
+        details["peak_megabytes"] = ended.peak_bytes / 1e6
+    if ended.reason is ExitReason.MEMORY:
+        details["memory_spent"] = 1.0
+    own_seconds = details.pop("own_seconds", ended.seconds)
+    if not request.processor_time:
+        seconds = own_seconds if ended.reason is ExitReason.FINISHED else ended.seconds
+    elif ended.reason is ExitReason.TIME and request.seconds is not None:
+        seconds = request.seconds
+    else:
+        seconds = details.get("processor_seconds", 0.0)
+    board = None if last.placements is None else board_of(last.placements)
+    return Answer(status, last.solutions, last.nodes, seconds, board, details)

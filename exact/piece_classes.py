@@ -129,12 +129,11 @@ def allowed_placements(puzzle: Puzzle, cell: int, *, all_four: bool = False) -> 
     for clue in puzzle.fixed:
         if clue.cell == cell:
             return [clue.oriented]
-    fits = puzzle.fits(cell)
-    fixed_pieces = {clue.piece for clue in puzzle.fixed}
-    return [
-        piece * 4 + rotation
-        for piece, quad in enumerate(puzzle.pieces.tolist())
-        if piece not in fixed_pieces
-        for rotation in (range(4) if all_four else distinct_rotations(quad))
-        if fits[piece * 4 + rotation]
-    ]
+    fits = puzzle.fits(cell).reshape(-1, 4).copy()
+    fits[[clue.piece for clue in puzzle.fixed]] = False
+    if not all_four:
+        quads = puzzle.oriented.reshape(-1, 4, 4)
+        for turn in range(1, 4):
+            fits[:, turn] &= ~(quads[:, turn, None] == quads[:, :turn]).all(axis=2).any(axis=1)
+    allowed: list[int] = np.flatnonzero(fits).tolist()
+    return allowed

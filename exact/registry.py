@@ -20,8 +20,8 @@ from lns_support.arguments import checked
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
+    from exact.execution import Request
     from exact.outcome import Answer
-    from exact.request import Request
     from instances.puzzle import Puzzle
 
 ENTRY_POINTS = "lns.solvers"
@@ -166,19 +166,24 @@ def _call_plugin(point: EntryPoint, puzzle: Puzzle, request: Request) -> Answer:
     return answer
 
 
-def _sat(encoding: str, description: str, source: str) -> SolverEntry:
-    return SolverEntry(description, source, "exact.sat.search:run_sat", (encoding,), "sat")
+BENOIST, JOLIVET, KNUTH = "Benoist & Bourreau 2008", "Jolivet 2008", "Knuth, TAOCP 7.2.2.1"
+BAILLEUX, CUVILLIER = "Bailleux 2025", "Cuvillier & Szymkowiak 2010"
+
+
+def _sat(encoding: str, description: str, source: str, restricted: bool = False) -> SolverEntry:
+    return SolverEntry(description, source, "exact.sat.search:run_sat", (encoding, restricted), "sat")
 
 
 def _sls(rule: str, description: str) -> dict[str, SolverEntry]:
     """A local search on the simplified formula, and on the formula as it is."""
-    source, function = "Cuvillier & Szymkowiak 2010, 1.2.2.1", "exact.sls.solver:run_sls"
+    source, function = f"{CUVILLIER}, 1.2.2.1", "exact.sls.solver:run_sls"
     return {
         f"sls:{rule}{suffix}": SolverEntry(
-            description + after, source, function, (rule, not suffix), can_count=False, kernel_module="exact.sls.rules"
+            f"local search: {description}{after}", source, function, (rule, not suffix), can_count=False,
+            kernel_module="exact.sls.rules",
         )
         for suffix, after in (("", ""), ("-raw", ", formula not simplified"))
-    }
+    }  # fmt: skip
 
 
 def _cover(code: str, description: str, source: str) -> SolverEntry:
@@ -186,73 +191,43 @@ def _cover(code: str, description: str, source: str) -> SolverEntry:
 
 
 def _cp(model: str, description: str) -> SolverEntry:
-    source = "Benoist & Bourreau 2008, 2.2"
     description += ", by OR-tools' classic solver"
-    return SolverEntry(description, source, "exact.cp:run_classic", (model,), "cp", refuses=RULES)
+    return SolverEntry(description, f"{BENOIST}, 2.2", "exact.cp:run_classic", (model,), "cp", refuses=RULES)
 
 
 SOLVERS: dict[str, SolverEntry] = {
-    "colorpairs": SolverEntry(
-        "pairs of colours, preemption, backjumping",
-        "Benoist & Bourreau 2008",
-        "exact.solvers:run_colorpairs",
-        kernel_module="exact.colorpairs.kernel",
-    ),
-    "rowscan": SolverEntry(
-        "plain depth first, row by row, tables of what fits",
-        "Benoist & Bourreau 2008, 6; Jolivet 2008, 2.1",
-        "exact.rowscan:run_rowscan",
-        kernel_module="exact.rowscan",
-    ),
-    "dlx": _cover("unary", "exact cover, k items an edge", "Jolivet 2008, 2.2"),
-    "dlx:binary": _cover("binary", "exact cover, about log2 k items an edge", "Jolivet 2008, 2.2"),
-    "xcc": SolverEntry(
-        "exact cover with colours, by xcover (reports no nodes)",
-        "Knuth, TAOCP 7.2.2.1",
-        "exact.cover.search:run_xcover",
-        (),
-        "cover",
-    ),
-    "xcc:counted": _cover("colours", "exact cover with colours, nodes counted", "Knuth, TAOCP 7.2.2.1"),
-    "blocks": SolverEntry(
-        "all 2x2 blocks, then row by row; even sides only",
-        "Jolivet 2008, 2.3",
-        "exact.blocks:run_blocks",
-        kernel_module="exact.blocks",
-        refuses=RULES,
-    ),
-    "cp": SolverEntry(
-        "AllDifferent and tables, by OR-tools CP-SAT",
-        "Benoist & Bourreau 2008, 2.2 and 6",
-        "exact.cp:run_cp",
-        (),
-        "cp",
-    ),
+    "colorpairs": SolverEntry("pairs of colours, preemption, backjumping", BENOIST, "exact.solvers:run_colorpairs",
+                              kernel_module="exact.colorpairs.kernel"),
+    "rowscan": SolverEntry("plain depth first, row by row, tables of what fits", f"{BENOIST}, 6; {JOLIVET}, 2.1",
+                           "exact.rowscan:run_rowscan", kernel_module="exact.rowscan"),
+    "dlx": _cover("unary", "exact cover, k items an edge", f"{JOLIVET}, 2.2"),
+    "dlx:binary": _cover("binary", "exact cover, about log2 k items an edge", f"{JOLIVET}, 2.2"),
+    "xcc": SolverEntry("exact cover with colours, by xcover (reports no nodes)", KNUTH, "exact.cover.search:run_xcover",
+                       extra="cover"),
+    "xcc:counted": _cover("colours", "exact cover with colours, nodes counted", KNUTH),
+    "blocks": SolverEntry("all 2x2 blocks, then row by row; even sides only", f"{JOLIVET}, 2.3",
+                          "exact.blocks:run_blocks", kernel_module="exact.blocks", refuses=RULES),
+    "cp": SolverEntry("AllDifferent and tables, by OR-tools CP-SAT", f"{BENOIST}, 2.2 and 6", "exact.cp:run_cp",
+                      extra="cp"),
     "cp:element": _cp("element", "an Element for each side of a cell, disequalities"),
     "cp:element-alldifferent": _cp("element-alldifferent", "an Element for each side of a cell, AllDifferent"),
     "cp:table": _cp("table", "a table for each cell, disequalities"),
     "cp:table-alldifferent": _cp("table-alldifferent", "a table for each cell, AllDifferent"),
-    "sat:full-4": _sat("full-4", "piece and rotation, edges in extension", "Bailleux 2025, 2.1.1"),
-    "sat:full-2": _sat("full-2", "oriented pieces, edges in extension", "Bailleux 2025, 2.1.2"),
-    "sat:half-3": _sat("half-3", "piece, rotation and colours of edges", "Bailleux 2025, 2.1.3"),
-    "sat:half-2": _sat("half-2", "oriented pieces and colours of edges", "Bailleux 2025, 2.1.4"),
+    "sat:full-4": _sat("full-4", "piece and rotation, edges in extension", f"{BAILLEUX}, 2.1.1"),
+    "sat:full-2": _sat("full-2", "oriented pieces, edges in extension", f"{BAILLEUX}, 2.1.2"),
+    "sat:half-3": _sat("half-3", "piece, rotation and colours of edges", f"{BAILLEUX}, 2.1.3"),
+    "sat:half-2": _sat("half-2", "oriented pieces and colours of edges", f"{BAILLEUX}, 2.1.4"),
     **{
-        f"sat:{name}-pairs": _sat(f"{name}-pairs", f"{name}, at most one pair by pair", "Bailleux 2025, 2.3.1")
+        f"sat:{name}-pairs": _sat(f"{name}-pairs", f"{name}, at most one pair by pair", f"{BAILLEUX}, 2.3.1")
         for name in ("full-4", "full-2", "half-3", "half-2")
     },
-    "sat:triangles": _sat(
-        "triangles", "placements, orientations, coloured triangles", "Cuvillier & Szymkowiak 2010, 2.2"
-    ),
-    "sat:triangles-restricted": SolverEntry(
-        "coloured triangles, decisions on pieces and orientations only",
-        "Cuvillier & Szymkowiak 2010, 3.2",
-        "exact.sat.search:run_restricted",
-        ("triangles",),
-        "sat",
-    ),
-    **_sls("adaptnovelty+", "local search: AdaptNovelty+ (Hoos 2002)"),
-    **_sls("adaptg2wsat", "local search: AdaptG2WSAT (Li, Wei, Zhang 2007)"),
-    **_sls("rsaps", "local search: RSAPS (Hutter, Tompkins, Hoos 2002)"),
-    **_sls("dcrwalk", "local search: deterministic conflict-directed random walk (Tompkins, Hoos 2006)"),
-    **_sls("irots", "local search: IRoTS (Smyth, Hoos, Stützle 2003)"),
-}
+    "sat:triangles": _sat("triangles", "placements, orientations, coloured triangles", f"{CUVILLIER}, 2.2"),
+    "sat:triangles-restricted": _sat(
+        "triangles", "coloured triangles, decisions on pieces and orientations only", f"{CUVILLIER}, 3.2",
+        True),
+    **_sls("adaptnovelty+", "AdaptNovelty+ (Hoos 2002)"),
+    **_sls("adaptg2wsat", "AdaptG2WSAT (Li, Wei, Zhang 2007)"),
+    **_sls("rsaps", "RSAPS (Hutter, Tompkins, Hoos 2002)"),
+    **_sls("dcrwalk", "deterministic conflict-directed random walk (Tompkins, Hoos 2006)"),
+    **_sls("irots", "IRoTS (Smyth, Hoos, Stützle 2003)"),
+}  # fmt: skip

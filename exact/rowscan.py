@@ -19,10 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from exact.driver import CountedSearch, explored_share
-from exact.execution import run_request
+from exact.execution import Request, run_request
 from exact.outcome import Answer
 from exact.piece_classes import PieceClasses, merge_duplicates
-from exact.request import Request
 from instances.board import Board
 from instances.puzzle import DOWN, GREY, RIGHT, Puzzle, rotate
 from lns_support.errors import InputError

@@ -1,6 +1,6 @@
 """The exact solvers behind one interface: `solve` for the first solution, `count` for all of them.
 
-A solver is a function from (puzzle, `exact.request.Request`) to `exact.outcome.Answer`. What is the same for all is
+A solver is a function from (puzzle, `exact.execution.Request`) to `exact.outcome.Answer`. What is the same for all is
 done here: counting conventions, pinned corners, and the check of the boards. See `exact.registry` to add one.
 """
 
@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from exact.driver import Progress, ProgressCallback
-from exact.execution import BuildingEnded, not_built, run_request
+from exact.execution import BuildingEnded, Request, not_built, run_request
 from exact.outcome import NODES_UNKNOWN, Answer, Outcome, SolveStatus, require_solution
 from exact.piece_classes import assignments_per_board
 from exact.registry import find_solver
-from exact.request import Request
 from instances.board import Board
 from instances.puzzle import GREY, Clue, Puzzle, canonical, rotate
 from instances.symmetry import rotate_board
@@ -32,7 +32,7 @@ def solve(puzzle: Puzzle, solver: str = "colorpairs", **fields: Any) -> Outcome:
     solver : str
         A name of `exact.registry.all_solvers`; the default is ColorPairs [1]_.
     **fields
-        Fields of `exact.request.Request`, such as ``seconds`` and ``nodes``; None is the default.
+        Fields of `exact.execution.Request`, such as ``seconds`` and ``nodes``; None is the default.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs", 
             count_all=count_all,
             nodes=None if request.nodes is None else max(0, request.nodes - max(0, used)),
             seconds=None if request.seconds is None else max(0.0, request.seconds - total.seconds),
-            on_progress=None if request.on_progress is None else _added_to(total, request.on_progress),
+            on_progress=None if request.on_progress is None else partial(_after, total, request.on_progress),
             on_solution=on_solution,
         )
         try:
@@ -260,17 +260,7 @@ def _each_once(puzzle: Puzzle, solver: str, on_solution: Callable[[Board], None]
     return once
 
 
-def _added_to(before: Answer, on_progress: ProgressCallback) -> ProgressCallback:
-    """``on_progress`` with the figures of the variants searched before added."""
-
-    def added(progress: Progress) -> None:
-        on_progress(
-            replace(
-                progress,
-                nodes=progress.nodes + before.nodes,
-                solutions=progress.solutions + before.solutions,
-                seconds=progress.seconds + before.seconds,
-            )
-        )
-
-    return added
+def _after(before: Answer, on_progress: ProgressCallback, now: Progress) -> None:
+    """Tell ``on_progress`` the figures of now, those of the variants searched before added."""
+    nodes, solutions = now.nodes + before.nodes, now.solutions + before.solutions
+    on_progress(replace(now, nodes=nodes, solutions=solutions, seconds=now.seconds + before.seconds))

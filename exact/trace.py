@@ -106,9 +106,6 @@ def trace(puzzle: Puzzle, solver: str = "colorpairs", *, steps: int = 5000, stop
     status = SolveStatus.BUDGET_SPENT
     found = 0
     for step in TREE_SEARCHES[solver](puzzle):
-        if step is None:
-            status = SolveStatus.SOLVED if found else SolveStatus.INFEASIBLE
-            break
         recorded.append(step)
         found += step.outcome == SOLUTION
         if found and stop_at_first:
@@ -116,11 +113,13 @@ def trace(puzzle: Puzzle, solver: str = "colorpairs", *, steps: int = 5000, stop
             break
         if len(recorded) == steps:
             break
+    else:
+        status = SolveStatus.SOLVED if found else SolveStatus.INFEASIBLE
     return Trace(solver, tuple(recorded), status)
 
 
-def _colorpairs(puzzle: Puzzle) -> Iterator[Step | None]:
-    """Yield each node of ColorPairs as a step, and None when the search is complete."""
+def _colorpairs(puzzle: Puzzle) -> Iterator[Step]:
+    """Each node of ColorPairs as a step, until the search is complete."""
     search = ColorPairs(puzzle)
     state, counters = search._state, search.counters
     search.advance(0, False)  # opens the first frame
@@ -138,7 +137,6 @@ def _colorpairs(puzzle: Puzzle) -> Iterator[Step | None]:
             outcome, why = (PLACED if stands else REFUSED), _pairs_reason(search, before, depth, after)
         member, own_turn = search.classes.members[piece_class][0]
         yield Step(depth, cell, member * 4 + (own_turn + turn) % 4, outcome, after, why)
-    yield None
 
 
 def _pairs_reason(search: ColorPairs, before: np.ndarray, depth: int, after: int) -> str:
@@ -161,8 +159,8 @@ def _pairs_reason(search: ColorPairs, before: np.ndarray, depth: int, after: int
     return "; ".join(parts)
 
 
-def _rowscan(puzzle: Puzzle) -> Iterator[Step | None]:
-    """The nodes of the row scan; None at the end."""
+def _rowscan(puzzle: Puzzle) -> Iterator[Step]:
+    """The nodes of the row scan."""
     search = RowScan(puzzle)
     counters, width = search.counters, puzzle.width
     depth = 0
@@ -184,11 +182,10 @@ def _rowscan(puzzle: Puzzle) -> Iterator[Step | None]:
         why = f"{taken} taken back: no piece fitted {puzzle.cell_label(depth)}" if taken > 0 else ""
         yield Step(at, at, member * 4 + (turn + (chosen >> 13 & 3)) % 4, SOLUTION if solved else PLACED, after, why)
         depth = after
-    yield None
 
 
-def _dlx(puzzle: Puzzle) -> Iterator[Step | None]:
-    """The nodes of exact cover by dancing cells; None at the end."""
+def _dlx(puzzle: Puzzle) -> Iterator[Step]:
+    """The nodes of exact cover by dancing cells."""
     search = Cover(puzzle)
     counters, model = search.counters, search.model
     last: Step | None = None
@@ -208,10 +205,9 @@ def _dlx(puzzle: Puzzle) -> Iterator[Step | None]:
         last = Step(at, cell, oriented, PLACED if placed else REFUSED, int(counters[covers.LEVEL]), why)
     if last is not None:
         yield last
-    yield None
 
 
-TREE_SEARCHES: dict[str, Callable[[Puzzle], Iterator[Step | None]]] = {
+TREE_SEARCHES: dict[str, Callable[[Puzzle], Iterator[Step]]] = {
     "colorpairs": _colorpairs,
     "rowscan": _rowscan,
     "dlx": _dlx,

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from exact.paper import charts, outcome
+from docs.tools import charts
+from exact.paper import outcome
 from exact.paper.runs import finished_rows
 from exact.region.resolve import resolve
 from exact.region.warmup import warm_up

@@ -11,7 +11,7 @@ A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", section III: the tes
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +42,14 @@ class Problem(NamedTuple):
     kinds: int  # the first item that is a kind
     zones: bool  # reject options that leave a zone of cells which no pieces can fill
     dead_ends: bool  # reject options that leave an item which cannot be covered
+
+
+def make_problem(begin: Ints, item: Ints, items: int, **fields: Any) -> Problem:
+    """A problem of ``items`` items; the fields that are not given are those of plain exact cover."""
+    none = np.zeros(0, dtype=np.int32)
+    plain: dict[str, Any] = {"colour": np.zeros(len(item), dtype=np.int32), "images": none, "pieces": none}
+    plain |= {"beside": none.reshape(0, 4), "kinds": items, "zones": False, "dead_ends": True}
+    return Problem(begin=begin, item=item, **(plain | fields))
 
 
 class OptionLists(NamedTuple):

@@ -12,6 +12,7 @@ It is searched by the kernel of this project (`dlx`, `dlx:binary`, `xcc:counted`
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import pairwise
@@ -19,35 +20,22 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from exact.cover.kernel import (
-    DESCENDING,
-    EXHAUSTED,
-    LEVEL,
-    NODES,
-    SOLUTIONS,
-    Problem,
-    advance,
-    initial_state,
-    option_lists,
-)
-from exact.driver import CountedSearch, explored_by_tries
-from exact.execution import Check, build_and_run, unlimited
+from exact.cover import kernel
+from exact.cover.kernel import CoverState, Problem
+from exact.driver import CountedSearch, explored_share
+from exact.execution import Check, Request, SolverReporter, build_and_run, solve_in_child, unlimited
 from exact.outcome import NODES_UNKNOWN, Answer
 from exact.piece_classes import allowed_placements
-from exact.request import Request
-from exact.solver_protocol import SolverReporter, solve_in_child
 from instances.board import Board
-from instances.puzzle import DOWN, GREY, RIGHT, Puzzle, Sides
+from instances.puzzle import DOWN, GREY, RIGHT, Puzzle
 from lns_support.child_process import Emit
 from lns_support.errors import InputError
 from lns_support.optional_deps import require
 
 IntArray = npt.NDArray[np.int32]
 CODES = ("unary", "binary", "colours")
-_FIRST = (
-    RIGHT,
-    DOWN,
-)  # the piece on this side of an edge covers the colour's own items, the piece beyond the complement
+_FIRST = (RIGHT, DOWN)
+"""The piece with the edge on this side covers the items of the colour, the piece beyond it the complement."""
 
 
 @dataclass(frozen=True)
@@ -78,22 +66,6 @@ class CoverModel:
     cell: IntArray
     oriented: IntArray
 
-    @property
-    def problem(self) -> Problem:
-        """The problem for the kernel; no item has copies."""
-        none = np.zeros(0, dtype=np.int32)
-        return Problem(
-            begin=self.begin,
-            item=self.item,
-            colour=self.colour,
-            images=none,
-            beside=none.reshape(0, 4),
-            pieces=none,
-            kinds=self.items,
-            zones=False,
-            dead_ends=True,
-        )
-
     def board(self, options: npt.NDArray[np.int32] | list[int]) -> Board:
         """The board of a set of options."""
         placements = np.full(self.puzzle.cells, -1, dtype=np.int32)
@@ -103,18 +75,18 @@ class CoverModel:
 
 def matrix_nodes(puzzle: Puzzle, code: str, *, all_four: bool = False) -> int:
     """How many nodes `build` makes, computed without making them."""
-    codes = _Codes(puzzle, code)
+    covered = _Codes(puzzle, code).covered
+    length = np.array([[len(covered[side][colour][0]) for side, colour in enumerate(quad)] for quad in puzzle.oriented])
     fixed = {clue.cell for clue in puzzle.fixed}
-    similar_cells: dict[tuple[Sides, Sides, int], list[int]] = {}
-    for cell in range(puzzle.cells):
-        kind = puzzle.rim_sides(cell), puzzle.grey_sides(cell), cell if cell in fixed else -1
-        similar_cells.setdefault(kind, []).append(cell)
+    known: dict[object, int] = {}  # by what the options of a cell depend on
     nodes = 0
-    for (rim, _, _), cells in similar_cells.items():
-        options = allowed_placements(puzzle, cells[0], all_four=all_four)
-        inner = [side for side in range(4) if not rim[side]]
-        covered = sum(int(codes.count(side, puzzle.oriented[options, side]).sum()) for side in inner)
-        nodes += len(cells) * (2 * len(options) + covered)
+    for cell in range(puzzle.cells):
+        inner = tuple(side for side, _ in puzzle.neighbours(cell))
+        key = puzzle.grey_sides(cell), inner, cell if cell in fixed else -1
+        if key not in known:
+            options = allowed_placements(puzzle, cell, all_four=all_four)
+            known[key] = 2 * len(options) + sum(int(length[options, side].sum()) for side in inner)
+        nodes += known[key]
     return nodes
 
 
@@ -124,16 +96,13 @@ class _Codes:
     def __init__(self, puzzle: Puzzle, code: str) -> None:
         palette = [colour for colour in np.unique(puzzle.pieces).tolist() if colour != GREY]
         self.per_edge = {"unary": len(palette), "binary": max(0, len(palette) - 1).bit_length(), "colours": 1}[code]
-        self.covered: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
-        for number, colour in enumerate(palette):
-            own = {number} if code == "unary" else {bit for bit in range(self.per_edge) if number >> bit & 1}
-            for side in range(4):
+        self.covered: list[dict[int, tuple[list[int], list[int]]]] = []  # by side and colour: items and their colours
+        for side in range(4):
+            self.covered.append({GREY: ([], [])})
+            for number, colour in enumerate(palette):
+                own = {number} if code == "unary" else {bit for bit in range(self.per_edge) if number >> bit & 1}
                 items = [bit for bit in range(self.per_edge) if (bit in own) == (side in _FIRST)]
-                self.covered[side, colour] = ([0], [1 + number]) if code == "colours" else (items, [0] * len(items))
-
-    def count(self, side: int, colours: IntArray) -> IntArray:
-        """How many items pieces with these colours at a side cover."""
-        return np.array([len(self.covered[side, colour][0]) for colour in colours.tolist()], dtype=np.int32)
+                self.covered[side][colour] = ([0], [1 + number]) if code == "colours" else (items, [0] * len(items))
 
 
 def build(puzzle: Puzzle, code: str, *, all_four: bool = False, check: Check = unlimited) -> CoverModel:
@@ -164,7 +133,7 @@ def build(puzzle: Puzzle, code: str, *, all_four: bool = False, check: Check = u
             colour.extend((0, 0))
             for side in range(4):
                 if (first := edge.get((cell, side))) is not None:
-                    covered, colours = codes.covered[side, int(puzzle.oriented[oriented, side])]
+                    covered, colours = codes.covered[side][int(puzzle.oriented[oriented, side])]
                     item.extend(first + bit for bit in covered)
                     colour.extend(colours)
             begin.append(len(item))
@@ -183,7 +152,28 @@ MAX_NODES_XCOVER = 4_000_000
 """Most nodes for xcover, which takes options as lists of strings; about four times the matrix of Eternity II."""
 
 
-class Cover(CountedSearch):
+class PausedCover(CountedSearch):
+    """A paused search of an exact cover problem."""
+
+    COUNTER_INDEXES = kernel.NODES, kernel.SOLUTIONS, kernel.EXHAUSTED
+
+    def __init__(self, problem: Problem, state: CoverState) -> None:
+        self.problem, self.state, self.counters = problem, state, state.counters
+
+    @property
+    def explored(self) -> float:
+        """Share of the tree that is searched, as if sibling subtrees had equal sizes."""
+        levels = int(self.counters[kernel.LEVEL] + 1 - self.counters[kernel.DESCENDING])  # without one not entered yet
+        following, end = self.state.next_try[:levels].tolist(), self.state.end_try[:levels].tolist()
+        begin = [0, *end]
+        return explored_share((following[at] - begin[at] - 1, end[at] - begin[at]) for at in range(levels))
+
+    def advance(self, budget: int, stop_at_first: bool) -> None:
+        """Go on for ``budget`` nodes, or to the end, or to the next solution when ``stop_at_first``."""
+        kernel.advance(self.state, self.problem, budget, stop_at_first)
+
+
+class Cover(PausedCover):
     """A paused exact cover search (Jolivet 2008, 2.2). Duplicate pieces are distinct (see `exact.piece_classes`).
 
     Parameters
@@ -202,40 +192,26 @@ class Cover(CountedSearch):
         If the matrix has more than `MAX_NODES` nodes.
     """
 
-    COUNTER_INDEXES = NODES, SOLUTIONS, EXHAUSTED
-
     def __init__(
         self, puzzle: Puzzle, code: str = "unary", *, all_four: bool = False, check: Check = unlimited
     ) -> None:
         _check_size(puzzle, matrix_nodes(puzzle, code, all_four=all_four), MAX_NODES)
         self.model = build(puzzle, code, all_four=all_four, check=check)
         check()
-        lists = option_lists(self.model.begin, self.model.item, self.model.items)
+        lists = kernel.option_lists(self.model.begin, self.model.item, self.model.items)
         check()
-        none = np.zeros(0, dtype=np.int32)
-        self.problem = self.model.problem
         need = (np.arange(self.model.items) < self.model.primary).astype(np.int32)
-        self.state = initial_state(lists, puzzle.cells, need=need, rank=none, cells=0, root=1)
+        none = np.zeros(0, dtype=np.int32)
+        state = kernel.initial_state(lists, puzzle.cells, need=need, rank=none, cells=0, root=1)
+        problem = kernel.make_problem(self.model.begin, self.model.item, self.model.items, colour=self.model.colour)
+        super().__init__(problem, state)
         check()
-        self.counters = self.state.counters
-
-    @property
-    def explored(self) -> float:
-        """Share of the tree that is searched, as if sibling subtrees had equal sizes."""
-        levels = (
-            int(self.counters[LEVEL]) + 1 - int(self.counters[DESCENDING])
-        )  # the last level may have no options listed yet
-        return explored_by_tries(self.state.next_try, self.state.end_try, levels)
 
     @property
     def details(self) -> dict[str, float]:
         model, deepest = self.model, np.flatnonzero(self.state.per_level).max()
         sizes = {"items": model.items, "options": len(model.cell), "matrix_nodes": len(model.item), "deepest": deepest}
         return {name: float(size) for name, size in sizes.items()}
-
-    def advance(self, budget: int, stop_at_first: bool) -> None:
-        """Go on for ``budget`` nodes, or to the end, or to the next solution when ``stop_at_first``."""
-        advance(self.state, self.problem, budget, stop_at_first)
 
     def first_board(self) -> Board | None:
         """The first solution found, None before there is one."""
@@ -274,10 +250,17 @@ def import_xcover() -> None:
     import_module("xcover")
 
 
-def cover_by_library(emit: Emit, puzzle: Puzzle, count_all: bool, list_boards: bool = False) -> None:
-    """The task of the child process: reports the size of the model, the first solution, progress, and the end."""
+def library_covers(options: list[list[str]], primary: list[str], secondary: list[str]) -> Iterator[list[int]]:
+    """The exact covers that xcover finds, as numbers of options; an item of an option may be ``item:colour``."""
     from xcover import covers
 
+    if {item.split(":")[0] for option in options for item in option}.issuperset(primary):
+        for chosen in covers(options, primary=primary, secondary=secondary, colored=bool(secondary)):
+            yield [int(option) for option in chosen]
+
+
+def cover_by_library(emit: Emit, puzzle: Puzzle, count_all: bool, list_boards: bool = False) -> None:
+    """The task of the child process: reports the size of the model, the first solution, progress, and the end."""
     reporter = SolverReporter(emit, puzzle, "xcover", duplicates_distinct=True, list_boards=list_boards)
     model = build(puzzle, "colours")
     item, colour, begin = model.item.tolist(), model.colour.tolist(), model.begin.tolist()
@@ -285,13 +268,11 @@ def cover_by_library(emit: Emit, puzzle: Puzzle, count_all: bool, list_boards: b
         [f"{item[at]}:{colour[at]}" if colour[at] else str(item[at]) for at in range(first, last)]
         for first, last in pairwise(begin)
     ]
-    primary = [str(i) for i in range(model.primary)]
-    secondary = [str(i) for i in range(model.primary, model.items)]
+    names = list(map(str, range(model.items)))
     reporter.details |= {"items": model.items, "options": len(options), "matrix_nodes": len(item)}
     reporter.report(NODES_UNKNOWN)
-    missing = set(range(model.primary)) - set(item)
-    for chosen in () if missing else covers(options, primary=primary, secondary=secondary, colored=True):
-        reporter.add_board(model.board([int(option) for option in chosen]), NODES_UNKNOWN)
+    for chosen in library_covers(options, names[: model.primary], names[model.primary :]):
+        reporter.add_board(model.board(chosen), NODES_UNKNOWN)
         if not count_all:
             break
     reporter.report(NODES_UNKNOWN, exhausted=count_all or reporter.found == 0)

@@ -1,4 +1,4 @@
-"""What the measurements of regions share: collections of published boards, and a region re-solved with its time."""
+"""What the measurements of regions share: their command line, collections of boards, and a region with its time."""
 
 from __future__ import annotations
 
@@ -11,36 +11,71 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from exact.region.options import RegionOptions
+from exact.region.options import ORDERS, PARTS, RegionOptions, options_without, parse_parts
 from exact.region.resolve import resolve
 from exact.region.result import RegionResult, RegionStatus
 from exact.region.windows import window
 from instances.board import Board
-from instances.formats import load_board
+from instances.formats import load_board, load_puzzle
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
 from lns_support.files import read_text
 from lns_support.text import quoted
 
+Flags = dict[str, dict[str, Any]]
+"""Options of a program: flag -> arguments of ``add_argument``."""
+FROM_SCORE: dict[str, Any] = {"type": int, "default": 0, "help": "only boards of this score or more"}
 
-def measuring_parser(name: str, description: str | None) -> ArgumentParser:
-    """The parser of a program about the boards of a collection."""
-    parser = ArgumentParser(prog=f"python -m exact.measurements.{name}", description=description)
-    parser.add_argument(
-        "boards", metavar="BOARDS", type=Path, help="CSV file with the columns score and board_edges, or a boards.jsonl"
-    )
+
+def measure(
+    program: Callable[[Puzzle, Namespace], None],
+    description: str | None,
+    options: Flags,
+    argv: Sequence[str] | None,
+    order: str | None = None,
+) -> int:
+    """Run a program about the boards of a collection.
+
+    Parameters
+    ----------
+    program : callable
+        Called with the puzzle and the values of the options.
+    description : str
+        The text of its help.
+    options : Flags
+        Its own options.
+    argv : sequence of str or None
+        The words of the command line.
+    order : str, optional
+        Default of ``--order``; without it there is neither ``--order`` nor ``--without``.
+
+    Returns
+    -------
+    int
+        Exit status: 0, 2 after bad input, which is printed in one sentence, 130 after Ctrl-C.
+    """
+    spec = sys.modules[program.__module__].__spec__  # of __main__ too: it is run by its name
+    parser = ArgumentParser(prog=f"python -m {spec.name if spec else '...'}", description=description)
+    boards = "CSV file with the columns score and board_edges, or a boards.jsonl"
+    parser.add_argument("boards", metavar="BOARDS", type=Path, help=boards)
     parser.add_argument("--puzzle", metavar="INSTANCE", required=True)
-    return parser
-
-
-def exit_status(program: Callable[[Namespace], None], args: Namespace) -> int:
-    """Run a program: 0, 2 after bad input, which is printed in one sentence, 130 after Ctrl-C."""
+    if order is not None:
+        parser.add_argument("--order", choices=ORDERS, default=order, help=f"in which cells are decided ({order})")
+        parser.add_argument("--without", metavar="PART,PART", default="", help=f"switch off: {', '.join(PARTS)}")
+    for flag, arguments in options.items():
+        parser.add_argument(flag, **arguments)
+    args = parser.parse_args(argv)
+    for name, least in (("every", 1), ("nodes", 1), ("seconds", sys.float_info.min)):
+        value = getattr(args, name, None)
+        if value is not None and not value >= least:
+            parser.error(f"--{name} is {value:g}; expected {'1 or more' if least == 1 else 'more than 0'}")
     try:
-        program(args)
+        program(load_puzzle(args.puzzle), args)
     except (InputError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
@@ -49,19 +84,17 @@ def exit_status(program: Callable[[Namespace], None], args: Namespace) -> int:
     return 0
 
 
+def options_of(args: Namespace) -> RegionOptions:
+    """The options of the search that ``--order`` and ``--without`` name."""
+    return options_without(args.order, parse_parts(args.without))
+
+
 def timed(
-    puzzle: Puzzle,
-    board: Board,
-    cells: list[int],
-    options: RegionOptions,
-    *,
-    nodes: int | None = None,
-    seconds: float | None = None,
-    target: int | None = None,
+    puzzle: Puzzle, board: Board, cells: list[int], options: RegionOptions, **limits: Any
 ) -> tuple[RegionResult, float]:
     """Re-solve a region; the result and CPU seconds. Raises KeyboardInterrupt if interrupted."""
     cpu = time.process_time()
-    result = resolve(puzzle, board, cells, target=target, nodes=nodes, seconds=seconds, options=options)
+    result = resolve(puzzle, board, cells, options=options, **limits)
     if result.status is RegionStatus.INTERRUPTED:
         raise KeyboardInterrupt
     return result, time.process_time() - cpu
@@ -70,10 +103,7 @@ def timed(
 def windows(puzzle: Puzzle, board: Board, shape: str) -> Iterator[tuple[int, list[int]]]:
     """All windows of a shape, HxW, with the number of mismatches that each holds or touches.
 
-    Raises
-    ------
-    InputError
-        If the shape is not HxW or does not fit the board.
+    Raises InputError if the shape is not HxW or does not fit the board.
     """
     match = re.fullmatch(r"([0-9]{1,3})x([0-9]{1,3})", shape)
     height, width = (int(match[1]), int(match[2])) if match else (0, 0)
@@ -117,43 +147,22 @@ def read_boards(path: Path, puzzle: Puzzle) -> list[tuple[int, Board]]:
             except (ValueError, KeyError, TypeError, OverflowError) as error:
                 raise InputError(f"{quoted(str(path))}: line {number}: {error}; expected a board of a run") from None
         return boards
-    for number, line in numbered_rows(path, ("score", "board_edges")):
-        url = f"#puzzle=published&board_w={puzzle.width}&board_h={puzzle.height}&board_edges={line['board_edges']}"
-        try:
+    reader = csv.DictReader(io.StringIO(read_text(path)), strict=True)
+    columns = "score, board_edges"
+    try:
+        if missing := [column for column in columns.split(", ") if column not in (reader.fieldnames or ())]:
+            raise InputError(f"there is no column '{missing[0]}'; expected {columns}", path, 1)
+        for line in reader:
+            if None in line.values():
+                raise InputError(f"the line is too short; expected {columns}", path, reader.line_num)
+            url = f"#puzzle=published&board_w={puzzle.width}&board_h={puzzle.height}&board_edges={line['board_edges']}"
             boards.append((int(line["score"]), load_board(url, puzzle)[1]))
-        except InputError as error:
-            raise InputError(error.message, path, number) from None
-        except ValueError:
-            raise InputError(f"score is {quoted(line['score'])}; expected a number", path, number) from None
+    except csv.Error as error:
+        raise InputError(f"the file is not valid CSV: {error}", path) from None
+    except InputError as error:
+        raise InputError(error.message, path, error.line or reader.line_num) from None
+    except ValueError:
+        raise InputError(f"score is {quoted(line['score'])}; expected a number", path, reader.line_num) from None
     if not boards:
         raise InputError("the file has no row with a board; expected 1 or more", path)
     return boards
-
-
-def numbered_rows(path: Path, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
-    """The rows of a CSV file with the numbers of their lines, from 1.
-
-    Parameters
-    ----------
-    path : Path
-    columns : sequence of str
-        Columns that the file must have; it may have more.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, a line is too short or the file is not valid CSV.
-    """
-    reader = csv.DictReader(io.StringIO(read_text(path)), strict=True)
-    lines: list[tuple[int, dict[str, str]]] = []
-    try:
-        missing = [column for column in columns if column not in (reader.fieldnames or ())]
-        if missing:
-            raise InputError(f"there is no column '{missing[0]}'; expected {', '.join(columns)}", path, 1)
-        for line in reader:
-            if None in line.values():
-                raise InputError(f"the line is too short; expected {', '.join(columns)}", path, reader.line_num)
-            lines.append((reader.line_num, line))
-    except csv.Error as error:
-        raise InputError(f"the file is not valid CSV: {error}", path) from None
-    return lines

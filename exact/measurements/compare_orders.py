@@ -13,13 +13,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from exact.measurements.boards import exit_status, measuring_parser, read_boards, timed, windows
+from exact.measurements.boards import Flags, measure, read_boards, timed, windows
 from exact.region.options import RegionOptions, options_without
 from exact.region.searches import DynamicSearch
 from exact.region.warmup import warm_up
 from exact.region.windows import around_mismatches
 from instances.board import Board
-from instances.formats import load_puzzle
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
@@ -38,25 +37,17 @@ _SHAPES = "2x16,2x10,3x7,3x4,4x4,4x5,5x5,scattered24,scattered32,scattered48,tou
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print a table by shape and order: windows proven, median nodes, median and total CPU seconds."""
-    parser = measuring_parser("compare_orders", __doc__)
-    parser.add_argument("--shapes", metavar="S,S", default=_SHAPES, help=f"default {_SHAPES}")
-    parser.add_argument("--every", metavar="K", type=int, default=6, help="each K-th board (default 6)")
-    parser.add_argument("--seconds", type=float, default=2.0, help="limit of each search (default 2)")
-    parser.add_argument(
-        "--nodes", type=float, help="limit in node equivalents instead, which no load of the machine bends"
-    )
-    args = parser.parse_args(argv)
-    if args.every < 1:
-        parser.error(f"--every is {args.every}; expected 1 or more")
-    if args.nodes is not None and not args.nodes >= 1:
-        parser.error(f"--nodes is {args.nodes:g}; expected 1 or more")
-    if not args.seconds > 0:
-        parser.error(f"--seconds is {args.seconds:g}; expected more than 0")
-    return exit_status(_print_table, args)
+    node_help = "limit in node equivalents instead, which no load of the machine bends"
+    options: Flags = {
+        "--shapes": {"metavar": "S,S", "default": _SHAPES, "help": f"default {_SHAPES}"},
+        "--every": {"metavar": "K", "type": int, "default": 6, "help": "each K-th board (default 6)"},
+        "--seconds": {"type": float, "default": 2.0, "help": "limit of each search (default 2)"},
+        "--nodes": {"type": float, "help": node_help},
+    }
+    return measure(_print_table, __doc__, options, argv)
 
 
-def _print_table(args: Namespace) -> None:
-    puzzle = load_puzzle(args.puzzle)
+def _print_table(puzzle: Puzzle, args: Namespace) -> None:
     boards = [board for _, board in read_boards(args.boards, puzzle)][:: args.every]
     warm_up("static")
     warm_up("dynamic")
@@ -86,25 +77,9 @@ def _compare(puzzle: Puzzle, boards: list[Board], shape: str, args: Namespace) -
 
 
 def cells_of(puzzle: Puzzle, board: Board, shape: str, number: int) -> list[int]:
-    """The cells of a shape on a board.
+    """The cells of a shape on a board, see the module; ``number``: seed of ``scatteredN``.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-    board : Board
-    shape : str
-        See the module.
-    number : int
-        Seed of ``scatteredN``.
-
-    Returns
-    -------
-    list of int
-
-    Raises
-    ------
-    InputError
-        If the shape is unknown or does not fit the board.
+    Raises InputError if the shape is unknown or does not fit the board.
     """
     touched = sorted({cell for pair in verify(puzzle, board).mismatches for cell in pair})
     if shape == "touched":

@@ -10,45 +10,71 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 
-from exact.measurements.boards import exit_status, measuring_parser, numbered_rows, read_boards, timed, windows
-from exact.region.options import ORDERS, PARTS, options_without, parse_parts
+from exact.measurements.boards import FROM_SCORE, Flags, measure, options_of, read_boards, timed, windows
+from exact.region.options import parse_parts
 from exact.region.warmup import warm_up
 from instances.board import Board
-from instances.formats import load_puzzle, viewer_url
+from instances.formats import viewer_url
 from instances.puzzle import Puzzle
-from lns_support.csv_records import append_row
+from lns_support import csv_records
 
-_FIELDS = (
-    "board", "published", "rows", "first", "mismatches", "status", "score_before", "score", "bound", "nodes", "seconds",
-    "cpu_seconds", "limit", "url", "question", "pieces",
-)  # fmt: skip
+_GROUPS = {"467 to 470": (467, 470), "461 to 464": (461, 464), "458 to 460": (458, 460), "all": (0, 1 << 20)}
+
+
+@dataclass(frozen=True)
+class WindowRow:
+    """A line of the results. ``limit`` and the seconds are of the search, ``cpu_seconds`` of the whole call."""
+
+    board: int
+    published: int
+    rows: int
+    first: int
+    mismatches: int
+    status: str
+    score_before: int
+    score: int
+    bound: int
+    nodes: int
+    seconds: float
+    cpu_seconds: float
+    limit: float
+    url: str
+    question: str
+    pieces: str
+
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """What the row is about: the board, by its pieces, the height and the first row."""
+        return self.pieces, self.rows, self.first
+
+    @property
+    def proven(self) -> bool:
+        return self.score == self.bound
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Re-solve the windows that are not in the results yet, then print the table. Returns the exit status."""
-    parser = measuring_parser("full_rows", __doc__)
-    parser.add_argument("--rows", metavar="N,N", default="2,3,4", help="heights of the windows (default 2,3,4)")
-    parser.add_argument("--all-windows", action="store_true", help="every window of full rows, not only the worst")
-    parser.add_argument("--seconds", type=float, default=60.0, help="limit of each window")
-    parser.add_argument("--from-score", type=int, default=0, help="only boards published with this score or more")
-    parser.add_argument("--without", metavar="PART,PART", default="", help=f"switch off: {', '.join(PARTS)}")
-    parser.add_argument("--order", choices=ORDERS, default="static", help="in which cells are decided (static)")
-    parser.add_argument("--results", metavar="FILE", type=Path, default=Path("windows.csv"))
-    return exit_status(_run, parser.parse_args(argv))
+    options: Flags = {
+        "--rows": {"metavar": "N,N", "default": "2,3,4", "help": "heights of the windows (default 2,3,4)"},
+        "--all-windows": {"action": "store_true", "help": "every window of full rows, not only the worst"},
+        "--seconds": {"type": float, "default": 60.0, "help": "limit of each window"},
+        "--from-score": FROM_SCORE,
+        "--results": {"metavar": "FILE", "type": Path, "default": Path("windows.csv")},
+    }
+    return measure(_run, __doc__, options, argv, order="static")
 
 
-def _run(args: Namespace) -> None:
-    heights = [int(part) for part in args.rows.split(",")]
-    without = parse_parts(args.without)
-    puzzle = load_puzzle(args.puzzle)
-    question = " ".join([puzzle.sha256[:16], args.order, *(f"without {part}" for part in sorted(without))])
+def _run(puzzle: Puzzle, args: Namespace) -> None:
+    without = (f"without {part}" for part in sorted(parse_parts(args.without)))
+    question = " ".join([puzzle.sha256[:16], args.order, *without])
     try:
-        _measure(args, puzzle, heights, question)
+        _measure(args, puzzle, [int(part) for part in args.rows.split(",")], question)
     finally:
         if args.results.exists():
             print(table(args.results, question))
@@ -57,9 +83,8 @@ def _run(args: Namespace) -> None:
 def _measure(args: Namespace, puzzle: Puzzle, heights: list[int], question: str) -> None:
     """Re-solve every window that has no row yet, or one that was not proven within a smaller time limit."""
     published = read_boards(args.boards, puzzle)
-    options = options_without(args.order, parse_parts(args.without))
-    settled = [row for row in _rows(args.results, question) if _proven(row) or float(row["limit"]) >= args.seconds]
-    done = set(map(_key, settled))
+    options = options_of(args)
+    done = {row.key for row in _rows(args.results, question) if row.proven or row.limit >= args.seconds}
     warm_up(args.order)
     chosen = [(number, *pair) for number, pair in enumerate(published) if pair[0] >= args.from_score]
     for height in heights:
@@ -72,12 +97,14 @@ def _measure(args: Namespace, puzzle: Puzzle, heights: list[int], question: str)
                 mismatches, cells = of_height[first]
                 result, cpu = timed(puzzle, board, cells, options, seconds=args.seconds)
                 url = viewer_url(puzzle, result.board) if result.improved else ""
-                row = (number, score, height, first, mismatches, str(result.status), result.score_before, result.score,
-                       result.bound, result.nodes, round(result.seconds, 4), round(cpu, 4), args.seconds, url, question,
-                       pieces)  # fmt: skip
-                append_row(args.results, _FIELDS, dict(zip(_FIELDS, row, strict=True)))
-                print(f"board {number} ({score}), rows {first}:{first + height}: {result.status}, "
-                      f"{result.score_before} -> {result.score}, at most {result.bound}, {result.seconds:.2f} s",
+                row = WindowRow(
+                    number, score, height, first, mismatches, str(result.status), result.score_before, result.score,
+                    result.bound, result.nodes, round(result.seconds, 4), round(cpu, 4), args.seconds, url, question,
+                    pieces,
+                )  # fmt: skip
+                csv_records.append(args.results, row)
+                print(f"board {number} ({score}), rows {first}:{first + height}: {row.status}, "
+                      f"{row.score_before} -> {row.score}, at most {row.bound}, {result.seconds:.2f} s",
                       flush=True)  # fmt: skip
 
 
@@ -87,54 +114,31 @@ def worst_rows(puzzle: Puzzle, board: Board, height: int) -> int:
 
 
 def table(results: Path, question: str) -> str:
-    """The results of one question as a Markdown table, by height and published score.
-
-    Parameters
-    ----------
-    results : Path
-        CSV file of this module.
-    question : str
-        The value of its column ``question``.
-
-    Returns
-    -------
-    str
-    """
-    latest = {_key(row): row for row in _rows(results, question)}
-    groups = (("467 to 470", 467, 470), ("461 to 464", 461, 464), ("458 to 460", 458, 460), ("all", 0, 1 << 20))
+    """The results of one question in a CSV file of `WindowRow` as a Markdown table, by height and published score."""
+    latest = {row.key: row for row in _rows(results, question)}
     out = [
         "| full rows | boards of | windows | proven | improved | open | nodes, median | s, median | s, worst | gap |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
-    for height in sorted({key[1] for key in latest}):
-        for name, low, high in groups:
-            chosen = [row for key, row in latest.items() if key[1] == height and low <= int(row["published"]) <= high]
+    for height in sorted({row.rows for row in latest.values()}):
+        for name, (low, high) in _GROUPS.items():
+            chosen = [row for row in latest.values() if row.rows == height and low <= row.published <= high]
             if not chosen:
                 continue
-            proven = [row for row in chosen if _proven(row)]
-            gaps = [int(row["bound"]) - int(row["score"]) for row in chosen if not _proven(row)]
-            seconds = np.array([float(row["cpu_seconds"]) for row in chosen])
-            nodes = float(np.median([int(row["nodes"]) for row in chosen]))
-            improved = sum(int(row["score"]) > int(row["score_before"]) for row in chosen)
+            gaps = [row.bound - row.score for row in chosen if not row.proven]
+            seconds = np.array([row.cpu_seconds for row in chosen])
+            improved = sum(row.score > row.score_before for row in chosen)
             out.append(
-                f"| {height} | {name} | {len(chosen)} | {len(proven)} | {improved} | {len(gaps)} | {nodes:.3g} | "
-                f"{np.median(seconds):.3g} | {seconds.max():.3g} | {f'{min(gaps)} to {max(gaps)}' if gaps else ''} |"
+                f"| {height} | {name} | {len(chosen)} | {len(chosen) - len(gaps)} | {improved} | {len(gaps)} | "
+                f"{np.median([row.nodes for row in chosen]):.3g} | {np.median(seconds):.3g} | {seconds.max():.3g} | "
+                f"{f'{min(gaps)} to {max(gaps)}' if gaps else ''} |"
             )
     return "\n".join(out)
 
 
-def _key(row: dict[str, str]) -> tuple[str, int, int]:
-    return row["pieces"], int(row["rows"]), int(row["first"])
-
-
-def _proven(row: dict[str, str]) -> bool:
-    return row["score"] == row["bound"]
-
-
-def _rows(results: Path, question: str) -> list[dict[str, str]]:
+def _rows(results: Path, question: str) -> list[WindowRow]:
     """The rows of the results for one question; none if there is no file."""
-    numbered = numbered_rows(results, _FIELDS) if results.exists() else []
-    return [row for _, row in numbered if row["question"] == question]
+    return [row for row in csv_records.read(results, WindowRow) if row.question == question]
 
 
 if __name__ == "__main__":

@@ -14,12 +14,11 @@ from pathlib import Path
 import numpy as np
 
 from exact.compare import ComparisonRow
-from exact.paper.runs import PlannedRun, mean_of, rounded, run_experiment, solver_run
-from exact.request import Request
+from exact.execution import Request
+from exact.paper.runs import PlannedRun, crossed, mean_of, rounded, run_experiment, solver_run
 from instances.generate import balanced_torus
 from instances.puzzle import Puzzle
 from lns_support.errors import InputError
-from lns_support.text_table import aligned
 
 SOLVERS = ("sat:half-3", "sat:half-2", "sat:full-2", "colorpairs")
 
@@ -41,10 +40,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         return 130
-    lines = [["mean seconds, proofs of puzzles", *SOLVERS]]
-    for side in args.sides:
-        lines.append([f"{side}x{side}", *(_entry(rows, side, solver) for solver in SOLVERS)])
-    print(aligned(lines))
+    sides = {f"{side}x{side}": side for side in args.sides}
+    solvers = {solver: solver for solver in SOLVERS}
+    print(crossed("mean seconds, proofs of puzzles", sides, solvers, lambda *key: _entry(rows, *key)))
     return 0
 
 

@@ -12,11 +12,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from exact.measurements.boards import exit_status, measuring_parser, read_boards, timed, windows
-from exact.region.options import ORDERS, PARTS, RegionOptions, options_without, parse_parts
+from exact.measurements.boards import FROM_SCORE, Flags, measure, options_of, read_boards, timed, windows
+from exact.region.options import RegionOptions
 from exact.region.warmup import warm_up
 from instances.board import Board
-from instances.formats import load_puzzle
 from instances.puzzle import Puzzle
 from instances.verify import verify
 
@@ -25,20 +24,18 @@ _HEADER = "| window | windows | decided | improved | nodes, median | s, median |
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print a row of the table for each shape. Returns the exit status."""
-    parser = measuring_parser("one_edge_more", __doc__)
-    parser.add_argument("--windows", metavar="HxW,HxW", default="5x4,5x6,5x8", help="shapes (default 5x4,5x6,5x8)")
-    parser.add_argument("--from-score", type=int, default=0, help="only boards of this score or more")
-    parser.add_argument("--share", type=float, default=0.4, help="least share of the board's mismatches (default 0.4)")
-    parser.add_argument("--sample", metavar="N", type=int, default=60, help="windows of each shape (default 60)")
-    parser.add_argument("--nodes", type=float, default=1e8, help="budget of each window (default 1e8)")
-    parser.add_argument("--order", choices=ORDERS, default="auto", help="in which cells are decided (auto)")
-    parser.add_argument("--without", metavar="PART,PART", default="", help=f"switch off: {', '.join(PARTS)}")
-    return exit_status(_print_table, parser.parse_args(argv))
+    options: Flags = {
+        "--windows": {"metavar": "HxW,HxW", "default": "5x4,5x6,5x8", "help": "shapes (default 5x4,5x6,5x8)"},
+        "--from-score": FROM_SCORE,
+        "--share": {"type": float, "default": 0.4, "help": "least share of the board's mismatches (default 0.4)"},
+        "--sample": {"metavar": "N", "type": int, "default": 60, "help": "windows of each shape (default 60)"},
+        "--nodes": {"type": float, "default": 1e8, "help": "budget of each window (default 1e8)"},
+    }
+    return measure(_print_table, __doc__, options, argv, order="auto")
 
 
-def _print_table(args: Namespace) -> None:
-    options = options_without(args.order, parse_parts(args.without))
-    puzzle = load_puzzle(args.puzzle)
+def _print_table(puzzle: Puzzle, args: Namespace) -> None:
+    options = options_of(args)
     boards = [board for score, board in read_boards(args.boards, puzzle) if score >= args.from_score]
     warm_up(args.order)
     print(_HEADER)
@@ -46,9 +43,11 @@ def _print_table(args: Namespace) -> None:
     for shape in args.windows.split(","):
         damaged = damaged_windows(puzzle, boards, shape, args.share)
         sample = np.sort(np.random.default_rng(1).permutation(len(damaged))[: args.sample]).tolist()
-        cells = _figures(puzzle, [damaged[number] for number in sample], int(args.nodes), options)
-        print(f"| {shape} | {len(sample)} of {len(damaged)} |{cells}" if sample else f"| {shape} | 0 |" + " |" * 6)
-        sys.stdout.flush()
+        text = f"| {shape} | 0 |" + " |" * 6
+        if sample:
+            figures = _figures(puzzle, [damaged[number] for number in sample], int(args.nodes), options)
+            text = f"| {shape} | {len(sample)} of {len(damaged)} |{figures}"
+        print(text, flush=True)
 
 
 def damaged_windows(puzzle: Puzzle, boards: list[Board], shape: str, share: float) -> list[tuple[Board, list[int]]]:
@@ -77,8 +76,6 @@ def _figures(puzzle: Puzzle, sample: list[tuple[Board, list[int]]], nodes: int, 
         all_nodes.append(result.nodes)
         improved += result.improved
         decided += result.improved or result.bound < target
-    if not sample:
-        return ""
     return (
         f" {decided} | {improved} | {np.median(all_nodes):.2g} | {np.median(seconds):.2g} | {np.mean(seconds):.2g} | "
         f"{max(seconds):.2g} |"

@@ -13,11 +13,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 from exact.compare import ComparisonRow
+from exact.execution import Request
 from exact.paper.runs import NAN, Plan, PlannedRun, Rows, mean_of, plot_curves, rounded, solver_run, times
-from exact.request import Request
 from exact.sat.dimacs import lines_of
 from exact.sat.encodings import encode
 from instances.generate import balanced_torus
@@ -52,11 +53,10 @@ FULL = replace(PLAN, sizes=(5, 6, 7, 8, 9, 10), per_size=100, seconds=1000.0)
 def runs(plan: Plan) -> Iterator[PlannedRun]:
     """Plan a run of each solver on each puzzle."""
     request = Request(seconds=plan.seconds, sat_solver=SAT_SOLVER)
-    for n in plan.sizes:
-        for seed in plan.seeds:
-            puzzle = balanced_torus(n, n, seed).puzzle
-            for solver in plan.solvers:
-                yield solver_run(puzzle.name, puzzle, solver, request)
+    for n, seed in product(plan.sizes, plan.seeds):
+        puzzle = balanced_torus(n, n, seed).puzzle
+        for solver in plan.solvers:
+            yield solver_run(puzzle.name, puzzle, solver, request)
 
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
@@ -66,8 +66,13 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
     lines = [["method", "size", "puzzles", "solved %", "min s", "mean s", "max s", "variables", "clauses", "file MB",
               "peak MB", "paper: %", "mean s", "variables", "clauses", "file MB"]]  # fmt: skip
     lines += [_line(solver, n, chosen) for (solver, n), chosen in of.items() if chosen]
-    head = f"Bailleux 2025, tables 4 to 7: {SAT_SOLVER}, limit {plan.seconds:.0f} s of processor time\n"
-    return head + aligned(lines, repeated=2) + "\n\n" + _spread(of, plan) + "\n\n" + _best(of, plan)
+    return (
+        f"Bailleux 2025, tables 4 to 7: {SAT_SOLVER}, limit {plan.seconds:.0f} s of processor time\n"
+        f"{aligned(lines, repeated=2)}\n\n{_spread(of, plan)}\n\n"
+        "the best encoding and the best other solver, by size\n"
+        + aligned([["size", *["best encoding", "solved", "mean s"], *["best other", "solved", "mean s"]],
+                   *([f"{n}x{n}", *_best(of, plan, n, True), *_best(of, plan, n, False)] for n in plan.sizes)])
+    )  # fmt: skip
 
 
 def _line(solver: str, n: int, chosen: Sequence[ComparisonRow]) -> list[str]:
@@ -75,12 +80,11 @@ def _line(solver: str, n: int, chosen: Sequence[ComparisonRow]) -> list[str]:
     seconds, encoding = times(chosen), solver.removeprefix("sat:")
     sizes = [re.sub(r"[^\d ]", "", row.size).split() for row in chosen if "clauses" in row.size]
     numbers = (mean_of([float(size[at]) / 1000 for size in sizes]) for at in (0, 1))
-    known, files = PAPER.get(encoding, {}).get(n), PAPER_FILES.get(encoding, ())
     printed = ["-"] * 5
-    if known is not None:
+    if (known := PAPER.get(encoding, {}).get(n)) is not None:
         variables, clauses, share, mean = known
-        file = str(files[n - 5]) if n - 5 < len(files) else "-"
-        printed = [str(share), "-" if mean is None else str(mean), f"{variables}k", f"{clauses}k", file]
+        file = dict(enumerate(PAPER_FILES[encoding], 5)).get(n, "-")
+        printed = [str(share), "-" if mean is None else str(mean), f"{variables}k", f"{clauses}k", str(file)]
     return [
         solver,
         f"{n}x{n}",
@@ -125,26 +129,19 @@ def _spread(of: dict[tuple[str, int], list[ComparisonRow]], plan: Plan) -> str:
     return aligned(lines, repeated=2)
 
 
-def _best(of: dict[tuple[str, int], list[ComparisonRow]], plan: Plan) -> str:
-    """A table by size: the best encoding beside the best other solver. Best: most puzzles solved, then least time."""
-    lines = [["size", "best encoding", "solved", "mean s", "best other", "solved", "mean s"]]
-    for n in plan.sizes:
-        line = [f"{n}x{n}"]
-        for encoding in (True, False):
-            ranked = [
-                (-len(times(chosen)) / len(chosen), mean_of(times(chosen)), solver, len(times(chosen)), len(chosen))
-                for solver in plan.solvers
-                if (chosen := of[solver, n])
-                and solver.startswith("sat:") == encoding
-                and all(row.status != "refused" for row in chosen)
-            ]
-            if ranked:
-                _, seconds, solver, solved, tried = min(ranked)
-                line += [solver, f"{solved} of {tried}", "-" if seconds != seconds else f"{seconds:.3f}"]
-            else:
-                line += ["-"] * 3
-        lines.append(line)
-    return "the best encoding and the best other solver, by size\n" + aligned(lines)
+def _best(of: dict[tuple[str, int], list[ComparisonRow]], plan: Plan, n: int, encodings: bool) -> list[str]:
+    """The best encoding or other solver of a size: most puzzles solved, then least time. Its figures."""
+    ranked = [
+        (-len(times(chosen)) / len(chosen), mean_of(times(chosen)), solver, f"{len(times(chosen))} of {len(chosen)}")
+        for solver in plan.solvers
+        if solver.startswith("sat:") == encodings
+        and (chosen := of[solver, n])
+        and all(row.status != "refused" for row in chosen)
+    ]
+    if not ranked:
+        return ["-"] * 3
+    _, seconds, solver, solved = min(ranked)
+    return [solver, solved, "-" if seconds != seconds else f"{seconds:.3f}"]
 
 
 def plot(rows: Sequence[ComparisonRow], path: Path) -> None:

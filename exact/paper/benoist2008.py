@@ -12,12 +12,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from statistics import geometric_mean, mean
 
 from exact.colorpairs.options import Heuristic, Options
 from exact.compare import ComparisonRow
+from exact.execution import Request
 from exact.paper.runs import Plan, PlannedRun, is_finished, solver_run
-from exact.request import Request
 from instances.generate import corner_cells, uniform
 from instances.puzzle import Puzzle
 from lns_support.text_table import markdown
@@ -54,41 +57,6 @@ PLAN = Plan(tuple(COLOURS), WITHOUT_CP, per_size=3, seconds=8.0, patience=12.0)
 FULL = Plan(tuple(COLOURS), tuple(METHODS), per_size=35, seconds=3600.0)
 
 
-@dataclass(frozen=True)
-class ExperimentRun:
-    """A line of the CSV file; ``seconds`` and ``budget`` are processor time."""
-
-    size: int
-    colours: int
-    seed: int
-    method: str
-    budget: float
-    status: str
-    solutions: int
-    nodes: int
-    seconds: float
-
-    @property
-    def row(self) -> ComparisonRow:
-        name = f"{self.size}x{self.size}-c{self.colours}-s{self.seed}"
-        figures = self.solutions, self.nodes, self.seconds
-        return ComparisonRow(name, self.method, self.status, *figures, question=_question(self.budget))
-
-    @classmethod
-    def of(cls, row: ComparisonRow) -> ExperimentRun:
-        size, colours, seed = row.instance.split("-")
-        budget = float(row.question.split()[2])
-        key = int(size.split("x")[0]), int(colours[1:]), int(seed[1:]), row.solver, budget
-        return cls(*key, row.status, row.solutions, row.nodes, row.seconds)
-
-
-RECORD = ExperimentRun
-
-
-def _question(seconds: float) -> str:
-    return f"all solutions; {seconds!r} s"
-
-
 def instance(size: int, colours: int, seed: int) -> Puzzle:
     """A puzzle of ``size`` x ``size`` cells with uniform colours, its four corners fixed as clues."""
     return uniform(size, size, colours, seed).with_clues(corner_cells(size, size)).puzzle
@@ -100,36 +68,27 @@ def runs(plan: Plan) -> Iterator[PlannedRun]:
     Other methods are not tried where neither the reference nor the row scan finishes. Where the reference does, solvers
     that are compared with it have ``plan.patience`` times as long.
     """
-    for size in plan.sizes:
-        for index in range(plan.per_size):
-            colours, seed = COLOURS[size][index % 2], plan.seed + index // 2
-            puzzle, name = instance(size, colours, seed), f"{size}x{size}-c{colours}-s{seed}"
-            for method in plan.solvers:
-                yield _run(name, puzzle, method, plan)
+    for size, index in product(plan.sizes, range(plan.per_size)):
+        colours, seed = COLOURS[size][index % 2], plan.seed + index // 2
+        puzzle, name = instance(size, colours, seed), f"{size}x{size}-c{colours}-s{seed}"
+        for method in plan.solvers:
+            yield replace(_run(name, puzzle, method, plan.seconds), adapt=partial(_adapt, name, puzzle, method, plan))
 
 
-def _run(name: str, puzzle: Puzzle, method: str, plan: Plan) -> PlannedRun:
+def _run(name: str, puzzle: Puzzle, method: str, seconds: float) -> PlannedRun:
     chosen = METHODS[method]
-
-    def within(seconds: float) -> PlannedRun:
-        options = Options() if isinstance(chosen, str) else chosen
-        solver = chosen if isinstance(chosen, str) else "colorpairs"
-        request = Request(count_all=True, seconds=seconds, options=options)
-        return solver_run(name, puzzle, solver, request, label=method, question=_question(seconds))
-
-    def adapt(done: Mapping[str, ComparisonRow]) -> PlannedRun | None:
-        first_two = [done.get(REFERENCE), done.get(ROW_SCAN)]
-        if method not in (REFERENCE, ROW_SCAN) and all(row and not is_finished(row) for row in first_two):
-            return None
-        patient = isinstance(chosen, str) and first_two[0] is not None and is_finished(first_two[0])
-        return within(plan.seconds * (plan.patience if patient else 1.0))
-
-    return replace(within(plan.seconds), adapt=adapt)
+    solver, options = (chosen, Options()) if isinstance(chosen, str) else ("colorpairs", chosen)
+    request = Request(count_all=True, seconds=seconds, options=options)
+    return solver_run(name, puzzle, solver, request, label=method, question=f"all solutions; {seconds!r} s")
 
 
-def describe(row: ComparisonRow) -> str:
-    """Instance, method and result in one line."""
-    return f"{row.instance} {row.solver}: {row.status}, {row.nodes:,} nodes, {row.seconds:.2f} s"
+def _adapt(name: str, puzzle: Puzzle, method: str, plan: Plan, done: Mapping[str, ComparisonRow]) -> PlannedRun | None:
+    """The run of a method in view of the rows that its instance has; None if it is not worth making."""
+    first_two = [done.get(REFERENCE), done.get(ROW_SCAN)]
+    if method not in (REFERENCE, ROW_SCAN) and all(row and not is_finished(row) for row in first_two):
+        return None
+    patient = isinstance(METHODS[method], str) and first_two[0] is not None and is_finished(first_two[0])
+    return _run(name, puzzle, method, plan.seconds * (plan.patience if patient else 1.0))
 
 
 # -- tables -----------------------------------------------------------------------------------------------------------
@@ -161,13 +120,8 @@ _PARTS = {
     "MinOffer without preemption": ("+24%", "-6%", "+23%", "-13%"),
     "MinOffer with shaving": ("-78%", "-66%", "", ""),
     "MinOffer, random cell": ("",) * 4,
-    "without backjumping": ("",) * 4,
-    "without preemption": ("",) * 4,
-    "with shaving": ("",) * 4,
-    "with quick shaving": ("",) * 4,
+    **{method: ("",) * 4 for method in METHODS if method.startswith("with")},
     "with bounds of 4.2": ("about -2%", "", "", ""),
-    "with single colours": ("",) * 4,
-    "without motifs 3, 4": ("",) * 4,
 }
 _NAMES = {REFERENCE: "MinExpectedGap"}
 _FIELDS = {"nodes": "nodes", "time": "seconds"}
@@ -207,14 +161,12 @@ def best_time(done: Instance) -> float:
 
 def ratio(pairs: Pairs, what: str) -> float | None:
     """The geometric mean of first over second, of "nodes" or "seconds" (``what``); None without pairs."""
-    logs = [math.log(value) for value in _ratios(pairs, what)]
-    return math.exp(sum(logs) / len(logs)) if logs else None
+    return geometric_mean(_ratios(pairs, what)) if pairs else None
 
 
 def arithmetic(pairs: Pairs, what: str) -> float | None:
     """The arithmetic mean of the same ratios, which the paper uses; None without pairs."""
-    values = _ratios(pairs, what)
-    return sum(values) / len(values) if values else None
+    return mean(_ratios(pairs, what)) if pairs else None
 
 
 def of_sums(pairs: Pairs, what: str) -> float | None:
@@ -239,14 +191,19 @@ def _by_class(kept: Sequence[Instance]) -> list[list[Instance]]:
     return [[done for done in kept if low <= best_time(done) < high] for low, high in CLASSES.values()]
 
 
+def _beside(own: Sequence[str], paper: Sequence[str], before: str = "") -> list[str]:
+    """Entries with the paper's in brackets, where there are any."""
+    return [f"{entry} ({before}{known})" if known else entry for entry, known in zip(own, paper, strict=True)]
+
+
 def _table_1(kept: Sequence[Instance]) -> str:
     methods = [ROW_SCAN, REFERENCE, MIN_OFFER, "MinOffer without backjumping", "MinOffer without preemption"]
     methods.append("MinOffer with shaving")
     methods += [method for method in METHODS if method.startswith("CP") and any(method in done for done in kept)]
     lines = []
     for done in kept:
-        cells = ["" if method not in done else _result(done[method]) for method in methods]
         first = next(filter(is_finished, done.values()))
+        cells = ["" if (row := done.get(method)) is None else _result(row) for method in methods]
         lines.append([first.instance, str(first.solutions), *cells])
     return markdown(["instance", "solutions", *methods], lines)
 
@@ -257,25 +214,21 @@ def _result(row: ComparisonRow) -> str:
 
 def _table_2(kept: Sequence[Instance]) -> str:
     lines = []
-    for method in (MIN_OFFER, REFERENCE):
-        for what, field in _FIELDS.items():
-            over_all, arithmetics, geometrics = [], [], []
-            for of_class in _by_class(kept):
-                inside = [done for done in of_class if _has(done, method) and ROW_SCAN in done]
-                both = _both(inside, ROW_SCAN, method)
-                at_least = "" if len(both) == len(inside) else "≥ "
-                over_all.append(_mean(ratio, [(done[ROW_SCAN], done[method]) for done in inside], field, at_least))
-                arithmetics.append(_mean(arithmetic, both, field))
-                geometrics.append(_mean(ratio, both, field))
-            if method == MIN_OFFER:
-                arithmetics, geometrics = (
-                    [f"{own} (paper {known})" for own, known in zip(means, paper, strict=True)]
-                    for means, paper in zip((arithmetics, geometrics), _TABLE_2[what], strict=True)
-                )
-            name = f"{_NAMES.get(method, method)}: {what}"
-            lines.append([f"{name} divided by, geometric mean over all", *over_all])
-            lines.append([f"{name}, arithmetic mean", *arithmetics])
-            lines.append([f"{name}, geometric mean", *geometrics])
+    for method, (what, field) in product((MIN_OFFER, REFERENCE), _FIELDS.items()):
+        over_all, arithmetics, geometrics = [], [], []
+        for of_class in _by_class(kept):
+            inside = [done for done in of_class if _has(done, method) and ROW_SCAN in done]
+            both = _both(inside, ROW_SCAN, method)
+            at_least = "" if len(both) == len(inside) else "≥ "
+            over_all.append(_mean(ratio, [(done[ROW_SCAN], done[method]) for done in inside], field, at_least))
+            arithmetics.append(_mean(arithmetic, both, field))
+            geometrics.append(_mean(ratio, both, field))
+        if method == MIN_OFFER:
+            arithmetics, geometrics = map(_beside, (arithmetics, geometrics), _TABLE_2[what], ["paper "] * 2)
+        name = f"{_NAMES.get(method, method)}: {what}"
+        lines.append([f"{name} divided by, geometric mean over all", *over_all])
+        lines.append([f"{name}, arithmetic mean", *arithmetics])
+        lines.append([f"{name}, geometric mean", *geometrics])
     return markdown(["when the best takes", *CLASSES], lines)
 
 
@@ -290,18 +243,16 @@ def _parts(kept: Sequence[Instance]) -> str:
         pairs = _both(kept, method, MIN_OFFER if method.startswith(MIN_OFFER) else REFERENCE)
         changes = [mean(pairs, field) for mean in (of_sums, ratio) for field in _FIELDS.values()]
         cells = ["-" if change is None else f"{change - 1:+.0%}" for change in changes]
-        cells = [f"{own} ({known})" if known else own for own, known in zip(cells, paper, strict=True)]
-        lines.append([method, *cells, str(len(pairs))])
+        lines.append([method, *_beside(cells, paper), str(len(pairs))])
     return markdown(["", "all nodes", "all time", "nodes, geometric mean", "time, geometric mean", "instances"], lines)
 
 
 def _table_3(kept: Sequence[Instance]) -> str:
     lines = []
-    for method, paper in _TABLE_3.items():
-        for what in ("time", "nodes"):
-            values = [ratio(_both(of_class, method, MIN_OFFER), _FIELDS[what]) for of_class in _by_class(kept)]
-            cells = ["-" if value is None else f"{1 - value:.0%}" for value in values]
-            if paper:
-                cells = [f"{own} (paper {known})" for own, known in zip(cells, paper[what], strict=True)]
-            lines.append([f"{_NAMES.get(method, method)}, {what} saved", *cells])
+    for (method, paper), what in product(_TABLE_3.items(), ("time", "nodes")):
+        values = [ratio(_both(of_class, method, MIN_OFFER), _FIELDS[what]) for of_class in _by_class(kept)]
+        cells = ["-" if value is None else f"{1 - value:.0%}" for value in values]
+        lines.append(
+            [f"{_NAMES.get(method, method)}, {what} saved", *_beside(cells, paper.get(what, [""] * 4), "paper ")]
+        )
     return markdown(["when the best takes", *CLASSES], lines)

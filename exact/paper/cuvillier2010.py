@@ -16,10 +16,12 @@ from itertools import product
 from pathlib import Path
 
 from exact.compare import ComparisonRow
+from exact.execution import Request
 from exact.paper.runs import (
     Plan,
     PlannedRun,
     Rows,
+    crossed,
     mean_of,
     plot_curves,
     rounded,
@@ -27,7 +29,6 @@ from exact.paper.runs import (
     times,
     uniform_classes,
 )
-from exact.request import Request
 from lns_support.text_table import aligned
 
 PROGRAM = "minisat"
@@ -39,17 +40,9 @@ METHODS: dict[str, tuple[str, str | None, str, str]] = {
     "cadical": ("sat:triangles", "cadical195", "CaDiCaL", "4.1"),
     "cdcl": ("sat:triangles", "cdcl", "the CDCL search of this project, all variables alike", "4.1"),
     "interval": (
-        "sat:triangles-restricted",
-        "cdcl",
-        "the same, decisions on pieces and orientations first",
-        "4.1, text",
-    ),
+        "sat:triangles-restricted", "cdcl", "the same, decisions on pieces and orientations first", "4.1, text"),
     "sat:triangles-restricted": (
-        "sat:triangles-restricted",
-        None,
-        "CaDiCaL, decisions on pieces and orientations",
-        "4.1, text",
-    ),
+        "sat:triangles-restricted", None, "CaDiCaL, decisions on pieces and orientations", "4.1, text"),
     **{
         f"sls:{rule}{suffix}": (f"sls:{rule}{suffix}", None, title + after, table)
         for rule, title, table in (
@@ -61,7 +54,7 @@ METHODS: dict[str, tuple[str, str | None, str, str]] = {
         )
         for suffix, after in (("", ", simplified formula"), ("-raw", ", formula as it is"))
     },
-}
+}  # fmt: skip
 _SIZES = (4, 9, 16, 25, 36, 49, 64)
 
 
@@ -107,15 +100,22 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
         f"Cuvillier & Szymkowiak 2010, chapter 4: {plan.per_size} puzzles for each class, "
         f"at most {plan.seconds:.0f} s of processor time each"
     ]
+    colours, pieces = {str(k): k for k in plan.colours}, {f"{side * side} pieces": side * side for side in plan.sizes}
     for method in plan.solvers:
         _, _, title, table = METHODS[method]
-        lines = [["colours", *(f"{side * side} pieces" for side in plan.sizes)]]
-        for colours in plan.colours:
-            printed = PAPER.get(table, {}).get(colours, {})
-            cells = [(by_class[f"{side**2}-c{colours}", method], printed.get(side**2)) for side in plan.sizes]
-            lines.append([str(colours), *(_cell(chosen, paper) for chosen, paper in cells)])
-        parts.append(f"table {table}: {title}; mean seconds and share solved (the paper's)\n" + aligned(lines))
-    return "\n\n".join([*parts, _decisions(by_class, plan)])
+
+        def cell(k: int, cells: int, method: str = method, table: str = table) -> str:
+            return _cell(by_class[f"{cells}-c{k}", method], PAPER.get(table, {}).get(k, {}).get(cells))
+
+        text = crossed("colours", colours, pieces, cell)
+        parts.append(f"table {table}: {title}; mean seconds and share solved (the paper's)\n{text}")
+    lines = [["mean decisions or steps of those solved", *plan.solvers]]
+    for side, k in product(plan.sizes, plan.colours):
+        own = [by_class[f"{side * side}-c{k}", method] for method in plan.solvers]
+        steps = [[row.nodes for row in chosen if row.status == "solved" and row.nodes >= 0] for chosen in own]
+        if any(steps):
+            lines.append([f"{side * side} pieces, {k} colours", *(rounded(mean_of(nodes)) for nodes in steps)])
+    return "\n\n".join([*parts, aligned(lines)])
 
 
 def _cell(chosen: Sequence[ComparisonRow], paper: tuple[float, int] | None) -> str:
@@ -128,19 +128,6 @@ def _cell(chosen: Sequence[ComparisonRow], paper: tuple[float, int] | None) -> s
     if paper is not None:
         known = f" ({rounded(paper[0] / paper[1])} s {paper[1]}%)" if paper[1] else " (0%)"
     return f"{seconds}{100 * len(solved) // len(chosen)}%{known}"
-
-
-def _decisions(by_class: Rows, plan: Plan) -> str:
-    """The text of a table of the mean decisions (local search: steps) of those solved, by class and method."""
-    lines = [["mean decisions or steps of those solved", *plan.solvers]]
-    for side, colours in product(plan.sizes, plan.colours):
-        line = [f"{side * side} pieces, {colours} colours"]
-        for method in plan.solvers:
-            chosen = by_class[f"{side * side}-c{colours}", method]
-            line.append(rounded(mean_of([row.nodes for row in chosen if row.status == "solved" and row.nodes >= 0])))
-        if set(line[1:]) != {"-"}:
-            lines.append(line)
-    return aligned(lines)
 
 
 def plot(rows: Sequence[ComparisonRow], path: Path) -> None:

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+import numpy as np
+
 from exact.blocks import Blocks
 from instances.generate.planted import Planted, check_shape, plant
 from instances.generate.portable_random import PortableRandom
@@ -79,15 +81,11 @@ def planted(width: int, height: int, joints: Sequence[int]) -> Planted:
     check_shape(width, height)
     if len(joints) != joint_count(width, height):
         raise InputError(f"{len(joints)} joints; a board of {width} x {height} has {joint_count(width, height)}")
-    right, down = [0] * (width * height), [0] * (width * height)
-    values = iter(joints)
-    for cell in range(width * height):
-        if cell % width < width - 1:
-            right[cell] = next(values)
-    for cell in range(width * (height - 1)):
-        down[cell] = next(values)
+    values, rights = np.array(joints, dtype=np.int32), (width - 1) * height
+    right, down = np.zeros((2, height, width), dtype=np.int32)
+    right[:, :-1], down[:-1] = values[:rights].reshape(height, -1), values[rights:].reshape(-1, width)
     name = f"design-{width}x{height}-c{len(set(joints))}"
-    return plant(right, down, width, height, PortableRandom(0), name).with_clues([0])
+    return plant(right.ravel().tolist(), down.ravel().tolist(), width, height, PortableRandom(0), name).with_clues([0])
 
 
 def evaluate(

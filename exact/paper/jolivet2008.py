@@ -13,7 +13,7 @@ T. Jolivet, "Eternity II : puzzles, algorithmique et complexité", ENS de Lyon, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,7 @@ from statistics import stdev
 from exact.compare import ComparisonRow
 from exact.paper import jolivet2008_searches as searches
 from exact.paper.jolivet2008_searches import CODES, random_puzzle, tree
-from exact.paper.runs import BUDGET_SPENT, NAN, Plan, PlannedRun, Rows, mean_of, plot_curves, rounded
+from exact.paper.runs import BUDGET_SPENT, NAN, Plan, PlannedRun, Rows, crossed, mean_of, plot_curves, rounded
 from lns_support.text_table import aligned
 
 METHODS = ("dlx:binary", "zig-zag", "grouping", "dlx")
@@ -85,46 +85,48 @@ FULL = replace(
 CUT, ESTIMATE = ">", "~"  # put before a mean where trees were cut: it is a lower bound, or an estimate
 
 
-def _classes(plan: Plan, table: Mapping[tuple[int, int], object]) -> list[tuple[int, int]]:
-    """The rows of table 1 or 3, (side, colours), in a plan."""
-    return [(side, colours) for side, colours in table if side in plan.sizes and colours in plan.colours]
+def _classes(plan: Plan, table: Mapping[tuple[int, int], object]) -> dict[str, tuple[int, int]]:
+    """The rows of table 1 or 3 in a plan: label -> (side, colours)."""
+    keys = [(side, colours) for side, colours in table if side in plan.sizes and colours in plan.colours]
+    return {f"{side}x{side}, {colours} colours": (side, colours) for side, colours in keys}
 
 
-def _shapes(plan: Plan) -> list[tuple[int, int]]:
-    """The rows of table 2, (width, height), in a plan."""
-    return [shape for shape in TABLE_2 if max(shape) in plan.sizes]
+def _shapes(plan: Plan) -> dict[str, tuple[int, int]]:
+    """The rows of table 2 in a plan: label -> (width, height)."""
+    return {f"{width}x{height}": (width, height) for width, height in TABLE_2 if max(width, height) in plan.sizes}
 
 
 def runs(plan: Plan) -> Iterator[PlannedRun]:
     """Plan a run for each puzzle of each class, and those of the parts of `exact.paper.jolivet2008_searches`."""
     wanted = [
         (side, side, colours, method)
-        for side, colours in _classes(plan, TABLE_1)
+        for side, colours in _classes(plan, TABLE_1).values()
         for method in METHODS
         if method != "grouping" or side % 2 == 0
     ]
-    for width, height in _shapes(plan):
+    for width, height in _shapes(plan).values():
         figures = zip(_COLOURS, TABLE_2[width, height], strict=True)
         known = [colours for colours, figure in figures if figure is not None and colours in plan.colours]
         wanted += [(width, height, colours, "dlx:binary") for colours in known]
-    wanted += [(side, side, colours, "zig-zag") for side, colours in _classes(plan, TABLE_3)]
+    wanted += [(side, side, colours, "zig-zag") for side, colours in _classes(plan, TABLE_3).values()]
     for width, height, colours, method in dict.fromkeys(wanted):
         if method not in plan.solvers:
             continue
         side = max(width, height)
         is_slow = side >= 8 and method in CODES and TABLE_1.get((side, colours), (None,))[0] is None
         for seed in plan.seeds[: plan.slow] if is_slow else plan.seeds:
-            name = f"{width}x{height}-c{colours}-s{seed}"
+            name = f"{_name(width, height, colours)}-s{seed}"
             make = partial(_measure, name, (width, height, colours, seed), method, plan.nodes)
             yield PlannedRun(name, method, "all solutions of the uniform puzzle", make, plan.nodes)
-    if "paths" in plan.solvers:
-        yield from searches.path_runs(plan)
-    if "hard" in plan.solvers:
-        yield from searches.hard_runs(plan, _classes(plan, TABLE_3))
-    if "single" in plan.solvers:
-        yield from searches.single_runs(plan)
-    if "eternity" in plan.solvers:
-        yield from searches.barrier_runs(plan)
+    parts: dict[str, Callable[[Plan], Iterator[PlannedRun]]] = {
+        "paths": searches.path_runs,
+        "hard": partial(searches.hard_runs, classes=_classes(plan, TABLE_3).values()),
+        "single": searches.single_runs,
+        "eternity": searches.barrier_runs,
+    }
+    for part, planned in parts.items():
+        if part in plan.solvers:
+            yield from planned(plan)
 
 
 def _measure(instance: str, shape: tuple[int, int, int, int], method: str, nodes: int) -> ComparisonRow:
@@ -154,8 +156,8 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
     return "\n\n".join(parts)
 
 
-def _class(by_class: Rows, width: int, height: int, colours: int, method: str) -> list[ComparisonRow]:
-    return by_class[f"{width}x{height}-c{colours}", method]
+def _name(width: int, height: int, colours: int) -> str:
+    return f"{width}x{height}-c{colours}"
 
 
 def _mean_and_error(values: Sequence[float], rows: Sequence[ComparisonRow], mark: str) -> str:
@@ -171,50 +173,48 @@ def _difficulty(rows: Sequence[ComparisonRow]) -> list[float]:
 
 
 def _table_1(by_class: Rows, plan: Plan) -> str:
-    lines = [["mean nodes", *METHODS]]
-    for side, colours in _classes(plan, TABLE_1):
-        line = [f"{side}x{side}, {colours} colours"]
-        for method, paper in zip(METHODS, (*TABLE_1[side, colours], None), strict=True):
-            chosen = _class(by_class, side, side, colours, method)
-            known = rounded(paper) if paper is not None else TOO_SLOW if method == "dlx:binary" else ""
-            text = _mean_and_error([row.nodes for row in chosen], chosen, CUT) if chosen else "-"
-            line.append(f"{text} ({known})" if chosen and known else text)
-        lines.append(line)
-    return f"Jolivet 2008, table 1: {plan.per_size} puzzles for each class (the paper's means)\n" + aligned(lines)
+    def cell(key: tuple[int, int], method: str) -> str:
+        (side, colours), chosen = key, by_class[_name(key[0], *key), method]
+        paper = dict(zip(METHODS, TABLE_1[side, colours], strict=False)).get(method)
+        known = rounded(paper) if paper is not None else TOO_SLOW if method == "dlx:binary" else ""
+        text = _mean_and_error([row.nodes for row in chosen], chosen, CUT) if chosen else "-"
+        return f"{text} ({known})" if chosen and known else text
+
+    text = crossed("mean nodes", _classes(plan, TABLE_1), dict(zip(METHODS, METHODS, strict=True)), cell)
+    return f"Jolivet 2008, table 1: {plan.per_size} puzzles for each class (the paper's means)\n{text}"
 
 
 def times(by_class: Rows, plan: Plan) -> str:
     """Section 2.4: mean seconds of the trees of table 1. Rows without a time, of old files, are left out."""
-    lines = [["mean seconds", *METHODS]]
-    for side, colours in _classes(plan, TABLE_1):
-        chosen = [_class(by_class, side, side, colours, method) for method in METHODS]
-        seconds = [mean_of([row.seconds for row in of_method if row.seconds >= 0]) for of_method in chosen]
-        lines.append([f"{side}x{side}, {colours} colours", *("-" if s != s else f"{s:.4f}" for s in seconds)])
-    return "section 2.4: processor time of a tree, with the matrix or the list of blocks\n" + aligned(lines)
+
+    def cell(key: tuple[int, int], method: str) -> str:
+        seconds = mean_of([row.seconds for row in by_class[_name(key[0], *key), method] if row.seconds >= 0])
+        return "-" if seconds != seconds else f"{seconds:.4f}"
+
+    text = crossed("mean seconds", _classes(plan, TABLE_1), dict(zip(METHODS, METHODS, strict=True)), cell)
+    return f"section 2.4: processor time of a tree, with the matrix or the list of blocks\n{text}"
 
 
 def _table_2(by_class: Rows, plan: Plan) -> str:
-    lines = [["dlx:binary nodes / solutions", *map(str, _COLOURS)]]
-    for width, height in _shapes(plan):
-        line = [f"{width}x{height}"]
-        for colours, figure in zip(_COLOURS, TABLE_2[width, height], strict=True):
-            chosen = _class(by_class, width, height, colours, "dlx:binary")
-            known = figure is not None and bool(chosen)
-            line.append(f"{_mean_and_error(_difficulty(chosen), chosen, ESTIMATE)} ({figure})" if known else "-")
-        lines.append(line)
-    return "table 2: mean difficulty by number of colours\n" + aligned(lines)
+    def cell(shape: tuple[int, int], colours: int) -> str:
+        chosen, figure = by_class[_name(*shape, colours), "dlx:binary"], TABLE_2[shape][colours - _COLOURS[0]]
+        known = figure is not None and bool(chosen)
+        return f"{_mean_and_error(_difficulty(chosen), chosen, ESTIMATE)} ({figure})" if known else "-"
+
+    columns = {str(colours): colours for colours in _COLOURS}
+    text = crossed("dlx:binary nodes / solutions", _shapes(plan), columns, cell)
+    return f"table 2: mean difficulty by number of colours\n{text}"
 
 
 def _table_3(by_class: Rows, plan: Plan) -> str:
     lines = [["zig-zag nodes / solutions", "hardest drawn", "hardest searched", "mean"]]
-    for side, colours in _classes(plan, TABLE_3):
-        drawn, searched = (_class(by_class, side, side, colours, method) for method in ("zig-zag", "hard"))
-        record, average = TABLE_3[side, colours]
+    for label, key in _classes(plan, TABLE_3).items():
+        drawn, searched = (by_class[_name(key[0], *key), method] for method in ("zig-zag", "hard"))
+        record, average = TABLE_3[key]
         if drawn or searched:
             hardest = [rounded(max(_difficulty(found), default=NAN)) for found in (drawn, searched)]
             mean = _mean_and_error(_difficulty(drawn), drawn, ESTIMATE) if drawn else "-"
-            known = [hardest[0], f"{hardest[1]} ({record})", f"{mean} ({average or '-'})"]
-            lines.append([f"{side}x{side}, {colours} colours", *known])
+            lines.append([label, hardest[0], f"{hardest[1]} ({record})", f"{mean} ({average or '-'})"])
     return "table 3: the hardest found and the mean (the paper's)\n" + aligned(lines)
 
 
@@ -227,7 +227,7 @@ def _conjecture(by_class: Rows) -> str:
     for width, height in TABLE_2:
         line, single, difficulty = [f"{width}x{height}"], "-", {}
         for colours in _COLOURS:
-            of_class = _class(by_class, width, height, colours, "dlx:binary")
+            of_class = by_class[_name(width, height, colours), "dlx:binary"]
             chosen = [row for row in of_class if row.status != BUDGET_SPENT]
             line.append(rounded(mean_of([row.solutions for row in chosen])))
             alone = sum(row.solutions == 1 for row in chosen)
@@ -264,6 +264,6 @@ def plot(rows: Sequence[ComparisonRow], path: Path) -> None:
     curves: dict[str, dict[int, float]] = {}
     for width, height in TABLE_2:
         for colours in _COLOURS:
-            if values := _difficulty(_class(by_class, width, height, colours, "dlx:binary")):
+            if values := _difficulty(by_class[_name(width, height, colours), "dlx:binary"]):
                 curves.setdefault(f"{width}x{height}", {})[colours] = mean_of(values)
     plot_curves(path, curves, "colours", "DLX nodes / solutions, mean")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, partial
 
 import numpy as np
@@ -24,11 +24,12 @@ from exact.cover.search import Cover
 from exact.driver import run_search
 from exact.outcome import SolveStatus
 from exact.paper.design import distinct_pieces, fewest_colours, improve
-from exact.paper.paths import PATHS, constraints, count_inner_blocks, path, scan_along
-from exact.paper.runs import BUDGET_SPENT, Plan, PlannedRun, Rows, mean_of, rounded
+from exact.paper.runs import BUDGET_SPENT, Plan, PlannedRun, Rows, crossed, mean_of, rounded
+from exact.piece_classes import allowed_placements
 from instances.formats import load_puzzle
 from instances.generate import uniform
-from instances.puzzle import Puzzle
+from instances.puzzle import GREY, Puzzle
+from lns_support.jit import kernel
 from lns_support.text_table import aligned
 
 CODES = {"dlx": "unary", "dlx:binary": "binary"}
@@ -92,7 +93,7 @@ def _compile(method: str) -> None:
     _new_search(random_puzzle(2, 2, 1, 1), method).advance(0, True)
 
 
-# -- figure 3 -------------------------------------------------------------------------------------------------------
+# -- figure 3: the sum of the constraints is the number of joints whatever the path, so that only their order matters --
 
 
 def path_runs(plan: Plan) -> Iterator[PlannedRun]:
@@ -107,8 +108,9 @@ def path_runs(plan: Plan) -> Iterator[PlannedRun]:
 
 def _along(instance: str, shape: tuple[int, int, int, int], name: str, nodes: int) -> ComparisonRow:
     order = path(name, shape[0], shape[1])
-    count, solutions, _, exhausted = scan_along(random_puzzle(*shape), order, nodes)
-    return ComparisonRow(instance, f"path:{name}", "solved" if exhausted else BUDGET_SPENT, solutions, count)
+    search = scan_along(random_puzzle(*shape), order, nodes)
+    status = "solved" if search.exhausted else BUDGET_SPENT
+    return ComparisonRow(instance, f"path:{name}", status, search.solutions, search.nodes)
 
 
 def path_text(by_class: Rows) -> str:
@@ -127,10 +129,60 @@ def path_text(by_class: Rows) -> str:
     return "figure 3: local constraints by path, and mean nodes\n" + aligned(lines)
 
 
+PATHS = ("rows", "snake", "diagonals", "spiral", "rim first", "chessboard")
+
+
+def path(name: str, width: int, height: int) -> list[int]:
+    """The cells of a board in the order of a path of `PATHS`.
+
+    ``rows`` is the paper's choice. ``chessboard`` visits cells of one colour first, which no neighbour constrains.
+    """
+    cells = [(row, column) for row in range(height) for column in range(width)]
+    if name == "snake":
+        cells.sort(key=lambda cell: (cell[0], cell[1] if cell[0] % 2 == 0 else -cell[1]))
+    elif name == "diagonals":
+        cells.sort(key=lambda cell: (cell[0] + cell[1], cell[0]))
+    elif name == "spiral":
+        cells = _spiral(width, height)
+    elif name == "rim first":
+        rim = _spiral(width, height)[: len(cells) - max(0, width - 2) * max(0, height - 2)]
+        cells = rim + [cell for cell in cells if cell not in rim]
+    elif name == "chessboard":
+        cells.sort(key=lambda cell: (cell[0] + cell[1]) % 2)
+    return [row * width + column for row, column in cells]
+
+
+def _spiral(width: int, height: int) -> list[tuple[int, int]]:
+    """The cells from the upper left corner inwards, clockwise."""
+    left = {(row, column) for row in range(height) for column in range(width)}
+    row, column, step = 0, 0, (0, 1)
+    cells = []
+    while left:
+        cells.append((row, column))
+        left.remove((row, column))
+        if (row + step[0], column + step[1]) not in left:
+            step = (step[1], -step[0])
+        row, column = row + step[0], column + step[1]
+    return cells
+
+
+def constraints(order: list[int], puzzle: Puzzle) -> list[int]:
+    """For each cell of a path, the number of its neighbours earlier on the path."""
+    place = {cell: at for at, cell in enumerate(order)}
+    return [sum(place[other] < at for _, other in puzzle.neighbours(cell)) for at, cell in enumerate(order)]
+
+
+def scan_along(puzzle: Puzzle, order: list[int], nodes: int) -> Blocks:
+    """Search the tree of a path to its end, or for ``nodes`` nodes; the empty board is one."""
+    search = Blocks(puzzle, 1, order, all_four=True)
+    search.advance(nodes - 1, False)
+    return search
+
+
 # -- tables 3 and 4: searched puzzles -------------------------------------------------------------------------------
 
 
-def hard_runs(plan: Plan, classes: Sequence[tuple[int, int]]) -> Iterator[PlannedRun]:
+def hard_runs(plan: Plan, classes: Iterable[tuple[int, int]]) -> Iterator[PlannedRun]:
     """Plan a search for a hard puzzle of each class (side, colours)."""
     for side, colours in classes:
         yield _search_run(plan, side, side, colours, "hard", f"hardest of {plan.trees} boards")
@@ -168,18 +220,16 @@ def single_text(rows: Sequence[ComparisonRow]) -> str:
         if row.solver == "single":
             shape, _, colours = row.instance.partition("-c")
             found.setdefault(shape, []).extend([int(colours)] if row.solutions == 1 else [])
-    lines = [["", *map(str, range(3, 11))]]
-    for height in range(3, 11):
-        line = [str(height)]
-        for width in range(3, 11):
-            text = ""
-            if width >= height and (shape := f"{width}x{height}") in found:
-                low = fewest_colours(width, height, symmetric=False)
-                text = f"{low}..{min(found[shape], default='?')} ({TABLE_4[width, height]})"
-            line.append(text)
-        lines.append(line)
+
+    def cell(height: int, width: int) -> str:
+        if width < height or (shape := f"{width}x{height}") not in found:
+            return ""
+        low = fewest_colours(width, height, symmetric=False)
+        return f"{low}..{min(found[shape], default='?')} ({TABLE_4[width, height]})"
+
+    sides = {str(side): side for side in range(3, 11)}
     head = "table 4: colours of puzzles with a single solution: lower bound .. fewest found (the paper's bound)\n"
-    return head + aligned(lines)
+    return head + crossed("", sides, sides, cell)
 
 
 # -- table 5 --------------------------------------------------------------------------------------------------------
@@ -240,3 +290,53 @@ def barrier_text(rows: Sequence[ComparisonRow]) -> str:
     lines += [[row.solver, f"{row.nodes:,}", rounded(row.seconds), row.note] for row in chosen]
     head = "section 2.5: inner 4x4 blocks (the paper: over 2e14 blocks of all kinds), deepest levels (210 to 220)\n"
     return head + aligned(lines)
+
+
+def count_inner_blocks(puzzle: Puzzle, side: int, samples: int, seed: int) -> tuple[float, float]:
+    """Estimate the number of blocks of ``side`` x ``side`` inner pieces with matching joints (Jolivet 2008, 2.5).
+
+    Knuth's estimate: a random descent of the tree of a row scan, weighted by the product of its numbers of children, is
+    an unbiased estimate of the number of leaves. Rotated copies of a block count once.
+
+    Returns
+    -------
+    float, float
+        The mean, and its standard error.
+    """
+    quads = np.ascontiguousarray(puzzle.oriented, dtype=np.int32)
+    middle = puzzle.height // 2 * puzzle.width + puzzle.width // 2
+    inner = np.array(allowed_placements(puzzle.with_clues([]), middle, all_four=True), dtype=np.int32)
+    inner = inner[(quads[inner] != GREY).all(axis=1)]
+    weights = _sample(quads, inner, side, samples, np.random.default_rng(seed).random((samples, side * side)))
+    weights /= 4
+    return float(weights.mean()), float(weights.std(ddof=1) / np.sqrt(samples))
+
+
+@kernel
+def _sample(quads, inner, side, samples, draws):  # type: ignore[no-untyped-def]
+    """The weight of each random descent; ``draws``: numbers in [0, 1) that choose the children."""
+    cells = side * side
+    weights = np.zeros(samples)
+    placed = np.zeros(cells, dtype=np.int64)
+    fitting = np.zeros(len(inner), dtype=np.int64)
+    for at in range(samples):
+        weight = 1.0
+        for cell in range(cells):
+            count = 0
+            for value in inner:
+                if cell % side and quads[value, 3] != quads[placed[cell - 1], 1]:
+                    continue
+                if cell >= side and quads[value, 0] != quads[placed[cell - side], 2]:
+                    continue
+                is_free = True
+                for before in range(cell):
+                    is_free &= placed[before] >> 2 != value >> 2
+                if is_free:
+                    fitting[count] = value
+                    count += 1
+            weight *= count
+            if count == 0:
+                break
+            placed[cell] = fitting[int(draws[at, cell] * count)]
+        weights[at] = weight
+    return weights

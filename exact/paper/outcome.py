@@ -6,15 +6,28 @@ Sides 5 to 10 and 2 to 30 colours; the first solution, within a limit of process
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from math import log10
+from io import StringIO
+from itertools import product
+from typing import Any
 
 from exact.colorpairs.options import Heuristic, Options
 from exact.compare import ComparisonRow
-from exact.paper import charts, cuvillier2010
-from exact.paper.runs import Plan, PlannedRun, Rows, mean_of, rounded, solver_run, times, uniform_classes
+from exact.execution import Request
+from exact.paper import cuvillier2010
+from exact.paper.runs import (
+    Plan,
+    PlannedRun,
+    Rows,
+    crossed,
+    mean_of,
+    rounded,
+    solver_run,
+    times,
+    uniform_classes,
+)
 from exact.registry import SOLVERS
-from exact.request import Request
 from lns_support.optional_deps import is_installed
 from lns_support.text_table import aligned
 
@@ -156,12 +169,13 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
 
 
 def _fastest(by_class: Scores, plan: Plan) -> str:
-    lines = [["colours", *(f"{side}x{side}" for side in plan.sizes)]]
-    for colours in plan.colours:
-        ranked = [by_class.get((side, colours)) for side in plan.sizes]
-        cells = [("" if of is None else f"{of[0].method} {of[0].text}" if of[0].solved else "-") for of in ranked]
-        lines.append([str(colours), *cells])
-    return "the fastest method and its mean seconds; -: none solved it\n" + aligned(lines)
+    def cell(colours: int, side: int) -> str:
+        of = by_class.get((side, colours))
+        return "" if of is None else f"{of[0].method} {of[0].text}" if of[0].solved else "-"
+
+    sides = {f"{side}x{side}": side for side in plan.sizes}
+    table = crossed("colours", {str(colours): colours for colours in plan.colours}, sides, cell)
+    return "the fastest method and its mean seconds; -: none solved it\n" + table
 
 
 def _methods(rows: Sequence[ComparisonRow], by_class: Scores, plan: Plan) -> str:
@@ -213,135 +227,99 @@ def shade(seconds: float) -> str:
 def fastest_picture(rows: Sequence[ComparisonRow]) -> str:
     """A map of the classes: the fastest method of each, with its mean seconds."""
     by_class = scores(rows)
-    sides, colours = _axes(by_class)
 
-    def cell(side: int, colour_count: int) -> tuple[str, str]:
-        ranked = by_class.get((side, colour_count))
-        if ranked is None:
+    def cell(key: tuple[int, int]) -> tuple[str, str]:
+        if key not in by_class:
             return _EMPTY, ""
-        best = ranked[0]
+        best = by_class[key][0]
         return (METHODS[best.method].colour, best.text.split(" ")[0]) if best.solved else (_NONE, "none")
 
-    title = "Fastest method by side and colours, seconds"
-    parts = [charts.label(20, 22, title, size=14), *_map(60, 52, sides, colours, cell, pitch=(52, 26))]
-    y = 52 + 26 * len(sides) + 24
-    names = dict.fromkeys(ranked[0].method for ranked in by_class.values() if ranked[0].solved)
-    for at, name in enumerate(names):
-        x, below = 60 + 150 * (at % 4), 20 * (at // 4)
-        parts.append(charts.rectangle(x, y - 11 + below, 14, 14, METHODS[name].colour))
-        parts.append(charts.label(x + 20, y + below, name))
-    return charts.document(max(80 + 52 * len(colours), 660), y + 60, parts, title)
+    with _svg((9.5, 4)) as (figure, text):
+        axes = figure.subplots()
+        _map(axes, by_class, cell, "Fastest method by side and colours, seconds")
+        names = dict.fromkeys(ranked[0].method for ranked in by_class.values() if ranked[0].solved)
+        _legend(figure, {name: METHODS[name].colour for name in names})
+    return text.getvalue()
 
 
 def methods_picture(rows: Sequence[ComparisonRow]) -> str:
     """A small map for each method: its mean seconds by side and colours, grey where it solved nothing."""
     by_class = scores(rows)
-    sides, colours = _axes(by_class)
     of_method = {(key, score.method): score for key, ranked in by_class.items() for score in ranked}
-    title = "Seconds of each method by side and colours"
     names = [name for name in METHODS if any(row.solver == name for row in rows)]
-    wide, high = 24, 15
-    step_x, step_y = max(wide * len(colours) + 60, 370), high * len(sides) + 52
-    parts = [charts.label(20, 22, title, size=14)]
-    for at, name in enumerate(names):
-        x, y = 45 + step_x * (at % 2), 76 + step_y * (at // 2)
+    with _svg((10, 1.9 * ((len(names) + 1) // 2) + 0.6)) as (figure, text):
+        for at, name in enumerate(names, 1):
 
-        def cell(side: int, colour_count: int, name: str = name) -> tuple[str, str]:
-            score = of_method.get(((side, colour_count), name))
-            if score is None or not score.solved:
-                return (_EMPTY if score is None else _NONE), ""
-            return shade(score.seconds), "" if score.solved == score.tried else str(score.solved)
+            def cell(key: tuple[int, int], name: str = name) -> tuple[str, str]:
+                score = of_method.get((key, name))
+                if score is None or not score.solved:
+                    return (_EMPTY if score is None else _NONE), ""
+                return shade(score.seconds), "" if score.solved == score.tried else str(score.solved)
 
-        parts.append(charts.label(x, y - 20, f"{name}: {METHODS[name].title}", size=11))
-        parts += _map(x, y, sides, colours, cell, pitch=(wide, high), size=8)
-    y = 76 + step_y * ((len(names) + 1) // 2) - 20
-    legend = [(fill, f"{limit:g} s at most") for limit, fill in _SHADES] + [(_SLOWER, "more"), (_NONE, "not solved")]
-    for at, (fill, text) in enumerate(legend):
-        parts.append(charts.rectangle(45 + 98 * at, y - 10, 12, 12, fill))
-        parts.append(charts.label(61 + 98 * at, y, text, size=10))
-    return charts.document(max(2 * step_x, 740) + 10, y + 24, parts, title)
+            axes = figure.add_subplot((len(names) + 1) // 2, 2, at)
+            _map(axes, by_class, cell, f"{name}: {METHODS[name].title}")
+        limits = {f"{limit:g} s at most": fill for limit, fill in _SHADES}
+        _legend(figure, limits | {"more": _SLOWER, "not solved": _NONE})
+    return text.getvalue()
 
 
 def solved_picture(rows: Sequence[ComparisonRow]) -> str:
     """A curve for each method: the puzzles that it solves within a time, on a logarithmic axis."""
-    title = "Puzzles solved within a time of each"
-    of_method = {name: [row for row in rows if row.solver == name] for name in METHODS}
-    of_method = {name: own for name, own in of_method.items() if own}
-    most = max(map(len, of_method.values()), default=1)
-    left, right, top, low = 50.0, 560.0, 40.0, 330.0
-    first, decades = -4, 5  # from 0.1 ms to 10 s
-
-    def x(power: float) -> float:
-        return left + (min(max(power, first), first + decades) - first) / decades * (right - left)
-
-    def y(solved: float) -> float:
-        return low - solved / most * (low - top)
-
-    parts = [
-        charts.label(left, 22, title, size=14),
-        charts.line([(left, top), (left, low), (right, low)], charts.INK, 1),
-    ]
-    for power in range(first, first + decades + 1):
-        parts.append(charts.line([(x(power), top), (x(power), low)], charts.PALE, 0.5))
-        parts.append(charts.label(x(power), low + 16, f"{10.0**power:g}", size=11, anchor="middle"))
-    for part in range(5):
-        solved = most * part // 4
-        parts.append(charts.label(left - 6, y(solved) + 4, str(solved), size=11, anchor="end"))
-    parts.append(charts.label((left + right) / 2, low + 34, "seconds of processor time", anchor="middle"))
-    ends = []
-    for name, own in of_method.items():
-        points = [(left, low)]
-        for number, seconds in enumerate(sorted(times(own)), 1):
-            at = x(log10(max(seconds, 1e-9)))
-            points += [(at, points[-1][1]), (at, y(number))]
-        points.append((right, points[-1][1]))
-        parts.append(charts.line(points, METHODS[name].colour))
-        ends.append((points[-1][1], f"{name} {len(times(own))}", METHODS[name].colour))
-    below = top - 15
-    for height, text, colour in sorted(ends):  # labels apart from each other
-        below = max(below + 15, height)
-        parts.append(charts.label(right + 8, below + 4, text, colour=colour))
-    return charts.document(right + 130, low + 50, parts, title)
+    with _svg((8, 4.5)) as (figure, text):
+        axes = figure.subplots()
+        for name, method in METHODS.items():
+            own = [row for row in rows if row.solver == name]
+            at = [1e-4, *(max(seconds, 1e-4) for seconds in sorted(times(own))), 10.0]
+            solved = [*range(len(at) - 1), len(at) - 2]
+            if own:
+                axes.step(at, solved, where="post", color=method.colour, label=f"{name} {len(at) - 2}")
+        axes.set(xscale="log", xlim=(1e-4, 10), xlabel="seconds of processor time", ylabel="puzzles solved")
+        axes.set_title("Puzzles solved within a time of each")
+        axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
+    return text.getvalue()
 
 
-def _axes(by_class: Scores) -> tuple[list[int], list[int]]:
-    """The sides and the numbers of colours of the classes, in order."""
-    return sorted({side for side, _ in by_class}), sorted({colours for _, colours in by_class})
+@contextmanager
+def _svg(size: tuple[float, float]) -> Iterator[tuple[Any, StringIO]]:
+    """A figure of matplotlib to draw on, and the SVG element that it has become at the end."""
+    import matplotlib.pyplot as plt
+
+    text, drawn = StringIO(), StringIO()
+    with plt.rc_context({"svg.fonttype": "none", "svg.hashsalt": "lns", "font.size": 8, "axes.titlesize": 9}):
+        figure = plt.figure(figsize=size, layout="constrained")
+        try:
+            yield figure, text
+            figure.savefig(drawn, format="svg", metadata={"Date": None})
+        finally:
+            plt.close(figure)
+    text.write(drawn.getvalue()[drawn.getvalue().index("<svg") :])
 
 
-def _map(
-    x: float,
-    y: float,
-    sides: Sequence[int],
-    colours: Sequence[int],
-    cell: Callable[[int, int], tuple[str, str]],
-    *,
-    pitch: tuple[float, float],
-    size: float = 10,
-) -> list[str]:
-    """A table of coloured cells from (x, y) on; ``cell``: (side, colours) -> (fill, text)."""
-    (wide, high), grey = pitch, "#555555"
-    parts = [
-        charts.label(x + wide * (at + 0.5), y - 4, str(name), size=size, anchor="middle", colour=grey)
-        for at, name in enumerate(colours)
-    ]
-    for row, side in enumerate(sides):
-        base = y + high * (row + 0.5) + size / 3
-        parts.append(charts.label(x - 5, base, f"{side}x{side}", size=size, anchor="end", colour=grey))
-        for at, colour_count in enumerate(colours):
-            fill, text = cell(side, colour_count)
-            parts.append(charts.rectangle(x + wide * at, y + high * row, wide - 1, high - 1, fill))
-            if text:
-                ink = "#ffffff" if _is_dark(fill) else charts.INK
-                middle = x + wide * (at + 0.5)
-                parts.append(charts.label(middle, base, text, size=size, anchor="middle", colour=ink))
-    return parts
+def _map(axes: Any, by_class: Scores, cell: Callable[[tuple[int, int]], tuple[str, str]], title: str) -> None:
+    """Draw a table of coloured cells by side and number of colours; ``cell``: class -> (fill, text)."""
+    from matplotlib.colors import to_rgb
+
+    sides, colours = (sorted(set(axis)) for axis in zip(*by_class, strict=True))
+    cells = [[cell((side, colour_count)) for colour_count in colours] for side in sides]
+    axes.pcolormesh([[to_rgb(fill) for fill, _ in row] for row in cells], edgecolors="white")
+    axes.invert_yaxis()
+    for row, column in product(range(len(sides)), range(len(colours))):
+        fill, text = cells[row][column]
+        is_dark = sum(part * share for part, share in zip(to_rgb(fill), (0.299, 0.587, 0.114), strict=True)) < 0.55
+        ink = "white" if is_dark else "black"
+        axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=ink)
+    axes.set(
+        title=title, xticks=[at + 0.5 for at in range(len(colours))], yticks=[at + 0.5 for at in range(len(sides))]
+    )
+    axes.set(xticklabels=colours, yticklabels=[f"{side}x{side}" for side in sides])
 
 
-def _is_dark(fill: str) -> bool:
-    """Whether white text is easier to read on a colour #rrggbb than black text."""
-    red, green, blue = (int(fill[at : at + 2], 16) for at in (1, 3, 5))
-    return 0.299 * red + 0.587 * green + 0.114 * blue < 140
+def _legend(figure: Any, fills: dict[str, str]) -> None:
+    """A legend of coloured cells below the maps."""
+    from matplotlib.patches import Patch
+
+    patches = [Patch(color=fill, label=label) for label, fill in fills.items()]
+    figure.legend(handles=patches, loc="outside lower center", ncols=8, frameon=False)
 
 
 PICTURES: dict[str, Callable[[Sequence[ComparisonRow]], str]] = {
@@ -349,4 +327,4 @@ PICTURES: dict[str, Callable[[Sequence[ComparisonRow]], str]] = {
     "methods": methods_picture,
     "solved": solved_picture,
 }
-"""Name -> function of rows that draws an SVG document."""
+"""Name -> function of rows that draws an SVG document. They need matplotlib."""

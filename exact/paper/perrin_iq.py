@@ -24,11 +24,9 @@ from exact.compare import ComparisonRow
 from exact.outcome import SolveStatus
 from exact.paper.runs import BUDGET_SPENT, Plan, PlannedRun, Rows, class_of, rounded
 from exact.polyominoes.cut import cut_grid
-from exact.polyominoes.grid import Grid
+from exact.polyominoes.grid import NO_WEIGHT, WEIGHTS, Grid, render
 from exact.polyominoes.levels import TIERS, levels, random_level
 from exact.polyominoes.search import RACE, fill, fill_by_library
-from exact.polyominoes.shapes import NO_WEIGHT, WEIGHTS
-from exact.polyominoes.text import render
 from lns_support.text_table import aligned
 
 NO_ZONES, NO_DEAD_ENDS = "-no-zones", "-no-dead-ends"

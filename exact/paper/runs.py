@@ -1,7 +1,8 @@
 """What the experiments share: a plan, planned runs, a CSV file of finished runs that is continued, tables and plots.
 
-An experiment is a module with the plans `PLAN` and `FULL` (the paper's scale) and the functions ``runs(plan)``,
-``tables(rows, plan)`` and ``plot(rows, path)``. An instance is named CLASS-sSEED; tables have a line for each class.
+An experiment is a module with the plans `PLAN` and `FULL` (the paper's scale) and the functions ``runs(plan)`` and
+``tables(rows, plan)``, and ``plot(rows, path)`` or `PICTURES`. An instance is named CLASS-sSEED; tables have a line for
+each class.
 """
 
 from __future__ import annotations
@@ -17,20 +18,19 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from exact.compare import ComparisonRow, Question, outcome_row
+from exact.compare import ComparisonRow, Question, outcome_row, read_rows
+from exact.execution import Request
 from exact.outcome import SolveStatus
-from exact.request import Request
 from exact.solvers import solve_request
 from instances.generate import uniform
 from instances.puzzle import Puzzle
 from lns_support import csv_records
 from lns_support.errors import InputError
 from lns_support.text import format_seconds
+from lns_support.text_table import aligned
 
 BUDGET_SPENT = str(SolveStatus.BUDGET_SPENT)
 NAN = float("nan")
-Finished = Mapping[tuple[str, str, str], ComparisonRow]
-"""Rows by instance, solver and question."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,7 @@ class PlannedRun:
         limit; the row of one that was cut has the limit in its question.
     adapt : callable, optional
         (rows of the same instance by solver) -> the run to be made in view of them; None: it is not worth making.
+        The methods of such runs must find the same number of solutions.
     """
 
     instance: str
@@ -112,8 +113,8 @@ class PlannedRun:
         """The question of a row whose search was cut at ``node_limit``."""
         return self.question if self.node_limit is None else f"{self.question}; {self.node_limit} nodes"
 
-    def row_in(self, finished: Finished) -> ComparisonRow | None:
-        """The row that replaces the run; None if there is none."""
+    def row_in(self, finished: Mapping[tuple[str, str, str], ComparisonRow]) -> ComparisonRow | None:
+        """The row that replaces the run, of rows by instance, solver and question; None if there is none."""
         whole = finished.get((self.instance, self.solver, self.question))
         return whole or finished.get((self.instance, self.solver, self.cut_question))
 
@@ -124,9 +125,7 @@ class PlannedRun:
         return replace(row, question=question, note=row.note or measured())
 
 
-def run_experiment(
-    runs: Iterable[PlannedRun], output: Path | None, record: type[Any] = ComparisonRow
-) -> Iterator[ComparisonRow]:
+def run_experiment(runs: Iterable[PlannedRun], output: Path | None) -> Iterator[ComparisonRow]:
     """Execute the runs that a CSV file does not hold yet, and append a row for each.
 
     Parameters
@@ -134,8 +133,6 @@ def run_experiment(
     runs : iterable of PlannedRun
     output : Path or None
         A CSV file; a row of it that answers a run replaces it (`PlannedRun.row_in`).
-    record : type
-        The dataclass of its lines: `ComparisonRow`, or one with ``row`` and ``of`` as in `exact.paper.benoist2008`.
 
     Yields
     ------
@@ -144,10 +141,12 @@ def run_experiment(
 
     Raises
     ------
+    InputError
+        If the file has other columns.
     RuntimeError
         If two methods count different numbers of solutions of an instance.
     """
-    finished = _read(output, record)
+    finished = read_rows(output)
     if output is not None:
         csv_records.check_appendable(output)
     done: dict[str, dict[str, ComparisonRow]] = {}
@@ -158,47 +157,31 @@ def run_experiment(
             continue
         row = run.row_in(finished)
         if row is None:
-            line: Any = run.finish()
-            line = line if record is ComparisonRow else record.of(line)
-            row = line if record is ComparisonRow else line.row
+            row = run.finish()
             if output is not None:
-                csv_records.append(output, line)
+                csv_records.append(output, row)
         of_instance[run.solver] = row
-        if planned.adapt is not None:
-            _require_agreement(of_instance.values())
+        counts = {row.solutions for row in of_instance.values() if is_finished(row)}
+        if planned.adapt is not None and len(counts) > 1:
+            raise RuntimeError(f"methods disagree on the solutions of {planned.instance}: {sorted(counts)}")
         yield row
 
 
-def _require_agreement(rows: Iterable[ComparisonRow]) -> None:
-    counts = {(row.instance, row.solutions) for row in rows if is_finished(row)}
-    if len(counts) > 1:
-        raise RuntimeError(f"methods disagree on the number of solutions: {sorted(counts)}")
-
-
-def finished_rows(
-    runs: Sequence[PlannedRun], output: Path, record: type[Any] = ComparisonRow
-) -> tuple[list[ComparisonRow], list[PlannedRun]]:
+def finished_rows(runs: Sequence[PlannedRun], output: Path) -> tuple[list[ComparisonRow], list[PlannedRun]]:
     """The rows of planned runs that a CSV file holds, and the runs that it lacks and that are worth making."""
-    finished = _read(output, record)
+    finished = read_rows(output)
     found: dict[str, dict[str, ComparisonRow]] = {}
     all_found, missing = [], []
     for planned in runs:
         of_instance = found.setdefault(planned.instance, {})
         adapted = planned if planned.adapt is None else planned.adapt(of_instance)
-        rows = [run.row_in(finished) for run in (planned, adapted) if run is not None]
-        if row := next(filter(None, rows), None):
+        row = planned.row_in(finished) or (adapted and adapted.row_in(finished))
+        if row:
             of_instance[planned.solver] = row
             all_found.append(row)
         elif adapted is not None:
             missing.append(planned)
     return all_found, missing
-
-
-def _read(path: Path | None, record: type[Any]) -> dict[tuple[str, str, str], ComparisonRow]:
-    """The rows of a CSV file, if there is one. Raises InputError for a file with other columns."""
-    records = [] if path is None else csv_records.read(path, record)
-    rows = records if record is ComparisonRow else [line.row for line in records]
-    return {(row.instance, row.solver, row.question): row for row in rows}
 
 
 def measured() -> str:
@@ -221,9 +204,8 @@ def uniform_classes(plan: Plan) -> Iterator[tuple[int, int, int, Puzzle]]:
     """Side, colours, seed and puzzle of the uniform puzzles of a plan, without impossible numbers of colours."""
     for side in plan.sizes:
         for colours in plan.colours:
-            if colours <= 2 * side * (side - 1):
-                for seed in plan.seeds:
-                    yield side, colours, seed, uniform(side, side, colours, seed, all_colours=plan.all_colours).puzzle
+            for seed in plan.seeds if colours <= 2 * side * (side - 1) else ():
+                yield side, colours, seed, uniform(side, side, colours, seed, all_colours=plan.all_colours).puzzle
 
 
 def solver_run(
@@ -315,10 +297,15 @@ def rounded(value: float) -> str:
     return f"{value:,.2f}" if value < 10 else f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
 
 
-Curves = Mapping[str, Mapping[Any, float]]
+def crossed(
+    corner: str, rows: Mapping[str, Any], columns: Mapping[str, Any], cell: Callable[[Any, Any], str], repeated: int = 1
+) -> str:
+    """An aligned table of rows and columns, label -> value each; ``cell``: (value of row, of column) -> text."""
+    lines = [[label, *(cell(row, column) for column in columns.values())] for label, row in rows.items()]
+    return aligned([[corner, *columns], *lines], repeated=repeated)
 
 
-def plot_curves(path: Path, curves: Curves, xlabel: str, ylabel: str) -> None:
+def plot_curves(path: Path, curves: Mapping[str, Mapping[Any, float]], xlabel: str, ylabel: str) -> None:
     """Draw curves, label -> x -> y on a logarithmic axis, to an image file. Needs matplotlib."""
     import matplotlib.pyplot as plt
 

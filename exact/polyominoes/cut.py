@@ -7,8 +7,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from exact.polyominoes.grid import FREE, MAX_CELLS, Grid
-from exact.polyominoes.shapes import Cell, Shape, bounding_box, neighbours, normal, orientations
+from exact.polyominoes.grid import FREE, MAX_CELLS, Cell, Grid, Shape, bounding_box, neighbours, normal, orientations
 from instances.generate.portable_random import PortableRandom
 from lns_support.errors import InputError
 

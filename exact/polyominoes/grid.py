@@ -1,15 +1,102 @@
-"""A grid, the pieces that fill it, and the independent check of a filling."""
+"""Grids, the polyominoes that fill them, weights of these, grids as text, and the independent check of a filling.
+
+References
+----------
+A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", section III: the weights.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
+from pathlib import Path
 
-from exact.polyominoes.shapes import Cell, Shape, normal, orientations
+from lns_support.errors import InputError
+from lns_support.files import read_text
 
 FREE, BLOCKED = ".", "#"
 MAX_CELLS = 10_000
+Cell = tuple[int, int]
+"""Row and column, from 0."""
+
+Shape = tuple[Cell, ...]
+"""Cells in ascending order, translated so that the smallest row and the smallest column are 0."""
+
+
+def normal(cells: Iterable[Cell]) -> Shape:
+    """The shape of ``cells``, translated to row 0 and column 0."""
+    ordered = sorted(set(cells))
+    top, left = min(row for row, _ in ordered), min(column for _, column in ordered)
+    return tuple((row - top, column - left) for row, column in ordered)
+
+
+def orientations(shape: Shape) -> list[Shape]:
+    """The distinct rotations and mirror images of a shape, at most eight, in ascending order."""
+    images = set()
+    for _ in range(4):
+        shape = normal((column, -row) for row, column in shape)
+        images |= {shape, normal((row, -column) for row, column in shape)}
+    return sorted(images)
+
+
+def neighbours(cell: Cell) -> tuple[Cell, Cell, Cell, Cell]:
+    """The cells below, above, right and left of a cell, inside the grid or not."""
+    row, column = cell
+    return (row + 1, column), (row - 1, column), (row, column + 1), (row, column - 1)
+
+
+def is_connected(cells: Iterable[Cell]) -> bool:
+    """Whether the cells are connected by shared sides."""
+    unreached = set(cells)
+    waiting = [unreached.pop()]
+    while waiting:
+        reached = unreached.intersection(neighbours(waiting.pop()))
+        unreached -= reached
+        waiting += reached
+    return not unreached
+
+
+def bounding_box(cells: Iterable[Cell]) -> tuple[int, int]:
+    """Height and width of the bounding box."""
+    rows, columns = zip(*cells, strict=True)
+    return max(rows) - min(rows) + 1, max(columns) - min(columns) + 1
+
+
+def perimeter(shape: Shape) -> int:
+    """Sides of cells that face no cell of the shape. (The formula printed in the report is 0 for every shape.)"""
+    return sum(other not in shape for cell in shape for other in neighbours(cell))
+
+
+def holes(shape: Shape) -> int:
+    """Cells of the bounding box outside the shape, as in the report."""
+    return prod(bounding_box(shape)) - len(shape)
+
+
+def compactness(shape: Shape) -> float:
+    """The shorter side of the bounding box over the longer one."""
+    return min(bounding_box(shape)) / max(bounding_box(shape))
+
+
+NO_WEIGHT = "none"
+"""The name of no weight: pieces are tried in the order in which they are drawn."""
+
+WEIGHTS: dict[str, Callable[[Shape], float]] = {
+    "descender": len,
+    "ascender": lambda shape: -len(shape),
+    "compactness": compactness,
+    "compactness-inverse": lambda shape: -compactness(shape),
+    "perimeter": lambda shape: -perimeter(shape),
+    "perimeter-inverse": perimeter,
+    "holes": lambda shape: -holes(shape),
+    "holes-inverse": holes,
+}
+"""Functions of the report by name. Pieces of the largest weight are tried first: large or small ones (descender,
+ascender), compact or long ones, those of short or long perimeter, of few or many holes."""
+
+
+# -- grids -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -87,3 +174,158 @@ def cells_of(rows: Sequence[str]) -> dict[str, list[Cell]]:
         for column, sign in enumerate(line):
             cells.setdefault(sign, []).append((row, column))
     return cells
+
+
+# -- grids as text -----------------------------------------------------------------------------------------------------
+
+IQ_PUZZLER_PRO = """\
+...........
+...........
+...........
+...........
+...........
+
+NN..
+.NNN
+
+PPP
+PP.
+
+F..
+FFF
+.F.
+
+WW.
+.WW
+..W
+
+YYYY
+.Y..
+
+SS.
+.SS
+
+TTT
+.T.
+
+VVV
+V..
+V..
+
+LLLL
+L...
+
+UUU
+U.U
+
+JJJ
+J..
+
+CC
+C.
+"""
+
+
+def load(path: str | Path) -> Grid:
+    """Read a grid from a text file in the format of `parse`. Raises InputError with file and line."""
+    if not Path(path).is_file():
+        raise InputError("no such file; expected the picture of a grid", path)
+    try:
+        return parse(read_text(path))
+    except InputError as error:
+        raise error.at(path) from None
+
+
+def parse(text: str) -> Grid:
+    """Read a grid from text.
+
+    Parameters
+    ----------
+    text : str
+        The picture of the grid (``.`` free, ``#`` outside the grid, any other character a piece already placed), then
+        the picture of each piece, drawn with its own character; blank lines between. Without pieces the grid has those
+        of IQ Puzzler Pro.
+
+    Returns
+    -------
+    Grid
+
+    Raises
+    ------
+    InputError
+        With the line, if the text is no such picture or the pieces do not cover the free cells exactly.
+    """
+    blocks = _blocks(text)
+    if not blocks:
+        raise InputError("nothing is drawn here; expected a grid of '.', '#' and pieces")
+    (first, rows), *piece_blocks = blocks
+    if sum(map(len, rows)) > MAX_CELLS:
+        raise InputError(f"the grid has {sum(map(len, rows)):,} cells; expected at most {MAX_CELLS:,}")
+    for number, row in enumerate(rows, first):
+        if len(row) != len(rows[0]):
+            raise InputError(f"a row of {len(row)} cells; expected {len(rows[0])}, as in the first", line=number)
+    pieces: dict[str, Shape] = {}
+    for line, piece in piece_blocks:
+        name, shape = _piece(line, piece)
+        if name in pieces:
+            raise InputError(f"piece {name} is drawn twice; expected another character for another piece", line=line)
+        pieces[name] = shape
+    grid = Grid(tuple(rows), pieces or parse(IQ_PUZZLER_PRO).pieces)
+    _check(grid, first)
+    return grid
+
+
+def render(grid: Grid) -> str:
+    """A grid as text that `parse` reads."""
+    pictures = ["\n".join(grid.rows)]
+    for name, shape in grid.pieces.items():
+        height, width = (max(end) + 1 for end in zip(*shape, strict=True))
+        rows = ("".join(name if (row, column) in shape else FREE for column in range(width)) for row in range(height))
+        pictures.append("\n".join(rows))
+    return "\n\n".join(pictures) + "\n"
+
+
+def _blocks(text: str) -> list[tuple[int, list[str]]]:
+    """(number of the first line, lines) of each block of lines without a blank line; trailing blanks are dropped."""
+    blocks: list[tuple[int, list[str]]] = []
+    rows = [line.rstrip() for line in text.split("\n")]
+    for number, row in enumerate(rows, 1):
+        for sign in row:
+            if sign.isspace() or not sign.isprintable():
+                raise InputError(f"{sign!r} inside a picture; expected '.' for an empty cell", line=number)
+        if row and (number == 1 or not rows[number - 2]):
+            blocks.append((number, []))
+        if row:
+            blocks[-1][1].append(row)
+    return blocks
+
+
+def _piece(line: int, rows: Sequence[str]) -> tuple[str, Shape]:
+    """Name and shape of a drawn piece."""
+    cells = cells_of(rows)
+    cells.pop(FREE, None)
+    if len(cells) != 1 or BLOCKED in cells:
+        raise InputError(
+            f"a piece is drawn with {' '.join(sorted(cells)) or FREE}; expected one character besides '.'", line=line
+        )
+    [(name, own_cells)] = cells.items()
+    if not is_connected(own_cells):
+        raise InputError(f"piece {name} has separate parts; expected cells connected by their sides", line=line)
+    return name, normal(own_cells)
+
+
+def _check(grid: Grid, first: int) -> None:
+    """Raise InputError if a placed piece has a wrong shape, or the other pieces do not fit the number of free cells."""
+    for name, cells in cells_of(grid.rows).items():
+        if name in (FREE, BLOCKED):
+            continue
+        line = first + cells[0][0]
+        if name not in grid.pieces:
+            raise InputError(f"there is no piece {name}; expected one of {' '.join(grid.pieces)}", line=line)
+        if normal(cells) not in orientations(grid.pieces[name]):
+            raise InputError(f"piece {name} is placed here with another shape than it has", line=line)
+    loose = sum(map(len, grid.loose.values()))
+    if loose != len(grid.free):
+        raise InputError(
+            f"the pieces not placed yet cover {loose} cells; expected {len(grid.free)}, the number of free cells"
+        )

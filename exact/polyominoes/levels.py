@@ -10,10 +10,9 @@ from functools import cache
 from importlib.resources import files
 from itertools import combinations
 
-from exact.polyominoes.grid import BLOCKED, FREE, Grid
+from exact.polyominoes.grid import BLOCKED, FREE, IQ_PUZZLER_PRO, Grid, parse
 from exact.polyominoes.model import build_model
 from exact.polyominoes.search import fill
-from exact.polyominoes.text import IQ_PUZZLER_PRO, parse
 from instances.generate.portable_random import PortableRandom
 from lns_support.errors import InputError
 
@@ -24,14 +23,20 @@ _COMPLETION_NODES = 100_000
 _COUNT_NODES = 3_000_000
 
 
+@cache
 def levels() -> dict[str, Grid]:
     """The shipped levels by name, tier by tier: 'easy-1' and so on."""
-    return dict(_levels())
+    directory = files("exact.polyominoes") / "levels"
+    found: dict[str, Grid] = {}
+    for tier in TIERS:
+        texts = sorted((directory / tier).iterdir(), key=lambda file: file.name)
+        found |= {f"{tier}-{number}": parse(file.read_text()) for number, file in enumerate(texts, 1)}
+    return found
 
 
 def find_level(name: str) -> Grid:
     """A shipped level by name. Raises InputError if there is none."""
-    found = _levels()
+    found = levels()
     if name not in found:
         raise InputError(
             f"there is no level '{name}'; expected {', '.join(TIERS)}, with -1 to -{len(found) // len(TIERS)}"
@@ -98,13 +103,3 @@ def _without(game: Grid, filling: tuple[str, ...], taken: list[str] | tuple[str,
     """A filling from which some pieces are taken."""
     kept = {BLOCKED, *game.pieces} - set(taken)
     return Grid(tuple("".join(sign if sign in kept else FREE for sign in row) for row in filling), game.pieces)
-
-
-@cache
-def _levels() -> dict[str, Grid]:
-    directory = files("exact.polyominoes") / "levels"
-    found: dict[str, Grid] = {}
-    for tier in TIERS:
-        texts = sorted((directory / tier).iterdir(), key=lambda file: file.name)
-        found |= {f"{tier}-{number}": parse(file.read_text()) for number, file in enumerate(texts, 1)}
-    return found

@@ -14,10 +14,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from exact.cover.kernel import OptionLists, Problem, option_lists
+from exact.cover.kernel import OptionLists, Problem, make_problem, option_lists
 from exact.execution import Check, each_after, unlimited
-from exact.polyominoes.grid import Grid
-from exact.polyominoes.shapes import Cell, Shape, neighbours, normal, orientations
+from exact.polyominoes.grid import Cell, Grid, Shape, neighbours, normal, orientations
 from lns_support.errors import InputError
 
 IntArray = npt.NDArray[np.int32]
@@ -50,17 +49,9 @@ class Model:
 
     def problem(self, *, zones: bool, dead_ends: bool) -> Problem:
         """The problem for the kernel."""
-        return Problem(
-            begin=self.begin,
-            item=self.item,
-            colour=np.zeros(len(self.item), dtype=np.int32),
-            images=self.images,
-            beside=self.beside,
-            pieces=self.sizes,
-            kinds=self.cells,
-            zones=zones,
-            dead_ends=dead_ends,
-        )
+        fields = {"images": self.images, "beside": self.beside, "pieces": self.sizes, "kinds": self.cells}
+        items = self.cells + len(self.copies)
+        return make_problem(self.begin, self.item, items, **fields, zones=zones, dead_ends=dead_ends)
 
     @property
     def cells(self) -> int:

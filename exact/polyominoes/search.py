@@ -2,40 +2,31 @@
 
 References
 ----------
-A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", sections III (weights, empty zones) and VI (large grids).
+A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", sections III (weights, empty zones) and VI (large grids, and
+the race of weights on several processes).
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from itertools import cycle, pairwise
 from math import factorial, prod
+from threading import Event
 from typing import Any
 
 import numpy as np
 
-from exact.cover.kernel import (
-    BRANCHES,
-    DEEPEST,
-    DESCENDING,
-    EXHAUSTED,
-    LEVEL,
-    NODES,
-    PRUNED,
-    SOLUTIONS,
-    advance,
-    initial_state,
-)
-from exact.cover.search import import_xcover
-from exact.driver import CountedSearch, explored_by_tries, run_search
-from exact.execution import BuildingClock, BuildingEnded, each_after
+from exact.cover.kernel import BRANCHES, DEEPEST, PRUNED, initial_state
+from exact.cover.search import PausedCover, import_xcover, library_covers
+from exact.driver import Progress, ProgressCallback, run_search
+from exact.execution import BuildingClock, BuildingEnded, Request, each_after
 from exact.outcome import NODES_UNKNOWN, SolveStatus
-from exact.polyominoes.grid import Grid, filling_errors
+from exact.polyominoes.grid import NO_WEIGHT, WEIGHTS, Grid, filling_errors
 from exact.polyominoes.model import IntArray, Model, build_model
-from exact.polyominoes.shapes import NO_WEIGHT, WEIGHTS, weight_named
-from exact.request import Request
 from lns_support.child_process import Emit, ExitReason, run_in_process
 from lns_support.errors import InputError
 from lns_support.optional_deps import require
@@ -45,6 +36,7 @@ COUNTING_WEIGHT = "descender"  # for counting, where the order hardly matters
 SLICE = 1000  # nodes of a turn of the race
 FIRST_STEP = 5  # nodes; on large grids a node takes 10 ms
 CONVENTION = "rotated and mirrored fillings counted; equal pieces swapped count once"
+_LOOK_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
@@ -85,7 +77,7 @@ class FillResult:
     deepest: int = 0
 
 
-class FillingSearch(CountedSearch):
+class FillingSearch(PausedCover):
     """A search that can be paused, for `exact.driver.run_search`.
 
     Parameters
@@ -99,25 +91,17 @@ class FillingSearch(CountedSearch):
         Reject placements that leave a cell or a piece without a place. The search of the report does not.
     """
 
-    COUNTER_INDEXES = NODES, SOLUTIONS, EXHAUSTED
-
     def __init__(self, model: Model, weight: str, *, zones: bool = True, dead_ends: bool = True) -> None:
         self.model, self.weight = model, weight
-        self.problem = model.problem(zones=zones, dead_ends=dead_ends)
         kind = model.item[model.begin[1:] - 1] - model.cells
-        weights = np.array([weight_named(weight)(shape) for shape in model.shapes], dtype=np.float64)
+        weigh = WEIGHTS.get(weight, lambda shape: 0.0)
+        weights = np.array([weigh(shape) for shape in model.shapes], dtype=np.float64)
         rank = np.empty(model.options, dtype=np.int32)
         rank[np.argsort(-weights[kind], kind="stable")] = np.arange(model.options, dtype=np.int32)
         need = np.append(np.ones(model.cells, dtype=np.int32), model.copies)
         pieces = int(model.copies.sum())
-        self.state = initial_state(model.lists, pieces, need=need, rank=rank, cells=model.cells, root=0)
-        self.counters = self.state.counters
-
-    @property
-    def explored(self) -> float:
-        """The searched share of the tree, 0 to 1, estimated as if sibling subtrees had equal sizes."""
-        levels = int(self.counters[LEVEL]) + 1 - int(self.counters[DESCENDING])  # without a level not entered yet
-        return explored_by_tries(self.state.next_try, self.state.end_try, levels)
+        state = initial_state(model.lists, pieces, need=need, rank=rank, cells=model.cells, root=0)
+        super().__init__(model.problem(zones=zones, dead_ends=dead_ends), state)
 
     @property
     def pruned(self) -> int:
@@ -138,10 +122,6 @@ class FillingSearch(CountedSearch):
     def ended(self) -> FillingSearch | None:
         """This search once it has a filling or is exhausted; None before."""
         return self if self.solutions or self.exhausted else None
-
-    def advance(self, budget: int, stop_at_first: bool) -> None:
-        """Continue for ``budget`` placements, to the end, or to the next solution if ``stop_at_first``."""
-        advance(self.state, self.problem, budget, stop_at_first)
 
     def first_filling(self) -> tuple[str, ...] | None:
         """The first filling, None before it is found. Raises RuntimeError if it does not verify."""
@@ -220,7 +200,7 @@ def fill(
         more placements.
     **fields
         ``count_all``, ``nodes`` (placements tested), ``seconds``, ``on_progress`` and ``processor_time`` of
-        `exact.request.Request`. Symmetric images of a filling are searched once and counted each.
+        `exact.execution.Request`. Symmetric images of a filling are searched once and counted each.
 
     Returns
     -------
@@ -287,6 +267,109 @@ def check_weight(name: str) -> None:
         raise InputError(f"unknown weight '{name}'; expected {RACE}, {', '.join(WEIGHTS)} or {NO_WEIGHT}")
 
 
+def race(
+    grid: Grid,
+    workers: int,
+    weights: Sequence[str] = tuple(WEIGHTS),
+    *,
+    zones: bool = True,
+    nodes: int | None = None,
+    seconds: float | None = None,
+    on_progress: ProgressCallback | None = None,
+) -> FillResult:
+    """Find the first filling of a grid by several weights on several processes. The first search that ends decides.
+
+    Parameters
+    ----------
+    grid : Grid
+    workers : int
+        Processes. Each has its share of the weights and searches with them in turn, as by
+        `fill`.
+    weights : sequence of str
+        Keys of WEIGHTS.
+    zones : bool
+        Reject placements that leave a zone which no pieces can fill.
+    nodes : int, optional
+        Stop after about this many placements tested by all processes.
+    seconds : float, optional
+        Limit of elapsed time.
+    on_progress : callable, optional
+        Receives the sum of the processes' progress.
+
+    Returns
+    -------
+    FillResult
+        Of the first search that ended; its nodes are those of all processes, as each last reported them.
+
+    Raises
+    ------
+    InputError
+        If there is no worker, or as by `fill`.
+    ChildProcessError
+        If a process crashes.
+    """
+    if workers < 1:
+        raise InputError(f"{workers} workers; expected 1 or more")
+    shares = [weights[at::workers] for at in range(min(workers, len(weights)))]
+    own_nodes = None if nodes is None else -(-nodes // len(shares))
+    ended: list[FillResult] = []
+    running: dict[int, Progress] = {}
+    over = Event()
+
+    def search_share(at: int) -> None:
+        def receive(message: Progress | FillResult) -> None:
+            if isinstance(message, FillResult):
+                ended.append(message)
+                running.pop(at, None)
+                return
+            running[at] = message
+            if over.is_set():
+                raise _RaceOverError
+
+        with suppress(_RaceOverError):
+            run_in_process(_search_share, grid, shares[at], zones, own_nodes, seconds, receive=receive)
+
+    def tested() -> int:
+        """Placements tested by all processes, as each last reported them."""
+        return sum(result.nodes for result in ended) + sum(now.nodes for now in list(running.values()))
+
+    began = time.perf_counter()
+    interrupted = False
+    with ThreadPoolExecutor(len(shares)) as pool:
+        waiting = {pool.submit(search_share, at) for at in range(len(shares))}
+        try:
+            while waiting and not any(map(_decides, ended)):
+                done, waiting = wait(waiting, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)
+                for future in done:
+                    future.result()
+                if on_progress is not None:
+                    explored = max((now.explored for now in list(running.values())), default=0.0)
+                    on_progress(Progress(tested(), 0, time.perf_counter() - began, explored))
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            over.set()
+    spent = FillResult(SolveStatus.BUDGET_SPENT, 0, 0, 0.0, None, build_model(grid).options)
+    best = next(filter(_decides, ended), max(ended, key=lambda result: result.deepest, default=spent))
+    status = SolveStatus.INTERRUPTED if interrupted and not _decides(best) else best.status
+    return replace(best, status=status, nodes=tested(), seconds=time.perf_counter() - began)
+
+
+class _RaceOverError(Exception):
+    """Another process has ended the race."""
+
+
+def _search_share(
+    emit: Emit, grid: Grid, weights: Sequence[str], zones: bool, nodes: int | None, seconds: float | None
+) -> None:
+    """The task of a process: sends its progress now and then, and its result."""
+    emit(fill(grid, weights, zones=zones, nodes=nodes, seconds=seconds, on_progress=emit))
+
+
+def _decides(result: FillResult) -> bool:
+    return result.status in (SolveStatus.SOLVED, SolveStatus.INFEASIBLE)
+
+
 def fill_by_library(grid: Grid, *, count_all: bool = False, seconds: float | None = None) -> FillResult:
     """Find or count fillings with the library xcover, in a child process; it reports no number of nodes.
 
@@ -311,26 +394,24 @@ def fill_by_library(grid: Grid, *, count_all: bool = False, seconds: float | Non
     """
     require("cover", "the solver xcover")
     model = build_model(grid)
-    answers: list[tuple[int, list[int], bool, float]] = []
+    answers: list[tuple[int, list[int], bool, float]] = [(0, [], False, 0.0)]
     ended = run_in_process(
         _cover_by_library, grid, count_all, receive=answers.append, seconds=seconds, prepare=import_xcover
     )
-    count, first, exhausted, spent = answers[-1] if answers else (0, [], False, 0.0)
-    filling = _verified(model, np.array(first, dtype=np.int32)) if count else None
+    count, first, exhausted, spent = answers[-1]
     if ended.reason is ExitReason.INTERRUPTED:
         status, spent = SolveStatus.INTERRUPTED, ended.seconds
     elif exhausted or (count and not count_all):
         status = SolveStatus.SOLVED if count else SolveStatus.INFEASIBLE
     else:
         status, spent = SolveStatus.BUDGET_SPENT, ended.seconds
+    filling = _verified(model, np.array(first, dtype=np.int32)) if count else None
     swapped = prod(map(factorial, model.copies.tolist()))
     return FillResult(status, -(-count // swapped), NODES_UNKNOWN, spent, filling, model.options)
 
 
 def _cover_by_library(emit: Emit, grid: Grid, count_all: bool) -> None:
     """Task of the child process. Emits (fillings, options of the first one, ended, seconds); equal pieces differ."""
-    from xcover import covers
-
     began = time.perf_counter()
     model = build_model(grid)
     options, numbers = [], []
@@ -340,15 +421,11 @@ def _cover_by_library(emit: Emit, grid: Grid, count_all: bool) -> None:
             options.append([*map(str, cells), f"piece {name}"])
             numbers.append(number)
     items = [*map(str, range(model.cells)), *(f"piece {name}" for names in model.names for name in names)]
-    if not items:  # no free cell
-        emit((1, [], True, time.perf_counter() - began))
-        return
     count, first_options = 0, list[int]()
-    reachable = {item for option in options for item in option}
-    for chosen in covers(options, primary=items) if reachable.issuperset(items) else ():
+    for chosen in library_covers(options, items, []) if items else ([],):  # a grid without free cells is filled
         count += 1
         if count == 1:
-            first_options = [numbers[int(option)] for option in chosen]
+            first_options = [numbers[option] for option in chosen]
         if count.bit_count() == 1:  # at powers of two
             emit((count, first_options, False, time.perf_counter() - began))
         if not count_all:

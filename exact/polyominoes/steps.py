@@ -11,8 +11,8 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from exact.cover.kernel import LEVEL, NOTHING, last_choice
+from exact.polyominoes.grid import Cell
 from exact.polyominoes.search import FillingSearch
-from exact.polyominoes.shapes import Cell
 
 
 class StepOutcome(IntEnum):

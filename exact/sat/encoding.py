@@ -1,22 +1,81 @@
-"""The base of the encodings: numbers of variables and edges, exactly-one families, the board of a model."""
+"""Formulas: families of clauses as streams of blocks, and what all encodings of a puzzle share.
+
+A block is an int32 array of shape (clauses, literals), literals as in DIMACS. A stream holds one block in memory.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from math import prod
 
 import numpy as np
 import numpy.typing as npt
 
-from exact.sat.clauses import Block, exactly_one_counters, exactly_one_pairs
 from instances.board import Board
 from instances.puzzle import DOWN, GREY, RIGHT, Puzzle
 
+Block = npt.NDArray[np.int32]
 BoolArray = npt.NDArray[np.bool_]
 Family = tuple[str, Iterable[Block]]
 """The meaning of some clauses, and their blocks."""
+_ROWS = 200_000  # clauses in a block, about
+
+
+def clause(literals: Sequence[int] | Block) -> Block:
+    """One clause as a block."""
+    return np.asarray(literals, dtype=np.int32).reshape(1, -1)
+
+
+def units(literals: Iterable[int] | Block) -> Block:
+    """Unit clauses."""
+    array = literals if isinstance(literals, np.ndarray) else np.fromiter(literals, dtype=np.int32)
+    return np.ascontiguousarray(array, dtype=np.int32).reshape(-1, 1)
+
+
+def exactly_one_counters(groups: Block, first_auxiliary: int) -> Iterator[Block]:
+    """Exactly one variable of each row is true, by Sinz's sequential counter (CP 2005).
+
+    For n variables it takes n-1 auxiliary variables s_1..s_{n-1} ("one of the first i is true"), 3n-4 clauses for at
+    most one, and one clause for at least one.
+
+    Parameters
+    ----------
+    groups : ndarray of int32, shape (groups, n)
+        Variables.
+    first_auxiliary : int
+        Number of the first auxiliary variable; they are numbered row by row.
+
+    Yields
+    ------
+    ndarray of int32
+        Blocks of clauses.
+    """
+    yield from (groups[at : at + _ROWS // 8 + 1] for at in range(0, len(groups), _ROWS // 8 + 1))
+    count, n = groups.shape
+    if n == 1:
+        return
+    for at in range(0, count, max(1, _ROWS // n)):
+        x = groups[at : at + max(1, _ROWS // n)]
+        s = first_auxiliary + np.arange(at * (n - 1), (at + len(x)) * (n - 1), dtype=np.int32).reshape(len(x), n - 1)
+        yield _pairs(-x[:, :-1], s)  # x_i -> s_i
+        yield _pairs(-s[:, :-1], s[:, 1:])  # s_{i-1} -> s_i
+        yield _pairs(-x[:, 1:], -s)  # x_i -> not s_{i-1}
+
+
+def at_most_one_pairs(groups: Block) -> Iterator[Block]:
+    """At most one variable of each row of ``groups`` is true, by n(n-1)/2 clauses of two literals."""
+    first, second = np.triu_indices(groups.shape[1], 1)
+    step = max(1, _ROWS // max(1, len(first)))
+    for at in range(0, len(groups), step):
+        rows = groups[at : at + step]
+        yield _pairs(-rows[:, first], -rows[:, second])
+
+
+def _pairs(left: Block, right: Block) -> Block:
+    return np.stack([left.reshape(-1), right.reshape(-1)], axis=1)
 
 
 class Encoding(ABC):
@@ -77,7 +136,10 @@ class Encoding(ABC):
     def families(self) -> Iterator[Family]:
         """The clauses by family."""
         for name, groups, first in self._exactly_one:
-            yield name, exactly_one_pairs(groups) if self._pairwise else exactly_one_counters(groups, first)
+            yield (
+                name,
+                chain([groups], at_most_one_pairs(groups)) if self._pairwise else exactly_one_counters(groups, first),
+            )
         yield from self.constraints()
 
     @abstractmethod
@@ -96,9 +158,9 @@ class Encoding(ABC):
     def colour_variables(self) -> Block:
         """The variable of a colour at a side of a cell; shape (cells, 4, colours)."""
 
-    def channel(self) -> Iterator[Block]:
+    def channel(self) -> Iterable[Block]:
         """Clauses that define `colour_variables` where `families` does not; they may use further variables."""
-        return iter(())
+        return ()
 
     def clauses(self) -> Iterator[Block]:
         """All clauses of the formula."""
@@ -143,14 +205,9 @@ class Encoding(ABC):
     @cached_property
     def free_sides(self) -> list[tuple[int, int]]:
         """(cell, side) of every side on the rim that is not grey, of a board without frame."""
-        return [
-            (cell, side)
-            for cell in range(self.puzzle.cells)
-            for side, (on_rim, grey) in enumerate(
-                zip(self.puzzle.rim_sides(cell), self.puzzle.grey_sides(cell), strict=True)
-            )
-            if on_rim and not grey
-        ]
+        cells = range(self.puzzle.cells)
+        rim, grey = ([sides(cell) for cell in cells] for sides in (self.puzzle.rim_sides, self.puzzle.grey_sides))
+        return [(cell, side) for cell in cells for side in range(4) if rim[cell][side] and not grey[cell][side]]
 
     @cached_property
     def edges(self) -> Block:
@@ -161,11 +218,6 @@ class Encoding(ABC):
         left = rows * (width + 1) + columns
         up = upright + rows * width + columns
         return np.stack([up, left + 1, up + width, left], axis=1).astype(np.int32)
-
-    @property
-    def edge_count(self) -> int:
-        """Number of edges."""
-        return self.puzzle.height * (self.puzzle.width + 1) + self.puzzle.width * (self.puzzle.height + 1)
 
     @cached_property
     def inner_edges(self) -> list[tuple[int, int, int]]:

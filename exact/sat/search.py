@@ -5,7 +5,7 @@ The search runs in a child process.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from importlib import import_module
@@ -13,15 +13,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from exact.execution import Request, SolverReporter, solve_in_child
 from exact.outcome import NODES_UNKNOWN, Answer
-from exact.request import Request
-from exact.sat.cdcl import Cdcl, IntervalSolver
-from exact.sat.clauses import Block
+from exact.sat.cdcl import Cdcl
+from exact.sat.dimacs import PREFIX, run_program
 from exact.sat.encoding import Encoding
 from exact.sat.encodings import encode
-from exact.sat.program import PREFIX, run_program
-from exact.sat.restricted import restrict
-from exact.solver_protocol import SolverReporter, solve_in_child
+from exact.sat.steps import PiecesFirst
 from instances.puzzle import Puzzle
 from lns_support.child_process import Emit
 from lns_support.errors import InputError
@@ -98,23 +96,31 @@ def search(emit: Emit, puzzle: Puzzle, job: Job) -> None:
     encoding = encode(job.encoding, puzzle)
     reporter.details["variables"] = encoding.variables
     if is_program:
-        _search_by_program(reporter, encoding, job)
+        assert job.folder is not None, "a program needs a folder for its files"
+        reporter.details["clauses"] = sum(encoding.sizes().values())
+        reporter.report(NODES_UNKNOWN)
+        model, decisions = run_program(name.removeprefix(PREFIX), encoding, job.folder)
+        if model is not None:
+            reporter.add_board(encoding.board(model), decisions)
+        reporter.report(decisions, exhausted=model is None)
         return
     with _new_solver(name, encoding, job) as solver:
-        clauses = 0
+        reporter.details["clauses"] = 0
         for block in encoding.clauses():
-            clauses += len(block)
-            _add(solver, block)
+            reporter.details["clauses"] += len(block)
+            solver.append_formula(block.tolist() if name != OWN else block, no_return=True)
         for block in encoding.channel() if job.count_all else ():
-            _add(solver, block)
-        reporter.details["clauses"] = clauses
+            solver.append_formula(block.tolist() if name != OWN else block, no_return=True)
         reporter.report(NODES_UNKNOWN)
         if job.restricted and name != OWN:
             if name != "cadical195":
                 raise InputError(
                     f"{name} takes no decisions from outside; expected {OWN} or cadical195 for restricted decisions"
                 )
-            restrict(solver, encoding)
+            variables = list(range(1, encoding.deciding + 1))
+            solver.connect_propagator(PiecesFirst(variables))
+            for variable in variables:
+                solver.observe(variable)
         budget = None if job.nodes is None else _Budget(solver, name, job.nodes)
         while answer := _solve(solver, budget):
             board = encoding.board(solver.get_model())
@@ -127,30 +133,11 @@ def search(emit: Emit, puzzle: Puzzle, job: Job) -> None:
         reporter.report(_decisions(solver), exhausted=answer is False)
 
 
-def _new_solver(name: str, encoding: Encoding, job: Job) -> Any:
+def _new_solver(name: str, encoding: Encoding, job: Job) -> AbstractContextManager[Any]:
     if name == OWN:
-        return nullcontext(IntervalSolver((1, encoding.deciding) if job.restricted else None))
-    from pysat.solvers import Solver
-
-    return Solver(name=name)
-
-
-def _add(solver: Any, block: Block) -> None:
-    if isinstance(solver, IntervalSolver):
-        solver.append_block(block)
-    else:
-        solver.append_formula(block.tolist(), no_return=True)
-
-
-def _search_by_program(reporter: SolverReporter, encoding: Encoding, job: Job) -> None:
-    """Search for the first board by a program of its own."""
-    assert job.folder is not None, "a program needs a folder for its files"
-    reporter.details["clauses"] = sum(encoding.sizes().values())
-    reporter.report(NODES_UNKNOWN)
-    model, decisions = run_program(job.sat_solver.removeprefix(PREFIX), encoding, job.folder)
-    if model is not None:
-        reporter.add_board(encoding.board(model), decisions)
-    reporter.report(decisions, exhausted=model is None)
+        return nullcontext(Cdcl((1, encoding.deciding) if job.restricted else None))
+    solver: AbstractContextManager[Any] = import_module("pysat.solvers").Solver(name=name)
+    return solver
 
 
 class _Budget:
@@ -201,20 +188,13 @@ def _decisions(solver: Any) -> int:
 FIRST, COUNTING = "kissat404", "cadical195"
 
 
-def run_restricted(encoding: str, puzzle: Puzzle, request: Request) -> Answer:
-    """`run_sat` with decisions on pieces and orientations (Cuvillier & Szymkowiak 2010, 3.2).
-
-    CaDiCaL decides on them only; ``cdcl`` decides on them first.
-    """
-    return run_sat(encoding, puzzle, request, restricted=True)
-
-
-def run_sat(encoding: str, puzzle: Puzzle, request: Request, *, restricted: bool = False) -> Answer:
+def run_sat(encoding: str, restricted: bool, puzzle: Puzzle, request: Request) -> Answer:
     """The solvers 'sat:...': encode ``puzzle`` and solve it with ``request.sat_solver``.
 
     The default is kissat for the first solution, and CaDiCaL for all, because kissat cannot go on after an answer.
-    Nodes are the solver's decisions, `NODES_UNKNOWN` for kissat. Their budget limits conflicts if the solver limits
-    only those.
+    If ``restricted``, CaDiCaL decides on pieces and orientations only, and ``cdcl`` decides on them first (Cuvillier &
+    Szymkowiak 2010, 3.2). Nodes are the solver's decisions, `NODES_UNKNOWN` for kissat. Their budget limits conflicts
+    if the solver limits only those.
     Raises InputError without python-sat, and ChildProcessError if the library crashes.
     """
     sat_solver = request.sat_solver or (COUNTING if restricted or request.count_all else FIRST)
@@ -240,7 +220,7 @@ def run_sat(encoding: str, puzzle: Puzzle, request: Request, *, restricted: bool
 
 def compile_cdcl() -> None:
     """Compile the SAT solver of this project, or load its machine code."""
-    Cdcl([], 1).solve()
+    Cdcl().solve()
 
 
 def import_pysat() -> None:

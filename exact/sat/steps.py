@@ -1,4 +1,4 @@
-"""CaDiCaL watched step by step on the encoding of triangles: what it decides, what that paints, what it takes back.
+"""CaDiCaL through its user propagator: decisions on pieces and orientations only, and a search watched step by step.
 
 References
 ----------
@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 
 from exact.outcome import SolveStatus
-from exact.sat.restricted import PiecesFirst
-from exact.sat.triangles import Triangles
+from exact.sat.encodings import Triangles
 from instances.puzzle import Puzzle
 from lns_support.child_process import Emit, ExitReason, run_in_process
 from lns_support.errors import InputError
@@ -23,6 +23,7 @@ from lns_support.text import count_of
 DECIDED, LEARNED, SOLUTION = "decided", "learned", "solution"
 MAX_CELLS = 144  # the clauses of more fill the memory
 _BATCH = 200  # steps in a message of the child process
+_GROWTH, _TOO_LARGE = 1.05, 1e100
 
 Painted = tuple[int, int, int, int]
 """A triangle that has its colour: cell, side, colour, and the decisions on which it hangs."""
@@ -120,6 +121,67 @@ def _record(emit: Emit, puzzle: Puzzle, restricted: bool) -> None:
         solved = bool(solver.solve())
         recorder.close(solver.get_model() if solved else None)
         emit(solved)
+
+
+class PiecesFirst:
+    """A propagator that only decides; python-sat calls these methods by name (``pysat.engines.Propagator``).
+
+    The paper changed minisat. Colours of triangles follow from pieces by unit propagation, so the search stays
+    complete. The order of the variables is a simple VSIDS: variables that a conflict unassigns gain activity, and the
+    most active free variable is set true.
+    """
+
+    is_lazy = False
+
+    def __init__(self, variables: list[int]) -> None:
+        self.assigned: set[int] = set()
+        self.trail: list[list[int]] = [[]]
+        self.activity = dict.fromkeys(variables, 0.0)
+        self.step = 1.0
+        self.heap = [(0.0, variable) for variable in variables]
+
+    def on_assignment(self, literal: int, fixed: bool = False) -> None:
+        variable = abs(literal)
+        if variable in self.activity and variable not in self.assigned:
+            self.assigned.add(variable)
+            self.trail[0 if fixed else -1].append(variable)
+
+    def on_new_level(self) -> None:
+        self.trail.append([])
+
+    def on_backtrack(self, to: int) -> None:
+        top = len(self.trail) - 1
+        while len(self.trail) > to + 1:
+            for variable in self.trail.pop():
+                self.assigned.discard(variable)
+                if len(self.trail) == top:  # it was assigned at the level of the conflict
+                    self.activity[variable] += self.step
+                heappush(self.heap, (-self.activity[variable], variable))
+        self.step *= _GROWTH
+        if self.step > _TOO_LARGE:
+            self.activity = {variable: value / _TOO_LARGE for variable, value in self.activity.items()}
+            self.step /= _TOO_LARGE
+            self.heap = [(-value, variable) for variable, value in self.activity.items()]
+            heapify(self.heap)
+
+    def decide(self) -> int:
+        while self.heap:
+            _, variable = heappop(self.heap)
+            if variable not in self.assigned:
+                return variable
+        return 0  # all pieces are placed; the solver derives the rest
+
+    def check_model(self, model: list[int]) -> bool:
+        return True
+
+    def propagate(self) -> list[int]:
+        return []
+
+    def provide_reason(self, literal: int) -> list[int]:
+        return []
+
+    def add_clause(self) -> list[int]:
+        return []
 
 
 class _Recorder(PiecesFirst):

@@ -10,15 +10,13 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from exact.driver import run_search
-from exact.execution import BuildingClock, Check, each_after, unlimited
+from exact.execution import BuildingClock, Check, Request, each_after, unlimited
 from exact.outcome import Answer, require_solution
 from exact.piece_classes import allowed_placements
-from exact.request import Request
-from exact.sat.clauses import Block, units
-from exact.sat.triangles import Triangles
+from exact.sat.encoding import Block, units
+from exact.sat.encodings import Triangles
 from exact.sls.rules import RSAPS, RULES, advance
 from exact.sls.state import FALSE, NOISE, STEP, formula_of, random_walk
 from instances.puzzle import Puzzle
@@ -108,7 +106,7 @@ class LocalSearch:
     Parameters
     ----------
     blocks : iterable of ndarray
-        Blocks of clauses, see `exact.sat.clauses`.
+        Blocks of clauses, see `exact.sat.encoding`.
     variables : int
         Number of variables.
     rule : str
@@ -119,13 +117,10 @@ class LocalSearch:
         Called while the formula is built.
     """
 
+    exhausted, explored = False, 0.0
+
     def __init__(
-        self,
-        blocks: Iterable[npt.NDArray[np.int32]],
-        variables: int,
-        rule: str,
-        seed: int = 0,
-        check: Check = unlimited,
+        self, blocks: Iterable[Block], variables: int, rule: str, seed: int = 0, check: Check = unlimited
     ) -> None:
         self._rule = RULES.index(rule)
         self._formula = formula_of(blocks, variables, check)
@@ -140,20 +135,12 @@ class LocalSearch:
         return int(self._walk.integers[STEP])
 
     @property
-    def solutions(self) -> int:
-        return int(self._walk.integers[FALSE] == 0)
-
-    @property
-    def exhausted(self) -> bool:
-        return False
-
-    @property
-    def explored(self) -> float:
-        return 0.0
-
-    @property
     def false_clauses(self) -> int:
         return int(self._walk.integers[FALSE])
+
+    @property
+    def solutions(self) -> int:
+        return int(self.false_clauses == 0)
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
         """Walk for ``budget`` steps or to the first model."""

@@ -203,8 +203,8 @@ def _function(module: str, name: str) -> Callable[..., Any]:
 
 
 def _run_search(args: argparse.Namespace) -> int:
+    from exact.execution import Request
     from exact.outcome import SolveStatus
-    from exact.request import Request
     from exact.solvers import solve_request
     from instances.formats import read_board, write
     from lns.api.starting import placed_as_clues

@@ -94,20 +94,18 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from exact.compare import ComparisonRow, read_rows
+    from exact.compare import read_rows
     from exact.paper import runs
     from lns.terminal.progress import live_line, log
 
     paper: Any = import_module(f"exact.paper.{args.paper}")
-    record = getattr(paper, "RECORD", ComparisonRow)
-    describe = getattr(paper, "describe", runs.describe)
     plan = _plan(args, paper)
     rows: list[ComparisonRow] = []
     if args.show:
         planned = _planned(args, paper, plan)
-        rows, left = runs.finished_rows(planned, args.output, record)
+        rows, left = runs.finished_rows(planned, args.output)
         missing = _missing([(run.instance, run.solver) for run in left])
-        if record is ComparisonRow and (others := len(read_rows(args.output)) - len(rows)):
+        if others := len(read_rows(args.output)) - len(rows):
             missing += f"\n{count_of(others, 'row')} of {args.output} not shown: expected the options of their runs"
         _print_tables(paper.tables, rows, plan, "\n")
         print_wrapped(missing)
@@ -118,9 +116,9 @@ def _run(args: argparse.Namespace) -> int:
             planned = _planned(args, paper, plan)
             names = [f"{one.instance} by {one.solver}" for one in planned]
             announce(line, names, 0)
-            for row in runs.run_experiment(planned, args.output, record):
+            for row in runs.run_experiment(planned, args.output):
                 rows.append(row)
-                log.info("%s", describe(row))
+                log.info("%s", runs.describe(row))
                 announce(line, names, len(rows))
     except KeyboardInterrupt:
         status = INTERRUPTED
@@ -212,18 +210,18 @@ def _plot(paper: Any, rows: list[ComparisonRow], csv: Path) -> str:
     from lns_support.files import atomic_write
     from lns_support.optional_deps import require
 
-    if pictures := getattr(paper, "PICTURES", None):
-        made = {csv.with_name(f"{csv.stem}-{name}.svg"): draw(rows) for name, draw in pictures.items()}
-        for path, text in made.items():
-            atomic_write(path, text)
-        return "".join([f"\n\nrows   {csv}", *(f"\nplot   {path}" for path in made)])
-    if not hasattr(paper, "plot"):
+    if not hasattr(paper, "plot") and not hasattr(paper, "PICTURES"):
         return ""
-    path = csv.with_suffix(".png")
     try:
         require("plot", "the plot")
     except InputError as error:
         print_error(f"lns: {error}")
         return ""
+    if pictures := getattr(paper, "PICTURES", None):
+        made = {csv.with_name(f"{csv.stem}-{name}.svg"): draw(rows) for name, draw in pictures.items()}
+        for path, text in made.items():
+            atomic_write(path, text)
+        return "".join([f"\n\nrows   {csv}", *(f"\nplot   {path}" for path in made)])
+    path = csv.with_suffix(".png")
     paper.plot(rows, path)
     return f"\n\nrows   {csv}\nplot   {path}"

@@ -191,8 +191,7 @@ def _cut(args: argparse.Namespace) -> int:
 
 def _write_grid(args: argparse.Namespace, grid: Grid, planted: tuple[str, ...] | None = None) -> int:
     """Write or print a grid; ``planted``: the filling that it was cut from."""
-    from exact.polyominoes.shapes import orientations
-    from exact.polyominoes.text import render
+    from exact.polyominoes.grid import orientations, render
     from lns.terminal.output import DONE, print_json
     from lns_support.files import write_output
 
@@ -215,11 +214,9 @@ def _write_grid(args: argparse.Namespace, grid: Grid, planted: tuple[str, ...] |
 
 def _search(args: argparse.Namespace) -> int:
     from exact.outcome import SolveStatus
-    from exact.polyominoes.grid import Grid
+    from exact.polyominoes.grid import IQ_PUZZLER_PRO, Grid, load, parse, render
     from exact.polyominoes.levels import find_level
-    from exact.polyominoes.race import race
-    from exact.polyominoes.search import RACE, fill, fill_by_library
-    from exact.polyominoes.text import IQ_PUZZLER_PRO, load, parse, render
+    from exact.polyominoes.search import RACE, fill, fill_by_library, race
     from lns.terminal.output import ANSWER_IS_NO, DONE, INTERRUPTED
     from lns.terminal.progress import live_line, screen_log
     from lns_support.errors import InputError
@@ -272,10 +269,10 @@ def _search(args: argparse.Namespace) -> int:
 
 def _record(args: argparse.Namespace, grid: Grid) -> int:
     """Search with one weight and write its steps."""
+    from exact.polyominoes.grid import render
     from exact.polyominoes.model import build_model
     from exact.polyominoes.search import COUNTING_WEIGHT, RACE, FillingSearch, check_weight
     from exact.polyominoes.steps import StepOutcome, StepRecorder
-    from exact.polyominoes.text import render
     from lns.terminal.output import DONE, print_json
     from lns_support.errors import InputError
     from lns_support.files import write_output

@@ -85,8 +85,8 @@ def run(args: argparse.Namespace) -> int:
 def _trace_grid(args: argparse.Namespace) -> int:
     """Record a search that fills a grid of polyominoes."""
     from exact.outcome import SolveStatus
+    from exact.polyominoes.grid import load
     from exact.polyominoes.levels import levels
-    from exact.polyominoes.text import load
     from exact.trace import MAX_STEPS
     from lns.terminal.output import ANSWER_IS_NO, DONE, print_json
     from lns.web import polyominoes

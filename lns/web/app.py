@@ -11,8 +11,8 @@ from starlette.responses import Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from exact.polyominoes.grid import NO_WEIGHT, WEIGHTS
 from exact.polyominoes.levels import levels
-from exact.polyominoes.shapes import NO_WEIGHT, WEIGHTS
 from exact.registry import all_solvers
 from exact.trace import TRACED
 from instances import formats

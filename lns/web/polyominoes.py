@@ -9,13 +9,11 @@ from typing import Any
 from exact.driver import Progress, run_search
 from exact.outcome import SolveStatus
 from exact.polyominoes.cut import CutLimits, cut_grid
-from exact.polyominoes.grid import Grid
+from exact.polyominoes.grid import IQ_PUZZLER_PRO, NO_WEIGHT, WEIGHTS, Cell, Grid, parse
 from exact.polyominoes.levels import random_level
 from exact.polyominoes.model import build_model
 from exact.polyominoes.search import COUNTING_WEIGHT, FIRST_STEP, FillingSearch
-from exact.polyominoes.shapes import NO_WEIGHT, WEIGHTS, Cell
 from exact.polyominoes.steps import StepRecorder
-from exact.polyominoes.text import IQ_PUZZLER_PRO, parse
 from lns_support.errors import InputError
 from lns_support.json_values import JsonFields
 
@@ -27,7 +25,7 @@ SHOW_S = 0.2
 
 
 def read_grid(fields: JsonFields) -> Grid:
-    """The grid in the field ``text``, a picture as `exact.polyominoes.text.parse` reads; "" is IQ Puzzler Pro."""
+    """The grid in the field ``text``, a picture as `exact.polyominoes.grid.parse` reads; "" is IQ Puzzler Pro."""
     return checked(parse(fields.text("text", 100_000) or IQ_PUZZLER_PRO))
 
 

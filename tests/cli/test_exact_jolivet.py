@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from exact.compare import ComparisonRow
 from instances.formats import load_puzzle
 from instances.generate import uniform
 from lns.cli.main import main
+from lns_support import csv_records
 
 
 @pytest.fixture(autouse=True)
@@ -158,11 +160,13 @@ def test_missing_runs_of_a_paper_are_named_and_made(capsys: pytest.CaptureFixtur
 
 
 def test_missing_runs_of_the_other_experiment(capsys: pytest.CaptureFixture[str]) -> None:
-    header = "size,colours,seed,method,budget,status,solutions,nodes,seconds\n"
-    Path("b.csv").write_text(
-        header + "7,6,1,ColorPairs,8.0,solved,1,10,0.1\n8,8,1,ColorPairs,8.0,budget spent,0,10,8.0\n"
-        "8,8,1,row scan,8.0,budget spent,0,10,8.0\n"
-    )
+    question = "all solutions; 8.0 s"
+    for row in (
+        ComparisonRow("7x7-c6-s1", "ColorPairs", "solved", 1, 10, 0.1, question=question),
+        ComparisonRow("8x8-c8-s1", "ColorPairs", "budget spent", 0, 10, 8.0, question=question),
+        ComparisonRow("8x8-c8-s1", "row scan", "budget spent", 0, 10, 8.0, question=question),
+    ):
+        csv_records.append(Path("b.csv"), row)
     arguments = ["exact", "paper", "benoist2008", "--sizes", "7", "8", "--per-size", "1", "--solvers", "MinOffer"]
     assert main([*arguments, "-o", "b.csv", "--show"]) == 0
     shown = capsys.readouterr().out

@@ -13,9 +13,8 @@ import pytest
 
 from exact.paper import perrin_iq
 from exact.paper.runs import run_experiment
-from exact.polyominoes.grid import filling_errors
+from exact.polyominoes.grid import IQ_PUZZLER_PRO, filling_errors, load, parse
 from exact.polyominoes.levels import find_level
-from exact.polyominoes.text import IQ_PUZZLER_PRO, load, parse
 from lns.cli.main import main
 
 SMALL = "....\n....\n\nAAA\n\nBB\nB.\n\nCC\n"  # 8 cells

@@ -7,17 +7,17 @@ import pytest
 
 from exact.cover.search import cover_by_library
 from exact.cp import MODELS, solve_by_cp_sat, solve_classic
+from exact.execution import Request, SolverMessage
 from exact.outcome import Answer, SolveStatus
 from exact.registry import SOLVERS
-from exact.request import Request
 from exact.rowscan import run_rowscan
 from exact.sat.search import Job, search
-from exact.solver_protocol import SolverMessage
 from exact.solvers import run_colorpairs
 from instances.formats import load_puzzle
 from instances.generate import uniform
 from instances.puzzle import Clue, Puzzle
 from lns_support.errors import InputError
+from tests.exact.brute import count_solutions
 from tests.shared_data import shared
 
 # (side, colours, number of puzzles): few colours where there are few pieces, so that duplicates and symmetry occur
@@ -109,6 +109,12 @@ def test_all_complete_solvers_agree(every: int) -> None:
     assert len(tried) == 200 // every
     assert 100 // every < solvable < len(tried)
     assert several >= 10 // every
+
+
+@pytest.mark.parametrize("quads", [[[0, 0, 0, 0]], [[0, 1, 0, 0], [0, 2, 0, 1], [0, 0, 0, 2]]])
+def test_one_cell_and_one_row(quads: list[list[int]]) -> None:
+    puzzle = Puzzle(quads, len(quads), 1)
+    assert set(counts(puzzle).values()) == {count_solutions(puzzle)}
 
 
 @pytest.mark.parametrize(("name", "count"), [("owen3", 16), ("owen4", 36), ("owen5", 16)])

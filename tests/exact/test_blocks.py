@@ -50,13 +50,6 @@ def test_steps_do_not_change_the_tree() -> None:
     assert whole.state.per_level[-1] == whole.solutions
 
 
-def test_clues_reduce_the_blocks() -> None:
-    planted = uniform(6, 4, 4, seed=1)
-    pinned = planted.with_clues([8, 15, 3]).puzzle
-    assert finished(pinned, 2).solutions == finished(pinned, 1).solutions >= 1
-    assert finished(pinned, 2).nodes < finished(planted.puzzle, 2).nodes
-
-
 def test_odd_sides_are_refused() -> None:
     with pytest.raises(InputError, match="even width and height"):
         Blocks(uniform(5, 4, 4).puzzle)

@@ -9,9 +9,8 @@ import pytest
 
 from exact import execution as building
 from exact.driver import Progress
-from exact.execution import BuildingClock
+from exact.execution import BuildingClock, Request
 from exact.outcome import SolveStatus
-from exact.request import Request
 from exact.solvers import solve_request
 from instances.formats import write
 from instances.generate import like_e2

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from exact.cover.search import CODES, Cover, build, cover_by_library, matrix_nodes, run_xcover
+from exact.execution import Request, SolverMessage
 from exact.piece_classes import assignments_per_board, distinct_count
-from exact.request import Request
-from exact.solver_protocol import SolverMessage
 from instances.generate import uniform
 from instances.puzzle import Puzzle
 from instances.verify import verify
@@ -61,11 +60,6 @@ def test_the_explored_share_grows_towards_one() -> None:
         shares.append(search.explored)
         search.advance(7, False)
     assert shares == sorted(shares) and len(set(shares)) > 10 and 0.5 < shares[-1] <= 1.0
-
-
-def test_a_single_cell() -> None:
-    search = finished(Puzzle(np.zeros((1, 4), dtype=np.int32), 1, 1), "unary")
-    assert search.solutions == 1
 
 
 def test_nodes_by_level_add_up_and_do_not_depend_on_steps() -> None:

@@ -1,20 +1,20 @@
-"""The CP model against brute force."""
+"""The constraint models against brute force: CP-SAT, and those of Benoist & Bourreau 2008, 2.2, by OR-tools."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
+from exact.execution import SolverMessage
 from exact.outcome import SolveStatus
-from exact.solver_protocol import SolverMessage
-from exact.solvers import count
-from instances.generate import uniform
+from exact.solvers import count, solve
+from instances.generate import corner_cells, uniform
 from instances.puzzle import Puzzle
+from instances.verify import verify
 from tests.exact.brute import count_solutions
 from tests.exact.puzzles import small_puzzle
 
 pytest.importorskip("ortools")
-from exact.cp import solve_by_cp_sat
+from exact.cp import MODELS, solve_by_cp_sat
 
 
 def last_message(puzzle: Puzzle, count_all: bool, conflicts: int | None = None) -> SolverMessage:
@@ -31,10 +31,6 @@ def test_counts_of_brute_force() -> None:
         assert message.solutions == count_solutions(puzzle), seed
 
 
-def test_a_single_cell() -> None:
-    assert last_message(Puzzle(np.zeros((1, 4), dtype=np.int32), 1, 1), True).solutions == 1
-
-
 def test_a_budget_of_conflicts_counts_conflicts_not_branches() -> None:
     outcome = count(uniform(5, 4, 4, 0).puzzle, solver="cp", fix_corner=True, nodes=100)
     assert outcome.nodes > 100 > outcome.details["conflicts"]
@@ -44,3 +40,26 @@ def test_a_budget_of_conflicts_counts_conflicts_not_branches() -> None:
 def test_spent_conflicts_prove_nothing() -> None:
     message = last_message(uniform(7, 7, 5, seed=3).puzzle, True, conflicts=5)
     assert not message.exhausted
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("seed", [3, 8])
+def test_each_model_counts_what_brute_force_counts(model: str, seed: int) -> None:
+    puzzle = small_puzzle(seed, largest=9)
+    outcome = count(puzzle, solver=f"cp:{model}", seconds=60)
+    assert outcome.solutions == count_solutions(puzzle) and outcome.status is not SolveStatus.BUDGET_SPENT
+
+
+def test_tables_and_alldifferent_need_fewer_nodes() -> None:
+    puzzle = uniform(5, 5, 4, 2).with_clues(corner_cells(5, 5)).puzzle
+    outcomes = {model: count(puzzle, solver=f"cp:{model}", seconds=60) for model in MODELS}
+    assert len({outcome.solutions for outcome in outcomes.values()}) == 1
+    assert outcomes["table"].nodes < outcomes["element"].nodes
+    assert outcomes["table-alldifferent"].nodes <= outcomes["table"].nodes
+
+
+def test_the_first_solution_is_perfect_and_a_budget_is_kept() -> None:
+    puzzle = uniform(4, 4, 4, 1).puzzle
+    outcome = solve(puzzle, solver="cp:table-alldifferent", seconds=60)
+    assert outcome.board is not None and verify(puzzle, outcome.board).score == puzzle.max_score
+    assert count(puzzle, solver="cp:element", nodes=3).status is SolveStatus.BUDGET_SPENT

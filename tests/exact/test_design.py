@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from collections.abc import Sequence
 from math import comb
 
 import pytest
@@ -22,11 +23,12 @@ from exact.paper.design import (
     planted,
 )
 from exact.paper.jolivet2008 import random_puzzle
-from exact.paper.paths import PATHS, constraints, count_inner_blocks, path, scan_along
+from exact.paper.jolivet2008_searches import PATHS, constraints, count_inner_blocks, path, scan_along
+from exact.piece_classes import allowed_placements
 from exact.solvers import count
 from instances.generate import like_e2, uniform
 from instances.generate.portable_random import PortableRandom
-from instances.puzzle import canonical
+from instances.puzzle import Puzzle, canonical
 from instances.verify import verify
 from lns_support.errors import InputError
 from tests.exact.brute import count_solutions
@@ -54,16 +56,40 @@ def test_spiral_and_snake_move_to_a_neighbour_at_each_step() -> None:
         assert all(abs(a[0] - b[0]) + abs(a[1] - b[1]) == 1 for a, b in itertools.pairwise(cells))
 
 
+def tree_along(puzzle: Puzzle, order: Sequence[int]) -> tuple[int, int]:
+    """Nodes and solutions of the tree of a path, in plain Python; the empty board is a node."""
+    placed: dict[int, int] = {}
+
+    def extend(level: int) -> tuple[int, int]:
+        if level == len(order):
+            return 1, 1
+        nodes, solutions, cell = 1, 0, order[level]
+        for oriented in allowed_placements(puzzle, cell, all_four=True):
+            quad, known = puzzle.oriented[oriented], [pair for pair in puzzle.neighbours(cell) if pair[1] in placed]
+            is_free = oriented >> 2 not in {other >> 2 for other in placed.values()}
+            if is_free and all(quad[side] == puzzle.oriented[placed[other], side ^ 2] for side, other in known):
+                placed[cell] = oriented
+                below = extend(level + 1)
+                del placed[cell]
+                nodes, solutions = nodes + below[0], solutions + below[1]
+        return nodes, solutions
+
+    return extend(0)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_all_paths_find_the_same_solutions_and_rows_have_the_zig_zag_tree(seed: int) -> None:
     puzzle = random_puzzle(4, 3, 3, seed)
     search = Blocks(puzzle, 1, all_four=True)
     run_search(search, count_all=True, nodes=None, seconds=None)
-    nodes, solutions, per_level, exhausted = scan_along(puzzle, path("rows", 4, 3), NO_LIMIT)
-    assert exhausted and nodes == search.nodes and solutions == search.solutions
-    assert per_level.tolist() == search.state.per_level.tolist()
-    assert {scan_along(puzzle, path(name, 4, 3), NO_LIMIT)[1] for name in PATHS} == {solutions}
-    assert scan_along(puzzle, path("rows", 4, 3), 5)[3] is False
+    found = {name: scan_along(puzzle, path(name, 4, 3), NO_LIMIT) for name in PATHS}
+    for name, tree in found.items():
+        assert tree.exhausted and tree.nodes == tree.state.per_level.sum(), name
+        assert (tree.nodes, tree.solutions) == tree_along(puzzle, path(name, 4, 3)), name
+    assert found["rows"].state.per_level.tolist() == search.state.per_level.tolist()
+    assert {tree.solutions for tree in found.values()} == {search.solutions}
+    cut = scan_along(puzzle, path("rows", 4, 3), 5)
+    assert not cut.exhausted and cut.nodes == 5
 
 
 def test_joints_as_text_and_their_puzzle() -> None:
@@ -85,8 +111,7 @@ def test_a_hard_puzzle_has_the_tree_that_another_search_counts() -> None:
     assert [b.difficulty > a.difficulty for a, b in itertools.pairwise(found)] == [True] * (len(found) - 1)
     assert found[-1].difficulty > 2 * found[0].difficulty
     puzzle = planted(4, 4, found[-1].joints).puzzle
-    nodes, solutions, _, _ = scan_along(puzzle, path("rows", 4, 4), NO_LIMIT)
-    assert (nodes, solutions) == (found[-1].nodes, found[-1].solutions)
+    assert tree_along(puzzle, range(16)) == (found[-1].nodes, found[-1].solutions)
     again = list(improve(4, 4, 4, "hard", trees=60, seed=3))
     assert again == found  # deterministic
 

@@ -12,7 +12,6 @@ from exact.solvers import count
 from instances.board import Board
 from instances.generate import uniform
 from instances.puzzle import Puzzle
-from lns_support.errors import InputError
 from tests.exact.brute import all_boards
 from tests.exact.puzzles import small_puzzle
 
@@ -57,11 +56,6 @@ def test_a_spent_budget_keeps_the_solutions_found() -> None:
     assert cut.status is SolveStatus.BUDGET_SPENT
     assert cut.nodes == whole.nodes // 2
     assert 0 < cut.solutions == len(set(sorted_colours(puzzle, boards))) < whole.solutions
-
-
-def test_local_search_cannot_list_solutions() -> None:
-    with pytest.raises(InputError, match="cannot count"):
-        count(uniform(3, 3, 3).puzzle, solver="sls:rsaps", on_solution=print)
 
 
 def test_steps_begin_small_and_adapt_to_the_time_of_a_node() -> None:

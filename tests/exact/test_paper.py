@@ -11,7 +11,6 @@ from exact.compare import ComparisonRow
 from exact.outcome import SolveStatus
 from exact.paper.benoist2008 import (
     PLAN,
-    RECORD,
     REFERENCE,
     ROW_SCAN,
     WITHOUT_CP,
@@ -44,13 +43,13 @@ def test_instances_have_fixed_corners_and_the_given_colours() -> None:
 @pytest.mark.slow
 def test_finished_runs_of_a_log_are_not_repeated(tmp_path: Path) -> None:
     log = tmp_path / "runs.csv"
-    first = list(run_experiment(runs(TINY), log, RECORD))
+    first = list(run_experiment(runs(TINY), log))
     assert [run.solver for run in first] == list(WITHOUT_CP)
     assert all(map(is_finished, first)) and len({run.solutions for run in first}) == 1
-    assert list(run_experiment(runs(TINY), log, RECORD)) == first  # the same seconds: read, not measured again
+    assert list(run_experiment(runs(TINY), log)) == first  # the same seconds: read, not measured again
     lines = log.read_text().splitlines()
     log.write_text("\n".join(lines[:4]) + "\n")
-    again = list(run_experiment(runs(TINY), log, RECORD))
+    again = list(run_experiment(runs(TINY), log))
     assert again[:3] == first[:3] and [run.nodes for run in again] == [run.nodes for run in first]
     assert len(log.read_text().splitlines()) == len(lines)
 
@@ -59,7 +58,7 @@ def test_a_log_with_other_columns_is_refused(tmp_path: Path) -> None:
     log = tmp_path / "runs.csv"
     log.write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match=r"runs\.csv:1: other columns than expected"):
-        next(run_experiment(runs(TINY), log, RECORD))
+        next(run_experiment(runs(TINY), log))
 
 
 def test_ratios_and_classes() -> None:

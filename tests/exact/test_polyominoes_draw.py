@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from exact.polyominoes import draw
-from exact.polyominoes.text import parse
+from exact.polyominoes.grid import parse
 from instances.draw.palette import PALETTE, hex_code, xterm
 from lns.cli.main import main
 

@@ -11,15 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from exact.execution import SolverMessage
 from exact.paper.bailleux2025 import PAPER
 from exact.sat.cdcl import Cdcl
-from exact.sat.cdcl_kernel import SATISFIABLE, UNKNOWN, UNSATISFIABLE
-from exact.sat.clauses import at_most_one_pairs, exactly_one_counters
 from exact.sat.dimacs import read_answer, write
-from exact.sat.encoding import Encoding
-from exact.sat.encodings import ENCODINGS, Half2, Half3, OrientedPiece, PieceAndRotation, encode
+from exact.sat.encoding import Encoding, at_most_one_pairs, exactly_one_counters
+from exact.sat.encodings import ENCODINGS, Bailleux, encode
 from exact.sat.search import Job, search
-from exact.solver_protocol import SolverMessage
 from instances.generate import balanced_torus, uniform
 from instances.puzzle import Puzzle
 from instances.verify import verify
@@ -48,15 +46,6 @@ def test_models_are_the_boards_of_brute_force(name: str) -> None:
         assert message.solutions == len(boards), (name, seed)
         if boards:
             assert message.placements is not None
-
-
-@pytest.mark.parametrize("name", ENCODINGS)
-def test_one_cell_and_one_row(name: str) -> None:
-    single = Puzzle(np.zeros((1, 4), dtype=np.int32), 1, 1)
-    row = Puzzle(np.array([[0, 1, 0, 0], [0, 2, 0, 1], [0, 0, 0, 2]], dtype=np.int32), 3, 1)
-    for puzzle in (single, row):
-        message = last_message(puzzle, encoding=name, count_all=True)
-        assert message.solutions == len(all_boards(puzzle))
 
 
 @pytest.mark.parametrize(("name", "n"), [(name, n) for name in ("half-3", "full-2", "half-2") for n in PAPER[name]])
@@ -106,10 +95,10 @@ def propagated(name: str, puzzle: Puzzle, assumed: list[int]) -> tuple[bool, set
 
 def kept_values(encoding: Encoding, cell: int, values: Sequence[tuple[int, int]]) -> list[int]:
     """Assumptions that leave a cell the values (piece, rotation), as far as the variables can say it."""
-    if isinstance(encoding, OrientedPiece):
+    assert isinstance(encoding, Bailleux)
+    if encoding.merged:
         kept = {int(encoding.value[cell, piece, rotation]) for piece, rotation in values}
         return [-int(v) for v in encoding.value[cell].reshape(-1) if int(v) not in kept]
-    assert isinstance(encoding, PieceAndRotation)
     pieces, rotations = {piece for piece, _ in values}, {rotation for _, rotation in values}
     return [
         *(-int(v) for piece, v in enumerate(encoding.piece[cell]) if piece not in pieces),
@@ -173,7 +162,7 @@ def test_halves_propagate_colours_that_full_encodings_lack() -> None:
     """Bailleux 2025, 2.2.2: HALF-2 forbids a colour of an edge and so its pieces on both cells at once."""
     puzzle = three_kinds()
     half = encode("half-2", puzzle)
-    assert isinstance(half, Half2)
+    assert isinstance(half, Bailleux)
     edge = half.edges[3, 1]
     consistent, derived = propagated("half-2", puzzle, [-int(half.colour[edge, colour]) for colour in (RED, GREEN)])
     assert consistent
@@ -185,7 +174,7 @@ def test_half_3_gives_colours_only_to_a_piece_whose_rotation_is_known() -> None:
     """Bailleux 2025, 3.1: nothing follows about the edges of a cell before its piece and rotation are known."""
     puzzle = three_kinds()
     half = encode("half-3", puzzle)
-    assert isinstance(half, Half3)
+    assert isinstance(half, Bailleux)
     colours = set(half.colour[half.edges[4]].reshape(-1).tolist())
     piece, rotation = int(half.piece[4, 4]), int(half.rotation[4, 1])
     grey = {-int(v) for v in half.colour[:, 0]}
@@ -303,33 +292,41 @@ def random_formula(seed: int) -> tuple[int, list[np.ndarray]]:
     return variables, blocks
 
 
+def own_solver(blocks: list[np.ndarray], interval: tuple[int, int] | None = None) -> Cdcl:
+    own = Cdcl(interval)
+    for block in blocks:
+        own.append_formula(block)
+    return own
+
+
 def test_the_own_solver_agrees_with_cadical_on_random_formulas() -> None:
     answers = []
     for seed in range(200):
         variables, blocks = random_formula(seed)
-        own = Cdcl(blocks, variables, (1, variables // 2) if seed % 2 else None)
+        own = own_solver(blocks, (1, variables // 2) if seed % 2 else None)
         answers.append(own.solve())
         with Solver(name="cadical195", bootstrap_with=[row for block in blocks for row in block.tolist()]) as other:
-            assert other.solve() == (answers[-1] == SATISFIABLE), seed
-        if answers[-1] == SATISFIABLE:
-            model = np.array(own.model())
+            assert other.solve() == answers[-1], seed
+        if answers[-1]:
+            model = np.array(own.get_model())
             for block in blocks:
                 assert (np.sign(block) == np.sign(model[np.abs(block) - 1])).any(axis=1).all()
-    assert min(answers.count(SATISFIABLE), answers.count(UNSATISFIABLE)) > 30
+    assert min(answers.count(True), answers.count(False)) > 30
 
 
 def test_the_own_solver_drops_learnt_clauses_and_stays_right() -> None:
     """A pigeonhole formula takes thousands of conflicts, restarts and reductions; it has no model."""
     holes = 8
     at = np.arange(1, holes * (holes + 1) + 1, dtype=np.int32).reshape(holes + 1, holes)
-    own = Cdcl([at, *at_most_one_pairs(np.ascontiguousarray(at.T))], int(at.max()))
-    assert own.solve(50) == UNKNOWN and 50 <= own.conflicts < 60
-    assert own.solve() == UNSATISFIABLE and own.conflicts > 5000
+    own = own_solver([at, *at_most_one_pairs(np.ascontiguousarray(at.T))])
+    own.conf_budget(50)
+    assert own.solve_limited() is None and 50 <= own.accum_stats()["conflicts"] < 60
+    assert own.solve() is False and own.accum_stats()["conflicts"] > 5000
 
 
 def test_an_interval_is_decided_first() -> None:
     """Free variables only: the first decisions are those of the interval, set false."""
     clauses = np.array([[1, 2, 3], [4, 5, 6], [-3, -4, 7]], dtype=np.int32)
-    own = Cdcl([clauses], 7, (5, 7))
-    assert own.solve() == SATISFIABLE
+    own = own_solver([clauses], (5, 7))
+    assert own.solve()
     assert set(own.decided()[:3]) == {-5, -6, -7}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
@@ -12,7 +13,7 @@ from exact.outcome import SolveStatus
 from exact.sat.encodings import encode
 from exact.sls.rules import RULES, advance
 from exact.sls.solver import LocalSearch, simplify
-from exact.sls.state import FALSE, KEPT, PHASE, STEP, formula_of, random_walk, recount
+from exact.sls.state import FALSE, formula_of, random_walk, recount
 from exact.solvers import count, solve
 from instances.generate import uniform
 from lns_support.errors import InputError
@@ -58,16 +59,21 @@ def test_random_3sat_below_the_threshold_is_solved(rule: str, steps: int) -> Non
     assert solved == 10
 
 
+def satisfiable(variables: int, clauses: int, seeds: int) -> Iterator[tuple[int, npt.NDArray[np.int32]]]:
+    """Random formulas with a model, with their seeds."""
+    pysat = pytest.importorskip("pysat.solvers")
+    for seed in range(seeds):
+        formula = random_3sat(variables, clauses, seed)
+        with pysat.Solver(name="cadical195", bootstrap_with=formula.tolist()) as solver:
+            if solver.solve():
+                yield seed, formula
+
+
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule != "dcrwalk"])
 def test_random_3sat_at_the_threshold(rule: str) -> None:
     """Satisfiable formulas of 100 variables at 4.26, like SATLIB's uf100: a thousand steps or so in the median."""
-    pysat = pytest.importorskip("pysat.solvers")
     steps = []
-    for seed in range(30):
-        clauses = random_3sat(100, 426, seed)
-        with pysat.Solver(name="cadical195", bootstrap_with=clauses.tolist()) as solver:
-            if not solver.solve():
-                continue
+    for seed, clauses in satisfiable(100, 426, 30):
         search = LocalSearch([clauses], 100, rule, seed)
         search.advance(200_000, True)
         assert search.solutions, seed
@@ -102,13 +108,8 @@ def random_walk_steps(clauses: npt.NDArray[np.int32], variables: int, seed: int)
 
 def test_dcrwalk_takes_as_many_steps_as_the_random_walk() -> None:
     """Tompkins & Hoos 2006: without random decisions the walk is about as good. Formulas like SATLIB's uf20."""
-    pysat = pytest.importorskip("pysat.solvers")
     derandomised, random = [], []
-    for seed in range(24):
-        clauses = random_3sat(20, 85, seed)
-        with pysat.Solver(name="cadical195", bootstrap_with=clauses.tolist()) as solver:
-            if not solver.solve():
-                continue
+    for seed, clauses in satisfiable(20, 85, 24):
         search = LocalSearch([clauses], 20, "dcrwalk", seed)
         search.advance(1_000_000, True)
         assert search.solutions, seed
@@ -149,23 +150,6 @@ def test_a_contradiction_leaves_the_formula_as_it_is() -> None:
     assert [block.tolist() for block in simple.blocks] == [block.tolist() for block in blocks]
     assert simple.kept.tolist() == [1, 2]
     assert not len(simple.forced)
-
-
-def test_irots_keeps_an_assignment_with_the_recorded_score() -> None:
-    """Local and perturbation phases alternate; the kept assignment has the recorded number of false clauses."""
-    clauses = random_3sat(30, 240, 5)
-    formula = formula_of([clauses], 30)
-    walk = random_walk(formula, 2)
-    phases, kept = set(), set()
-    for _ in range(400):
-        advance(formula, walk, RULES.index("irots"), 10)
-        phases.add(int(walk.integers[PHASE]))
-        if walk.integers[KEPT] >= 0 and walk.integers[STEP] > 300:
-            true = np.where(clauses > 0, walk.kept[np.abs(clauses) - 1] == 1, walk.kept[np.abs(clauses) - 1] == 0)
-            assert (~true.any(axis=1)).sum() == walk.integers[KEPT]
-            kept.add(int(walk.integers[KEPT]))
-    assert phases == {0, 1}
-    assert kept
 
 
 def test_unsatisfiable_is_never_solved() -> None:

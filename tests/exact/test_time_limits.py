@@ -6,16 +6,14 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
 from exact.cover.search import CoverModel, build
+from exact.execution import Request
 from exact.outcome import Outcome, SolveStatus
 from exact.polyominoes.cut import cut_grid
 from exact.polyominoes.search import FillResult, fill
 from exact.registry import all_solvers
-from exact.request import Request
-from exact.sls.state import formula_of
 from exact.solvers import solve_request
 from instances.generate import like_e2
 from instances.puzzle import Puzzle
@@ -78,13 +76,3 @@ def test_the_time_of_a_grid_of_polyominoes_includes_building() -> None:
     results: list[FillResult] = []
     assert least_seconds(lambda: results.append(fill(grid, seconds=SECONDS))) < SECONDS + LATE
     assert results[-1].status is SolveStatus.BUDGET_SPENT and results[-1].seconds >= SECONDS
-
-
-def test_the_occurrences_of_literals_are_listed_clause_by_clause() -> None:
-    random = np.random.default_rng(1)
-    blocks = [random.choice([-1, 1], (5, size)) * random.integers(1, 7, (5, size)) for size in (1, 3, 2)]
-    formula = formula_of([block.astype(np.int32) for block in blocks], 6)
-    clauses = [[2 * abs(v) - 2 + (v < 0) for v in row] for block in blocks for row in block.tolist()]
-    for literal in range(12):
-        listed = formula.occurrence[formula.occurrence_begin[literal] : formula.occurrence_begin[literal + 1]]
-        assert listed.tolist() == [c for c, row in enumerate(clauses) for other in row if other == literal]

@@ -11,8 +11,8 @@ import exact
 from exact.colorpairs.options import Heuristic, Options
 from exact.cover.search import cover_by_library
 from exact.cp import solve_by_cp_sat
+from exact.execution import Request
 from exact.registry import SOLVERS
-from exact.request import Request
 from exact.rowscan import run_rowscan
 from exact.sat.search import Job, search
 from exact.solvers import run_colorpairs
@@ -57,6 +57,7 @@ def unframed_with_a_hole(seed: int, *, turns: bool) -> Puzzle:
     return Puzzle(np.delete(quads.reshape(-1, 4), 4, axis=0), 3, 3, holes=(4,), framed=False, turns=turns)
 
 
+COVERS = ("dlx", "dlx:binary", "xcc:counted")
 EVERYTHING = Options(single_colours=True, shared_edges=True, cycles=True, values=True, shaving=True)
 
 
@@ -83,29 +84,18 @@ def test_a_hole_in_a_board_without_frame(turns: bool) -> None:
             assert exact.count(puzzle, solver).solutions == wanted, solver
 
 
-@pytest.mark.parametrize("code", ["dlx", "dlx:binary", "xcc:counted"])
 @pytest.mark.parametrize("text", FAMILIES)
-def test_exact_cover_counts_what_brute_force_counts(text: str, code: str) -> None:
-    for puzzle in puzzles(text, 3):
-        assert proven_count(SOLVERS[code](puzzle, Request(count_all=True))) == count_solutions(puzzle), puzzle
-
-
-@pytest.mark.parametrize("text", FAMILIES)
-def test_every_encoding_counts_what_brute_force_counts(text: str) -> None:
-    pytest.importorskip("pysat")
+def test_cover_encodings_and_libraries_count_what_brute_force_counts(text: str) -> None:
+    for module in ("pysat", "ortools", "xcover"):
+        pytest.importorskip(module)
     jobs = [Job(encoding, "glucose42", True) for encoding in ("triangles", "full-4", "full-2", "half-3", "half-2")]
     for puzzle in puzzles(text, 3):
+        found = {code: proven_count(SOLVERS[code](puzzle, Request(count_all=True))) for code in COVERS}
         for job in [*jobs, Job("triangles", "cadical195", True, restricted=True)]:
-            assert child_count(search, puzzle, job) == count_solutions(puzzle), (puzzle, job)
-
-
-@pytest.mark.parametrize("text", FAMILIES)
-def test_the_libraries_count_what_brute_force_counts(text: str) -> None:
-    for module in ("ortools", "xcover"):
-        pytest.importorskip(module)
-    for puzzle in puzzles(text, 3):
-        assert child_count(cover_by_library, puzzle, True) == count_solutions(puzzle), puzzle
-        assert child_count(solve_by_cp_sat, puzzle, True, None) == count_solutions(puzzle), puzzle
+            found[str(job)] = child_count(search, puzzle, job)
+        found["xcc"] = child_count(cover_by_library, puzzle, True)
+        found["cp"] = child_count(solve_by_cp_sat, puzzle, True, None)
+        assert set(found.values()) == {count_solutions(puzzle)}, (puzzle, found)
 
 
 @pytest.mark.parametrize("text", FAMILIES)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import lns
-from exact.polyominoes.shapes import NO_WEIGHT
+from exact.polyominoes.grid import NO_WEIGHT
 from lns.web.app import CHANGES, READS
 from lns.web.routes.jobs import JOB_KINDS
 from lns.web.routes.pages import PAGES

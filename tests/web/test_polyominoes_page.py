@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from exact.polyominoes.grid import filling_errors
+from exact.polyominoes.grid import IQ_PUZZLER_PRO, filling_errors, parse
 from exact.polyominoes.levels import find_level
-from exact.polyominoes.text import IQ_PUZZLER_PRO, parse
 from lns.cli.main import main
 from tests.web.browsing import Site, cell
 
