@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Future
 from typing import Any
 
@@ -268,69 +268,52 @@ def test_a_process_warms_up_once_whatever_islands_it_searches(monkeypatch: pytes
     assert frozen == [True]
 
 
-class Dying(InProcessExecutor):
-    """Every second task is lost."""
+class Losing(InProcessExecutor):
+    """An executor that loses some rounds: those of which ``is_lost`` says so, by their number and their task."""
 
-    def __init__(self, lives: int) -> None:
-        self.lives, self.calls = lives, 0
+    def __init__(self, is_lost: Callable[[int, Task], bool]) -> None:
+        self.is_lost, self.calls = is_lost, 0
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         self.calls += 1
-        if self.calls % 2 and self.calls < 2 * self.lives:
-            future: Future[Any] = Future()
-            future.set_exception(BrokenExecutor("gone"))
-            return future
-        return super().submit(fn, *args, **kwargs)
+        if not self.is_lost(self.calls, args[0]):
+            return super().submit(fn, *args, **kwargs)
+        future: Future[Any] = Future()
+        future.set_exception(BrokenExecutor("gone"))
+        return future
 
 
 def test_a_lost_round_is_repeated(caplog: pytest.LogCaptureFixture) -> None:
     puzzle = small_puzzle()
     whole, torn = (
-        Archipelago(Search(puzzle, QUICK, 1, "tabu"), 1, executor=executor)
-        for executor in (InProcessExecutor(), Dying(3))
+        Archipelago(
+            Search(puzzle, QUICK, 1, "tabu"), 1, executor=Losing(lambda call, _, end=end: call in range(1, end, 2))
+        )
+        for end in (0, 6)
     )
-    whole.run(60.0, puzzle.max_score, lambda _: None, steps=6)
-    torn.run(60.0, puzzle.max_score, lambda _: None, steps=6)
+    for archipelago in (whole, torn):
+        archipelago.run(60.0, puzzle.max_score, lambda _: None, steps=6)
     assert same(whole.islands[0].state, torn.islands[0].state)
-    assert "continues island 0 from its last round" in caplog.text
+    assert caplog.text.count("continues island 0 from its last round") == 3
 
 
-class OneDead(InProcessExecutor):
-    """The rounds of island 1 are lost."""
-
-    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        if args[0].number == 1:
-            future: Future[Any] = Future()
-            future.set_exception(BrokenExecutor("gone"))
-            return future
-        return super().submit(fn, *args, **kwargs)
-
-
-def test_the_search_ends_if_islands_are_abandoned_and_the_others_end(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("islands", "lost", "why"), [(2, True, "workers lost"), (3, True, "workers lost"), (3, False, "steps made")]
+)
+def test_the_search_ends_if_islands_are_abandoned_and_the_others_end(
+    islands: int, lost: bool, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     puzzle = small_puzzle()
-    monkeypatch.setattr("lns.engines.make_engine", lambda *arguments: Staged(puzzle, [0.0], [[7]]))
-    archipelago = Archipelago(Search(puzzle, QUICK, 1, "tabu"), 2, executor=OneDead())
-    assert archipelago.run(60.0, 60, lambda _: None, steps=1) == "workers lost" and archipelago.best_score == 7
-
-
-def test_steps_are_made_only_if_no_island_was_abandoned_before_its_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    puzzle = small_puzzle()
-    for executor, why in ((OneDead(), "workers lost"), (InProcessExecutor(), "steps made")):
-        engines = [Staged(puzzle, [0.0] * steps, [[7]] * steps) for steps in (3, 3, 3)]
-        monkeypatch.setattr("lns.engines.make_engine", lambda *arguments, engines=engines: engines[arguments[4]])
-        archipelago = Archipelago(Search(puzzle, QUICK, 1, "tabu"), 3, executor=executor)
-        assert archipelago.run(60.0, 60, lambda _: None, steps=2) == why
-        assert [archipelago.steps_of(number) for number in (0, 2)] == [2, 2]
+    engines = [Staged(puzzle, [0.0] * 3, [[7]] * 3) for _ in range(islands)]
+    monkeypatch.setattr("lns.engines.make_engine", lambda *arguments: engines[arguments[4]])
+    executor = Losing(lambda _, task: lost and task.number == 1)
+    archipelago = Archipelago(Search(puzzle, QUICK, 1, "tabu"), islands, executor=executor)
+    assert archipelago.run(60.0, 60, lambda _: None, steps=2) == why and archipelago.best_score == 7
+    assert [archipelago.steps_of(number) for number in range(islands) if number != 1] == [2] * (islands - 1)
 
 
 def test_workers_that_always_die_are_an_input_error(caplog: pytest.LogCaptureFixture) -> None:
-    class Dead(InProcessExecutor):
-        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-            future: Future[Any] = Future()
-            future.set_exception(BrokenExecutor("gone"))
-            return future
-
-    archipelago = Archipelago(Search(small_puzzle(), QUICK, 1), 2, executor=Dead())
+    archipelago = Archipelago(Search(small_puzzle(), QUICK, 1), 2, executor=Losing(lambda *_: True))
     with pytest.raises(InputError, match="no worker stays alive"):
         archipelago.run(60.0, 100, lambda _: None)
     assert caplog.text.count("continues island 0") == Workers.max_lost - 1
