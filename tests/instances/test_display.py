@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from instances import Board, InputError, Puzzle
+from instances.board import Board
 from instances.generate import like_e2
+from instances.puzzle import Puzzle
+from lns_support.errors import InputError
 from tests.instances.small_puzzles import boards, planted
 
 NAMESPACE = {"s": "http://www.w3.org/2000/svg"}

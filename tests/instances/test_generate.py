@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instances import Clue, InputError, Puzzle, rotate, verify
 from instances.draw.summary import summarise
 from instances.generate import (
     Planted,
@@ -22,6 +21,9 @@ from instances.generate import (
     uniform,
 )
 from instances.generate.portable_random import PortableRandom
+from instances.puzzle import Clue, Puzzle, rotate
+from instances.verify import verify
+from lns_support.errors import InputError
 
 
 def is_perfect(planted: Planted) -> bool:

@@ -9,8 +9,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from instances import verify
 from instances.formats import load_puzzle
+from instances.verify import verify
 from lns import estimate as estimates
 from lns.construct import schedule_search
 from lns.estimate import Measurement, Tally, estimate

@@ -12,14 +12,14 @@ from tests.support.demo_package import FILES
 @pytest.fixture
 def demo(tmp_path: Path) -> Path:
     """The folder of a small package ``exact.demo`` next to a copy of ``lns_support.jit``."""
+    for module in (jit, kernel_cache, kernel_sources, file_lock):
+        copy = tmp_path.joinpath(*module.__name__.split(".")).with_suffix(".py")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(module.__file__, copy)
     folder = tmp_path / "exact" / "demo"
     folder.mkdir(parents=True)
-    (tmp_path / "exact" / "__init__.py").touch()
-    support = tmp_path / "lns_support"
-    support.mkdir()
-    (support / "__init__.py").touch()
-    for module in (jit, kernel_cache, kernel_sources, file_lock):
-        shutil.copy(module.__file__, support)
     for name, text in FILES.items():
         (folder / f"{name}.py").write_text(text)
+    for parent in {path.parent for path in tmp_path.rglob("*.py")} | {tmp_path / "exact"}:
+        (parent / "__init__.py").touch()
     return folder
