@@ -46,7 +46,7 @@ def source_key(module: str) -> str:
 
 
 def kernels_of(module: str) -> list[str] | None:
-    """Names of a module's functions that a decorator of `lns_support.jit` compiles; None if it is no module of ours."""
+    """Names of the kernels of a module, by its dotted name; None if it is no module of this project."""
     return None if _path_of(module) is None else _source(module).kernels()
 
 
