@@ -16,6 +16,8 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[__name__.count(".")]  # of the project's packages
+_PACKAGES = ("lns_support", "instances", "exact", "lns", "tuning")
+_IS_INSTALLED = ROOT.name in ("site-packages", "dist-packages")  # other projects lie beside these packages
 _DECORATORS = "lns_support.jit"  # the module of the decorators that make a function a kernel
 
 
@@ -67,7 +69,7 @@ class _Source:
         for alias in node.names:
             target = f"{node.module}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name
             name = alias.asname or (alias.name if isinstance(node, ast.ImportFrom) else alias.name.split(".")[0])
-            if _path_of(target.split(".")[0]) is not None:  # a package in the same folder as this one
+            if _path_of(target.split(".")[0]) is not None:
                 self.imported.setdefault(name, []).append(target)
 
     def kernels(self) -> list[str]:
@@ -111,5 +113,8 @@ def _text(statement: ast.stmt) -> str:
 @cache
 def _path_of(module: str) -> Path | None:
     """The file of a module of this project; None for every other name."""
-    base = ROOT.joinpath(*module.split("."))
+    parts = module.split(".")
+    if _IS_INSTALLED and parts[0] not in _PACKAGES:
+        return None
+    base = ROOT.joinpath(*parts)
     return next((path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()), None)
