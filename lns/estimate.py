@@ -12,9 +12,12 @@ rate, and both are shown.
 
 from __future__ import annotations
 
+import contextlib
 import math
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from instances.puzzle import IntArray, Puzzle
@@ -28,7 +31,6 @@ from lns.params import Params
 from lns.rng import generator
 from lns.warmup import warm_up
 from lns_support.errors import InputError
-from lns_support.time_limit import TimeOver, processor_limit
 
 RAISE_TARGET_COUNT = 20  # distinct boards of a score after which only better ones are searched for
 RELIABLE_COUNT = 10  # distinct boards that a rate needs; with fewer `low` and `high` are far apart
@@ -37,6 +39,33 @@ SHOWN_BELOW = 3  # rows shown below the highest measured score
 CLOCK_S = 0.01  # the steps in which the processor time of a process moves on some systems
 LATE_S = 0.5  # after the end of the time; a step that is longer is then cut short
 MAX_CORE_DAYS = 1e6  # the table ends at the first score that costs more
+
+
+class _TimeOver(Exception):
+    """Raised in a job under `_processor_limit`."""
+
+
+@contextlib.contextmanager
+def _processor_limit(seconds: float) -> Iterator[None]:
+    """Raise `_TimeOver` in what runs under this context after ``seconds`` of processor time of this process.
+
+    It is raised between two calls of compiled code. Without effect outside the main thread, and on systems without
+    such timers.
+    """
+
+    def end(number: int, frame: object) -> None:
+        raise _TimeOver
+
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGPROF, end)
+    signal.setitimer(signal.ITIMER_PROF, max(seconds, 1e-3), 0.2)  # again, as an exception in a callback is dropped
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
 
 
 @dataclass
@@ -269,11 +298,11 @@ def estimate(
     interrupted = False
     measurement: Measurement | None = None
     try:
-        with processor_limit(seconds + LATE_S):  # a step may take longer than all the time: minutes on 64 x 64
+        with _processor_limit(seconds + LATE_S):  # a step may take longer than all the time: minutes on 64 x 64
             measurement = Measurement(puzzle, params, seed, seconds)
             measurement.on_step = on_step
             measurement.run(seconds - measurement.preparation_s, progress)
-    except TimeOver:
+    except _TimeOver:
         pass
     except KeyboardInterrupt:
         interrupted = True
