@@ -20,115 +20,75 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from exact.colorpairs.options import Heuristic, Options
-    from exact.outcome import Outcome, SolveStatus
-    from exact.region.result import RegionResult, RegionStatus
-    from exact.registry import register_solver
-    from instances.board import Board
-    from instances.generate.planted import Planted
-    from instances.puzzle import Clue, Puzzle
-    from instances.verify import Verification, verify
-    from lns import cells
-    from lns.api.counting import count
-    from lns.api.files import generate, load_board, load_puzzle, save, viewer_url
-    from lns.api.improving import improve
-    from lns.api.polishing import polish
-    from lns.api.result import Result
-    from lns.api.solving import resume, solve
-    from lns.api.stopping import MaxSteps, MaxTime, NoImprovement, StopRule, TargetScore
-    from lns.engine import FoundBoard, Statistics
-    from lns.neighbourhoods.move import Move
-    from lns.neighbourhoods.operators import register_operator
-    from lns.params import Params
-    from lns_support.errors import InputError
-    from tuning.api import TuningResult, tune
-    from tuning.benchmark import BenchmarkResult, benchmark
+    from exact.colorpairs.options import Heuristic as Heuristic
+    from exact.colorpairs.options import Options as Options
+    from exact.outcome import Outcome as Outcome
+    from exact.outcome import SolveStatus as SolveStatus
+    from exact.region.result import RegionResult as RegionResult
+    from exact.region.result import RegionStatus as RegionStatus
+    from exact.registry import register_solver as register_solver
+    from instances.board import Board as Board
+    from instances.generate.planted import Planted as Planted
+    from instances.puzzle import Clue as Clue
+    from instances.puzzle import Puzzle as Puzzle
+    from instances.verify import Verification as Verification
+    from instances.verify import verify as verify
+    from lns import cells as cells
+    from lns.api.counting import count as count
+    from lns.api.files import generate as generate
+    from lns.api.files import load_board as load_board
+    from lns.api.files import load_puzzle as load_puzzle
+    from lns.api.files import save as save
+    from lns.api.files import viewer_url as viewer_url
+    from lns.api.improving import improve as improve
+    from lns.api.polishing import polish as polish
+    from lns.api.result import Result as Result
+    from lns.api.solving import resume as resume
+    from lns.api.solving import solve as solve
+    from lns.api.stopping import MaxSteps as MaxSteps
+    from lns.api.stopping import MaxTime as MaxTime
+    from lns.api.stopping import NoImprovement as NoImprovement
+    from lns.api.stopping import StopRule as StopRule
+    from lns.api.stopping import TargetScore as TargetScore
+    from lns.engine import FoundBoard as FoundBoard
+    from lns.engine import Statistics as Statistics
+    from lns.neighbourhoods.move import Move as Move
+    from lns.neighbourhoods.operators import register_operator as register_operator
+    from lns.params import Params as Params
+    from lns_support.errors import InputError as InputError
+    from tuning.api import TuningResult as TuningResult
+    from tuning.api import tune as tune
+    from tuning.benchmark import BenchmarkResult as BenchmarkResult
+    from tuning.benchmark import benchmark as benchmark
 
-# public name -> module that defines it; the tuner stands above this package, so it is only named here
-_HOMES = {
-    "BenchmarkResult": "tuning.benchmark",
-    "Board": "instances.board",
-    "Clue": "instances.puzzle",
-    "FoundBoard": "lns.engine",
-    "Heuristic": "exact.colorpairs.options",
-    "InputError": "lns_support.errors",
-    "MaxSteps": "lns.api.stopping",
-    "MaxTime": "lns.api.stopping",
-    "Move": "lns.neighbourhoods.move",
-    "NoImprovement": "lns.api.stopping",
-    "Options": "exact.colorpairs.options",
-    "Outcome": "exact.outcome",
-    "Params": "lns.params",
-    "Planted": "instances.generate.planted",
-    "Puzzle": "instances.puzzle",
-    "RegionResult": "exact.region.result",
-    "RegionStatus": "exact.region.result",
-    "Result": "lns.api.result",
-    "SolveStatus": "exact.outcome",
-    "Statistics": "lns.engine",
-    "StopRule": "lns.api.stopping",
-    "TargetScore": "lns.api.stopping",
-    "TuningResult": "tuning.api",
-    "Verification": "instances.verify",
-    "benchmark": "tuning.benchmark",
-    "count": "lns.api.counting",
-    "generate": "lns.api.files",
-    "improve": "lns.api.improving",
-    "load_board": "lns.api.files",
-    "load_puzzle": "lns.api.files",
-    "polish": "lns.api.polishing",
-    "register_operator": "lns.neighbourhoods.operators",
-    "register_solver": "exact.registry",
-    "resume": "lns.api.solving",
-    "save": "lns.api.files",
-    "solve": "lns.api.solving",
-    "tune": "tuning.api",
-    "verify": "instances.verify",
-    "viewer_url": "lns.api.files",
+# module -> its public names; the tuner stands above this package, so it is only named here
+_PUBLIC = {
+    "exact.colorpairs.options": ("Heuristic", "Options"),
+    "exact.outcome": ("Outcome", "SolveStatus"),
+    "exact.region.result": ("RegionResult", "RegionStatus"),
+    "exact.registry": ("register_solver",),
+    "instances.board": ("Board",),
+    "instances.generate.planted": ("Planted",),
+    "instances.puzzle": ("Clue", "Puzzle"),
+    "instances.verify": ("Verification", "verify"),
+    "lns.api.counting": ("count",),
+    "lns.api.files": ("generate", "load_board", "load_puzzle", "save", "viewer_url"),
+    "lns.api.improving": ("improve",),
+    "lns.api.polishing": ("polish",),
+    "lns.api.result": ("Result",),
+    "lns.api.solving": ("resume", "solve"),
+    "lns.api.stopping": ("MaxSteps", "MaxTime", "NoImprovement", "StopRule", "TargetScore"),
+    "lns.engine": ("FoundBoard", "Statistics"),
+    "lns.neighbourhoods.move": ("Move",),
+    "lns.neighbourhoods.operators": ("register_operator",),
+    "lns.params": ("Params",),
+    "lns_support.errors": ("InputError",),
+    "tuning.api": ("TuningResult", "tune"),
+    "tuning.benchmark": ("BenchmarkResult", "benchmark"),
 }
+_HOMES = {name: module for module, names in _PUBLIC.items() for name in names}
 
-__all__ = [
-    "BenchmarkResult",
-    "Board",
-    "Clue",
-    "FoundBoard",
-    "Heuristic",
-    "InputError",
-    "MaxSteps",
-    "MaxTime",
-    "Move",
-    "NoImprovement",
-    "Options",
-    "Outcome",
-    "Params",
-    "Planted",
-    "Puzzle",
-    "RegionResult",
-    "RegionStatus",
-    "Result",
-    "SolveStatus",
-    "Statistics",
-    "StopRule",
-    "TargetScore",
-    "TuningResult",
-    "Verification",
-    "benchmark",
-    "cells",
-    "count",
-    "generate",
-    "improve",
-    "load_board",
-    "load_puzzle",
-    "polish",
-    "register_operator",
-    "register_solver",
-    "resume",
-    "save",
-    "solve",
-    "tune",
-    "verify",
-    "viewer_url",
-]
+__all__ = sorted([*_HOMES, "cells"])  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> Any:

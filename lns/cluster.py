@@ -1,7 +1,7 @@
 """Islands on a Dask cluster: rounds are tasks that are bound to a worker, which keeps the island between them.
 
 The scheduler sees one task an island and round. States travel when a report asks for one: for a checkpoint, and before
-an island moves. New bests and the end are told to the workers by calls beside the tasks.
+an island moves. New bests and the signal to stop reach workers by separate calls.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from instances.board import Board
-from lns.cluster_client import ANSWER_S, differences, first_workers, scheduler_address, worker_threads
+from lns import rounds
+from lns.cluster_client import ANSWER_S, differences
 from lns.packed_state import PackedState
-from lns.rounds import NotKept, Report, Task, forget_run, receive_incumbent, receive_stop, run_round
-from lns.worker_pool import WorkerLost
-from lns.workers import WorkersGone
+from lns.rounds import NotKept, Report, Task
+from lns.worker_pool import WorkerLost, Workers, WorkersGone
 from lns_support.errors import InputError
 from lns_support.text import count_of
 
@@ -33,10 +33,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("lns")
 
-FIRST_ROUND_S, ROUND_S = 2.0, 10.0
+_T = TypeVar("_T")
+
+ROUND_S = 10.0
 STATE_S = 60.0  # between two states of an island
-MAX_LOST_ROUNDS = 100  # in a row of an island; machines go for other reasons than what is searched on them
-GRACE_S = 30.0  # at the end, for the states of all islands
+WAIT_S = 60.0  # for the first worker
 WATCH_S = 1.0  # between two looks at the workers of the cluster
 GONE_S = 15.0  # without a connection to the scheduler, until the run stops
 EMPTY_S = 300.0  # without any worker, until the run stops
@@ -51,13 +52,13 @@ class _Host:
     machine: str
 
 
-class DaskWorkers:
-    """Workers of a Dask cluster; implements `lns.workers.Workers`.
+class DaskWorkers(Workers):
+    """Workers of a Dask cluster. `shutdown` releases what they keep; the client stays open.
 
     Parameters
     ----------
     client : distributed.Client
-        Connection to the cluster; stays open.
+        Connection to the cluster.
     state_s : float
         Seconds between two reports of an island that have its state.
 
@@ -67,13 +68,13 @@ class DaskWorkers:
         The cluster has no worker, or one with other parameters or another version of lns, Python, numba or numpy.
     """
 
-    first_round_s, round_s, grace_s = FIRST_ROUND_S, ROUND_S, GRACE_S
-    max_lost = MAX_LOST_ROUNDS
-    began: float | None = None
+    first_round_s, round_s, grace_s = 2.0, ROUND_S, 30.0
+    max_lost = 100  # machines go for other reasons than what is searched on them
 
     def __init__(self, client: Client, *, state_s: float = STATE_S) -> None:
         self.state_s = max(state_s, ROUND_S)
-        self.address = scheduler_address(client)
+        scheduler: Any = client.scheduler
+        self.address = str(scheduler.address)
         self._client, self._run = client, secrets.token_hex(8)
         self._lock = threading.RLock()
         self._hosts: dict[str, _Host] = {}
@@ -82,36 +83,43 @@ class DaskWorkers:
         self._home: dict[int, str] = {}  # address of the worker of each island
         self._kept: dict[int, int] = {}  # islands that their worker keeps, and after how many steps
         self._warm: set[str] = set()  # machines on which a round was finished: their kernels are compiled
-        self._waiting: list[tuple[Future[Report], Task]] = []
-        self._running: dict[int, tuple[Future[Report], DaskFuture[Any], str]] = {}  # by number of the island
+        self._waiting: list[tuple[Future[Any], Callable[..., Any], Task]] = []
+        self._running: dict[int, tuple[Future[Any], DaskFuture[Any], str]] = {}  # by number of the island
         self._serial = 0
         self._ended = threading.Event()
         self._closed = False
         self._connected_at = self._populated_at = time.monotonic()
         self._receivers = ThreadPoolExecutor(THREADS, thread_name_prefix="lns-cluster")
-        self._join(first_workers(client, self.address), strict=True)
+        self._join(self._first_workers(), strict=True)
         log.info(
-            "cluster %s: %s, %s", self.address, count_of(len(self._hosts), "worker"), count_of(self.room, "thread")
+            "cluster %s: %s, %s", self.address, count_of(len(self._hosts), "worker"), count_of(self.capacity, "thread")
         )
         self._watcher = threading.Thread(target=self._watch, name="lns-cluster", daemon=True)
         self._watcher.start()
 
-    # -- the interface -----------------------------------------------------------------------------------------------
-
     @property
-    def room(self) -> int:
+    def capacity(self) -> int:  # type: ignore[override]
         """Threads of all workers."""
         with self._lock:
             return sum(host.threads for host in self._hosts.values())
 
-    def submit(self, task: Task) -> Future[Report]:
-        """Search a round at the worker that keeps the island, or at one with room. After `close` it fails at once."""
-        future: Future[Report] = Future()
+    def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
+        """Search a round at the worker that keeps the island, or at one with room. After `shutdown` it fails at once.
+
+        Parameters
+        ----------
+        fn : callable
+            `lns.rounds.run_round`, or another function of a task.
+        *args
+            The `lns.rounds.Task`.
+        """
+        future: Future[_T] = Future()
+        (task,) = args
         with self._lock:
             if self._closed:
                 _fail(future, WorkerLost("the search was ended"))
                 return future
-            self._waiting.append((future, replace(task, run=self._run)))
+            self._waiting.append((future, fn, replace(task, run=self._run, keeps=True)))
         self._dispatch()
         return future
 
@@ -127,32 +135,30 @@ class DaskWorkers:
             raise WorkersGone(f"the cluster at {self.address} has had no worker for {EMPTY_S:.0f} s; the run is saved")
 
     def announce(self, board: Board, score: int) -> None:
-        """Tell all workers the best board."""
-        self._tell(lambda: self._call(receive_incumbent, self._run, board, score))
+        self._in_thread(lambda: self._tell("receive_incumbent", board, score))
 
     def ask_to_stop(self) -> None:
-        """End the rounds under way at their next step."""
-        self._tell(lambda: self._call(receive_stop, self._run))
+        self._in_thread(lambda: self._tell("receive_stop"))
 
     def kill(self) -> None:
         """Give up the rounds under way."""
         self._ended.set()
         with self._lock:
-            given_up = [running[0] for running in self._running.values()] + [future for future, _ in self._waiting]
+            given_up = [future for future, *_ in (*self._running.values(), *self._waiting)]
             self._running.clear()
             self._waiting.clear()
         for future in given_up:
             _fail(future, WorkerLost("the search was ended"))
 
-    def close(self) -> None:
-        """Release what the workers keep. The client stays open. A second call does nothing."""
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the rounds under way, and release what the workers keep. A second call does nothing."""
         with self._lock:
             if self._closed:
                 return
             self._closed = True
         self.kill()
-        self._tell(lambda: self._call(forget_run, self._run)).join(ANSWER_S)  # rounds under way end too
-        self._watcher.join(ANSWER_S)
+        self._in_thread(lambda: self._tell("forget")).join(ANSWER_S if wait else 0.0)
+        self._watcher.join(ANSWER_S if wait else 0.0)
         self._receivers.shutdown(wait=False, cancel_futures=True)
 
     # -- rounds ------------------------------------------------------------------------------------------------------
@@ -162,14 +168,14 @@ class DaskWorkers:
         with self._lock:
             waiting, self._waiting = self._waiting, []
             busy = {self._hosts[address].machine for *_, address in self._running.values() if address in self._hosts}
-            for future, task in waiting:
+            for future, function, task in waiting:
                 address, task = self._placed(task)
                 host = self._hosts.get(address)
                 if host is None or (host.machine not in self._warm and host.machine in busy):
-                    self._waiting.append((future, task))  # the first round on a machine compiles the kernels
+                    self._waiting.append((future, function, task))  # the first round on a machine compiles the kernels
                     continue
                 busy.add(host.machine)
-                self._send(future, task, address)
+                self._send(future, function, task, address)
 
     def _placed(self, task: Task) -> tuple[str, Task]:
         """The worker of an island, "" if there is none, and the task for it."""
@@ -179,62 +185,82 @@ class DaskWorkers:
         if home in self._hosts and (not free or load[home] <= self._hosts[home].threads):
             return home, task
         if home in self._hosts and number in self._kept:  # it moves: first its state comes
-            return home, replace(task, steps=0, incumbent=None, with_state=True, release=True)
+            return home, replace(task, steps=0, incumbent=None, with_state=True, keeps=False)
         least = min(free or self._hosts, key=lambda at: (load[at] / self._hosts[at].threads, at), default="")
         if least:
             self._home[number] = least
         return least, task
 
-    def _send(self, future: Future[Report], task: Task, address: str) -> None:
+    def _send(self, future: Future[Any], function: Callable[..., Any], task: Task, address: str) -> None:
         island = task.island
         if island is not None and self._kept.get(task.number) == island.steps:
             task = replace(task, island=replace(island, state={}), is_kept=True)
         elif island is not None and not island.state:
             _fail(future, WorkerLost(f"worker {address} does not keep island {task.number}"))
             return
-        elif island is not None and not isinstance(island.state, PackedState):
+        elif island is not None:
             task = replace(task, island=replace(island, state=PackedState.of(island.state)))
         self._serial += 1
         sent = self._client.submit(
-            run_round, task, key=f"lns-{self._run}-{task.number}-{self._serial}", workers=[address],
+            _searched, function, task, key=f"lns-{self._run}-{task.number}-{self._serial}", workers=[address],
             allow_other_workers=False, pure=False, retries=0,
         )  # fmt: skip
         self._running[task.number] = future, sent, address
         sent.add_done_callback(lambda _: self._receive_soon(task, sent, address))
 
     def _receive_soon(self, task: Task, sent: DaskFuture[Any], address: str) -> None:
-        with contextlib.suppress(RuntimeError):  # after `close`
+        with contextlib.suppress(RuntimeError):  # after `shutdown`
             self._receivers.submit(self._receive, task, sent, address)
 
     def _receive(self, task: Task, sent: DaskFuture[Any], address: str) -> None:
         """In a thread: pass on what a round returned or raised."""
+        report: Report | None = None
+        error: BaseException | None = None
         try:
-            report: Report | None = sent.result()
-            error: BaseException | None = None
+            report = sent.result()
         except BaseException as failure:
-            report, error = None, failure
+            error = failure
         with self._lock:
-            running = self._running.get(task.number)
-            if running is None or running[1] is not sent:
+            future, running, _ = self._running.get(task.number, (None, None, ""))
+            if future is None or running is not sent:
                 return  # given up
             del self._running[task.number]
             self._kept.pop(task.number, None)
             if report is not None:
                 if host := self._hosts.get(address):
                     self._warm.add(host.machine)
-                if task.release:
+                if not task.keeps:
                     self._home.pop(task.number, None)
                 elif self._home.get(task.number) == address:
                     self._kept[task.number] = report.island.steps
         if report is not None:
-            running[0].set_result(report)
+            future.set_result(report)
         elif isinstance(error, Exception) and not _is_of_the_cluster(error):
-            _fail(running[0], error)
+            _fail(future, error)
         else:
-            _fail(running[0], WorkerLost(f"worker {address} lost its round"))
+            _fail(future, WorkerLost(f"worker {address} lost its round"))
         self._dispatch()
 
     # -- the cluster -------------------------------------------------------------------------------------------------
+
+    def _threads(self) -> dict[str, int]:
+        """Threads of each worker of the cluster, by its address."""
+        scheduler: Any = self._client.scheduler
+        return dict(self._client.sync(scheduler.ncores, callback_timeout=ANSWER_S))
+
+    def _first_workers(self) -> dict[str, int]:
+        """The workers, once there is one. Raises InputError if none comes."""
+        end, said = time.monotonic() + WAIT_S, False
+        while not (threads := self._threads()):
+            if time.monotonic() > end:
+                raise InputError(
+                    f"the cluster at {self.address} has had no worker for {WAIT_S:.0f} s; expected some (dask worker)"
+                )
+            if not said:
+                log.info("waiting for the first worker of the cluster at %s", self.address)
+                said = True
+            time.sleep(0.2)
+        return threads
 
     def _watch(self) -> None:
         """Thread that sees who joins and who is gone."""
@@ -242,8 +268,8 @@ class DaskWorkers:
             with contextlib.suppress(Exception):  # `check` says when there was no answer for long
                 self._look()
 
-    def _tell(self, call: Callable[[], object]) -> threading.Thread:
-        """Make a call to the workers in a thread, as one that hangs would delay it."""
+    def _in_thread(self, call: Callable[[], object]) -> threading.Thread:
+        """Make a call to the workers in a thread, as one that hangs would delay the search."""
 
         def attempt() -> None:
             with contextlib.suppress(Exception):  # a worker that is gone needs no news
@@ -257,7 +283,7 @@ class DaskWorkers:
         now = time.monotonic()
         if self._client.status != "running":
             return
-        present = worker_threads(self._client)
+        present = self._threads()
         self._connected_at = now
         with self._lock:
             gone = self._hosts.keys() - present.keys()
@@ -274,12 +300,12 @@ class DaskWorkers:
             log.warning("worker %s is gone", address)
         for future, sent, address in failed:
             _fail(future, WorkerLost(f"worker {address} is gone"))
-            self._tell(sent.cancel)
+            self._in_thread(sent.cancel)
         self._refused &= present.keys()
         known = self._hosts.keys() | self._refused | self._joining
         if joined := {address: threads for address, threads in present.items() if address not in known}:
             self._joining |= joined.keys()
-            self._tell(lambda: self._welcome(joined))
+            self._in_thread(lambda: self._welcome(joined))
         if gone:
             self._dispatch()
 
@@ -306,15 +332,28 @@ class DaskWorkers:
         if not strict and machines:
             log.info("%s joined, %d in all", count_of(len(machines), "worker"), len(self._hosts))
 
-    def _call(self, function: Callable[..., None], *arguments: object) -> None:
-        """Call a function in all workers, beside their tasks."""
+    def _tell(self, what: str, *arguments: object) -> None:
+        """Call a method of `lns.rounds.Worker` in all workers, beside their tasks."""
         with self._lock:
             addresses = list(self._hosts)
         if addresses and self._client.status == "running":
-            self._client.run(function, *arguments, workers=addresses, on_error="ignore")
+            self._client.run(_told, what, self._run, *arguments, workers=addresses, on_error="ignore")
 
 
-def _fail(future: Future[Report], error: BaseException) -> None:
+def _searched(function: Callable[[Task], Report], task: Task) -> Report:
+    """In a worker: the report of a round as it travels."""
+    report = function(task)
+    if report.has_state:
+        report = replace(report, island=replace(report.island, state=PackedState.of(report.island.state)))
+    return replace(report, worker=0)
+
+
+def _told(what: str, *arguments: object) -> None:
+    """In a worker: call a method of what it keeps."""
+    getattr(rounds.WORKER, what)(*arguments)
+
+
+def _fail(future: Future[Any], error: BaseException) -> None:
     if not future.done():
         future.set_exception(error)
 

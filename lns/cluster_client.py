@@ -1,4 +1,4 @@
-"""The connection to a Dask cluster: its address, its workers, and whether they have the versions of this process."""
+"""The connection to a Dask cluster: its address, and whether its workers have the versions of this process."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import json
 import logging
 import re
 import signal
-import time
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
@@ -25,18 +24,8 @@ from lns_support.version import __version__
 if TYPE_CHECKING:
     from distributed import Client
 
-log = logging.getLogger("lns")
-
 ANSWER_S = 10.0  # for an answer of the scheduler
-WAIT_S = 60.0  # for the first worker
-_LOGGERS = (
-    "distributed",
-    "distributed.client",
-    "distributed.nanny",
-    "distributed.worker",
-    "distributed.core",
-    "tornado",
-)
+_LOGGERS = ("distributed", *(f"distributed.{part}" for part in ("client", "nanny", "worker", "core")), "tornado")
 
 
 @contextlib.contextmanager
@@ -98,14 +87,13 @@ def _ignore_signals() -> None:
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
     """Without the log of Dask, which tells in many lines what `lns` says in one."""
-    loggers = [logging.getLogger(name) for name in _LOGGERS]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL + 1)
+    levels = {logger: logger.level for logger in map(logging.getLogger, _LOGGERS)}
     try:
+        for logger in levels:
+            logger.setLevel(logging.CRITICAL + 1)
         yield
     finally:
-        for logger, level in zip(loggers, levels, strict=True):
+        for logger, level in levels.items():
             logger.setLevel(level)
 
 
@@ -114,35 +102,6 @@ def is_client(executor: object) -> bool:
     return any(
         kind.__module__.startswith("distributed.") and kind.__name__ == "Client" for kind in type(executor).__mro__
     )
-
-
-# -- workers ----------------------------------------------------------------------------------------------------------
-
-
-def worker_threads(client: Client) -> dict[str, int]:
-    """Threads of each worker, by its address."""
-    scheduler: Any = client.scheduler
-    return dict(client.sync(scheduler.ncores, callback_timeout=ANSWER_S))
-
-
-def scheduler_address(client: Client) -> str:
-    scheduler: Any = client.scheduler
-    return str(scheduler.address)
-
-
-def first_workers(client: Client, address: str) -> dict[str, int]:
-    """The workers, once there is one. Raises InputError if none comes."""
-    end, said = time.monotonic() + WAIT_S, False
-    while not (threads := worker_threads(client)):
-        if time.monotonic() > end:
-            raise InputError(
-                f"the cluster at {address} has had no worker for {WAIT_S:.0f} s; expected some (dask worker)"
-            )
-        if not said:
-            log.info("waiting for the first worker of the cluster at %s", address)
-            said = True
-        time.sleep(0.2)
-    return threads
 
 
 # -- versions --------------------------------------------------------------------------------------------------------
@@ -154,7 +113,7 @@ def parameter_digest() -> str:
 
 
 def _described() -> dict[str, str]:
-    """Versions of packages, and the digest of the parameters; "" for what is not there. Sent by `_as_code`."""
+    """Versions of packages, and the digest of the parameters; "" for what is not there. Sent as its code."""
     from importlib.metadata import PackageNotFoundError, version
 
     found = {"lns": "", "parameters": ""}
@@ -173,20 +132,15 @@ def _described() -> dict[str, str]:
     return found
 
 
-def _as_code(function: Callable[[], dict[str, str]]) -> Callable[[], dict[str, str]]:
-    """A copy of a function that is pickled as its code, for workers without this package."""
-    copy: Any = types.FunctionType(function.__code__, {"__builtins__": builtins}, function.__name__)
-    copy.__module__ = "__main__"
-    return cast("Callable[[], dict[str, str]]", copy)
-
-
 def differences(client: Client, addresses: list[str]) -> dict[str, str]:
     """A sentence on each worker that differs from this process in a version or in the parameters."""
+    sent: Any = types.FunctionType(_described.__code__, {"__builtins__": builtins}, _described.__name__)
+    sent.__module__ = "__main__"  # pickled as its code, for workers without this package
     versions: Any = client.get_versions()
     pythons = {at: str(versions["workers"].get(at, {}).get("packages", {}).get("python")) for at in addresses}
     own = {"python": str(versions["client"]["packages"]["python"]), **_described()}
     alike = [address for address in addresses if pythons[address] == own["python"]]  # others could not read the code
-    described = client.run(_as_code(_described), workers=alike, on_error="ignore") if alike else {}
+    described = cast(dict[str, Any], client.run(sent, workers=alike, on_error="ignore")) if alike else {}
     problems = {}
     for address in addresses:
         theirs = {"python": pythons[address], **described.get(address, {})}

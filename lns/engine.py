@@ -1,4 +1,4 @@
-"""What all engines share: the `Engine` protocol, the boards that they return, and their statistics.
+"""What all engines share: `Engine`, the boards that they return, and their statistics.
 
 An engine searches in steps. Budgets are nodes, not seconds, so a search does not depend on the speed of the machine.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,26 +34,11 @@ MAX_OPERATOR_NAME = 40
 
 
 def saved_counters(saved: npt.ArrayLike) -> list[int]:
-    """Counters of a saved state as Python integers.
-
-    Parameters
-    ----------
-    saved : array_like of int64
-        The counters.
-
-    Returns
-    -------
-    list of int
-
-    Raises
-    ------
-    InputError
-        A counter is negative or above MAX_SAVED_COUNTER.
-    """
-    values = np.asarray(saved, dtype=np.int64)
-    if values.size and not 0 <= values.min() <= values.max() <= MAX_SAVED_COUNTER:
-        wrong = values[(values < 0) | (values > MAX_SAVED_COUNTER)].flat[0]
-        raise InputError(f"checkpoint: counter {wrong} out of range; expected 0 to 2**62")
+    """Counters of a saved state as Python integers; InputError if one is negative or above MAX_SAVED_COUNTER."""
+    values = np.asarray(saved, dtype=np.int64).ravel()
+    wrong = values[(values < 0) | (values > MAX_SAVED_COUNTER)]
+    if len(wrong):
+        raise InputError(f"checkpoint: counter {wrong[0]} out of range; expected 0 to 2**62")
     return [int(value) for value in values]
 
 
@@ -82,20 +67,7 @@ class FoundBoard(NamedTuple):
 
 
 def verified_board(puzzle: Puzzle, board: Board, origin: str) -> FoundBoard:
-    """The board with the score that the independent verifier counts.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-        Puzzle of the board.
-    board : Board
-        Board to verify.
-    origin : str
-        The part of the engine that made it.
-
-    Returns
-    -------
-    FoundBoard
+    """The board with the score that the independent verifier counts; ``origin`` names what made it.
 
     Raises
     ------
@@ -109,28 +81,14 @@ def verified_board(puzzle: Puzzle, board: Board, origin: str) -> FoundBoard:
 
 
 def check_found(puzzle: Puzzle, found_board: FoundBoard) -> None:
-    """Verify a found board.
-
-    Raises
-    ------
-    AssertionError
-        The board is not full, breaks a rule, or has another score than it says: an error of the program.
-    """
-    verified = verified_board(puzzle, found_board.board, found_board.origin)
-    if verified.score != found_board.score:
-        raise AssertionError(
-            f"{found_board.origin} returned score {found_board.score} for a board of score {verified.score}"
-        )
+    """Verify a found board; AssertionError as by `verified_board`, or if it has another score than it says."""
+    board, score, origin = found_board
+    if (verified := verified_board(puzzle, board, origin).score) != score:
+        raise AssertionError(f"{origin} returned score {score} for a board of score {verified}")
 
 
 def legal_score(puzzle: Puzzle, board: Board) -> int:
-    """The verified score of a saved board.
-
-    Raises
-    ------
-    InputError
-        The board is not full or breaks a rule.
-    """
+    """The verified score of a saved board; InputError if it is not full or breaks a rule."""
     verdict = verify(puzzle, board)
     if not verdict.complete:
         raise InputError("checkpoint: a saved board is not full, breaks the rim or a clue, or has a piece twice")
@@ -140,33 +98,24 @@ def legal_score(puzzle: Puzzle, board: Board) -> int:
 def saved_board(
     puzzle: Puzzle, placements: npt.NDArray[np.generic], score: int | None = None
 ) -> tuple[Board | None, int]:
-    """A board of a saved state, and its verified score.
+    """A board of a saved state, and its verified score; (None, -1) if there was none.
 
     Parameters
     ----------
     puzzle : Puzzle
         Puzzle of the state.
     placements : array (cells,) or (0,)
-        Placements of the board; of length 0 if there was none.
+        Placements of the board, of length 0 without a board.
     score : int, optional
         The score that the state says.
-
-    Returns
-    -------
-    board : Board or None
-    score : int
-        -1 without a board.
 
     Raises
     ------
     InputError
         The board is not full or breaks a rule, or has another score than ``score``.
     """
-    if len(placements) == 0:
-        board, verified = None, -1
-    else:
-        board = Board(placements.astype(np.int32), puzzle.width, puzzle.height)
-        verified = legal_score(puzzle, board)
+    board = Board(placements.astype(np.int32), puzzle.width, puzzle.height) if len(placements) else None
+    verified = -1 if board is None else legal_score(puzzle, board)
     if score is not None and score != verified:
         raise InputError(f"checkpoint: saved score {score}, but the saved board scores {verified}")
     return board, verified
@@ -229,9 +178,7 @@ class Statistics:
     certificate: dict[str, tuple[int, int, int]] = field(default_factory=dict)
 
     def __add__(self, other: Statistics) -> Statistics:
-        total = Statistics()
-        for name in _COUNTERS:
-            setattr(total, name, getattr(self, name) + getattr(other, name))
+        total = Statistics(**{name: getattr(self, name) + getattr(other, name) for name in _COUNTERS})
         for name in _BY_OPERATOR:
             counts = Counter(getattr(self, name))
             counts.update(getattr(other, name))
@@ -294,12 +241,11 @@ class Statistics:
             ``values`` is no object, a counter is out of range, or there are too many operators.
         """
         values_ = values if isinstance(values, dict) else {"operators": None}
-        statistics = cls()
-        for name in _COUNTERS:
-            setattr(statistics, name, _count(values_.get(name, 0), name))
+        counters: dict[str, Any] = {name: _count(values_.get(name, 0), name) for name in _COUNTERS}
+        statistics = cls(**counters)
         for name in _BY_OPERATOR:
-            counts = _by_name(values_, name)
-            setattr(statistics, name, {operator: _count(count, name) for operator, count in counts.items()})
+            counts = {operator: _count(count, name) for operator, count in _by_name(values_, name).items()}
+            setattr(statistics, name, counts)
         for shape, counts in _by_name(values_, "certificate").items():
             if not isinstance(counts, list | tuple) or len(counts) != 3:
                 raise InputError("'statistics': 'certificate': expected three counters for each shape")
@@ -309,18 +255,14 @@ class Statistics:
 
     def summary(self, seconds: float) -> str:
         """One line on what was done in ``seconds`` seconds of search."""
-        parts = []
-        if self.nodes:
-            parts.append(f"{self.nodes / 1e6:,.0f} M nodes")
-        if self.beam_nodes:
-            parts.append(f"{self.beam_nodes / 1e6:,.0f} M nodes of beams")
-        if finished := self.prefixes + self.beam_prefixes:
-            parts.append(f"{finished:,} prefixes finished exactly")
-        if operated := sum(self.operators.values()):
-            parts.append(f"{operated / 1e6:,.0f} M nodes in regions")
-        if self.moves:
-            parts.append(f"{self.moves / 1e6:,.0f} M tabu moves evaluated")
-        return ", ".join([*parts, self.rate(seconds)])
+        parts = (
+            (self.nodes / 1e6, "M nodes"),
+            (self.beam_nodes / 1e6, "M nodes of beams"),
+            (self.prefixes + self.beam_prefixes, "prefixes finished exactly"),
+            (sum(self.operators.values()) / 1e6, "M nodes in regions"),
+            (self.moves / 1e6, "M tabu moves evaluated"),
+        )
+        return ", ".join([*(f"{count:,.0f} {what}" for count, what in parts if count), self.rate(seconds)])
 
     def certificate_of(self, score: int) -> dict[str, dict[str, int]]:
         """For JSON: how many windows around the damage of boards of this score are proven, by shape."""
@@ -362,28 +304,40 @@ _BY_OPERATOR = ("operators", "new_boards", "found_later", "failures")
 _COUNTERS = tuple(spec.name for spec in fields(Statistics) if spec.name not in (*_BY_OPERATOR, "certificate"))
 
 
-class Engine(Protocol):
-    """A search of one island.
+class Engine:
+    """A search of one island: its best board, and the boards found since the last call of `pop_boards`.
 
     Every board that an engine returns has passed `verified_board`. The same seed and the same number of steps give the
     same boards, and an engine restored from a state continues exactly as the one that it was taken from.
+
+    Parameters
+    ----------
+    origin : str
+        `origin` before the first board, and after `restore`.
+
+    Attributes
+    ----------
+    best : Board or None
+        Best full legal board so far; None before the first.
+    best_score : int
+        Its score; -1 before the first board.
+    origin : str
+        The part that made it, or "elsewhere" for an injected one.
+    boards : int
+        Boards found so far.
     """
 
-    @property
-    def best(self) -> Board | None:
-        """Best full legal board so far; None before the first."""
-
-    @property
-    def best_score(self) -> int:
-        """Score of `best`; -1 before the first board."""
-
-    @property
-    def origin(self) -> str:
-        """The part that made `best`, or "elsewhere" for an injected one."""
+    def __init__(self, origin: str = "") -> None:
+        self.best: Board | None = None
+        self.best_score = -1
+        self.origin = origin
+        self.boards = 0
+        self._found_boards: list[FoundBoard] = []
 
     @property
     def statistics(self) -> Statistics:
         """What was done so far."""
+        raise NotImplementedError
 
     def step(self, target: int, *, wanted: int = 0) -> None:
         """Search a little: tens of milliseconds, or one beam, counted in nodes or moves.
@@ -395,49 +349,15 @@ class Engine(Protocol):
         wanted : int
             The score that is looked for, as if a board of one edge less were known. 0: one edge more than the best.
         """
-
-    def inject_incumbent(self, board: Board, score: int) -> None:
-        """Take over a better board that was found elsewhere.
-
-        Parameters
-        ----------
-        board : Board
-            Full legal board.
-        score : int
-            Its verified score; ignored unless it is higher than `best_score`.
-        """
-
-    def pop_boards(self) -> list[FoundBoard]:
-        """The boards found since the last call, in the order of discovery; injected boards are not among them."""
+        raise NotImplementedError
 
     def state(self) -> State:
         """Everything that a new engine needs to continue this search."""
+        raise NotImplementedError
 
     def restore(self, state: State) -> None:
-        """Continue from a state.
-
-        Raises
-        ------
-        InputError
-            The state does not fit the puzzle or the parameters.
-        """
-
-
-class BaseEngine:
-    """The part that all engines share: the best board, and the boards found since the last call of `pop_boards`.
-
-    Parameters
-    ----------
-    origin : str
-        `origin` before the first board, and after `Engine.restore`.
-    """
-
-    def __init__(self, origin: str = "") -> None:
-        self.best: Board | None = None
-        self.best_score = -1
-        self.origin = origin
-        self.boards = 0  # found so far
-        self._found_boards: list[FoundBoard] = []
+        """Continue from a state. Raises InputError if it does not fit the puzzle or the parameters."""
+        raise NotImplementedError
 
     def report(self, found_board: FoundBoard) -> None:
         """Count a board and keep it for `pop_boards`; it is the best one from now on if its score is the highest."""
@@ -450,8 +370,10 @@ class BaseEngine:
             self.best, self.best_score, self.origin = found_board
 
     def inject_incumbent(self, board: Board, score: int) -> None:
+        """Take over a full legal board of a verified score that was found elsewhere, if it is better."""
         self.take_if_best(FoundBoard(board, score, "elsewhere"))
 
     def pop_boards(self) -> list[FoundBoard]:
+        """The boards found since the last call, in the order of discovery; injected boards are not among them."""
         found_boards, self._found_boards = self._found_boards, []
         return found_boards

@@ -12,9 +12,12 @@ rate, and both are shown.
 
 from __future__ import annotations
 
+import contextlib
 import math
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from instances.puzzle import IntArray, Puzzle
@@ -28,14 +31,41 @@ from lns.params import Params
 from lns.rng import generator
 from lns.warmup import warm_up
 from lns_support.errors import InputError
-from lns_support.time_limit import TimeOver, processor_limit
 
 RAISE_TARGET_COUNT = 20  # distinct boards of a score after which only better ones are searched for
 RELIABLE_COUNT = 10  # distinct boards that a rate needs; with fewer `low` and `high` are far apart
 COST_EDGES = 2  # the last measured edges, over which the cost of an edge is averaged
 SHOWN_BELOW = 3  # rows shown below the highest measured score
+CLOCK_S = 0.01  # the steps in which the processor time of a process moves on some systems
 LATE_S = 0.5  # after the end of the time; a step that is longer is then cut short
 MAX_CORE_DAYS = 1e6  # the table ends at the first score that costs more
+
+
+class _TimeOver(Exception):
+    """Raised in a job under `_processor_limit`."""
+
+
+@contextlib.contextmanager
+def _processor_limit(seconds: float) -> Iterator[None]:
+    """Raise `_TimeOver` in what runs under this context after ``seconds`` of processor time of this process.
+
+    It is raised between two calls of compiled code. Without effect outside the main thread, and on systems without
+    such timers.
+    """
+
+    def end(number: int, frame: object) -> None:
+        raise _TimeOver
+
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGPROF, end)
+    signal.setitimer(signal.ITIMER_PROF, max(seconds, 1e-3), 0.2)  # again, as an exception in a callback is dropped
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
 
 
 @dataclass
@@ -71,7 +101,12 @@ class Tally:
     def per_hour(self) -> float:
         """Distinct boards per hour. A board that ended the count is left out, since it would bias the rate upwards."""
         counted = self.count - 1 if self.count >= RAISE_TARGET_COUNT else self.count
-        return 3600 * counted / self.seconds
+        return 3600 * counted / max(self.seconds, CLOCK_S)
+
+    @property
+    def all_per_hour(self) -> float:
+        """Boards per hour, equal or not."""
+        return 3600 * self.boards / max(self.seconds, CLOCK_S)
 
 
 @dataclass(frozen=True)
@@ -263,24 +298,24 @@ def estimate(
     interrupted = False
     measurement: Measurement | None = None
     try:
-        with processor_limit(seconds + LATE_S):  # a step may take longer than all the time: minutes on 64 x 64
+        with _processor_limit(seconds + LATE_S):  # a step may take longer than all the time: minutes on 64 x 64
             measurement = Measurement(puzzle, params, seed, seconds)
             measurement.on_step = on_step
             measurement.run(seconds - measurement.preparation_s, progress)
-    except TimeOver:
+    except _TimeOver:
         pass
     except KeyboardInterrupt:
         interrupted = True
-    seen = [] if measurement is None else [score for score, tally in measurement.tallies.items() if tally.count]
-    if interrupted and not seen:
+    counts = {} if measurement is None else {score: it.count for score, it in measurement.tallies.items() if it.count}
+    if interrupted and not counts:
         raise KeyboardInterrupt
-    if measurement is None or not seen:
+    if measurement is None or not counts:
         raise InputError(f"no board of {puzzle.name} was constructed in {seconds:g} s; expected a longer --time")
-    enough = min(RELIABLE_COUNT, max(measurement.tallies[score].count for score in seen))
-    measured_score = max(score for score in seen if measurement.tallies[score].count >= enough)
+    enough = min(RELIABLE_COUNT, max(counts.values()))
+    measured_score = max(score for score, count in counts.items() if count >= enough)
     children = measurement.best_children(measured_score)
     rows: list[EstimateRow] = []
-    for score in range(max(seen[0], measured_score - SHOWN_BELOW), puzzle.max_score + 1):
+    for score in range(max(min(counts), measured_score - SHOWN_BELOW), puzzle.max_score + 1):
         rows.append(_row(score, measured_score, children, measurement))
         if rows[-1].core_days > MAX_CORE_DAYS:
             break
@@ -300,14 +335,13 @@ def _row(score: int, measured_score: int, children: ChildMeans, measurement: Mea
         base_forecast = measurement.forecast(children, base_score).rate
         low = high = rate * min(1.0, forecast.rate / max(base_forecast, 1e-300))
         if below is not None and below.boards:  # cost of the last edges, in all boards or in distinct ones
-            by_boards = below.boards / below.seconds / (base.boards / base.seconds)
-            by_distinct_boards = below.per_hour / base.per_hour
-            high = max(low, rate / max(1.0, by_boards, by_distinct_boards) ** ((score - base_score) / edges))
+            cost = max(1.0, below.all_per_hour / base.all_per_hour, below.per_hour / base.per_hour)
+            high = max(low, rate / cost ** ((score - base_score) / edges))
         expected = math.sqrt(low * high)
     return EstimateRow(
         score=score,
         unlock=tuple(forecast.unlock.tolist()),
-        forecast=forecast.rate * measurement.nodes / measurement.seconds * 3600,
+        forecast=forecast.rate * measurement.nodes / max(measurement.seconds, CLOCK_S) * 3600,
         expected=expected,
         low=low / noise,
         high=high * noise,

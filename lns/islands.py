@@ -7,28 +7,69 @@ back to, and what a checkpoint holds.
 from __future__ import annotations
 
 import logging
+import secrets
+import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import replace
 
 from instances.board import Board
-from instances.puzzle import Puzzle
 from lns.engine import FoundBoard, Statistics
 from lns.greedy import ORIGIN as GREEDY
 from lns.greedy import greedy_board
-from lns.params import Params
-from lns.rounds import MAX_ISLANDS, Island, Report, Task
-from lns.running_time import RunningTime
-from lns.worker_pool import UNGUARDED, InProcessExecutor, WorkerLost
-from lns.workers import GRACE_S, MAX_LOST_ROUNDS, ExecutorWorkers, LocalWorkers, Workers
+from lns.rounds import MAX_ISLANDS, Island, Report, Search, Task, run_round
+from lns.worker_pool import UNGUARDED, InProcessExecutor, UserExecutor, WorkerLost, WorkerPool, Workers
 from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
 
 TICK_S = 0.2  # longest delay before the parent sees a signal or a stop
 GROWTH_S = 15.0  # between two increases of the number of islands
+BRIEF_GRACE_S = 1.0  # at the end, where no island has reported yet: the workers still load the kernels
+GAP_S = 5.0
+"""A longer time between two looks at the clock, in which the process used no processor, is one in which it did not run.
+
+A search looks several times a second.
+"""
+_WITH_SLEEP = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC", None))
+
+
+class RunningTime:
+    """Measures durations by the monotonic clock, without the gaps in which this process did not run.
+
+    In a gap the process was stopped (SIGSTOP), or the machine slept. Several threads may ask, and one of them must ask
+    more often than every `GAP_S` seconds.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._gaps: list[tuple[float, float]] = []  # end by the monotonic clock, and seconds
+        self._last = self._look()
+
+    def since(self, began: float | None) -> float:
+        """Seconds since the monotonic time ``began`` in which this process ran; 0 for None."""
+        with self._lock:
+            now, passed, used = look = self._look()
+            seconds = passed - self._last[1]
+            if seconds > GAP_S and used - self._last[2] < seconds / 2:
+                self._gaps.append((now, now - self._last[0]))
+                log.warning(
+                    "the process did not run for %.0f s (it was stopped, or the machine slept); "
+                    "they do not count as search",
+                    seconds,
+                )
+            self._last = look
+            if began is None:
+                return 0.0
+            return now - began - sum(min(gap, end - began) for end, gap in self._gaps if end > began)
+
+    @staticmethod
+    def _look() -> tuple[float, float, float]:
+        """Monotonic time, time with that in which the machine slept, and processor time of this process."""
+        passed = time.monotonic() if _WITH_SLEEP is None else time.clock_gettime(_WITH_SLEEP)
+        return time.monotonic(), passed, time.process_time()
 
 
 class Archipelago:
@@ -36,34 +77,22 @@ class Archipelago:
 
     Parameters
     ----------
-    puzzle : Puzzle
-        Puzzle to search, with pinned cells as clues.
-    params : Params
-        Parameters of the search.
-    seed : int
-        Random seed; every island derives its own random numbers from it.
+    search : Search
+        What is searched. Operators of its engine 'lns' that are registered in this process only need ``workers=1`` or
+        an executor.
     workers : int
         Number of islands that are searched.
-    engine : str
-        One of `lns.engines.ENGINES`.
-    start : Board, optional
+    start : FoundBoard, optional
         Full legal board to improve; no worse board becomes the best.
-    start_score : int
-        Its score; -1 without a board.
-    start_origin : str
-        What made it.
     min_score : int
         `pop_boards` returns the boards of at least this score, and every new best. -1: at least the best score so far
         less one. It changes no search.
-    executor : concurrent.futures.Executor or Workers, optional
-        Where rounds are searched; new worker processes by default.
+    executor : concurrent.futures.Executor, optional
+        Where rounds are searched, such as `lns.worker_pool.Workers`; it stays open. New worker processes by default.
     grows : bool
         Whether islands are added when the workers have room for more.
     islands : dict of int to Island, optional
         Islands of earlier sessions by number. Those without a worker keep their state.
-    operators : sequence of str, optional
-        Operators of the engine 'lns'; by default all that are known in this process. A worker that does not know one
-        of them raises InputError. One that was registered in this process only needs ``workers=1`` or an executor.
     other_statistics : Statistics, optional
         What other runs did that were merged into this one; `statistics` includes it.
 
@@ -74,51 +103,47 @@ class Archipelago:
     best_score : int
         Its score; -1 before the first board.
     origin : str
-        The part of the engine that made it; "start" for the given board.
+        The part of the engine that made it; that of ``start`` for the given board.
     islands : dict of int to Island
         Every island as of its last report with a state: what a checkpoint holds.
     pids : dict of int to int
         Process id of the worker that last reported on an island, if it is on this machine.
-    room : int
+    capacity : int
         Islands that the workers can search side by side at present; 0 if that is not known.
+    has_begun : bool
+        Whether a worker has made a step in this session.
     """
 
     def __init__(
         self,
-        puzzle: Puzzle,
-        params: Params,
-        seed: int,
+        search: Search,
         workers: int,
         *,
-        engine: str = "auto",
-        start: Board | None = None,
-        start_score: int = -1,
-        start_origin: str = "start",
+        start: FoundBoard | None = None,
         min_score: int = 0,
-        executor: Executor | Workers | None = None,
+        executor: Executor | None = None,
         grows: bool = False,
-        islands: dict[int, Island] | None = None,
-        operators: Sequence[str] | None = None,
+        islands: Mapping[int, Island] | None = None,
         other_statistics: Statistics | None = None,
     ) -> None:
-        self.puzzle, self.params, self.seed, self.workers = puzzle, params, seed, workers
-        self.engine = engine
-        self.best, self.best_score, self.origin = start, start_score, start_origin
+        self.search, self._executor = _with_operators(search, executor, workers)
+        self.workers = workers
+        self.best: Board | None = None
+        self.best, self.best_score, self.origin = start or (None, -1, "start")
         self.islands: dict[int, Island] = dict(islands or {})
         self.pids: dict[int, int] = {}
-        self.room = 0
-        self._operators, in_process = _choose_operators(engine, operators, executor, workers)
+        self.capacity = 0
+        self.has_begun = False
         self._fixed_min_score, self._grows = min_score, grows
         self._other_statistics = other_statistics or Statistics()
         self._found_boards: list[tuple[int, FoundBoard]] = []
-        self._lost: Counter[int] = Counter()
+        self._lost: Counter[int] = Counter()  # rounds in a row, by number of the island
         self._idle: set[int] = set(range(workers))
-        self._ahead: dict[int, Island] = {}  # islands that made steps since the report with their state
+        self._stateless_reports: dict[int, Island] = {}  # islands that made steps since the report with their state
         self._state_at: dict[int, float] = {}  # time of that report
-        self._executor = InProcessExecutor() if in_process else executor
-        self._workers: Workers | None = None
+        self._workers: Workers = InProcessExecutor()  # while `run` searches
+        self._run = ""
         self._stop = False
-        self._has_begun = False
         self._began: float | None = None
         self._running: RunningTime | None = None  # while `run` does
         self._elapsed = 0.0
@@ -132,13 +157,11 @@ class Archipelago:
     def stop(self) -> None:
         """End the search after the running steps. May be called from a signal handler or another thread."""
         self._stop = True
-        if self._workers is not None:
-            self._workers.ask_to_stop()
+        self._workers.ask_to_stop()
 
     def kill(self) -> None:
         """End the running rounds at once; they are lost."""
-        if self._workers is not None:
-            self._workers.kill()
+        self._workers.kill()
 
     @property
     def elapsed(self) -> float:
@@ -151,24 +174,19 @@ class Archipelago:
         seconds = 0.0 if running is None else running.since(began)
         return self._elapsed if began is None else seconds
 
-    @property
-    def has_begun(self) -> bool:
-        """Whether a worker has made a step in this session."""
-        return self._has_begun
-
-    def _newest(self, number: int) -> Island | None:
-        """The island after its last round, with or without its state; None for a new one."""
-        return self._ahead.get(number, self.islands.get(number))
-
     def steps_of(self, number: int) -> int:
         """Steps that an island has made, over all sessions."""
         island = self._newest(number)
         return 0 if island is None else island.steps
 
+    def _newest(self, number: int) -> Island | None:
+        """The island after its last round, with or without its state; None for a new one."""
+        return self._stateless_reports.get(number, self.islands.get(number))
+
     @property
     def statistics(self) -> Statistics:
         """Sum over all islands, including earlier sessions."""
-        islands = list({**self.islands, **self._ahead}.values())
+        islands = list({**self.islands, **self._stateless_reports}.values())
         return sum((island.statistics for island in islands), self._other_statistics)
 
     def pop_boards(self) -> list[tuple[int, FoundBoard]]:
@@ -214,35 +232,37 @@ class Archipelago:
         InputError
             No worker stays alive, or an engine refuses its input. Other exceptions of an engine are raised as well.
         """
-        self._workers = workers = self._make_workers()
+        executor = self._executor or WorkerPool(self.workers)
+        self._workers = workers = executor if isinstance(executor, Workers) else UserExecutor(executor)
         last_step = {number: self.steps_of(number) + steps for number in range(self.workers)} if steps else {}
         waiting: dict[Future[Report], int] = {}
-        self._running = RunningTime()
+        self._run, self._running = secrets.token_hex(8), RunningTime()
         try:
             while not (why := self._over(seconds, target)):
                 workers.check()
                 self._grow(workers)
                 for number in sorted(self._idle):
-                    remaining_steps = last_step[number] - self.steps_of(number) if steps else None
-                    if remaining_steps == 0:
-                        self._idle.discard(number)
-                        continue
-                    waiting[workers.submit(self._task(number, seconds, target, remaining_steps))] = number
                     self._idle.discard(number)
+                    remaining_steps = last_step[number] - self.steps_of(number) if steps else None
+                    if remaining_steps != 0:
+                        task = self._task(number, seconds, target, remaining_steps)
+                        waiting[workers.submit(run_round, task)] = number
                 if not waiting:
-                    why = "steps made" if self._has_made(last_step) else "workers lost"
+                    is_done = last_step and all(self.steps_of(number) >= last for number, last in last_step.items())
+                    why = "steps made" if is_done else "workers lost"
                     break
-                self._collect(waiting, TICK_S)
+                self._collect(waiting)
                 if self._began is None:
                     self._began = workers.began
                 on_report(self)
             workers.ask_to_stop()
             grace = time.monotonic() + workers.grace_s
             if self.best is None and not all(future.done() for future in waiting):
-                self._take_board(0, greedy_board(self.puzzle))  # the first step takes longer than the search may
+                self._take_board(0, greedy_board(self.search.puzzle))  # the first step takes longer than the search may
             self._finish(waiting, grace)  # rounds under way end at their next step
-            for number in self._ahead.keys() - set(waiting.values()):
-                waiting[workers.submit(self._state_task(number, target))] = number
+            for number in self._stateless_reports.keys() - set(waiting.values()):  # their states, by rounds of no step
+                task = replace(self._task(number, 0.0, target, 0), steps=0, incumbent=None, with_state=True)
+                waiting[workers.submit(run_round, task)] = number
             self._finish(waiting, grace)
             if waiting:
                 workers.kill()
@@ -250,34 +270,8 @@ class Archipelago:
             return "target reached" if self.best_score >= target else why  # by a round that was under way
         finally:
             self._elapsed, self._began, self._running = self.elapsed, None, None
-            workers.close()
-
-    def _has_made(self, last_step: dict[int, int]) -> bool:
-        """Whether there are last steps, and every island has made its own."""
-        return bool(last_step) and all(self.steps_of(number) >= last for number, last in last_step.items())
-
-    def _make_workers(self) -> Workers:
-        if self._executor is None:
-            return LocalWorkers(self.workers)
-        return ExecutorWorkers(self._executor) if isinstance(self._executor, Executor) else self._executor
-
-    def _grow(self, workers: Workers) -> None:
-        """Add islands if there is room for more; the prefixes are then partitioned anew among all."""
-        self.room, now = workers.room, time.monotonic()
-        if not self._grows or min(self.room, MAX_ISLANDS) <= self.workers or now - self._grown_at < GROWTH_S:
-            return
-        before, self.workers, self._grown_at = self.workers, min(self.room, MAX_ISLANDS), now
-        self._idle |= set(range(before, self.workers))
-        log.info("%d islands now, as workers joined", self.workers)
-
-    def _finish(self, waiting: dict[Future[Report], int], end: float) -> None:
-        """Take the reports of the rounds under way until the monotonic time ``end``.
-
-        Islands that have not reported yet in this session have less time: their workers still load the kernels.
-        """
-        brief = min(end, time.monotonic() + GRACE_S)
-        while waiting and time.monotonic() < (end if self._state_at.keys() & waiting.values() else brief):
-            self._collect(waiting, TICK_S)
+            if self._executor is None:
+                executor.shutdown()
 
     def _over(self, seconds: float, target: int) -> str:
         """Why the search ends now; "" if it continues."""
@@ -287,9 +281,47 @@ class Archipelago:
             return "stopped"
         return "time over" if self.elapsed >= seconds else ""
 
-    def _collect(self, waiting: dict[Future[Report], int], seconds: float) -> None:
-        """Take finished reports, waiting at most ``seconds`` for the first."""
-        done, _ = wait(waiting, timeout=seconds, return_when=FIRST_COMPLETED)
+    def _grow(self, workers: Workers) -> None:
+        """Add islands if there is room for more; the prefixes are then partitioned anew among all."""
+        self.capacity, now = workers.capacity, time.monotonic()
+        wanted = min(self.capacity, MAX_ISLANDS)
+        if not self._grows or wanted <= self.workers or now - self._grown_at < GROWTH_S:
+            return
+        self._idle |= set(range(self.workers, wanted))
+        self.workers, self._grown_at = wanted, now
+        log.info("%d islands now, as workers joined", self.workers)
+
+    def _task(self, number: int, seconds: float, target: int, steps: int | None) -> Task:
+        workers, last = self._workers, self._newest(number)
+        brief = number not in self._state_at or self._lost[number] > 0
+        # After a killed session a lone island repeats the steps since its checkpoint. The best board on file may come
+        # from those steps; injected, it would change them.
+        repeats = self.workers == 1 and list(self.islands) == [number]
+        known = -1 if self.origin == GREEDY else self.best_score
+        is_better = known > (last.best_score if last else -1)
+        return Task(
+            search=self.search,
+            number=number,
+            islands=self.workers,
+            island=last,
+            incumbent=self.best if is_better and not repeats else None,
+            incumbent_score=known,
+            target=target,
+            seconds=min(workers.first_round_s if brief else workers.round_s, max(0.05, seconds - self.elapsed)),
+            steps=steps if last else 1,  # the first board is reported before the engine measures anything
+            run=self._run,
+            with_state=brief or time.monotonic() - self._state_at[number] >= workers.state_s,
+        )
+
+    def _finish(self, waiting: dict[Future[Report], int], end: float) -> None:
+        """Take the reports of the rounds under way until the monotonic time ``end``, or until soon if there is none."""
+        brief = min(end, time.monotonic() + BRIEF_GRACE_S)
+        while waiting and time.monotonic() < (end if self._state_at.keys() & waiting.values() else brief):
+            self._collect(waiting)
+
+    def _collect(self, waiting: dict[Future[Report], int]) -> None:
+        """Take finished reports, waiting a little for the first."""
+        done, _ = wait(waiting, timeout=TICK_S, return_when=FIRST_COMPLETED)
         failed: BaseException | None = None
         for future in sorted(done, key=waiting.__getitem__):
             number, error = waiting.pop(future), future.exception()
@@ -310,11 +342,11 @@ class Archipelago:
                 "the script calls lns.solve or lns.resume where each worker, which imports the script, would call it "
                 "again; expected the call under if __name__ == '__main__':"
             )
-        most = MAX_LOST_ROUNDS if self._workers is None else self._workers.max_lost
+        most, last = self._workers.max_lost, "checkpoint" if self._workers.state_s else "round"
         self._lost[number] += 1
-        self._ahead.pop(number, None)
+        self._stateless_reports.pop(number, None)
         if self._lost[number] < most:
-            log.warning("%s; another one continues island %d from its last %s", error, number, self._fallback())
+            log.warning("%s; another one continues island %d from its last %s", error, number, last)
             self._idle.add(number)
             return
         log.warning("%s, %d rounds in a row; island %d is abandoned", error, most, number)
@@ -323,51 +355,17 @@ class Archipelago:
                 f"no worker stays alive ({error}); expected memory and permission for {self.workers} worker processes"
             )
 
-    def _fallback(self) -> str:
-        return "round" if self._workers is None or not self._workers.state_s else "checkpoint"
-
-    def _task(self, number: int, seconds: float, target: int, steps: int | None) -> Task:
-        workers, last = self._workers, self._newest(number)
-        assert workers is not None
-        own = last.best_score if last else -1
-        brief = number not in self._state_at or self._lost[number] > 0
-        remaining_s = max(0.05, seconds - self.elapsed)
-        # After a killed session a lone island repeats the steps since its checkpoint. The best board on file may come
-        # from those steps; injected, it would change them.
-        repeats = self.workers == 1 and list(self.islands) == [number]
-        known = -1 if self.origin == GREEDY else self.best_score
-        return Task(
-            puzzle=self.puzzle,
-            params=self.params,
-            engine=self.engine,
-            seed=self.seed,
-            number=number,
-            islands=self.workers,
-            island=last,
-            incumbent=self.best if known > own and not repeats else None,
-            incumbent_score=known,
-            target=target,
-            seconds=min(workers.first_round_s if brief else workers.round_s, remaining_s),
-            steps=steps if last else 1,  # the first board is reported before the engine measures anything
-            operators=self._operators,
-            with_state=brief or time.monotonic() - self._state_at[number] >= workers.state_s,
-        )
-
-    def _state_task(self, number: int, target: int) -> Task:
-        """A round without a step, for the state of an island."""
-        return replace(self._task(number, 0.0, target, 0), steps=0, incumbent=None, with_state=True)
-
     def _take(self, report: Report) -> None:
         number = report.island.number
         if self._began is None:
             self._began = time.monotonic() - report.seconds
-        self._has_begun = True
+        self.has_begun = True
         if report.has_state:
             self.islands[number] = report.island
-            self._ahead.pop(number, None)
+            self._stateless_reports.pop(number, None)
             self._state_at[number] = time.monotonic()
         else:
-            self._ahead[number] = report.island
+            self._stateless_reports[number] = report.island
         if report.worker:
             self.pids[number] = report.worker
         best_before = self.best_score
@@ -375,7 +373,7 @@ class Archipelago:
             self._take_board(number, found_board)
         if report.best is not None and report.island.best_score > self.best_score:
             self.best, self.best_score, self.origin = report.best, report.island.best_score, report.origin
-        if self.best_score > best_before and self.best is not None and self.workers > 1 and self._workers is not None:
+        if self.best_score > best_before and self.best is not None and self.workers > 1:
             self._workers.announce(self.best, self.best_score)
 
     def _take_board(self, number: int, found_board: FoundBoard) -> None:
@@ -386,19 +384,17 @@ class Archipelago:
         self._found_boards.append((number, found_board))
 
 
-def _choose_operators(
-    engine: str, operators: Sequence[str] | None, executor: Executor | Workers | None, workers: int
-) -> tuple[Sequence[str] | None, bool]:
-    """The operators of the engine, and whether the search must run in this process, which alone knows one of them."""
-    if engine != "lns":
-        return None, False
+def _with_operators(search: Search, executor: Executor | None, workers: int) -> tuple[Search, Executor | None]:
+    """The search with the operators of its engine, in this process if only this process knows one of them."""
+    if search.engine != "lns":
+        return replace(search, operators=None), executor
     from lns.neighbourhoods.operators import ENTRY_POINTS, operator_names, process_only_operators
 
-    chosen = operator_names() if operators is None else tuple(operators)
+    chosen = operator_names() if search.operators is None else tuple(search.operators)
     process_only = sorted(process_only_operators() & set(chosen)) if executor is None else []
     if process_only and workers > 1:
         raise InputError(
             f"operator '{process_only[0]}' is registered in this process only, and worker processes cannot use it; "
             f"expected one worker, or an entry point of the group '{ENTRY_POINTS}'"
         )
-    return chosen, bool(process_only)
+    return replace(search, operators=chosen), InProcessExecutor() if process_only else executor

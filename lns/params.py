@@ -103,70 +103,39 @@ class ConstructParams(Component):
     )
     tail_nodes: int = option(20_000, "most nodes of one exact tail", 100, 10_000_000, log=True, tune=(1000, 300_000))
     quota_scale: float = option(
-        1.0,
-        "factor on the quota of favoured colours that is tried first; 0 switches quotas off",
-        0.0,
-        1.2,
-        tune=(0.85, 1.15),
-        engines=_DEPTH_FIRST,
-    )
+        1.0, "factor on the quota of favoured colours that is tried first; 0 switches quotas off", 0.0, 1.2,
+        tune=(0.85, 1.15), engines=_DEPTH_FIRST,
+    )  # fmt: skip
     border_colours: int = option(
         1, "border colours that are favoured, that is used up early", 0, 5, tune=(0, 2), when="quota_scale"
     )
     inner_colours: int = option(
-        2,
-        "inner colours that are favoured; on boards larger than 16x16 more, in proportion to the cells",
-        0,
-        8,
-        tune=(1, 4),
-        when="quota_scale",
-    )
+        2, "inner colours that are favoured; on boards larger than 16x16 more, in proportion to the cells", 0, 8,
+        tune=(1, 4), when="quota_scale",
+    )  # fmt: skip
     population: int = option(
-        1000,
-        "prefixes grown at once to measure how many pieces fit at each depth",
-        100,
-        100_000,
-        log=True,
-        tune=(200, 3000),
-        engines=_DEPTH_FIRST,
-    )
+        1000, "prefixes grown at once to measure how many pieces fit at each depth", 100, 100_000, log=True,
+        tune=(200, 3000), engines=_DEPTH_FIRST,
+    )  # fmt: skip
     horizon: float = option(
         1e7, "the first break schedule aims at the best score forecast once in this many nodes", 1e6, 1e16, log=True
     )
     schedule_slack: int = option(
-        1,
-        "the break schedule is derived for a score this much below the wanted one",
-        0,
-        20,
-        tune=(0, 6),
+        1, "the break schedule is derived for a score this much below the wanted one", 0, 20, tune=(0, 6),
         engines=_DEPTH_FIRST,
-    )
+    )  # fmt: skip
     break_shift: int = option(
-        0,
-        "cells by which breaks (allowed mismatches) unlock earlier than derived; negative: later",
-        -40,
-        40,
-        tune=(-4, 4),
-        engines=_DEPTH_FIRST,
-    )
+        0, "cells by which breaks (allowed mismatches) unlock earlier than derived; negative: later", -40, 40,
+        tune=(-4, 4), engines=_DEPTH_FIRST,
+    )  # fmt: skip
     restart_nodes: int = option(
-        300_000_000,
-        "least nodes of a restart that has reached the exact tail; it grows in a long run",
-        1000,
-        10**12,
-        log=True,
-        tune=(10**7, 10**10),
-        engines=_DEPTH_FIRST,
-    )
+        300_000_000, "least nodes of a restart that has reached the exact tail; it grows in a long run", 1000, 10**12,
+        log=True, tune=(10**7, 10**10), engines=_DEPTH_FIRST,
+    )  # fmt: skip
     restart_nodes_without_prefix: int = option(
-        20_000_000,
-        "nodes after which a restart ends that has not reached the exact tail",
-        1000,
-        10**12,
-        log=True,
-        tune=(2 * 10**6, 10**9),
-        engines=_DEPTH_FIRST,
-    )
+        20_000_000, "nodes after which a restart ends that has not reached the exact tail", 1000, 10**12, log=True,
+        tune=(2 * 10**6, 10**9), engines=_DEPTH_FIRST,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -312,26 +281,34 @@ def from_dict(values: dict[str, Any], *, earlier: bool = False) -> Params:
     InputError
         For an unknown section or name (the message has the nearest known one), or a bad value.
     """
-    sections = {spec.name: type(getattr(Params(), spec.name)) for spec in dataclasses.fields(Params)}
-    components = {}
-    for section, entries in (_renamed(values) if earlier else values).items():
-        if isinstance(entries, dict):
-            for old in (f"{section}.{name}" for name in entries):
-                if old in RENAMED:
-                    new = RENAMED[old]
-                    raise InputError(
-                        f"parameter {old} is of an earlier version; "
-                        + (f"it is called {new} now" if new else "there is none like it now")
-                    )
-        if section not in sections:
-            raise InputError(_unknown("section", section, list(sections)))
-        if not isinstance(entries, dict):
+    defaults = Params()
+    known = [section.name for section in dataclasses.fields(Params)]
+    found: dict[str, dict[str, Any]] = {}
+    for section, entries in values.items():
+        is_section = isinstance(entries, dict)
+        for name, value in entries.items() if is_section else ():
+            old = f"{section}.{name}"
+            new = RENAMED.get(old, old)
+            if new != old and not earlier:
+                instead = f"it is called {new} now" if new else "there is none like it now"
+                raise InputError(f"parameter {old} is of an earlier version; {instead}")
+            if new is not None:
+                new_section, _, new_name = new.partition(".")
+                found.setdefault(new_section, {})[new_name] = value
+        if section not in known and not (earlier and is_section):
+            raise InputError(_unknown("section", section, known))
+        if not is_section:
             raise InputError(f"'{section}' is not a section; expected [{section}], then lines of name = value")
-        names = [spec.name for spec in dataclasses.fields(sections[section])]
+    components = {}
+    for section, entries in found.items():
+        if section not in known:
+            raise InputError(_unknown("section", section, known))
+        component = type(getattr(defaults, section))
+        names = [spec.name for spec in dataclasses.fields(component)]
         for name in entries:
             if name not in names:
                 raise InputError(_unknown(f"parameter in [{section}]", name, names))
-        components[section] = sections[section](**entries)
+        components[section] = component(**entries)
     return Params(**components)
 
 
@@ -382,21 +359,6 @@ def to_toml(params: Params) -> str:
             lines.append(f"{spec.name} = {getattr(component, spec.name)!r}  # {spec.metadata['doc']}{span}")
         lines.append("")
     return "\n".join(lines)
-
-
-def _renamed(values: dict[str, Any]) -> dict[str, Any]:
-    """The values under the names of this version, without those that it does not have."""
-    found: dict[str, Any] = {}
-    for section, entries in values.items():
-        if not isinstance(entries, dict):
-            found[section] = entries
-            continue
-        for name, value in entries.items():
-            new = RENAMED.get(f"{section}.{name}", f"{section}.{name}")
-            if new is not None:
-                new_section, _, new_name = new.partition(".")
-                found.setdefault(new_section, {})[new_name] = value
-    return found
 
 
 def _unknown(what: str, name: str, names: list[str]) -> str:

@@ -1,7 +1,10 @@
-"""Worker processes on this machine behind the ``concurrent.futures.Executor`` interface.
+"""Where the rounds of islands are searched: `Workers`, an executor of ``concurrent.futures`` that can be told more.
 
-In contrast to the pool of the standard library, a worker that dies fails only its own task, with `WorkerLost`, and is
-replaced. Parent and workers share pipes only: a killed process cannot leave a lock or a semaphore behind.
+`WorkerPool` has processes on this machine, `InProcessExecutor` has none, `lns.cluster.DaskWorkers` has a cluster, and
+`UserExecutor` is any other executor.
+
+In contrast to the pool of the standard library, a worker of `WorkerPool` that dies fails only its own task, with
+`WorkerLost`, and is replaced. Parent and workers share pipes only: a killed process cannot leave a lock behind.
 """
 
 from __future__ import annotations
@@ -22,10 +25,13 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lns_support.errors import InputError
 from lns_support.text import printable
+
+if TYPE_CHECKING:
+    from instances.board import Board
 
 _T = TypeVar("_T")
 _Job = tuple[Future[Any], Callable[..., Any], tuple[Any, ...], dict[str, Any]]
@@ -35,9 +41,29 @@ _PARENT_SIGNALS = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGH
 
 WORKER_NAME = "island-"  # with its number
 UNGUARDED = 78  # exit status of a worker: the main module, which it imports, calls `lns.solve` without a guard
+ROUND_S = 2.0
 
-_stop_flag: Any = None  # in a worker: memory shared with the parent
-_begin: Any = None  # likewise
+_shared: Any = None  # in a worker process: memory shared with the parent, [whether to stop, when the search began]
+
+
+def stop_requested() -> bool:
+    """Whether this process is a worker whose running task should end at its next step."""
+    return _shared is not None and bool(_shared[0])
+
+
+def mark_begin() -> None:
+    """Tell the parent, if this process is a worker, that kernels are loaded and the search begins."""
+    if _shared is not None and not _shared[1]:
+        _shared[1] = time.monotonic()
+
+
+def is_worker() -> bool:
+    """Whether this process is a worker of a `WorkerPool`."""
+    return _shared is not None
+
+
+class WorkersGone(InputError):
+    """No worker can be reached any more, and none will come."""
 
 
 class WorkerLost(RuntimeError):
@@ -56,27 +82,75 @@ class WorkerLost(RuntimeError):
         self.exitcode = exitcode
 
 
-def stop_requested() -> bool:
-    """Whether this process is a worker whose running task should end at its next step."""
-    return _stop_flag is not None and bool(_stop_flag.value)
-
-
-def mark_begin() -> None:
-    """Tell the parent, if this process is a worker, that kernels are loaded and the search begins."""
-    if _begin is not None and not _begin.value:
-        _begin.value = time.monotonic()
-
-
-def is_worker() -> bool:
-    """Whether this process is a worker of a `WorkerPool`."""
-    return _stop_flag is not None
-
-
 class RemoteTraceback(Exception):
     """Traceback of a worker as text: the cause of the exception that its task raised."""
 
 
-class WorkerPool(Executor):
+class Workers(Executor):
+    """An executor that searches rounds for an `lns.islands.Archipelago`. What it cannot be told does nothing.
+
+    Attributes
+    ----------
+    first_round_s, round_s : float
+        Seconds of the first round of an island, and of the later ones.
+    state_s : float
+        Seconds between two reports of an island that have its state; 0: all have it.
+    grace_s : float
+        Seconds that rounds under way have at the end; a worker that compiles or hangs is then killed.
+    max_lost : int
+        Rounds of an island that may be lost in a row; it is then abandoned.
+    capacity : int
+        Number of islands that can be searched side by side at present; 0 if that is not known.
+    began : float or None
+        Monotonic time at which the first worker began to search, if it is known.
+    """
+
+    first_round_s, round_s, state_s, grace_s, max_lost = 0.5, ROUND_S, 0.0, 1.0, 5
+    capacity = 0
+    began: float | None = None
+
+    def check(self) -> None:
+        """Raise `WorkersGone` if no round can be searched any more."""
+
+    def announce(self, board: Board, score: int) -> None:
+        """Tell the rounds under way the best board; returns at once."""
+
+    def ask_to_stop(self) -> None:
+        """End the rounds under way at their next step; returns at once."""
+
+    def kill(self) -> None:
+        """End the rounds under way now; they fail with `WorkerLost`."""
+
+
+class UserExecutor(Workers):
+    """Another executor, which stays open and keeps no island."""
+
+    grace_s = 2 * ROUND_S
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+
+    def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
+        return self._executor.submit(fn, *args, **kwargs)
+
+
+class InProcessExecutor(Workers):
+    """Runs every task in the calling process, at once.
+
+    For a single island without a worker process: in a notebook, in a debugger, and with operators that are registered
+    in this process only. A running round is not interrupted by `lns.islands.Archipelago.stop`.
+    """
+
+    def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
+        future: Future[_T] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+class WorkerPool(Workers):
     """A fixed number of spawned processes, each with one task at a time.
 
     A process is started for its first task and replaced when it dies.
@@ -102,8 +176,7 @@ class WorkerPool(Executor):
             )  # fmt: skip
         self._context = multiprocessing.get_context("spawn")
         try:
-            self._flag = self._context.RawValue(ctypes.c_bool, False)
-            self._begin = self._context.RawValue(ctypes.c_double, 0.0)
+            self._shared = self._context.RawArray(ctypes.c_double, 2)
         except OSError as error:
             raise InputError(
                 f"worker processes have no shared memory ({error.strerror}); expected a directory that can be "
@@ -117,22 +190,19 @@ class WorkerPool(Executor):
         for thread in self._threads:
             thread.start()
 
+    @property
+    def began(self) -> float | None:  # type: ignore[override]
+        return self._shared[1] or None
+
     def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
         future: Future[_T] = Future()
         self._tasks.put((future, fn, args, kwargs))
         return future
 
-    @property
-    def began(self) -> float | None:
-        """Monotonic time at which a worker first called `mark_begin`; None before."""
-        return self._begin.value or None
-
     def ask_to_stop(self) -> None:
-        """Make `stop_requested` true in the workers: running tasks end at their next step."""
-        self._flag.value = True
+        self._shared[0] = 1
 
     def kill(self) -> None:
-        """Kill every worker process; running tasks fail with `WorkerLost`."""
         self._closed = True
         for process in list(self._processes.values()):
             process.kill()
@@ -153,16 +223,11 @@ class WorkerPool(Executor):
                 job[0].cancel()
         for _ in self._threads:
             self._tasks.put(None)
-        if wait:
-            self._wait(0.5)
-        self.kill()
-        if wait:
-            self._wait(0.5)  # reap the killed processes
-
-    def _wait(self, seconds: float) -> None:
-        end = time.monotonic() + seconds
-        for thread in self._threads:
-            thread.join(max(0.0, end - time.monotonic()))
+        for end_now in (lambda: None, self.kill):
+            end_now()
+            end = time.monotonic() + 0.5
+            for thread in self._threads if wait else ():
+                thread.join(max(0.0, end - time.monotonic()))
 
     def _serve(self, slot: int) -> None:
         """Thread of one worker: passes tasks to the process and replaces it when it dies."""
@@ -170,29 +235,29 @@ class WorkerPool(Executor):
             signal.pthread_sigmask(signal.SIG_BLOCK, _PARENT_SIGNALS)
         pipe: Connection | None = None
         while (job := self._tasks.get()) is not None:
-            future, function, args, kwargs = job
+            future, *call = job
             if not future.set_running_or_notify_cancel():
                 continue
             try:
-                if pipe is None:
-                    pipe = self._start(slot)
-                pipe.send((function, args, kwargs))
-                done, result, worker_traceback = pipe.recv()
-            except (EOFError, OSError) as error:
-                process = self._processes.pop(slot, None)
-                pipe = None
+                pipe = pipe or self._start(slot)
+                pipe.send(call)
+                result, error, worker_traceback = pipe.recv()
+            except (EOFError, OSError) as failure:
+                pipe, process = None, self._processes.pop(slot, None)
                 if process is None:
-                    future.set_exception(WorkerLost(f"a worker could not be started: {error}"))
+                    future.set_exception(WorkerLost(f"a worker could not be started: {failure}"))
                 else:
                     process.join(1.0)
                     sentence = f"worker {process.pid} ended with exit code {process.exitcode}"
                     future.set_exception(WorkerLost(sentence, process.exitcode))
-            except BaseException as error:  # the task cannot be pickled, or its result not unpickled
-                future.set_exception(error)
+            except BaseException as failure:  # the task cannot be pickled, or its result not unpickled
+                future.set_exception(failure)
             else:
-                if not done:
-                    result.__cause__ = RemoteTraceback(f"in the worker\n{worker_traceback}")
-                future.set_result(result) if done else future.set_exception(result)
+                if error is None:
+                    future.set_result(result)
+                else:
+                    error.__cause__ = RemoteTraceback(f"in the worker\n{worker_traceback}")
+                    future.set_exception(error)
         if pipe is not None:
             pipe.close()
             self._processes[slot].join()
@@ -200,7 +265,7 @@ class WorkerPool(Executor):
     def _start(self, slot: int) -> Connection:
         parent_end, worker_end = self._context.Pipe()
         process = self._context.Process(
-            target=_work, args=(worker_end, self._flag, self._begin), daemon=True, name=f"{WORKER_NAME}{slot}"
+            target=_work, args=(worker_end, self._shared), daemon=True, name=f"{WORKER_NAME}{slot}"
         )
         process.start()
         self._processes[slot] = process
@@ -210,26 +275,10 @@ class WorkerPool(Executor):
         return parent_end
 
 
-class InProcessExecutor(Executor):
-    """Runs every task in the calling process, at once.
-
-    For a single island without a worker process: in a notebook, in a debugger, and with operators that are registered
-    in this process only. A running round is not interrupted by `lns.islands.Archipelago.stop`.
-    """
-
-    def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
-        future: Future[_T] = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
-
-def _work(pipe: Connection, flag: Any, begin: Any) -> None:
+def _work(pipe: Connection, shared: Any) -> None:
     """Main loop of a worker: run tasks from the pipe until the pipe or the parent ends."""
-    global _stop_flag, _begin
-    _stop_flag, _begin = flag, begin
+    global _shared
+    _shared = shared
     for number in _PARENT_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     os.environ.setdefault("NUMBA_NUM_THREADS", "1")
@@ -240,9 +289,9 @@ def _work(pipe: Connection, flag: Any, begin: Any) -> None:
         while True:
             function, args, kwargs = pipe.recv()
             try:
-                answer = True, function(*args, **kwargs), ""
+                answer: tuple[Any, Exception | None, str] = function(*args, **kwargs), None, ""
             except Exception as error:
-                answer = False, error, traceback.format_exc()
+                answer = None, error, traceback.format_exc()
             pipe.send(answer)
 
 

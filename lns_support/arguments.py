@@ -6,7 +6,7 @@ import builtins
 import inspect
 import re
 from collections.abc import Callable, Iterable
-from functools import cached_property, wraps
+from functools import cache, wraps
 from numbers import Integral, Real
 from os import PathLike
 from typing import Any, ParamSpec, TypeVar, get_args, get_origin
@@ -37,12 +37,18 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     Numbers of numpy count as numbers. What is in a dict, an iterator or a callback is not looked at, nor an annotation
     with ``Any``.
     """
-    signature = _Signature(function)
+    parameters = inspect.signature(function).parameters
+
+    @cache  # evaluated at the first call, when all modules are loaded
+    def annotations() -> dict[str, Any]:
+        names = _Names(function.__globals__)
+        given = {name: each.annotation for name, each in parameters.items() if each.annotation is not each.empty}
+        return {name: eval(str(annotation), {}, names) for name, annotation in given.items()}
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        for name, value in [*zip(signature.names, args, strict=False), *kwargs.items()]:
-            annotation = signature.annotations.get(name, Any)
+        for name, value in [*zip(parameters, args, strict=False), *kwargs.items()]:
+            annotation = annotations().get(name, Any)
             if not _fits(value, annotation):
                 raise InputError(f"{name} is {_shown(value)}; expected {_in_words(annotation)}")
         return function(*args, **kwargs)
@@ -54,21 +60,6 @@ def checked_class(cls: Class) -> Class:
     """Decorator: like `checked`, for the arguments of a dataclass."""
     cls.__init__ = checked(cls.__init__)
     return cls
-
-
-class _Signature:
-    """The arguments of a function. Annotations are evaluated at the first call, when all modules are loaded."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
-        self._parameters = inspect.signature(function).parameters
-        self.names = [each.name for each in self._parameters.values()]
-
-    @cached_property
-    def annotations(self) -> dict[str, Any]:
-        names = _Names(self._function.__globals__)
-        given = {name: each.annotation for name, each in self._parameters.items() if each.annotation is not each.empty}
-        return {name: eval(str(annotation), {}, names) for name, annotation in given.items()}
 
 
 class _Names(dict[str, Any]):

@@ -31,15 +31,10 @@ from lns_support.errors import InputError
 
 Emit = Callable[[Any], None]
 _SERVE = "from lns_support.child_process import serve; serve()"
-_MESSAGE, _DONE, _MEMORY, _BAD_INPUT, _ERROR, _READY = range(6)
 _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 """Each thread of a linear algebra library takes address space; OpenBLAS hangs if it gets none."""
-
-_SILENT_SECONDS = 2.0
-"""A start that takes longer is logged."""
-
+_SILENT_SECONDS = 2.0  # a start that takes longer is logged
 _POLL_SECONDS = 86_400.0  # a wait of more than 24.8 days overflows the C int of milliseconds in poll()
-
 
 log = logging.getLogger("lns")
 
@@ -130,10 +125,14 @@ def run_in_process(
         try:
             assert child.stdin is not None
             with contextlib.suppress(BrokenPipeError), child.stdin as request:
-                first = None if prepare is None else (prepare.__module__, prepare.__qualname__)
                 limit = seconds if processor else None
-                request.write(pickle.dumps((task.__module__, task.__qualname__, arguments, memory, limit, first)))
-            _await_start(inbox)
+                request.write(pickle.dumps((_name(prepare), _name(task), arguments, memory, limit)))
+            if not _has_message(inbox, _SILENT_SECONDS):
+                log.info(
+                    "the search has not begun: what it needs is being loaded, the first time also compiled; no time "
+                    "counts"
+                )
+                _has_message(inbox, math.inf)
             started = time.perf_counter()
             deadline = math.inf if processor or seconds is None else started + seconds
             reason, peak = _listen(inbox, child.pid, receive, deadline)
@@ -152,14 +151,17 @@ def run_in_process(
     return ProcessResult(reason, 0.0 if started is None else time.perf_counter() - started, peak)
 
 
-def _await_start(inbox: Connection) -> None:
-    """Wait until the first message of a child can be read: it is ready, or could not be. A long wait is logged."""
-    if not inbox.poll(_SILENT_SECONDS):
-        log.info(
-            "the search has not begun: what it needs is being loaded, the first time also compiled; no time counts"
-        )
-        while not inbox.poll(_POLL_SECONDS):
-            pass
+def _name(function: Callable[..., None] | None) -> tuple[str, str] | None:
+    return None if function is None else (function.__module__, function.__qualname__)
+
+
+def _has_message(inbox: Connection, seconds: float) -> bool:
+    """Wait at most so long until a message, or the end of the child, can be read. Returns whether there is one."""
+    end = time.perf_counter() + seconds
+    while not (found := inbox.poll(min(_POLL_SECONDS, max(0.0, end - time.perf_counter())))):
+        if time.perf_counter() >= end:
+            break
+    return found
 
 
 def _listen(
@@ -169,27 +171,21 @@ def _listen(
 
     Returns the reason, None for a crash, and the peak memory in bytes.
     """
-    while True:
-        remaining = max(0.0, deadline - time.perf_counter())
-        if not inbox.poll(min(remaining, _POLL_SECONDS)):
-            if remaining > _POLL_SECONDS:
-                continue
-            return ExitReason.TIME, peak_bytes(pid)
+    while _has_message(inbox, deadline - time.perf_counter()):
         try:
             kind, content = inbox.recv()
         except (EOFError, pickle.UnpicklingError):
             os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # keep its own exit status: the caller kills it next
             return None, 0
-        if kind == _READY:
-            continue
-        if kind == _MESSAGE:
+        if kind == "message":
             receive(content)
-        elif kind == _BAD_INPUT:
+        elif kind == "bad input":
             raise InputError(content)
-        elif kind == _ERROR:
+        elif kind == "error":
             raise ChildProcessError(f"{content}; its result is unknown")
-        else:
-            return (ExitReason.FINISHED if kind == _DONE else ExitReason.MEMORY), content
+        elif kind != "ready":
+            return (ExitReason.FINISHED if kind == "done" else ExitReason.MEMORY), content
+    return ExitReason.TIME, peak_bytes(pid)
 
 
 def _crash(task: Callable[..., None], returncode: int, errors: str) -> Exception:
@@ -207,7 +203,8 @@ def serve() -> None:
     """
     outbox = Connection(int(sys.argv[1]), readable=False)
     die_with_parent(int(sys.argv[2]))
-    module, name, arguments, memory, processor_seconds, first = pickle.load(sys.stdin.buffer)
+    first, (module, name), arguments, memory, processor_seconds = pickle.load(sys.stdin.buffer)
+    final: tuple[str, Any]
     try:
         task = getattr(import_module(module), name)
         if first is not None:
@@ -217,15 +214,15 @@ def serve() -> None:
         if processor_seconds is not None:
             limit = math.ceil(time.process_time() + processor_seconds)
             resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
-        outbox.send((_READY, None))
-        task(lambda message: outbox.send((_MESSAGE, message)), *arguments)
-        final = (_DONE, peak_bytes(os.getpid()))
+        outbox.send(("ready", None))
+        task(lambda message: outbox.send(("message", message)), *arguments)
+        final = "done", peak_bytes(os.getpid())
     except MemoryError:
-        final = (_MEMORY, peak_bytes(os.getpid()))
+        final = "memory", peak_bytes(os.getpid())
     except InputError as error:
-        final = (_BAD_INPUT, str(error))  # type: ignore[assignment]
+        final = "bad input", str(error)
     except Exception as error:
-        final = (_ERROR, f"{type(error).__name__} in {module}: {error}")  # type: ignore[assignment]
+        final = "error", f"{type(error).__name__} in {module}: {error}"
     outbox.send(final)
     os._exit(0)  # some libraries crash while they are unloaded
 
@@ -269,17 +266,9 @@ def yield_to_all() -> None:
 
 
 def peak_bytes(pid: int) -> int:
-    """Largest resident memory of a running process.
+    """Largest resident memory of a running process in bytes; 0 if the system does not report it.
 
-    Parameters
-    ----------
-    pid : int
-        The process.
-
-    Returns
-    -------
-    int
-        Bytes; 0 if the system does not report it. (``getrusage`` would include the parent's memory before exec.)
+    ``getrusage`` would include the parent's memory before exec.
     """
     with contextlib.suppress(OSError):
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():

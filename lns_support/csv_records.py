@@ -24,19 +24,7 @@ _FIELD_TYPES: dict[Any, type[int] | type[float] | type[str]] = {"int": int, "flo
 
 
 def append(path: Path, record: DataclassInstance) -> None:
-    """Append a record to a file.
-
-    Parameters
-    ----------
-    path : Path
-        The file; a new or empty one gets a header first.
-    record : dataclass instance
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written; it is then unchanged.
-    """
+    """Append a record to a file, as `append_row` does."""
     append_row(path, _columns(type(record)), asdict(record))
 
 
@@ -77,12 +65,9 @@ def append_row(path: Path, columns: Sequence[str], row: Mapping[str, object]) ->
 
 
 def check_appendable(path: Path) -> None:
-    """Open a file as `append` will, before a long run whose records go there. A new file is not left behind.
+    """Open a file as `append` will, before a long run whose records go there; OSError, which names it, if it cannot be.
 
-    Raises
-    ------
-    OSError
-        If nothing can be appended; it names ``path``.
+    A new file is not left behind.
     """
     is_new = not path.exists()
     path.open("ab").close()
@@ -91,18 +76,14 @@ def check_appendable(path: Path) -> None:
 
 
 def read(path: Path, record_type: type[_R]) -> list[_R]:
-    """Read all records of a file.
+    """Read all records of a file, in order; none if the file does not exist or is empty.
 
     Parameters
     ----------
     path : Path
+        The file.
     record_type : type
         The dataclass of the records.
-
-    Returns
-    -------
-    list
-        The records in order; empty if the file does not exist or is empty.
 
     Raises
     ------
@@ -113,31 +94,27 @@ def read(path: Path, record_type: type[_R]) -> list[_R]:
         raise InputError("there is no such directory", path.parent)
     if not path.exists() or path.stat().st_size == 0:
         return []
-    types = [(field.name, _FIELD_TYPES[field.type]) for field in fields(record_type)]
-    with path.open(newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file)
-        try:
-            if reader.fieldnames != _columns(record_type):
-                raise InputError(
-                    f"other columns than expected ({', '.join(_columns(record_type))}); expected a new file or one "
-                    "that this version has written",
-                    path,
-                    1,
-                )
+    types = [_FIELD_TYPES[field.type] for field in fields(record_type)]
+    columns = _columns(record_type)
+    line = 1
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            reader = csv.reader(file)
+            if next(reader, None) != columns:
+                expected = f"({', '.join(columns)}); expected a new file or one that this version has written"
+                raise InputError(f"other columns than expected {expected}", path, line)
             records = []
-            for line in reader:
-                if None in line.values() or None in line:
-                    raise ValueError("too few fields, or too many")
-                records.append(record_type(**{name: convert(line[name]) for name, convert in types}))
+            for values in reader:
+                line = reader.line_num
+                if values:
+                    converted = [convert(value) for convert, value in zip(types, values, strict=True)]
+                    records.append(record_type(*converted))
             return records
-        except (TypeError, UnicodeDecodeError, ValueError, csv.Error) as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError(
-                "this line is no record of a run; expected a value of the right type for each column",
-                path,
-                reader.line_num,
-            ) from None
+    except (UnicodeDecodeError, ValueError, csv.Error) as error:
+        if isinstance(error, InputError):
+            raise
+        message = "this line is no record of a run; expected a value of the right type for each column"
+        raise InputError(message, path, line) from None
 
 
 def _columns(record_type: type[DataclassInstance]) -> list[str]:

@@ -29,20 +29,7 @@ class InputError(ValueError):
         super().__init__(where + message)
 
     def at(self, source: str | PathLike[str], line: int | None = None) -> Self:
-        """Add the place of an error.
-
-        Parameters
-        ----------
-        source : str or path
-            The file or URL that holds the input.
-        line : int, optional
-            Used if the error has no line yet.
-
-        Returns
-        -------
-        InputError
-            An error of the same class with this place; the error itself if it has a source already.
-        """
+        """An error of the same class with this place, ``line`` if it has none yet; itself if it has a source."""
         if self.source is not None:
             return self
         return type(self)(self.message, source, line if self.line is None else self.line)

@@ -10,12 +10,7 @@ from typing import IO
 
 
 def try_lock(file: IO[bytes]) -> bool | None:
-    """Try to lock an open file, without waiting.
-
-    Parameters
-    ----------
-    file : binary file object
-        The lock lasts until `unlock`, or until every process that inherited the open file has closed it.
+    """Lock an open file without waiting, until `unlock` or until all processes that inherited the file have closed it.
 
     Returns
     -------

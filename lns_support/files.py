@@ -7,7 +7,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,37 +20,12 @@ MAX_BYTES = 4 * 2**20  # fifty times what the largest board takes
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
-    """Read a text file.
-
-    Parameters
-    ----------
-    path : str or path
-        A regular file; pipes and devices are refused without waiting for them.
-
-    Returns
-    -------
-    str
-        Its UTF-8 text without a byte order mark; every line ends in ``\\n``.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, it is not a regular file, cannot be read, is larger than 4 MiB or is not UTF-8 text.
-    """
+    """Text of a file that `read_bytes` reads, decoded by `decode`."""
     return decode(read_bytes(path), printable(os.fspath(path)))
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Read a binary file of at most 4 MiB.
-
-    Parameters
-    ----------
-    path : str or path
-        A regular file; pipes and devices are refused without waiting for them.
-
-    Returns
-    -------
-    bytes
+    """Content of a regular file of at most 4 MiB; pipes and devices are refused without waiting for them.
 
     Raises
     ------
@@ -67,13 +42,13 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
             raise InputError("this is a pipe or a device; expected a regular file", where)
         if status.st_size > MAX_BYTES:
             raise InputError(f"the file has {status.st_size} bytes; expected at most {MAX_BYTES}", where)
-        with open(os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:  # noqa: PTH123
+        with open_to_read(name) as file:
             data = file.read(MAX_BYTES + 1)
         if data is None:  # a file of the kernel that has nothing to say now
             raise InputError("nothing can be read from this file; expected a regular file", where)
+    except InputError:
+        raise
     except (OSError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
         raise InputError(_reason(error), where) from None
     if len(data) > MAX_BYTES:
         raise InputError(f"the file has more than {MAX_BYTES} bytes; expected no more", where)
@@ -84,14 +59,6 @@ def open_to_read(path: str | os.PathLike[str]) -> IO[bytes]:
     """Open a regular file of any size for reading.
 
     Nothing is waited for, neither the writer of a pipe nor what a file of the kernel has to say, such as /proc/kmsg.
-
-    Parameters
-    ----------
-    path : str or path
-
-    Returns
-    -------
-    binary file
 
     Raises
     ------
@@ -110,11 +77,14 @@ def open_to_read(path: str | os.PathLike[str]) -> IO[bytes]:
 def decode(data: bytes, source: str) -> str:
     """Decode UTF-8 text, or UTF-16 text that begins with a byte order mark.
 
+    In comments, bytes that are not UTF-8 are taken as Latin-1.
+
     Parameters
     ----------
     data : bytes
+        Content of a file.
     source : str
-        Name of the source for messages.
+        Its name for messages.
 
     Returns
     -------
@@ -134,7 +104,8 @@ def decode(data: bytes, source: str) -> str:
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         raise InputError("the file holds a NUL byte (binary, or UTF-16 text); expected UTF-8 text", source, line)
-    data = _with_comments_of_any_encoding(data)
+    if not _is_utf8(data):
+        data = _COMMENT.sub(lambda it: it[0] if _is_utf8(it[0]) else it[0].decode("latin-1").encode(), data)
     try:
         text = data.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
@@ -143,21 +114,12 @@ def decode(data: bytes, source: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _with_comments_of_any_encoding(data: bytes) -> bytes:
-    """The data as UTF-8, where comments of its lines are not: these are taken as Latin-1."""
+def _is_utf8(data: bytes) -> bool:
     try:
         data.decode()
     except UnicodeDecodeError:
-        return _COMMENT.sub(lambda found: _as_utf8(found[0]), data)
-    return data
-
-
-def _as_utf8(line: bytes) -> bytes:
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return line.decode("latin-1").encode()
-    return line
+        return False
+    return True
 
 
 def _reason(error: OSError | ValueError) -> str:
@@ -175,20 +137,7 @@ def _reason(error: OSError | ValueError) -> str:
 
 
 def atomic_write(path: str | os.PathLike[str], data: str | bytes) -> None:
-    """Write a file as `atomic_file` does.
-
-    Parameters
-    ----------
-    path : str or path
-        The file to write; it may exist.
-    data : str or bytes
-        Its new content; text is encoded as UTF-8.
-
-    Raises
-    ------
-    OSError
-        As `atomic_file` does.
-    """
+    """Write a file as `atomic_file` does; text is encoded as UTF-8."""
     with atomic_file(path) as file:
         file.write(data.encode() if isinstance(data, str) else data)
 
@@ -218,9 +167,8 @@ def atomic_file(path: str | os.PathLike[str], encoding: str | None = None) -> It
         If the file cannot be written. It names ``path``; the old file is unchanged and no temporary file is left.
     """
     target = Path(path)
-    temporary = (
-        target.parent / f".lns-{os.getpid()}-{os.urandom(4).hex()}.tmp"
-    )  # short: the name of the target may use all 255 bytes
+    # short, as the name of the target may use all 255 bytes
+    temporary = target.parent / f".lns-{os.getpid()}-{os.urandom(4).hex()}.tmp"
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
     try:
@@ -240,7 +188,7 @@ def atomic_file(path: str | os.PathLike[str], encoding: str | None = None) -> It
 
 
 def write_output(path: str | os.PathLike[str], data: str | bytes) -> None:
-    """Write a file that the user named as `atomic_write` does, but the file behind a symbolic link: the link stays."""
+    """Like `atomic_write`, but follows a symbolic link."""
     atomic_write(behind_links(path), data)
 
 
@@ -251,13 +199,9 @@ def behind_links(path: str | os.PathLike[str]) -> Path:
 
 def sync_folder(folder: Path) -> None:
     """Sync a folder to disk, so that a renaming in it survives a crash; does nothing where folders cannot be synced."""
-    try:
+    with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(descriptor)
-    except OSError:
-        pass
-    finally:
-        os.close(descriptor)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -75,15 +75,6 @@ def inline_kernel(function: _Kernel) -> _Kernel:
 
     It has no cache of its own: its machine code is part of that of its callers. What Python needs to call it is left
     out, as it takes long to compile for NamedTuples of many arrays; a call from Python compiles the function again.
-
-    Parameters
-    ----------
-    function : callable
-
-    Returns
-    -------
-    callable
-        As for `kernel`.
     """
     return _inlined(function, {})
 
@@ -109,29 +100,10 @@ def flat_kernel(function: _Kernel) -> _Kernel:
     For functions that allocate no memory and return only scalars, and that call only such functions (``flat_kernel`` or
     ``inline_flat_kernel``). Reference counting costs an atomic operation at each use of an array inside a NamedTuple; a
     search over 30 such arrays was 40 times slower with it.
-
-    Parameters
-    ----------
-    function : callable
-
-    Returns
-    -------
-    callable
-        As for `kernel`.
     """
     return _compile(function, {"_nrt": False})
 
 
 def inline_flat_kernel(function: _Kernel) -> _Kernel:
-    """Decorator: like `inline_kernel`, without numba's reference counting; for use inside a `flat_kernel`.
-
-    Parameters
-    ----------
-    function : callable
-
-    Returns
-    -------
-    callable
-        As for `kernel`.
-    """
+    """Decorator: like `inline_kernel`, without numba's reference counting; for use inside a `flat_kernel`."""
     return _inlined(function, {"_nrt": False})

@@ -13,14 +13,6 @@ from lns_support.text import printable, quoted
 def json_object(text: str) -> dict[str, Any]:
     """Parse a JSON object.
 
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    dict
-
     Raises
     ------
     InputError
@@ -29,9 +21,8 @@ def json_object(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
-        raise InputError(
-            f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}; expected an object", line=error.lineno
-        ) from None
+        message = f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}; expected an object"
+        raise InputError(message, line=error.lineno) from None
     except RecursionError:
         raise InputError("JSON is nested too deeply; expected one object of numbers and lists") from None
     except ValueError:
@@ -52,8 +43,8 @@ def describe_found(value: object) -> str:
 class JsonFields:
     """The fields of one JSON object, read by name.
 
-    Every method raises InputError if the field is missing or has another type or size than expected; the message names
-    the field, what was found and what was expected.
+    Every method raises InputError if the field has another type or size than expected, or is missing and has no
+    ``default``; the message names the field, what was found and what was expected.
 
     Parameters
     ----------
@@ -67,11 +58,11 @@ class JsonFields:
     def __contains__(self, name: str) -> bool:
         return name in self._values
 
-    def get(self, name: str) -> Any:
+    def get(self, name: str, default: Any = None) -> Any:
         """The value of a field, unchecked."""
-        if name not in self._values:
+        if name not in self._values and default is None:
             raise InputError(f"no field '{name}'; expected it in the JSON object")
-        return self._values[name]
+        return self._values.get(name, default)
 
     def integer(self, name: str, low: int, high: int) -> int:
         """A whole number from ``low`` to ``high``."""
@@ -80,21 +71,17 @@ class JsonFields:
     def number(self, name: str, low: float, high: float) -> float:
         """A finite number from ``low`` to ``high``."""
         value = self.get(name)
-        if (
-            isinstance(value, int | float)
-            and not isinstance(value, bool)
-            and low <= value <= high
-            and math.isfinite(value)
-        ):
-            return float(value)
-        raise InputError(f"'{name}': {describe_found(value)}; expected a number from {low:g} to {high:g}")
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not (is_number and low <= value <= high and math.isfinite(value)):
+            raise InputError(f"'{name}': {describe_found(value)}; expected a number from {low:g} to {high:g}")
+        return float(value)
 
     def text(self, name: str, limit: int, default: str | None = None) -> str:
-        """A text of at most ``limit`` characters; ``default``, if given, stands for a missing field."""
-        value = self._values.get(name, default) if default is not None else self.get(name)
-        if isinstance(value, str) and len(value) <= limit:
-            return value
-        raise InputError(f"'{name}': {describe_found(value)}; expected a text of at most {limit} characters")
+        """A text of at most ``limit`` characters."""
+        value = self.get(name, default)
+        if not isinstance(value, str) or len(value) > limit:
+            raise InputError(f"'{name}': {describe_found(value)}; expected a text of at most {limit} characters")
+        return value
 
     def printable(self, name: str, limit: int) -> str:
         """A text of at most ``limit`` characters with control characters escaped, cut to as many characters.
@@ -104,15 +91,15 @@ class JsonFields:
         return printable(self.text(name, limit), limit)[:limit]
 
     def boolean(self, name: str, default: bool | None = None) -> bool:
-        """true or false; ``default``, if given, stands for a missing field."""
-        value = self._values.get(name, default) if default is not None else self.get(name)
-        if isinstance(value, bool):
-            return value
-        raise InputError(f"'{name}': {describe_found(value)}; expected true or false")
+        """true or false."""
+        value = self.get(name, default)
+        if not isinstance(value, bool):
+            raise InputError(f"'{name}': {describe_found(value)}; expected true or false")
+        return value
 
     def array(self, name: str, length: int | None = None, default: list[Any] | None = None) -> list[Any]:
-        """A list, of exactly ``length`` entries if that is given; ``default``, if given, stands for a missing field."""
-        value = self._values.get(name, default) if default is not None else self.get(name)
+        """A list, of exactly ``length`` entries if that is given."""
+        value = self.get(name, default)
         if not isinstance(value, list):
             raise InputError(f"'{name}': {describe_found(value)}; expected a list")
         if length is not None and len(value) != length:
@@ -121,25 +108,9 @@ class JsonFields:
 
 
 def bounded_integer(value: object, low: int, high: int, what: str) -> int:
-    """Check a whole number.
+    """A whole number from ``low`` to ``high``; InputError, in which it is called ``what``, for all else.
 
-    Parameters
-    ----------
-    value : object
-        A value from JSON.
-    low, high : int
-        Smallest and largest value allowed.
-    what : str
-        What messages call the value.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    InputError
-        If ``value`` is no whole number or out of bounds; a boolean is no number.
+    A boolean is no number.
     """
     if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
         return value
@@ -147,7 +118,7 @@ def bounded_integer(value: object, low: int, high: int, what: str) -> int:
 
 
 def bounded_row(value: object, bounds: list[tuple[int, int]], what: str, names: str) -> list[int]:
-    """Check a list of whole numbers of fixed length, such as [piece, rotation].
+    """A list of whole numbers of fixed length, such as [piece, rotation].
 
     Parameters
     ----------
@@ -159,10 +130,6 @@ def bounded_row(value: object, bounds: list[tuple[int, int]], what: str, names: 
         What messages call the list.
     names : str
         Names of the entries for messages, such as 'piece, rotation'.
-
-    Returns
-    -------
-    list of int
 
     Raises
     ------

@@ -100,6 +100,14 @@ class KernelCache(FunctionCache):
         finally:
             self._release_lock()
 
+    @property
+    def is_saved(self) -> bool:
+        """Whether machine code of this version of the kernel's file is on disk."""
+        try:
+            return bool(self._cache_file._load_index())
+        except Exception:  # a damaged pickle may raise anything
+            return False
+
     def _index_state(self) -> tuple[int, int] | None:
         """Inode and time of the index file, which change whenever machine code of this kernel is saved."""
         try:
@@ -135,18 +143,10 @@ class KernelCache(FunctionCache):
 
 @cache
 def cache_directory(module: str) -> Path | None:
-    """The directory with the machine code of a module's kernels.
+    """The directory with the machine code of a module's kernels, by its dotted name.
 
-    Parameters
-    ----------
-    module : str
-        Dotted name of the module.
-
-    Returns
-    -------
-    Path or None
-        An existing directory named by `source_key`, in `checkout_cache`. If a place before that cannot be written and
-        has machine code of an earlier run, the directory there. None if there is neither.
+    It is named by `source_key`, in `checkout_cache`. If a place before that cannot be written and has machine code of
+    an earlier run, it is the directory there. None if there is neither.
     """
     key, base = source_key(module), checkout_cache()
     edited = Path(sys.modules[module].__file__ or "").stat().st_mtime
@@ -163,14 +163,9 @@ def cache_directory(module: str) -> Path | None:
 
 
 def checkout_cache() -> Path | None:
-    """The directory, below `cache_base`, of what this checkout compiles with this numba and Python.
+    """The directory, which may not exist yet, of what this checkout compiles; None if there is no `cache_base`.
 
     Numba finds machine code by the path of its source, so two checkouts cannot share it.
-
-    Returns
-    -------
-    Path or None
-        A directory that may not exist yet; None if there is no `cache_base`.
     """
     base = cache_base()
     return None if base is None else base / _checkout_key()
@@ -193,23 +188,19 @@ def cache_base() -> Path | None:
         write the last: then every process compiles for itself what is not compiled yet.
     """
     for candidate in _candidates():
-        try:
+        with suppress(OSError):
             candidate.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if candidate.name != "lns" and not _is_private(candidate):
-                continue
-            with tempfile.TemporaryFile(dir=candidate):
-                return candidate
-        except OSError:
-            continue
+            if candidate.name == "lns" or _is_private(candidate):
+                with tempfile.TemporaryFile(dir=candidate):
+                    return candidate
     return None
 
 
 def _candidates() -> list[Path]:
     """Where machine code may be, see `cache_base`; the directories need not exist."""
-    folders = [os.environ.get("NUMBA_CACHE_DIR", "")]
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 (Path.expanduser may raise)
-    folders.append("" if home.startswith("~") else home)  # it stays for a user without a home directory
-    candidates = [Path(folder) / "lns" for folder in folders if folder]
+    folders = [os.environ.get("NUMBA_CACHE_DIR", ""), home]
+    candidates = [Path(folder) / "lns" for folder in folders if folder and folder[0] != "~"]  # a user without a home
     with suppress(OSError):  # no directory at all can be written
         temporary = tempfile.gettempdir()
         shared = Path(temporary) / f"lns-cache-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
@@ -231,29 +222,13 @@ def _is_private(directory: Path) -> bool:
 def is_compiled(module: str) -> bool:
     """Whether machine code of all kernels of a module, without those that are inlined, is on disk.
 
-    Parameters
-    ----------
-    module : str
-        Dotted name of the module.
-
-    Returns
-    -------
-    bool
-        False on the first run after an install or an edit, also if that run was stopped before the end.
+    It is not on the first run after an install or an edit, also if that run was stopped before the end.
     """
     kernels = [each for each in vars(import_module(module)).values() if getattr(each, "__module__", "") == module]
     caches = [each._cache for each in kernels if hasattr(each, "_cache")]
     return cache_directory(module) is not None and all(
-        _has_machine_code(each) for each in caches if isinstance(each, KernelCache)
+        each.is_saved for each in caches if isinstance(each, KernelCache)
     )
-
-
-def _has_machine_code(cache: KernelCache) -> bool:
-    """Whether machine code of this version of a kernel's file is on disk."""
-    try:
-        return bool(cache._cache_file._load_index())
-    except Exception:  # a damaged pickle may raise anything
-        return False
 
 
 def saved_kernels() -> int:

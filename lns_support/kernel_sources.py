@@ -15,48 +15,15 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent  # of the project's packages
+ROOT = Path(__file__).resolve().parents[__name__.count(".")]  # of the project's packages
+_PACKAGES = ("lns_support", "instances", "exact", "lns", "tuning")
+_IS_INSTALLED = ROOT.name in ("site-packages", "dist-packages")  # other projects lie beside these packages
 _DECORATORS = "lns_support.jit"  # the module of the decorators that make a function a kernel
 
 
 @cache
 def source_key(module: str) -> str:
-    """A key that changes whenever a module's machine code may change.
-
-    Parameters
-    ----------
-    module : str
-        Dotted name of the module.
-
-    Returns
-    -------
-    str
-        16 hexadecimal digits: a hash of the definitions that its kernels depend on.
-    """
-    digest = hashlib.sha256()
-    for name, definition in sorted(_definitions(module)):
-        digest.update(f"{name}: {definition}\n".encode())
-    return digest.hexdigest()[:16]
-
-
-def kernels_of(module: str) -> list[str] | None:
-    """Names of a module's functions that a decorator of `lns_support.jit` compiles.
-
-    Parameters
-    ----------
-    module : str
-        Dotted name of the module.
-
-    Returns
-    -------
-    list of str or None
-        None if it is no module of this project.
-    """
-    return None if _path_of(module) is None else _source(module).kernels()
-
-
-def _definitions(module: str) -> set[tuple[str, str]]:
-    """(module, definition) of a module's kernels and of everything that they mention, directly or indirectly."""
+    """16 hexadecimal digits that change whenever the machine code of a module, by its dotted name, may change."""
     waiting = [(module, name) for name in _source(module).kernels()]
     visited: set[tuple[str, str]] = set()
     definitions: set[tuple[str, str]] = set()
@@ -76,7 +43,13 @@ def _definitions(module: str) -> set[tuple[str, str]]:
         for statement in source.defined.get(name, ()):
             definitions.add((owner, _text(statement)))
             waiting += [(owner, mentioned) for mentioned in _names(statement)]
-    return definitions
+    lines = (f"{name}: {definition}\n".encode() for name, definition in sorted(definitions))
+    return hashlib.sha256(b"".join(lines)).hexdigest()[:16]
+
+
+def kernels_of(module: str) -> list[str] | None:
+    """Names of the kernels of a module, by its dotted name; None if it is no module of this project."""
+    return None if _path_of(module) is None else _source(module).kernels()
 
 
 class _Source:
@@ -89,33 +62,22 @@ class _Source:
             for name in _defines(statement):
                 self.defined.setdefault(name, []).append(statement)
             for node in ast.walk(statement):
-                self._note_import(node)
+                if isinstance(node, ast.Import | ast.ImportFrom):
+                    self._note_import(node)
 
-    def _note_import(self, node: ast.AST) -> None:
-        targets = []
-        if isinstance(node, ast.Import):
-            targets = [(alias.asname or alias.name.split(".")[0], alias.name) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            targets = [(alias.asname or alias.name, f"{node.module}.{alias.name}") for alias in node.names]
-        for name, target in targets:
-            if _is_of_project(target):
+    def _note_import(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias in node.names:
+            target = f"{node.module}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name
+            name = alias.asname or (alias.name if isinstance(node, ast.ImportFrom) else alias.name.split(".")[0])
+            if _path_of(target.split(".")[0]) is not None:
                 self.imported.setdefault(name, []).append(target)
 
     def kernels(self) -> list[str]:
         """Names of the functions that are decorated with a decorator of `lns_support.jit`."""
-        decorators = {
-            name
-            for name, targets in self.imported.items()
-            if any(f"{t}.".startswith(f"{_DECORATORS}.") for t in targets)
-        }
+        imported = self.imported.items()
+        decorators = {name for name, targets in imported if any(f"{t}.".startswith(f"{_DECORATORS}.") for t in targets)}
         defined = self.defined.items()
         return [name for name, statements in defined if any(decorators & _names(each) for each in statements)]
-
-
-@cache
-def _is_of_project(target: str) -> bool:
-    """Whether a dotted name belongs to a package in the same folder as this one."""
-    return _path_of(target.split(".")[0]) is not None
 
 
 @cache
@@ -125,16 +87,13 @@ def _source(module: str) -> _Source:
 
 
 def _defines(statement: ast.stmt) -> frozenset[str]:
-    """The names that a top-level statement may define or change.
-
-    Those of a definition or an assignment are known; for any other statement, all names in it are returned.
-    """
+    """The names that a top-level statement may define or change: all names in it, unless it is known to define few."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return frozenset({statement.name})
+    names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
     if isinstance(statement, ast.Assign | ast.AnnAssign):
-        names = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
-        return frozenset(node.id for node in names if isinstance(node.ctx, ast.Store)) or _names(statement)
-    return _names(statement)
+        names = [node for node in names if isinstance(node.ctx, ast.Store)] or names
+    return frozenset(node.id for node in names)
 
 
 @cache
@@ -154,8 +113,8 @@ def _text(statement: ast.stmt) -> str:
 @cache
 def _path_of(module: str) -> Path | None:
     """The file of a module of this project; None for every other name."""
-    base = ROOT.joinpath(*module.split("."))
-    for path in (base.with_suffix(".py"), base / "__init__.py"):
-        if path.is_file():
-            return path
-    return None
+    parts = module.split(".")
+    if _IS_INSTALLED and parts[0] not in _PACKAGES:
+        return None
+    base = ROOT.joinpath(*parts)
+    return next((path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()), None)

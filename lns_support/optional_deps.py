@@ -24,23 +24,10 @@ def is_installed(name: str) -> bool:
 
 
 def require(name: str, feature: str) -> None:
-    """Check that an optional package is installed.
+    """Raise InputError if the optional package ``name``, a key of `EXTRAS`, is missing for a ``feature``.
 
-    Parameters
-    ----------
-    name : str
-        A key of `EXTRAS`.
-    feature : str
-        What needs the package, for the message.
-
-    Raises
-    ------
-    InputError
-        If it is missing; the message says how to install it.
-
-    Notes
-    -----
-    The message names the packages and not ``lns[EXTRA]``: the name ``lns`` on PyPI belongs to another project.
+    The message says how to install it. It names the packages and not ``lns[EXTRA]``: the name ``lns`` on PyPI belongs
+    to another project.
     """
     if not is_installed(name):
         _, packages, extra = EXTRAS[name]

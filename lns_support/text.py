@@ -54,27 +54,12 @@ def format_seconds(seconds: float) -> str:
 
 
 def parse_integer(token: str, low: int, high: int, what: str, line: int | None = None) -> int:
-    """Parse a bounded integer.
-
-    Parameters
-    ----------
-    token : str
-        An optional sign and 1 to 18 ASCII digits.
-    low, high : int
-        Smallest and largest value allowed.
-    what : str
-        What messages call the number.
-    line : int, optional
-        Line of the source, for messages.
-
-    Returns
-    -------
-    int
+    """A whole number from ``low`` to ``high`` as text: an optional sign and 1 to 18 ASCII digits.
 
     Raises
     ------
     InputError
-        If ``token`` is no such number or out of bounds.
+        ``token`` is no such number; the message calls it ``what`` and names the ``line`` of the source.
     """
     if _INTEGER.fullmatch(token):
         value = int(token)

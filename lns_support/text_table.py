@@ -20,23 +20,11 @@ def table_width(width: int | None) -> Iterator[None]:
 
 
 def aligned(lines: Sequence[Sequence[str]], *, left: Collection[int] = (0,), repeated: int = 1) -> str:
-    """Lines of cells as aligned text.
+    """Lines of as many cells each as aligned text; the columns ``left`` are flush left, the others flush right.
 
     Under `table_width`, a wider table becomes several blocks of columns below one another, with a blank line between.
-    Each begins with the first columns again. A column that is wider than that by itself is a block of its own.
-
-    Parameters
-    ----------
-    lines : sequence of sequence of str
-        The cells, as many in each line.
-    left : collection of int
-        The columns that are flush left; the others are flush right.
-    repeated : int
-        How many of the first columns every block has.
-
-    Returns
-    -------
-    str
+    Each begins with the first columns, ``repeated`` of them, again. A column that is wider than that by itself is a
+    block of its own.
     """
     widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))]
 

@@ -31,7 +31,7 @@ from lns.cluster import DaskWorkers
 from lns.engine import FoundBoard, State, Statistics
 from lns.islands import Archipelago
 from lns.params import Params
-from lns.rounds import Report, Task
+from lns.rounds import Search, Task
 from lns.runs import checkpoint as checkpoints
 from lns.runs.checkpoint import Checkpoint
 from lns.runs.files import CHECKPOINT
@@ -102,15 +102,15 @@ class Counted(DaskWorkers):
         super().__init__(client, **options)
         self.bytes: Counter[str] = Counter()
 
-    def _send(self, future: Future[Report], task: Task, address: str) -> None:
+    def _send(self, future: Future[Any], function: Callable[..., Any], task: Task, address: str) -> None:
         self._count("tasks", task)
         future.add_done_callback(lambda done: self._count("reports", None if done.exception() else done.result()))
-        super()._send(future, task, address)
+        super()._send(future, function, task, address)
 
-    def _call(self, function: Callable[..., None], *arguments: object) -> None:
+    def _tell(self, what: str, *arguments: object) -> None:
         for _ in self._hosts:
             self._count("calls", arguments)
-        super()._call(function, *arguments)
+        super()._tell(what, *arguments)
 
     def _count(self, what: str, sent: object) -> None:
         self.bytes[what] += len(pickle.dumps(sent, protocol=5))
@@ -126,7 +126,7 @@ def traffic(seconds: float) -> None:
     ):
         _await_workers(client, 2)
         workers = Counted(client)
-        archipelago = Archipelago(puzzle, Params(), 1, 2, executor=workers)
+        archipelago = Archipelago(Search(puzzle, Params(), 1), 2, executor=workers)
         archipelago.run(seconds, puzzle.max_score, lambda _: None)
         peaks = [peak_bytes(worker.pid) / 1e6 for worker in cluster.workers]
     total = sum(size for what, size in workers.bytes.items() if not what.startswith("number"))
@@ -146,7 +146,7 @@ def parent(seconds: float) -> None:
         with Client(cluster.address, set_as_default=False) as client:
             _await_workers(client, PROCESSES)
             workers = Counted(client)
-            archipelago = Archipelago(puzzle, Params(), 1, ISLANDS, executor=workers)
+            archipelago = Archipelago(Search(puzzle, Params(), 1), ISLANDS, executor=workers)
 
             def observe(archipelago: Archipelago) -> None:
                 archipelago.pop_boards()

@@ -19,12 +19,12 @@ from pathlib import Path
 from instances.formats import load_puzzle
 from lns.engines import make_engine
 from lns.params import Params
-from lns.rounds import Island, Task, run_round
+from lns.rounds import Island, Search, Task, run_round
 from lns.runs import checkpoint as checkpoints
 from lns.runs.checkpoint import Checkpoint
 from lns.runs.history import RunHistory
 from lns.runs.run_summary import load_summary
-from lns.workers import ROUND_S
+from lns.worker_pool import ROUND_S
 from tests.torture import ROOT, at_work
 
 ISLANDS, INTERVAL_S, TIMES = 2, 60.0, 20
@@ -44,7 +44,7 @@ def timed(action: Callable[[], object]) -> tuple[float, float]:
 def checkpoint_cost(engine: str) -> None:
     """What a checkpoint takes of the parent, and a round's saving and restoring of a worker."""
     puzzle, params = load_puzzle("like-e2-16x16"), Params()
-    report = run_round(Task(puzzle, params, engine, 1, 0, 1, None, None, -1, puzzle.max_score, 0.0, 1))
+    report = run_round(Task(Search(puzzle, params, 1, engine), 0, 1, None, None, -1, puzzle.max_score, 0.0, 1))
     islands = {
         number: Island(number, report.island.state, report.island.best_score, report.island.statistics, 1)
         for number in range(ISLANDS)

@@ -15,6 +15,7 @@ from lns.api.arguments import check_workers
 from lns.distinct_boards import DistinctBoards
 from lns.islands import Archipelago
 from lns.params import Params
+from lns.rounds import Search
 from lns.runs.history import UNLIMITED_S
 from lns_support.arguments import checked_class
 from lns_support.child_process import peak_bytes
@@ -149,7 +150,7 @@ def run_benchmark(
     if floor:
         params = replace(params, engine=replace(params.engine, search_floor=floor))
     min_score = floor or puzzle.max_score
-    search = Archipelago(puzzle, params, seed, workers, engine=options.engine, min_score=min_score)
+    search = Archipelago(Search(puzzle, params, seed, options.engine), workers, min_score=min_score)
     reached: dict[int, float] = {}
     peaks: dict[int, int] = {}  # bytes by process id of a worker
     distinct_boards, scores = DistinctBoards(), list[int]()

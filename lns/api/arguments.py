@@ -19,8 +19,7 @@ from lns.params import Params
 from lns.rounds import MAX_ISLANDS
 from lns.runs.history import UNLIMITED_S, RunHistory
 from lns.runs.settings import LEAST_CHECKPOINT_S
-from lns.worker_pool import UNGUARDED, WORKER_NAME
-from lns.workers import Workers
+from lns.worker_pool import UNGUARDED, WORKER_NAME, Workers
 from lns_support.cores import available_cores, max_workers
 from lns_support.errors import InputError
 from lns_support.text import count_of, printable
@@ -59,7 +58,7 @@ def choose_parameters(
     )
 
 
-def where_to_search(executor: Executor | Client | None, checkpoint_s: float) -> Executor | Workers | None:
+def where_to_search(executor: Executor | Client | None, checkpoint_s: float) -> Executor | None:
     """Where rounds are searched; a client of a cluster becomes its workers."""
     if executor is None or isinstance(executor, Executor):
         return executor
@@ -74,10 +73,15 @@ def where_to_search(executor: Executor | Client | None, checkpoint_s: float) -> 
     return DaskWorkers(executor, state_s=checkpoint_s)
 
 
-def resumed_workers(searching: Executor | Workers | None, history: RunHistory) -> int:
+def capacity_of(searching: Executor | None) -> int:
+    """Threads of a cluster; 0 elsewhere."""
+    return searching.capacity if isinstance(searching, Workers) else 0
+
+
+def resumed_workers(searching: Executor | None, history: RunHistory) -> int:
     """As many workers as a cluster has threads; elsewhere as in the last session, if this machine may have as many."""
-    if isinstance(searching, Workers):
-        return max(1, searching.room)
+    if capacity := capacity_of(searching):
+        return capacity
     last = history.sessions[-1].workers if history.sessions else 1
     if last <= max_workers():
         return last
@@ -89,10 +93,10 @@ def resumed_workers(searching: Executor | Workers | None, history: RunHistory) -
     return cores
 
 
-def default_workers(engine: str, searching: Executor | Workers | None) -> int:
+def default_workers(engine: str, searching: Executor | None) -> int:
     """One worker for each core or thread of a cluster; one in all where workers would not know all operators."""
     if searching is not None:
-        return max(1, searching.room) if isinstance(searching, Workers) else 1
+        return max(1, capacity_of(searching))
     if engine == "lns":
         from lns.neighbourhoods.operators import process_only_operators
 

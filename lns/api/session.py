@@ -19,7 +19,7 @@ from lns.api.stopping import SearchProgress, StopRule
 from lns.engine import FoundBoard
 from lns.islands import Archipelago
 from lns.runs.history import UNLIMITED_S, RunHistory
-from lns.workers import WorkersGone
+from lns.worker_pool import WorkersGone
 from lns_support.version import __version__
 
 log = logging.getLogger("lns")

@@ -39,6 +39,7 @@ from lns.engine import FoundBoard
 from lns.engines import kernel_count, main_kernel
 from lns.islands import Archipelago
 from lns.params import Params
+from lns.rounds import Search
 from lns.runs.board_log import BoardLog
 from lns.runs.directory import RunDirectory
 from lns.runs.files import PARAMETERS, format_duration
@@ -47,7 +48,6 @@ from lns.runs.memory import MemoryRecorder
 from lns.runs.recorder import Recorder
 from lns.runs.recover import recover
 from lns.runs.run_log import RunLog
-from lns.workers import Workers
 from lns_support.arguments import checked
 from lns_support.errors import InputError
 from lns_support.files import read_text
@@ -219,8 +219,9 @@ def solve(
             stack.callback(board_log.close)
             recorder = Recorder(directory, history, board_log, [])
         archipelago = Archipelago(
-            searched, chosen, seed, workers, engine=engine, start=begun, start_score=begun_score, min_score=logged_from,
-            executor=searching, grows=grows, operators=directory.settings.operators if directory else None,
+            Search(searched, chosen, seed, engine, directory.settings.operators if directory else None), workers,
+            start=FoundBoard(begun, begun_score, "start") if begun is not None else None, min_score=logged_from,
+            executor=searching, grows=grows,
         )  # fmt: skip
         for note in notes:
             log.info("%s: %s", puzzle.name, note)
@@ -310,12 +311,12 @@ def resume(
         log.info("going on at %s of search; %s", format_duration(history.elapsed_s), plan)
         history.budget_s = history.elapsed_s + seconds
         best = recovered.best
+        origin = history.improvements[-1].origin if history.improvements else "start"
         archipelago = Archipelago(
-            directory.pinned_puzzle, directory.params, settings.seed, workers,
-            engine=settings.engine, start=best.board if best else None, start_score=best.score if best else -1,
-            start_origin=history.improvements[-1].origin if history.improvements else "start",
+            Search(directory.pinned_puzzle, directory.params, settings.seed, settings.engine, settings.operators),
+            workers, start=FoundBoard(best.board, best.score, origin) if best else None,
             min_score=settings.min_score, islands=recovered.islands, executor=searching, grows=grows,
-            operators=settings.operators, other_statistics=history.other_statistics,
+            other_statistics=history.other_statistics,
         )  # fmt: skip
         recorder = Recorder(directory, history, recovered.board_log, recovered.recent)
         if best is not None:
@@ -335,11 +336,11 @@ def _most_steps(steps: int | None, stop: StopRule | None) -> int | None:
 
 def _where_to_search(
     stack: contextlib.ExitStack, executor: Executor | Client | None, checkpoint_s: float
-) -> Executor | Workers | None:
+) -> Executor | None:
     """Where rounds are searched. Workers of a cluster are closed with ``stack``, also if the search never begins."""
     searching = where_to_search(executor, checkpoint_s)
-    if isinstance(searching, Workers):
-        stack.callback(searching.close)
+    if searching is not None and searching is not executor:
+        stack.enter_context(searching)
     return searching
 
 
@@ -365,7 +366,7 @@ def _run(
         log.warning("%s", possible)
     if pins:
         log.info("%d cells of the start board are pinned", pins)
-    if not is_compiled(main_kernel(archipelago.engine)):
+    if not is_compiled(main_kernel(archipelago.search.engine)):
         log.info("compiling the kernels (once after an install or upgrade)")
     shown = min(seconds, (None if stop is None else stop.max_seconds) or seconds)
     session = SearchSession(
@@ -375,7 +376,7 @@ def _run(
         stop_wanted=(lambda: False) if directory is None else lambda: directory.stop_wanted,
         on_improve=on_improve,
         progress=progress_view(
-            progress, shown if shown < UNLIMITED_S else None, kernels=kernel_count(archipelago.engine)
+            progress, shown if shown < UNLIMITED_S else None, kernels=kernel_count(archipelago.search.engine)
         ),
     )  # fmt: skip
     why = session.run()
@@ -402,7 +403,7 @@ def _result(
         statistics=archipelago.statistics,
         elapsed_s=recorder.history.elapsed_s,
         history=recorder.history,
-        seed=archipelago.seed,
+        seed=archipelago.search.seed,
         islands={
             number: IslandSummary(number, island.best_score, island.steps, island.statistics)
             for number, island in sorted(archipelago.islands.items())

@@ -14,7 +14,7 @@ from lns.construct.order import padded_positions
 from lns.construct.schedule import favoured_colours
 from lns.construct.schedule_search import beam_tail_cut, cell_order
 from lns.construct.tail import plan_tail
-from lns.engine import BaseEngine, State, Statistics, saved_board, saved_counters, saved_placements, verified_board
+from lns.engine import Engine, State, Statistics, saved_board, saved_counters, saved_placements, verified_board
 from lns.node_equivalents import BEAM_CHILD
 from lns.params import Params
 from lns.rng import RandomState
@@ -24,7 +24,7 @@ MAX_PLACED = 2**25  # most pieces in all prefixes of a layer, as all of them are
 NO_BEAM = -1  # depth between two beams
 
 
-class BeamEngine(BaseEngine):
+class BeamEngine(Engine):
     """Runs one beam after the other. Each grows prefixes to the cut; exact tails then complete them.
 
     A beam ends before the cut if no prefix has a child, mostly because the border pieces of a colour are used up. Its

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from instances.puzzle import Puzzle
-from lns.engine import BaseEngine, verified_board
+from lns.engine import Engine, verified_board
 from lns.loop.chooser import Chooser
 from lns.loop.construction import Construction
 from lns.loop.operator import Freed, Operator, Repaired
@@ -26,7 +26,7 @@ log = logging.getLogger("lns")
 SHARE_WITHOUT_PREFIX = 0.75  # of the search, for a construction that has reached no exact tail with any quota
 
 
-class Loop(BaseEngine):
+class Loop(Engine):
     """Operators, a pool of boards, and a chooser; `lns.loop.search_loop.SearchLoop` is the engine that is made of it.
 
     Parameters

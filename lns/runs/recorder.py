@@ -168,7 +168,7 @@ class Recorder:
         figures = {
             "rate": round(self._rate(archipelago), 1),
             "pids": sorted(archipelago.pids.values()),
-            "cluster_workers": min(archipelago.room, archipelago.workers),
+            "cluster_workers": min(archipelago.capacity, archipelago.workers),
             "min_score": archipelago.min_score,
             "write_errors": self.write_errors,
         }

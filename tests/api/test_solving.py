@@ -21,11 +21,9 @@ from lns.api import progress as views
 from lns.api.arguments import resumed_workers
 from lns.api.result import Result
 from lns.cli.main import main
-from lns.rounds import Report, Task
 from lns.runs.history import RunHistory, SessionRecord
 from lns.runs.run_summary import load_summary
 from lns.worker_pool import InProcessExecutor
-from lns.workers import ExecutorWorkers
 from lns_support.cores import available_cores, max_workers
 from tests.cli.run_program import ROOT
 
@@ -295,18 +293,17 @@ def test_more_workers_of_the_last_session_than_a_machine_has_are_not_started(cap
     assert resumed_workers(None, history) == max_workers() and not caplog.text
 
 
-class Growing(ExecutorWorkers):
+class Growing(InProcessExecutor):
     """Workers of this process that have room for a second island after the first round."""
 
     def __init__(self) -> None:
-        super().__init__(InProcessExecutor())
-        self.room, self.closed = 1, 0
+        self.capacity, self.closed = 1, 0
 
-    def submit(self, task: Task) -> Future[Report]:
-        self.room = 2
-        return super().submit(task)
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.capacity = 2
+        return super().submit(fn, *args, **kwargs)
 
-    def close(self) -> None:
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         self.closed += 1
 
 
@@ -323,7 +320,7 @@ def test_islands_are_not_added_where_steps_are_limited(growing: Growing, tmp_pat
     stop = lns.MaxSteps(2) | lns.MaxTime(600)
     first = quick("like-e2-8x8", engine="tabu", workers=None, steps=None, stop=stop, run_dir=tmp_path / "run")
     assert first.why == "steps made" and list(first.islands) == [0]
-    growing.room = 1
+    growing.capacity = 1
     more = lns.resume(tmp_path / "run", time=600, stop=stop, progress=None)
     assert more.why == "steps made" and list(more.islands) == [0]
 

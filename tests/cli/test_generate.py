@@ -10,11 +10,11 @@ import pytest
 
 import lns
 from exact.outcome import Outcome, SolveStatus
-from instances import verify
 from instances.formats import load_board, load_puzzle
 from instances.generate.planted import plant
 from instances.generate.portable_random import PortableRandom
 from instances.puzzle import Puzzle
+from instances.verify import verify
 from lns.cli.main import main
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from exact.solvers import count
-from instances import Puzzle
 from instances.formats import load_puzzle
+from instances.puzzle import Puzzle
 from lns.cli.main import main
 from tests.shared_data import shared
 

@@ -25,6 +25,7 @@ from instances.verify import verify
 from lns.cli import status
 from lns.cli.main import main
 from lns.islands import Archipelago
+from lns.rounds import Search
 from lns.runs.best_boards import BestBoards
 from lns.runs.board_log import BoardLog
 from lns.runs.directory import RunDirectory
@@ -100,7 +101,7 @@ def test_other_directories_do_not_hide_the_runs(
 
 def test_a_run_without_workers_yet_is_starting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with new_directory(tmp_path / "new", small_puzzle(), engine="tabu") as directory:
-        search = Archipelago(directory.puzzle, directory.params, 1, 2, engine="tabu", executor=InProcessExecutor())
+        search = Archipelago(Search(directory.puzzle, directory.params, 1, "tabu"), 2, executor=InProcessExecutor())
         Recorder(directory, RunHistory(60.0), BoardLog(directory.path), []).begin(search, "test")
         assert main(["status", str(directory.path)]) == 0
     said = capsys.readouterr().out

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import instances
-from instances import Board
+from instances.board import Board
 from instances.formats import load_board, load_puzzle, viewer_url, write
 from lns.cli.main import main
 

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instances import InputError, Puzzle, verify
 from instances.draw.summary import summarise
 from instances.generate import (
     Planted,
@@ -22,6 +21,9 @@ from instances.generate import (
     uniform,
 )  # fmt: skip
 from instances.generate.portable_random import PortableRandom
+from instances.puzzle import Puzzle
+from instances.verify import verify
+from lns_support.errors import InputError
 
 
 def is_perfect(planted: Planted) -> bool:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from instances import verify
 from instances.formats import load_board, load_puzzle, viewer_url
+from instances.verify import verify
 from lns.cli.main import main
 
 DATA = Path(__file__).resolve().parents[2] / "instances" / "data"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from instances import InputError, verify
 from instances.board import Board
 from instances.generate import family
 from instances.puzzle import Clue, Puzzle
@@ -18,6 +17,8 @@ from instances.symmetry import (
     rotate_board,
     rotate_puzzle,
 )
+from instances.verify import verify
+from lns_support.errors import InputError
 from tests.instances.small_puzzles import planted
 
 

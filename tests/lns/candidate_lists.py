@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instances import Puzzle
+from instances.puzzle import Puzzle
 from lns.construct import candidates
 from lns.construct.candidates import DOWN_SHIFT, GAIN_SHIFT, LIST_END_GAIN, RIGHT_SHIFT, ROTATION_SHIFT
 from lns.construct.constructor import Constructor

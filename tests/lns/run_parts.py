@@ -8,8 +8,10 @@ from typing import Any
 
 from instances.formats import load_puzzle
 from instances.puzzle import Puzzle
+from lns.engine import FoundBoard
 from lns.islands import Archipelago
 from lns.params import ConstructParams, EngineParams, Params, TabuParams
+from lns.rounds import Search
 from lns.runs.board_log import BoardLog, BoardLogReader, LoggedBoard
 from lns.runs.directory import RunDirectory, read_best, read_run
 from lns.runs.files import CHECKPOINT, PREVIOUS
@@ -35,15 +37,9 @@ def new_directory(path: Path, puzzle: Puzzle, *, engine: str = "auto", **options
 
 def run_for(directory: RunDirectory, steps: int, *, workers: int = 1, seconds: float = 60.0) -> Archipelago:
     """A first session of ``steps`` steps an island; the directory is closed then."""
-    archipelago = Archipelago(
-        directory.puzzle,
-        directory.params,
-        directory.settings.seed,
-        workers,
-        engine=directory.settings.engine,
-        min_score=directory.settings.min_score,
-        executor=InProcessExecutor(),
-    )
+    settings = directory.settings
+    search = Search(directory.puzzle, directory.params, settings.seed, settings.engine)
+    archipelago = Archipelago(search, workers, min_score=settings.min_score, executor=InProcessExecutor())
     recorder = Recorder(directory, RunHistory(seconds), BoardLog(directory.path), [])
     keep(archipelago, recorder, steps)
     return archipelago
@@ -75,18 +71,14 @@ def resumed(path: Path, steps: int, *, workers: int = 1) -> tuple[Archipelago, R
     """A later session, as `lns resume` holds it."""
     with RunDirectory.open(path) as directory:
         found = recover(directory)
+        settings = directory.settings
         archipelago = Archipelago(
-            directory.puzzle,
-            directory.params,
-            directory.settings.seed,
+            Search(directory.puzzle, directory.params, settings.seed, settings.engine, settings.operators),
             workers,
-            engine=directory.settings.engine,
-            start=found.best.board if found.best else None,
-            start_score=found.best.score if found.best else -1,
-            min_score=directory.settings.min_score,
+            start=FoundBoard(found.best.board, found.best.score, "start") if found.best else None,
+            min_score=settings.min_score,
             executor=InProcessExecutor(),
             islands=found.islands,
-            operators=directory.settings.operators,
         )
         recorder = Recorder(directory, found.history, found.board_log, found.recent)
         if found.best is not None:

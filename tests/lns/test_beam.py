@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from instances import Clue, InputError, Puzzle, verify
 from instances.formats import load_puzzle
 from instances.generate import like_e2
+from instances.puzzle import Clue, Puzzle
+from instances.verify import verify
 from lns.construct.beam import BeamSearch
 from lns.construct.beam_engine import BeamEngine
 from lns.construct.order import comb_order
@@ -16,6 +17,7 @@ from lns.engines import make_engine
 from lns.loop.operator import WHOLE_BOARD
 from lns.params import BeamParams, Params, from_dict
 from lns.rng import random_state
+from lns_support.errors import InputError
 from tests.instances.small_puzzles import planted
 from tests.shared_data import shared
 

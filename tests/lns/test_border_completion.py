@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from instances import Puzzle
 from instances.formats import load_puzzle
-from instances.puzzle import Clue
+from instances.puzzle import Clue, Puzzle
 from lns.construct import endgame, kernel
 from lns.construct.constructor import Constructor
 from lns.construct.endgame_plan import (

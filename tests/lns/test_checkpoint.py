@@ -26,7 +26,7 @@ from lns.runs.directory import RunDirectory, read_best, read_run
 from lns.runs.files import BEST, BOARDS, CHECKPOINT, PREVIOUS, SETTINGS, STATUS, seal
 from lns.runs.history import MAX_PARTS, OTHER_PARTS
 from lns.runs.run_summary import load_summary
-from lns.workers import ExecutorWorkers
+from lns.worker_pool import Workers
 from lns_support.errors import InputError
 from tests.lns.run_parts import (
     QUICK,
@@ -166,7 +166,7 @@ def test_bests_below_the_threshold_are_logged_by_the_island_that_found_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("first_round_s", "round_s"):  # a round is a step
-        monkeypatch.setattr(ExecutorWorkers, name, 0.0)
+        monkeypatch.setattr(Workers, name, 0.0)
     puzzle = small_puzzle("like-e2-8x8")
     logs = []
     for min_score in (0, puzzle.max_score):

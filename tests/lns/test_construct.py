@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instances import Board, InputError, Puzzle, verify
+from instances.board import Board
 from instances.formats import load_puzzle
 from instances.generate import like_e2
-from instances.puzzle import IntArray
+from instances.puzzle import IntArray, Puzzle
 from instances.symmetry import View, board_from_view, puzzle_in_view
+from instances.verify import verify
 from lns.construct import candidates
 from lns.construct.candidates import BREAK_COST
 from lns.construct.constructor import Constructor
@@ -25,6 +26,7 @@ from lns.construct.schedule_search import cell_order
 from lns.construct.tail import MAX_TAIL, plan_tail, solve_tail
 from lns.params import ConstructParams
 from lns.rng import random_state
+from lns_support.errors import InputError
 from tests.instances.small_puzzles import planted
 from tests.lns.candidate_lists import list_of, standing
 

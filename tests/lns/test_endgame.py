@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from instances import verify
 from instances.formats import load_puzzle
 from instances.puzzle import Clue
+from instances.verify import verify
 from lns.construct import kernel
 from lns.construct.constructor import Constructor
 from lns.construct.endgame import BUDGET, EXHAUSTED, REACHED

@@ -9,8 +9,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from instances import verify
 from instances.formats import load_puzzle
+from instances.verify import verify
 from lns import estimate as estimates
 from lns.construct import schedule_search
 from lns.estimate import Measurement, Tally, estimate
@@ -143,6 +143,21 @@ def test_few_boards_are_extrapolated_from_where_they_came(monkeypatch):
     row = next(row for row in found.rows if row.score == 250)
     assert row.count == 5 and row.expected == row.measured == pytest.approx(5 * 60)
     assert row.high / row.expected == row.expected / row.low == pytest.approx(np.exp(2 / np.sqrt(5)))
+
+
+def test_boards_that_came_within_a_step_of_the_clock_have_a_rate(monkeypatch):
+    """The processor time of some systems moves in steps of 10 ms, in which a tiny board may be searched whole."""
+
+    def all_at_once(measured, seconds, progress):
+        for score, tally in measured.tallies.items():
+            for number in range(estimates.RAISE_TARGET_COUNT if score < 20 else 3):
+                tally.add(np.full(16, number, dtype=np.int32))
+
+    monkeypatch.setattr(Measurement, "run", all_at_once)
+    found = estimate(load_puzzle("like-e2-4x4"), QUICK, 1, 60.0)
+    assert found.seconds == 0 and found.rows[-1].score == 24
+    for row in found.rows:
+        assert 0 < row.low <= row.expected <= row.high < np.inf and np.isfinite(row.forecast)
 
 
 def test_the_forecast_without_breaks_is_the_expected_number_of_perfect_boards():

@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Future
 from typing import Any
 
@@ -23,10 +23,9 @@ from lns.engine import FoundBoard, State, Statistics
 from lns.engines import make_engine
 from lns.islands import Archipelago
 from lns.params import Params
-from lns.rounds import Island, Report, Task, run_round
+from lns.rounds import Island, Report, Search, Task, run_round
 from lns.warmup import warm_up
-from lns.worker_pool import InProcessExecutor, WorkerLost, WorkerPool
-from lns.workers import MAX_LOST_ROUNDS
+from lns.worker_pool import InProcessExecutor, WorkerLost, WorkerPool, Workers
 from lns_support.errors import InputError
 from tests.lns.run_parts import QUICK, small_puzzle
 
@@ -69,7 +68,7 @@ def shared_pool() -> Iterator[WorkerPool]:
 def test_the_ends_of_rounds_do_not_change_the_search(engine: str, restored: bool, shared_pool: WorkerPool) -> None:
     """Neither with an engine restored for each round nor with the one that a worker keeps."""
     puzzle = small_puzzle("like-e2-8x8")
-    executor = InProcessExecutor() if restored else shared_pool
+    executor, search = InProcessExecutor() if restored else shared_pool, Search(puzzle, QUICK, 7, engine)
 
     def rounds(*steps: int) -> tuple[Report, list[int]]:
         report: Report | None = None
@@ -78,7 +77,7 @@ def test_the_ends_of_rounds_do_not_change_the_search(engine: str, restored: bool
         for end in np.cumsum(steps).tolist():
             while made < end:  # a new best ends a round sooner
                 island = report.island if report is not None else None
-                task = Task(puzzle, QUICK, engine, 7, 0, 1, island, None, -1, puzzle.max_score, 60.0, end - made)
+                task = Task(search, 0, 1, island, None, -1, puzzle.max_score, 60.0, end - made)
                 report = executor.submit(run_round, task).result(60)
                 made = report.island.steps
                 scores += [find.score for find in report.found_boards]
@@ -94,7 +93,7 @@ def test_the_ends_of_rounds_do_not_change_the_search(engine: str, restored: bool
 
 def test_two_islands_share_the_best_board_and_search_differently() -> None:
     puzzle = small_puzzle("like-e2-8x8")
-    archipelago = Archipelago(puzzle, QUICK, 1, 2, engine="tabu", executor=InProcessExecutor())
+    archipelago = Archipelago(Search(puzzle, QUICK, 1, "tabu"), 2, executor=InProcessExecutor())
     scores: list[int] = []
     archipelago.run(60.0, puzzle.max_score, lambda archipelago: scores.append(archipelago.best_score), steps=8)
     assert scores == sorted(scores)
@@ -107,7 +106,7 @@ def test_two_islands_share_the_best_board_and_search_differently() -> None:
 
 def test_a_target_ends_the_search() -> None:
     puzzle = small_puzzle("like-e2-4x4")
-    archipelago = Archipelago(puzzle, QUICK, 1, 1, engine="tabu", executor=InProcessExecutor())
+    archipelago = Archipelago(Search(puzzle, QUICK, 1, "tabu"), 1, executor=InProcessExecutor())
     assert archipelago.run(60.0, 10, lambda _: None) == "target reached"
     assert archipelago.best_score >= 10
 
@@ -148,7 +147,7 @@ def staged(
     engine = Staged(puzzle, seconds or [0.0] * len(scores), scores)
     monkeypatch.setattr("lns.engines.make_engine", lambda *arguments: engine)
     archipelago = Archipelago(
-        puzzle, QUICK, 1, 1, engine="tabu", executor=InProcessExecutor(), min_score=limits.pop("min_score", 0)
+        Search(puzzle, QUICK, 1, "tabu"), 1, executor=InProcessExecutor(), min_score=limits.pop("min_score", 0)
     )
     on_report, limits = limits.pop("on_report", lambda _: None), {"steps": len(scores), **limits}
     return archipelago, archipelago.run(limits.pop("time", 60.0), limits.pop("target", 60), on_report, **limits)
@@ -190,7 +189,7 @@ def test_a_lone_island_gets_no_incumbent_from_the_steps_that_it_repeats(monkeypa
     """An incumbent would change its search. Several islands, and new ones, get the best board, unless it is one that
     was made because the first step took too long."""
     incumbents: list[Board | None] = []
-    monkeypatch.setattr("lns.workers.run_round", lambda task: incumbents.append(task.incumbent) or 1 / 0)
+    monkeypatch.setattr("lns.islands.run_round", lambda task: incumbents.append(task.incumbent) or 1 / 0)
     puzzle = small_puzzle()
     board = Board(np.full(puzzle.cells, -1, dtype=np.int32), puzzle.width, puzzle.height)
     islands = {number: Island(number, {}, 30, Statistics(), 4) for number in (0, 1)}
@@ -198,7 +197,7 @@ def test_a_lone_island_gets_no_incumbent_from_the_steps_that_it_repeats(monkeypa
         (1, [0], "start"), (1, [], "start"), (1, [0, 1], "tabu"), (2, [0, 1], "start"), (1, [], "greedy"),
     ):  # fmt: skip
         archipelago = Archipelago(
-            puzzle, QUICK, 1, workers, start=board, start_score=40, start_origin=origin, executor=InProcessExecutor(),
+            Search(puzzle, QUICK, 1), workers, start=FoundBoard(board, 40, origin), executor=InProcessExecutor(),
             islands={number: islands[number] for number in known},
         )  # fmt: skip
         with pytest.raises(ZeroDivisionError):
@@ -216,7 +215,7 @@ def test_reports_of_other_islands_are_taken_before_an_error_is_raised(monkeypatc
         return engine
 
     monkeypatch.setattr("lns.engines.make_engine", made)
-    archipelago = Archipelago(puzzle, QUICK, 1, 2, engine="tabu", executor=InProcessExecutor())
+    archipelago = Archipelago(Search(puzzle, QUICK, 1, "tabu"), 2, executor=InProcessExecutor())
     with pytest.raises(InputError, match="no"):
         archipelago.run(60.0, 60, lambda _: None)
     assert [find.score for _, find in archipelago.pop_boards()] == [7] and archipelago.best_score == 7
@@ -235,7 +234,7 @@ def compiled_later(engine: str, turn: int, steps: int) -> list[str]:
     warm_up(engine, turn)
     before = machine_code()
     puzzle = small_puzzle("like-e2-8x8")
-    run_round(Task(puzzle, QUICK, engine, 7, 0, 1, None, None, -1, puzzle.max_score, 60.0, steps))
+    run_round(Task(Search(puzzle, QUICK, 7, engine), 0, 1, None, None, -1, puzzle.max_score, 60.0, steps))
     return sorted(name for name, versions in machine_code().items() if versions > before.get(name, 0))
 
 
@@ -265,76 +264,59 @@ def test_a_process_warms_up_once_whatever_islands_it_searches(monkeypatch: pytes
     monkeypatch.setattr(warmup, "_warm", set())
     monkeypatch.setattr("gc.freeze", lambda: frozen.append(True))
     for number in range(4):
-        run_round(Task(puzzle, QUICK, "tabu", 7, number, 4, None, None, -1, 60, 60.0, 1))
+        run_round(Task(Search(puzzle, QUICK, 7, "tabu"), number, 4, None, None, -1, 60, 60.0, 1))
     assert frozen == [True]
 
 
-class Dying(InProcessExecutor):
-    """Every second task is lost."""
+class Losing(InProcessExecutor):
+    """An executor that loses some rounds: those of which ``is_lost`` says so, by their number and their task."""
 
-    def __init__(self, lives: int) -> None:
-        self.lives, self.calls = lives, 0
+    def __init__(self, is_lost: Callable[[int, Task], bool]) -> None:
+        self.is_lost, self.calls = is_lost, 0
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         self.calls += 1
-        if self.calls % 2 and self.calls < 2 * self.lives:
-            future: Future[Any] = Future()
-            future.set_exception(BrokenExecutor("gone"))
-            return future
-        return super().submit(fn, *args, **kwargs)
+        if not self.is_lost(self.calls, args[0]):
+            return super().submit(fn, *args, **kwargs)
+        future: Future[Any] = Future()
+        future.set_exception(BrokenExecutor("gone"))
+        return future
 
 
 def test_a_lost_round_is_repeated(caplog: pytest.LogCaptureFixture) -> None:
     puzzle = small_puzzle()
     whole, torn = (
-        Archipelago(puzzle, QUICK, 1, 1, engine="tabu", executor=executor)
-        for executor in (InProcessExecutor(), Dying(3))
+        Archipelago(
+            Search(puzzle, QUICK, 1, "tabu"), 1, executor=Losing(lambda call, _, end=end: call in range(1, end, 2))
+        )
+        for end in (0, 6)
     )
-    whole.run(60.0, puzzle.max_score, lambda _: None, steps=6)
-    torn.run(60.0, puzzle.max_score, lambda _: None, steps=6)
+    for archipelago in (whole, torn):
+        archipelago.run(60.0, puzzle.max_score, lambda _: None, steps=6)
     assert same(whole.islands[0].state, torn.islands[0].state)
-    assert "continues island 0 from its last round" in caplog.text
+    assert caplog.text.count("continues island 0 from its last round") == 3
 
 
-class OneDead(InProcessExecutor):
-    """The rounds of island 1 are lost."""
-
-    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        if args[0].number == 1:
-            future: Future[Any] = Future()
-            future.set_exception(BrokenExecutor("gone"))
-            return future
-        return super().submit(fn, *args, **kwargs)
-
-
-def test_the_search_ends_if_islands_are_abandoned_and_the_others_end(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("islands", "lost", "why"), [(2, True, "workers lost"), (3, True, "workers lost"), (3, False, "steps made")]
+)
+def test_the_search_ends_if_islands_are_abandoned_and_the_others_end(
+    islands: int, lost: bool, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     puzzle = small_puzzle()
-    monkeypatch.setattr("lns.engines.make_engine", lambda *arguments: Staged(puzzle, [0.0], [[7]]))
-    archipelago = Archipelago(puzzle, QUICK, 1, 2, engine="tabu", executor=OneDead())
-    assert archipelago.run(60.0, 60, lambda _: None, steps=1) == "workers lost" and archipelago.best_score == 7
-
-
-def test_steps_are_made_only_if_no_island_was_abandoned_before_its_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    puzzle = small_puzzle()
-    for executor, why in ((OneDead(), "workers lost"), (InProcessExecutor(), "steps made")):
-        engines = [Staged(puzzle, [0.0] * steps, [[7]] * steps) for steps in (3, 3, 3)]
-        monkeypatch.setattr("lns.engines.make_engine", lambda *arguments, engines=engines: engines[arguments[4]])
-        archipelago = Archipelago(puzzle, QUICK, 1, 3, engine="tabu", executor=executor)
-        assert archipelago.run(60.0, 60, lambda _: None, steps=2) == why
-        assert [archipelago.steps_of(number) for number in (0, 2)] == [2, 2]
+    engines = [Staged(puzzle, [0.0] * 3, [[7]] * 3) for _ in range(islands)]
+    monkeypatch.setattr("lns.engines.make_engine", lambda *arguments: engines[arguments[4]])
+    executor = Losing(lambda _, task: lost and task.number == 1)
+    archipelago = Archipelago(Search(puzzle, QUICK, 1, "tabu"), islands, executor=executor)
+    assert archipelago.run(60.0, 60, lambda _: None, steps=2) == why and archipelago.best_score == 7
+    assert [archipelago.steps_of(number) for number in range(islands) if number != 1] == [2] * (islands - 1)
 
 
 def test_workers_that_always_die_are_an_input_error(caplog: pytest.LogCaptureFixture) -> None:
-    class Dead(InProcessExecutor):
-        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-            future: Future[Any] = Future()
-            future.set_exception(BrokenExecutor("gone"))
-            return future
-
-    archipelago = Archipelago(small_puzzle(), QUICK, 1, 2, executor=Dead())
+    archipelago = Archipelago(Search(small_puzzle(), QUICK, 1), 2, executor=Losing(lambda *_: True))
     with pytest.raises(InputError, match="no worker stays alive"):
         archipelago.run(60.0, 100, lambda _: None)
-    assert caplog.text.count("continues island 0") == MAX_LOST_ROUNDS - 1
+    assert caplog.text.count("continues island 0") == Workers.max_lost - 1
 
 
 def kill_me_once(flag: str) -> int:

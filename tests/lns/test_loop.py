@@ -9,11 +9,12 @@ from typing import Any, NoReturn
 import numpy as np
 import pytest
 
-from instances import Board, InputError, Puzzle, verify
+from instances.board import Board
 from instances.formats import load_board, load_puzzle, shipped_instances
 from instances.generate import family
-from instances.puzzle import Clue
+from instances.puzzle import Clue, Puzzle
 from instances.symmetry import IDENTITY_VIEW, View, rotate_puzzle
+from instances.verify import verify
 from lns.assignment import fill
 from lns.construct.quota_bandit import QuotaBandit
 from lns.engine import Statistics
@@ -27,6 +28,7 @@ from lns.neighbourhoods.operators import Island, make_operators, operators_of
 from lns.orientation import Orientation
 from lns.params import Params, from_dict
 from lns.rng import random_state
+from lns_support.errors import InputError
 from tests.instances.small_puzzles import planted
 from tests.lns.loop_parts import assert_same_state, exchanged, interrupted, steps
 from tests.shared_data import shared

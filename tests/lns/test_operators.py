@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from instances import Board, Puzzle, verify
+from instances.board import Board
 from instances.formats import load_puzzle
 from instances.generate import family
+from instances.puzzle import Puzzle
 from instances.symmetry import board_in_view, cells_from_view, puzzle_in_view
+from instances.verify import verify
 from lns.assignment import fill
 from lns.construct.schedule_search import cell_order
 from lns.engine import verified_board

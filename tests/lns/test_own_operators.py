@@ -27,7 +27,7 @@ from lns.neighbourhoods.operators import (
     unregister_operator,
 )
 from lns.params import from_dict
-from lns.rounds import Task, run_round
+from lns.rounds import Search, Task, run_round
 from lns.worker_pool import WorkerPool
 from lns_support.errors import InputError
 from tests.lns.run_parts import best_of, copied, new_directory, resumed, run_for, small_puzzle
@@ -155,20 +155,20 @@ def test_a_registered_operator_needs_one_worker() -> None:
     register_operator("mine", own)
     puzzle = small_puzzle()
     with pytest.raises(InputError, match="operator 'mine' is registered in this process only"):
-        Archipelago(puzzle, QUICK, 1, 2, engine="lns")
-    Archipelago(puzzle, QUICK, 1, 2, engine="tabu")
-    archipelago = Archipelago(puzzle, QUICK, 1, 1, engine="lns")
+        Archipelago(Search(puzzle, QUICK, 1, "lns"), 2)
+    Archipelago(Search(puzzle, QUICK, 1, "tabu"), 2)
+    archipelago = Archipelago(Search(puzzle, QUICK, 1, "lns"), 1)
     assert archipelago.run(60.0, puzzle.max_score, lambda _: None, steps=8) in ("steps made", "target reached")
     assert "mine" in archipelago.statistics.operators
 
 
 def test_a_worker_without_the_operator_names_it() -> None:
     puzzle = small_puzzle()
-    task = Task(puzzle, QUICK, "lns", 1, 0, 1, None, None, -1, puzzle.max_score, 5.0, 1, operators=("band", "mine"))
-    executor = WorkerPool(1)
-    with pytest.raises(InputError, match="operator 'mine' is not registered in this process; a worker process knows"):
-        executor.submit(run_round, task).result(60)
-    executor.shutdown()
+    search = Search(puzzle, QUICK, 1, "lns", operators=("band", "mine"))
+    task = Task(search, 0, 1, None, None, -1, puzzle.max_score, 5.0, 1)
+    sentence = "operator 'mine' is not registered in this process; a worker process knows"
+    with WorkerPool(1) as pool, pytest.raises(InputError, match=sentence):
+        pool.submit(run_round, task).result(300)  # it may compile kernels first
 
 
 def test_statistics_of_operators_add_up_and_are_bounded_when_read() -> None:

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from instances import InputError, verify
 from instances.formats import load_puzzle
+from instances.verify import verify
 from lns.construct.candidates import MAX_BREAKS, PIECE_MASK
 from lns.construct.constructor import SURPLUS_BINS, Constructor
 from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MISMATCH_BINS, TAIL_SAMPLE_NODES
@@ -18,6 +18,7 @@ from lns.construct.schedule import quota_end
 from lns.construct.schedule_search import best_schedule, break_schedule
 from lns.params import ConstructParams
 from lns.rng import random_state
+from lns_support.errors import InputError
 
 QUICK = ConstructParams(population=300, restart_nodes=2_000_000, restart_nodes_without_prefix=1_000_000)
 

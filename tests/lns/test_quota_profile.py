@@ -7,10 +7,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from instances import Clue
 from instances.formats import load_puzzle
 from instances.generate import like_e2, uniform
-from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Puzzle
+from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Clue, Puzzle
 from lns import node_equivalents
 from lns.construct.candidates import FloatArray
 from lns.construct.population import new_reservoirs, offer_to_reservoir

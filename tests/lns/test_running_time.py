@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from lns.running_time import RunningTime
+from lns.islands import RunningTime
 from lns.runs.run_summary import load_summary
 
 SCRIPT = """
 import sys
-import lns.running_time
+import lns.islands
 from lns.cli.main import main
-lns.running_time.GAP_S = 0.7
+lns.islands.GAP_S = 0.7
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
 """

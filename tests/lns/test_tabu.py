@@ -7,8 +7,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from instances import Board, Clue, verify
+from instances.board import Board
 from instances.formats import load_puzzle
+from instances.puzzle import Clue
+from instances.verify import verify
 from lns.engines import make_engine
 from lns.loop.pool import Pool
 from lns.params import Params, from_dict

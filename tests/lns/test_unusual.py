@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exact.region.resolve import resolve
-from instances import Board, Puzzle, verify
+from instances.board import Board
 from instances.generate import family
+from instances.puzzle import Puzzle
+from instances.verify import verify
 from lns.assignment import fill, matched_edges
 from lns.engines import make_engine
 from lns.neighbourhoods.move import Move, score_of

@@ -10,16 +10,17 @@ from tests.support.demo_package import FILES
 
 
 @pytest.fixture
-def demo(tmp_path: Path) -> Path:
-    """The folder of a small package ``exact.demo`` next to a copy of ``lns_support.jit``."""
-    folder = tmp_path / "exact" / "demo"
-    folder.mkdir(parents=True)
-    (tmp_path / "exact" / "__init__.py").touch()
-    support = tmp_path / "lns_support"
-    support.mkdir()
-    (support / "__init__.py").touch()
+def demo(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """The folder of a package ``exact.demo`` next to a copy of ``lns_support.jit``, in a checkout or installed."""
+    root = tmp_path / getattr(request, "param", "checkout")
     for module in (jit, kernel_cache, kernel_sources, file_lock):
-        shutil.copy(module.__file__, support)
+        copy = root.joinpath(*module.__name__.split(".")).with_suffix(".py")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(module.__file__, copy)
+    folder = root / "exact" / "demo"
+    folder.mkdir(parents=True)
     for name, text in FILES.items():
         (folder / f"{name}.py").write_text(text)
+    for parent in {path.parent for path in root.rglob("*.py")} | {root / "exact"}:
+        (parent / "__init__.py").touch()
     return folder

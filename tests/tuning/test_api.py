@@ -6,9 +6,9 @@ import signal
 
 import pytest
 
-from instances import InputError
 from instances.formats import load_puzzle
 from lns.params import Params, from_dict
+from lns_support.errors import InputError
 from tests.tuning.made_up import Inline
 from tuning import api, benchmark
 from tuning import session as sessions

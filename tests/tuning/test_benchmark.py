@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from instances import InputError
 from instances.board import Board
 from instances.formats import load_puzzle
 from lns.cli.main import main
@@ -19,6 +18,7 @@ from lns.distinct_boards import DistinctBoards
 from lns.engine import FoundBoard, Statistics
 from lns.params import from_dict
 from lns_support.csv_records import append_row
+from lns_support.errors import InputError
 from tuning import bench, benchmark, benchmark_run
 from tuning.objective import count_board
 

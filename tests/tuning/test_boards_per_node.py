@@ -6,9 +6,10 @@ from itertools import pairwise
 
 import pytest
 
-from instances import Board, verify
+from instances.board import Board
 from instances.formats import load_puzzle, write
 from instances.generate import tetravex, uniform
+from instances.verify import verify
 from tests.lns.run_parts import QUICK
 from tuning import ablate
 from tuning.boards_per_node import combined_counts, count_boards, main

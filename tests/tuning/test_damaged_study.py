@@ -7,8 +7,8 @@ import os
 
 import pytest
 
-from instances import InputError
 from lns.runs.files import seal
+from lns_support.errors import InputError
 from tests.fuzz_study import FILES, fuzz, recorded_study, report, state
 from tests.tuning.made_up import REQUEST
 from tuning.plan import StudyRequest, first_seeds

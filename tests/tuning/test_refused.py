@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from instances import InputError
 from lns.cli.main import main
 from lns.params import from_dict
 from lns.runs.files import seal
+from lns_support.errors import InputError
 from tests.tuning.made_up import REQUEST
 from tuning.objective import Trace
 from tuning.plan import StudyRequest

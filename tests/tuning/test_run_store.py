@@ -5,7 +5,7 @@ from __future__ import annotations
 import optuna
 import pytest
 
-from instances import InputError
+from lns_support.errors import InputError
 from tuning.objective import Trace
 from tuning.records import JournalFile
 from tuning.run_store import RunStore

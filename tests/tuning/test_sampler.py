@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from optuna.trial import TrialState
 
-from instances import InputError
 from lns.params import from_dict
 from lns.runs.files import seal
+from lns_support.errors import InputError
 from tests.tuning.made_up import REQUEST, searched
 from tuning import SAMPLERS
 from tuning.cmaes import propose
