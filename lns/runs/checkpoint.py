@@ -9,9 +9,11 @@ detects damage; run id and hash detect the checkpoint of another run. What does 
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
 from collections import defaultdict
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,7 +31,6 @@ from lns_support.json_values import JsonFields, json_object
 from lns_support.text import printable
 
 SCHEMA = 18
-OLDEST_HISTORY = 17  # of a checkpoint whose history is read, though its search cannot go on
 MAX_BYTES = 2**30  # of a file
 MAX_STATE_BYTES = MAX_BYTES - 2**25  # of the arrays in it
 _PACKED = "packed"
@@ -71,19 +72,19 @@ def save(directory: Path, run: str, puzzle: Puzzle, checkpoint: Checkpoint) -> N
     if sum(array.nbytes for array in arrays.values()) > MAX_STATE_BYTES:
         raise OSError(errno.EFBIG, f"more than {MAX_STATE_BYTES >> 20} MiB")
     new, last, previous = directory / f".{CHECKPOINT}.tmp", directory / CHECKPOINT, directory / PREVIOUS
-    if last.is_dir():  # the renaming below would fail with 'Not a directory'
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(last))
     new.unlink(missing_ok=True)  # always the same name, so that the next writer removes what a killed one left
     try:
-        with open_regular(new, os.O_RDWR | os.O_EXCL) as file:
+        with io.BufferedWriter(open_regular(new, os.O_RDWR | os.O_EXCL)) as file:  # a full disk is an error
             np.savez(file, **arrays)  # type: ignore[arg-type]
+            file.flush()
             os.fsync(file.fileno())
         if last.exists():
             last.replace(previous)
         try:
             new.replace(last)
         except BaseException:
-            previous.replace(last)
+            with suppress(OSError):
+                previous.replace(last)
             raise
     except BaseException:
         new.unlink(missing_ok=True)
@@ -115,14 +116,13 @@ def load(path: Path, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or 'not a whole file'}", path) from None
     except Exception as error:  # numpy and zipfile raise almost anything for a damaged file
-        what = str(error).splitlines()[0] if str(error) else "cut short"
+        what = str(error).splitlines()[0].partition(". ")[0] if str(error) else "cut short"
         raise InputError(f"damaged: {printable(what, 150)}", path) from None
 
 
 def _read(archive: np.lib.npyio.NpzFile, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
     meta = JsonFields(json_object(archive["meta"].tobytes().decode()))
-    if template or meta.integer("schema", 0, 10**6) < OLDEST_HISTORY:
-        expect_schema(meta, SCHEMA)
+    expect_schema(meta, SCHEMA)
     if (meta.get("run"), meta.get("instance_sha256")) != (run, puzzle.sha256):
         raise InputError("belongs to another run; expected a checkpoint of this run")
     names: dict[str, list[str]] = defaultdict(list)  # of the arrays of each island

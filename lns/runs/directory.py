@@ -73,20 +73,15 @@ class RunSettings:
     operators: tuple[str, ...] = ()  # of the engine 'lns', in their order; (): all that this process knows
     schema: int = SCHEMA
 
+    def __post_init__(self) -> None:
+        if self.engine not in ENGINES:
+            raise InputError(f"'engine' is {quoted(self.engine)}; expected one of {', '.join(ENGINES)}")
+
     def to_json(self) -> dict[str, Any]:
-        """The settings as a JSON object. Raises InputError for values that `settings_from_json` would refuse."""
+        """The settings as a JSON object. Raises InputError for values that could not be read again."""
         values = asdict(self) | {"pins": [[pin.cell, pin.piece, pin.rotation] for pin in self.pins]}
-        settings_from_json(json.loads(json.dumps(values)))
+        from_json(RunSettings, json.loads(json.dumps(values)), SETTINGS)
         return values
-
-
-def settings_from_json(values: dict[str, Any]) -> RunSettings:
-    """Read what `RunSettings.to_json` wrote. Raises InputError for another version, and for values out of bounds."""
-    expect_schema(JsonFields(values), SCHEMA)
-    settings: RunSettings = from_json(RunSettings, values, "settings")
-    if settings.engine not in ENGINES:
-        raise InputError(f"'engine' is {quoted(settings.engine)}; expected one of {', '.join(ENGINES)}")
-    return settings
 
 
 class RunDirectory:
@@ -307,10 +302,7 @@ def read_run(path: Path) -> tuple[RunSettings, Puzzle]:
             raise InputError("no such directory; expected the directory of a run", printable(str(path)))
         if not (path / SETTINGS).is_file():
             raise InputError(f"no run directory: it has no {SETTINGS}", path)
-        try:
-            settings = settings_from_json(unseal(read_text(path / SETTINGS)))
-        except InputError as error:
-            raise error.at(path / SETTINGS) from None
+        settings = _read_settings(path / SETTINGS)
         _existing(path / INSTANCE, "the copy of the puzzle")
         puzzle = load_puzzle(os.path.join(path, INSTANCE), "json")  # noqa: PTH118
     except OSError as error:  # a name that is too long, a directory without permission
@@ -322,6 +314,16 @@ def read_run(path: Path) -> tuple[RunSettings, Puzzle]:
     except InputError as error:
         raise error.at(path / SETTINGS) from None
     return settings, puzzle
+
+
+def _read_settings(path: Path) -> RunSettings:
+    try:
+        values = unseal(read_text(path))
+        expect_schema(JsonFields(values), SCHEMA)
+        settings: RunSettings = from_json(RunSettings, values, SETTINGS)
+    except InputError as error:
+        raise error.at(path) from None
+    return settings
 
 
 def read_best(path: Path, puzzle: Puzzle) -> ScoredBoard | None:

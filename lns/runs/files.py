@@ -64,12 +64,13 @@ def open_regular(path: Path, flags: int, *, create: bool = True) -> IO[bytes]:
             temporary = path.with_name(f".lns-{os.getpid()}-{os.urandom(4).hex()}.tmp")
             try:
                 shutil.copy2(path, temporary, follow_symlinks=False)
-                os.close(descriptor)
-                descriptor = os.open(temporary, flags & ~os.O_EXCL)
+                copy = os.open(temporary, flags & ~os.O_EXCL)
                 temporary.replace(path)
             except BaseException:
                 temporary.unlink(missing_ok=True)
                 raise
+            os.dup2(copy, descriptor, inheritable=False)
+            os.close(copy)
     except BaseException:
         os.close(descriptor)
         raise

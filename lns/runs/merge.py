@@ -46,23 +46,10 @@ def merge_runs(paths: Sequence[Path], target: Path) -> Merged:
 
     Every board is translated to the numbering of the first run and verified there. Boards that differ only by swapped
     duplicate pieces are kept once. Times of search and statistics are added. The islands of the first run can be
-    continued; those of the others end here.
+    continued; those of the others end here. The runs are only read, and may be running.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        Run directories; they are only read, and may be running.
-    target : Path
-        A new or empty directory.
-
-    Returns
-    -------
-    Merged
-
-    Raises
-    ------
-    InputError
-        A path is no run directory, or the runs differ in pieces, clues or pinned cells; the target is not empty.
+    Raises InputError if a path is no run directory, the runs differ in pieces, clues or pinned cells, or the target is
+    not empty.
     """
     runs = [load_summary(path) for path in paths]
     first = runs[0]

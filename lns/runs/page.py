@@ -33,25 +33,9 @@ _COUNTS = (("M", 10**6), ("k", 10**3), ("", 1))
 def render(
     run: RunSummary, best_boards: Sequence[LoggedBoard], parameters: str, made: str, *, refresh_s: float | None = None
 ) -> str:
-    """Render the page of a run.
+    """The page of a run as HTML, with the ``best_boards``, the best first, and the text of params.toml.
 
-    Parameters
-    ----------
-    run : RunSummary
-        Summary of the run.
-    best_boards : sequence of LoggedBoard
-        Boards to draw, the best first.
-    parameters : str
-        Text of params.toml.
-    made : str
-        When and by which version the page was made.
-    refresh_s : float, optional
-        Seconds after which a browser loads the page again.
-
-    Returns
-    -------
-    str
-        HTML text.
+    ``made``: when and by which version; a browser loads the page again after ``refresh_s`` seconds, if they are given.
     """
     title = f"{run.puzzle.name}: {run.score if run.best else 'no board'} of {run.puzzle.max_score}"
     sections = [

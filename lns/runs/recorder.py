@@ -38,19 +38,10 @@ class MemoryRecorder:
 
     The session calls `begin`, then `on_round` after each round, then `end`.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        Puzzle whose boards are recorded.
-    history : RunHistory
-        What earlier sessions did; this session is added to it.
-    instance : str
-        How ``best`` names the puzzle.
-    seed : int
-        Random seed of the run, for ``best``.
-
     Attributes
     ----------
+    history : RunHistory
+        What earlier sessions did; this session is added to it.
     best : dict
         Fields of best.json; empty before the first board.
     on_best : callable
@@ -111,16 +102,7 @@ class MemoryRecorder:
 class Recorder(MemoryRecorder):
     """Records one session of a run in its directory: log, best.json, checkpoint and status.json.
 
-    Parameters
-    ----------
-    directory : RunDirectory
-        Run directory, held by this process.
-    history : RunHistory
-        What earlier sessions did; this session is added to it.
-    board_log : BoardLog
-        The log of the run, open for writing.
-    recent : list of Board
-        The last boards of the log; they are not logged again.
+    The boards in ``recent``, the last ones of the log, are not logged again.
     """
 
     def __init__(self, directory: RunDirectory, history: RunHistory, board_log: BoardLog, recent: list[Board]) -> None:
@@ -161,6 +143,7 @@ class Recorder(MemoryRecorder):
         if improved or now - self._heartbeat_at >= HEARTBEAT_S or self._pids != set(archipelago.pids.values()):
             self._write_status(archipelago)
         if self._failed and now >= self._retry_at:
+            self._retry_at = now + RETRY_S
             for what, write in list(self._failed.items()):
                 self._try(what, write)
 
@@ -175,9 +158,12 @@ class Recorder(MemoryRecorder):
 
     def _save(self, archipelago: Archipelago) -> None:
         self._saved_at = time.monotonic()
-        state = Checkpoint(self.history, archipelago.islands, self.board_log.size)
-        run = self.directory.settings.run
-        self._try(_CHECKPOINT, lambda: checkpoints.save(self.directory.path, run, self.puzzle, state))
+
+        def save() -> None:  # the state of the moment, also when it is tried again
+            state = Checkpoint(self.history, archipelago.islands, self.board_log.size)
+            checkpoints.save(self.directory.path, self.directory.settings.run, self.puzzle, state)
+
+        self._try(_CHECKPOINT, save)
 
     def _write_status(self, archipelago: Archipelago) -> None:
         """Write status.json, and best.json if more is proven of the best board than it says."""
@@ -258,7 +244,7 @@ class Recorder(MemoryRecorder):
         except OSError as error:
             if what not in self._failed:
                 log.warning("%s could not be written (%s); it is kept in memory and tried again", what, error.strerror)
-            self._failed[what], self._retry_at = write, time.monotonic() + RETRY_S
+            self._failed[what] = write
         else:
             if self._failed.pop(what, None) is not None:
                 log.info("%s is written again", what)

@@ -24,25 +24,9 @@ _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 def frame(
     run: RunSummary, best_boards: Sequence[LoggedBoard], width: int, height: int, colour: Colour, signs: bool
 ) -> list[str]:
-    """Render the state of a run for a terminal.
+    """The state of a run and its best boards, the best first, in at most ``height`` lines of ``width`` columns.
 
-    Parameters
-    ----------
-    run : RunSummary
-        Summary of the run.
-    best_boards : sequence of LoggedBoard
-        Best boards, the best first.
-    width, height : int
-        Columns and lines of the terminal.
-    colour : Colour
-        Colours that the terminal can show.
-    signs : bool
-        Whether it can show block characters.
-
-    Returns
-    -------
-    list of str
-        At most ``height`` lines of at most ``width`` columns.
+    ``signs``: whether the terminal can show block characters.
     """
     head = [part for line in headline(run) for part in textwrap.wrap(printable(line, width * height), width)]
     head = head[: height // 3]

@@ -150,19 +150,6 @@ def test_a_checkpoint_that_could_not_be_loaded_is_not_written(tmp_path: Path, mo
     assert (path / CHECKPOINT).read_bytes() == last
 
 
-def test_a_checkpoint_that_is_a_directory_is_said_to_be_none(tmp_path: Path) -> None:
-    path = finished_run(tmp_path / "run")
-    settings, puzzle = read_run(path)
-    (path / CHECKPOINT).replace(path / PREVIOUS)
-    last = checkpoints.load(path / PREVIOUS, settings.run, puzzle, {})
-    (path / CHECKPOINT).mkdir()
-    with pytest.raises(InputError, match=f"{CHECKPOINT}: is not a regular file; expected a checkpoint"):
-        checkpoints.load(path / CHECKPOINT, settings.run, puzzle, {})
-    with pytest.raises(IsADirectoryError, match=CHECKPOINT):
-        checkpoints.save(path, settings.run, puzzle, last)
-    assert checkpoints.load(path / PREVIOUS, settings.run, puzzle, {}) == last
-
-
 def test_bests_below_the_threshold_are_logged_by_the_island_that_found_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -302,6 +289,11 @@ def test_what_does_not_fit_is_refused_whole_and_the_search_begins_from_the_board
     (said,) = (record.message for record in caplog.records if "has no usable checkpoint" in record.message)
     assert re.search(why, said) and "\n" not in said and len(said) < 1500
     assert not (tmp_path / "executed").exists()
+
+
+def test_a_directory_is_no_checkpoint(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is not a regular file; expected a checkpoint"):
+        checkpoints.load(tmp_path, "", small_puzzle(), {})
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", b"\x93NUMPY", b"PK\5\6" + bytes(18), b"x" * 500])
