@@ -19,7 +19,7 @@ from pathlib import Path
 
 from instances.verify import verify
 from lns.runs import checkpoint as checkpoints
-from lns.runs.board_log import BoardLogReader, LoggedBoard
+from lns.runs.board_log import BoardLogReader
 from lns.runs.directory import read_best, read_run
 from lns.runs.files import CHECKPOINT
 from lns.runs.run_summary import load_summary
@@ -65,7 +65,7 @@ def main(kills: int, seed: int) -> int:
         again.communicate(timeout=600)
         _, puzzle = read_run(run)
         best = read_best(run, puzzle)
-        boards = [entry for entry in BoardLogReader(run, puzzle).read() if isinstance(entry, LoggedBoard)]
+        boards = list(BoardLogReader(run, puzzle).read())
         wrong = [entry for entry in boards if verify(puzzle, entry.board).score != entry.score]
         top = max((entry.score for entry in boards), default=-1)
         kept = best is not None and best.score == top and _log(run)[: len(logged)] == logged and not wrong
@@ -82,7 +82,7 @@ def _steps(run: Path) -> dict[int, int]:
     """Steps of each island in the last checkpoint."""
     try:
         settings, puzzle = read_run(run)
-        islands = checkpoints.load_islands(run / CHECKPOINT, settings.run, puzzle)
+        islands = checkpoints.load(run / CHECKPOINT, settings.run, puzzle, {}).islands
     except ValueError:
         return {}
     return {number: island.steps for number, island in islands.items() if island.steps}

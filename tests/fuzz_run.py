@@ -77,10 +77,10 @@ WRITING: tuple[tuple[str, ...], ...] = (
 )  # fmt: skip
 
 
-def mutate(path: Path, outside: Path, chance: random.Random) -> str:
-    """Damage the run in ``path``; what was done. Links lead to ``outside``."""
+def mutate(path: Path, outside: Path, chance: random.Random, *, faults: int | None = None) -> str:
+    """Damage the run in ``path``, by one to three ``faults``; what was done. Links lead to ``outside``."""
     done = []
-    for _ in range(chance.choice((1, 1, 1, 2, 3))):
+    for _ in range(faults or chance.choice((1, 1, 1, 2, 3))):
         file = path / chance.choice(FILES)
         if file.is_symlink() or not file.is_file() or file.stat().st_size > MAX_BYTES:
             continue  # damaged enough
@@ -154,7 +154,18 @@ def link(file: Path, outside: Path, chance: random.Random) -> None:
         at.symlink_to(target)
 
 
-_MUTATIONS: tuple[Callable[[Path, Path, random.Random], None], ...] = (flip_bits, cut, insert_noise, link, change_kind)
+def exchange(file: Path, outside: Path, chance: random.Random) -> None:
+    """The file and another one of the run under each other's names."""
+    other, kept = file.with_name(chance.choice([name for name in FILES if name != file.name])), file.with_name("kept")
+    if other.is_file():
+        file.rename(kept)
+        other.rename(file)
+        kept.rename(other)
+
+
+_MUTATIONS: tuple[Callable[[Path, Path, random.Random], None], ...] = (
+    flip_bits, cut, insert_noise, link, change_kind, exchange,
+)  # fmt: skip
 _OF_TEXT = (move_lines, change_value, change_value, change_value, change_value, set_names)
 _OF_CHECKPOINTS = (change_array,) * 6
 

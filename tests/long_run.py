@@ -16,9 +16,9 @@ from lns.rounds import Island
 from lns.runs import checkpoint as checkpoints
 from lns.runs.board_log import LoggedBoard
 from lns.runs.checkpoint import Checkpoint
-from lns.runs.directory import RunDirectory
-from lns.runs.files import STATUS, STATUS_SCHEMA, seal, utc_now
-from lns.runs.history import RunHistory, SessionRecord
+from lns.runs.directory import RunDirectory, RunSettings
+from lns.runs.files import utc_now
+from lns.runs.history import Heartbeat, RunHistory, SessionRecord, write_status
 from lns.tabu.search import random_board
 
 WEEK_S = 7 * 86400.0
@@ -28,9 +28,8 @@ DIFFERENT = 200  # boards; the lines differ in time
 def write_long_run(path: Path, boards: int) -> Path:
     """A run of ``boards`` logged boards of a 16x16, ended in order."""
     puzzle, params = load_puzzle("like-e2-16x16"), Params()
-    with RunDirectory.create(
-        path, puzzle, params, instance="like-e2-16x16", seed=1, engine="auto", min_score=0
-    ) as directory:
+    settings = RunSettings(instance="like-e2-16x16", seed=1, engine="auto", min_score=0)
+    with RunDirectory.create(path, puzzle, params, settings) as directory:
         chance = np.random.default_rng(1)
         finds = [(board := random_board(puzzle, chance), verify(puzzle, board).score) for _ in range(DIFFERENT)]
         history = RunHistory(WEEK_S, WEEK_S)
@@ -49,12 +48,7 @@ def write_long_run(path: Path, boards: int) -> Path:
         engine = make_engine("auto", puzzle, params, 1, 0)
         islands = {0: Island(0, engine.state(), -1, engine.statistics, 0)}
         checkpoints.save(path, directory.settings.run, puzzle, Checkpoint(history, islands, size))
-        status = {
-            "schema": STATUS_SCHEMA, "run": directory.settings.run, "at": utc_now(), "history": history.to_json(),
-            "statistics": {}, "node_equivalents_by_part": {}, "unit": "nodes", "rate": 0.0, "pids": [], "min_score": 0,
-            "write_errors": [],
-        }  # fmt: skip
-        (path / STATUS).write_text(seal(status))
+        write_status(path, directory.settings.run, history, Heartbeat(at=utc_now(), statistics=engine.statistics))
     return path
 
 

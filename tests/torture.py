@@ -22,11 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from instances.verify import verify
-from lns.runs.board_log import BoardLogReader, LoggedBoard
-from lns.runs.checkpoint import inner
+from lns.runs.board_log import BoardLogReader
 from lns.runs.directory import read_best, read_run
 from lns.runs.files import STATUS, read_sealed
-from lns.runs.history import history_from_json
+from lns.runs.history import read_status
 from lns.runs.lock import process_is_alive, read_holder
 from lns_support.errors import InputError
 
@@ -94,20 +93,20 @@ def kill_once(path: Path, calls: int, pause: float, number: int) -> bool:
 
 def on_disk(path: Path) -> tuple[int, set[bytes]]:
     """Best score and boards of the log, verified; the best is what status.json announced, or better."""
-    _, puzzle = read_run(path)
+    settings, puzzle = read_run(path)
     best = read_best(path, puzzle)
     score = -1 if best is None else best.score
     try:
-        announced = history_from_json(inner(read_sealed(path / STATUS), "history"), puzzle).best_score
+        announced = read_status(path, settings.run, puzzle)[0].best_score
     except InputError:  # not written yet
         announced = -1
     assert score >= announced, f"status.json announced {announced}, best.json holds {score}"
-    boards = set()
-    for entry in BoardLogReader(path, puzzle).read():
-        assert isinstance(entry, LoggedBoard), str(entry)
+    boards, reader = set(), BoardLogReader(path, puzzle)
+    for entry in reader.read():
         judged = verify(puzzle, entry.board)
         assert judged.valid and judged.full and judged.score == entry.score
         boards.add(entry.board.placements.tobytes())
+    assert not reader.damaged
     return score, boards
 
 

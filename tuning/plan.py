@@ -19,8 +19,8 @@ from lns import params as parameters
 from lns.api.engine_sources import engine_digest
 from lns.engines import ENGINES
 from lns.params import Params
+from lns.runs.directory import digest
 from lns.runs.files import read_sealed, seal
-from lns.runs.settings import digest
 from lns_support.errors import InputError
 from lns_support.files import atomic_write
 from lns_support.json_values import JsonFields, describe_found

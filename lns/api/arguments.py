@@ -17,8 +17,8 @@ from lns.api.stopping import StopRule
 from lns.engines import ENGINES
 from lns.params import Params
 from lns.rounds import MAX_ISLANDS
+from lns.runs.directory import LEAST_CHECKPOINT_S
 from lns.runs.history import UNLIMITED_S, RunHistory
-from lns.runs.settings import LEAST_CHECKPOINT_S
 from lns.worker_pool import UNGUARDED, WORKER_NAME, Workers
 from lns_support.cores import available_cores, max_workers
 from lns_support.errors import InputError

@@ -28,7 +28,7 @@ TICK_S = 0.1  # between two looks of the calling thread
 
 
 class RunRecorder(Protocol):
-    """What observes a search: `lns.runs.recorder.Recorder`, or `lns.runs.memory.MemoryRecorder`."""
+    """What observes a search: `lns.runs.recorder.Recorder`, or `lns.runs.recorder.MemoryRecorder`."""
 
     history: RunHistory
     on_best: Callable[[FoundBoard], None]

@@ -41,13 +41,11 @@ from lns.islands import Archipelago
 from lns.params import Params
 from lns.rounds import Search
 from lns.runs.board_log import BoardLog
-from lns.runs.directory import RunDirectory
-from lns.runs.files import PARAMETERS, format_duration
+from lns.runs.directory import RunDirectory, RunSettings
+from lns.runs.files import PARAMETERS, RunLog, format_duration
 from lns.runs.history import UNLIMITED_S, RunHistory
-from lns.runs.memory import MemoryRecorder
-from lns.runs.recorder import Recorder
+from lns.runs.recorder import MemoryRecorder, Recorder
 from lns.runs.recover import recover
-from lns.runs.run_log import RunLog
 from lns_support.arguments import checked
 from lns_support.errors import InputError
 from lns_support.files import read_text
@@ -208,11 +206,11 @@ def solve(
         if run_dir is None:
             recorder = MemoryRecorder(puzzle, history, instance=instance, seed=seed)
         else:
-            directory = RunDirectory.create(
-                Path(run_dir), puzzle, chosen, params_source=params_source, instance=instance, seed=seed, engine=engine,
-                target=-1 if target is None else target, min_score=logged_from,
-                checkpoint_s=checkpoint_s, pins=clues,
+            settings = RunSettings(
+                params_source=params_source, instance=instance, seed=seed, engine=engine,
+                target=-1 if target is None else target, min_score=logged_from, checkpoint_s=checkpoint_s, pins=clues,
             )  # fmt: skip
+            directory = RunDirectory.create(Path(run_dir), puzzle, chosen, settings)
             stack.enter_context(directory)
             stack.enter_context(_run_log(directory))
             board_log = BoardLog(directory.path)

@@ -180,25 +180,25 @@ def _write(folder: Path, boards: list[_CollectedBoard]) -> list[Path | None]:
 
 def _boards(path: Path, min_score: int) -> Iterator[_CollectedBoard]:
     """The verified boards of one run; how many lines are damaged is printed on stderr."""
-    from lns.runs.board_log import BoardLogReader, LoggedBoard, is_verified
+    from lns.runs.board_log import BoardLogReader, is_verified
     from lns.runs.directory import read_best, read_run
     from lns.runs.files import BEST, BOARDS
     from lns_support.files import read_text
     from lns_support.json_values import JsonFields, json_object
 
     _, puzzle = read_run(path)
-    damaged = 0
+    reader = BoardLogReader(path, puzzle)
     seen: set[tuple[int, Board]] = set()  # verification takes longer than reading
-    for entry in BoardLogReader(path, puzzle).read(min_score):
-        if isinstance(entry, LoggedBoard) and (entry.score, entry.board) in seen:
+    for entry in reader.read(min_score):
+        if (entry.score, entry.board) in seen:
             continue
-        if not isinstance(entry, LoggedBoard) or not is_verified(entry, puzzle):
-            damaged += 1
+        if not is_verified(entry, puzzle):
+            reader.damaged += 1
             continue
         seen.add((entry.score, entry.board))
         yield _CollectedBoard(puzzle, entry.board, entry.score, entry.elapsed_s, path)
-    if damaged:
-        print_error(f"lns: {path / BOARDS}: {count_of(damaged, 'damaged line')} skipped")
+    if reader.damaged:
+        print_error(f"lns: {path / BOARDS}: {count_of(reader.damaged, 'damaged line')} skipped")
     try:
         best = read_best(path, puzzle)
         if best is not None and best.score >= min_score:

@@ -135,8 +135,8 @@ def _page(runs: Sequence[RunSummary]) -> str:
     from instances.draw.page import page, table
     from instances.eternity2 import name_of_set
     from instances.piece_set import set_sha256
-    from lns.runs.charts import Curve, curve_colour, scores_over_time
     from lns.runs.files import utc_now
+    from lns.runs.page import Curve, curve_colour, scores_over_time
     from lns_support.version import __version__
 
     curves = [Curve(summary.name, summary.history.improvements, summary.history.elapsed_s) for summary in runs]

@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _write(args: argparse.Namespace, target: Path, every: float) -> bool:
     """Write the page; whether the run goes on."""
-    from lns.runs.best_boards import BestBoards
+    from lns.runs.board_log import BestBoards
     from lns.runs.directory import read_parameters
     from lns.runs.files import utc_now
     from lns.runs.page import render

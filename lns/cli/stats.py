@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 def facts(result: Result) -> dict[str, Any]:
     """Figures by part and by island, over all sessions of the run, for the JSON output."""
-    from lns.runs.breakdown import parts
+    from lns.runs.history import parts
 
     statistics = result.statistics
     return {
@@ -30,7 +30,7 @@ def facts(result: Result) -> dict[str, Any]:
                 "found_later": part.found_later,
                 "failures": part.failures,
             }
-            for part in parts(result.history, statistics.node_equivalents_by_part(), statistics)
+            for part in parts(result.history, statistics)
         ],
         "tails": {"prefixes": statistics.prefixes, "nodes": statistics.tail_nodes},
         "islands": [

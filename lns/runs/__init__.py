@@ -13,6 +13,6 @@
     lock                     the process that holds the directory; empty if none does
     stop                     exists while `lns stop` waits
 
-A directory is untrusted: nothing in it is executed, no text in it becomes a path, nothing is written through a symbolic
-link, and numbers are checked before memory is allocated.
+A directory may come from a stranger: nothing in it is executed, no text in it becomes a path, nothing is written
+through a symbolic link, and indices are checked before a kernel sees them.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +14,9 @@ import numpy as np
 from instances.board import Board
 from instances.puzzle import MAX_CELLS, Puzzle
 from instances.verify import verify
-from lns.runs.files import BOARDS, is_sealed, open_regular, seal, start_of_last_lines, whole_lines, write_all
+from lns.runs.files import BOARDS, from_json, open_regular, seal, unseal, whole_lines, write_all
 from lns_support.errors import InputError
 from lns_support.files import open_to_read
-from lns_support.json_values import JsonFields, json_object
 
 MAX_LINE = 64 + 512 + 8 * MAX_CELLS  # bytes of a line
 MAX_LOG_BYTES = 2**31  # of the log; it then takes new bests only
@@ -39,51 +39,9 @@ class LoggedBoard:
 
     def line(self) -> str:
         """The line, without its end; ``oriented`` holds piece*4 + rotation of each cell, row-major."""
-        return seal(
-            {
-                "score": self.score,
-                "elapsed_s": round(self.elapsed_s, 3),
-                "at": self.at,
-                "island": self.island,
-                "origin": self.origin,
-                "oriented": self.board.placements.tolist(),
-            }
-        )
-
-
-def parse_line(line: str, puzzle: Puzzle) -> LoggedBoard:
-    """Read a line; its score is not verified.
-
-    Parameters
-    ----------
-    line : str
-        Line without its end.
-    puzzle : Puzzle
-        Puzzle of the run.
-
-    Returns
-    -------
-    LoggedBoard
-
-    Raises
-    ------
-    InputError
-        The line is damaged or does not fit the puzzle.
-    """
-    if not is_sealed(line):
-        raise InputError("wrong checksum")
-    fields = JsonFields(json_object(line))
-    oriented = fields.array("oriented", puzzle.cells)
-    if not all(type(value) is int and 0 <= value < 4 * puzzle.cells for value in oriented):
-        raise InputError(f"'oriented': expected whole numbers from 0 to {4 * puzzle.cells - 1}")
-    return LoggedBoard(
-        score=fields.integer("score", 0, puzzle.max_score),
-        elapsed_s=fields.number("elapsed_s", 0, 1e10),
-        at=fields.printable("at", 40),
-        island=fields.integer("island", 0, 10**6),
-        origin=fields.printable("origin", 60),
-        board=Board(np.array(oriented, dtype=np.int32), puzzle.width, puzzle.height),
-    )
+        values = self.__dict__ | {"elapsed_s": round(self.elapsed_s, 3), "oriented": self.board.placements.tolist()}
+        del values["board"]
+        return seal(values)
 
 
 def is_verified(entry: LoggedBoard, puzzle: Puzzle) -> bool:
@@ -93,12 +51,7 @@ def is_verified(entry: LoggedBoard, puzzle: Puzzle) -> bool:
 
 
 class BoardLog:
-    """The log, open for writing. The caller holds the lock of the run directory.
-
-    Parameters
-    ----------
-    directory : Path
-        Run directory.
+    """The log of a run directory, open for writing. The caller holds the lock of the directory.
 
     Attributes
     ----------
@@ -130,10 +83,6 @@ class BoardLog:
             else:  # not the beginning of a board: keep it, as it may be data of the user
                 self.size += self.torn + os.write(self._file.fileno(), b"\n")
                 self.torn = 0
-
-    def start_of_last(self, boards: int) -> int:
-        """Byte of the log at which its last ``boards`` lines begin."""
-        return start_of_last_lines(self._file.fileno(), self.size, boards)
 
     @property
     def is_full(self) -> bool:
@@ -178,39 +127,36 @@ def _too_long(path: Path, length: int) -> InputError:
 
 
 class BoardLogReader:
-    """Reads a log that may grow meanwhile.
+    """Reads the log of a run directory, which may grow meanwhile.
 
-    Parameters
+    Attributes
     ----------
-    directory : Path
-        Run directory.
-    puzzle : Puzzle
-        Puzzle of the run.
     offset : int
-        Byte to begin at: the start of a line. `read` moves it behind the last complete line.
+        Byte to begin at: the start of a line. Reading moves it behind the last complete line.
+    damaged : int
+        Lines that were no boards of the puzzle.
     """
 
     def __init__(self, directory: Path, puzzle: Puzzle, offset: int = 0) -> None:
-        self.path, self.puzzle, self.offset = directory / BOARDS, puzzle, offset
+        self.path, self.puzzle, self.offset, self.damaged = directory / BOARDS, puzzle, offset, 0
 
-    def read(self, at_least: int = 0) -> Iterator[LoggedBoard | InputError]:
-        """Read the boards from ``offset`` on.
+    def read(self, at_least: int = 0) -> Iterator[LoggedBoard]:
+        """Read the boards from ``offset`` on; lines with lower scores and damaged ones are skipped.
 
-        Parameters
-        ----------
-        at_least : int
-            Lines with a lower score are skipped.
-
-        Yields
-        ------
-        LoggedBoard or InputError
-            A board, whose score is not verified, or the error of a damaged line.
-
-        Raises
-        ------
-        InputError
-            The log cannot be opened, or is longer than `MAX_FILE_BYTES`.
+        No score is verified. Raises InputError if the log cannot be opened, or is longer than `MAX_FILE_BYTES`.
         """
+        for line in self._lines():
+            score = _SCORE.match(line)
+            if (score is None or int(score[1]) >= at_least) and (entry := self._entry(line)) is not None:
+                yield entry
+
+    def last(self, count: int) -> list[LoggedBoard]:
+        """The last ``count`` boards from ``offset`` on. Raises InputError as `read` does."""
+        entries = map(self._entry, deque(self._lines(), maxlen=count))
+        return [entry for entry in entries if entry is not None]
+
+    def _lines(self) -> Iterator[bytes]:
+        """The complete lines."""
         try:
             if not self.path.is_file():
                 return
@@ -223,16 +169,47 @@ class BoardLogReader:
                 raise _too_long(self.path, length)
             file.seek(self.offset)
             for line in iter(lambda: file.readline(MAX_LINE), b""):
-                whole = line.endswith(b"\n")
-                if not whole and len(line) < MAX_LINE:
+                if not line.endswith(b"\n") and len(line) < MAX_LINE:
                     return  # incomplete: being written, or cut off
                 self.offset += len(line)
-                score = _SCORE.match(line)
-                if score is not None and int(score[1]) < at_least:
-                    continue
-                try:
-                    yield parse_line(line.rstrip(b"\n").decode("ascii"), self.puzzle)
-                except UnicodeDecodeError:
-                    yield InputError("a damaged line: bytes that are not ASCII", self.path)
-                except InputError as error:
-                    yield InputError(f"a damaged line: {error.message}", self.path)
+                yield line
+
+    def _entry(self, line: bytes) -> LoggedBoard | None:
+        puzzle = self.puzzle
+        try:
+            values = unseal(line.decode("ascii"))
+            oriented = np.array(values["oriented"], dtype=np.int64)
+            if oriented.shape == (puzzle.cells,) and oriented.min() >= 0 and oriented.max() < 4 * puzzle.cells:
+                board = Board(oriented.astype(np.int32), puzzle.width, puzzle.height)
+                entry: LoggedBoard = from_json(LoggedBoard, values | {"board": board}, "a line")
+                return entry
+        except (ValueError, TypeError, KeyError, OverflowError):  # among them InputError
+            pass
+        self.damaged += 1
+        return None
+
+
+class BestBoards:
+    """The best distinct boards of the log of a run directory, ``size`` of them at most, updated while it grows.
+
+    Attributes
+    ----------
+    top : list of LoggedBoard
+        The boards, verified, the best first; of equal scores the earlier first.
+    """
+
+    def __init__(self, directory: Path, puzzle: Puzzle, size: int) -> None:
+        self.puzzle, self.size = puzzle, size
+        self.top: list[LoggedBoard] = []
+        self._reader = BoardLogReader(directory, puzzle)
+
+    def update(self) -> list[LoggedBoard]:
+        """Read the new lines of the log; returns ``top``."""
+        for entry in self._reader.read(self._floor()):
+            is_new = entry.score >= self._floor() and entry.board not in {logged.board for logged in self.top}
+            if is_new and is_verified(entry, self.puzzle):
+                self.top = sorted([*self.top, entry], key=lambda logged: -logged.score)[: self.size]
+        return self.top
+
+    def _floor(self) -> int:
+        return self.top[-1].score + 1 if len(self.top) == self.size else 0

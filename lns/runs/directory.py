@@ -4,49 +4,84 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import json
 import logging
 import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Annotated, Any
 
 from instances.board import Board
 from instances.formats import best_json, load_board, load_puzzle, write
-from instances.puzzle import Clue, Puzzle
+from instances.puzzle import MAX_CELLS, Clue, Puzzle
 from instances.verify import verify
 from lns import params as parameters
+from lns.engines import ENGINES
 from lns.params import Params
 from lns.runs.files import (
     BEST,
     BOARDS,
-    CHECKPOINT,
+    FIRST_FILES,
     INSTANCE,
-    LOCK,
-    LOG,
     PARAMETERS,
     PICTURE,
-    PREVIOUS,
     SETTINGS,
-    STATUS,
     STOP,
+    expect_schema,
+    from_json,
+    seal,
+    unseal,
     utc_now,
 )
 from lns.runs.lock import Lock
-from lns.runs.settings import RunSettings, digest
 from lns_support.errors import InputError
 from lns_support.files import atomic_write, read_text
-from lns_support.text import printable
+from lns_support.json_values import JsonFields
+from lns_support.text import printable, quoted
 
 log = logging.getLogger("lns")
 
+SCHEMA = 2  # of run.json
+LEAST_CHECKPOINT_S = 0.1
 MIN_FREE_BYTES = 16 * 2**20  # on the disk, for a new run
-_FIRST_FILES = (LOCK, INSTANCE, PARAMETERS, SETTINGS, LOG, STATUS, CHECKPOINT, PREVIOUS)  # before any board is found
+_Score = Annotated[int, -1, 2 * MAX_CELLS]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings:
+    """Settings of a run, as in run.json. `RunDirectory.create` sets those that have no meaning before."""
+
+    run: str = ""  # random id of the run
+    instance: Annotated[str, 0, 2**20]  # how the user named the puzzle; never used as a path
+    instance_sha256: str = ""  # of the puzzle
+    seed: Annotated[int, 0, 2**64]
+    engine: str  # one of lns.engines.ENGINES
+    target: _Score = -1  # score that the user asked for; -1: none, any score is a success
+    min_score: _Score = -1  # boards of at least this score are logged; -1: of the best score so far less one
+    checkpoint_s: Annotated[float, LEAST_CHECKPOINT_S, 1e9] = 60.0  # seconds between checkpoints
+    params_sha256: str = ""  # of params.toml, from which a later session reads them
+    created_at: str = ""  # time of day, UTC
+    pins: tuple[Clue, ...] = ()  # cells that keep their piece, beside the clues of the puzzle
+    params: dict[str, dict[str, Any]] = field(default_factory=dict)  # values by section, for people
+    params_source: Annotated[str, 0, 10_000] = ""  # "default", "given", a file, or a study and what it proved
+    operators: tuple[str, ...] = ()  # of the engine 'lns', in their order; (): all that this process knows
+    schema: int = SCHEMA
+
+    def __post_init__(self) -> None:
+        if self.engine not in ENGINES:
+            raise InputError(f"'engine' is {quoted(self.engine)}; expected one of {', '.join(ENGINES)}")
+
+    def to_json(self) -> dict[str, Any]:
+        """The settings as a JSON object. Raises InputError for values that could not be read again."""
+        values = asdict(self) | {"pins": [[pin.cell, pin.piece, pin.rotation] for pin in self.pins]}
+        from_json(RunSettings, json.loads(json.dumps(values)), SETTINGS)
+        return values
 
 
 class RunDirectory:
@@ -74,77 +109,18 @@ class RunDirectory:
         self.clear_stop()
 
     @classmethod
-    def create(
-        cls,
-        path: Path,
-        puzzle: Puzzle,
-        params: Params,
-        *,
-        instance: str,
-        seed: int,
-        engine: str,
-        params_source: str = "given",
-        target: int = -1,
-        min_score: int = -1,
-        checkpoint_s: float = 60.0,
-        pins: tuple[Clue, ...] = (),
-        operators: tuple[str, ...] | None = None,
-    ) -> RunDirectory:
-        """Make a run directory and its first files.
+    def create(cls, path: Path, puzzle: Puzzle, params: Params, settings: RunSettings) -> RunDirectory:
+        """Make a run directory and its first files. The puzzle is without pins; the settings get id, time and hashes.
 
-        Parameters
-        ----------
-        path : Path
-            A new or empty directory.
-        puzzle : Puzzle
-            Puzzle of the run, without pins.
-        params : Params
-            Parameters of the run.
-        instance : str
-            How the user named the puzzle.
-        seed : int
-            Random seed.
-        engine : str
-            One of `lns.engines.ENGINES`.
-        params_source : str
-            Where the parameters are from.
-        target : int
-            Score that the user asked for; -1: none.
-        min_score : int
-            Score from which boards are logged; -1: the best score so far less one.
-        checkpoint_s : float
-            Seconds between checkpoints.
-        pins : tuple of Clue
-            Cells that keep their piece.
-        operators : tuple of str, optional
-            Operators of the engine 'lns'; by default all that this process knows.
-
-        Returns
-        -------
-        RunDirectory
-
-        Raises
-        ------
-        InputError
-            The directory is not empty or cannot be written, or a setting is out of range.
+        Raises InputError if the directory is not empty or cannot be written, or a setting is out of range.
         """
         text = parameters.to_toml(params)
-        settings = RunSettings(
-            run=os.urandom(16).hex(),
-            instance=instance,
-            instance_sha256=puzzle.sha256,
-            seed=seed,
-            engine=engine,
-            target=target,
-            min_score=min_score,
-            checkpoint_s=checkpoint_s,
-            params_sha256=digest(text),
-            params=parameters.to_dict(params),
-            params_source=params_source,
-            created_at=utc_now(),
-            pins=pins,
-            operators=_operators_of(engine) if operators is None else operators,
-        )
+        settings = replace(
+            settings, run=os.urandom(16).hex(), instance_sha256=puzzle.sha256, params_sha256=digest(text),
+            params=parameters.to_dict(params), created_at=utc_now(),
+            operators=settings.operators or _operators_of(settings.engine),
+        )  # fmt: skip
+        content = seal(settings.to_json()) + "\n"
         try:
             if path.exists() and not path.is_dir():
                 raise InputError("is a file; expected the name of a new run directory", path)
@@ -166,7 +142,7 @@ class RunDirectory:
                     raise
                 write(path / INSTANCE, "json", puzzle, None)
                 atomic_write(path / PARAMETERS, text)
-                settings.write(path)
+                atomic_write(path / SETTINGS, content)
                 directory = cls(path, settings, puzzle, params, lock)
                 directory._undo = undo.pop_all().close
                 return directory
@@ -178,21 +154,9 @@ class RunDirectory:
 
     @classmethod
     def open(cls, path: Path) -> RunDirectory:
-        """Open the directory of an earlier session and lock it.
+        """Open the directory of an earlier session, which may have been moved, and lock it.
 
-        Parameters
-        ----------
-        path : Path
-            The directory; it may have been moved.
-
-        Returns
-        -------
-        RunDirectory
-
-        Raises
-        ------
-        InputError
-            It is no run directory, is damaged, of another version, or in use by another process.
+        Raises InputError if it is no run directory, is damaged, of another version, or in use by another process.
         """
         settings, puzzle = read_run(path)
         read_parameters(path, settings)
@@ -208,7 +172,7 @@ class RunDirectory:
     @cached_property
     def pinned_puzzle(self) -> Puzzle:
         """The puzzle with the pinned cells as further clues, for the search."""
-        return self.puzzle.with_clues({*self.puzzle.clues, *self.settings.pins}) if self.settings.pins else self.puzzle
+        return with_pins(self.puzzle, self.settings)
 
     def __enter__(self) -> RunDirectory:
         return self
@@ -273,10 +237,7 @@ class RunDirectory:
 def take_run_directory(puzzle: Puzzle, folder: Path) -> Path:
     """Make the directory FOLDER/NAME-DATE-TIME for a run: made at once, its name is that of no other run.
 
-    Raises
-    ------
-    InputError
-        It cannot be made.
+    Raises InputError if it cannot be made.
     """
     first = folder / f"{safe_name(puzzle.name)}-{time.strftime('%Y%m%d-%H%M%S')}"
     try:
@@ -313,6 +274,16 @@ class ScoredBoard:
     score: int
 
 
+def digest(text: str) -> str:
+    """SHA-256 of a text, as hexadecimal digits."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def with_pins(puzzle: Puzzle, settings: RunSettings) -> Puzzle:
+    """The puzzle of a run with the pinned cells as further clues. Raises InputError for pins that cannot be."""
+    return puzzle.with_clues({*puzzle.clues, *settings.pins}) if settings.pins else puzzle
+
+
 def read_parameters(path: Path, settings: RunSettings) -> str:
     """The text of params.toml. Raises InputError unless it is the one that the run began with, whatever it links to."""
     text = read_text(_existing(path / PARAMETERS, "the parameters of the run"))
@@ -322,55 +293,43 @@ def read_parameters(path: Path, settings: RunSettings) -> str:
 
 
 def read_run(path: Path) -> tuple[RunSettings, Puzzle]:
-    """Read the settings and the puzzle of a run.
+    """Read the settings and the puzzle of a run directory.
 
-    Parameters
-    ----------
-    path : Path
-        Run directory.
-
-    Returns
-    -------
-    settings : RunSettings
-    puzzle : Puzzle
-
-    Raises
-    ------
-    InputError
-        The directory is no run directory, a file is damaged or of another version, or the two do not match.
+    Raises InputError if it is none, a file is damaged or of another version, or the two do not match.
     """
     try:
         if not path.is_dir():
             raise InputError("no such directory; expected the directory of a run", printable(str(path)))
-        settings = RunSettings.read(path)
+        if not (path / SETTINGS).is_file():
+            raise InputError(f"no run directory: it has no {SETTINGS}", path)
+        settings = _read_settings(path / SETTINGS)
         _existing(path / INSTANCE, "the copy of the puzzle")
         puzzle = load_puzzle(os.path.join(path, INSTANCE), "json")  # noqa: PTH118
     except OSError as error:  # a name that is too long, a directory without permission
         raise InputError(f"cannot be read: {error.strerror}", printable(str(path))) from None
     if puzzle.sha256 != settings.instance_sha256:
         raise InputError("not the puzzle of this run; expected the copy made at its start", path / INSTANCE)
+    try:
+        with_pins(puzzle, settings)
+    except InputError as error:
+        raise error.at(path / SETTINGS) from None
     return settings, puzzle
 
 
+def _read_settings(path: Path) -> RunSettings:
+    try:
+        values = unseal(read_text(path))
+        expect_schema(JsonFields(values), SCHEMA)
+        settings: RunSettings = from_json(RunSettings, values, SETTINGS)
+    except InputError as error:
+        raise error.at(path) from None
+    return settings
+
+
 def read_best(path: Path, puzzle: Puzzle) -> ScoredBoard | None:
-    """Read best.json and verify its board.
+    """The board of best.json in a run directory, with the score that the verifier counts; None without the file.
 
-    Parameters
-    ----------
-    path : Path
-        Run directory.
-    puzzle : Puzzle
-        Puzzle of the run.
-
-    Returns
-    -------
-    ScoredBoard or None
-        The board with the score that the verifier counts; None if there is no best.json.
-
-    Raises
-    ------
-    InputError
-        The file is damaged, or the board is not full and legal.
+    Raises InputError if the file is damaged, or the board is not full and legal.
     """
     file = path / BEST
     if not os.path.lexists(file):
@@ -401,7 +360,7 @@ def _unmake(path: Path, folders: Sequence[Path]) -> None:
     """Remove the files of a run and the ``folders`` made for it, if the run has found no board."""
     with contextlib.suppress(OSError):
         files = list(path.iterdir())
-        if all(file.name in _FIRST_FILES or (file.name == BOARDS and not file.stat().st_size) for file in files):
+        if all(file.name in FIRST_FILES or (file.name == BOARDS and not file.stat().st_size) for file in files):
             for file in files:
                 file.unlink()
             for folder in folders:

@@ -1,28 +1,38 @@
-"""Files of a run directory: names, JSON with a checksum, and opening that never follows a link or waits for a pipe."""
+"""Files of a run directory: names, records of JSON with a checksum, and opening that never follows a link or waits."""
 
 from __future__ import annotations
 
+import io
 import json
+import logging
 import os
 import re
 import shutil
 import stat
 import zlib
+from dataclasses import MISSING, fields, is_dataclass
 from datetime import UTC, datetime
+from functools import cache
 from itertools import pairwise
+from logging.handlers import RotatingFileHandler
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, get_args, get_origin, get_type_hints
 
 from instances.formats.own_json import INSTANCE_COPY
 from lns_support.errors import InputError
 from lns_support.files import read_text
-from lns_support.json_values import JsonFields, json_object
+from lns_support.json_values import JsonFields, describe_found, json_object
+from lns_support.text import escape_controls, printable
 
 SETTINGS, INSTANCE, PARAMETERS = "run.json", INSTANCE_COPY, "params.toml"
 BEST, PICTURE, BOARDS, LOG, REPORT = "best.json", "best.svg", "boards.jsonl", "run.log", "report.html"
 CHECKPOINT, PREVIOUS = "checkpoint.npz", "checkpoint.previous.npz"
 STATUS, LOCK, STOP = "status.json", "lock", "stop"
+FIRST_FILES = (LOCK, INSTANCE, PARAMETERS, SETTINGS, LOG, STATUS, CHECKPOINT, PREVIOUS)  # before any board is found
 STATUS_SCHEMA = 2
+MAX_LOG_BYTES = 10 * 2**20  # of run.log, before it is renamed
+MAX_TEXT, MAX_NUMBER = 200, 2**63 - 1  # of a record, where its type says nothing else
 
 _REASONS = {
     "SIGINT": "interrupted by Ctrl-C",
@@ -30,58 +40,37 @@ _REASONS = {
     "SIGHUP": "ended by SIGHUP, as a closed terminal sends it",
     "stopped": "stopped by lns stop",
 }
-_BLOCK = 2**16  # bytes read at once
-MAX_COPIED_BYTES = 2**32  # of a file with a second name; twice the largest log
 _SEAL = re.compile(r', "sum": "([0-9a-f]{8})"\}\n?')
 _SEAL_LENGTH = len(', "sum": "01234567"}')
+_UNITS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
 
 
 def open_regular(path: Path, flags: int, *, create: bool = True) -> IO[bytes]:
-    """Open a regular file without buffering; it is created if absent.
+    """Open a regular file with ``os.O_*`` flags, without buffering; by default it is created if absent.
 
     A file with a second name (a hard link, as ``cp -al`` makes it) is replaced by a copy before it is written, so that
-    the file of the other name keeps its content.
-
-    Parameters
-    ----------
-    path : Path
-        The file; symbolic links are refused, and pipes are not waited for.
-    flags : int
-        ``os.O_*`` flags.
-    create : bool
-        Create an absent file; else FileNotFoundError is raised.
-
-    Returns
-    -------
-    binary file
-
-    Raises
-    ------
-    InputError
-        The name belongs to something else than a regular file, or the file is too large to be copied.
-    OSError
-        The file cannot be opened.
+    the file of the other name keeps its content. Links are not followed, and pipes are not waited for: InputError is
+    raised for what is no regular file, OSError if the file cannot be opened.
     """
-    if path.is_symlink():
-        raise InputError("is a symbolic link; expected a regular file", path)
-    if path.is_dir():
-        raise InputError("is a directory; expected a regular file", path)
-    extra = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
-    descriptor = os.open(path, flags | (os.O_CREAT if create else 0) | extra, 0o666)
+    if path.is_symlink() or path.is_dir():
+        raise InputError(f"is a {'symbolic link' if path.is_symlink() else 'directory'}; expected a regular file", path)
+    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+    descriptor = os.open(path, flags | (os.O_CREAT if create else 0), 0o666)
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise InputError("is not a regular file; expected one", path)
         if status.st_nlink > 1 and flags & (os.O_WRONLY | os.O_RDWR):
-            if status.st_size > MAX_COPIED_BYTES:
-                raise InputError(
-                    f"has another name too (a hard link) and {status.st_size} bytes, too many to copy; "
-                    "expected a file of its own",
-                    path,
-                )
-            copy = _replace_by_copy(path, flags | extra)
-            os.close(descriptor)
-            descriptor = copy
+            temporary = path.with_name(f".lns-{os.getpid()}-{os.urandom(4).hex()}.tmp")
+            try:
+                shutil.copy2(path, temporary, follow_symlinks=False)
+                copy = os.open(temporary, flags & ~os.O_EXCL)
+                temporary.replace(path)
+            except BaseException:
+                temporary.unlink(missing_ok=True)
+                raise
+            os.dup2(copy, descriptor, inheritable=False)
+            os.close(copy)
     except BaseException:
         os.close(descriptor)
         raise
@@ -89,46 +78,12 @@ def open_regular(path: Path, flags: int, *, create: bool = True) -> IO[bytes]:
     return open(descriptor, mode, buffering=0)  # noqa: PTH123
 
 
-def _replace_by_copy(path: Path, flags: int) -> int:
-    """Replace a file by a copy of it, so that it has no other name; the descriptor of the copy."""
-    temporary = path.with_name(f".lns-{os.getpid()}-{os.urandom(4).hex()}.tmp")
-    try:
-        shutil.copy2(path, temporary, follow_symlinks=False)
-        descriptor = os.open(temporary, flags & ~(os.O_CREAT | os.O_EXCL))
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    return descriptor
-
-
 def whole_lines(descriptor: int) -> int:
     """Bytes of a file up to its last line end. What follows is incomplete: its writer was killed."""
-    end = os.fstat(descriptor).st_size
-    while end > 0:
-        begin = max(0, end - _BLOCK)
-        newline = os.pread(descriptor, end - begin, begin).rfind(b"\n")
-        if newline >= 0:
-            return begin + newline + 1
-        end = begin
-    return 0
-
-
-def start_of_last_lines(descriptor: int, end: int, lines: int) -> int:
-    """Byte at which the last ``lines`` lines before the byte ``end`` begin; ``end`` is the end of a line."""
-    position, wanted = end, lines + 1  # the line end before the first of them
-    while position > 0:
-        begin = max(0, position - _BLOCK)
-        block = os.pread(descriptor, position - begin, begin)
-        if block.count(b"\n") < wanted:
-            wanted -= block.count(b"\n")
-            position = begin
-            continue
-        at = len(block)
-        for _ in range(wanted):
-            at = block.rindex(b"\n", 0, at)
-        return begin + at + 1
-    return 0
+    if not os.fstat(descriptor).st_size:
+        return 0
+    with mmap(descriptor, 0, access=ACCESS_READ) as content:
+        return content.rfind(b"\n") + 1
 
 
 def write_all(descriptor: int, data: bytes) -> None:
@@ -138,35 +93,33 @@ def write_all(descriptor: int, data: bytes) -> None:
         rest = rest[os.write(descriptor, rest) :]
 
 
+# -- records: JSON with a checksum -----------------------------------------------------------------------------------
+
+
 def seal(values: dict[str, Any]) -> str:
     """One line of JSON whose last field is a checksum (CRC-32) over the text of the others."""
     text = json.dumps(values)
-    return f'{text[:-1]}, "sum": "{checksum(text):08x}"}}'
-
-
-def checksum(text: str) -> int:
-    """CRC-32 of a text."""
-    return zlib.crc32(text.encode())
+    return f'{text[:-1]}, "sum": "{zlib.crc32(text.encode()):08x}"}}'
 
 
 def is_sealed(line: str) -> bool:
     """Whether ``line`` ends with the right checksum."""
-    seal_found = _SEAL.fullmatch(line, max(0, len(line) - _SEAL_LENGTH))
-    return seal_found is not None and int(seal_found[1], 16) == checksum(line[:-_SEAL_LENGTH] + "}")
+    found = _SEAL.fullmatch(line, max(0, len(line) - _SEAL_LENGTH))
+    return found is not None and int(found[1], 16) == zlib.crc32((line[:-_SEAL_LENGTH] + "}").encode())
 
 
-def unseal(text: str) -> JsonFields:
-    """The fields of a text that `seal` wrote. Raises InputError if a character was changed."""
+def unseal(text: str) -> dict[str, Any]:
+    """The object of a text that `seal` wrote. Raises InputError if a character was changed."""
     line = text.rstrip("\n")
     if not is_sealed(line):
         raise InputError("damaged, or changed by hand: wrong checksum")
-    return JsonFields(json_object(line))
+    return json_object(line)
 
 
 def read_sealed(path: Path) -> JsonFields:
     """The fields of a file that `seal` wrote. Raises InputError, naming the file, if it is absent or damaged."""
     try:
-        return unseal(read_text(path))
+        return JsonFields(unseal(read_text(path)))
     except InputError as error:
         raise error.at(path) from None
 
@@ -176,6 +129,119 @@ def expect_schema(fields: JsonFields, expected: int) -> None:
     schema = fields.integer("schema", 0, 10**6)
     if schema != expected:
         raise InputError(f"written by another version of lns (schema {schema}); this version reads schema {expected}")
+
+
+def from_json(kind: Any, value: object, name: str) -> Any:
+    """Read a value of JSON as the type of an annotation.
+
+    Parameters
+    ----------
+    kind : type
+        ``int``, ``float`` or ``str``, a list, tuple or dict of what can be read, or a dataclass whose fields can be
+        read. ``Annotated[kind, low, high]`` bounds a number, or the length of a text; without bounds numbers are from
+        0 to 2**63 - 1, and texts have at most 200 characters.
+    value : object
+        The value. A dataclass is an object, or a list of its fields; a dict is an object, or a list of rows, each with
+        the key first.
+    name : str
+        What messages call the value.
+
+    Returns
+    -------
+    object
+        Of type ``kind``; control characters in texts are escaped.
+
+    Raises
+    ------
+    InputError
+        The value is of another type or out of bounds.
+    """
+    origin, inner = get_origin(kind), get_args(kind)
+    try:
+        if origin in (list, tuple) and isinstance(value, list):
+            kinds = inner if origin is tuple and inner[-1] is not ... else inner[:1] * len(value)
+            return origin(from_json(each, one, name) for each, one in zip(kinds, value, strict=True))
+        if origin is dict and isinstance(value, dict | list):
+            rows = value.items() if isinstance(value, dict) else [_keyed(row, inner[1]) for row in value]
+            return {from_json(inner[0], key, name): from_json(inner[1], of_key, name) for key, of_key in rows}
+        if isinstance(kind, type) and is_dataclass(kind) and isinstance(value, dict | list):
+            hints = _hints(kind)
+            values = value if isinstance(value, dict) else dict(zip(hints, value, strict=True))
+            needed = [spec.name for spec in fields(kind) if spec.default is spec.default_factory is MISSING]
+            if absent := [field for field in needed if field not in values]:
+                raise InputError(f"no field '{absent[0]}'; expected it in the JSON object")
+            return kind(
+                **{field: from_json(hint, values[field], field) for field, hint in hints.items() if field in values}
+            )
+    except (TypeError, ValueError, IndexError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"'{name}': {describe_found(value)}; expected rows of another length") from None
+    return _plain_from_json(kind, value, name)
+
+
+def _keyed(row: list[Any], kind: Any) -> tuple[Any, Any]:
+    """The key and the value of a row of a dict."""
+    key, *rest = row
+    return key, rest if is_dataclass(kind) else rest[0]
+
+
+def _plain_from_json(kind: Any, value: object, name: str) -> Any:
+    """A number or a text within the bounds of its annotation."""
+    if kind is Any or (kind not in (int, float, str) and isinstance(kind, type) and isinstance(value, kind)):
+        return value
+    kind, low, high = get_args(kind) or (kind, 0, MAX_TEXT if kind is str else MAX_NUMBER)
+    if kind is str:
+        if isinstance(value, str) and low <= len(value) <= high:
+            return printable(value, high)[:high]
+        raise InputError(f"'{name}': {describe_found(value)}; expected a text of {low} to {high} characters")
+    if kind not in (int, float):
+        raise InputError(f"'{name}': {describe_found(value)}; expected a list or an object")
+    if isinstance(value, int | kind) and not isinstance(value, bool) and low <= value <= high:  # false for NaN
+        return kind(value)
+    raise InputError(
+        f"'{name}': {describe_found(value)}; expected a {'whole ' * (kind is int)}number from {low} to {high}"
+    )
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind, include_extras=True)
+
+
+# -- run.log ---------------------------------------------------------------------------------------------------------
+
+
+class SafeFormatter(logging.Formatter):
+    """Escapes control characters of the messages, which may name files and operators of a stranger."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return escape_controls(super().format(record))
+
+
+class RunLog(RotatingFileHandler):
+    """Appends the log to run.log in ``directory``. A full disk loses lines of the log and never ends the run.
+
+    A run.log of more than `MAX_LOG_BYTES` becomes run.log.1, in place of an older one. Raises InputError if the file
+    cannot be opened.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        try:
+            super().__init__(directory / LOG, maxBytes=MAX_LOG_BYTES, backupCount=1)
+        except OSError as error:
+            raise InputError(f"cannot be written: {error.strerror}", directory / LOG) from None
+        self.setFormatter(SafeFormatter("%(asctime)s %(message)s"))
+
+    def _open(self) -> io.TextIOWrapper:
+        file = open_regular(Path(self.baseFilename), os.O_WRONLY | os.O_APPEND)
+        return io.TextIOWrapper(io.BufferedWriter(file), encoding="utf-8", errors="backslashreplace")
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Lose the line."""
+
+
+# -- times and reasons in words --------------------------------------------------------------------------------------
 
 
 def utc_now() -> str:
@@ -189,9 +255,6 @@ def parse_time(text: str) -> datetime | None:
         return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     except ValueError:
         return None
-
-
-_UNITS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
 
 
 def format_duration(seconds: float) -> str:

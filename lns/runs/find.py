@@ -13,17 +13,9 @@ MAX_DEPTH = 4  # folders below the one that is named
 
 
 def run_directories(paths: Iterable[Path]) -> list[Path]:
-    """The runs that are meant.
+    """The runs that are meant by run directories and folders with runs, each once, those of a folder by name.
 
-    Parameters
-    ----------
-    paths : iterable of Path
-        Run directories, and folders whose runs are all meant, also those in their folders.
-
-    Returns
-    -------
-    list of Path
-        Each run once, those of a folder by name. A path without any run stays, for a message about it.
+    A path without any run stays, for a message about it.
     """
     found: dict[Path, None] = {}
     for path in paths:
@@ -32,26 +24,19 @@ def run_directories(paths: Iterable[Path]) -> list[Path]:
     return list(found)
 
 
-def runs_below(folder: Path, depth: int = 0) -> list[Path]:
+def runs_below(folder: Path) -> list[Path]:
     """The runs in a folder and its folders, by name; the folder itself if it is one.
 
     Links and hidden folders are passed over.
     """
-    try:
-        with os.scandir(folder) as listed:
-            entries = sorted(listed, key=lambda entry: entry.name)
-        if any(entry.name == SETTINGS and entry.is_file() for entry in entries):
-            return [folder]
-    except OSError:
-        return []
-    if depth == MAX_DEPTH:
-        return []
-    folders = [
-        folder / entry.name
-        for entry in entries
-        if not entry.name.startswith((".", "__")) and entry.is_dir(follow_symlinks=False)
-    ]
-    return [run for inner in folders for run in runs_below(inner, depth + 1)]
+    runs = []
+    for name, folders, files in os.walk(folder):
+        path = Path(name)
+        is_run = SETTINGS in files and (path / SETTINGS).is_file()
+        runs += [path] * is_run
+        deepest = is_run or len(path.parts) - len(folder.parts) == MAX_DEPTH
+        folders[:] = [] if deepest else sorted(one for one in folders if not one.startswith((".", "__")))
+    return runs
 
 
 def board_source(source: str) -> str:

@@ -1,23 +1,22 @@
-"""History of a run over all its sessions: improvements, logged boards by score, gains by part, sessions."""
+"""History of a run over all its sessions, its heartbeat in status.json, and the cost and gains of each part."""
 
 from __future__ import annotations
 
 import platform
 import socket
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
 
 from instances.puzzle import Puzzle
 from lns.engine import FoundBoard, Statistics
-from lns.runs.files import format_duration, utc_now
+from lns.runs.files import STATUS, STATUS_SCHEMA, expect_schema, format_duration, from_json, seal, unseal, utc_now
 from lns_support.errors import InputError
-from lns_support.json_values import JsonFields, bounded_integer, describe_found
+from lns_support.files import atomic_write, read_text
+from lns_support.json_values import JsonFields
 
-MAX_SESSIONS, MAX_PARTS = 1000, 100
-OTHER_PARTS = "others"  # parts beyond the first MAX_PARTS
+MAX_SESSIONS = 1000
 UNLIMITED_S = 1e9  # seconds of search of a run without a time limit
-_SECONDS = 1e10
-_COUNT = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class SessionRecord:
     host: str  # name of the machine
     machine: str  # system, processor, version of Python
     version: str  # of lns
-    workers: int
+    workers: Annotated[int, 1, 10**6]
     seconds: float = 0.0  # of search
     ended: str = ""  # why it ended; "" while it runs, or if it was killed
 
@@ -96,10 +95,6 @@ class RunHistory:
         """Number of logged boards of at least this score."""
         return sum(count for found_score, count in self.counts.items() if found_score >= score)
 
-    def raise_elapsed(self, elapsed_s: float) -> None:
-        """Raise ``elapsed_s`` to the value in a file, at most to half of what a file may hold: a run can then go on."""
-        self.elapsed_s = min(max(self.elapsed_s, elapsed_s), _SECONDS / 2)
-
     def improve(self, found_board: FoundBoard, at: str) -> None:
         """Record a new best board, found at the time of day ``at``."""
         self.append_improvement(Improvement(found_board.score, self.elapsed_s, at, found_board.origin))
@@ -117,9 +112,13 @@ class RunHistory:
         self.counts[found_board.score] = self.counts.get(found_board.score, 0) + 1
         self._gains(found_board.origin).boards += 1
 
+    def forget_log(self) -> None:
+        """Count no board of the log, before all are counted again."""
+        self.counts = {}
+        for gains in self.gains_by_part.values():
+            gains.boards = 0
+
     def _gains(self, part: str) -> PartGains:
-        if part not in self.gains_by_part and len(self.gains_by_part) >= MAX_PARTS - 1:
-            part = OTHER_PARTS  # an untrusted log may name any number of parts
         return self.gains_by_part.setdefault(part, PartGains())
 
     def begin(self, session: SessionRecord) -> None:
@@ -139,66 +138,92 @@ class RunHistory:
         }
 
 
-def history_from_json(fields: JsonFields, puzzle: Puzzle) -> RunHistory:
-    """Read what `RunHistory.to_json` wrote.
+def history_from_json(value: object, puzzle: Puzzle) -> RunHistory:
+    """Read what `RunHistory.to_json` wrote, for a run of ``puzzle``.
 
-    Parameters
-    ----------
-    fields : JsonFields
-        The object.
-    puzzle : Puzzle
-        Puzzle of the run, which bounds the scores.
-
-    Returns
-    -------
-    RunHistory
-
-    Raises
-    ------
-    InputError
-        A field is absent, out of range, or of the wrong kind.
+    Raises InputError for a value of another type, and for scores that cannot be.
     """
-    history = RunHistory(fields.number("budget_s", 0, _SECONDS), fields.number("elapsed_s", 0, _SECONDS))
-    for entry in _rows(fields, "improvements", puzzle.max_score + 1, 4):
-        score = bounded_integer(entry[0], history.best_score + 1, puzzle.max_score, "a score of 'improvements'")
-        history.improvements.append(Improvement(score, _seconds(entry[1]), _text(entry[2]), _text(entry[3])))
-    for score, count in _rows(fields, "counts", puzzle.max_score + 1, 2):
-        history.counts[bounded_integer(score, 0, puzzle.max_score, "a score of 'counts'")] = _count(count, 1)
-    for name, *numbers in _rows(fields, "gains_by_part", MAX_PARTS, 4):
-        history.gains_by_part[_text(name)] = PartGains(*map(_count, numbers))
-    for entry in fields.array("sessions")[:MAX_SESSIONS]:
-        if not isinstance(entry, dict):
-            raise InputError(f"'sessions': {describe_found(entry)}; expected objects")
-        values = JsonFields(entry)
-        session = SessionRecord(
-            started_at=_text(values.get("started_at")),
-            host=_text(values.get("host")),
-            machine=_text(values.get("machine")),
-            version=_text(values.get("version")),
-            workers=values.integer("workers", 1, 10**6),
-            seconds=values.number("seconds", 0, _SECONDS),
-            ended=_text(values.get("ended")),
-        )
-        history.sessions.append(session)
-    if "other_statistics" in fields:
-        history.other_statistics = Statistics.from_json(fields.get("other_statistics"))
+    history: RunHistory = from_json(RunHistory, value, "history")
+    scores = [entry.score for entry in history.improvements]
+    if scores != sorted(set(scores)) or max(scores, default=0) > puzzle.max_score:
+        raise InputError(f"'improvements': expected scores that rise to {puzzle.max_score} at most")
+    if any(score > puzzle.max_score or not count for score, count in history.counts.items()):
+        raise InputError(f"'counts': expected counts of boards of {puzzle.max_score} edges at most")
     return history
 
 
-def _rows(fields: JsonFields, name: str, most: int, length: int) -> list[list[Any]]:
-    rows = fields.array(name)
-    if len(rows) > most or not all(isinstance(row, list) and len(row) == length for row in rows):
-        raise InputError(f"'{name}': {describe_found(rows)}; expected at most {most} lists of {length}")
-    return rows
+@dataclass(frozen=True)
+class Heartbeat:
+    """Content of status.json, apart from the history. The defaults stand for a file that cannot be read."""
+
+    at: str = ""  # time of day, UTC
+    rate: float = 0.0  # `unit` a second of all workers, over the last minute
+    pids: tuple[int, ...] = ()  # process ids of the workers on this machine
+    cluster_workers: int = 0  # workers of a cluster that search
+    min_score: int = 0  # boards of at least this score go into the log
+    statistics: Statistics = field(default_factory=Statistics)
+    write_errors: tuple[str, ...] = ()  # files whose last write failed
+
+    @property
+    def unit(self) -> str:
+        """Unit of ``rate``: "nodes" or "moves"."""
+        return self.statistics.unit
 
 
-def _text(value: object) -> str:
-    return JsonFields({"text": value}).printable("text", 200)
+def write_status(path: Path, run: str, history: RunHistory, heartbeat: Heartbeat) -> None:
+    """Write status.json in the directory ``path`` of the run with the id ``run``. Raises OSError."""
+    status = {"schema": STATUS_SCHEMA, "run": run, "history": history.to_json()} | asdict(heartbeat)
+    atomic_write(path / STATUS, seal(status) + "\n")
 
 
-def _seconds(value: object) -> float:
-    return JsonFields({"seconds": value}).number("seconds", 0, _SECONDS)
+def read_status(path: Path, run: str, puzzle: Puzzle) -> tuple[RunHistory, Heartbeat]:
+    """Read status.json in the directory ``path`` of the run with the id ``run``.
+
+    Raises InputError, naming the file, if it is absent, damaged, of another version or of another run.
+    """
+    try:
+        values = unseal(read_text(path / STATUS))
+        expect_schema(JsonFields(values), STATUS_SCHEMA)
+        if values.get("run") != run:
+            raise InputError("belongs to another run")
+        history = history_from_json(values.get("history"), puzzle)
+        heartbeat: Heartbeat = from_json(Heartbeat, values, "status")
+    except InputError as error:
+        raise error.at(path / STATUS) from None
+    return history, heartbeat
 
 
-def _count(value: object, least: int = 0) -> int:
-    return bounded_integer(value, least, _COUNT, "a count")
+@dataclass(frozen=True)
+class Part:
+    """Cost and gains of one part of the search."""
+
+    name: str
+    node_equivalents: int  # cost in placements of the constructor
+    share: float  # of the cost of all parts
+    boards: int  # in the log
+    bests: int  # new bests among them
+    edges: int  # by which those raised the best score
+    new_boards: int = 0  # of the wanted score when they were found
+    found_later: int = 0  # how many of these the construction found later
+    failures: int = 0  # islands on which the part was switched off because it failed
+
+    @property
+    def edges_per_1e9(self) -> float | None:
+        """Edges gained for 10^9 node equivalents; None if the part has no cost."""
+        return self.edges / self.node_equivalents * 1e9 if self.node_equivalents else None
+
+    @property
+    def boards_per_1e9(self) -> float | None:
+        """Logged boards for 10^9 node equivalents; None if the part has no cost."""
+        return self.boards / self.node_equivalents * 1e9 if self.node_equivalents else None
+
+
+def parts(history: RunHistory, done: Statistics) -> list[Part]:
+    """Cost and gains of every part that has a cost, a board or a failure, the most expensive first."""
+    costs = done.node_equivalents_by_part()
+    total, result = max(1, sum(costs.values())), []
+    for name in history.gains_by_part.keys() | costs.keys() | done.failures.keys():
+        gains, cost = history.gains_by_part.get(name, PartGains()), costs.get(name, 0)
+        found = (of.get(name, 0) for of in (done.new_boards, done.found_later, done.failures))
+        result.append(Part(name, cost, cost / total, gains.boards, gains.bests, gains.edges, *found))
+    return sorted(result, key=lambda part: (-part.node_equivalents, part.name))

@@ -8,17 +8,16 @@ import os
 import socket
 import tempfile
 import time
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import closing, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
+from typing import Annotated
 
-from lns.runs.files import LOCK, STATUS, open_regular, utc_now
+from lns.runs.files import LOCK, STATUS, from_json, open_regular, utc_now
 from lns_support.errors import InputError
 from lns_support.file_lock import try_lock
 from lns_support.files import open_to_read, read_text
-from lns_support.json_values import JsonFields, json_object
-from lns_support.text import printable
+from lns_support.json_values import json_object
 
 log = logging.getLogger("lns")
 
@@ -31,7 +30,7 @@ STALE_FILE_S = 3600.0  # age of an abandoned temporary file; generous, as the cl
 class Holder:
     """The process that holds a lock."""
 
-    pid: int
+    pid: Annotated[int, 1, 2**31 - 1]
     host: str  # name of the machine
     boot: str  # id of the machine's last start; "" if unknown
     started: str  # start of the process in clock ticks, to recognise a pid that is used again; "" if unknown
@@ -45,7 +44,7 @@ class Holder:
 
     @property
     def is_here(self) -> bool:
-        """Whether the process belongs to this machine since its last start, and to this pid namespace."""
+        """Whether the process has this host, boot and pid namespace."""
         return self.host == socket.gethostname() and self.boot == _boot() and self.space in ("", _space())
 
     @property
@@ -56,24 +55,19 @@ class Holder:
     @property
     def is_alive(self) -> bool:
         """Whether the process runs; known only if `is_here`."""
-        return self.is_here and process_is_alive(self.pid) and (not self.started or _started(self.pid) == self.started)
+        return self.is_here and process_is_alive(self.pid) and self.started in ("", _started(self.pid))
 
     def __str__(self) -> str:
-        return f"process {self.pid} on {printable(self.host, 60)} since {printable(self.since, 30)}"
+        return f"process {self.pid} on {self.host[:60]} since {self.since[:30]}"
 
 
 def read_holder(directory: Path) -> Holder | None:
     """The process that holds the lock, or held it when the machine went down; None if it is free or unreadable."""
     try:
-        text = read_text(directory / LOCK)
-        if not text.strip():
-            return None
-        fields = JsonFields(json_object(text))
-        pid = fields.integer("pid", 1, 2**31 - 1)
-        host, boot, started, since = (fields.text(name, 200) for name in ("host", "boot", "started", "since"))
-        return Holder(pid, host, boot, started, since, fields.text("space", 200, ""))
+        holder: Holder = from_json(Holder, json_object(read_text(directory / LOCK)), LOCK)
     except InputError:
         return None
+    return holder
 
 
 class Lock:
@@ -97,47 +91,36 @@ class Lock:
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / LOCK
-        if self._path.is_file() and self._path.lstat().st_nlink > 1 and not is_free(directory):  # no copy takes a lock
-            raise InputError(f"a run is under way here ({read_holder(directory) or 'another process'})", directory)
+        holder = read_holder(directory)
+        in_use = f"a run is under way here ({holder or 'another process'})"
         self._file = open_regular(self._path, os.O_RDWR)
         try:
-            self.stale = self._take(directory)
+            locked = try_lock(self._file)
+            if locked is False or (locked is None and holder is not None and holder.is_alive):
+                raise InputError(f"{in_use}; watch it, or stop it with `lns stop`", directory)
+            if holder is not None and holder.is_elsewhere:
+                log.warning("the lock names %s, which cannot be seen from here: looking whether its run still writes",
+                            holder)  # fmt: skip
+                if is_held_elsewhere(directory):
+                    raise InputError(f"{in_use}: {STATUS} still changes", directory)
+            self.stale = holder
+            self._write(Holder.me())
+            clear_temporaries(directory)
         except BaseException:
             self._file.close()
             raise
 
-    def _take(self, directory: Path) -> Holder | None:
-        """Take the lock; the holder that it names if the last session did not end in order."""
-        holder = read_holder(directory)
-        locked = try_lock(self._file)
-        # if its start is unknown, the pid may be used again: the lock of the system decides then, where there is one
-        alive = holder is not None and holder.is_alive and (locked is None or holder.started != "")
-        if locked is False or alive:
-            who = str(holder) if holder is not None else "another process"
-            raise InputError(f"a run is under way here ({who}); watch it, or stop it with `lns stop`", directory)
-        if holder is not None and holder.is_elsewhere and not _was_left_behind(directory):
-            log.warning(
-                "the lock names %s, which cannot be seen from here: looking for up to %.0f s whether its run still "
-                "writes", holder, OBSERVATION_S,
-            )  # fmt: skip
-            if _still_writes(directory):
-                raise InputError(f"a run is under way here ({holder}): {STATUS} still changes", directory)
-        self._write(json.dumps(Holder.me().__dict__))
-        clear_temporaries(directory)
-        return holder
-
     def is_in_place(self) -> bool:
         """Whether the locked file is still the one in the directory, so that the directory was not replaced."""
         try:
-            there, here = self._path.lstat(), os.fstat(self._file.fileno())
+            return os.path.samestat(self._path.lstat(), os.fstat(self._file.fileno()))
         except (OSError, ValueError):  # removed, or released
             return False
-        return os.path.samestat(there, here)
 
     def __enter__(self) -> Lock:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()
 
     def release(self) -> None:
@@ -145,15 +128,13 @@ class Lock:
 
         If this session has not begun, the file names the crashed process again.
         """
-        if not self._file.closed:
-            try:
-                self._write("" if self.stale is None else json.dumps(self.stale.__dict__))
-            finally:
-                self._file.close()
+        with closing(self._file):
+            if not self._file.closed:
+                self._write(self.stale)
 
-    def _write(self, text: str) -> None:
+    def _write(self, holder: Holder | None) -> None:
         self._file.seek(0)
-        self._file.write(text.encode())
+        self._file.write(b"" if holder is None else json.dumps(asdict(holder)).encode())
         self._file.truncate()
         os.fsync(self._file.fileno())
 
@@ -178,40 +159,21 @@ def clear_temporaries(directory: Path) -> None:
 def is_held_elsewhere(directory: Path) -> bool:
     """Whether a process that cannot be observed here holds the lock and still writes.
 
-    Takes up to 12 s if it does not and status.json is less than a minute old.
+    Takes up to 12 s if it does not and status.json is less than a minute old. Its age is that beside a file which is
+    made now in the same directory, as clocks of machines differ.
     """
     holder = read_holder(directory)
-    return holder is not None and holder.is_elsewhere and not _was_left_behind(directory) and _still_writes(directory)
-
-
-def _was_left_behind(directory: Path) -> bool:
-    """Whether status.json is much older than a heartbeat.
-
-    Its time is compared with that of a file which is made now in the same directory, not with the clock of this
-    machine, as clocks of machines differ.
-    """
-    age = _age(directory / STATUS)
-    return age is not None and age > LEFT_BEHIND_S
-
-
-def _still_writes(directory: Path) -> bool:
-    """Whether status.json changes while it is observed."""
-    end = time.monotonic() + OBSERVATION_S
-    first = _stamp(directory / STATUS)
+    if holder is None or not holder.is_elsewhere:
+        return False
+    with suppress(OSError), tempfile.NamedTemporaryFile(dir=directory, prefix=".lns-", suffix=".tmp") as probe:
+        if os.fstat(probe.fileno()).st_mtime - (directory / STATUS).stat().st_mtime > LEFT_BEHIND_S:
+            return False
+    first, end = _stamp(directory / STATUS), time.monotonic() + OBSERVATION_S
     while time.monotonic() < end:
         time.sleep(0.2)
         if _stamp(directory / STATUS) != first:
             return True
     return False
-
-
-def _age(path: Path) -> float | None:
-    """Seconds from the last change of a file until now, by the clock of its file system; None if that is unknown."""
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".lns-", suffix=".tmp") as probe:
-            return os.fstat(probe.fileno()).st_mtime - path.stat().st_mtime
-    except OSError:
-        return None
 
 
 def _stamp(path: Path) -> tuple[int, int]:
@@ -235,27 +197,27 @@ def process_is_alive(pid: int) -> bool:
 
 def _started(pid: int) -> str:
     """Start of a process, in clock ticks since the start of the machine; "" if unknown."""
-    fields = _stat(pid)
-    return fields[19] if len(fields) > 19 else ""
+    return "".join(_stat(pid)[19:20])
 
 
 def _stat(pid: int) -> list[str]:
     """Fields of /proc/PID/stat behind the name of the program: the state first."""
+    return _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
+
+
+def _boot() -> str:
+    return _read("/proc/sys/kernel/random/boot_id").strip()
+
+
+def _read(path: str) -> str:
     try:
-        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+        return Path(path).read_text(errors="replace")
     except OSError:
-        return []
+        return ""
 
 
 def _space() -> str:
     try:
         return str(Path("/proc/self/ns/pid").readlink())
-    except OSError:
-        return ""
-
-
-def _boot() -> str:
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
         return ""

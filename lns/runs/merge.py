@@ -14,15 +14,13 @@ from instances.piece_set import translate, translated_clues
 from instances.puzzle import Puzzle
 from lns import params as parameters
 from lns.engine import FoundBoard
-from lns.engines import make_engine
-from lns.rounds import Island
 from lns.runs import checkpoint as checkpoints
-from lns.runs.board_log import BoardLog, BoardLogReader, LoggedBoard, is_verified
+from lns.runs.board_log import BoardLog, BoardLogReader, is_verified
 from lns.runs.checkpoint import Checkpoint
 from lns.runs.directory import RunDirectory, read_parameters
-from lns.runs.files import CHECKPOINT, PARAMETERS, PREVIOUS
-from lns.runs.history import Improvement, RunHistory
-from lns.runs.recorder import write_status
+from lns.runs.files import PARAMETERS, utc_now
+from lns.runs.history import Heartbeat, Improvement, RunHistory, write_status
+from lns.runs.recover import newest_checkpoint
 from lns.runs.run_summary import RunSummary, check_same_set, load_summary
 from lns_support.errors import InputError
 
@@ -48,23 +46,10 @@ def merge_runs(paths: Sequence[Path], target: Path) -> Merged:
 
     Every board is translated to the numbering of the first run and verified there. Boards that differ only by swapped
     duplicate pieces are kept once. Times of search and statistics are added. The islands of the first run can be
-    continued; those of the others end here.
+    continued; those of the others end here. The runs are only read, and may be running.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        Run directories; they are only read, and may be running.
-    target : Path
-        A new or empty directory.
-
-    Returns
-    -------
-    Merged
-
-    Raises
-    ------
-    InputError
-        A path is no run directory, or the runs differ in pieces, clues or pinned cells; the target is not empty.
+    Raises InputError if a path is no run directory, the runs differ in pieces, clues or pinned cells, or the target is
+    not empty.
     """
     runs = [load_summary(path) for path in paths]
     first = runs[0]
@@ -76,40 +61,31 @@ def merge_runs(paths: Sequence[Path], target: Path) -> Merged:
     others = [run for run in runs[1:] if run.settings.params_sha256 != first.settings.params_sha256]
     if others:
         log.warning("%s has other parameters than %s; those of %s are kept", others[0].path, first.path, first.path)
-    settings = first.settings
-    directory = RunDirectory.create(
-        target, first.puzzle, params, instance=settings.instance, seed=settings.seed, engine=settings.engine,
-        params_source=settings.params_source,
-        target=settings.target, min_score=settings.min_score, checkpoint_s=settings.checkpoint_s, pins=settings.pins,
-        operators=settings.operators,
-    )  # fmt: skip
-    with directory:
+    with RunDirectory.create(target, first.puzzle, params, first.settings) as directory:
         history = _merged_history(runs)
         board_log = BoardLog(directory.path)
         try:
             counts = _copy_boards(directory, runs, board_log, history)
         finally:
             board_log.close()
-        best, best_run = max(
-            ((run.best, run) for run in runs if run.best is not None),
-            key=lambda pair: pair[0].score,
-            default=(None, first),
-        )
-        if best is not None:
+        best_run = max(runs, key=lambda run: run.score)
+        if best_run.best is not None:
             found_after = history.improvements[-1].elapsed_s if history.improvements else history.elapsed_s
-            board = _in_numbering_of(directory.pinned_puzzle, best_run, best.board)
+            board = _in_numbering_of(directory.pinned_puzzle, best_run, best_run.best.board)
             directory.write_best(directory.best_fields(board, found_after))
             directory.draw(board)
-        islands = _islands(directory, first)
-        before = first.history.other_statistics if islands else first.heartbeat.statistics
+        usable = newest_checkpoint(first.path, first.settings, first.puzzle, params)
+        islands = {} if usable is None else usable.checkpoint.islands
         others_made = [run.heartbeat.statistics for run in runs[1:]]
+        before = first.history.other_statistics if islands else first.heartbeat.statistics
         history.other_statistics = sum(others_made, before)
-        state = Checkpoint(history, islands, board_log.size)
-        checkpoints.save(directory.path, directory.settings.run, directory.puzzle, state)
-        figures = {"rate": 0.0, "pids": [], "min_score": first.heartbeat.min_score, "write_errors": []}
-        write_status(directory, history, sum(others_made, first.heartbeat.statistics), figures)
+        run_id, state = directory.settings.run, Checkpoint(history, islands, board_log.size)
+        checkpoints.save(directory.path, run_id, directory.puzzle, state)
+        made = sum(others_made, first.heartbeat.statistics)
+        heartbeat = Heartbeat(at=utc_now(), min_score=first.heartbeat.min_score, statistics=made)
+        write_status(directory.path, run_id, history, heartbeat)
         directory.begin()
-    return Merged(len(runs), *counts, -1 if best is None else best.score, history.elapsed_s)
+    return Merged(len(runs), *counts, best_run.score, history.elapsed_s)
 
 
 def _check_same_clues(first: RunSummary, other: RunSummary) -> None:
@@ -166,38 +142,23 @@ def _copy_boards(
 ) -> tuple[int, int, int]:
     """Copy the verified boards of all logs, each once; how many, how many repeated, how many damaged lines."""
     puzzle, seen = directory.pinned_puzzle, set[bytes]()
-    boards = repeated = damaged = 0
+    repeated = damaged = 0
     for run in runs:
-        for entry in BoardLogReader(run.path, run.puzzle).read():
-            if isinstance(entry, LoggedBoard):
-                entry = replace(entry, board=_in_numbering_of(puzzle, run, entry.board))
-            if not isinstance(entry, LoggedBoard) or not is_verified(entry, puzzle):
+        reader = BoardLogReader(run.path, run.puzzle)
+        for found in reader.read():
+            entry = replace(found, board=_in_numbering_of(puzzle, run, found.board))
+            if not is_verified(entry, puzzle):
                 damaged += 1
                 continue
             key = hashlib.blake2b(entry.board.colours(puzzle).tobytes(), digest_size=16).digest()
             if key in seen:
                 repeated += 1
-            else:
-                seen.add(key)
-                boards += 1
-                history.log(FoundBoard(entry.board, entry.score, entry.origin))
-                board_log.add([entry])
+                continue
+            seen.add(key)
+            history.log(FoundBoard(entry.board, entry.score, entry.origin))
+            board_log.add([entry])
             if board_log.pending == BATCH:
                 board_log.flush()
+        damaged += reader.damaged
     board_log.flush()
-    return boards, repeated, damaged
-
-
-def _islands(directory: RunDirectory, first: RunSummary) -> dict[int, Island]:
-    """The islands of the first run, from its newest usable checkpoint; none if there is no such."""
-    settings = directory.settings
-    engine = make_engine(
-        settings.engine, directory.pinned_puzzle, directory.params, settings.seed, 0, operators=settings.operators
-    )
-    for name in (CHECKPOINT, PREVIOUS):
-        try:
-            return checkpoints.load(first.path / name, first.settings.run, first.puzzle, engine.state()).islands
-        except InputError as error:
-            log.warning("%s", error)
-    log.warning("%s has no usable checkpoint; the merged run begins new islands", first.path)
-    return {}
+    return len(seen), repeated, damaged

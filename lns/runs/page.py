@@ -1,48 +1,46 @@
-"""The HTML page of `lns report`."""
+"""The HTML page of `lns report` and its charts; all text in them is escaped."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from html import escape
 
 from instances.draw import svg
-from instances.draw.page import page, table
+from instances.draw.page import chart, page, table
 from instances.formats.viewer import url_if_any
-from lns.runs import charts
 from lns.runs.board_log import LoggedBoard
-from lns.runs.breakdown import parts
 from lns.runs.files import format_duration
+from lns.runs.history import Improvement, parts
 from lns.runs.run_summary import RunSummary
 from lns_support.text import count_of, printable
+
+SHOWN_EDGES = 24  # the axis of scores begins at most so far below the best one
+SHOWN_BARS = 40  # of the highest scores
+CURVE_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")  # Okabe & Ito, and a grey
+_WIDTH, _HEIGHT = 520, 230  # small, so that text can be read where a phone shows the chart at 400 pixels
+_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 504, 14, 190  # where the axes begin and end
+_TIME_MARKS = (  # the later rows only where there is room
+    (0.1, 1, 10, 60, 600, 3600, 6 * 3600, 86400, 7 * 86400, 30 * 86400, 365 * 86400),
+    (0.2, 2, 30, 120, 1800, 2 * 3600, 12 * 3600, 2 * 86400, 14 * 86400, 90 * 86400),
+    (0.5, 5, 20, 300, 1200, 4 * 3600, 4 * 86400, 180 * 86400),
+)
+_TIMES = ((" d", 86400), (" h", 3600), (" min", 60), (" s", 1))
+_COUNTS = (("M", 10**6), ("k", 10**3), ("", 1))
 
 
 def render(
     run: RunSummary, best_boards: Sequence[LoggedBoard], parameters: str, made: str, *, refresh_s: float | None = None
 ) -> str:
-    """Render the page of a run.
+    """The page of a run as HTML, with the ``best_boards``, the best first, and the text of params.toml.
 
-    Parameters
-    ----------
-    run : RunSummary
-        Summary of the run.
-    best_boards : sequence of LoggedBoard
-        Boards to draw, the best first.
-    parameters : str
-        Text of params.toml.
-    made : str
-        When and by which version the page was made.
-    refresh_s : float, optional
-        Seconds after which a browser loads the page again.
-
-    Returns
-    -------
-    str
-        HTML text.
+    ``made``: when and by which version; a browser loads the page again after ``refresh_s`` seconds, if they are given.
     """
     title = f"{run.puzzle.name}: {run.score if run.best else 'no board'} of {run.puzzle.max_score}"
     sections = [
-        ("Score over time", charts.score_over_time(run.history.improvements, run.history.elapsed_s)),
-        ("Boards in the log, by score", charts.histogram(run.history.counts)),
+        ("Score over time", scores_over_time([Curve("", run.history.improvements, run.history.elapsed_s)])),
+        ("Boards in the log, by score", histogram(run.history.counts)),
         ("Parts of the search", _parts(run)),
         ("Best boards", _best_boards(run, best_boards)),
         ("Sessions", _sessions(run)),
@@ -52,40 +50,161 @@ def render(
     return page(title, _head(run), sections, made, refresh_s=refresh_s)
 
 
+# -- charts ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Best score of one run over time."""
+
+    name: str  # of the run
+    improvements: Sequence[Improvement]  # in their order
+    elapsed_s: float  # seconds of search: where the curve ends
+
+
+def curve_colour(number: int) -> str:
+    """Colour of a curve, which tells it from six others."""
+    return CURVE_COLOURS[number % len(CURVE_COLOURS)]
+
+
+def scores_over_time(curves: Sequence[Curve]) -> str:
+    """Best scores of runs over time, on one pair of axes, as SVG; "" without improvements.
+
+    The axis of time is logarithmic; that of scores begins at most `SHOWN_EDGES` below the best score.
+    """
+    curves = [curve for curve in curves if curve.improvements]
+    if not curves:
+        return ""
+    high = max(curve.improvements[-1].score for curve in curves)
+    shown = [[entry for entry in curve.improvements if entry.score >= high - SHOWN_EDGES] for curve in curves]
+    low = min(*(entry.score for entries in shown for entry in entries), high - 1)
+    first = max(0.1, min((entries[0].elapsed_s for entries in shown if entries), default=0.1))
+    ends = [max(curve.elapsed_s, curve.improvements[-1].elapsed_s) for curve in curves]
+    end = max(*ends, first * 2)
+
+    def x(seconds: float) -> float:
+        return _LEFT + math.log(max(seconds, first) / first) / math.log(end / first) * (_RIGHT - _LEFT)
+
+    def y(score: float) -> float:
+        return _BOTTOM - (score - low) / (high - low) * (_BOTTOM - _TOP)
+
+    drawn = [_across(y(score), str(score)) for score in _round_marks(low, high)]
+    for mark in _time_marks(first, end, x):
+        drawn.append(f'<path class="grid" d="M{x(mark):.1f} {_TOP}V{_BOTTOM}"/>')
+        drawn.append(_below(x(mark), _in_units(mark, _TIMES)))
+    drawn.append(_below((_LEFT + _RIGHT) / 2, "time of search, logarithmic", _HEIGHT - 6))
+    for number, (curve, entries) in enumerate(zip(curves, shown, strict=True)):
+        colour = curve_colour(number) if len(curves) > 1 else "var(--mark)"
+        drawn += _staircase(
+            curve.name, [(x(one.elapsed_s), y(one.score), one) for one in entries], x(ends[number]), colour
+        )
+    return chart("score over time", _WIDTH, _HEIGHT, drawn)
+
+
+def _staircase(name: str, points: Sequence[tuple[float, float, Improvement]], end: float, colour: str) -> list[str]:
+    """Line and points of one run; each point has its place and what is there."""
+    if not points:
+        return []
+    path = f"M{points[0][0]:.1f} {points[0][1]:.1f}" + "".join(f"H{x:.1f}V{y:.1f}" for x, y, _ in points[1:])
+    drawn = [f'<path class="line" d="{path}H{end:.1f}" style="stroke:{colour}"/>']
+    for x, y, entry in points:
+        label = f"{f'{name}: ' if name else ''}{entry.score} at {format_duration(entry.elapsed_s)} ({entry.origin})"
+        drawn.append(
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" style="fill:{colour}"><title>{escape(f"{label}, {entry.at}")}'
+            "</title></circle>"
+        )
+    return drawn
+
+
+def histogram(counts: dict[int, int]) -> str:
+    """Numbers of logged boards by score, with a logarithmic axis of numbers, as SVG; "" without boards.
+
+    Only the `SHOWN_BARS` highest scores are shown, from the lowest with a board on.
+    """
+    if not counts:
+        return ""
+    highest, largest = max(counts), max(counts.values())
+    scores = list(range(min(score for score in counts if score > highest - SHOWN_BARS), highest + 1))
+    pitch = min(64.0, (_RIGHT - _LEFT) / len(scores))
+
+    def y(count: float) -> float:
+        return _BOTTOM - math.log1p(count) / math.log1p(largest) * (_BOTTOM - 2 * _TOP)
+
+    drawn = [_across(y(mark), _in_units(mark, _COUNTS)) for mark in (10**power for power in range(len(str(largest))))]
+    for index, score in enumerate(scores):
+        count, left = counts.get(score, 0), _LEFT + index * pitch
+        if count:
+            drawn.append(
+                f'<rect x="{left + 1:.1f}" y="{y(count):.1f}" width="{pitch - 2:.1f}" '
+                f'height="{_BOTTOM - y(count):.1f}"><title>{count_of(count, "board")} of {score}</title></rect>'
+            )
+        if count and pitch >= 30:
+            drawn.append(_below(left + pitch / 2, _in_units(count, _COUNTS), y(count) - 4))
+        if pitch >= 30 or (highest - score) % 5 == 0:
+            drawn.append(_below(left + pitch / 2, str(score)))
+    drawn.append(f'<path class="axis" d="M{_LEFT} {_BOTTOM}H{_RIGHT}"/>')
+    drawn.append(_below((_LEFT + _RIGHT) / 2, "score", _HEIGHT - 6))
+    drawn.append(f'<text x="4" y="{_TOP - 2}">boards, logarithmic</text>')
+    return chart("boards by score", _WIDTH, _HEIGHT, drawn)
+
+
+def _across(y: float, text: str) -> str:
+    """A line of the grid and its text on the left."""
+    return (
+        f'<path class="grid" d="M{_LEFT} {y:.1f}H{_RIGHT}"/>'
+        f'<text class="right" x="{_LEFT - 8}" y="{y + 4:.1f}">{text}</text>'
+    )
+
+
+def _below(x: float, text: str, y: float = _HEIGHT - 24) -> str:
+    """A text around ``x``, by default below the axis."""
+    return f'<text class="middle" x="{x:.1f}" y="{y:.1f}">{text}</text>'
+
+
+def _time_marks(first: float, end: float, x: Callable[[float], float]) -> list[float]:
+    """The marks of the axis of time whose texts do not touch; the roundest ones come first."""
+    kept: list[float] = []
+    for mark in (mark for row in _TIME_MARKS for mark in row):
+        if first <= mark <= end and all(abs(x(mark) - x(other)) >= 44 for other in kept):
+            kept.append(mark)
+    return kept
+
+
+def _round_marks(low: int, high: int) -> list[int]:
+    """At most ten round numbers from low to high; high is among them, and none is too close to it."""
+    step = next(step for base in (1, 10, 100, 1000) for step in (base, 2 * base, 5 * base) if (high - low) / step <= 9)
+    return [*(score for score in range(-(-low // step) * step, high, step) if high - score >= step / 2), high]
+
+
+def _in_units(value: float, units: Sequence[tuple[str, int]]) -> str:
+    """A number in the largest unit that it reaches."""
+    unit, size = next((pair for pair in units if value >= pair[1]), units[-1])
+    return f"{value / size:.3g}{unit}"
+
+
+# -- sections of the page --------------------------------------------------------------------------------------------
+
+
 def _head(run: RunSummary) -> str:
-    history = run.history
+    history, puzzle = run.history, run.puzzle
     words = [run.state_in_words, f"{format_duration(history.elapsed_s)} of search", history.remaining_in_words]
     if run.best_at:
         words.append(f"best since {run.best_at.replace('T', ' ').removesuffix('Z')} UTC")
-    score = str(run.score) if run.best else "no board yet"
-    puzzle = run.puzzle
     facts = [
         f"{puzzle.width} x {puzzle.height}", count_of(puzzle.renumbered().colours, "colour"),
         count_of(len(puzzle.clues), "clue") if puzzle.clues else "no clues", f"sha256 {puzzle.sha256[:16]}…",
     ]  # fmt: skip
     notes = "".join(f"<p>{escape(note)}</p>" for note in run.notes)
+    score = str(run.score) if run.best else "no board yet"
     return (
-        f"<h1>{escape(run.puzzle.name)}</h1>\n"
+        f"<h1>{escape(puzzle.name)}</h1>\n"
         f'<p class="soft">{escape(", ".join(facts))}</p>\n'
-        f'<p class="big">{score} <small class="soft">of {run.puzzle.max_score}</small></p>\n'
+        f'<p class="big">{score} <small class="soft">of {puzzle.max_score}</small></p>\n'
         f"<p>{escape(', '.join(words))}</p>{notes}"
     )
 
 
 def _parts(run: RunSummary) -> str:
-    rows = [
-        [
-            part.name,
-            f"{part.node_equivalents:,}" if part.node_equivalents else "",
-            f"{part.share:.1%}" if part.node_equivalents else "",
-            f"{part.boards:,}" if part.boards else "",
-            f"{part.bests:,}" if part.bests else "",
-            f"{part.edges:,}" if part.edges else "",
-            "" if not part.edges_per_1e9 else f"{part.edges_per_1e9:.3g}",
-            "" if not part.boards_per_1e9 else f"{part.boards_per_1e9:.3g}",
-        ]
-        for part in parts(run.history, run.heartbeat.node_equivalents_by_part)
-    ]
     heads = [
         "part",
         "node equivalents",
@@ -96,32 +215,31 @@ def _parts(run: RunSummary) -> str:
         "edges per 1e9",
         "boards per 1e9",
     ]
-    return table(heads, rows)
+    rows = []
+    for part in parts(run.history, run.heartbeat.statistics):
+        counts = [part.node_equivalents, part.share, part.boards, part.bests, part.edges]
+        rates = [part.edges_per_1e9, part.boards_per_1e9]
+        forms = ["{:,}", "{:.1%}", "{:,}", "{:,}", "{:,}", "{:.3g}", "{:.3g}"]
+        cells = [form.format(value) if value else "" for form, value in zip(forms, counts + rates, strict=True)]
+        rows.append([part.name, *cells])
+    return table(["part", *heads], rows)
 
 
 def _best_boards(run: RunSummary, best_boards: Sequence[LoggedBoard]) -> str:
     figures = []
     for entry in best_boards:
         caption = f"{entry.score} at {format_duration(entry.elapsed_s)}, {entry.origin}"
-        distance = entry.board.distance(best_boards[0].board)
-        if distance:
+        if distance := entry.board.distance(best_boards[0].board):
             caption += f", {count_of(distance, 'cell')} unlike the first"
         url = url_if_any(run.puzzle, entry.board)
         link = f'<br><a href="{escape(url)}">in the viewer</a>' if url else ""
-        figures.append(
-            f"<figure>{_scalable(svg.render(run.puzzle, entry.board))}"
-            f"<figcaption>{escape(caption)}{link}</figcaption></figure>"
-        )
+        before, _, rest = svg.render(run.puzzle, entry.board).partition("<title>")  # else a tooltip on every cell
+        picture = before + rest.partition("</title>")[2]
+        figures.append(f"<figure>{picture}<figcaption>{escape(caption)}{link}</figcaption></figure>")
     if not figures:
         return ""
     others = f'<div class="tiles">{"".join(figures[1:])}</div>' if figures[1:] else ""
     return f'<div class="best">{figures[0]}</div>{others}'
-
-
-def _scalable(picture: str) -> str:
-    """The picture without its title, which would be a tooltip on every cell."""
-    before, _, rest = picture.partition("<title>")
-    return before + rest.partition("</title>")[2]
 
 
 def _sessions(run: RunSummary) -> str:
@@ -144,7 +262,7 @@ def _run(run: RunSummary) -> str:
         *([["pinned cells", str(len(settings.pins))]] if settings.pins else []),
         ["boards logged from", "best score less one" if settings.min_score < 0 else str(settings.min_score)],
         ["run id", settings.run],
-        ["created", printable(settings.created_at, 40)],
+        ["created", settings.created_at],
         *([name, f"{count:,}"] for name, count in run.heartbeat.statistics.counts().items() if count),
     ]
     return table(["", ""], rows, words=True)

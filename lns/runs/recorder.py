@@ -1,4 +1,4 @@
-"""Writes what a run finds: boards into the log, the best board into best.json, the state into checkpoints.
+"""Records what a run finds: in memory, or also in the files of its directory.
 
 A new best is written to the log first, then to best.json, then to a checkpoint, so a run that is killed at any moment
 finds the board again. A failed write does not end the run: the data stay in memory and are written later.
@@ -13,15 +13,16 @@ from collections.abc import Callable
 from typing import Any
 
 from instances.board import Board
-from lns.engine import FoundBoard, Statistics, check_found
+from instances.formats import best_json
+from instances.puzzle import Puzzle
+from lns.engine import FoundBoard, check_found
 from lns.islands import Archipelago
 from lns.runs import checkpoint as checkpoints
 from lns.runs.board_log import BoardLog, LoggedBoard
 from lns.runs.checkpoint import Checkpoint
 from lns.runs.directory import RunDirectory
-from lns.runs.files import BEST, BOARDS, PICTURE, STATUS, STATUS_SCHEMA, seal, utc_now
-from lns.runs.history import RunHistory, SessionRecord
-from lns_support.files import atomic_write
+from lns.runs.files import BEST, BOARDS, PICTURE, STATUS, utc_now
+from lns.runs.history import Heartbeat, RunHistory, SessionRecord, write_status
 
 log = logging.getLogger("lns")
 
@@ -32,151 +33,157 @@ MAX_RECENT = 10_000  # boards remembered, so that a board found again is not log
 _CHECKPOINT = "the checkpoint"  # in messages and `Recorder.write_errors`
 
 
-def write_status(directory: RunDirectory, history: RunHistory, statistics: Statistics, figures: dict[str, Any]) -> None:
-    """Write status.json; ``figures``: of the processes, see `lns.runs.run_summary.Heartbeat`."""
-    status = {
-        "schema": STATUS_SCHEMA,
-        "run": directory.settings.run,
-        "at": utc_now(),
-        "history": history.to_json(),
-        "statistics": statistics.to_json(),
-        "node_equivalents_by_part": statistics.node_equivalents_by_part(),
-        "unit": statistics.unit,
-    }
-    atomic_write(directory.path / STATUS, seal(status | figures) + "\n")
-
-
-class Recorder:
-    """Records one session of a run. It observes the archipelago and never changes its search.
+class MemoryRecorder:
+    """Records one session of a run in memory. It observes the archipelago and never changes its search.
 
     The session calls `begin`, then `on_round` after each round, then `end`.
 
-    Parameters
-    ----------
-    directory : RunDirectory
-        Run directory, held by this process.
-    history : RunHistory
-        What earlier sessions did; this session is added to it.
-    board_log : BoardLog
-        The log of the run, open for writing.
-    recent : list of Board
-        The last boards of the log; they are not logged again.
-
     Attributes
     ----------
+    history : RunHistory
+        What earlier sessions did; this session is added to it.
     best : dict
         Fields of best.json; empty before the first board.
     on_best : callable
         Called with each new best `FoundBoard` after it is recorded.
     """
 
-    def __init__(self, directory: RunDirectory, history: RunHistory, board_log: BoardLog, recent: list[Board]) -> None:
-        self.directory, self.history, self.board_log = directory, history, board_log
+    def __init__(self, puzzle: Puzzle, history: RunHistory, *, instance: str, seed: int) -> None:
+        self.puzzle, self.history, self.instance, self.seed = puzzle, history, instance, seed
         self.best: dict[str, Any] = {}
-        self.on_best: Callable[[FoundBoard], None] = lambda found_board: None
-        self._recent = dict.fromkeys(recent[-MAX_RECENT:])
+        self.on_best: Callable[[FoundBoard], None] = lambda found: None
         self._elapsed_before = history.elapsed_s
-        self._write_errors: dict[str, float] = {}
-        self._best_board: Board | None = None
-        self._saved_at = self._heartbeat_at = time.monotonic()
-        self._pids: set[int] = set()
-        self._said_full = False
-        self._rates: deque[tuple[float, int]] = deque()
-
-    def begin(self, archipelago: Archipelago, version: str) -> None:
-        """Add this session to the history and write the first checkpoint and status.json.
-
-        Parameters
-        ----------
-        archipelago : Archipelago
-            The search, which has not begun.
-        version : str
-            Version of lns.
-        """
-        self.directory.begin()
-        self.history.begin(SessionRecord.new(version, archipelago.workers))
-        self.save(archipelago)
-        self.write_status(archipelago)
-
-    def record_known_best(self, board: Board, score: int, origin: str) -> None:
-        """Record the best board that exists before the search: given by the user, or found in the run directory.
-
-        Parameters
-        ----------
-        board : Board
-            Full legal board.
-        score : int
-            Its score.
-        origin : str
-            Where it comes from: "start", or the name of a file.
-        """
-        found_board = FoundBoard(board, score, origin)
-        if score > self.history.best_score:
-            self._record([(0, found_board)])
-        else:
-            check_found(self.directory.puzzle, found_board)
-            self._set_best(board, self.history.improvements[-1].elapsed_s)
-
-    def on_round(self, archipelago: Archipelago) -> None:
-        """Record the boards found since the last call; write the checkpoint and status.json when they are due."""
-        self.history.elapsed_s = self._elapsed_before + archipelago.elapsed
-        session = self.history.sessions[-1]
-        session.seconds, session.workers = archipelago.elapsed, archipelago.workers
-        improved = self._record(archipelago.pop_boards())
-        now = time.monotonic()
-        if improved or now - self._saved_at >= self.directory.settings.checkpoint_s:
-            self.save(archipelago)
-        if improved or now - self._heartbeat_at >= HEARTBEAT_S or self._pids != set(archipelago.pids.values()):
-            self.write_status(archipelago)
-        if self._write_errors and min(self._write_errors.values()) <= now - RETRY_S:
-            self._retry(archipelago)
 
     @property
     def write_errors(self) -> list[str]:
         """Files whose last write failed."""
-        return sorted(self._write_errors)
+        return []
+
+    def begin(self, archipelago: Archipelago, version: str) -> None:
+        """Add this session, of this version of lns, to the history. The search has not begun."""
+        self.history.begin(SessionRecord.new(version, archipelago.workers))
+
+    def record_known_best(self, board: Board, score: int, origin: str) -> None:
+        """Record the best board that exists before the search; ``origin``: "start", or the file where it was found."""
+        self._record([(0, FoundBoard(board, score, origin))])
+
+    def on_round(self, archipelago: Archipelago) -> None:
+        """Record the boards found since the last call."""
+        self._after_round(archipelago)
 
     def end(self, archipelago: Archipelago, why: str) -> None:
-        """End the session: write everything, also what could not be written before.
-
-        Parameters
-        ----------
-        archipelago : Archipelago
-            The search, which has ended.
-        why : str
-            Why it ended, for the history.
-        """
+        """End the session; ``why`` is kept in the history. The search has ended."""
         self.on_round(archipelago)
         self.history.sessions[-1].ended = why
+
+    def _after_round(self, archipelago: Archipelago) -> bool:
+        """Record times and boards; True if one of these is a new best."""
+        self.history.elapsed_s = self._elapsed_before + archipelago.elapsed
+        session = self.history.sessions[-1]
+        session.seconds, session.workers = archipelago.elapsed, archipelago.workers
+        return self._record(archipelago.pop_boards())
+
+    def _record(self, found_boards: list[tuple[int, FoundBoard]]) -> bool:
+        improved = False
+        for _, found in found_boards:
+            if found.score > self.history.best_score:
+                improved = True
+                check_found(self.puzzle, found)
+                self.history.improve(found, utc_now())
+                self._set_best(found.board, self.history.elapsed_s)
+                self.on_best(found)
+            self.history.log(found)
+        return improved
+
+    def _set_best(self, board: Board, elapsed_s: float) -> None:
+        self.best = best_json(self.puzzle, board, instance=self.instance, seed=self.seed, elapsed_s=round(elapsed_s, 3))
+
+
+class Recorder(MemoryRecorder):
+    """Records one session of a run in its directory: log, best.json, checkpoint and status.json.
+
+    The boards in ``recent``, the last ones of the log, are not logged again.
+    """
+
+    def __init__(self, directory: RunDirectory, history: RunHistory, board_log: BoardLog, recent: list[Board]) -> None:
+        settings = directory.settings
+        super().__init__(directory.puzzle, history, instance=settings.instance, seed=settings.seed)
+        self.directory, self.board_log = directory, board_log
+        self._recent = dict.fromkeys(recent[-MAX_RECENT:])
+        self._failed: dict[str, Callable[[], object]] = {}  # writes that failed, by file; tried again at _retry_at
+        self._best_board: Board | None = None
+        self._saved_at = self._heartbeat_at = self._retry_at = time.monotonic()
+        self._pids: set[int] = set()
+        self._said_full = False
+        self._rates: deque[tuple[float, int]] = deque()
+
+    @property
+    def write_errors(self) -> list[str]:
+        return sorted(self._failed)
+
+    def begin(self, archipelago: Archipelago, version: str) -> None:
+        self.directory.begin()
+        super().begin(archipelago, version)
+        self._save(archipelago)
+        self._write_status(archipelago)
+
+    def record_known_best(self, board: Board, score: int, origin: str) -> None:
+        if score > self.history.best_score:
+            super().record_known_best(board, score, origin)
+        else:
+            check_found(self.puzzle, FoundBoard(board, score, origin))
+            self._set_best(board, self.history.improvements[-1].elapsed_s)
+
+    def on_round(self, archipelago: Archipelago) -> None:
+        """Record the boards found since the last call; write the checkpoint and status.json when they are due."""
+        improved = self._after_round(archipelago)
+        now = time.monotonic()
+        if improved or now - self._saved_at >= self.directory.settings.checkpoint_s:
+            self._save(archipelago)
+        if improved or now - self._heartbeat_at >= HEARTBEAT_S or self._pids != set(archipelago.pids.values()):
+            self._write_status(archipelago)
+        if self._failed and now >= self._retry_at:
+            self._retry_at = now + RETRY_S
+            for what, write in list(self._failed.items()):
+                self._try(what, write)
+
+    def end(self, archipelago: Archipelago, why: str) -> None:
+        """End the session: write everything, also what could not be written before."""
+        super().end(archipelago, why)
         self._try(BOARDS, self.board_log.flush)
         self._write_best()
-        self.save(archipelago)
-        self.write_status(archipelago)
+        self._save(archipelago)
+        self._write_status(archipelago)
         self.board_log.close()
 
-    def save(self, archipelago: Archipelago) -> None:
-        """Write a checkpoint."""
+    def _save(self, archipelago: Archipelago) -> None:
         self._saved_at = time.monotonic()
-        state = Checkpoint(self.history, archipelago.islands, self.board_log.size)
-        run = self.directory.settings.run
-        self._try(_CHECKPOINT, lambda: checkpoints.save(self.directory.path, run, self.directory.puzzle, state))
 
-    def write_status(self, archipelago: Archipelago) -> None:
-        """Write status.json, the heartbeat of the run."""
+        def save() -> None:  # the state of the moment, also when it is tried again
+            state = Checkpoint(self.history, archipelago.islands, self.board_log.size)
+            checkpoints.save(self.directory.path, self.directory.settings.run, self.puzzle, state)
+
+        self._try(_CHECKPOINT, save)
+
+    def _write_status(self, archipelago: Archipelago) -> None:
+        """Write status.json, and best.json if more is proven of the best board than it says."""
         self._heartbeat_at, self._pids = time.monotonic(), set(archipelago.pids.values())
         statistics = archipelago.statistics
-        figures = {
-            "rate": round(self._rate(archipelago), 1),
-            "pids": sorted(archipelago.pids.values()),
-            "cluster_workers": min(archipelago.capacity, archipelago.workers),
-            "min_score": archipelago.min_score,
-            "write_errors": self.write_errors,
-        }
-        self._try(STATUS, lambda: write_status(self.directory, self.history, statistics, figures))
+        heartbeat = Heartbeat(
+            at=utc_now(),
+            rate=round(self._rate(archipelago), 1),
+            pids=tuple(sorted(archipelago.pids.values())),
+            cluster_workers=min(archipelago.capacity, archipelago.workers),
+            min_score=archipelago.min_score,
+            statistics=statistics,
+            write_errors=tuple(self.write_errors),
+        )
+        directory = self.directory
+        self._try(STATUS, lambda: write_status(directory.path, directory.settings.run, self.history, heartbeat))
         certificate = statistics.certificate_of(self.best.get("score", -1))
         if certificate != self.best.get("certificate", {}):
             self.best["certificate"] = certificate
-            self._try(BEST, lambda: self.directory.write_best(self.best))
+            self._try(BEST, lambda: directory.write_best(self.best))
 
     def _rate(self, archipelago: Archipelago) -> float:
         """Placements a second of all workers, over the last RATE_S seconds."""
@@ -190,19 +197,19 @@ class Recorder:
         """Verify, log and count boards; True if one of them is a new best."""
         at, new_best = utc_now(), None
         logged = []
-        for island, found_board in found_boards:
-            improves = found_board.score > self.history.best_score
-            if not improves and (found_board.board in self._recent or self._log_is_full()):
+        for island, found in found_boards:
+            improves = found.score > self.history.best_score
+            if not improves and (found.board in self._recent or self._log_is_full()):
                 continue
-            check_found(self.directory.puzzle, found_board)  # nothing wrong is written
+            check_found(self.puzzle, found)  # nothing wrong is written
             if improves:
-                self.history.improve(found_board, at)
-                new_best = found_board
-            self._recent[found_board.board] = None
+                self.history.improve(found, at)
+                new_best = found
+            self._recent[found.board] = None
             if len(self._recent) > MAX_RECENT:
                 del self._recent[next(iter(self._recent))]
-            self.history.log(found_board)
-            logged.append(LoggedBoard(elapsed_s=self.history.elapsed_s, at=at, island=island, **found_board._asdict()))
+            self.history.log(found)
+            logged.append(LoggedBoard(elapsed_s=self.history.elapsed_s, at=at, island=island, **found._asdict()))
         if logged:
             self.board_log.add(logged)
             self._try(BOARDS, self.board_log.flush)
@@ -220,7 +227,8 @@ class Recorder:
         return self.board_log.is_full
 
     def _set_best(self, board: Board, elapsed_s: float) -> None:
-        self._best_board, self.best = board, self.directory.best_fields(board, elapsed_s)
+        super()._set_best(board, elapsed_s)
+        self._best_board = board
         self._write_best()
 
     def _write_best(self) -> None:
@@ -229,24 +237,14 @@ class Recorder:
             self._try(BEST, lambda: self.directory.write_best(self.best))
             self._try(PICTURE, lambda: self.directory.draw(board))
 
-    def _retry(self, archipelago: Archipelago) -> None:
-        if BOARDS in self._write_errors:
-            self._try(BOARDS, self.board_log.flush)
-        if self._write_errors.keys() & {BEST, PICTURE}:
-            self._write_best()
-        if _CHECKPOINT in self._write_errors:
-            self.save(archipelago)
-        if STATUS in self._write_errors:
-            self.write_status(archipelago)
-
     def _try(self, what: str, write: Callable[[], object]) -> None:
         try:
             self.directory.check_lock()
             write()
         except OSError as error:
-            if what not in self._write_errors:
+            if what not in self._failed:
                 log.warning("%s could not be written (%s); it is kept in memory and tried again", what, error.strerror)
-            self._write_errors[what] = time.monotonic()
+            self._failed[what] = write
         else:
-            if self._write_errors.pop(what, None) is not None:
+            if self._failed.pop(what, None) is not None:
                 log.info("%s is written again", what)

@@ -6,23 +6,34 @@ import logging
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from instances.board import Board
+from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.engine import Engine, FoundBoard, legal_score, saved_counters
 from lns.engines import make_engine
 from lns.packed_state import unpacked
+from lns.params import Params
 from lns.rounds import Island
 from lns.runs import checkpoint as checkpoints
-from lns.runs.board_log import BoardLog, BoardLogReader, LoggedBoard, is_verified
+from lns.runs.board_log import BoardLog, BoardLogReader, is_verified
 from lns.runs.checkpoint import Checkpoint
-from lns.runs.directory import RunDirectory, ScoredBoard, read_best
-from lns.runs.files import BEST, BOARDS, CHECKPOINT, PREVIOUS, STATUS, read_sealed
-from lns.runs.history import RunHistory, history_from_json
+from lns.runs.directory import RunDirectory, RunSettings, ScoredBoard, read_best, with_pins
+from lns.runs.files import BEST, BOARDS, CHECKPOINT, PREVIOUS
+from lns.runs.history import RunHistory, read_status
 from lns.runs.recorder import MAX_RECENT
 from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
+
+
+class UsableCheckpoint(NamedTuple):
+    """A checkpoint that engines have accepted, the best board of its islands, and the name of the file."""
+
+    checkpoint: Checkpoint
+    best: ScoredBoard | None
+    name: str
 
 
 @dataclass(frozen=True)
@@ -40,107 +51,93 @@ class Recovered:
 def recover(directory: RunDirectory) -> Recovered:
     """Read the files of the last session; what is lost goes to the log as warnings.
 
-    Parameters
-    ----------
-    directory : RunDirectory
-        Run directory, locked by this process.
-
-    Returns
-    -------
-    Recovered
-
-    Raises
-    ------
-    InputError
-        There are checkpoints, but none can be used.
+    Without a usable checkpoint the search begins anew, from the best board and the log. This process has locked the
+    directory. Raises InputError if the log of boards cannot be read.
     """
+    path, puzzle, candidates = directory.path, directory.puzzle, dict[str, ScoredBoard]()
     if directory.crashed_holder is not None:
         log.warning("the last session did not end in order (%s)", directory.crashed_holder)
-    checkpoint, candidates = _checkpoint(directory)
+    told = _history_in_status(directory)
+    usable = newest_checkpoint(path, directory.settings, puzzle, directory.params)
+    checkpoint = Checkpoint(told, {}, 0) if usable is None else usable.checkpoint
+    if usable is None:
+        told.forget_log()
+    elif usable.best is not None:
+        candidates[usable.name] = usable.best
     history = checkpoint.history
-    board_log = BoardLog(directory.path)
+    board_log = BoardLog(path)
     if board_log.torn:
         log.warning("%s: the last line is incomplete and is dropped (%d bytes)", BOARDS, board_log.torn)
-    _read_log(directory, history, checkpoint.log_size, board_log.size, candidates)
-    recent = _last_boards(directory, board_log.start_of_last(MAX_RECENT))
+    _count_boards(directory, history, checkpoint.log_size, board_log.size, candidates)
+    recent = [entry.board for entry in BoardLogReader(path, puzzle).last(MAX_RECENT)]
     try:
-        on_file = read_best(directory.path, directory.puzzle)
+        on_file = read_best(path, puzzle)
         if on_file is not None and not verify(directory.pinned_puzzle, on_file.board).valid:
-            raise InputError("not a board that keeps the pinned cells", directory.path / BEST)
+            raise InputError("not a board that keeps the pinned cells", path / BEST)
         if on_file is not None:
             candidates[BEST] = on_file
     except InputError as error:
         log.warning("%s; kept as %s", error, directory.set_aside_best())
     origin = max(candidates, key=lambda name: candidates[name].score, default="")
     best = candidates.get(origin)
-    _trim(history, best)
-    history.raise_elapsed(_elapsed_in_status(directory))
+    score = -1 if best is None else best.score
+    if history.best_score > score:
+        log.warning("the best board (score %d) is in no file; the best board found has %d", history.best_score, score)
+        history.improvements = [entry for entry in history.improvements if entry.score <= score]
+    history.elapsed_s = max(history.elapsed_s, told.elapsed_s)
     return Recovered(history, checkpoint.islands, board_log, recent, best, origin)
 
 
-def _checkpoint(directory: RunDirectory) -> tuple[Checkpoint, dict[str, ScoredBoard]]:
-    """The newest checkpoint that an engine accepts, and the best board of its islands by the name of the file."""
-    settings = directory.settings
-    engine = _engine(directory, 0)
-    complaints = []
+def newest_checkpoint(path: Path, settings: RunSettings, puzzle: Puzzle, params: Params) -> UsableCheckpoint | None:
+    """The newest checkpoint in a run directory whose islands can be continued; None without one.
+
+    Why the last checkpoint is not used goes to the log. ``puzzle`` has no pins.
+    """
+    pinned = with_pins(puzzle, settings)
+
+    def engine(number: int) -> Engine:
+        return make_engine(settings.engine, pinned, params, settings.seed, number, operators=settings.operators)
+
+    template, complaints = engine(0).state(), []
     for name in (CHECKPOINT, PREVIOUS):
-        path = directory.path / name
-        if not os.path.lexists(path):
+        file = path / name
+        if not os.path.lexists(file):
             continue
         try:
-            found = checkpoints.load(path, settings.run, directory.puzzle, engine.state())
-            bests = _bests(directory, path, found)
+            found = checkpoints.load(file, settings.run, puzzle, template)
+            best = None
+            for island in found.islands.values():
+                board = _board_of(engine(island.number), island, pinned, file)
+                if board is not None and (best is None or board.score > best.score):
+                    best = board
         except InputError as error:
             complaints.append(str(error))
             continue
-        if found.is_earlier:
-            log.warning("%s is of an earlier version: the search begins anew from %s and %s", name, BEST, BOARDS)
-        elif complaints:
+        if complaints:
             log.warning("%s; continuing from %s", complaints[0], name)
         elif name == PREVIOUS:
             log.warning("the last session ended while it wrote %s; continuing from %s", CHECKPOINT, PREVIOUS)
-        return found, bests
-    if complaints:
-        raise InputError("; ".join(complaints) + f"; to keep the best board, begin a new run that starts from {BEST}")
-    log.warning("there is no checkpoint; the search begins anew")
-    return Checkpoint(RunHistory(0.0), {}, 0), {}
+        return UsableCheckpoint(found, best, name)
+    why = f" ({'; '.join(complaints)})" if complaints else ""
+    log.warning("%s has no usable checkpoint%s; the search begins anew from %s and %s", path, why, BEST, BOARDS)
+    return None
 
 
-def _bests(directory: RunDirectory, path: Path, found: Checkpoint) -> dict[str, ScoredBoard]:
-    """The best board of the islands, by the name of the file. Raises InputError for a state that no engine accepts."""
-    bests: dict[str, ScoredBoard] = {}
-    for island in found.islands.values():
-        engine = _engine(directory, island.number)
-        try:
-            engine.restore(unpacked(island.state))
-            saved_counters(list(engine.statistics.counts().values()))
-            board, score = engine.best, -1
-            if board is not None:
-                score = legal_score(directory.pinned_puzzle, board)
-        except (ValueError, IndexError, KeyError, TypeError, OverflowError, AssertionError) as error:
-            why = error.message if isinstance(error, InputError) else str(error)
-            raise InputError(f"island {island.number} cannot be restored: {why}"[:300], path) from None
-        if not score == engine.best_score == island.best_score:
-            raise InputError(f"the board of island {island.number} has another score than the island", path)
-        if board is not None and (path.name not in bests or score > bests[path.name].score):
-            bests[path.name] = ScoredBoard(board, score)
-    return bests
+def _board_of(engine: Engine, island: Island, puzzle: Puzzle, file: Path) -> ScoredBoard | None:
+    """The best board of an island. Raises InputError for a state that the engine does not accept."""
+    try:
+        engine.restore(unpacked(island.state))
+        saved_counters(list(engine.statistics.counts().values()))
+        score = -1 if engine.best is None else legal_score(puzzle, engine.best)
+    except (ValueError, IndexError, KeyError, TypeError, OverflowError, AssertionError) as error:
+        why = error.message if isinstance(error, InputError) else str(error)
+        raise InputError(f"island {island.number} cannot be restored: {why}"[:300], file) from None
+    if not score == engine.best_score == island.best_score:
+        raise InputError(f"the board of island {island.number} has another score than the island", file)
+    return None if engine.best is None else ScoredBoard(engine.best, score)
 
 
-def _engine(directory: RunDirectory, island: int) -> Engine:
-    """A new engine of the run."""
-    settings = directory.settings
-    return make_engine(
-        settings.engine,
-        directory.pinned_puzzle,
-        directory.params,
-        settings.seed,
-        island,
-        operators=settings.operators,
-    )
-
-
-def _read_log(
+def _count_boards(
     directory: RunDirectory, history: RunHistory, counted: int, size: int, candidates: dict[str, ScoredBoard]
 ) -> None:
     """Add the boards that were logged after the checkpoint to the history.
@@ -150,45 +147,27 @@ def _read_log(
     """
     if counted > size:
         log.warning("%s has only %d of %d bytes; its boards are counted again", BOARDS, size, counted)
-        history.counts, counted = {}, 0
-        for gains in history.gains_by_part.values():
-            gains.boards = 0
-    damaged = 0
-    for entry in BoardLogReader(directory.path, directory.puzzle, counted).read():
-        if not isinstance(entry, LoggedBoard) or not is_verified(entry, directory.pinned_puzzle):
-            damaged += 1
+        history.forget_log()
+        counted = 0
+    reader = BoardLogReader(directory.path, directory.puzzle, counted)
+    for entry in reader.read():
+        if not is_verified(entry, directory.pinned_puzzle):
+            reader.damaged += 1
             continue
         found_board = FoundBoard(entry.board, entry.score, entry.origin)
-        history.raise_elapsed(entry.elapsed_s)
+        history.elapsed_s = max(history.elapsed_s, entry.elapsed_s)
         if entry.score > history.best_score:
             history.improve(found_board, entry.at)
         history.log(found_board)
         if BOARDS not in candidates or entry.score > candidates[BOARDS].score:
             candidates[BOARDS] = ScoredBoard(entry.board, entry.score)
-    if damaged:
-        log.warning("%s: %d damaged lines are skipped", BOARDS, damaged)
+    if reader.damaged:
+        log.warning("%s: %d damaged lines are skipped", BOARDS, reader.damaged)
 
 
-def _last_boards(directory: RunDirectory, start: int) -> list[Board]:
-    """The boards of the log from the byte ``start`` on. A session without interruption would remember them."""
-    entries = BoardLogReader(directory.path, directory.puzzle, start).read()
-    return [entry.board for entry in entries if isinstance(entry, LoggedBoard)]
-
-
-def _trim(history: RunHistory, best: ScoredBoard | None) -> None:
-    """Drop improvements above the score of the best board: their boards are lost."""
-    score = -1 if best is None else best.score
-    if history.best_score > score:
-        log.warning("the best board (score %d) is in no file; the best board found has %d", history.best_score, score)
-        history.improvements = [entry for entry in history.improvements if entry.score <= score]
-
-
-def _elapsed_in_status(directory: RunDirectory) -> float:
-    """Seconds of search in status.json, which may be newer than the checkpoint; 0 if it cannot be used."""
+def _history_in_status(directory: RunDirectory) -> RunHistory:
+    """The history in status.json, which may be newer than the checkpoint; an empty one if it cannot be used."""
     try:
-        fields = read_sealed(directory.path / STATUS)
-        if fields.text("run", 64) != directory.settings.run:
-            return 0.0
-        return history_from_json(checkpoints.inner(fields, "history"), directory.puzzle).elapsed_s
+        return read_status(directory.path, directory.settings.run, directory.puzzle)[0]
     except InputError:
-        return 0.0
+        return RunHistory(0.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -12,45 +12,16 @@ from pathlib import Path
 from instances.eternity2 import name_of_clues
 from instances.piece_set import set_sha256, translation
 from instances.puzzle import Puzzle
-from lns.engine import MAX_OPERATORS, Statistics
 from lns.runs import checkpoint as checkpoints
-from lns.runs.directory import ScoredBoard, read_best, read_run
-from lns.runs.files import (
-    CHECKPOINT,
-    PREVIOUS,
-    STATUS,
-    STATUS_SCHEMA,
-    expect_schema,
-    parse_time,
-    read_sealed,
-    reason_in_words,
-)
-from lns.runs.history import RunHistory, history_from_json
+from lns.runs.directory import RunSettings, ScoredBoard, read_best, read_run
+from lns.runs.files import CHECKPOINT, PREVIOUS, parse_time, reason_in_words
+from lns.runs.history import Heartbeat, RunHistory, read_status
 from lns.runs.lock import process_is_alive, read_holder
-from lns.runs.settings import RunSettings
 from lns_support.errors import InputError
-from lns_support.json_values import JsonFields, bounded_integer
 from lns_support.text import count_of, printable
 
 HEARTBEAT_LATE_S = 30.0  # a run on another machine whose status.json is older counts as dead
-MAX_PIDS = 4096
-MAX_PARTS = MAX_OPERATORS + 3  # the operators, "construct", "beam" and "tabu"
 RELIABLE_BOARDS = 10  # boards that a rate needs
-
-
-@dataclass(frozen=True)
-class Heartbeat:
-    """Content of status.json, apart from the history. The defaults stand for a file that cannot be read."""
-
-    at: str = ""  # time of day, UTC
-    rate: float = 0.0  # ``unit`` a second of all workers, over the last minute
-    unit: str = "nodes"  # or "moves"
-    pids: tuple[int, ...] = ()  # process ids of the workers on this machine
-    cluster_workers: int = 0  # workers of a cluster that search
-    min_score: int = 0  # boards of at least this score go into the log
-    statistics: Statistics = field(default_factory=Statistics)
-    node_equivalents_by_part: dict[str, int] = field(default_factory=dict)  # cost of each part
-    write_errors: tuple[str, ...] = ()  # files whose last write failed
 
 
 @dataclass(frozen=True)
@@ -148,22 +119,9 @@ def check_same_set(first: RunSummary, other: RunSummary) -> None:
 
 
 def load_summary(path: Path) -> RunSummary:
-    """Summarize the run in a directory.
+    """Summarize the run in a directory. Files that cannot be read are named in ``notes``.
 
-    Parameters
-    ----------
-    path : Path
-        Run directory.
-
-    Returns
-    -------
-    RunSummary
-        Files that cannot be read are named in its ``notes``.
-
-    Raises
-    ------
-    InputError
-        It is no run directory, or its settings or puzzle are damaged or of another version.
+    Raises InputError if it is no run directory, or its settings or puzzle are damaged or of another version.
     """
     settings, puzzle = read_run(path)
     notes: list[str] = []
@@ -173,69 +131,27 @@ def load_summary(path: Path) -> RunSummary:
     except InputError as error:
         notes.append(str(error))
     history, heartbeat = _history(path, settings, puzzle, notes)
-    state = _state(path, heartbeat)
+    state, holder = "ended", read_holder(path)
     workers: int | None = 0
-    if state == "running":
-        holder = read_holder(path)
-        workers = sum(map(process_is_alive, heartbeat.pids)) if holder is not None and holder.is_here else None
-        workers = heartbeat.cluster_workers or workers
+    if holder is not None:
+        last = parse_time(heartbeat.at)
+        late = last is None or abs((datetime.now(UTC) - last).total_seconds()) > HEARTBEAT_LATE_S
+        state = "running" if (not late if holder.is_elsewhere else holder.is_alive) else "died"
+        if state == "running":
+            known = sum(map(process_is_alive, heartbeat.pids)) if holder.is_here else None
+            workers = heartbeat.cluster_workers or known
     return RunSummary(path, settings, puzzle, state, best, history, heartbeat, workers, tuple(notes))
-
-
-def _state(path: Path, heartbeat: Heartbeat) -> str:
-    holder = read_holder(path)
-    if holder is None:
-        return "ended"
-    if not holder.is_elsewhere:
-        return "running" if holder.is_alive else "died"
-    last = parse_time(heartbeat.at)
-    late = last is None or abs((datetime.now(UTC) - last).total_seconds()) > HEARTBEAT_LATE_S
-    return "died" if late else "running"
 
 
 def _history(path: Path, settings: RunSettings, puzzle: Puzzle, notes: list[str]) -> tuple[RunHistory, Heartbeat]:
     """History and heartbeat from status.json; if that cannot be used, the history of the newest checkpoint."""
     try:
-        fields = read_sealed(path / STATUS)
-        expect_schema(fields, STATUS_SCHEMA)
-        if fields.text("run", 64) != settings.run:
-            raise InputError("belongs to another run")
-        history = history_from_json(checkpoints.inner(fields, "history"), puzzle)
-        return history, _beat(fields, puzzle)
+        return read_status(path, settings.run, puzzle)
     except InputError as error:
-        unread = str(error.at(path / STATUS))
-        notes.append(unread)
+        notes.append(str(error))
     for name in (CHECKPOINT, PREVIOUS):
         try:
-            history = checkpoints.load_history(path / name, settings.run, puzzle)
+            return checkpoints.load(path / name, settings.run, puzzle, {}).history, Heartbeat()
         except InputError as error:
             notes.append(str(error))
-            continue
-        if not (path / STATUS).exists():  # a run that was merged from others and has not been resumed has none
-            notes.remove(unread)
-        return history, Heartbeat()
     return RunHistory(0.0), Heartbeat()
-
-
-def _beat(fields: JsonFields, puzzle: Puzzle) -> Heartbeat:
-    pids = fields.array("pids")[:MAX_PIDS]
-    return Heartbeat(
-        at=fields.printable("at", 40),
-        rate=fields.number("rate", 0, 1e18),
-        unit=fields.printable("unit", 20),
-        pids=tuple(bounded_integer(pid, 1, 2**31 - 1, "an entry of 'pids'") for pid in pids),
-        cluster_workers=fields.integer("cluster_workers", 0, 10**6) if "cluster_workers" in fields else 0,
-        min_score=fields.integer("min_score", 0, puzzle.max_score + 1),
-        statistics=Statistics.from_json(fields.get("statistics")),
-        node_equivalents_by_part=_counts(fields, "node_equivalents_by_part"),
-        write_errors=tuple(
-            JsonFields({"file": name}).printable("file", 40) for name in fields.array("write_errors")[:10]
-        ),
-    )
-
-
-def _counts(fields: JsonFields, name: str) -> dict[str, int]:
-    values = fields.get(name)
-    if not isinstance(values, dict) or len(values) > MAX_PARTS:
-        raise InputError(f"'{name}': expected an object of at most {MAX_PARTS} counts")
-    return {printable(key, 40): bounded_integer(value, 0, 2**63 - 1, f"'{name}'") for key, value in values.items()}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from instances.draw import terminal
 from instances.draw.terminal import Colour
 from lns.runs.board_log import LoggedBoard
-from lns.runs.breakdown import parts
 from lns.runs.files import format_duration, local_time, time_ago
-from lns.runs.history import Improvement
+from lns.runs.history import RunHistory, parts
 from lns.runs.run_summary import RunSummary
 from lns_support.text import count_of, printable
 
@@ -24,39 +24,21 @@ _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 def frame(
     run: RunSummary, best_boards: Sequence[LoggedBoard], width: int, height: int, colour: Colour, signs: bool
 ) -> list[str]:
-    """Render the state of a run for a terminal.
+    """The state of a run and its best boards, the best first, in at most ``height`` lines of ``width`` columns.
 
-    Parameters
-    ----------
-    run : RunSummary
-        Summary of the run.
-    best_boards : sequence of LoggedBoard
-        Best boards, the best first.
-    width, height : int
-        Columns and lines of the terminal.
-    colour : Colour
-        Colours that the terminal can show.
-    signs : bool
-        Whether it can show block characters.
-
-    Returns
-    -------
-    list of str
-        At most ``height`` lines of at most ``width`` columns.
+    ``signs``: whether the terminal can show block characters.
     """
-    headlines = [printable(line, width * height) for line in headline(run)]
-    head = [part for line in headlines for part in textwrap.wrap(line, width)][: height // 3]
+    head = [part for line in headline(run) for part in textwrap.wrap(printable(line, width * height), width)]
+    head = head[: height // 3]
     rest = height - len(head) - 1
     board = _board(run, width, rest, colour)
-    beside = max((_length(line) for line in board), default=0)
-    if width - beside - 2 >= _MIN_TEXT_WIDTH or not board:
-        text = _text_lines(run, best_boards, width - beside - 2 * bool(board), rest, signs)
-        lines = [
-            f"{_padded(left, beside)}  {right}".rstrip() if board else right for left, right in _paired(board, text)
-        ]
+    beside = max((_length(line) + 2 for line in board), default=0)
+    if width - beside < _MIN_TEXT_WIDTH:
+        lines = [*_text(run, best_boards, width, rest, signs), "", *board]
     else:
-        text = _text_lines(run, best_boards, width, rest, signs)
-        lines = [*text, "", *board]
+        text = _text(run, best_boards, width - beside, rest, signs)
+        pairs = zip_longest(board, text, fillvalue="")
+        lines = [f"{left}{' ' * (beside - _length(left))}{right}".rstrip() for left, right in pairs]
     return [*head, "", *lines][:height]
 
 
@@ -76,50 +58,45 @@ def headline(run: RunSummary) -> list[str]:
     return [", ".join(first), ", ".join([*second, *run.notes])]
 
 
-def _text_lines(run: RunSummary, best_boards: Sequence[LoggedBoard], width: int, height: int, signs: bool) -> list[str]:
-    tall = 4 if height >= 20 else 2
+def _text(run: RunSummary, best_boards: Sequence[LoggedBoard], width: int, height: int, signs: bool) -> list[str]:
+    """The sections that fit."""
+    counts = sorted(run.history.counts.items(), reverse=True)[:5]
+    longest, top = max(4, min(40, width - 16)), max((count for _, count in counts), default=1)
     sections = [
-        ["score over time", *_chart(run.history.improvements, run.history.elapsed_s, min(width, 100), tall, signs)],
-        ["boards in the log", *_histogram(run, width, 5, signs)],
-        ["parts        boards  bests  cost", *_parts(run)],
-        ["best boards: score, found after, cells unlike", *_best_boards(best_boards)],
-    ]
+        ["score over time", *_chart(run.history, min(width, 100), 4 if height >= 20 else 2, signs)],
+        ["boards in the log",
+         *(f"{score:>4} {_bar(longest * count / top, signs)} {count:,}" for score, count in counts)],
+        ["parts        boards  bests  cost",
+         *(f"{part.name[:11]:<11}{part.boards:>8,}{part.bests:>7,} {part.share:>5.0%}"
+           for part in parts(run.history, run.heartbeat.statistics)[:6])],
+        ["best boards: score, found after, cells unlike",
+         *(f"{one.score:>4}  {format_duration(one.elapsed_s):>12}  {one.board.distance(best_boards[0].board):>5}"
+           for one in best_boards)],
+    ]  # fmt: skip
     lines: list[str] = []
     for section in sections:
         if len(section) > 1 and len(lines) + bool(lines) + 2 <= height:
-            lines += [*([""] if lines else []), *(_cut(line, width) for line in section)]
+            cut = (line if len(line) <= width else line[: max(0, width - 1)] + "…" for line in section)
+            lines += [*([""] if lines else []), *cut]
     return lines
 
 
-def _chart(improvements: Sequence[Improvement], elapsed_s: float, width: int, tall: int, signs: bool) -> list[str]:
+def _chart(history: RunHistory, width: int, tall: int, signs: bool) -> list[str]:
     """Best score over time as ``tall`` lines of text; the highest and the lowest score stand on the left."""
-    if not improvements:
+    found = history.improvements
+    if not found:
         return []
-    scores = [entry.score for entry in improvements]
     columns = max(8, width - 5)
-    end = max(elapsed_s, improvements[-1].elapsed_s, 1e-3)
-    best_by_column = [
-        max((entry.score for entry in improvements if entry.elapsed_s <= end * (x + 1) / columns), default=None)
-        for x in range(columns)
-    ]
-    high = scores[-1]
-    low = max(scores[0], high - 8) - 1
-    lines = []
-    for row in reversed(range(tall)):
-        line = ""
-        for score in best_by_column:
-            share = 0.0 if score is None else max(0.0, (score - low) / (high - low)) * tall - row
-            eighths = min(8, max(0, round(share * 8)))
-            line += _EIGHTHS[eighths] if signs else ("#" if eighths >= 4 else " ")
-        lines.append(f"{high if row == tall - 1 else low + 1 if row == 0 else '':>4} {line}")
-    return [*lines, f"     0{format_duration(end):>{max(1, columns - 1)}}"]
-
-
-def _histogram(run: RunSummary, width: int, most: int, signs: bool) -> list[str]:
-    counts = sorted(run.history.counts.items(), reverse=True)[:most]
-    top = max((count for _, count in counts), default=1)
-    longest = max(4, min(40, width - 16))
-    return [f"{score:>4} {_bar(longest * count / top, signs)} {count:,}" for score, count in counts]
+    end = max(history.elapsed_s, found[-1].elapsed_s, 1e-3)
+    high = history.best_score
+    low = max(found[0].score, high - 8) - 1
+    lines = [f"{high if row == tall - 1 else low + 1 if row == 0 else '':>4} " for row in range(tall)]
+    for column in range(columns):
+        score = max((entry.score for entry in found if entry.elapsed_s <= end * (column + 1) / columns), default=low)
+        for row in range(tall):
+            eighths = min(8, max(0, round(8 * (max(0.0, (score - low) / (high - low)) * tall - row))))
+            lines[row] += _EIGHTHS[eighths] if signs else ("#" if eighths >= 4 else " ")
+    return [*reversed(lines), f"     0{format_duration(end):>{max(1, columns - 1)}}"]
 
 
 def _bar(length: float, signs: bool) -> str:
@@ -128,21 +105,6 @@ def _bar(length: float, signs: bool) -> str:
         return "#" * round(length)
     whole, eighths = divmod(max(1, round(8 * length)), 8)
     return "█" * whole + _BAR_ENDS[eighths]
-
-
-def _parts(run: RunSummary) -> list[str]:
-    """The most expensive parts: boards in the log, new bests, share of the cost."""
-    return [
-        f"{printable(part.name)[:11]:<11}{part.boards:>8,}{part.bests:>7,} {part.share:>5.0%}"
-        for part in parts(run.history, run.heartbeat.node_equivalents_by_part)[:6]
-    ]
-
-
-def _best_boards(best_boards: Sequence[LoggedBoard]) -> list[str]:
-    return [
-        f"{entry.score:>4}  {format_duration(entry.elapsed_s):>12}  {entry.board.distance(best_boards[0].board):>5}"
-        for entry in best_boards
-    ]
 
 
 def _board(run: RunSummary, width: int, height: int, colour: Colour) -> list[str]:
@@ -159,19 +121,5 @@ def _board(run: RunSummary, width: int, height: int, colour: Colour) -> list[str
     return []
 
 
-def _paired(left: Sequence[str], right: Sequence[str]) -> list[tuple[str, str]]:
-    lines = max(len(left), len(right))
-    return [(left[i] if i < len(left) else "", right[i] if i < len(right) else "") for i in range(lines)]
-
-
 def _length(line: str) -> int:
     return len(_ESCAPE.sub("", line))
-
-
-def _padded(line: str, width: int) -> str:
-    return line + " " * (width - _length(line))
-
-
-def _cut(line: str, width: int) -> str:
-    line = printable(line, width)
-    return line if len(line) <= width else line[: max(0, width - 1)] + "…"

@@ -10,8 +10,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from lns.runs.files import format_duration
-from lns.runs.run_log import SafeFormatter
+from lns.runs.files import SafeFormatter, format_duration
 from lns.terminal.output import wrapped
 
 log = logging.getLogger("lns")

@@ -15,11 +15,10 @@ from lns import params
 from lns.params import Params
 from lns.rounds import Island
 from lns.runs import checkpoint
-from lns.runs.best_boards import BestBoards
-from lns.runs.board_log import LoggedBoard
-from lns.runs.breakdown import parts
+from lns.runs.board_log import BestBoards, LoggedBoard
 from lns.runs.files import CHECKPOINT, LOG, PARAMETERS, SETTINGS, STATUS
 from lns.runs.find import runs_below
+from lns.runs.history import parts
 from lns.runs.run_summary import RunSummary, load_summary
 from lns.web.wire import board_to_json, puzzle_to_json
 from lns_support.errors import InputError
@@ -154,7 +153,7 @@ class Runs:
         kept = self._islands.get(name)
         if kept is None or kept[0] != stamp:
             try:
-                found = {} if path.is_symlink() else checkpoint.load_islands(path, run.settings.run, run.puzzle)
+                found = {} if path.is_symlink() else checkpoint.load(path, run.settings.run, run.puzzle, {}).islands
             except InputError:
                 found = {}
             self._islands[name] = kept = (stamp, [_island_line(found[number]) for number in sorted(found)])
@@ -280,7 +279,7 @@ def _details(run: RunSummary) -> dict[str, Any]:
                 "bests": part.bests,
                 "edges": part.edges,
             }
-            for part in parts(history, run.heartbeat.node_equivalents_by_part)
+            for part in parts(history, run.heartbeat.statistics)
         ],
         "sessions": [
             {"started_at": one.started_at, "ended": one.ended, "seconds": one.seconds, "workers": one.workers}

@@ -17,7 +17,7 @@ from lns.api.starting import pinned
 from lns.cli.main import main
 from lns.engines import ENGINES
 from lns.params import to_toml
-from lns.runs.board_log import BoardLogReader, LoggedBoard
+from lns.runs.board_log import BoardLogReader
 from lns.runs.directory import read_run
 from lns.terminal.options import cell_list
 from tests.cli.run_program import ONE_WORKER
@@ -60,7 +60,7 @@ def test_pinned_cells_stay_in_every_board_and_after_a_resume(
     assert puzzle == PUZZLE and asked.instance_sha256 == PUZZLE.sha256
     assert {pin.cell for pin in asked.pins} == set(ROWS) - {clue.cell for clue in PUZZLE.clues}
     assert main(["resume", str(run), "--steps", "30", "--quiet"]) == 0
-    boards = [entry.board for entry in BoardLogReader(run, PUZZLE).read() if isinstance(entry, LoggedBoard)]
+    boards = [entry.board for entry in BoardLogReader(run, PUZZLE).read()]
     assert len(boards) > 1
     for board in boards:
         assert (board.placements[ROWS] == SOLUTION.placements[ROWS]).all()

@@ -26,8 +26,7 @@ from lns.cli import status
 from lns.cli.main import main
 from lns.islands import Archipelago
 from lns.rounds import Search
-from lns.runs.best_boards import BestBoards
-from lns.runs.board_log import BoardLog
+from lns.runs.board_log import BestBoards, BoardLog
 from lns.runs.directory import RunDirectory
 from lns.runs.files import STATUS, seal, unseal
 from lns.runs.history import UNLIMITED_S, RunHistory
@@ -312,9 +311,7 @@ def evil_run(path: Path) -> Path:
     history["operators"] = [[evil, 1, 1, 1]]
     history["sessions"][0].update(host=evil, machine=evil, version=evil, ended=evil)
     text |= {
-        "unit": evil[:20],
-        "node_equivalents_by_part": {evil: 7},
-        "statistics": {evil: 7},
+        "statistics": {evil: 7, "operators": {evil: 7}},
         "write_errors": [evil[:40]],
     }
     (path / STATUS).write_text(seal(text))

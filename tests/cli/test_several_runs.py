@@ -20,7 +20,7 @@ from instances.verify import verify
 from lns.cli.main import main
 from lns.cli.status import table
 from lns.engine import FoundBoard, Statistics
-from lns.runs import board_log, run_log
+from lns.runs import board_log, files
 from lns.runs.directory import read_run
 from lns.runs.find import board_source, run_directories
 from lns.runs.history import Improvement, RunHistory
@@ -141,7 +141,6 @@ def test_merge_makes_one_run_that_goes_on(folder: Path, tmp_path: Path, capsys: 
     assert len(merged.history.sessions) == 2 and merged.state == "ended"
     both = parts[0].heartbeat.statistics + parts[1].heartbeat.statistics
     assert merged.heartbeat.statistics == both and both.moves > 0
-    assert merged.heartbeat.node_equivalents_by_part == both.node_equivalents_by_part()
     best = json.loads((target / "best.json").read_text())
     assert best["elapsed_s"] == pytest.approx(merged.history.improvements[-1].elapsed_s, abs=0.001)
     again, third = tmp_path / "merged again", tmp_path / "third"
@@ -195,8 +194,8 @@ def test_improvements_of_merged_runs_rise_with_time() -> None:
 
 
 def test_a_long_log_of_messages_begins_a_new_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_log, "MAX_LOG_BYTES", 300)
-    handler = run_log.RunLog(tmp_path)
+    monkeypatch.setattr(files, "MAX_LOG_BYTES", 300)
+    handler = files.RunLog(tmp_path)
     for number in range(60):
         handler.handle(logging.makeLogRecord({"msg": f"line {number:03d}", "levelno": logging.INFO}))
     handler.close()
@@ -207,8 +206,8 @@ def test_a_long_log_of_messages_begins_a_new_file(tmp_path: Path, monkeypatch: p
 
 
 def test_the_log_goes_on_where_somebody_removed_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_log, "MAX_LOG_BYTES", 100)
-    handler = run_log.RunLog(tmp_path)
+    monkeypatch.setattr(files, "MAX_LOG_BYTES", 100)
+    handler = files.RunLog(tmp_path)
     for number in range(20):
         if number == 10:
             (tmp_path / "run.log").unlink()

@@ -22,11 +22,10 @@ from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
 from lns.cli.main import main
 from lns.runs import recorder
-from lns.runs.directory import take_run_directory
+from lns.runs.directory import digest, take_run_directory
 from lns.runs.files import seal, utc_now
 from lns.runs.lock import Holder, Lock
 from lns.runs.run_summary import load_summary
-from lns.runs.settings import digest
 from tests.cli.run_program import ONE_WORKER, ROOT
 from tests.lns.run_parts import best_of, finished_run, log_of, new_directory
 
@@ -338,14 +337,13 @@ def test_a_second_run_is_refused_and_a_stale_lock_is_not(
 def test_a_refused_resume_leaves_a_died_run_a_died_one(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = finished_run(tmp_path / "run")
     (path / "lock").write_text(json.dumps(Holder.me().__dict__ | {"started": "1"}))
-    saved = (path / "checkpoint.npz").read_bytes()
-    for name in ("checkpoint.npz", "checkpoint.previous.npz"):
-        (path / name).write_bytes(b"PK")
+    saved = (path / "boards.jsonl").read_bytes()
+    os.truncate(path / "boards.jsonl", 20 * 2**30)  # longer than any log
     for _ in range(2):
         caplog.clear()
         assert main(["resume", str(path), "--quiet"]) == 2
         assert "did not end in order" in caplog.text and load_summary(path).state == "died"
-    (path / "checkpoint.npz").write_bytes(saved)
+    (path / "boards.jsonl").write_bytes(saved)
     for _ in range(2):
         caplog.clear()
         assert main(["resume", str(path), "--time", "1h", "--steps", "1", "--quiet"]) == 0

@@ -12,8 +12,8 @@ from lns.engine import FoundBoard
 from lns.islands import Archipelago
 from lns.params import ConstructParams, EngineParams, Params, TabuParams
 from lns.rounds import Search
-from lns.runs.board_log import BoardLog, BoardLogReader, LoggedBoard
-from lns.runs.directory import RunDirectory, read_best, read_run
+from lns.runs.board_log import BoardLog, BoardLogReader
+from lns.runs.directory import RunDirectory, RunSettings, read_best, read_run
 from lns.runs.files import CHECKPOINT, PREVIOUS
 from lns.runs.history import RunHistory
 from lns.runs.recorder import Recorder
@@ -32,7 +32,7 @@ def small_puzzle(name: str = "like-e2-6x6") -> Puzzle:
 
 
 def new_directory(path: Path, puzzle: Puzzle, *, engine: str = "auto", **options: Any) -> RunDirectory:
-    return RunDirectory.create(path, puzzle, QUICK, instance=puzzle.name, seed=3, engine=engine, **options)
+    return RunDirectory.create(path, puzzle, QUICK, RunSettings(instance=puzzle.name, seed=3, engine=engine, **options))
 
 
 def run_for(directory: RunDirectory, steps: int, *, workers: int = 1, seconds: float = 60.0) -> Archipelago:
@@ -89,9 +89,10 @@ def resumed(path: Path, steps: int, *, workers: int = 1) -> tuple[Archipelago, R
 
 def log_of(path: Path) -> list[tuple[int, bytes]]:
     _, puzzle = read_run(path)
-    entries = list(BoardLogReader(path, puzzle).read())
-    assert all(isinstance(entry, LoggedBoard) for entry in entries)
-    return [(e.score, e.board.placements.tobytes()) for e in entries if isinstance(e, LoggedBoard)]
+    reader = BoardLogReader(path, puzzle)
+    boards = [(entry.score, entry.board.placements.tobytes()) for entry in reader.read()]
+    assert not reader.damaged
+    return boards
 
 
 def best_of(path: Path) -> int:

@@ -24,6 +24,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import lns
 from instances import formats
+from lns.engine import Statistics
 from lns.web.routes.pages import PAGES
 from tests.web.browsing import CASES, ROOT, cell, loaded, serious_findings, served
 from tests.web.conftest import FLAGS, NAMES
@@ -130,7 +131,7 @@ def page_cost(browser: Browser, root: Path, seconds: float, pairs: int) -> tuple
 def nodes_of(run: Path) -> tuple[int, float]:
     """Placements of a run so far, and the seconds of search behind them; () before the first."""
     status = json.loads((run / "status.json").read_text())
-    nodes = sum(status["node_equivalents_by_part"].values())
+    nodes = Statistics(**status["statistics"]).node_equivalents
     return (nodes, status["history"]["elapsed_s"]) if nodes else ()  # type: ignore[return-value]
 
 
