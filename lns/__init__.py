@@ -29,12 +29,10 @@ if TYPE_CHECKING:
     from instances.puzzle import Clue, Puzzle
     from instances.verify import Verification, verify
     from lns import cells
-    from lns.api.counting import count
     from lns.api.files import generate, load_board, load_puzzle, save, viewer_url
-    from lns.api.improving import improve
-    from lns.api.polishing import polish
+    from lns.api.improving import count, improve
     from lns.api.result import Result
-    from lns.api.solving import resume, solve
+    from lns.api.solving import polish, resume, solve
     from lns.api.stopping import MaxSteps, MaxTime, NoImprovement, StopRule, TargetScore
     from lns.engine import FoundBoard, Statistics
     from lns.neighbourhoods.move import Move
@@ -71,12 +69,12 @@ _HOMES = {
     "TuningResult": "tuning.api",
     "Verification": "instances.verify",
     "benchmark": "tuning.benchmark",
-    "count": "lns.api.counting",
+    "count": "lns.api.improving",
     "generate": "lns.api.files",
     "improve": "lns.api.improving",
     "load_board": "lns.api.files",
     "load_puzzle": "lns.api.files",
-    "polish": "lns.api.polishing",
+    "polish": "lns.api.solving",
     "register_operator": "lns.neighbourhoods.operators",
     "register_solver": "exact.registry",
     "resume": "lns.api.solving",

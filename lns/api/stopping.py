@@ -6,10 +6,14 @@ do.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from lns_support.arguments import checked, checked_class
 from lns_support.errors import InputError
+
+T = TypeVar("T", int, float)
 
 
 @dataclass(frozen=True)
@@ -118,13 +122,6 @@ class TargetScore(StopRule):
         return "target reached" if progress.best_score >= self.score else None
 
 
-def length_of(seconds: float) -> str:
-    """The seconds of a rule in words; all digits below a minute."""
-    from lns.runs.files import format_duration
-
-    return format_duration(seconds) if seconds >= 60 else f"{seconds:g} s"
-
-
 @checked_class
 @dataclass(frozen=True)
 class NoImprovement(StopRule):
@@ -149,16 +146,19 @@ class _Any(StopRule):
 
     @property
     def max_steps(self) -> int | None:
-        return min((rule.max_steps for rule in self.rules if rule.max_steps is not None), default=None)
+        return _least(rule.max_steps for rule in self.rules)
 
     @property
     def max_seconds(self) -> float | None:
-        return min((rule.max_seconds for rule in self.rules if rule.max_seconds is not None), default=None)
+        return _least(rule.max_seconds for rule in self.rules)
 
     @property
     def max_seconds_without_gain(self) -> float | None:
-        limits = (rule.max_seconds_without_gain for rule in self.rules)
-        return min((limit for limit in limits if limit is not None), default=None)
+        return _least(rule.max_seconds_without_gain for rule in self.rules)
+
+
+def _least(limits: Iterable[T | None]) -> T | None:
+    return min((limit for limit in limits if limit is not None), default=None)
 
 
 @dataclass(frozen=True)
@@ -168,3 +168,10 @@ class _All(StopRule):
     def __call__(self, progress: SearchProgress) -> str | None:
         reasons = [rule(progress) for rule in self.rules]
         return " and ".join(filter(None, reasons)) if all(reasons) else None
+
+
+def length_of(seconds: float) -> str:
+    """The seconds of a rule in words; all digits below a minute."""
+    from lns.runs.files import format_duration
+
+    return format_duration(seconds) if seconds >= 60 else f"{seconds:g} s"
