@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass, field
 from typing import Any
 
 import h11
@@ -18,14 +17,9 @@ _LAST_WORDS_S = 1.0
 
 
 class Waiting:
-    """Connections whose clients the server waits for.
+    """Connections whose clients the server waits for, so many in all and by address.
 
     One too many ends the one that has waited longest, of the address that has most of them.
-
-    Parameters
-    ----------
-    most, most_of_address : int
-        Limits in all and by address.
     """
 
     def __init__(self, most: int, most_of_address: int) -> None:
@@ -53,23 +47,13 @@ class Waiting:
             del self._by_address[connection.address]
 
 
-@dataclass
 class Limits:
-    """What the connections of a server share.
+    """What the connections of a server share. One beyond the ``most`` in all is closed at once."""
 
-    Attributes
-    ----------
-    most : int
-        Connections in all; one beyond them is closed at once.
-    """
-
-    most: int
-    bodies: Waiting = field(init=False)
-    others: Waiting = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.bodies = Waiting(min(MOST_BODIES, self.most // 4), MOST_BODIES_OF_ADDRESS)
-        self.others = Waiting(self.most // 2, self.most // 4)
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.bodies = Waiting(min(MOST_BODIES, most // 4), MOST_BODIES_OF_ADDRESS)
+        self.others = Waiting(most // 2, most // 4)
 
 
 class Connection(H11Protocol):
@@ -116,8 +100,7 @@ class Connection(H11Protocol):
         else:  # what is wrong comes after an answer
             self.transport.close()
         if self.cycle is not None:  # there is no other answer
-            self.cycle.disconnected = True
-            self.cycle.message_event.set()
+            self._disconnect()
 
     def end(self, why: str) -> None:
         """Close the connection; a client in the middle of a body is told why."""
@@ -128,12 +111,16 @@ class Connection(H11Protocol):
                 b"HTTP/1.1 408 Request Timeout\r\ncontent-type: application/json\r\nconnection: close\r\n"
                 b"content-length: %d\r\n\r\n%s" % (len(words), words)
             )
-            self.cycle.disconnected = True
-            self.cycle.message_event.set()
+            self._disconnect()
             self.loop.call_later(_LAST_WORDS_S, self.transport.abort)
             self.transport.close()
         else:
             self.transport.abort()
+
+    def _disconnect(self) -> None:
+        """Tell the application that its client is gone."""
+        self.cycle.disconnected = True
+        self.cycle.message_event.set()
 
     @property
     def _is_in_body(self) -> bool:
@@ -160,6 +147,5 @@ class Connection(H11Protocol):
             self._waiting.remove(self)
         self._waiting = waiting
         if waiting is not None:
-            seconds = f"{WAIT_S:g} s"
-            self._timer = self.loop.call_later(WAIT_S, self.end, f"the request was not whole after {seconds}")
+            self._timer = self.loop.call_later(WAIT_S, self.end, f"the request was not whole after {WAIT_S:g} s")
             waiting.add(self)

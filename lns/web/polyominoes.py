@@ -28,13 +28,9 @@ SHOW_S = 0.2
 
 def read_grid(fields: JsonFields) -> Grid:
     """The grid in the field ``text``, a picture as `exact.polyominoes.text.parse` reads; "" is IQ Puzzler Pro."""
-    return checked(parse(fields.text("text", 100_000) or IQ_PUZZLER_PRO))
-
-
-def checked(grid: Grid) -> Grid:
-    """The grid. Raises InputError if it is too large for the page."""
-    if sum(map(len, grid.rows)) > MOST_CELLS:
-        raise InputError(f"the grid has {sum(map(len, grid.rows))} cells; expected at most {MOST_CELLS} on the page")
+    grid = parse(fields.text("text", 100_000) or IQ_PUZZLER_PRO)
+    if (cells := sum(map(len, grid.rows))) > MOST_CELLS:
+        raise InputError(f"the grid has {cells} cells; expected at most {MOST_CELLS} on the page")
     return grid
 
 
@@ -46,46 +42,19 @@ def grid_to_json(grid: Grid) -> dict[str, Any]:
     }
 
 
-def cut(fields: JsonFields) -> dict[str, Any]:
-    """A grid cut into random pieces, and the filling it was cut from."""
+def cut(fields: JsonFields) -> Grid:
+    """A grid cut into random pieces, within the limits on size and shape that are asked for."""
     width, height = fields.integer("width", 2, 100), fields.integer("height", 2, 100)
     if width * height > MOST_CELLS:
         raise InputError(f"{width} x {height} has {width * height} cells; expected at most {MOST_CELLS} on the page")
-    grid, _ = cut_grid(
-        width, height, fields.integer("seed", 0, 2**31), fields.integer("pieces", 1, 87), _limits(fields)
-    )
-    return grid_to_json(grid)
-
-
-def _limits(fields: JsonFields) -> CutLimits | None:
-    """The limits on size and shape that are asked for; None for none."""
-
-    def number(name: str, otherwise: int | None) -> int | None:
-        return otherwise if fields.get(name) is None else fields.integer(name, 1, MOST_CELLS)
-
     names = ("smallest", "largest", "longest", "thinnest")
-    distinct = fields.boolean("distinct", default=False)
-    if not distinct and all(fields.get(name) is None for name in names):
-        return None
-    smallest = number("smallest", CutLimits.smallest) or CutLimits.smallest
-    largest = number("largest", max(smallest, CutLimits.largest)) or CutLimits.largest
-    thinnest = number("thinnest", CutLimits.thinnest) or CutLimits.thinnest
-    return CutLimits(min(smallest, largest), largest, number("longest", None), thinnest, distinct)
-
-
-def check_fill(fields: JsonFields) -> dict[str, Any]:
-    """The fields of the task `fill`, checked."""
-    read_grid(fields)
-    weight = fields.text("weight", 40)
-    if weight not in (NO_WEIGHT, *WEIGHTS):
-        raise InputError(f"unknown weight; expected {NO_WEIGHT}, {', '.join(WEIGHTS)}")
-    return {
-        "text": fields.get("text"),
-        "weight": weight,
-        "zones": fields.boolean("zones", default=True),
-        "dead_ends": fields.boolean("dead_ends", default=True),
-        "count": fields.boolean("count", default=False),
-    }
+    given = {name: fields.integer(name, 1, MOST_CELLS) for name in names if fields.get(name) is not None}
+    distinct, limits = fields.boolean("distinct", default=False), None
+    if given or distinct:
+        smallest = given.get("smallest", CutLimits.smallest)
+        largest = given.get("largest", max(smallest, CutLimits.largest))
+        limits = CutLimits(**given | {"smallest": min(smallest, largest), "largest": largest}, distinct=distinct)
+    return cut_grid(width, height, fields.integer("seed", 0, 2**31), fields.integer("pieces", 1, 87), limits)[0]
 
 
 class Recorder(StepRecorder):
@@ -93,10 +62,6 @@ class Recorder(StepRecorder):
 
     A step is [level, name of the piece, its cells as numbers, outcome]; the outcome is a `StepOutcome`.
     """
-
-    def __init__(self, search: FillingSearch) -> None:
-        super().__init__(search)
-        self._width = len(search.model.grid.rows[0])
 
     def as_json(self) -> list[list[Any]]:
         """The recorded steps."""
@@ -107,56 +72,63 @@ class Recorder(StepRecorder):
         return [[name, self._numbers(cells)] for name, cells in self.placed()]
 
     def _numbers(self, cells: Iterable[Cell]) -> list[int]:
-        return [row * self._width + column for row, column in cells]
+        width = len(self.search.model.grid.rows[0])
+        return [row * width + column for row, column in cells]
 
 
-def fill(values: dict[str, Any], send: Callable[..., None]) -> dict[str, Any]:
-    """Fill a grid; the first steps are recorded, and what is placed is shown while it goes on."""
-    fields = JsonFields(values)
-    grid = read_grid(fields)
-    weight, count_all = values["weight"], values["count"]
-    model = build_model(grid, reduced=count_all)
-    search = FillingSearch(model, weight, zones=values["zones"], dead_ends=values["dead_ends"])
-    search.advance(0, True)  # compiles
-    recorder = Recorder(search)
-    shown = 0.0
+def fill(fields: JsonFields) -> Callable[[Callable[..., None]], dict[str, Any]]:
+    """The task of filling a grid; the first steps are recorded, and what is placed is shown while it goes on."""
+    grid, weight = read_grid(fields), fields.text("weight", 40)
+    if weight not in (NO_WEIGHT, *WEIGHTS):
+        raise InputError(f"unknown weight; expected {NO_WEIGHT}, {', '.join(WEIGHTS)}")
+    zones, dead_ends = fields.boolean("zones", default=True), fields.boolean("dead_ends", default=True)
+    count_all, seconds = fields.boolean("count", default=False), fields.number("time", 0.1, 86400)
 
-    def report(now: Progress) -> None:
-        nonlocal shown
-        if now.seconds - shown > SHOW_S:
-            shown = now.seconds
-            send(type="progress", nodes=now.nodes, solutions=now.solutions, seconds=now.seconds, pruned=search.pruned,
-                 explored=now.explored, placed=recorder.placed_as_json())  # fmt: skip
+    def work(send: Callable[..., None]) -> dict[str, Any]:
+        model = build_model(grid, reduced=count_all)
+        search = FillingSearch(model, weight, zones=zones, dead_ends=dead_ends)
+        search.advance(0, True)  # compiles
+        recorder = Recorder(search)
+        shown = 0.0
 
-    began = time.perf_counter()
-    recorder.record(MOST_STEPS, count_all=count_all)
-    recorded = time.perf_counter() - began
-    if search.exhausted or (search.solutions and not count_all):
-        status, spent = SolveStatus.SOLVED if search.solutions else SolveStatus.INFEASIBLE, 0.0
-    else:
-        seconds = fields.number("time", 0.1, 86400)
-        status, spent = run_search(
-            search, count_all=count_all, nodes=None, seconds=seconds, on_progress=report, first_step=FIRST_STEP
-        )
-    ended = search.ended
-    return {
-        "status": str(status),
-        "solutions": search.solutions,
-        "nodes": search.nodes,
-        "seconds": recorded + spent,
-        "pruned": search.pruned,
-        "options": model.options,
-        "pieces": len(grid.loose),
-        "branches": search.branches,
-        "deepest": search.deepest,
-        "filling": None if ended is None else ended.first_filling(),
-        "steps": recorder.as_json(),
-    }
+        def report(now: Progress) -> None:
+            nonlocal shown
+            if now.seconds - shown > SHOW_S:
+                shown = now.seconds
+                send(type="progress", nodes=now.nodes, solutions=now.solutions, seconds=now.seconds,
+                     pruned=search.pruned, explored=now.explored, placed=recorder.placed_as_json())  # fmt: skip
+
+        began = time.perf_counter()
+        recorder.record(MOST_STEPS, count_all=count_all)
+        recorded = time.perf_counter() - began
+        if search.exhausted or (search.solutions and not count_all):
+            status, spent = SolveStatus.SOLVED if search.solutions else SolveStatus.INFEASIBLE, 0.0
+        else:
+            status, spent = run_search(
+                search, count_all=count_all, nodes=None, seconds=seconds, on_progress=report, first_step=FIRST_STEP
+            )
+        ended = search.ended
+        return {
+            "status": str(status),
+            "solutions": search.solutions,
+            "nodes": search.nodes,
+            "seconds": recorded + spent,
+            "pruned": search.pruned,
+            "options": model.options,
+            "pieces": len(grid.loose),
+            "branches": search.branches,
+            "deepest": search.deepest,
+            "filling": None if ended is None else ended.first_filling(),
+            "steps": recorder.as_json(),
+        }
+
+    return work
 
 
-def level(values: dict[str, Any], send: Callable[..., None]) -> dict[str, Any]:
-    """A level of IQ Puzzler Pro: the game with some pieces on it that can be completed."""
-    return {"status": "done", **grid_to_json(random_level(values["placed"], values["seed"]))}
+def level(fields: JsonFields) -> Callable[[Callable[..., None]], dict[str, Any]]:
+    """The task of making a level of IQ Puzzler Pro: the game with some pieces on it that can be completed."""
+    placed, seed = fields.integer("placed", 0, 11), fields.integer("seed", 0, 10**6)
+    return lambda send: {"status": "done", **grid_to_json(random_level(placed, seed))}
 
 
 def record(grid: Grid, most: int) -> dict[str, Any]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
-from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+import numpy as np
 
 from instances.eternity2 import name_of_set
 from instances.piece_set import set_sha256
@@ -18,7 +21,7 @@ from lns.runs import checkpoint
 from lns.runs.best_boards import BestBoards
 from lns.runs.board_log import LoggedBoard
 from lns.runs.breakdown import parts
-from lns.runs.files import CHECKPOINT, LOG, PARAMETERS, SETTINGS, STATUS
+from lns.runs.files import CHECKPOINT, LOG, PARAMETERS, SETTINGS, STATUS, open_regular
 from lns.runs.find import runs_below
 from lns.runs.run_summary import RunSummary, load_summary
 from lns.web.wire import board_to_json, puzzle_to_json
@@ -31,19 +34,11 @@ LOOK_S = 5.0
 """Seconds after which a run that goes on is read again although no file has changed: one that died changes none."""
 MOST_LINES = 1_000
 """Lines of a log in one answer."""
-_STRIDE = 1_000
-"""Lines between two remembered places in a log."""
 _BLOCK = 2**20
 
 
 class Runs:
-    """The runs below a directory.
-
-    Parameters
-    ----------
-    root : Path
-        Nothing outside it is read.
-    """
+    """The runs below a directory; nothing outside it is read."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
@@ -60,13 +55,7 @@ class Runs:
         return [path.relative_to(self.root).as_posix() for path in found[:MOST_RUNS]]
 
     def path(self, name: str) -> Path:
-        """The run directory of a name.
-
-        Raises
-        ------
-        InputError
-            It leaves the root, or is no run directory. No symbolic link is followed.
-        """
+        """The run directory of a name. Raises InputError if it leaves the root, passes a link or is no run."""
         settings = self.inside(f"{name}/{SETTINGS}")
         if not settings.is_file():
             raise InputError("there is no run of this name below the directory that is served")
@@ -74,11 +63,10 @@ class Runs:
 
     def inside(self, name: str) -> Path:
         """The path of a name below the root. Raises InputError if it leaves the root or passes a symbolic link."""
-        path = self.root
-        parts_of_name = [part for part in name.split("/") if part]
-        if len(name) > 1000 or "\0" in name or "\\" in name or any(part in (".", "..") for part in parts_of_name):
+        path, steps = self.root, [part for part in name.split("/") if part]
+        if len(name) > 1000 or "\0" in name or "\\" in name or any(part in (".", "..") for part in steps):
             raise InputError("the name is no path below the directory that is served")
-        for part in parts_of_name:
+        for part in steps:
             path = path / part
             if path.is_symlink():
                 raise InputError("the name passes a symbolic link; expected a path below the directory that is served")
@@ -93,8 +81,8 @@ class Runs:
         path = self.path(name)
         run = load_summary(path)
         with self._reading:
-            boards, islands = self._best_boards(name, run), self._islands_of(name, run)
-        return run_facts(name, run) | _details(run) | {"elites": boards, "islands": islands}
+            found = {"elites": self._best_boards(name, run), "islands": self._islands_of(name, run)}
+        return run_facts(name, run) | _details(run) | found
 
     def stamp(self, name: str) -> tuple[int, ...]:
         """Changes whenever a file of the run that is shown has changed."""
@@ -111,11 +99,7 @@ class Runs:
         """Lines of run.log from number ``first`` on; negative numbers count from the end."""
         path = self.path(name)
         with self._reading:
-            lines = self._logs.setdefault(name, LogLines(path / LOG))
-            lines.update()
-            if first < 0:
-                first = max(0, lines.total + first)
-            return {"first": first, "total": lines.total, "lines": lines.read(first, min(count, MOST_LINES))}
+            return self._logs.setdefault(name, LogLines(path / LOG)).read(first, count)
 
     def _facts(self, name: str) -> dict[str, Any]:
         path = self.root / name
@@ -161,67 +145,41 @@ class Runs:
         return kept[1]
 
 
-@dataclass
 class LogLines:
-    """A log that grows, of which any line can be read without the ones before it.
+    """A log that grows, of which any line can be read without the ones before it."""
 
-    Attributes
-    ----------
-    path : Path
-        The file.
-    total : int
-        Complete lines in it.
-    """
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._ends = np.zeros(1, np.int64)  # the byte after each complete line, and before the first one
 
-    path: Path
-    total: int = 0
-    _end: int = 0
-    _places: list[int] = field(default_factory=lambda: [0])
-
-    def update(self) -> None:
-        """Count the lines that came since the last call; begin again if the file became shorter."""
+    def read(self, first: int, count: int) -> dict[str, Any]:
+        """Lines from number ``first`` on, without control characters; a negative number counts from the end."""
         try:
-            size = self.path.stat().st_size if not self.path.is_symlink() else 0
-            if size < self._end:
-                self.total, self._end, self._places = 0, 0, [0]
-            if size == self._end:
-                return
-            with self.path.open("rb") as file:
-                file.seek(self._end)
-                at = self._end
-                while block := file.read(_BLOCK):
-                    self._count(block, at)
-                    at += len(block)
-        except OSError:
-            return
+            with open_regular(self._path, os.O_RDONLY, create=False) as file:
+                self._update(file)
+                total = len(self._ends) - 1
+                first = max(0, total + first) if first < 0 else first
+                ends = self._ends[first : first + min(max(0, count), MOST_LINES) + 1].tolist()
+                return {"first": first, "total": total, "lines": [_line(file, *span) for span in pairwise(ends)]}
+        except (OSError, InputError):
+            return {"first": max(0, first), "total": 0, "lines": []}
 
-    def read(self, first: int, count: int) -> list[str]:
-        """Lines from number ``first`` on, without control characters."""
-        if first >= self.total or count < 1:
-            return []
-        place = min(first // _STRIDE, len(self._places) - 1)
-        lines = []
-        with self.path.open("rb") as file:
-            file.seek(self._places[place])
-            for _ in range(first - place * _STRIDE):
-                file.readline()
-            for _ in range(min(count, self.total - first)):
-                line = file.readline(20_000)
-                lines.append(escape_controls(line.decode(errors="replace").rstrip("\n"))[:2000])
-        return lines
+    def _update(self, file: IO[bytes]) -> None:
+        """Find the line ends that came since the last call; begin again if the file became shorter."""
+        if os.fstat(file.fileno()).st_size < self._ends[-1]:
+            self._ends = self._ends[:1]
+        at = file.seek(int(self._ends[-1]))
+        found = [self._ends]
+        while block := file.read(_BLOCK):
+            found.append(np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n")) + at + 1)
+            at += len(block)
+        self._ends = np.concatenate(found)
 
-    def _count(self, block: bytes, at: int) -> None:
-        """Count the line ends of a block that begins at byte ``at``; remember where every `_STRIDE`-th line begins."""
-        ends = block.count(b"\n")
-        if self.total // _STRIDE < (self.total + ends) // _STRIDE:
-            end, number = -1, self.total
-            while (end := block.find(b"\n", end + 1)) >= 0:
-                number += 1
-                if number % _STRIDE == 0:
-                    self._places.append(at + end + 1)
-        if ends:
-            self.total += ends
-            self._end = at + block.rfind(b"\n") + 1
+
+def _line(file: IO[bytes], start: int, end: int) -> str:
+    file.seek(start)
+    line = file.read(min(end - start, 20_000)).decode(errors="replace").rstrip("\n")
+    return escape_controls(line)[:2000]
 
 
 def run_facts(name: str, run: RunSummary) -> dict[str, Any]:

@@ -16,10 +16,10 @@ import uvicorn
 
 from instances.formats import read
 from lns.runs.files import SETTINGS
-from lns.web.access import Access
 from lns.web.app import make_app
 from lns.web.connections import Connection, Limits
-from lns.web.routes.shared import Server
+from lns.web.guard import Access
+from lns.web.handlers import Server
 from lns.web.runs import Runs
 from lns.web.wire import document_to_json
 from lns_support.errors import InputError
@@ -32,20 +32,9 @@ _MOST_FILES = 8192
 
 
 def prepare(what: str | None, access: Access) -> Server:
-    """What is served.
+    """What is served: a run directory, a directory with runs, or a board or puzzle (file, URL, shipped name).
 
-    Parameters
-    ----------
-    what : str or None
-        A run directory, a directory with runs, or a board or puzzle (file, URL, shipped name). None: the working
-        directory.
-    access : Access
-        The secrets.
-
-    Raises
-    ------
-    InputError
-        It is none of these.
+    Without ``what`` it is the working directory. Raises InputError if it is none of these.
     """
     if what is None or (Path(what).is_dir() and not (Path(what) / SETTINGS).is_file()):
         return Server(access, Runs(Path(what or ".")))
@@ -59,19 +48,9 @@ def prepare(what: str | None, access: Access) -> Server:
 
 
 def listen(host: str, port: int | None) -> socket.socket:
-    """A socket that listens.
+    """A socket that listens on a port, 0 for any that is free; None tries `DEFAULT_PORT` and some after it.
 
-    Parameters
-    ----------
-    host : str
-        Address to listen on.
-    port : int or None
-        Its port, 0 for any that is free; None tries `DEFAULT_PORT` and some after it.
-
-    Raises
-    ------
-    InputError
-        The port is in use, or there is no such address.
+    Raises InputError if the port is in use, or there is no such address.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     ports = range(DEFAULT_PORT, DEFAULT_PORT + _NEXT_PORTS) if port is None else [port]
@@ -91,17 +70,9 @@ def listen(host: str, port: int | None) -> socket.socket:
 
 
 def serve(server: Server, opened: socket.socket, *, browse: bool, announce: Callable[[str], None]) -> None:
-    """Serve until SIGINT or SIGTERM; then end all jobs in order.
+    """Serve on a socket until SIGINT or SIGTERM; then end all jobs in order.
 
-    Parameters
-    ----------
-    server : Server
-    opened : socket
-        The socket that listens.
-    browse : bool
-        Open the address in the user's browser.
-    announce : callable
-        Gets the address once the server answers.
+    ``announce`` gets the address once the server answers; ``browse`` opens it in the user's browser.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < _MOST_FILES:  # a file for each open connection

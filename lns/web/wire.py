@@ -14,7 +14,6 @@ from instances.formats.registry import FORMATS, by_content, by_name
 from instances.puzzle import MAX_CELLS, Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
-from lns_support.files import decode
 from lns_support.json_values import JsonFields, bounded_integer, describe_found
 from lns_support.text import printable
 
@@ -66,8 +65,7 @@ def read_cells(fields: JsonFields, puzzle: Puzzle, name: str = "cells") -> list[
     cells = fields.array(name)
     if len(cells) > MAX_CELLS:
         raise InputError(f"'{name}' has {len(cells)} entries; expected at most {MAX_CELLS}")
-    found = [bounded_integer(cell, 0, puzzle.cells - 1, f"an entry of '{name}'") for cell in cells]
-    return sorted(set(found))
+    return sorted({bounded_integer(cell, 0, puzzle.cells - 1, f"an entry of '{name}'") for cell in cells})
 
 
 def find_shipped(source: str) -> Puzzle:
@@ -79,49 +77,26 @@ def find_shipped(source: str) -> Puzzle:
 
 
 def parse_text(text: str, puzzle: Puzzle | None = None, format: str | None = None, name: str = "puzzle") -> Document:
-    """Read a puzzle or a board from text in any format of the field, or from a viewer URL.
+    """The puzzle, with its board if there is one, in a text of any format of the field or in a viewer URL.
 
-    Parameters
-    ----------
-    text : str
-        What was pasted, dropped or uploaded.
-    puzzle : Puzzle, optional
-        The puzzle of a board that does not say which it is.
-    format : str, optional
-        Name of the format; by default the content decides.
-    name : str
-        Name of the puzzle.
-
-    Returns
-    -------
-    Document
-        At least a puzzle.
-
-    Raises
-    ------
-    InputError
-        The text is in none of the formats, or it holds a board of an unknown puzzle.
+    ``puzzle`` is that of a board that does not say which it is of. Raises InputError for a text in none of the formats
+    or a board of an unknown puzzle.
     """
     form, option = (
         by_name(format) if format is not None else (FORMATS["url"] if is_url(text) else by_content(text), None)
     )
-    source = Source(text, None, printable(name, 100) or "puzzle", option, None, find_shipped)
+    name = printable(name, 100) or "puzzle"
     document: Document | None = None
     try:
-        document = form.read(source)
+        document = form.read(Source(text, None, name, option, None, find_shipped))
     except InputError:
         if puzzle is None or form.holds != "board":
             raise
     if document is None or (puzzle is not None and form.holds == "board" and document.board is None):
-        document = form.read(Source(text, puzzle, source.name, option, None, find_shipped))
+        document = form.read(Source(text, puzzle, name, option, None, find_shipped))
     if document.puzzle is None:
         raise InputError("; ".join([*document.notes, "this is a board; expected its puzzle to be open before it"]))
     return with_facts(document, puzzle)
-
-
-def decode_upload(data: bytes) -> str:
-    """The text of an uploaded file. Raises InputError if it is none."""
-    return decode(data, "the file")
 
 
 def document_to_json(document: Document) -> dict[str, Any]:

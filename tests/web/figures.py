@@ -24,7 +24,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import lns
 from instances import formats
-from lns.web.routes.pages import PAGES
+from lns.web.app import PAGES
 from tests.web.browsing import CASES, ROOT, cell, loaded, serious_findings, served
 from tests.web.conftest import FLAGS, NAMES
 from tests.web.hostile import Target, answer_time, attack, exchange, request

@@ -11,9 +11,9 @@ import pytest
 
 import lns
 from lns.web import guard
-from lns.web.access import Access, is_loopback
-from lns.web.app import CHANGES, READS
-from lns.web.routes.pages import PAGES
+from lns.web.app import PAGES
+from lns.web.guard import Access, is_loopback
+from lns.web.handlers import CHANGES, READS
 from tests.web.page import SITE, Page, fields
 
 
