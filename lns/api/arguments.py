@@ -17,7 +17,7 @@ from lns import params as parameters
 from lns.api.files import BoardSource, PuzzleSource
 from lns.api.kept_params import DEFAULTS, find
 from lns.api.progress import ProgressView
-from lns.api.stopping import StopRule
+from lns.api.stopping import MaxSteps, StopRule
 from lns.engine import FoundBoard
 from lns.engines import ENGINES
 from lns.params import Params
@@ -65,10 +65,15 @@ class SessionSpec:
         return float(self.time)
 
     @property
+    def rules(self) -> tuple[StopRule, ...]:
+        """The rules each of which ends the search."""
+        return () if self.stop is None else self.stop.alternatives
+
+    @property
     def most_steps(self) -> int | None:
         """Steps of each island at most, by ``steps`` and by the rule; None without a limit."""
-        limits = (self.steps, None if self.stop is None else self.stop.max_steps)
-        return min((limit for limit in limits if limit is not None), default=None)
+        limits = [rule.steps for rule in self.rules if isinstance(rule, MaxSteps)]
+        return min([*limits, *([] if self.steps is None else [self.steps])], default=None)
 
     @property
     def grows(self) -> bool:

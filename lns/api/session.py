@@ -17,7 +17,7 @@ from instances.verify import verify
 from lns.api.arguments import SessionSpec
 from lns.api.progress import progress_view
 from lns.api.result import IslandSummary, Result
-from lns.api.stopping import SearchProgress
+from lns.api.stopping import MaxTime, SearchProgress
 from lns.engine import FoundBoard
 from lns.engines import kernel_count, main_kernel
 from lns.islands import Archipelago
@@ -90,7 +90,7 @@ class SearchSession:
             log.info("%d cells of the start board are pinned", pins)
         if not is_compiled(main_kernel(archipelago.engine)):
             log.info("compiling the kernels (once after an install or upgrade)")
-        shown = min(self._seconds, (None if spec.stop is None else spec.stop.max_seconds) or UNLIMITED_S)
+        shown = min([self._seconds, *(rule.seconds for rule in spec.rules if isinstance(rule, MaxTime))])
         self._progress = progress_view(
             spec.progress, shown if shown < UNLIMITED_S else None, kernels=kernel_count(archipelago.engine)
         )

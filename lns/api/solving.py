@@ -32,7 +32,7 @@ from lns.api.kept_params import DEFAULTS
 from lns.api.result import Result
 from lns.api.session import SearchSession
 from lns.api.starting import read_start
-from lns.api.stopping import SearchProgress, StopRule, length_of
+from lns.api.stopping import NoImprovement, SearchProgress, StopRule, length_of
 from lns.api.takes import takes
 from lns.islands import Archipelago
 from lns.runs.board_log import BoardLog
@@ -125,7 +125,7 @@ def solve(spec: RunSpec) -> Result:
         all_cores = spec.workers is None and spec.executor is None and workers > 1
         log.info(
             "%s%s, seed %d%s, %s", count_of(workers, "worker"), " (one for each core)" * all_cores,
-            seed, " (drawn at random)" * (spec.seed is None), _plan(seconds) + _patience(spec.stop),
+            seed, " (drawn at random)" * (spec.seed is None), _plan(seconds) + _patience(spec),
         )  # fmt: skip
         session = SearchSession(spec, puzzle, archipelago, recorder, directory, seconds=seconds, target=spec.target)
         return session.run()
@@ -170,7 +170,7 @@ def resume(spec: ResumeSpec) -> Result:
         workers = spec.workers or resumed_workers(searching, history)
         if missing := parameters.omitted_names(read_text(directory.path / PARAMETERS)):
             log.warning("%s is of another version, without %s: its defaults are taken", PARAMETERS, ", ".join(missing))
-        plan = _resumed_plan(history, spec.time) + _patience(spec.stop)
+        plan = _resumed_plan(history, spec.time) + _patience(spec)
         log.info("going on at %s of search; %s", format_duration(history.elapsed_s), plan)
         history.budget_s = history.elapsed_s + seconds
         archipelago = Archipelago(
@@ -246,9 +246,9 @@ def _plan(seconds: float) -> str:
     return f"{format_duration(seconds)} of search" if seconds < UNLIMITED_S else "no time limit"
 
 
-def _patience(stop: StopRule | None) -> str:
+def _patience(spec: SessionSpec) -> str:
     """What ends the search where it finds nothing better, behind its plan; "" if nothing does."""
-    seconds = None if stop is None else stop.max_seconds_without_gain
+    seconds = min((rule.seconds for rule in spec.rules if isinstance(rule, NoImprovement)), default=None)
     return "" if seconds is None else f"; it ends after {length_of(seconds)} without a better board"
 
 

@@ -6,14 +6,10 @@ do.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeVar
 
 from lns_support.arguments import checked, checked_class
 from lns_support.errors import InputError
-
-T = TypeVar("T", int, float)
 
 
 @dataclass(frozen=True)
@@ -66,19 +62,9 @@ class StopRule:
         return _All((self, other))
 
     @property
-    def max_steps(self) -> int | None:
-        """Steps after which this rule certainly ends the search; every island makes exactly so many then."""
-        return None
-
-    @property
-    def max_seconds(self) -> float | None:
-        """Seconds after which this rule certainly ends the search."""
-        return None
-
-    @property
-    def max_seconds_without_gain(self) -> float | None:
-        """Seconds of search without a better board after which this rule certainly ends the search."""
-        return None
+    def alternatives(self) -> tuple[StopRule, ...]:
+        """The rules each of which ends the search by itself: a limit among them is certain before the search."""
+        return (self,)
 
 
 @checked_class
@@ -91,10 +77,6 @@ class MaxTime(StopRule):
     def __call__(self, progress: SearchProgress) -> str | None:
         return "time over" if progress.elapsed_s >= self.seconds else None
 
-    @property
-    def max_seconds(self) -> float | None:
-        return self.seconds
-
 
 @checked_class
 @dataclass(frozen=True)
@@ -105,10 +87,6 @@ class MaxSteps(StopRule):
 
     def __call__(self, progress: SearchProgress) -> str | None:
         return "steps made" if progress.steps >= self.steps else None
-
-    @property
-    def max_steps(self) -> int | None:
-        return self.steps
 
 
 @checked_class
@@ -132,10 +110,6 @@ class NoImprovement(StopRule):
     def __call__(self, progress: SearchProgress) -> str | None:
         return None if progress.since_improvement_s < self.seconds else f"no improvement in {length_of(self.seconds)}"
 
-    @property
-    def max_seconds_without_gain(self) -> float | None:
-        return self.seconds
-
 
 @dataclass(frozen=True)
 class _Any(StopRule):
@@ -145,20 +119,8 @@ class _Any(StopRule):
         return next((why for rule in self.rules if (why := rule(progress))), None)
 
     @property
-    def max_steps(self) -> int | None:
-        return _least(rule.max_steps for rule in self.rules)
-
-    @property
-    def max_seconds(self) -> float | None:
-        return _least(rule.max_seconds for rule in self.rules)
-
-    @property
-    def max_seconds_without_gain(self) -> float | None:
-        return _least(rule.max_seconds_without_gain for rule in self.rules)
-
-
-def _least(limits: Iterable[T | None]) -> T | None:
-    return min((limit for limit in limits if limit is not None), default=None)
+    def alternatives(self) -> tuple[StopRule, ...]:
+        return tuple(one for rule in self.rules for one in rule.alternatives)
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator
 from functools import cache
 from html import escape
 from pathlib import Path
 from string import Template
-from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
@@ -23,7 +21,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
 from lns.web.guard import Guard, JSONResponse, refuse, with_key
-from lns.web.handlers import CHANGES, READS, Fields, Server
+from lns.web.handlers import CHANGES, READS, Events, Fields, Server
 from lns_support.errors import InputError
 from lns_support.files import decode
 from lns_support.json_values import json_object
@@ -39,43 +37,78 @@ PAGES = {
 """Page by the last part of its address, in the order of the menu."""
 _HERE = Path(__file__).parent
 _IMPORT = re.compile(r'^(?:import|export) .*?from "\./([a-z_/]+\.js)";$', re.MULTILINE)
-Answer = Callable[[Request], Awaitable[Response]]
 
 
 def make_app(server: Server) -> Starlette:
     """The application that serves ``server``."""
+    site = Site(server)
     routes = [
-        Route("/", _answer(lambda request: RedirectResponse(server.start, 303))),
-        Route("/login", login_form(server), methods=["GET", "POST"]),
-        *(Route(f"/{name}", _page(name, server)) for name in PAGES),
+        Route("/", site.first_page),
+        Route("/login", site.login, methods=["GET", "POST"]),
         Mount("/static", StaticFiles(directory=_HERE / "static")),
-        *(Route(f"/api/{path}", _handled(server, handler), methods=["GET"]) for path, handler in READS.items()),
-        *(Route(f"/api/{path}", _handled(server, handler), methods=["POST"]) for path, handler in CHANGES.items()),
+        Route("/api/{path:path}", site.answer, methods=["GET", "POST"]),
+        Route("/{name}", site.page),
     ]
     app = Starlette(routes=routes, middleware=[Middleware(Guard, access=server.access)])
     app.add_exception_handler(404, _not_found)
     return app
 
 
-def _handled(server: Server, handler: Callable[[Server, Any], Any]) -> Answer:
-    """The answer of a handler; bad input is answered by status 400 and a sentence."""
+async def _not_found(request: Request, error: Exception | None = None) -> Response:
+    return refuse(404, "there is nothing at this address")
 
-    async def answer(request: Request) -> Response:
+
+class Site:
+    """What answers at the addresses of a server."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    async def first_page(self, request: Request) -> Response:
+        """Leads to the page that is shown first."""
+        return RedirectResponse(self._server.start, 303)
+
+    async def page(self, request: Request) -> Response:
+        """A page by its name."""
+        if (name := request.path_params["name"]) not in PAGES:
+            return await _not_found(request)
+        return HTMLResponse(render_page(name, self._server.access.token))
+
+    async def login(self, request: Request) -> Response:
+        """Asks for the password and gives the key for it."""
+        access, wrong = self._server.access, ""
+        if access.password is None:
+            return RedirectResponse("/", 303)
+        if request.method == "POST":
+            form = parse_qs((await request.body()).decode("latin-1"))
+            address = request.client.host if request.client else ""
+            if access.admits(form.get("password", [""])[0], address):
+                return with_key(access, RedirectResponse("/", 303))
+            await asyncio.sleep(0.5)
+            wrong = "This is not the password, or there were too many wrong ones in the last minute."
+        return HTMLResponse(_template("login").substitute(wrong=wrong), 403 if wrong else 200)
+
+    async def answer(self, request: Request) -> Response:
+        """The answer of a handler; bad input is answered by status 400 and a sentence."""
+        path, found = request.path_params["path"], None
         try:
-            given = await _fields(request) if request.method == "POST" else _query(request)
-            if inspect.iscoroutinefunction(handler):
-                found = await handler(server, given)
+            if request.method == "POST" and path in CHANGES:
+                found = await CHANGES[path](self._server, await _fields(request))
+            elif request.method == "GET" and path in READS:
+                found = await READS[path](self._server, _query(request))
             else:
-                found = await asyncio.to_thread(handler, server, given)
+                return await _not_found(request)
         except InputError as error:
             return refuse(400, str(error)[:2000])
         except OSError as error:
             return refuse(400, f"{error.strerror or error}")
         except (MemoryError, RecursionError):
             return refuse(400, "the request needs more memory than it may have")
-        return _stream(server, found) if isinstance(found, AsyncGenerator) else JSONResponse(found)
-
-    return answer
+        if not isinstance(found, AsyncGenerator):
+            return JSONResponse(found)
+        if self._server.streams >= MOST_STREAMS:
+            return refuse(503, "too many pages are open")
+        return _Stream(self._server, found)
 
 
 def _query(request: Request) -> dict[str, str]:
@@ -92,22 +125,27 @@ async def _fields(request: Request) -> Fields:
     return Fields(json_object(decode(body, "the file")))
 
 
-async def _not_found(request: Request, error: Exception) -> Response:
-    return refuse(404, "there is nothing at this address")
+class _Stream(StreamingResponse):
+    """An event stream that ends with the page, with the events, or with the server.
 
+    It counts as open from its request on, not only once its first event is sent.
+    """
 
-# -- event streams -----------------------------------------------------------------------------------------------------
+    def __init__(self, server: Server, events: Events) -> None:
+        super().__init__(self._lines(events), media_type="text/event-stream")
+        self._server = server
+        server.streams += 1
 
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._server.streams -= 1
 
-def _stream(server: Server, events: AsyncGenerator[dict[str, Any]]) -> Response:
-    """An event stream that ends with the page, with the events, or with the server."""
-    if server.streams >= MOST_STREAMS:
-        return refuse(503, "too many pages are open")
-
-    async def lines() -> AsyncIterator[str]:
+    async def _lines(self, events: Events) -> AsyncIterator[str]:
         try:
             async for event in events:
-                if server.closing.is_set():
+                if self._server.closing.is_set():
                     break
                 number = event.get("number")
                 if event:
@@ -119,37 +157,6 @@ def _stream(server: Server, events: AsyncGenerator[dict[str, Any]]) -> Response:
         finally:
             await events.aclose()
         yield "event: end\ndata: {}\n\n"
-
-    return _Stream(server, lines())
-
-
-class _Stream(StreamingResponse):
-    """An event stream that counts as open from its request on, not only once its first event is sent."""
-
-    def __init__(self, server: Server, lines: AsyncIterator[str]) -> None:
-        super().__init__(lines, media_type="text/event-stream")
-        self._server = server
-        server.streams += 1
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await super().__call__(scope, receive, send)
-        finally:
-            self._server.streams -= 1
-
-
-# -- pages -------------------------------------------------------------------------------------------------------------
-
-
-def _answer(make: Callable[[Request], Response]) -> Answer:
-    async def answer(request: Request) -> Response:
-        return make(request)
-
-    return answer
-
-
-def _page(name: str, server: Server) -> Answer:
-    return _answer(lambda request: HTMLResponse(render_page(name, server.access.token)))
 
 
 def render_page(name: str, token: str) -> str:
@@ -180,22 +187,3 @@ def _imported(script: str) -> tuple[str, ...]:
 
 def _template(name: str) -> Template:
     return Template((_HERE / "pages" / f"{name}.html").read_text(encoding="utf-8"))
-
-
-def login_form(server: Server) -> Answer:
-    """Asks for the password and gives the key for it."""
-
-    async def login(request: Request) -> Response:
-        access, wrong = server.access, ""
-        if access.password is None:
-            return RedirectResponse("/", 303)
-        if request.method == "POST":
-            form = parse_qs((await request.body()).decode("latin-1"))
-            address = request.client.host if request.client else ""
-            if access.admits(form.get("password", [""])[0], address):
-                return with_key(access, RedirectResponse("/", 303))
-            await asyncio.sleep(0.5)
-            wrong = "This is not the password, or there were too many wrong ones in the last minute."
-        return HTMLResponse(_template("login").substitute(wrong=wrong), 403 if wrong else 200)
-
-    return login

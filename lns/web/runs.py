@@ -16,7 +16,6 @@ from instances.piece_set import set_sha256
 from instances.puzzle import Puzzle
 from lns import params
 from lns.params import Params
-from lns.rounds import Island
 from lns.runs import checkpoint
 from lns.runs.best_boards import BestBoards
 from lns.runs.board_log import LoggedBoard
@@ -24,7 +23,7 @@ from lns.runs.breakdown import parts
 from lns.runs.files import CHECKPOINT, LOG, PARAMETERS, SETTINGS, STATUS, open_regular
 from lns.runs.find import runs_below
 from lns.runs.run_summary import RunSummary, load_summary
-from lns.web.wire import board_to_json, puzzle_to_json
+from lns.web.wire import board_to_json, picked, puzzle_to_json
 from lns_support.errors import InputError
 from lns_support.text import escape_controls, printable
 
@@ -84,11 +83,6 @@ class Runs:
             found = {"elites": self._best_boards(name, run), "islands": self._islands_of(name, run)}
         return run_facts(name, run) | _details(run) | found
 
-    def stamp(self, name: str) -> tuple[int, ...]:
-        """Changes whenever a file of the run that is shown has changed."""
-        path = self.path(name)
-        return tuple(_modified(path / file) for file in (STATUS, "lock", "best.json", LOG, CHECKPOINT))
-
     def puzzle_and_params(self, name: str) -> tuple[Puzzle, Params]:
         """The puzzle and the parameters of a run."""
         path = self.path(name)
@@ -122,8 +116,7 @@ class Runs:
         top: list[LoggedBoard] = kept[0].update()
         return [
             {
-                "score": entry.score,
-                "elapsed_s": entry.elapsed_s,
+                **picked(entry, "score", "elapsed_s"),
                 "origin": printable(entry.origin, 40),
                 "distance": entry.board.distance(top[0].board),
                 "board": board_to_json(run.puzzle, entry.board),
@@ -141,7 +134,11 @@ class Runs:
                 found = {} if path.is_symlink() else checkpoint.load_islands(path, run.settings.run, run.puzzle)
             except InputError:
                 found = {}
-            self._islands[name] = kept = (stamp, [_island_line(found[number]) for number in sorted(found)])
+            lines = [
+                {"number": number, "best": one.best_score, **picked(one.statistics, "placements", "moves", "boards")}
+                for number, one in sorted(found.items())
+            ]
+            self._islands[name] = kept = (stamp, lines)
         return kept[1]
 
 
@@ -186,19 +183,15 @@ def run_facts(name: str, run: RunSummary) -> dict[str, Any]:
     """The line of a run in the list."""
     history = run.history
     return {
+        **picked(run, "state", "clues", "score", "best_at", "workers"),
         "name": name,
-        "state": run.state,
         "ended": printable(run.why, 100),
         "instance": printable(run.puzzle.name, 100),
         "set": printable(name_of_set(run.puzzle), 100),
         "set_sha256": set_sha256(run.puzzle),
-        "clues": run.clues,
-        "score": run.score,
         "max_score": run.puzzle.max_score,
-        "best_at": run.best_at,
         "rate": run.heartbeat.rate if run.state == "running" else 0.0,
         "unit": run.heartbeat.unit,
-        "workers": run.workers,
         "elapsed_s": history.elapsed_s,
         "left_s": history.remaining_s,
         "notes": [printable(note, 300) for note in run.notes][:20],
@@ -206,44 +199,19 @@ def run_facts(name: str, run: RunSummary) -> dict[str, Any]:
     }
 
 
-def _island_line(island: Island) -> dict[str, Any]:
-    done = island.statistics
-    return {
-        "number": island.number,
-        "best": island.best_score,
-        "placements": done.placements,
-        "moves": done.moves,
-        "boards": done.boards,
-    }
-
-
 def _details(run: RunSummary) -> dict[str, Any]:
-    history, settings = run.history, run.settings
+    history = run.history
     return {
         "puzzle": puzzle_to_json(run.puzzle),
-        "seed": settings.seed,
-        "engine": settings.engine,
-        "target": settings.target,
-        "pins": len(settings.pins),
+        **picked(run.settings, "seed", "engine", "target"),
         "certificate": run.heartbeat.statistics.certificate_in_words(run.score),
-        "created_at": printable(settings.created_at, 40),
         "improvements": [[one.score, one.elapsed_s, one.at, one.origin] for one in history.improvements],
         "counts": sorted(history.counts.items(), reverse=True),
         "parts": [
-            {
-                "name": printable(part.name, 40),
-                "share": part.share,
-                "cost": part.node_equivalents,
-                "boards": part.boards,
-                "bests": part.bests,
-                "edges": part.edges,
-            }
+            {"name": printable(part.name, 40), **picked(part, "share", "boards", "bests", "edges")}
             for part in parts(history, run.heartbeat.node_equivalents_by_part)
         ],
-        "sessions": [
-            {"started_at": one.started_at, "ended": one.ended, "seconds": one.seconds, "workers": one.workers}
-            for one in history.sessions[-100:]
-        ],
+        "sessions": [picked(one, "started_at", "ended", "seconds", "workers") for one in history.sessions[-100:]],
         "best": None if run.best is None else board_to_json(run.puzzle, run.best.board),
     }
 

@@ -13,13 +13,19 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from exact.driver import Progress, run_search
+from exact.outcome import SolveStatus
+from exact.polyominoes.levels import random_level
+from exact.polyominoes.model import build_model
+from exact.polyominoes.search import FIRST_STEP, FillingSearch
+from exact.polyominoes.shapes import NO_WEIGHT, WEIGHTS
 from exact.registry import find_solver
 from exact.trace import TRACED
 from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns.web import polyominoes
-from lns.web.wire import board_to_json, puzzle_to_json, read_board, read_cells, read_puzzle
+from lns.web.recording import GridRecorder, grid_to_json, page, trace_to_json
+from lns.web.wire import board_to_json, picked, puzzle_to_json, read_board, read_cells, read_grid, read_puzzle
 from lns_support.errors import InputError
 from lns_support.json_values import JsonFields
 from lns_support.kernel_cache import is_compiled
@@ -30,6 +36,9 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 50_000
 """Steps of a search that a page records."""
+MOST_PLACEMENTS = 5_000
+"""Of a search for a filling of a grid."""
+_SHOW_S = 0.2
 Answer = dict[str, Any]
 
 
@@ -64,12 +73,7 @@ def improve(fields: JsonFields) -> Work:
             "status": str(result.status),
             **_board(puzzle, result.board),
             "cells": list(result.cells),
-            "score": result.score,
-            "score_before": result.score_before,
-            "bound": result.bound,
-            "proven": result.proven,
-            "nodes": result.nodes,
-            "seconds": result.seconds,
+            **picked(result, "score", "score_before", "bound", "proven", "nodes", "seconds"),
         }
 
     return work
@@ -124,18 +128,13 @@ def solve(fields: JsonFields) -> Work:
         _say_if_compiling(send, entry.kernel_module is None or is_compiled(entry.kernel_module))
         outcome = solve(
             searched, solver, seconds=seconds,
-            on_progress=lambda now: send(
-                type="progress", nodes=now.nodes, solutions=now.solutions, seconds=now.seconds, explored=now.explored
-            ),
+            on_progress=lambda now: send(type="progress", **picked(now, "nodes", "solutions", "seconds", "explored")),
         )  # fmt: skip
         return {
             "status": str(outcome.status),
-            "solutions": outcome.solutions,
-            "nodes": outcome.nodes,
-            "seconds": outcome.seconds,
             "solver": solver,
             "board": None if outcome.board is None else board_to_json(puzzle, outcome.board),
-            "details": outcome.details,
+            **picked(outcome, "solutions", "nodes", "seconds", "details"),
         }
 
     return work
@@ -151,7 +150,6 @@ def trace(fields: JsonFields) -> Work:
 
     def work(send: Send) -> Answer:
         from exact.trace import trace
-        from lns.web.recording import page, trace_to_json
 
         searched = _kept(puzzle, board)
         found = trace(searched, solver, steps=most)
@@ -160,6 +158,57 @@ def trace(fields: JsonFields) -> Work:
         return {"puzzle": puzzle_to_json(searched), "trace": trace_to_json(found)}
 
     return work
+
+
+def fill(fields: JsonFields) -> Work:
+    """Fill a grid of polyominoes; the first steps are recorded, and what is placed is shown while it goes on."""
+    grid, weight = read_grid(fields), fields.text("weight", 40)
+    if weight not in (NO_WEIGHT, *WEIGHTS):
+        raise InputError(f"unknown weight; expected {NO_WEIGHT}, {', '.join(WEIGHTS)}")
+    zones, dead_ends = fields.boolean("zones", default=True), fields.boolean("dead_ends", default=True)
+    count_all, seconds = fields.boolean("count", default=False), _seconds(fields)
+
+    def work(send: Send) -> Answer:
+        model = build_model(grid, reduced=count_all)
+        search = FillingSearch(model, weight, zones=zones, dead_ends=dead_ends)
+        search.advance(0, True)  # compiles
+        recorder = GridRecorder(search)
+        shown = 0.0
+
+        def report(now: Progress) -> None:
+            nonlocal shown
+            if now.seconds - shown > _SHOW_S:
+                shown = now.seconds
+                counts = picked(now, "nodes", "solutions", "seconds", "explored")
+                send(type="progress", pruned=search.pruned, placed=recorder.placed_as_json(), **counts)
+
+        began = time.perf_counter()
+        recorder.record(MOST_PLACEMENTS, count_all=count_all)
+        recorded = time.perf_counter() - began
+        if search.exhausted or (search.solutions and not count_all):
+            status, spent = SolveStatus.SOLVED if search.solutions else SolveStatus.INFEASIBLE, 0.0
+        else:
+            status, spent = run_search(
+                search, count_all=count_all, nodes=None, seconds=seconds, on_progress=report, first_step=FIRST_STEP
+            )
+        ended = search.ended
+        return {
+            "status": str(status),
+            "seconds": recorded + spent,
+            "options": model.options,
+            "pieces": len(grid.loose),
+            **picked(search, "solutions", "nodes", "pruned", "branches", "deepest"),
+            "filling": None if ended is None else ended.first_filling(),
+            "steps": recorder.as_json(),
+        }
+
+    return work
+
+
+def level(fields: JsonFields) -> Work:
+    """Make a level of IQ Puzzler Pro: the game with some pieces on it that can be completed."""
+    placed, seed = fields.integer("placed", 0, 11), fields.integer("seed", 0, 10**6)
+    return lambda send: {"status": "done", **grid_to_json(random_level(placed, seed))}
 
 
 def estimate(fields: JsonFields) -> Work:
@@ -191,7 +240,8 @@ def estimate(fields: JsonFields) -> Work:
 def run(fields: JsonFields) -> Work:
     """Search for the best board in the directory that the server has made; without a run it is removed.
 
-    The server has checked the fields: ``source``, a puzzle or what holds it, ``clues``, and arguments of `lns.solve`.
+    The server has checked the fields: ``source``, a puzzle or what holds it, ``clues``, and ``how``, the other fields
+    of a `lns.api.arguments.RunSpec`.
     """
     source, clues, how = fields.get("source"), fields.get("clues"), fields.get("how")
 
@@ -212,12 +262,12 @@ def run(fields: JsonFields) -> Work:
 
 def resume(fields: JsonFields) -> Work:
     """Go on with a run."""
-    run_dir, seconds, workers = fields.get("run_dir"), fields.get("time"), fields.get("workers")
+    how = {name: fields.get(name) for name in ("run_dir", "time", "workers")}
 
     def work(send: Send) -> Answer:
         from lns.api.solving import resume
 
-        result = resume(run_dir, time=seconds, workers=workers, progress="none")
+        result = resume(**how, progress="none")
         return {"status": result.why, "score": result.score}
 
     return work
@@ -228,8 +278,8 @@ PAGE_TASKS: dict[str, Callable[[JsonFields], Work]] = {
     "windows": windows,
     "solve": solve,
     "trace": trace,
-    "fill": polyominoes.fill,
-    "level": polyominoes.level,
+    "fill": fill,
+    "level": level,
 }
 """The tasks whose fields come from a page as they are."""
 TASKS = PAGE_TASKS | {"estimate": estimate, "run": run, "resume": resume}

@@ -1,4 +1,4 @@
-"""Puzzles and boards as JSON between page and server. What comes in is untrusted and is checked as a file is."""
+"""Puzzles, boards and grids as JSON between page and server. What comes in is untrusted and is checked as a file is."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from exact.polyominoes.cut import CutLimits, cut_grid
+from exact.polyominoes.grid import Grid
+from exact.polyominoes.text import IQ_PUZZLER_PRO, parse
 from instances.board import EMPTY, Board
 from instances.formats import is_url, load_puzzle, shipped_instances, with_facts
 from instances.formats.base import Document, Source
@@ -18,19 +21,24 @@ from lns_support.json_values import JsonFields, bounded_integer, describe_found
 from lns_support.text import printable
 
 MAX_TEXT = 1_000_000  # characters of a puzzle or board that comes in as text
+MOST_CELLS = 1_000  # of a grid of polyominoes
+
+
+def picked(source: object, *names: str) -> dict[str, Any]:
+    """Attributes of an object by their names."""
+    return {name: getattr(source, name) for name in names}
 
 
 def puzzle_to_json(puzzle: Puzzle) -> dict[str, Any]:
     """The fields of the format ``json`` (`instances.formats.puzzle_json`), the name safe to show."""
-    fields = {
+    return {
         "schema": 1,
         "name": printable(puzzle.name, 200),
-        "width": puzzle.width,
-        "height": puzzle.height,
+        **picked(puzzle, "width", "height"),
         "pieces": puzzle.pieces[: puzzle.piece_count].tolist(),
         "clues": [[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues],
+        **puzzle.unusual_fields(),
     }
-    return fields | puzzle.unusual_fields()
 
 
 def read_puzzle(fields: JsonFields, name: str = "puzzle") -> Puzzle:
@@ -66,6 +74,29 @@ def read_cells(fields: JsonFields, puzzle: Puzzle, name: str = "cells") -> list[
     if len(cells) > MAX_CELLS:
         raise InputError(f"'{name}' has {len(cells)} entries; expected at most {MAX_CELLS}")
     return sorted({bounded_integer(cell, 0, puzzle.cells - 1, f"an entry of '{name}'") for cell in cells})
+
+
+def read_grid(fields: JsonFields) -> Grid:
+    """The grid in the field ``text``, a picture as `exact.polyominoes.text.parse` reads; "" is IQ Puzzler Pro."""
+    grid = parse(fields.text("text", 100_000) or IQ_PUZZLER_PRO)
+    if (cells := sum(map(len, grid.rows))) > MOST_CELLS:
+        raise InputError(f"the grid has {cells} cells; expected at most {MOST_CELLS} on the page")
+    return grid
+
+
+def cut_random_grid(fields: JsonFields) -> Grid:
+    """A grid cut into random pieces, within the limits on size and shape that are asked for."""
+    width, height = fields.integer("width", 2, 100), fields.integer("height", 2, 100)
+    if width * height > MOST_CELLS:
+        raise InputError(f"{width} x {height} has {width * height} cells; expected at most {MOST_CELLS} on the page")
+    names = ("smallest", "largest", "longest", "thinnest")
+    given = {name: fields.integer(name, 1, MOST_CELLS) for name in names if fields.get(name) is not None}
+    distinct, limits = fields.boolean("distinct", default=False), None
+    if given or distinct:
+        smallest = given.get("smallest", CutLimits.smallest)
+        largest = given.get("largest", max(smallest, CutLimits.largest))
+        limits = CutLimits(**given | {"smallest": min(smallest, largest), "largest": largest}, distinct=distinct)
+    return cut_grid(width, height, fields.integer("seed", 0, 2**31), fields.integer("pieces", 1, 87), limits)[0]
 
 
 def find_shipped(source: str) -> Puzzle:
@@ -114,13 +145,9 @@ def document_to_json(document: Document) -> dict[str, Any]:
 
 def facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
     """What the verifier says of a board; without one, of the puzzle."""
-    found: dict[str, Any] = {"max_score": puzzle.max_score, "sha256": puzzle.sha256}
-    if board is not None:
-        checked = verify(puzzle, board)
-        found |= {
-            "score": checked.score,
-            "placed": checked.placed,
-            "valid": checked.valid,
-            "problems": [printable(problem, 300) for problem in checked.problems[:100]],
-        }
-    return found
+    found = picked(puzzle, "max_score", "sha256")
+    if board is None:
+        return found
+    checked = verify(puzzle, board)
+    problems = [printable(problem, 300) for problem in checked.problems[:100]]
+    return found | picked(checked, "score", "placed", "valid") | {"problems": problems}

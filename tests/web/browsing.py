@@ -60,7 +60,7 @@ def served(root: Path, *what: str, changed: str = "", password: str = "", said: 
 
     ``changed`` is Python that the process runs first, ``said`` gets its stderr.
     """
-    imports = "import sys\nfrom lns.cli.main import main\nfrom lns.web import connections, server"
+    imports = "import sys\nfrom lns.cli.main import main\nfrom lns.web import server"
     program = f"{imports}\n{changed}\nsys.exit(main())"
     starts = ("-c", program) if changed else ("-m", "lns")
     with (said or Path(os.devnull)).open("w") as errors:
