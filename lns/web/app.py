@@ -94,7 +94,7 @@ class Site:
         try:
             if request.method == "POST" and path in CHANGES:
                 found = await CHANGES[path](self._server, await _fields(request))
-            elif request.method == "GET" and path in READS:
+            elif request.method != "POST" and path in READS:
                 found = await READS[path](self._server, _query(request))
             else:
                 return await _not_found(request)
