@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     from instances.verify import Verification as Verification
     from instances.verify import verify as verify
     from lns import cells as cells
-    from lns.api.counting import count as count
     from lns.api.files import generate as generate
     from lns.api.files import load_board as load_board
     from lns.api.files import load_puzzle as load_puzzle
     from lns.api.files import save as save
     from lns.api.files import viewer_url as viewer_url
+    from lns.api.improving import count as count
     from lns.api.improving import improve as improve
-    from lns.api.polishing import polish as polish
     from lns.api.result import Result as Result
+    from lns.api.solving import polish as polish
     from lns.api.solving import resume as resume
     from lns.api.solving import solve as solve
     from lns.api.stopping import MaxSteps as MaxSteps
@@ -71,12 +71,10 @@ _PUBLIC = {
     "instances.generate.planted": ("Planted",),
     "instances.puzzle": ("Clue", "Puzzle"),
     "instances.verify": ("Verification", "verify"),
-    "lns.api.counting": ("count",),
     "lns.api.files": ("generate", "load_board", "load_puzzle", "save", "viewer_url"),
-    "lns.api.improving": ("improve",),
-    "lns.api.polishing": ("polish",),
+    "lns.api.improving": ("count", "improve"),
     "lns.api.result": ("Result",),
-    "lns.api.solving": ("resume", "solve"),
+    "lns.api.solving": ("polish", "resume", "solve"),
     "lns.api.stopping": ("MaxSteps", "MaxTime", "NoImprovement", "StopRule", "TargetScore"),
     "lns.engine": ("FoundBoard", "Statistics"),
     "lns.neighbourhoods.move": ("Move",),

@@ -37,6 +37,6 @@ def test_what_a_user_can_name_has_a_line() -> None:
             words = NAMED[f"lns {name} {job}".strip()] | NAMED["Every command"]
             assert [a.option_strings for a in actions if a.option_strings and words.isdisjoint(a.option_strings)] == []
     assert {f"lns.{name}" for name in lns.__all__} <= NAMED["Python"]
-    pages = pytest.importorskip("lns.web.routes.pages").PAGES
+    pages = pytest.importorskip("lns.web.app").PAGES
     known = {"Formats": FORMATS, "Exact solvers": SOLVERS, "Papers": PAPERS, "Pages of lns web": pages}
     assert [name for title, names in known.items() for name in names if name not in NAMED[title]] == []

@@ -13,19 +13,9 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 @cache
 def engine_digest(module: str = "lns.engines", root: Path = _ROOT) -> str:
-    """Digest of all sources that can decide what a module does.
+    """Digest (32 hexadecimal digits) of all sources that can decide what a module does, computed once in a process.
 
-    Parameters
-    ----------
-    module : str
-        Dotted name; by default what every search begins with. A study takes what makes its runs.
-    root : Path
-        Directory of the packages.
-
-    Returns
-    -------
-    str
-        32 hexadecimal digits, computed once in a process.
+    The default is what every search begins with; a study takes what makes its runs.
     """
     digest = hashlib.sha256()
     for path in sorted(decisive_sources(module, root)):

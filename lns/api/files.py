@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from dataclasses import KW_ONLY, dataclass
 from typing import NamedTuple
 
 from instances import formats
@@ -11,8 +12,9 @@ from instances.board import Board
 from instances.formats.reading import parse
 from instances.generate import Family, clue_cells, corner_cells
 from instances.puzzle import Puzzle
+from lns.api.takes import takes
 from lns.runs.find import board_source
-from lns_support.arguments import checked
+from lns_support.arguments import checked, checked_class
 from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
@@ -154,7 +156,9 @@ def save(
     if isinstance(board, Puzzle):
         formats.write(path, format, board, None)
         return
-    formats.write(path, format, _puzzle_of(board, puzzle), board)
+    if (known := puzzle or board.puzzle) is None:
+        raise InputError("this board does not know its puzzle; expected it as an argument")
+    formats.write(path, format, known, board)
 
 
 @checked
@@ -181,21 +185,10 @@ def viewer_url(puzzle: Puzzle, board: Board) -> str:
     return formats.viewer_url(puzzle, board)
 
 
-@checked
-def generate(
-    kind: str = "like-e2",
-    *,
-    width: int | None = None,
-    height: int | None = None,
-    side: int | None = None,
-    seed: int = 0,
-    colours: int | None = None,
-    border_colours: int | None = None,
-    inner_colours: int | None = None,
-    clues: int = 0,
-    fix_corners: bool = False,
-) -> Generated:
-    """Make a puzzle with a planted solution; the same arguments make the same puzzle everywhere.
+@checked_class
+@dataclass(frozen=True)
+class Recipe:
+    """A puzzle that is to be made.
 
     Parameters
     ----------
@@ -219,6 +212,41 @@ def generate(
         Pieces of the planted solution that become clues.
     fix_corners : bool
         Whether the corner pieces become clues too; not on a board with holes.
+    """
+
+    kind: str = "like-e2"
+    _: KW_ONLY
+    width: int | None = None
+    height: int | None = None
+    side: int | None = None
+    seed: int = 0
+    colours: int | None = None
+    border_colours: int | None = None
+    inner_colours: int | None = None
+    clues: int = 0
+    fix_corners: bool = False
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height; of a triangle or diamond its side, twice. Raises InputError for the wrong one of them."""
+        kind, width, height, side = self.kind, self.width, self.height, self.side
+        default = {"triangle": 16, "diamond": 11}.get(kind)
+        if default is not None:
+            if (width, height) != (None, None):
+                raise InputError(f"a {kind} has one size; expected its side, not width or height")
+            return (default, default) if side is None else (side, side)
+        if side is not None:
+            raise InputError(
+                f"a side of {side} for {kind}; expected width and height, as only triangle and diamond have one"
+            )
+        if width is None:
+            width = 16 if height is None else height
+        return width, width if height is None else height
+
+
+@takes(Recipe)
+def generate(recipe: Recipe) -> Generated:
+    """Make a puzzle with a planted solution; the same arguments make the same puzzle everywhere.
 
     Returns
     -------
@@ -230,40 +258,17 @@ def generate(
     InputError
         No such kind, size or number of colours.
     """
-    columns, rows = _size(kind, width, height, side)
-    planted = Family(kind, columns, rows, colours, border_colours, inner_colours)(seed)
+    colours = recipe.colours, recipe.border_colours, recipe.inner_colours
+    planted = Family(recipe.kind, *recipe.size, *colours)(recipe.seed)
     puzzle = planted.puzzle
-    if fix_corners and puzzle.holes:
-        raise InputError(f"a {kind} has no four corners to fix; expected a rectangle")
-    corners = corner_cells(puzzle.width, puzzle.height) if fix_corners else []
-    planted = planted.with_clues(clue_cells(puzzle.width, puzzle.height, clues, seed, holes=puzzle.holes) + corners)
+    if recipe.fix_corners and puzzle.holes:
+        raise InputError(f"a {recipe.kind} has no four corners to fix; expected a rectangle")
+    clues = clue_cells(puzzle.width, puzzle.height, recipe.clues, recipe.seed, holes=puzzle.holes)
+    corners = corner_cells(puzzle.width, puzzle.height) if recipe.fix_corners else []
+    planted = planted.with_clues(clues + corners)
     return Generated(planted.puzzle, planted.solution.of(planted.puzzle))
-
-
-def _size(kind: str, width: int | None, height: int | None, side: int | None) -> tuple[int, int]:
-    """Width and height for `Family`; of a triangle or diamond its side, twice. Raises InputError for the wrong one."""
-    sides = {"triangle": 16, "diamond": 11}
-    if kind in sides:
-        if (width, height) != (None, None):
-            raise InputError(f"a {kind} has one size; expected its side, not width or height")
-        side = sides[kind] if side is None else side
-        return side, side
-    if side is not None:
-        raise InputError(
-            f"a side of {side} for {kind}; expected width and height, as only triangle and diamond have one"
-        )
-    columns = 16 if width is None and height is None else height if width is None else width
-    assert columns is not None
-    return columns, columns if height is None else height
 
 
 def _is_text(source: str) -> bool:
     """Whether a source is content itself and not the name of something."""
     return not formats.is_url(source) and ("\n" in source or source.lstrip().startswith("{"))
-
-
-def _puzzle_of(board: Board, puzzle: Puzzle | None) -> Puzzle:
-    known = board.puzzle if puzzle is None else puzzle
-    if known is None:
-        raise InputError("this board does not know its puzzle; expected it as an argument")
-    return known

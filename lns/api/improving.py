@@ -1,9 +1,10 @@
-"""A region of a board, freed and re-solved exactly, with the proof of what it can hold at best."""
+"""What is proven of a puzzle or a board: the best refill of a region, and all perfect solutions counted."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import TYPE_CHECKING
 
 from exact.region import windows
 from exact.region.options import RegionOptions
@@ -15,35 +16,24 @@ from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.verify import Verification, verify
 from lns.api.files import BoardSource, PuzzleSource, load_board, load_puzzle
-from lns_support.arguments import checked
+from lns.api.takes import takes
+from lns_support.arguments import checked, checked_class
 from lns_support.errors import BoardError, InputError
 from lns_support.optional_deps import require
+
+if TYPE_CHECKING:
+    from exact.colorpairs.options import Options
+    from exact.outcome import Outcome
 
 DEFAULT_SECONDS = 60.0
 REPAIR_NODES = 200_000  # of each of the two searches that make a board legal
 MOST_CELLS = 64  # of such a search
 
 
-@checked
-def improve(
-    puzzle: PuzzleSource | None,
-    board: BoardSource,
-    cells: Iterable[int] | None = None,
-    *,
-    donors: int = 0,
-    target: int | None = None,
-    time: float | None = None,
-    nodes: int | None = None,
-    order: str = "auto",
-    backjumping: bool = True,
-    heuristic: str = "dom-deg",
-    preemption: bool = False,
-    instantiation: bool = False,
-    check: bool = False,
-    on_improve: Callable[[Board], None] | None = None,
-    on_progress: Callable[[int, int, int, float], None] | None = None,
-) -> RegionResult:
-    """Free cells of a board and refill them as well as possible; the rest stays as it is.
+@checked_class
+@dataclass(frozen=True)
+class RegionSpec:
+    """A region that is to be re-solved.
 
     Parameters
     ----------
@@ -80,6 +70,43 @@ def improve(
         Called with each better board as it is found, verified.
     on_progress : callable, optional
         Called now and then with (score, bound, nodes, seconds).
+    """
+
+    puzzle: PuzzleSource | None
+    board: BoardSource
+    cells: Iterable[int] | None = None
+    _: KW_ONLY
+    donors: int = 0
+    target: int | None = None
+    time: float | None = None
+    nodes: int | None = None
+    order: str = "auto"
+    backjumping: bool = True
+    heuristic: str = "dom-deg"
+    preemption: bool = False
+    instantiation: bool = False
+    check: bool = False
+    on_improve: Callable[[Board], None] | None = None
+    on_progress: Callable[[int, int, int, float], None] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("time", "nodes", "donors", "target"):
+            value = getattr(self, name)
+            if value is not None and not value >= 0:
+                raise InputError(f"{name} is {value}; expected 0 or more")
+
+    @property
+    def options(self) -> RegionOptions:
+        """How the region is searched. Raises InputError for an unknown order or heuristic."""
+        return RegionOptions(
+            self.order, backjumping=self.backjumping, heuristic=self.heuristic, preemption=self.preemption,
+            instantiation=self.instantiation,
+        )  # fmt: skip
+
+
+@takes(RegionSpec)
+def improve(spec: RegionSpec) -> RegionResult:
+    """Free cells of a board and refill them as well as possible; the rest stays as it is.
 
     Returns
     -------
@@ -99,50 +126,38 @@ def improve(
     >>> lns.improve(puzzle, solution, lns.cells.rows(puzzle, 2, 4)).status.value
     'optimal'
     """
-    for name, value in (("time", time), ("nodes", nodes), ("donors", donors), ("target", target)):
-        if value is not None and not value >= 0:
-            raise InputError(f"{name} is {value}; expected 0 or more")
-    known = None if puzzle is None else load_puzzle(puzzle)
-    given = load_board(board, known)
-    known = known or given.puzzle
-    if known is None:
+    known = None if spec.puzzle is None else load_puzzle(spec.puzzle)
+    given = load_board(spec.board, known)
+    puzzle = known or given.puzzle
+    if puzzle is None:
         raise InputError("this board does not know its puzzle; expected it as an argument")
-    if check:
+    if spec.check:
         require("sat", "the check")
-    if target is not None and target > known.max_score:
-        raise InputError(f"target {target} is more than a board of {known.name} can have: {known.max_score}")
-    before = verify(known, given)
-    region = _default_region(known, given, before) if cells is None else list(cells)
-    if not region and cells is None:
+    if spec.target is not None and spec.target > puzzle.max_score:
+        raise InputError(f"target {spec.target} is more than a board of {puzzle.name} can have: {puzzle.max_score}")
+    before = verify(puzzle, given)
+    region = _default_region(puzzle, given, before) if spec.cells is None else list(spec.cells)
+    if not region and spec.cells is None:
         if not before.complete:
             raise BoardError("the board has no mismatch; expected cells to free")
-        best = known.max_score
-        perfect = RegionResult(RegionStatus.OPTIMAL, given.of(known), best, best, best, 0, 0.0, ())
-        return replace(perfect, check=CheckAnswer.PROVED, check_solver=SOLVER) if check else perfect
-    extra = windows.choose_donors(known, given, region, donors) if donors else []
-    warm_up(order)
-    options = RegionOptions(
-        order, backjumping=backjumping, heuristic=heuristic, preemption=preemption, instantiation=instantiation
-    )
-    seconds = DEFAULT_SECONDS if time is None and nodes is None else time
-    start, spent = legal_refill(known, given, before, {*region, *extra}, nodes)
+        best = puzzle.max_score
+        perfect = RegionResult(RegionStatus.OPTIMAL, given.of(puzzle), best, best, best, 0, 0.0, ())
+        return replace(perfect, check=CheckAnswer.PROVED, check_solver=SOLVER) if spec.check else perfect
+    donors = windows.choose_donors(puzzle, given, region, spec.donors) if spec.donors else []
+    warm_up(spec.order)
+    seconds = DEFAULT_SECONDS if spec.time is None and spec.nodes is None else spec.time
+    options = spec.options
+    start, spent = legal_refill(puzzle, given, before, {*region, *donors}, spec.nodes)
     result = resolve(
-        known,
-        start,
-        region,
-        donors=extra,
-        target=target,
-        nodes=None if nodes is None else nodes - spent,
-        seconds=seconds,
-        options=options,
-        on_progress=on_progress,
-        on_improve=on_improve,
-    )
+        puzzle, start, region, donors=donors, target=spec.target,
+        nodes=None if spec.nodes is None else spec.nodes - spent, seconds=seconds, options=options,
+        on_progress=spec.on_progress, on_improve=spec.on_improve,
+    )  # fmt: skip
     if before.violations:
         result = _compared_with_given(result, before.score, spent)
-    if check:
-        result = _checked(known, given, result, DEFAULT_SECONDS if seconds is None else seconds)
-    return replace(result, board=result.board.of(known))
+    if spec.check:
+        result = _checked(puzzle, given, result, DEFAULT_SECONDS if seconds is None else seconds)
+    return replace(result, board=result.board.of(puzzle))
 
 
 def legal_refill(
@@ -150,36 +165,17 @@ def legal_refill(
 ) -> tuple[Board, int]:
     """Refill the cells of a board that break a rule, so that a search of the region begins with a legal board.
 
-    The cells that break a rule are re-solved, then they and their neighbours as far as they are in the region, each
-    with few nodes.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-    board : Board
-    before : Verification
-        Of ``board``.
-    region : collection of int
-        Cells that may change.
-    nodes : int, optional
-        Nodes at most.
-
-    Returns
-    -------
-    board : Board
-        A legal board, or the given one if it is legal already, breaks a rule elsewhere or has no quick legal refill.
-    nodes : int
-        Nodes searched.
+    The cells that break a rule are re-solved, then they and their neighbours in the region, each with few nodes, at
+    most ``nodes`` in all. ``before`` is the verification of ``board``. Returns a legal board, or the given one if it is
+    legal already, breaks a rule elsewhere or has no quick legal refill; and the number of nodes searched.
     """
     faulty = [cell for cell in before.faulty if cell in region]
     if not before.violations or len(faulty) < len(before.faulty) or len(faulty) > MOST_CELLS:
         return board, 0
     near = sorted(windows.with_neighbours(puzzle, faulty) & {*region} - {*puzzle.holes})
+    budget = REPAIR_NODES if nodes is None else min(REPAIR_NODES, nodes // 4)
     spent = 0
-    for cells in (faulty, near if len(near) <= MOST_CELLS else faulty):
-        budget = REPAIR_NODES if nodes is None else min(REPAIR_NODES, nodes // 4)
-        if not budget:
-            break
+    for cells in (faulty, near if len(near) <= MOST_CELLS else faulty) if budget else ():
         try:
             result = resolve(puzzle, board, cells, nodes=budget)
         except BoardError:  # the piece of a clue lies on a cell that breaks no rule
@@ -198,14 +194,12 @@ def _default_region(puzzle: Puzzle, board: Board, before: Verification) -> list[
 
 def _compared_with_given(result: RegionResult, score_before: int, spent: int) -> RegionResult:
     """A result of the search from a legal refill, compared with the given board, which broke a rule."""
-    improved = result.score > score_before
-    proven = RegionStatus.IMPROVED_OPTIMAL if improved else RegionStatus.OPTIMAL
-    status = {
-        RegionStatus.OPTIMAL: proven,
-        RegionStatus.IMPROVED_OPTIMAL: proven,
-        RegionStatus.IMPROVED: RegionStatus.IMPROVED if improved else RegionStatus.BUDGET_SPENT,
-        RegionStatus.BUDGET_SPENT: RegionStatus.IMPROVED if improved and result.legal else RegionStatus.BUDGET_SPENT,
-    }.get(result.status, result.status)
+    improved, status = result.score > score_before, result.status
+    if status in (RegionStatus.OPTIMAL, RegionStatus.IMPROVED_OPTIMAL):
+        status = RegionStatus.IMPROVED_OPTIMAL if improved else RegionStatus.OPTIMAL
+    elif status in (RegionStatus.IMPROVED, RegionStatus.BUDGET_SPENT):
+        better = improved and (result.legal or status is RegionStatus.IMPROVED)
+        status = RegionStatus.IMPROVED if better else RegionStatus.BUDGET_SPENT
     return replace(result, status=status, score_before=score_before, nodes=result.nodes + spent)
 
 
@@ -223,3 +217,46 @@ def _checked(puzzle: Puzzle, given: Board, result: RegionResult, seconds: float)
     score = verify(puzzle, found.board).score
     status = RegionStatus.IMPROVED if score > result.score_before else RegionStatus.BUDGET_SPENT
     return replace(result, status=status, board=found.board, score=score, bound=puzzle.max_score, legal=True)
+
+
+@checked
+def count(
+    puzzle: PuzzleSource,
+    solver: str = "colorpairs",
+    *,
+    time: float | None = None,
+    nodes: int | None = None,
+    options: Options | None = None,
+    fix_corner: bool = False,
+) -> Outcome:
+    """Count the perfect solutions of a puzzle by any of the exact solvers.
+
+    Parameters
+    ----------
+    puzzle : Puzzle, str or path-like
+        Puzzle, or what `load_puzzle` reads.
+    solver : str
+        Name of an exact solver; ``lns exact solvers`` lists them.
+    time : float, optional
+        Seconds at most.
+    nodes : int, optional
+        Nodes at most, in the unit of the solver: the same answer on every machine.
+    options : Options, optional
+        Switches of ColorPairs.
+    fix_corner : bool
+        Whether rotated copies of a solution count once.
+
+    Returns
+    -------
+    Outcome
+        ``solutions``, ``status``, ``nodes``, ``seconds``, ``board`` (the first solution). The count is exact if the
+        status is ``solved`` or ``infeasible``, and a lower bound otherwise.
+
+    Raises
+    ------
+    InputError
+        Unknown solver, missing package, or a puzzle that the solver cannot take.
+    """
+    from exact import solvers
+
+    return solvers.count(load_puzzle(puzzle), solver, seconds=time, nodes=nodes, options=options, fix_corner=fix_corner)

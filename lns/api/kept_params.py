@@ -31,24 +31,12 @@ DEFAULTS = "default"  # in place of a file of parameters: the defaults, whatever
 
 @dataclass(frozen=True)
 class KeptParams:
-    """Parameters, and the study that proved them better than the defaults.
-
-    Parameters
-    ----------
-    params : Params
-        The parameters.
-    study : str
-        Directory of the study, from the root of the file system.
-    subject : str
-        What the study was for: a family such as ``like-e2:12x12``, or the names of puzzles.
-    gain : str
-        What the study proved, such as ``+0.40 edges on 24 held-out pairs``.
-    """
+    """Parameters, and the study that proved them better than the defaults."""
 
     params: Params
-    study: str
-    subject: str
-    gain: str
+    study: str  # directory of the study, from the root of the file system
+    subject: str  # what the study was for: a family such as "like-e2:12x12", or the names of puzzles
+    gain: str  # what the study proved, such as "+0.40 edges on 24 held-out pairs"
 
     def __str__(self) -> str:
         here = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118 (the text of a path, which need not exist)
@@ -64,26 +52,7 @@ def folder() -> Path:
 def keep(kept: KeptParams, engine: str, puzzle: Puzzle, *, family: bool) -> Path:
     """Keep parameters for a puzzle, or for the family that it is a member of, in place of those kept before.
 
-    Parameters
-    ----------
-    kept : KeptParams
-        What was proved.
-    engine : str
-        One of `lns.engines.ENGINES`.
-    puzzle : Puzzle
-        The puzzle, or any member of the family.
-    family : bool
-        Whether they are for the family.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    OSError
-        It cannot be written.
+    Returns the file; raises OSError if it cannot be written.
     """
     path = folder() / _file_name(_family_key(puzzle) if family else _puzzle_key(puzzle), engine, engine_digest())
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -96,19 +65,9 @@ def keep(kept: KeptParams, engine: str, puzzle: Puzzle, *, family: bool) -> Path
 
 
 def find(puzzle: Puzzle, engine: str) -> tuple[KeptParams | None, str]:
-    """The parameters that are kept for a puzzle, those for itself before those for its family.
+    """The parameters that are kept for a puzzle with its clues, those for itself before those for its family.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        The puzzle, with its clues.
-    engine : str
-        One of `lns.engines.ENGINES`.
-
-    Returns
-    -------
-    (KeptParams or None, str)
-        The parameters; without them, the reason in one sentence if something is kept that cannot be used, else "".
+    Without them, the sentence says why something that is kept cannot be used; "" if nothing is kept.
     """
     try:
         names = sorted(os.listdir(folder()))  # noqa: PTH208

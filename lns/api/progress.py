@@ -27,31 +27,17 @@ class ProgressView(Protocol):
         ...
 
 
-class NoProgress:
-    """Shows nothing."""
-
-    def __enter__(self) -> NoProgress:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def show(self, line: str, elapsed: float) -> None:
-        pass
-
-
 class NotebookProgress:
     """A bar of ``tqdm.auto`` over the seconds of the search."""
 
     def __init__(self, seconds: float | None) -> None:
-        self._seconds = seconds
+        self._total = round(seconds) if seconds else None
         self._bar: Any = None
 
     def __enter__(self) -> NotebookProgress:
         from tqdm.auto import tqdm
 
-        total = round(self._seconds) if self._seconds else None
-        self._bar = tqdm(total=total, unit="s", leave=False)
+        self._bar = tqdm(total=self._total, unit="s", leave=False)
         self._bar.set_description_str("loading or compiling the kernels")
         return self
 
@@ -60,7 +46,7 @@ class NotebookProgress:
 
     def show(self, line: str, elapsed: float) -> None:
         self._bar.set_description_str(line, refresh=False)
-        self._bar.n = min(round(elapsed), self._bar.total) if self._bar.total else round(elapsed)
+        self._bar.n = min(round(elapsed), self._total or round(elapsed))
         self._bar.refresh()
 
 
@@ -69,19 +55,16 @@ def progress_view(choice: str | bool | ProgressView | None, seconds: float | Non
 
     ``seconds``: expected length, if known; ``kernels``: about how many a first run compiles.
     """
-    if choice is None or choice is False or choice == "none":
-        return NoProgress()
-    if choice is True:
-        choice = "auto"
-    if not isinstance(choice, str):
-        return choice
-    if choice not in CHOICES:
-        raise InputError(f"unknown progress '{choice}'; expected one of {', '.join(CHOICES)}, None or an object")
-    if choice == "auto":
-        choice = "notebook" if _in_notebook() else "terminal" if sys.stderr.isatty() else "none"
-    if choice == "notebook":
+    name = "auto" if choice is True else choice or "none"
+    if not isinstance(name, str):
+        return name
+    if name not in CHOICES:
+        raise InputError(f"unknown progress '{name}'; expected one of {', '.join(CHOICES)}, None or an object")
+    if name == "auto":
+        name = "notebook" if _in_notebook() else "terminal" if sys.stderr.isatty() else "none"
+    if name == "notebook":
         return NotebookProgress(seconds)
-    return LiveLine(seconds, quiet=False, kernels=kernels) if choice == "terminal" else NoProgress()
+    return LiveLine(seconds, quiet=name == "none", kernels=kernels)
 
 
 def _in_notebook() -> bool:

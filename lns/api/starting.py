@@ -1,38 +1,52 @@
-"""A board to start from: made legal, filled, and the cells of it that stay."""
+"""A board to start from: read, made legal, filled, and the cells of it that stay."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from instances.board import Board
 from instances.duplicates import normalise_clue_pieces
 from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
+from lns import cells
+from lns.api.arguments import RunSpec
+from lns.api.files import read_board
 from lns.assignment import fill
 from lns_support.errors import InputError
+
+
+class Start(NamedTuple):
+    """Where a run begins."""
+
+    board: Board | None = None  # full and legal; None: from nothing
+    score: int = -1
+    clues: tuple[Clue, ...] = ()  # that keep the pinned cells
+    notes: tuple[str, ...] = ()  # on how the board was read
+
+
+def read_start(spec: RunSpec, puzzle: Puzzle) -> Start:
+    """The start board of a run. Raises InputError where it breaks a rule, or for bad pins."""
+    if spec.start is None:
+        if spec.pins is not None:
+            raise InputError("pins keep cells of a start board; expected a start board beside them")
+        return Start()
+    given, notes = read_board(spec.start, puzzle, spec.start_format, spec.start_number)
+    source = None if isinstance(spec.start, Board) else os.fspath(spec.start)
+    full = fill(puzzle, legal_start(puzzle, given, source))
+    score = verify(puzzle, full).score
+    if spec.pins is None:
+        return Start(full, score, (), notes)
+    named = cells.parse(spec.pins, puzzle) if isinstance(spec.pins, str) else spec.pins
+    return Start(full, score, pinned(puzzle, given, full, named), notes)
 
 
 def legal_start(puzzle: Puzzle, board: Board, source: str | None = None) -> Board:
     """The start board with every clue's own piece on the cell of the clue, where identical pieces are swapped.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        Puzzle of the board.
-    board : Board
-        Full or partial board.
-    source : str, optional
-        File or URL that messages name.
-
-    Returns
-    -------
-    Board
-        The same colours on every cell.
-
-    Raises
-    ------
-    InputError
-        The board breaks a rule of the puzzle, or has the piece of a clue on another cell.
+    Raises InputError, which names ``source``, if the board breaks a rule of the puzzle or has the piece of a clue on
+    another cell.
     """
     verification = verify(puzzle, board)
     if verification.violations:
@@ -47,12 +61,6 @@ def legal_start(puzzle: Puzzle, board: Board, source: str | None = None) -> Boar
                 source,
             )
     return board
-
-
-def full_start(puzzle: Puzzle, board: Board, source: str | None = None) -> tuple[Board, int]:
-    """(the start board, its empty cells filled; its score). Raises InputError where it breaks a rule."""
-    full = fill(puzzle, legal_start(puzzle, board, source))
-    return full, verify(puzzle, full).score
 
 
 def placed_as_clues(puzzle: Puzzle, board: Board, source: str | None = None) -> Puzzle:
@@ -70,26 +78,10 @@ def placed_as_clues(puzzle: Puzzle, board: Board, source: str | None = None) -> 
 
 
 def pinned(puzzle: Puzzle, given: Board, full: Board, cells: Iterable[int]) -> tuple[Clue, ...]:
-    """Clues that keep cells of a start board as they are.
+    """Clues that keep cells of a start board as they are; cells that have a clue already need none.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        Puzzle of the board.
-    given, full : Board
-        The start board as it was given, and with its empty cells filled.
-    cells : iterable of int
-        Cells to keep, from 0. Cells that have a clue already need none.
-
-    Returns
-    -------
-    tuple of Clue
-        One clue a cell, in increasing order.
-
-    Raises
-    ------
-    InputError
-        A cell is off the board or empty on ``given``, two of the kept cells do not match, or no cell is left free.
+    ``given`` and ``full`` are the board as it was given and with its empty cells filled. Raises InputError if a cell is
+    off the board or empty on ``given``, two of the kept cells do not match, or no cell is left free.
     """
     clues = {clue.cell for clue in puzzle.fixed}
     named = set(cells)

@@ -62,19 +62,9 @@ class StopRule:
         return _All((self, other))
 
     @property
-    def max_steps(self) -> int | None:
-        """Steps after which this rule certainly ends the search; every island makes exactly so many then."""
-        return None
-
-    @property
-    def max_seconds(self) -> float | None:
-        """Seconds after which this rule certainly ends the search."""
-        return None
-
-    @property
-    def max_seconds_without_gain(self) -> float | None:
-        """Seconds of search without a better board after which this rule certainly ends the search."""
-        return None
+    def alternatives(self) -> tuple[StopRule, ...]:
+        """The rules each of which ends the search by itself: a limit among them is certain before the search."""
+        return (self,)
 
 
 @checked_class
@@ -87,10 +77,6 @@ class MaxTime(StopRule):
     def __call__(self, progress: SearchProgress) -> str | None:
         return "time over" if progress.elapsed_s >= self.seconds else None
 
-    @property
-    def max_seconds(self) -> float | None:
-        return self.seconds
-
 
 @checked_class
 @dataclass(frozen=True)
@@ -101,10 +87,6 @@ class MaxSteps(StopRule):
 
     def __call__(self, progress: SearchProgress) -> str | None:
         return "steps made" if progress.steps >= self.steps else None
-
-    @property
-    def max_steps(self) -> int | None:
-        return self.steps
 
 
 @checked_class
@@ -118,13 +100,6 @@ class TargetScore(StopRule):
         return "target reached" if progress.best_score >= self.score else None
 
 
-def length_of(seconds: float) -> str:
-    """The seconds of a rule in words; all digits below a minute."""
-    from lns.runs.files import format_duration
-
-    return format_duration(seconds) if seconds >= 60 else f"{seconds:g} s"
-
-
 @checked_class
 @dataclass(frozen=True)
 class NoImprovement(StopRule):
@@ -135,10 +110,6 @@ class NoImprovement(StopRule):
     def __call__(self, progress: SearchProgress) -> str | None:
         return None if progress.since_improvement_s < self.seconds else f"no improvement in {length_of(self.seconds)}"
 
-    @property
-    def max_seconds_without_gain(self) -> float | None:
-        return self.seconds
-
 
 @dataclass(frozen=True)
 class _Any(StopRule):
@@ -148,17 +119,8 @@ class _Any(StopRule):
         return next((why for rule in self.rules if (why := rule(progress))), None)
 
     @property
-    def max_steps(self) -> int | None:
-        return min((rule.max_steps for rule in self.rules if rule.max_steps is not None), default=None)
-
-    @property
-    def max_seconds(self) -> float | None:
-        return min((rule.max_seconds for rule in self.rules if rule.max_seconds is not None), default=None)
-
-    @property
-    def max_seconds_without_gain(self) -> float | None:
-        limits = (rule.max_seconds_without_gain for rule in self.rules)
-        return min((limit for limit in limits if limit is not None), default=None)
+    def alternatives(self) -> tuple[StopRule, ...]:
+        return tuple(one for rule in self.rules for one in rule.alternatives)
 
 
 @dataclass(frozen=True)
@@ -168,3 +130,10 @@ class _All(StopRule):
     def __call__(self, progress: SearchProgress) -> str | None:
         reasons = [rule(progress) for rule in self.rules]
         return " and ".join(filter(None, reasons)) if all(reasons) else None
+
+
+def length_of(seconds: float) -> str:
+    """The seconds of a rule in words; all digits below a minute."""
+    from lns.runs.files import format_duration
+
+    return format_duration(seconds) if seconds >= 60 else f"{seconds:g} s"

@@ -89,8 +89,7 @@ def _trace_grid(args: argparse.Namespace) -> int:
     from exact.polyominoes.levels import levels
     from exact.trace import MAX_STEPS
     from lns.terminal.output import ANSWER_IS_NO, DONE, print_json
-    from lns.web import polyominoes
-    from lns.web.recording import grid_page
+    from lns.web.recording import grid_page, record_grid
     from lns_support.errors import InputError
     from lns_support.files import write_output
 
@@ -103,7 +102,7 @@ def _trace_grid(args: argparse.Namespace) -> int:
         raise InputError(f"{args.steps} steps; expected 1 to {MAX_STEPS:,}")
     shipped = levels()
     grid = shipped[args.instance] if args.instance in shipped else load(args.instance)
-    found = polyominoes.record(grid, args.steps)
+    found = record_grid(grid, args.steps)
     if args.output is not None:
         write_output(args.output, grid_page(args.instance, grid, found))
     if args.json:

@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     with search_end(args) as end, search_executor(args.cluster, args.workers) as executor, ExitStack() as stack:
         from instances.formats import read_board
         from lns.api.arguments import DEFAULT_SECONDS
-        from lns.api.polishing import polish
+        from lns.api.solving import polish
         from lns.runs.directory import new_run_directory
 
         known, notes = puzzle_of_board(args)

@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     from lns_support.optional_deps import require
 
     require("web", "lns web")
-    from lns.web.access import Access, is_loopback
+    from lns.web.guard import Access, is_loopback
     from lns.web.server import listen, prepare, serve
 
     if args.port is not None and args.port > 65535:

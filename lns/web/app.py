@@ -1,105 +1,189 @@
-"""The application: the routes at their addresses, behind the guard."""
+"""The application: pages, and the handlers at their addresses, behind the guard."""
 
 from __future__ import annotations
 
+import asyncio
+import json
+import re
+from collections.abc import AsyncGenerator, AsyncIterator
+from functools import cache
+from html import escape
 from pathlib import Path
+from string import Template
+from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import Receive, Scope, Send
 
-from exact.polyominoes.grid import NO_WEIGHT, WEIGHTS
-from exact.polyominoes.levels import levels
-from exact.registry import all_solvers
-from exact.trace import TRACED
-from instances import formats
-from instances.formats import shipped_instances
-from lns.engines import ENGINES
-from lns.web.guard import Guard, JSONResponse, refuse
-from lns.web.recording import colours
-from lns.web.routes import board, jobs, play, runs
-from lns.web.routes.pages import PAGES, Answer, first_page, login_form, page_of
-from lns.web.routes.shared import Handler, Server
-from lns_support.cores import max_workers
+from lns.web.guard import Guard, JSONResponse, refuse, with_key
+from lns.web.handlers import CHANGES, READS, Events, Fields, Server
 from lns_support.errors import InputError
-from lns_support.optional_deps import EXTRAS, is_installed
+from lns_support.files import decode
+from lns_support.json_values import json_object
 
-_STATIC = Path(__file__).parent / "static"
+MOST_STREAMS = 100
+PAGES = {
+    "runs": "Runs",
+    "board": "Board",
+    "play": "Play",
+    "polyominoes": "Polyominoes",
+    "steps": "Step by step",
+}
+"""Page by the last part of its address, in the order of the menu."""
+_HERE = Path(__file__).parent
+_IMPORT = re.compile(r'^(?:import|export) .*?from "\./([a-z_/]+\.js)";$', re.MULTILINE)
 
 
 def make_app(server: Server) -> Starlette:
-    """The application.
-
-    Parameters
-    ----------
-    server : Server
-        What it serves.
-
-    Returns
-    -------
-    Starlette
-    """
+    """The application that serves ``server``."""
+    site = Site(server)
     routes = [
-        Route("/", first_page(server)),
-        Route("/login", login_form(server), methods=["GET", "POST"]),
-        *(Route(f"/{name}", page_of(server, name)) for name in PAGES),
-        Mount("/static", StaticFiles(directory=_STATIC)),
-        *(Route(f"/api/{path}", _safely(server, handler), methods=["GET"]) for path, handler in READS.items()),
-        *(Route(f"/api/{path}", _safely(server, handler), methods=["POST"]) for path, handler in CHANGES.items()),
+        Route("/", site.first_page),
+        Route("/login", site.login, methods=["GET", "POST"]),
+        Mount("/static", StaticFiles(directory=_HERE / "static")),
+        Route("/api/{path:path}", site.answer, methods=["GET", "POST"]),
+        Route("/{name}", site.page),
     ]
     app = Starlette(routes=routes, middleware=[Middleware(Guard, access=server.access)])
     app.add_exception_handler(404, _not_found)
     return app
 
 
-async def _not_found(request: Request, error: Exception) -> Response:
+async def _not_found(request: Request, error: Exception | None = None) -> Response:
     return refuse(404, "there is nothing at this address")
 
 
-def _safely(server: Server, handler: Handler) -> Answer:
-    """The handler with bad input answered by status 400 and its sentence."""
+class Site:
+    """What answers at the addresses of a server."""
 
-    async def answer(request: Request) -> Response:
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    async def first_page(self, request: Request) -> Response:
+        """Leads to the page that is shown first."""
+        return RedirectResponse(self._server.start, 303)
+
+    async def page(self, request: Request) -> Response:
+        """A page by its name."""
+        if (name := request.path_params["name"]) not in PAGES:
+            return await _not_found(request)
+        return HTMLResponse(render_page(name, self._server.access.token))
+
+    async def login(self, request: Request) -> Response:
+        """Asks for the password and gives the key for it."""
+        access, wrong = self._server.access, ""
+        if access.password is None:
+            return RedirectResponse("/", 303)
+        if request.method == "POST":
+            form = parse_qs((await request.body()).decode("latin-1"))
+            address = request.client.host if request.client else ""
+            if access.admits(form.get("password", [""])[0], address):
+                return with_key(access, RedirectResponse("/", 303))
+            await asyncio.sleep(0.5)
+            wrong = "This is not the password, or there were too many wrong ones in the last minute."
+        return HTMLResponse(_template("login").substitute(wrong=wrong), 403 if wrong else 200)
+
+    async def answer(self, request: Request) -> Response:
+        """The answer of a handler; bad input is answered by status 400 and a sentence."""
+        path, found = request.path_params["path"], None
         try:
-            return await handler(server, request)
+            if request.method == "POST" and path in CHANGES:
+                found = await CHANGES[path](self._server, await _fields(request))
+            elif request.method != "POST" and path in READS:
+                found = await READS[path](self._server, _query(request))
+            else:
+                return await _not_found(request)
         except InputError as error:
             return refuse(400, str(error)[:2000])
         except OSError as error:
             return refuse(400, f"{error.strerror or error}")
         except (MemoryError, RecursionError):
             return refuse(400, "the request needs more memory than it may have")
+        if not isinstance(found, AsyncGenerator):
+            return JSONResponse(found)
+        if self._server.streams >= MOST_STREAMS:
+            return refuse(503, "too many pages are open")
+        return _Stream(self._server, found)
 
-    return answer
+
+def _query(request: Request) -> dict[str, str]:
+    """The fields of an address; a stream that is opened again says in a header what it has seen."""
+    seen = request.headers.get("last-event-id")
+    return {**request.query_params, **({"first": seen} if seen else {})}
 
 
-async def get_setup(server: Server, request: Request) -> Response:
-    """What a page needs once: colours, solvers, instances, limits."""
-    solvers = [
-        {
-            "name": name,
-            "about": entry.description,
-            "needs": None if entry.extra is None or is_installed(entry.extra) else EXTRAS[entry.extra][1],
-        }
-        for name, entry in all_solvers().items()
-    ]
-    return JSONResponse(
-        {
-            **colours(),
-            "solvers": solvers,
-            "traced": [solver for solver in solvers if solver["name"] in TRACED],
-            "weights": [*WEIGHTS, NO_WEIGHT],
-            "levels": [[name, len(grid.loose)] for name, grid in levels().items()],
-            "instances": list(shipped_instances()),
-            "engines": list(ENGINES),
-            "formats": {name: form.holds for name, form in formats.FORMATS.items()},
-            "max_workers": max_workers(),
-            "root": str(server.runs.root),
-        }
+async def _fields(request: Request) -> Fields:
+    """The JSON object of a request. Raises InputError if it is none."""
+    body = await request.body()
+    if not body:
+        raise InputError("the request is empty; expected a JSON object")
+    return Fields(json_object(decode(body, "the file")))
+
+
+class _Stream(StreamingResponse):
+    """An event stream that ends with the page, with the events, or with the server.
+
+    It counts as open from its request on, not only once its first event is sent.
+    """
+
+    def __init__(self, server: Server, events: Events) -> None:
+        super().__init__(self._lines(events), media_type="text/event-stream")
+        self._server = server
+        server.streams += 1
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._server.streams -= 1
+
+    async def _lines(self, events: Events) -> AsyncIterator[str]:
+        try:
+            async for event in events:
+                if self._server.closing.is_set():
+                    break
+                number = event.get("number")
+                if event:
+                    yield (f"id: {number}\n" if number else "") + f"data: {json.dumps(event)}\n\n"
+                else:
+                    yield ": \n\n"  # nothing new; tells whether the page is still there
+        except InputError as error:
+            yield f"data: {json.dumps({'type': 'error', 'error': str(error)[:2000]})}\n\n"
+        finally:
+            await events.aclose()
+        yield "event: end\ndata: {}\n\n"
+
+
+def render_page(name: str, token: str) -> str:
+    """The HTML of a page."""
+    body = _template(name).substitute(free_pieces=_template("free_pieces").template)
+    menu = "".join(
+        f'<a href="/{other}"{" aria-current=page" if other == name else ""}>{escape(title)}</a>'
+        for other, title in PAGES.items()
+    )
+    preloads = "".join(f'<link rel="modulepreload" href="/static/{script}">' for script in _imported(f"{name}.js"))
+    return _template("layout").substitute(
+        title=escape(PAGES[name]), menu=menu, body=body, token=escape(token), script=name, preloads=preloads
     )
 
 
-READS: dict[str, Handler] = {"setup": get_setup} | runs.READS | board.READS | play.READS | jobs.READS
-CHANGES: dict[str, Handler] = runs.CHANGES | board.CHANGES | play.CHANGES | jobs.CHANGES
+@cache
+def _imported(script: str) -> tuple[str, ...]:
+    """The scripts that a script imports, and those that these import: a browser then loads all of them at once."""
+    found: dict[str, None] = {}
+    waiting = [script]
+    while waiting:
+        text = (_HERE / "static" / waiting.pop()).read_text(encoding="utf-8")
+        new = [name for name in _IMPORT.findall(text) if name not in found]
+        found |= dict.fromkeys(new)
+        waiting += new
+    return tuple(found)
+
+
+def _template(name: str) -> Template:
+    return Template((_HERE / "pages" / f"{name}.html").read_text(encoding="utf-8"))

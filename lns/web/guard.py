@@ -1,10 +1,19 @@
-"""Refuses every request that does not come from a page of this server, before any route sees it."""
+"""Who may use the page: a request that does not come from a page of this server is refused before any route sees it.
+
+A page has the key of the printed address as a cookie, and the token of changes. A server that can be reached from
+elsewhere asks for the password instead of the key.
+"""
 
 from __future__ import annotations
 
+import hmac
+import ipaddress
 import json
 import logging
-from collections.abc import Mapping
+import secrets
+import socket
+import time
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
@@ -14,11 +23,14 @@ from starlette.responses import JSONResponse as _JSONResponse
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lns.web.access import Access
 from lns_support.text import printable
 
 log = logging.getLogger("lns")
 
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+MOST_TRIES, MOST_TRIES_IN_ALL = 10, 100
+"""Wrong passwords a minute, of an address and in all, after which no password is looked at for the rest of it."""
+_MINUTE = 60.0
 MAX_BODY = 1_000_000
 """Bytes of a request's body."""
 MAX_FORM = 10_000
@@ -29,20 +41,9 @@ TOKEN_HEADER = "x-lns-token"
 OPEN_PATHS = ("/static/", "/login")
 """Without the key: scripts and styles, which hold nothing of the user's, and the form for the password."""
 
-_POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self' data: blob:",
-        "connect-src 'self'",
-        "form-action 'self'",
-        "base-uri 'none'",
-        "frame-ancestors 'none'",
-    )
-)
 _HEADERS = {
-    "content-security-policy": _POLICY,
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "referrer-policy": "no-referrer",
@@ -50,6 +51,75 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address to listen on can be reached from this machine only."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def is_same(given: str, secret: str) -> bool:
+    """Whether a secret is the one that is given, in a time that does not tell where they differ."""
+    return hmac.compare_digest(given.encode(), secret.encode())
+
+
+@dataclass
+class Access:
+    """The secrets of one server."""
+
+    host: str  # that the server listens on
+    port: int
+    password: str | None = None  # asked for in place of the key if the server can be reached from elsewhere
+    key: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+    """Who knows it may read; it is part of the printed address and then a cookie."""
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+    """Part of each page; who changes something sends it along, which a page of another site cannot."""
+    _wrong: list[tuple[float, str]] = field(default_factory=list)  # passwords: when, and from which address
+
+    @property
+    def cookie(self) -> str:
+        """Name of the cookie; cookies of all ports of a host are in one place."""
+        return f"lns-{self.port}"
+
+    @property
+    def address(self) -> str:
+        """What the user opens."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}/" + ("" if self.password else f"?key={self.key}")
+
+    def knows_host(self, header: str) -> bool:
+        """Whether a Host header names this server.
+
+        A page of another site whose name was made to lead here (DNS rebinding) sends that name. So only numbers and the
+        name of this machine are accepted; on a server for this machine only, `LOOPBACK` and its own address.
+        """
+        name, _, port = header.rpartition(":")
+        if not name or not port.isdecimal() or int(port[:6]) != self.port:
+            return False
+        if name.lower() in LOOPBACK:
+            return True
+        try:
+            number = ipaddress.ip_address(name.strip("[]"))
+            return not is_loopback(self.host) or number == ipaddress.ip_address(self.host)
+        except ValueError:
+            return not is_loopback(self.host) and name.lower() in (self.host.lower(), socket.gethostname().lower())
+
+    def admits(self, password: str, address: str = "") -> bool:
+        """Whether ``password``, sent from ``address``, is the password; False after too many wrong ones in a minute."""
+        now = time.monotonic()
+        self._wrong = [(at, who) for at, who in self._wrong if now - at < _MINUTE]
+        of_address = sum(who == address for _, who in self._wrong)
+        if self.password is None or of_address >= MOST_TRIES or len(self._wrong) >= MOST_TRIES_IN_ALL:
+            return False
+        if is_same(password, self.password):
+            return True
+        self._wrong.append((now, address))
+        return False
 
 
 class JSONResponse(_JSONResponse):
@@ -64,34 +134,19 @@ class TooLarge(Exception):
 
 
 class Guard:
-    """ASGI middleware: Host, Origin, key, token, size of the body, and the headers of every answer.
-
-    Parameters
-    ----------
-    app : ASGI application
-        What is guarded.
-    access : Access
-        The secrets.
-    """
+    """ASGI middleware: Host, Origin, key, token, size of the body, and the headers of every answer."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app, self._access = app, access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
+        if scope["type"] == "lifespan":  # there are no websockets here
             await self._app(scope, receive, send)
             return
-        if scope["type"] != "http":  # no websockets here
-            await send({"type": "websocket.close", "code": 1008})
-            return
-        answer = self._with_headers(send, cached=scope["path"].startswith("/static/"))
-        refusal = self._refusal(scope)
-        if refusal is not None:
-            await refusal(scope, receive, answer)
-            return
+        answer = _with_headers(send, cached=scope["path"].startswith("/static/"))
         most = _most_bytes(scope["path"])
         try:
-            await self._app(scope, _limited(receive, most), answer)
+            await (self._refusal(scope) or self._app)(scope, _limited(receive, most), answer)
         except TooLarge:
             await refuse(413, f"the request has more than {most:,} bytes")(scope, receive, answer)
         except ClientDisconnect:
@@ -123,41 +178,19 @@ class Guard:
             return refuse(400, f"the address has more than {MAX_FIELDS} fields")
         if path.startswith(OPEN_PATHS):
             return None
-        return self._unknown(scope, headers) or self._unasked(scope, headers)
-
-    def _unknown(self, scope: Scope, headers: Mapping[str, str]) -> Response | None:
-        """The answer to a request without the key; a key in the address becomes a cookie."""
-        access = self._access
-        given = cookie_parser(headers.get("cookie", "")).get(access.cookie, "")
         query = parse_qs(scope["query_string"].decode("latin-1"))
-        if scope["method"] == "GET" and "key" in query and access.password is None:
-            if not access.has_key(query["key"][0]):
+        if scope["method"] == "GET" and "key" in query and access.password is None:  # it becomes a cookie
+            if not is_same(query["key"][0], access.key):
                 return refuse(403, "the key in the address is not the one of this server; it has a new one each time")
             rest = urlencode({name: values for name, values in query.items() if name != "key"}, doseq=True)
-            return with_key(access, RedirectResponse(scope["path"] + (f"?{rest}" if rest else ""), 303))
-        if access.has_key(given):
-            return None
-        if access.password is not None and scope["method"] == "GET" and not scope["path"].startswith("/api/"):
-            return RedirectResponse("/login", 303)
-        return refuse(403, "the key is missing; open the address that `lns web` printed")
-
-    def _unasked(self, scope: Scope, headers: Mapping[str, str]) -> Response | None:
-        """The answer to a change without the token."""
-        if scope["method"] != "POST" or self._access.has_token(headers.get(TOKEN_HEADER, "")):
-            return None
-        return refuse(403, "the token is missing or of an earlier server; load the page again")
-
-    @staticmethod
-    def _with_headers(send: Send, cached: bool) -> Send:
-        async def answer(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
-                    headers[name] = value
-                headers["cache-control"] = "no-cache" if cached else "no-store"
-            await send(message)
-
-        return answer
+            return with_key(access, RedirectResponse(path + (f"?{rest}" if rest else ""), 303))
+        if not is_same(cookie_parser(headers.get("cookie", "")).get(access.cookie, ""), access.key):
+            if access.password is not None and scope["method"] == "GET" and not path.startswith("/api/"):
+                return RedirectResponse("/login", 303)
+            return refuse(403, "the key is missing; open the address that `lns web` printed")
+        if scope["method"] == "POST" and not is_same(headers.get(TOKEN_HEADER, ""), access.token):
+            return refuse(403, "the token is missing or of an earlier server; load the page again")
+        return None
 
 
 def refuse(status: int, sentence: str) -> Response:
@@ -191,3 +224,15 @@ def _limited(receive: Receive, most: int) -> Receive:
         return message
 
     return limited
+
+
+def _with_headers(send: Send, cached: bool) -> Send:
+    """``send`` that adds the headers of every answer."""
+
+    async def answer(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers.update(_HEADERS | {"cache-control": "no-cache" if cached else "no-store"})
+        await send(message)
+
+    return answer

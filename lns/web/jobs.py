@@ -10,7 +10,7 @@ import secrets
 import signal
 import sys
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Coroutine
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,48 +38,92 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass
 class Job:
-    """One job.
-
-    Attributes
-    ----------
-    id : str
-    kind : str
-        A key of `lns.web.tasks.TASKS`.
-    process : asyncio process
-    stays : bool
-        Whether it goes on when nothing watches it.
-    messages : list of dict
-        What it said so far. Of "progress" only the last is kept, as ``progress``.
-    ended : bool
-        Whether its last message is there.
-    stopped : bool
-        Whether it was asked to end.
-    changed : asyncio.Event
-        Set with the next message, and then replaced. One that waits takes it before it looks at the messages, so that
-        nobody else can clear it.
-    """
+    """One job, and what it said so far."""
 
     id: str
-    kind: str
+    kind: str  # a key of `lns.web.tasks.TASKS`
     process: asyncio.subprocess.Process
-    stays: bool
+    stays: bool  # whether it goes on when nothing watches it
     messages: list[dict[str, Any]] = field(default_factory=list)
-    progress: dict[str, Any] | None = None
-    ended: bool = False
-    stopped: bool = False
+    progress: dict[str, Any] | None = None  # the last message of this type, which is not among the others
+    ended: bool = False  # whether its last message is there
+    stopped: bool = False  # whether it was asked to end
     watchers: int = 0
     unwatched_since: float = field(default_factory=time.monotonic)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set by the next message, and then replaced: waiters must take it before they read `messages`."""
 
     def add(self, message: dict[str, Any]) -> None:
         """Keep a message and wake who waits."""
+        is_last = message["type"] in ("done", "error")
         if message["type"] == "progress":
             self.progress = message
-        elif len(self.messages) < MOST_MESSAGES or message["type"] in ("done", "error"):
+        elif len(self.messages) < MOST_MESSAGES or is_last:
             self.messages.append(message)
-        self.ended |= message["type"] in ("done", "error")
+        self.ended |= is_last
         self.changed.set()
         self.changed = asyncio.Event()
+
+    def stop(self) -> None:
+        """Ask the job to end with its result so far."""
+        if not self.ended:
+            self.stopped = True
+            with contextlib.suppress(ProcessLookupError):
+                self.process.send_signal(signal.SIGINT)
+
+    async def end(self) -> None:
+        """Ask the job to end, and kill it if it does not."""
+        self.stop()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.process.wait(), END_S)
+        with contextlib.suppress(ProcessLookupError):
+            self.process.kill()
+
+    async def events(self, first: int = 0) -> AsyncGenerator[dict[str, Any]]:
+        """The messages from number ``first`` on, as they come; at most five times a second progress."""
+        self.watchers += 1
+        try:
+            number, shown = first, None
+            while True:
+                changed = self.changed
+                while number < len(self.messages):
+                    yield {"number": number + 1, **self.messages[number]}
+                    number += 1
+                if self.ended:
+                    return
+                if self.progress is not shown:
+                    shown = self.progress
+                    yield dict(shown or {})
+                await asyncio.sleep(0.2)
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(changed.wait(), 5)
+        finally:
+            self.watchers -= 1
+            self.unwatched_since = time.monotonic()
+
+    async def read(self) -> None:
+        """Keep what the process says until it ends."""
+        assert self.process.stdout is not None
+        with contextlib.suppress(ValueError, ConnectionError):  # a line that is too long, a pipe that broke
+            while line := await self.process.stdout.readline():
+                self.add(json.loads(line))
+        status = await self.process.wait()
+        if not self.messages and self.stopped and status in INTERRUPTED_AT_START:
+            self.add({"type": "done", "status": "interrupted"})
+        if not self.ended:
+            sentence = f"the process of the job ended (status {status}); no result is known"
+            self.add({"type": "error", "error": sentence})
+
+    async def guard(self, seconds: float) -> None:
+        """End the job if nothing watches it, or if it takes too long."""
+        deadline = time.monotonic() + seconds
+        while not self.ended:
+            await asyncio.sleep(0.5)
+            now = time.monotonic()
+            alone = not self.stays and not self.watchers and now - self.unwatched_since > GRACE_S
+            if alone or now > deadline:
+                await self.end()
+                return
 
 
 class Jobs:
@@ -91,9 +135,9 @@ class Jobs:
         self._starting = asyncio.Lock()
 
     @property
-    def running(self) -> int:
+    def running(self) -> list[Job]:
         """Jobs that have not ended."""
-        return sum(not job.ended for job in self._jobs.values())
+        return [job for job in self._jobs.values() if not job.ended]
 
     def find(self, name: str) -> Job:
         """The job of this id. Raises InputError if there is none."""
@@ -102,116 +146,34 @@ class Jobs:
         return self._jobs[name]
 
     async def start(self, kind: str, fields: dict[str, Any], seconds: float, *, stays: bool = False) -> Job:
-        """Start a job.
+        """Start a job of a kind in `lns.web.tasks.TASKS`, with the fields for it.
 
-        Parameters
-        ----------
-        kind : str
-            A key of `lns.web.tasks.TASKS`.
-        fields : dict
-            What the task gets.
-        seconds : float
-            Limit of its own search; its process is ended some time after it.
-        stays : bool
-            Whether it goes on when the page is closed.
-
-        Raises
-        ------
-        InputError
-            As many jobs are running as may run at once.
+        Its process is ended some time after the limit of its own search, ``seconds``. It ``stays`` if it goes on when
+        the page is closed. Raises InputError if as many jobs are running as may run at once.
         """
         async with self._starting:  # two requests at once may not both take the last place
-            if self.running >= MOST_JOBS:
-                raise InputError(f"{self.running} jobs are running, as many as may run at once; stop one of them first")
+            if (running := len(self.running)) >= MOST_JOBS:
+                raise InputError(f"{running} jobs are running, as many as may run at once; stop one of them first")
             job = Job(secrets.token_hex(8), kind, await _start_worker(), stays)
-            self._forget()
+            ended = [name for name, old in self._jobs.items() if old.ended]
+            for name in ended[: max(0, len(ended) - MOST_KEPT)]:
+                del self._jobs[name]
             self._jobs[job.id] = job
-        process = job.process
         request = {"kind": kind, "fields": fields, "memory": 0 if stays else MEMORY_BYTES}
-        assert process.stdin is not None
-        process.stdin.write(json.dumps(request).encode() + b"\n")
-        process.stdin.close()
-        self._spawn(self._read(job))
-        self._spawn(self._watch(job, min(seconds, MAX_SECONDS if not stays else seconds) + START_S))
+        assert job.process.stdin is not None
+        job.process.stdin.write(json.dumps(request).encode() + b"\n")
+        job.process.stdin.close()
+        self._spawn(job.read())
+        self._spawn(job.guard(seconds + START_S))
         return job
-
-    def stop(self, job: Job) -> None:
-        """Ask a job to end with its result so far."""
-        if not job.ended:
-            job.stopped = True
-            with contextlib.suppress(ProcessLookupError):
-                job.process.send_signal(signal.SIGINT)
-
-    async def events(self, job: Job, first: int = 0) -> AsyncGenerator[dict[str, Any]]:
-        """The messages of a job from number ``first`` on, as they come; at most five times a second progress."""
-        job.watchers += 1
-        try:
-            number, shown = first, None
-            while True:
-                changed = job.changed
-                while number < len(job.messages):
-                    yield {"number": number + 1, **job.messages[number]}
-                    number += 1
-                if job.ended:
-                    return
-                if job.progress is not shown:
-                    shown = job.progress
-                    yield dict(shown or {})
-                await asyncio.sleep(0.2)
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(changed.wait(), 5)
-        finally:
-            job.watchers -= 1
-            job.unwatched_since = time.monotonic()
 
     async def close(self) -> None:
         """End all jobs in order; those that do not end in time are killed."""
-        running = [job for job in self._jobs.values() if not job.ended]
-        for job in running:
-            self.stop(job)
-        if running:
-            ends = [asyncio.create_task(job.process.wait()) for job in running]
-            _, late = await asyncio.wait(ends, timeout=END_S)
-            for job in running if late else []:
-                with contextlib.suppress(ProcessLookupError):
-                    job.process.kill()
+        await asyncio.gather(*(job.end() for job in self.running))
         for task in self._tasks:
             task.cancel()
 
-    async def _read(self, job: Job) -> None:
-        """Keep what the process says until it ends."""
-        assert job.process.stdout is not None
-        with contextlib.suppress(ValueError, ConnectionError):  # a line that is too long, a pipe that broke
-            while line := await job.process.stdout.readline():
-                job.add(json.loads(line))
-        status = await job.process.wait()
-        if not job.messages and job.stopped and status in INTERRUPTED_AT_START:
-            job.add({"type": "done", "status": "interrupted"})
-        if not job.ended:
-            job.add({"type": "error", "error": f"the process of the job ended (status {status}); no result is known"})
-
-    async def _watch(self, job: Job, seconds: float) -> None:
-        """End a job that nothing watches, or that takes too long."""
-        deadline = time.monotonic() + seconds
-        while not job.ended:
-            await asyncio.sleep(0.5)
-            now = time.monotonic()
-            alone = not job.stays and not job.watchers and now - job.unwatched_since > GRACE_S
-            if alone or now > deadline:
-                self.stop(job)
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(job.process.wait(), END_S)
-                if job.process.returncode is None:
-                    job.process.kill()
-                return
-
-    def _forget(self) -> None:
-        """Drop the oldest ended jobs."""
-        ended = [name for name, job in self._jobs.items() if job.ended]
-        for name in ended[: max(0, len(ended) - MOST_KEPT)]:
-            del self._jobs[name]
-
-    def _spawn(self, work: Any) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

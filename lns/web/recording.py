@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from exact.polyominoes.grid import Grid
+from exact.outcome import SolveStatus
+from exact.polyominoes.grid import Cell, Grid
+from exact.polyominoes.model import build_model
+from exact.polyominoes.search import COUNTING_WEIGHT, FillingSearch
+from exact.polyominoes.steps import StepRecorder
 from exact.sat.steps import Painting
 from exact.trace import Step, Trace
 from instances.draw import svg
 from instances.draw.palette import CLUE, GREY, MISMATCH, PALETTE, hex_code
 from instances.puzzle import Puzzle
-from lns.web.polyominoes import grid_to_json
 from lns.web.wire import puzzle_to_json
 
 _STATIC = Path(__file__).parent / "static"
@@ -47,16 +50,51 @@ def trace_to_json(trace: Trace) -> dict[str, Any]:
         "solver": trace.solver,
         "status": str(trace.status),
         "view": "triangles" if sat else "pieces",
-        "steps": [_painting(step) if isinstance(step, Painting) else _node(step) for step in trace.steps],
+        "steps": [_step(step) for step in trace.steps],
     }
 
 
-def _node(step: Step) -> list[Any]:
+def _step(step: Step | Painting) -> list[Any]:
+    if isinstance(step, Painting):
+        return [step.depth, step.decided, step.outcome, step.triangles, step.pieces, step.why]
     return [step.depth, step.cell, step.oriented, step.outcome, step.depth_after, step.why]
 
 
-def _painting(step: Painting) -> list[Any]:
-    return [step.depth, step.decided, step.outcome, step.triangles, step.pieces, step.why]
+def grid_to_json(grid: Grid) -> dict[str, Any]:
+    """Rows and pieces."""
+    return {
+        "rows": list(grid.rows),
+        "pieces": {name: [list(cell) for cell in shape] for name, shape in grid.pieces.items()},
+    }
+
+
+class GridRecorder(StepRecorder):
+    """Records what a search for a filling places, as the page reads it.
+
+    A step is [level, name of the piece, its cells as numbers, outcome]; the outcome is a `StepOutcome`.
+    """
+
+    def as_json(self) -> list[list[Any]]:
+        """The recorded steps."""
+        return [[step.level, step.piece, self._numbers(step.cells), int(step.outcome)] for step in self.steps]
+
+    def placed_as_json(self) -> list[list[Any]]:
+        """[name, cells] of the pieces that are placed now."""
+        return [[name, self._numbers(cells)] for name, cells in self.placed()]
+
+    def _numbers(self, cells: Iterable[Cell]) -> list[int]:
+        width = len(self.search.model.grid.rows[0])
+        return [row * width + column for row, column in cells]
+
+
+def record_grid(grid: Grid, most: int) -> dict[str, Any]:
+    """The first steps of a search for a filling, large pieces first, as `grid_page` plays them."""
+    search = FillingSearch(build_model(grid, reduced=False), COUNTING_WEIGHT)
+    recorder = GridRecorder(search)
+    recorder.record(most)
+    ended = SolveStatus.SOLVED if search.solutions else SolveStatus.INFEASIBLE
+    status = ended if search.solutions or search.exhausted else SolveStatus.BUDGET_SPENT
+    return {"solver": "polyomino", "status": str(status), "view": "grid", "steps": recorder.as_json()}
 
 
 def page(puzzle: Puzzle, trace: Trace) -> str:
@@ -67,7 +105,7 @@ def page(puzzle: Puzzle, trace: Trace) -> str:
 
 
 def grid_page(name: str, grid: Grid, trace: dict[str, Any]) -> str:
-    """The same for a grid of polyominoes; ``trace`` as `lns.web.polyominoes.record` returns it."""
+    """The same for a grid of polyominoes; ``trace`` as `record_grid` returns it."""
     data = {"grid": grid_to_json(grid), "trace": trace}
     return _page(f"{name} step by step", _OF_GRIDS, data, "watchGrid(given.grid, given.trace);")
 

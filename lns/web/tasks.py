@@ -1,5 +1,8 @@
-"""The tasks of jobs. Each takes the checked fields of a request and a function that sends messages, and returns the
-fields of the last message; boards are lists of oriented pieces as in `lns.web.wire`."""
+"""The tasks of jobs.
+
+A task takes the fields of a request, checks them, and returns what does the work: a function that gets another one for
+messages to the page, and returns the fields of the last message. The server calls only the first half.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,33 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from exact.driver import Progress, run_search
+from exact.outcome import SolveStatus
+from exact.polyominoes.grid import NO_WEIGHT, WEIGHTS
+from exact.polyominoes.levels import random_level
+from exact.polyominoes.model import build_model
+from exact.polyominoes.search import FIRST_STEP, FillingSearch
+from exact.registry import find_solver
+from exact.trace import TRACED
 from instances.board import Board
 from instances.puzzle import Puzzle
-from instances.verify import Verification, verify
-from lns.web import polyominoes
-from lns.web.wire import board_to_json, find_shipped, puzzle_to_json, read_board, read_cells, read_puzzle
+from instances.verify import verify
+from lns.web.recording import GridRecorder, grid_to_json, page, trace_to_json
+from lns.web.wire import board_to_json, picked, puzzle_to_json, read_board, read_cells, read_grid, read_puzzle
+from lns_support.errors import InputError
 from lns_support.json_values import JsonFields
+from lns_support.kernel_cache import is_compiled
+from lns_support.optional_deps import require
 
 if TYPE_CHECKING:
     from lns.estimate import Measurement
 
-Fields = dict[str, Any]
+MOST_STEPS = 50_000
+"""Steps of a search that a page records."""
+MOST_PLACEMENTS = 5_000
+"""Of a search for a filling of a grid."""
+_SHOW_S = 0.2
+Answer = dict[str, Any]
 
 
 class Send(Protocol):
@@ -29,242 +48,274 @@ class Send(Protocol):
     def __call__(self, **message: Any) -> None: ...
 
 
-def improve(values: Fields, send: Send) -> Fields:
+Work = Callable[[Send], Answer]
+
+
+def improve(fields: JsonFields) -> Work:
     """Free cells of a board and refill them, with a proof."""
-    from exact.region.warmup import is_ready
-    from lns.api.improving import improve
+    puzzle = read_puzzle(fields)
+    board, cells, seconds = read_board(fields, puzzle), read_cells(fields, puzzle), _seconds(fields)
+    target = None if fields.get("target") is None else fields.integer("target", 0, puzzle.max_score)
 
-    puzzle, board = _puzzle_and_board(values)
-    fields = JsonFields(values)
-    cells = read_cells(fields, puzzle) or None
-    if not is_ready("auto"):
-        _say_compiling(send)
-    result = improve(
-        puzzle,
-        board,
-        cells,
-        time=fields.number("time", 0.1, 86400),
-        target=values.get("target"),
-        on_improve=lambda better: send(
-            type="board", board=board_to_json(puzzle, better), score=verify(puzzle, better).score
-        ),
-        on_progress=lambda score, bound, nodes, seconds: send(
-            type="progress", score=score, bound=bound, nodes=nodes, seconds=seconds
-        ),
-    )
-    return {
-        "status": str(result.status),
-        "board": board_to_json(puzzle, result.board),
-        "cells": list(result.cells),
-        "score": result.score,
-        "score_before": result.score_before,
-        "bound": result.bound,
-        "proven": result.proven,
-        "nodes": result.nodes,
-        "seconds": result.seconds,
-    }
+    def work(send: Send) -> Answer:
+        from exact.region.warmup import is_ready
+        from lns.api.improving import improve
+
+        _say_if_compiling(send, is_ready("auto"))
+        result = improve(
+            puzzle, board, cells or None, time=seconds, target=target,
+            on_improve=lambda better: send(type="board", **_board(puzzle, better)),
+            on_progress=lambda score, bound, nodes, seconds: send(
+                type="progress", score=score, bound=bound, nodes=nodes, seconds=seconds
+            ),
+        )  # fmt: skip
+        return {
+            "status": str(result.status),
+            **_board(puzzle, result.board),
+            "cells": list(result.cells),
+            **picked(result, "score", "score_before", "bound", "proven", "nodes", "seconds"),
+        }
+
+    return work
 
 
-def windows(values: Fields, send: Send) -> Fields:
+def windows(fields: JsonFields) -> Work:
     """Re-solve all windows of a shape, one after the other."""
-    from exact.region.warmup import warm_up
-    from exact.region.windows import sweep_windows
-
-    puzzle, board = _puzzle_and_board(values)
-    fields = JsonFields(values)
+    puzzle = read_puzzle(fields)
+    given, seconds, nodes = read_board(fields, puzzle), _seconds(fields), fields.integer("nodes", 1, 10**9)
     height, width = fields.integer("height", 1, puzzle.height), fields.integer("width", 1, puzzle.width)
-    seconds = fields.number("time", 0.1, 86400)
-    warm_up("auto")
-    began = time.monotonic()
-    outcomes = {"proven": 0, "improved": 0, "open": 0}
-    for window in sweep_windows(
-        puzzle,
-        board,
-        height,
-        width,
-        nodes=fields.integer("nodes", 1, 10**9),
-        seconds=lambda: seconds - (time.monotonic() - began),
-    ):
-        result = window.result
-        outcome = "improved" if result.improved else "proven" if result.proven else "open"
-        outcomes[outcome] += 1
-        board = result.board
-        better = {"board": board_to_json(puzzle, board), "score": result.score} if result.improved else {}
-        send(type="window", row=window.row, column=window.column, outcome=outcome, **better)
-    return {
-        "status": "done",
-        "board": board_to_json(puzzle, board),
-        "score": verify(puzzle, board).score,
-        "windows": outcomes,
-        "total": (puzzle.height - height + 1) * (puzzle.width - width + 1),
-        "seconds": time.monotonic() - began,
-    }
+
+    def work(send: Send) -> Answer:
+        from exact.region.warmup import warm_up
+        from exact.region.windows import sweep_windows
+
+        warm_up("auto")
+        board, outcomes, began = given, {"proven": 0, "improved": 0, "open": 0}, time.monotonic()
+        left = lambda: seconds - (time.monotonic() - began)  # noqa: E731
+        for window in sweep_windows(puzzle, board, height, width, nodes=nodes, seconds=left):
+            result = window.result
+            outcome = "improved" if result.improved else "proven" if result.proven else "open"
+            outcomes[outcome] += 1
+            board = result.board
+            better = _board(puzzle, board) if result.improved else {}
+            send(type="window", row=window.row, column=window.column, outcome=outcome, **better)
+        return {
+            "status": "done",
+            **_board(puzzle, board),
+            "windows": outcomes,
+            "total": (puzzle.height - height + 1) * (puzzle.width - width + 1),
+            "seconds": time.monotonic() - began,
+        }
+
+    return work
 
 
-def solve(values: Fields, send: Send) -> Fields:
+def solve(fields: JsonFields) -> Work:
     """Search for a perfect board by a chosen exact solver; with a board, for one that keeps its pieces."""
-    from exact.registry import find_solver
-    from exact.solvers import solve
-    from lns.api.starting import placed_as_clues
-    from lns_support.kernel_cache import is_compiled
+    puzzle, board = _puzzle_and_start(fields)
+    solver, seconds = fields.text("solver", 60), _seconds(fields)
+    entry = find_solver(solver)
+    if entry.extra is not None:
+        require(entry.extra, f"the solver {solver}")
 
-    fields = JsonFields(values)
-    puzzle = read_puzzle(fields)
-    solver = fields.text("solver", 60)
-    searched = puzzle
-    if values.get("board") is not None:
-        board = read_board(fields, puzzle)
-        checked = verify(puzzle, board)
-        if checked.mismatches or checked.violations:
-            return {
-                "status": "infeasible",
-                "because": _why_not(puzzle, checked),
-                "board": None,
-                "solver": solver,
-                "nodes": 0,
-                "seconds": 0.0,
-            }
-        searched = placed_as_clues(puzzle, board)
-    module = find_solver(solver).kernel_module
-    if module is not None and not is_compiled(module):
-        _say_compiling(send)
-    outcome = solve(
-        searched,
-        solver,
-        seconds=fields.number("time", 0.1, 86400),
-        on_progress=lambda now: send(
-            type="progress", nodes=now.nodes, solutions=now.solutions, seconds=now.seconds, explored=now.explored
-        ),
-    )
-    return {
-        "status": str(outcome.status),
-        "solutions": outcome.solutions,
-        "nodes": outcome.nodes,
-        "seconds": outcome.seconds,
-        "solver": solver,
-        "board": None if outcome.board is None else board_to_json(puzzle, outcome.board),
-        "details": outcome.details,
-    }
+    def work(send: Send) -> Answer:
+        from exact.solvers import solve
+
+        if board is not None and (because := _why_not(puzzle, board)):
+            impossible = {"status": "infeasible", "because": because, "board": None}
+            return impossible | {"solver": solver, "nodes": 0, "seconds": 0.0}
+        searched = _kept(puzzle, board)
+        _say_if_compiling(send, entry.kernel_module is None or is_compiled(entry.kernel_module))
+        outcome = solve(
+            searched, solver, seconds=seconds,
+            on_progress=lambda now: send(type="progress", **picked(now, "nodes", "solutions", "seconds", "explored")),
+        )  # fmt: skip
+        return {
+            "status": str(outcome.status),
+            "solver": solver,
+            "board": None if outcome.board is None else board_to_json(puzzle, outcome.board),
+            **picked(outcome, "solutions", "nodes", "seconds", "details"),
+        }
+
+    return work
 
 
-def trace(values: Fields, send: Send) -> Fields:
+def trace(fields: JsonFields) -> Work:
     """Record the first steps of an exact search."""
-    from exact.trace import trace
-    from lns.api.starting import placed_as_clues
-    from lns.web.recording import page, trace_to_json
+    puzzle, board = _puzzle_and_start(fields)
+    solver, most = fields.text("solver", 60), fields.integer("most", 1, MOST_STEPS)
+    as_page = fields.boolean("page", default=False)
+    if solver not in TRACED:
+        raise InputError(f"this solver cannot be watched; expected one of {', '.join(TRACED)}")
 
-    fields = JsonFields(values)
-    puzzle = read_puzzle(fields)
-    if values.get("board") is not None:
-        puzzle = placed_as_clues(puzzle, read_board(fields, puzzle))
-    found = trace(puzzle, values["solver"], steps=values["most"])
-    if values["page"]:
-        return {"html": page(puzzle, found)}
-    return {"puzzle": puzzle_to_json(puzzle), "trace": trace_to_json(found)}
+    def work(send: Send) -> Answer:
+        from exact.trace import trace
+
+        searched = _kept(puzzle, board)
+        found = trace(searched, solver, steps=most)
+        if as_page:
+            return {"html": page(searched, found)}
+        return {"puzzle": puzzle_to_json(searched), "trace": trace_to_json(found)}
+
+    return work
 
 
-def estimate(values: Fields, send: Send) -> Fields:
+def fill(fields: JsonFields) -> Work:
+    """Fill a grid of polyominoes; the first steps are recorded, and what is placed is shown while it goes on."""
+    grid, weight = read_grid(fields), fields.text("weight", 40)
+    if weight not in (NO_WEIGHT, *WEIGHTS):
+        raise InputError(f"unknown weight; expected {NO_WEIGHT}, {', '.join(WEIGHTS)}")
+    zones, dead_ends = fields.boolean("zones", default=True), fields.boolean("dead_ends", default=True)
+    count_all, seconds = fields.boolean("count", default=False), _seconds(fields)
+
+    def work(send: Send) -> Answer:
+        model = build_model(grid, reduced=count_all)
+        search = FillingSearch(model, weight, zones=zones, dead_ends=dead_ends)
+        search.advance(0, True)  # compiles
+        recorder = GridRecorder(search)
+        shown = 0.0
+
+        def report(now: Progress) -> None:
+            nonlocal shown
+            if now.seconds - shown > _SHOW_S:
+                shown = now.seconds
+                counts = picked(now, "nodes", "solutions", "seconds", "explored")
+                send(type="progress", pruned=search.pruned, placed=recorder.placed_as_json(), **counts)
+
+        began = time.perf_counter()
+        recorder.record(MOST_PLACEMENTS, count_all=count_all)
+        recorded = time.perf_counter() - began
+        if search.exhausted or (search.solutions and not count_all):
+            status, spent = SolveStatus.SOLVED if search.solutions else SolveStatus.INFEASIBLE, 0.0
+        else:
+            status, spent = run_search(
+                search, count_all=count_all, nodes=None, seconds=seconds, on_progress=report, first_step=FIRST_STEP
+            )
+        ended = search.ended
+        return {
+            "status": str(status),
+            "seconds": recorded + spent,
+            "options": model.options,
+            "pieces": len(grid.loose),
+            **picked(search, "solutions", "nodes", "pruned", "branches", "deepest"),
+            "filling": None if ended is None else ended.first_filling(),
+            "steps": recorder.as_json(),
+        }
+
+    return work
+
+
+def level(fields: JsonFields) -> Work:
+    """Make a level of IQ Puzzler Pro: the game with some pieces on it that can be completed."""
+    placed, seed = fields.integer("placed", 0, 11), fields.integer("seed", 0, 10**6)
+    return lambda send: {"status": "done", **grid_to_json(random_level(placed, seed))}
+
+
+def estimate(fields: JsonFields) -> Work:
     """Measure how often boards of each score come, on one core, and extrapolate."""
-    from lns.estimate import estimate
-    from lns.params import from_dict
-    from lns_support.kernel_cache import is_compiled
+    puzzle, params, seed = read_puzzle(fields), fields.get("params"), fields.integer("seed", 0, 2**53)
+    seconds = _seconds(fields)
 
-    if not is_compiled("lns.construct.kernel"):
-        _say_compiling(send)
-    shown = 0.0
+    def work(send: Send) -> Answer:
+        from lns.estimate import estimate
+        from lns.params import from_dict
 
-    def report(measured: Measurement) -> None:
-        nonlocal shown
-        if measured.seconds - shown > 0.5:
-            shown = measured.seconds
-            send(type="progress", seconds=measured.seconds, text=measured.in_words)
+        _say_if_compiling(send, is_compiled("lns.construct.kernel"))
+        shown = 0.0
 
-    fields = JsonFields(values)
-    seconds = fields.number("time", 1, 86400)
-    result = estimate(read_puzzle(fields), from_dict(values["params"]), values["seed"], seconds, on_step=report)
-    return {
-        "status": "interrupted" if result.interrupted else "done",
-        "seconds": result.seconds,
-        "measured_score": result.measured_score,
-        "rows": [[row.score, row.count, row.expected, row.low, row.high] for row in result.rows if isfinite(row.high)],
-    }
+        def report(measured: Measurement) -> None:
+            nonlocal shown
+            if measured.seconds - shown > 0.5:
+                shown = measured.seconds
+                send(type="progress", seconds=measured.seconds, text=measured.in_words)
 
+        result = estimate(puzzle, from_dict(params), seed, seconds, on_step=report)
+        rows = [[row.score, row.count, row.expected, row.low, row.high] for row in result.rows if isfinite(row.high)]
+        status = "interrupted" if result.interrupted else "done"
+        return {"status": status, "seconds": result.seconds, "measured_score": result.measured_score, "rows": rows}
 
-def run(values: Fields, send: Send) -> Fields:
-    """Search for the best board, in a run directory."""
-    from lns.api.files import read_puzzle as load_instance
-    from lns.api.solving import solve
-
-    puzzle, notes = load_instance(_instance(values), clues=values["clues"] or None)
-    result = solve(
-        puzzle,
-        notes=notes,
-        start=values["file"] if values["start"] else None,
-        instance=values["instance"] if isinstance(values["instance"], str) else None,
-        time=values["time"],
-        workers=values["workers"],
-        seed=values["seed"],
-        engine=values["engine"],
-        target=values["target"],
-        params=values["params"],
-        run_dir=values["run_dir"],
-        progress="none",
-    )
-    return {"status": result.why, "score": result.score}
+    return work
 
 
-def start(values: Fields, send: Send) -> Fields:
-    """`run` in the directory that the server has made for it; without a run it is removed."""
-    try:
-        return run(values, send)
-    finally:
-        with suppress(OSError):
-            Path(values["run_dir"]).rmdir()
+def run(fields: JsonFields) -> Work:
+    """Search for the best board in the directory that the server has made; without a run it is removed.
+
+    The server has checked the fields: ``source``, a puzzle or what holds it, ``clues``, and ``how``, the other fields
+    of a `lns.api.arguments.RunSpec`.
+    """
+    source, clues, how = fields.get("source"), fields.get("clues"), fields.get("how")
+
+    def work(send: Send) -> Answer:
+        from lns.api import files, solving
+
+        try:
+            given = read_puzzle(fields, "source") if isinstance(source, dict) else source
+            puzzle, notes = files.read_puzzle(given, clues=clues)
+            result = solving.solve(puzzle, notes=notes, progress="none", **how)
+            return {"status": result.why, "score": result.score}
+        finally:
+            with suppress(OSError):
+                Path(how["run_dir"]).rmdir()
+
+    return work
 
 
-def resume(values: Fields, send: Send) -> Fields:
+def resume(fields: JsonFields) -> Work:
     """Go on with a run."""
-    from lns.api.solving import resume
+    how = {name: fields.get(name) for name in ("run_dir", "time", "workers")}
 
-    result = resume(values["run_dir"], time=values["time"], workers=values["workers"], progress="none")
-    return {"status": result.why, "score": result.score}
+    def work(send: Send) -> Answer:
+        from lns.api.solving import resume
 
+        result = resume(**how, progress="none")
+        return {"status": result.why, "score": result.score}
 
-def _instance(values: Fields) -> Puzzle | str:
-    """The puzzle of a run, or what holds it: a viewer URL, or a file that the server has found below its root."""
-    given = values["instance"]
-    if isinstance(given, dict):
-        return read_puzzle(JsonFields({"puzzle": given}))
-    return str(values["file"]) or find_shipped(given)
+    return work
 
 
-def _puzzle_and_board(values: Fields) -> tuple[Puzzle, Board]:
-    fields = JsonFields(values)
-    puzzle = read_puzzle(fields)
-    return puzzle, read_board(fields, puzzle)
-
-
-def _why_not(puzzle: Puzzle, checked: Verification) -> str:
-    """Why a board cannot be part of a perfect one."""
-    if checked.violations:
-        return checked.violations[0]
-    one, other = checked.mismatches[0]
-    return f"{puzzle.cell_label(one)} and {puzzle.cell_label(other)} do not match"
-
-
-def _say_compiling(send: Send) -> None:
-    send(type="note", text="compiling the search, once for this installation: about a minute of an idle core")
-
-
-TASKS: dict[str, Callable[[Fields, Send], Fields]] = {
+PAGE_TASKS: dict[str, Callable[[JsonFields], Work]] = {
     "improve": improve,
     "windows": windows,
     "solve": solve,
-    "estimate": estimate,
-    "run": start,
-    "resume": resume,
     "trace": trace,
-    "fill": polyominoes.fill,
-    "level": polyominoes.level,
+    "fill": fill,
+    "level": level,
 }
+"""The tasks whose fields come from a page as they are."""
+TASKS = PAGE_TASKS | {"estimate": estimate, "run": run, "resume": resume}
 """Task by the kind of its job."""
+
+
+def _seconds(fields: JsonFields) -> float:
+    return fields.number("time", 0.1, 86400)
+
+
+def _puzzle_and_start(fields: JsonFields) -> tuple[Puzzle, Board | None]:
+    puzzle = read_puzzle(fields)
+    return puzzle, None if fields.get("board") is None else read_board(fields, puzzle)
+
+
+def _kept(puzzle: Puzzle, board: Board | None) -> Puzzle:
+    """The puzzle with the pieces of a board as clues."""
+    from lns.api.starting import placed_as_clues
+
+    return puzzle if board is None else placed_as_clues(puzzle, board)
+
+
+def _why_not(puzzle: Puzzle, board: Board) -> str:
+    """Why a board cannot be part of a perfect one; "" if nothing tells."""
+    checked = verify(puzzle, board)
+    if checked.violations:
+        return checked.violations[0]
+    for one, other in checked.mismatches:
+        return f"{puzzle.cell_label(one)} and {puzzle.cell_label(other)} do not match"
+    return ""
+
+
+def _board(puzzle: Puzzle, board: Board) -> Answer:
+    return {"board": board_to_json(puzzle, board), "score": verify(puzzle, board).score}
+
+
+def _say_if_compiling(send: Send, is_ready: bool) -> None:
+    if not is_ready:
+        send(type="note", text="compiling the search, once for this installation: about a minute of an idle core")

@@ -1,4 +1,4 @@
-"""Puzzles and boards as JSON between page and server. What comes in is untrusted and is checked as a file is."""
+"""Puzzles, boards and grids as JSON between page and server. What comes in is untrusted and is checked as a file is."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from exact.polyominoes.cut import CutLimits, cut_grid
+from exact.polyominoes.grid import IQ_PUZZLER_PRO, Grid, parse
 from instances.board import EMPTY, Board
 from instances.formats import is_url, load_puzzle, shipped_instances, with_facts
 from instances.formats.base import Document, Source
@@ -14,24 +16,28 @@ from instances.formats.registry import FORMATS, by_content, by_name
 from instances.puzzle import MAX_CELLS, Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
-from lns_support.files import decode
 from lns_support.json_values import JsonFields, bounded_integer, describe_found
 from lns_support.text import printable
 
 MAX_TEXT = 1_000_000  # characters of a puzzle or board that comes in as text
+MOST_CELLS = 1_000  # of a grid of polyominoes
+
+
+def picked(source: object, *names: str) -> dict[str, Any]:
+    """Attributes of an object by their names."""
+    return {name: getattr(source, name) for name in names}
 
 
 def puzzle_to_json(puzzle: Puzzle) -> dict[str, Any]:
     """The fields of the format ``json`` (`instances.formats.own_json`), the name safe to show."""
-    fields = {
+    return {
         "schema": 1,
         "name": printable(puzzle.name, 200),
-        "width": puzzle.width,
-        "height": puzzle.height,
+        **picked(puzzle, "width", "height"),
         "pieces": puzzle.pieces[: puzzle.piece_count].tolist(),
         "clues": [[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues],
+        **puzzle.unusual_fields(),
     }
-    return fields | puzzle.unusual_fields()
 
 
 def read_puzzle(fields: JsonFields, name: str = "puzzle") -> Puzzle:
@@ -66,8 +72,30 @@ def read_cells(fields: JsonFields, puzzle: Puzzle, name: str = "cells") -> list[
     cells = fields.array(name)
     if len(cells) > MAX_CELLS:
         raise InputError(f"'{name}' has {len(cells)} entries; expected at most {MAX_CELLS}")
-    found = [bounded_integer(cell, 0, puzzle.cells - 1, f"an entry of '{name}'") for cell in cells]
-    return sorted(set(found))
+    return sorted({bounded_integer(cell, 0, puzzle.cells - 1, f"an entry of '{name}'") for cell in cells})
+
+
+def read_grid(fields: JsonFields) -> Grid:
+    """The grid in the field ``text``, a picture as `exact.polyominoes.grid.parse` reads; "" is IQ Puzzler Pro."""
+    grid = parse(fields.text("text", 100_000) or IQ_PUZZLER_PRO)
+    if (cells := sum(map(len, grid.rows))) > MOST_CELLS:
+        raise InputError(f"the grid has {cells} cells; expected at most {MOST_CELLS} on the page")
+    return grid
+
+
+def cut_random_grid(fields: JsonFields) -> Grid:
+    """A grid cut into random pieces, within the limits on size and shape that are asked for."""
+    width, height = fields.integer("width", 2, 100), fields.integer("height", 2, 100)
+    if width * height > MOST_CELLS:
+        raise InputError(f"{width} x {height} has {width * height} cells; expected at most {MOST_CELLS} on the page")
+    names = ("smallest", "largest", "longest", "thinnest")
+    given = {name: fields.integer(name, 1, MOST_CELLS) for name in names if fields.get(name) is not None}
+    distinct, limits = fields.boolean("distinct", default=False), None
+    if given or distinct:
+        smallest = given.get("smallest", CutLimits.smallest)
+        largest = given.get("largest", max(smallest, CutLimits.largest))
+        limits = CutLimits(**given | {"smallest": min(smallest, largest), "largest": largest}, distinct=distinct)
+    return cut_grid(width, height, fields.integer("seed", 0, 2**31), fields.integer("pieces", 1, 87), limits)[0]
 
 
 def find_shipped(source: str) -> Puzzle:
@@ -79,49 +107,26 @@ def find_shipped(source: str) -> Puzzle:
 
 
 def parse_text(text: str, puzzle: Puzzle | None = None, format: str | None = None, name: str = "puzzle") -> Document:
-    """Read a puzzle or a board from text in any format of the field, or from a viewer URL.
+    """The puzzle, with its board if there is one, in a text of any format of the field or in a viewer URL.
 
-    Parameters
-    ----------
-    text : str
-        What was pasted, dropped or uploaded.
-    puzzle : Puzzle, optional
-        The puzzle of a board that does not say which it is.
-    format : str, optional
-        Name of the format; by default the content decides.
-    name : str
-        Name of the puzzle.
-
-    Returns
-    -------
-    Document
-        At least a puzzle.
-
-    Raises
-    ------
-    InputError
-        The text is in none of the formats, or it holds a board of an unknown puzzle.
+    ``puzzle`` is that of a board that does not say which it is of. Raises InputError for a text in none of the formats
+    or a board of an unknown puzzle.
     """
     form, option = (
         by_name(format) if format is not None else (FORMATS["url"] if is_url(text) else by_content(text), None)
     )
-    source = Source(text, None, printable(name, 100) or "puzzle", option, None, find_shipped)
+    name = printable(name, 100) or "puzzle"
     document: Document | None = None
     try:
-        document = form.read(source)
+        document = form.read(Source(text, None, name, option, None, find_shipped))
     except InputError:
         if puzzle is None or form.holds != "board":
             raise
     if document is None or (puzzle is not None and form.holds == "board" and document.board is None):
-        document = form.read(Source(text, puzzle, source.name, option, None, find_shipped))
+        document = form.read(Source(text, puzzle, name, option, None, find_shipped))
     if document.puzzle is None:
         raise InputError("; ".join([*document.notes, "this is a board; expected its puzzle to be open before it"]))
     return with_facts(document, puzzle)
-
-
-def decode_upload(data: bytes) -> str:
-    """The text of an uploaded file. Raises InputError if it is none."""
-    return decode(data, "the file")
 
 
 def document_to_json(document: Document) -> dict[str, Any]:
@@ -139,13 +144,9 @@ def document_to_json(document: Document) -> dict[str, Any]:
 
 def facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
     """What the verifier says of a board; without one, of the puzzle."""
-    found: dict[str, Any] = {"max_score": puzzle.max_score, "sha256": puzzle.sha256}
-    if board is not None:
-        checked = verify(puzzle, board)
-        found |= {
-            "score": checked.score,
-            "placed": checked.placed,
-            "valid": checked.valid,
-            "problems": [printable(problem, 300) for problem in checked.problems[:100]],
-        }
-    return found
+    found = picked(puzzle, "max_score", "sha256")
+    if board is None:
+        return found
+    checked = verify(puzzle, board)
+    problems = [printable(problem, 300) for problem in checked.problems[:100]]
+    return found | picked(checked, "score", "placed", "valid") | {"problems": problems}

@@ -1,6 +1,6 @@
 """The process of a job: reads a request from stdin, does its task, writes messages to stdout, a line of JSON each.
 
-The last message is of the kind "done" or "error". SIGINT and SIGTERM end the task in order, with its result so far.
+The last message has the type "done" or "error". SIGINT and SIGTERM end the task in order, with its result so far.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import IO, Any
 from lns.terminal.signals import interrupt_on_signal, signal_handler
 from lns_support.child_process import die_with_parent
 from lns_support.errors import InputError
+from lns_support.json_values import JsonFields
 from lns_support.text import escape_controls
 
 log = logging.getLogger("lns")
@@ -43,16 +44,17 @@ def _work(request: dict[str, Any], out: IO[str]) -> dict[str, Any]:
     try:
         from lns.web.tasks import TASKS
 
-        result = TASKS[request["kind"]](request["fields"], lambda **message: _write(out, message))
-        return {"type": "done", **result}
+        work = TASKS[request["kind"]](JsonFields(request["fields"]))
+        return {"type": "done", **work(lambda **message: _write(out, message))}
     except KeyboardInterrupt:
         return {"type": "done", "status": "interrupted"}
     except InputError as error:
-        return {"type": "error", "error": escape_controls(str(error))[:2000]}
+        sentence = escape_controls(str(error))[:2000]
     except MemoryError:
-        return {"type": "error", "error": "the job needs more memory than a job may have"}
+        sentence = "the job needs more memory than a job may have"
     except Exception as error:
-        return {"type": "error", "error": f"{type(error).__name__}: {escape_controls(str(error))[:500]}"}
+        sentence = f"{type(error).__name__}: {escape_controls(str(error))[:500]}"
+    return {"type": "error", "error": sentence}
 
 
 class _Notes(logging.Handler):

@@ -21,6 +21,7 @@ from lns.api import progress as views
 from lns.api.arguments import resumed_workers
 from lns.api.result import Result
 from lns.cli.main import main
+from lns.params import from_dict, to_toml
 from lns.runs.history import RunHistory, SessionRecord
 from lns.runs.run_summary import load_summary
 from lns.worker_pool import InProcessExecutor
@@ -67,29 +68,15 @@ def test_a_result_holds_the_best_board_and_how_it_came(tmp_path: Path, monkeypat
 @pytest.mark.slow
 def test_the_command_line_makes_the_same_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lns.save(lns.load_puzzle("like-e2-6x6"), tmp_path / "p.txt")
-    (tmp_path / "quick.toml").write_text(
-        "\n".join(f"[{part}]\n" + "\n".join(f"{k} = {v}" for k, v in values.items()) for part, values in QUICK.items())
-    )
-    common = [
-        "--params",
-        str(tmp_path / "quick.toml"),
-        "--steps",
-        "4",
-        "--seed",
-        "3",
-        "--workers",
-        "1",
-        "--json",
-        "--quiet",
-    ]
+    (tmp_path / "quick.toml").write_text(to_toml(from_dict(QUICK)))
+    common = f"--params {tmp_path}/quick.toml --steps 4 --seed 3 --workers 1 --json --quiet".split()
     assert main(["solve", str(tmp_path / "p.txt"), "--run-dir", str(tmp_path / "typed"), *common]) == 0
     typed = json.loads(capsys.readouterr().out)
     called = quick(tmp_path / "p.txt", run_dir=tmp_path / "called")
     for name in ("placements", "score", "instance", "instance_sha256", "seed", "url"):
         assert typed[name] == called.record[name] == json.loads((tmp_path / "called" / "best.json").read_text())[name]
-    assert {path.name for path in (tmp_path / "typed").iterdir()} == {
-        path.name for path in (tmp_path / "called").iterdir()
-    }
+    names = [{path.name for path in (tmp_path / run).iterdir()} for run in ("typed", "called")]
+    assert names[0] == names[1]
 
 
 def test_the_same_seed_makes_the_same_search_and_a_resume_changes_nothing(tmp_path: Path) -> None:
@@ -151,20 +138,22 @@ def test_what_cannot_be_used_is_refused_in_one_sentence(options: dict[str, Any],
     assert "\n" not in str(refused.value)
 
 
-def test_bad_pins_are_refused() -> None:
-    puzzle, solution = lns.generate("like-e2", width=4, seed=1)
-    for pins, sentence in (
+@pytest.mark.parametrize(
+    ("pins", "sentence"),
+    [
         ("99", "off the board"),
         ([16], "off the board"),
         ("r0-3", "no cell free"),
         ("x", "no list"),
-    ):
-        with pytest.raises(lns.InputError, match=sentence):
-            quick(puzzle, start=solution, pins=pins)
+        ([5], "is empty on"),
+    ],
+)
+def test_bad_pins_are_refused(pins: Any, sentence: str) -> None:
+    puzzle, solution = lns.generate("like-e2", width=4, seed=1)
     holed = solution.placements.copy()
     holed[5] = -1
-    with pytest.raises(lns.InputError, match="empty on the start board"):
-        quick(puzzle, start=lns.Board(holed, 4, 4), pins=[5])
+    with pytest.raises(lns.InputError, match=sentence):
+        quick(puzzle, start=lns.Board(holed, 4, 4), pins=pins)
 
 
 def test_a_run_directory_that_is_in_the_way_is_refused_and_left_alone(tmp_path: Path) -> None:
@@ -183,13 +172,11 @@ class Interrupt:
         self.sent, self.waiting = False, waiting
 
     def __call__(self, found: lns.FoundBoard) -> None:
-        if self.sent:
-            return
-        self.sent = True
-        if self.waiting:
+        if not self.sent and self.waiting:
             threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-        else:
+        elif not self.sent:
             _thread.interrupt_main()
+        self.sent = True
 
 
 def test_ctrl_c_while_the_caller_waits_ends_the_search_in_order(tmp_path: Path) -> None:
@@ -206,12 +193,7 @@ def test_ctrl_c_ends_the_search_with_what_it_has(tmp_path: Path) -> None:
     assert result.why == "interrupted" and result.board is not None and result.elapsed_s < 300
     with pytest.raises(KeyboardInterrupt):
         quick(
-            "like-e2-8x8",
-            steps=None,
-            time=600,
-            on_improve=Interrupt(),
-            raise_interrupt=True,
-            run_dir=tmp_path / "run",
+            "like-e2-8x8", steps=None, time=600, on_improve=Interrupt(), raise_interrupt=True, run_dir=tmp_path / "run"
         )
     assert json.loads((tmp_path / "run" / "best.json").read_text())["score"] > 50
     assert handlers == [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
@@ -239,24 +221,17 @@ def test_solve_works_in_a_thread_and_with_an_executor_of_the_user() -> None:
 
 @pytest.mark.slow
 def test_a_script_without_the_guard_is_told_so(tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text("import lns\nlns.solve('like-e2-4x4', time=5, progress=None)\n")
-    ended = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, env=_environment(), timeout=300
-    )
-    assert ended.returncode != 0 and "if __name__ == '__main__':" in ended.stderr.splitlines()[-1]
-    assert ended.stderr.count("Traceback") == 1, "that of the script, none of its workers"
-    script.write_text(
-        "import lns\nif __name__ == '__main__':\n    print(lns.solve('like-e2-4x4', time=5, progress=None).score)\n"
-    )
-    ended = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, env=_environment(), timeout=300
-    )
-    assert ended.returncode == 0 and 18 <= int(ended.stdout) <= 24
+    def ended(text: str) -> subprocess.CompletedProcess[str]:
+        (tmp_path / "script.py").write_text(text)
+        words, environment = [sys.executable, str(tmp_path / "script.py")], os.environ | {"PYTHONPATH": str(ROOT)}
+        return subprocess.run(words, capture_output=True, text=True, env=environment, timeout=300)
 
-
-def _environment() -> dict[str, str]:
-    return os.environ | {"PYTHONPATH": str(ROOT)}
+    call = "lns.solve('like-e2-4x4', time=5, progress=None)"
+    told = ended(f"import lns\n{call}\n")
+    assert told.returncode != 0 and "if __name__ == '__main__':" in told.stderr.splitlines()[-1]
+    assert told.stderr.count("Traceback") == 1, "that of the script, none of its workers"
+    guarded = ended(f"import lns\nif __name__ == '__main__':\n    print({call}.score)\n")
+    assert guarded.returncode == 0 and 18 <= int(guarded.stdout) <= 24
 
 
 class Bar:

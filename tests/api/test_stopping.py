@@ -36,9 +36,10 @@ def test_rules_combine_by_or_and_and() -> None:
 
 
 def test_limits_that_are_certain_are_known_before_the_search() -> None:
-    assert (MaxSteps(7) | MaxTime(5) | MaxSteps(9)).max_steps == 7
-    assert (MaxTime(7) | TargetScore(1)).max_seconds == 7.0
-    assert (MaxSteps(7) & MaxTime(5)).max_steps is None and (MaxSteps(7) & MaxTime(5)).max_seconds is None
+    assert (MaxSteps(7) | MaxTime(5) | MaxSteps(9)).alternatives == (MaxSteps(7), MaxTime(5), MaxSteps(9))
+    assert MaxTime(7).alternatives == (MaxTime(7),)
+    both = MaxSteps(7) & MaxTime(5)
+    assert both.alternatives == (both,), "neither of them ends it"
 
 
 class Odd(StopRule):

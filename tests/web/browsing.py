@@ -19,7 +19,7 @@ from instances.board import Board
 from instances.puzzle import Puzzle
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Locator, Page, Route
 
 ROOT = Path(__file__).resolve().parents[2]
 READY = {
@@ -60,7 +60,7 @@ def served(root: Path, *what: str, changed: str = "", password: str = "", said: 
 
     ``changed`` is Python that the process runs first, ``said`` gets its stderr.
     """
-    imports = "import sys\nfrom lns.cli.main import main\nfrom lns.web import connections, server"
+    imports = "import sys\nfrom lns.cli.main import main\nfrom lns.web import server"
     program = f"{imports}\n{changed}\nsys.exit(main())"
     starts = ("-c", program) if changed else ("-m", "lns")
     with (said or Path(os.devnull)).open("w") as errors:
@@ -82,6 +82,12 @@ def served(root: Path, *what: str, changed: str = "", password: str = "", said: 
     assert status == 0
 
 
+def visit(page: Page, site: Site, name: str) -> None:
+    """Open a page, and wait until it has what it asks the server for at first."""
+    page.goto(site.at(name))
+    loaded(page)
+
+
 def loaded(page: Page) -> None:
     """Wait until a page has what it asks the server for at first."""
     page.locator(READY[page.url.rsplit("/", 1)[-1].split("?")[0]]).first.wait_for(state="attached")
@@ -96,11 +102,16 @@ def open_board(page: Page, site: Site, puzzle: Puzzle, board: Board | None = Non
             (formats.render("solution", puzzle, board)[0], puzzle.piece_count - int((board.placements >= 0).sum()))
         )
     for text, free in pasted:
-        page.locator("#opener").evaluate("details => { details.open = true; }")
+        unfold(page)
         page.fill("#text", text)
         page.click("#open")
         page.locator("#tray-head", has_text=re.compile(f": {free}$")).wait_for()
-    page.locator("#opener").evaluate("details => { details.open = false; }")
+    unfold(page, False)
+
+
+def unfold(page: Page, is_open: bool = True) -> None:
+    """Show or hide what opens a board or begins a game."""
+    page.locator("#opener").evaluate("(details, open) => { details.open = open; }", is_open)
 
 
 def kept(page: Page, name: str) -> dict[str, Any]:
@@ -144,3 +155,19 @@ def serious_findings(page: Page) -> list[dict[str, Any]]:
 def overflows(page: Page) -> bool:
     """Whether the page is wider than the window."""
     return bool(page.evaluate("() => document.documentElement.scrollWidth > document.documentElement.clientWidth + 1"))
+
+
+def choose(page: Page, text: str) -> None:
+    """Open a file with this text."""
+    page.set_input_files("#file", files=[{"name": "f.txt", "mimeType": "text/plain", "buffer": text.encode()}])
+
+
+def held_job(page: Page, button: str) -> Route:
+    """The request for a job that a click on a button makes; it waits until it is told to continue."""
+    held: list[Route] = []
+    page.route("**/api/job", lambda route: held.append(route), times=1)
+    with page.expect_request("**/api/job"):
+        page.click(button)
+    while not held:
+        page.wait_for_timeout(10)
+    return held[0]

@@ -1,7 +1,6 @@
 """Figures of `lns web`: `python -m tests.web.figures`, on an idle machine with a Chromium that is installed.
 
-First paint of a board of 256 pieces, frames while a piece is dragged, what an open page costs a running search, hostile
-requests, and the findings of axe-core.
+First paint of a board of 256 pieces, frames while a piece is dragged, and what an open page costs a running search.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import shutil
 import signal
 import statistics
@@ -19,19 +17,16 @@ import tempfile
 import time
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urlsplit
+from typing import TYPE_CHECKING
 
 import lns
 from instances import formats
 from lns.engine import Statistics
-from lns.web.routes.pages import PAGES
-from tests.web.browsing import CASES, ROOT, cell, loaded, serious_findings, served
+from tests.web.browsing import ROOT, cell, served
 from tests.web.conftest import FLAGS, NAMES
-from tests.web.hostile import Target, answer_time, attack, exchange, request
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser
 
 LOADS = 9
 DRAG_S = 3.0
@@ -135,39 +130,6 @@ def nodes_of(run: Path) -> tuple[int, float]:
     return (nodes, status["history"]["elapsed_s"]) if nodes else ()  # type: ignore[return-value]
 
 
-def hostile(root: Path) -> tuple[int, int, bool, float]:
-    """Requests, answers that are no refusal, whether something was written, seconds to answer beside 1,000 others."""
-    (root / "secret.txt").write_text("these words are in no answer")
-    before = {path: path.stat().st_mtime_ns for path in root.rglob("*")}
-    with served(root) as site:
-        address = urlsplit(site.address)
-        assert address.port is not None
-        unknown = Target(address.port, parse_qs(address.query)["key"][0], "")
-        found = re.search(r'content="([^"]+)">\n<title', exchange(unknown, request(unknown, "GET", "/runs")).decode())
-        assert found is not None
-        target = Target(unknown.port, unknown.key, found[1])
-        answers = attack(target, "these words are in no answer")
-        seconds, _ = answer_time(target, streams=120, idle=440, half=440)
-    return answers.total, len(answers.wrong), {p: p.stat().st_mtime_ns for p in root.rglob("*")} != before, seconds
-
-
-def axe(browser: Browser, root: Path) -> tuple[int, list[dict[str, Any]]]:
-    """Pages looked at, and serious findings of axe-core."""
-    looked, found = 0, list[dict[str, Any]]()
-    with served(root, str(root / "board.txt")) as site:
-        for width, height, scheme in CASES.values():
-            context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)  # type: ignore[arg-type]
-            page: Page = context.new_page()
-            page.goto(site.address)
-            for name in PAGES:
-                page.goto(site.at(f"{name}?opened=1" if name == "board" else name))
-                loaded(page)
-                found += serious_findings(page)
-                looked += 1
-            context.close()
-    return looked, found
-
-
 def main() -> None:
     """Measure and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -214,20 +176,7 @@ def _cost(browser: Browser, root: Path) -> str:
     )
 
 
-def _axe(browser: Browser, root: Path) -> str:
-    looked, found = axe(browser, root)
-    return f"{len(found)} serious findings on {looked} pages {'; '.join(one['rule'] for one in found)}".rstrip()
-
-
-def _hostile(browser: Browser, root: Path) -> str:
-    sent, wrong, written, seconds = hostile(root)
-    return (
-        f"{sent} requests, {wrong} not refused, {'something' if written else 'nothing'} written; a page beside 1,000 "
-        f"open connections in {seconds * 1000:.0f} ms"
-    )
-
-
-FIGURES = {"paint": _paint, "drag": _drag, "cost": _cost, "axe": _axe, "hostile": _hostile}
+FIGURES = {"paint": _paint, "drag": _drag, "cost": _cost}
 """What makes the line of a figure, by its name."""
 
 

@@ -19,9 +19,9 @@ from typing import Any
 
 import lns
 from exact.polyominoes.grid import NO_WEIGHT
-from lns.web.app import CHANGES, READS
-from lns.web.routes.jobs import JOB_KINDS
-from lns.web.routes.pages import PAGES
+from lns.web.app import PAGES
+from lns.web.handlers import CHANGES, READS
+from lns.web.tasks import PAGE_TASKS
 from tests.instances.hostile_files import TEXTS
 from tests.web.page import fields
 
@@ -188,7 +188,7 @@ Jobs.start = start
 def right_requests(rng: random.Random) -> dict[str, dict[str, Any]]:
     """Requests that the server would grant, by address; those for jobs too."""
     both = copy.deepcopy(rng.choice(_games()))
-    name, job = rng.choice(list(TEXTS)), rng.choice(list(JOB_KINDS))
+    name, job = rng.choice(list(TEXTS)), rng.choice(list(PAGE_TASKS))
     of_job = {
         "target": None, "cells": [0, 1], "height": 2, "width": 2, "nodes": 5, "solver": "colorpairs", "most": 9,
         "page": False, "text": "aab\nabb\n", "weight": NO_WEIGHT, "placed": 3, "seed": 3, "time": 1,

@@ -10,9 +10,9 @@ from starlette.testclient import TestClient
 
 from instances.board import Board
 from instances.puzzle import Puzzle
-from lns.web.access import Access
 from lns.web.app import make_app
-from lns.web.routes.shared import Server
+from lns.web.guard import Access
+from lns.web.handlers import Server
 from lns.web.runs import Runs
 from lns.web.wire import board_to_json, puzzle_to_json
 

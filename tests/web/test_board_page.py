@@ -15,13 +15,13 @@ from instances import formats
 from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from tests.web.browsing import Site, cell, drag, kept, open_board, swapped
+from tests.web.browsing import Site, cell, choose, drag, held_job, kept, open_board, swapped
 
 pytest.importorskip("playwright")
 from playwright.sync_api import expect
 
 if TYPE_CHECKING:
-    from playwright.sync_api import FilePayload, Page, Route
+    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 
@@ -45,8 +45,7 @@ def test_a_pasted_board_shows_its_score_and_its_conflicts(page: Page, site: Site
 
 def test_a_dropped_file_opens(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
     page.goto(site.at("board"))
-    page.set_input_files("#file", files=[{"name": "mine.json", "mimeType": "text/plain",
-                                          "buffer": formats.render("json", small[0], None)[0].encode()}])  # fmt: skip
+    choose(page, formats.render("json", small[0], None)[0])
     expect(page.locator("#name")).to_contain_text("5 x 5")
 
 
@@ -103,13 +102,6 @@ def test_pieces_go_to_the_tray_and_back(page: Page, site: Site, small: tuple[Puz
     expect(page.locator("#score")).to_contain_text(f"{puzzle.max_score} of {puzzle.max_score}")  # turned as it fits
 
 
-def test_a_right_click_turns(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
-    puzzle, board = small
-    open_board(page, site, puzzle, board)
-    cell(page, 12).click(button="right")
-    assert shown(page)[12] == (int(board.placements[12]) & ~3) | ((int(board.placements[12]) + 1) & 3)
-
-
 def test_the_keyboard_does_it_all(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
     puzzle, board = small
     open_board(page, site, puzzle, board)
@@ -131,13 +123,16 @@ def test_the_keyboard_does_it_all(page: Page, site: Site, small: tuple[Puzzle, B
 
 
 def test_a_mouse_alone_turns_and_pins(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
-    """A finger has neither a right button nor keys."""
+    """A finger has neither a right button, which turns too, nor keys."""
     puzzle, board = small
     open_board(page, site, puzzle, board)
+    before = int(board.placements[12])
+    cell(page, 12).click(button="right")
+    assert shown(page)[12] == (before & ~3) | ((before + 1) & 3)
     page.click("#mode-turn")
     cell(page, 12).click()
     turned = shown(page)
-    assert turned[12] == (int(board.placements[12]) & ~3) | ((int(board.placements[12]) + 1) & 3)
+    assert turned[12] == (before & ~3) | ((before + 2) & 3)
     page.click("#mode-pin")
     cell(page, 12).click()
     expect(cell(page, 12)).to_have_attribute("aria-label", re.compile(", pinned$"))
@@ -238,16 +233,11 @@ def test_a_result_is_not_written_over_another_board(page: Page, site: Site, smal
     score = verify(puzzle, other).score
     assert score != verify(puzzle, wrong).score
     open_board(page, site, puzzle, wrong)
-    held: list[Route] = []
-    page.route("**/api/job", lambda route: held.append(route))
-    with page.expect_request("**/api/job"):
-        page.click("#again")
-    file: FilePayload = {"name": "other.txt", "mimeType": "text/plain",
-                         "buffer": formats.render("solution", puzzle, other)[0].encode()}  # fmt: skip
-    page.set_input_files("#file", files=[file])
+    held = held_job(page, "#again")
+    choose(page, formats.render("solution", puzzle, other)[0])
     expect(page.locator("#score")).to_contain_text(f"score{score} of {puzzle.max_score}")
     with page.expect_request("**/api/job/stop"):
-        held[0].continue_()
+        held.continue_()
     expect(page.locator("#again-said")).to_have_text("", timeout=180_000)
     expect(page.locator("#again")).to_be_enabled()
     assert shown(page) == other.placements.tolist()
@@ -255,23 +245,21 @@ def test_a_result_is_not_written_over_another_board(page: Page, site: Site, smal
 
 def test_one_exact_search_runs_at_a_time(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
     open_board(page, site, *small)
-    held: list[Route] = []
-    page.route("**/api/job", lambda route: held.append(route))
-    with page.expect_request("**/api/job"):
-        page.click("#complete")
+    held = held_job(page, "#complete")
     expect(page.locator("#solve")).to_be_disabled()
-    held[0].continue_()
+    held.continue_()
     expect(page.locator("#exact-said")).to_contain_text("Yes: this can be completed", timeout=180_000)
     expect(page.locator("#solve")).to_be_enabled()
 
 
-@pytest.mark.parametrize("format", ["url", "svg", "best", "solution", "json"])
+@pytest.mark.parametrize("format", ["url", "svg", "best", "solution", "json", "png"])
 def test_the_board_is_shared(page: Page, site: Site, small: tuple[Puzzle, Board], format: str, tmp_path: Path) -> None:
     puzzle, board = small
     open_board(page, site, puzzle, board)
-    page.select_option("#format", format)
+    if format != "png":
+        page.select_option("#format", format)
     with page.expect_download() as download:
-        page.click("#save")
+        page.click("#png" if format == "png" else "#save")
     path = tmp_path / download.value.suggested_filename
     download.value.save_as(path)
     if format in ("url", "best", "solution"):
@@ -279,15 +267,7 @@ def test_the_board_is_shared(page: Page, site: Site, small: tuple[Puzzle, Board]
     elif format == "json":
         assert lns.load_puzzle(path) == puzzle
     else:
-        assert path.read_text().startswith("<svg")
-
-
-def test_the_board_is_saved_as_png(page: Page, site: Site, small: tuple[Puzzle, Board], tmp_path: Path) -> None:
-    open_board(page, site, *small)
-    with page.expect_download() as download:
-        page.click("#png")
-    download.value.save_as(tmp_path / "board.png")
-    assert (tmp_path / "board.png").read_bytes().startswith(b"\x89PNG")
+        assert path.read_bytes().startswith({"svg": b"<svg", "png": b"\x89PNG"}[format])
 
 
 def test_the_page_counts_as_the_verifier(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:

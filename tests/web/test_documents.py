@@ -96,7 +96,7 @@ def test_a_bad_text_gets_a_sentence_with_its_line(page: Page) -> None:
 
 
 def test_a_text_that_is_too_long_is_refused(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lns.web.routes.board.MAX_TEXT", 10)
+    monkeypatch.setattr("lns.web.wire.MAX_TEXT", 10)
     assert "at most 10" in page.sentence("/api/document", {"text": "0" * 11})
 
 

@@ -14,7 +14,7 @@ from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.cli.main import main
-from lns.web.routes.pages import PAGES
+from lns.web.app import PAGES
 from tests.web.browsing import Site, swapped
 
 if TYPE_CHECKING:

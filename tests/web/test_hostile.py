@@ -74,7 +74,7 @@ def test_a_thousand_open_connections_do_not_stop_the_server(target: Target) -> N
 
 def test_silent_connections_and_those_beyond_the_limit_are_closed(tmp_path: Path) -> None:
     with (
-        served(tmp_path, changed="connections.WAIT_S, server.MOST_CONNECTIONS = 1.0, 20") as site,
+        served(tmp_path, changed="server.WAIT_S, server.MOST_CONNECTIONS = 1.0, 20") as site,
         ExitStack() as stack,
     ):
         port = urlsplit(site.address).port
@@ -102,7 +102,7 @@ def test_odd_and_dropped_requests_give_no_traceback(number: int, tmp_path: Path)
 @pytest.mark.parametrize("number", [10, pytest.param(100, marks=pytest.mark.slow)])
 def test_slow_clients_are_closed_and_keep_no_other_out(number: int, tmp_path: Path) -> None:
     said = tmp_path / "said.txt"
-    with locked(tmp_path, "connections.WAIT_S = 3.0", said) as (target, pid), ExitStack() as stack:
+    with locked(tmp_path, "server.WAIT_S = 3.0", said) as (target, pid), ExitStack() as stack:
         before, starts = open_sockets(pid), slow_starts(target)
         for _ in range(number):
             for start in starts.values():
@@ -123,7 +123,7 @@ def test_half_logins_keep_no_other_out(number: int, addresses: int, tmp_path: Pa
     """They are ended for others, one of the address with the most of them each time, whatever their number."""
     said = tmp_path / "said.txt"
     limits = "" if number > 4000 else "server.MOST_CONNECTIONS = 400"
-    with locked(tmp_path, f"connections.WAIT_S = 600.0\n{limits}", said) as (target, _), ExitStack() as stack:
+    with locked(tmp_path, f"server.WAIT_S = 600.0\n{limits}", said) as (target, _), ExitStack() as stack:
         start = slow_starts(target)["half of a login"]
         for at in range(number):
             address = f"127.0.{1 + at % addresses}.1" if addresses > 1 else "127.0.0.1"
@@ -139,7 +139,7 @@ def test_half_logins_keep_no_other_out(number: int, addresses: int, tmp_path: Pa
 
 def test_a_body_that_makes_room_is_told_why(tmp_path: Path) -> None:
     said = tmp_path / "said.txt"
-    with locked(tmp_path, "connections.MOST_BODIES_OF_ADDRESS = 1", said) as (target, _):
+    with locked(tmp_path, "server.MOST_BODIES_OF_ADDRESS = 1", said) as (target, _):
         start = slow_starts(target)["half of a login"].replace(b"host:", b"x-forwarded-for: 10.0.0.9\r\nhost:", 1)
         with connect(target) as first, slow_client(target, start, "127.0.0.2"):
             first.sendall(start)

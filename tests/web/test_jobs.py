@@ -23,28 +23,30 @@ TASKS = """
 import logging, os, signal, time
 from lns.web import tasks, worker
 
-def wait(values, send):
+def wait(send):
     send(type="note", text="waiting")
     time.sleep(300)
 
-def deaf(values, send):
+def deaf(send):
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    wait(values, send)
+    wait(send)
 
-def talk(values, send):
-    for number in range(values["count"]):
-        send(type="progress", nodes=number)
-        send(type="note", text=str(number))
-    return {"status": "done"}
+def talk(fields):
+    def work(send):
+        for number in range(fields.get("count")):
+            send(type="progress", nodes=number)
+            send(type="note", text=str(number))
+        return {"status": "done"}
+    return work
 
-def log(values, send):
+def log(send):
     logging.getLogger("lns").info("compiling \\x1b[31m")
     return {"status": "done"}
 
 tasks.TASKS |= {
-    "log": log, "wait": wait, "trace": wait, "deaf": deaf, "talk": talk,
-    "crash": lambda values, send: os._exit(7),
-    "hog": lambda values, send: {"bytes": len(bytearray(values["bytes"]))},
+    "log": lambda fields: log, "wait": lambda fields: wait, "trace": lambda fields: wait, "deaf": lambda fields: deaf,
+    "talk": talk, "crash": lambda fields: lambda send: os._exit(7),
+    "hog": lambda fields: lambda send: {"bytes": len(bytearray(fields.get("bytes")))},
 }
 worker.main()
 """
@@ -80,8 +82,8 @@ def run(scene: Callable[[Jobs], Awaitable[None]]) -> None:
     asyncio.run(play())
 
 
-async def messages(started: Jobs, job: Job, first: int = 0) -> list[dict[str, Any]]:
-    return [message async for message in started.events(job, first)]
+async def messages(job: Job, first: int = 0) -> list[dict[str, Any]]:
+    return [message async for message in job.events(first)]
 
 
 async def said(job: Job) -> None:
@@ -96,11 +98,11 @@ def test_no_more_than_may_run_at_once_are_started_even_by_requests_at_once() -> 
         given = await asyncio.gather(*asked, return_exceptions=True)
         running = [job for job in given if isinstance(job, Job)]
         refused = [str(error) for error in given if isinstance(error, InputError)]
-        assert (len(running), len(refused), started.running) == (2, 4, 2)
+        assert (len(running), len(refused), len(started.running)) == (2, 4, 2)
         assert all("2 jobs are running" in sentence for sentence in refused)
         await said(running[0])
-        started.stop(running[0])
-        assert (await messages(started, running[0]))[-1]["status"] == "interrupted"
+        running[0].stop()
+        assert (await messages(running[0]))[-1]["status"] == "interrupted"
         assert isinstance(await started.start("wait", {}, 300), Job)
 
     run(scene)
@@ -111,8 +113,8 @@ def test_a_job_that_is_stopped_while_its_process_starts_is_interrupted(wait: flo
     async def scene(started: Jobs) -> None:
         job = await started.start("wait", {}, 300)
         await asyncio.sleep(wait)
-        started.stop(job)
-        last = (await asyncio.wait_for(messages(started, job), 30))[-1]
+        job.stop()
+        last = (await asyncio.wait_for(messages(job), 30))[-1]
         assert last.items() >= {"type": "done", "status": "interrupted"}.items(), last
 
     run(scene)
@@ -134,7 +136,7 @@ def test_a_page_is_told_that_too_many_jobs_run(tmp_path: Path, small: Puzzle) ->
 def test_a_job_that_takes_too_long_is_ended(kind: str) -> None:
     async def scene(started: Jobs) -> None:
         job = await started.start(kind, {}, 6)
-        last = (await asyncio.wait_for(messages(started, job), 30))[-1]
+        last = (await asyncio.wait_for(messages(job), 30))[-1]
         assert last["type"] == ("done" if kind == "wait" else "error"), last
         if kind == "deaf":
             assert "no result is known" in last["error"]
@@ -160,11 +162,11 @@ def test_a_job_that_is_watched_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
     async def scene(started: Jobs) -> None:
         job = await started.start("wait", {}, 300)
-        watching = asyncio.create_task(messages(started, job))
+        watching = asyncio.create_task(messages(job))
         await said(job)
         await asyncio.sleep(2.5)
         assert not job.ended
-        started.stop(job)
+        job.stop()
         assert (await watching)[-1]["status"] == "interrupted"
 
     run(scene)
@@ -175,7 +177,7 @@ def test_memory_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
 
     async def scene(started: Jobs) -> None:
         job = await started.start("hog", {"bytes": 3 * 2**30}, 300)
-        assert "needs more memory" in (await messages(started, job))[-1]["error"]
+        assert "needs more memory" in (await messages(job))[-1]["error"]
 
     run(scene)
 
@@ -183,7 +185,7 @@ def test_memory_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_process_that_crashes_is_no_answer() -> None:
     async def scene(started: Jobs) -> None:
         job = await started.start("crash", {}, 300)
-        last = (await messages(started, job))[-1]
+        last = (await messages(job))[-1]
         assert last["type"] == "error" and "status 7" in last["error"]
 
     run(scene)
@@ -192,7 +194,7 @@ def test_a_process_that_crashes_is_no_answer() -> None:
 def test_what_is_logged_comes_as_a_note() -> None:
     async def scene(started: Jobs) -> None:
         job = await started.start("log", {}, 300)
-        first, last = await messages(started, job)
+        first, last = await messages(job)
         assert first["type"] == "note" and first["text"] == r"compiling \x1b[31m" and last["type"] == "done"
 
     run(scene)
@@ -203,10 +205,10 @@ def test_a_page_that_comes_back_gets_what_it_has_not_seen(monkeypatch: pytest.Mo
 
     async def scene(started: Jobs) -> None:
         job = await started.start("talk", {"count": 50}, 300)
-        every = [message for message in await messages(started, job) if message["type"] != "progress"]
+        every = [message for message in await messages(job) if message["type"] != "progress"]
         assert [message["number"] for message in every] == list(range(1, 22)), "20, and the last one always"
         assert every[-1]["type"] == "done"
-        assert await messages(started, job, first=18) == every[18:]
+        assert await messages(job, first=18) == every[18:]
 
     run(scene)
 
@@ -214,9 +216,9 @@ def test_a_page_that_comes_back_gets_what_it_has_not_seen(monkeypatch: pytest.Mo
 def test_a_message_reaches_all_pages_at_once() -> None:
     async def scene() -> None:
         process: Any = None
-        started, job = Jobs(), Job("id", "wait", process, False)
+        job = Job("id", "wait", process, False)
         job.add({"type": "note", "text": "first"})
-        pages = [started.events(job) for _ in range(2)]
+        pages = [job.events() for _ in range(2)]
         assert [(await anext(page))["text"] for page in pages] == ["first"] * 2
         waiting = asyncio.ensure_future(anext(pages[0]))
         await asyncio.sleep(0.3)  # the first page waits for a change, the second one pauses before it does
@@ -238,7 +240,7 @@ def test_the_messages_of_old_jobs_are_dropped(monkeypatch: pytest.MonkeyPatch) -
         names = []
         for _ in range(3):
             job = await started.start("talk", {"count": 0}, 300)
-            await messages(started, job)
+            await messages(job)
             names.append(job.id)
         with pytest.raises(InputError, match="no such job"):
             started.find(names[0])

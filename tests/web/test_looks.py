@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import lns
-from lns.web.routes.pages import PAGES
+from lns.web.app import PAGES
 from tests.web.browsing import CASES, Site, loaded, open_board, overflows, serious_findings
 
 pytest.importorskip("playwright")

@@ -12,7 +12,7 @@ import lns
 from instances import formats
 from instances.board import Board
 from lns.api.starting import placed_as_clues
-from tests.web.browsing import Site, cell, drag, kept
+from tests.web.browsing import Site, cell, choose, drag, held_job, kept, unfold, visit
 
 pytest.importorskip("playwright")
 from playwright.sync_api import expect
@@ -20,16 +20,15 @@ from playwright.sync_api import expect
 from lns.web.wire import puzzle_to_json
 
 if TYPE_CHECKING:
-    from playwright.sync_api import FilePayload, Page, Route
+    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 
 
 def begin(page: Page, site: Site, shape: str, pieces: int, colours: int = 3) -> dict[str, Any]:
     """Begin a game; what the page keeps of it."""
-    page.goto(site.at("play"))
-    page.locator("#times table, #times p").wait_for()
-    page.locator("#opener").evaluate("details => { details.open = true; }")
+    visit(page, site, "play")
+    unfold(page)
     page.select_option("#shape", shape)
     label = page.locator("#pieces option", has_text=f"{pieces} (").first.inner_text()
     page.select_option("#pieces", label=label)
@@ -58,8 +57,7 @@ def test_a_game_is_played_to_its_end(page: Page, site: Site, shape: str, pieces:
 
 
 def test_a_game_is_played_to_its_end_with_the_keyboard_alone(page: Page, site: Site) -> None:
-    page.goto(site.at("play"))
-    page.locator("#times table, #times p").wait_for()
+    visit(page, site, "play")
     page.locator("#shape").focus()
     page.keyboard.press("Tab")
     page.keyboard.press("Home")  # the smallest, 4 pieces
@@ -130,8 +128,7 @@ def open_game_here(page: Page, *, turned: bool) -> None:
     assert (lns.count(placed_as_clues(puzzle, placed, "board")).solutions == 0) == turned
     title = "nine, turned" if turned else "nine"
     fields = {"lns_game": 1, "title": title, "puzzle": puzzle_to_json(puzzle), "board": board}
-    file: FilePayload = {"name": "g.json", "mimeType": "application/json", "buffer": json.dumps(fields).encode()}
-    page.set_input_files("#file", files=[file])
+    choose(page, json.dumps(fields))
     expect(page.locator("#score")).to_contain_text("placed2 of 9")
 
 
@@ -149,14 +146,11 @@ def test_it_is_proven_that_a_board_can_or_cannot_be_completed(page: Page, site: 
 
 def test_an_answer_about_pieces_that_were_moved_meanwhile_is_not_given(page: Page, site: Site) -> None:
     open_game(page, site, turned=True)
-    held: list[Route] = []
-    page.route("**/api/job", lambda route: held.append(route))
-    with page.expect_request("**/api/job"):
-        page.click("#check")
+    held = held_job(page, "#check")
     cell(page, 4).focus()
     page.keyboard.press("Delete")
     expect(page.locator("#score")).to_contain_text("placed1 of 9")
-    held[0].continue_()
+    held.continue_()
     expect(page.locator("#play-said")).to_contain_text("The board has changed since you asked", timeout=180_000)
 
 
@@ -175,14 +169,11 @@ def test_two_quick_clicks_begin_one_search(page: Page, site: Site) -> None:
 @pytest.mark.parametrize("button", ["#hint", "#give-up"])
 def test_an_answer_is_not_given_to_another_game(page: Page, site: Site, button: str) -> None:
     open_game(page, site, turned=False)
-    held: list[Route] = []
-    page.route("**/api/job", lambda route: held.append(route), times=1)
-    with page.expect_request("**/api/job"):
-        page.click(button)
+    held = held_job(page, button)
     open_game_here(page, turned=True)
     expect(page.locator("#name")).to_have_text("nine, turned")
     with page.expect_request("**/api/job/stop"):  # the search for the game that was left is stopped
-        held[0].continue_()
+        held.continue_()
     page.click("#hint")
     expect(page.locator("#play-said")).to_contain_text("Proven: no perfect board has these pieces", timeout=180_000)
     expect(page.locator("#score")).to_contain_text("placed2 of 9")
@@ -208,22 +199,21 @@ def test_a_game_is_saved_and_opened_again(page: Page, site: Site) -> None:
     page.click("#save")
     with page.expect_download() as download:
         page.click("#download")
-    content = download.value.path().read_bytes()
+    content = download.value.path().read_text()
     begin(page, site, "square", 4)
-    page.locator("#opener").evaluate("details => { details.open = true; }")
+    unfold(page)
     page.locator("#saved button", has_text="diamond").first.click()
     expect(page.locator("#score")).to_contain_text("placed1 of 13")
     begin(page, site, "square", 4)
-    page.locator("#opener").evaluate("details => { details.open = true; }")
-    page.set_input_files("#file", files=[{"name": "game.json", "mimeType": "application/json", "buffer": content}])
+    unfold(page)
+    choose(page, content)
     expect(page.locator("#score")).to_contain_text("placed1 of 13")
 
 
 def test_a_puzzle_from_a_file_is_given_up_with_its_solution(page: Page, site: Site) -> None:
     puzzle = lns.generate("like-e2", width=4, seed=2).puzzle
     page.goto(site.at("play"))
-    text = formats.render("json", puzzle, None)[0].encode()
-    page.set_input_files("#file", files=[{"name": "p.json", "mimeType": "text/plain", "buffer": text}])
+    choose(page, formats.render("json", puzzle, None)[0])
     page.click("#give-up")
     expect(page.locator("#play-said")).to_contain_text("Given up: this is a solution", timeout=180_000)
     expect(page.locator("#score")).to_contain_text("24 of 24")

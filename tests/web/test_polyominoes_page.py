@@ -10,7 +10,7 @@ import pytest
 from exact.polyominoes.grid import IQ_PUZZLER_PRO, filling_errors, parse
 from exact.polyominoes.levels import find_level
 from lns.cli.main import main
-from tests.web.browsing import Site, cell
+from tests.web.browsing import Site, cell, visit
 
 pytest.importorskip("playwright")
 from playwright.sync_api import expect
@@ -30,8 +30,7 @@ def rows(page: Page) -> list[str]:
 
 
 def test_the_game_is_filled_and_replayed(page: Page, site: Site) -> None:
-    page.goto(site.at("polyominoes"))
-    page.locator("#place svg").wait_for()
+    visit(page, site, "polyominoes")
     page.click("#solve")
     expect(page.locator("#solve-said")).to_have_text("Filled.", timeout=180_000)
     filled = rows(page)
@@ -48,8 +47,7 @@ def test_the_game_is_filled_and_replayed(page: Page, site: Site) -> None:
 
 
 def test_a_level_is_played_by_hand(page: Page, site: Site) -> None:
-    page.goto(site.at("polyominoes"))
-    page.locator("#place svg").wait_for()
+    visit(page, site, "polyominoes")
     page.select_option("#level", "easy-1")
     page.click("#play")
     expect(page.locator("#name")).to_contain_text("easy-1")
@@ -82,8 +80,7 @@ def test_a_level_is_played_by_hand(page: Page, site: Site) -> None:
 
 
 def test_pieces_are_placed_with_the_keyboard_alone(page: Page, site: Site) -> None:
-    page.goto(site.at("polyominoes"))
-    page.locator("#place svg").wait_for()
+    visit(page, site, "polyominoes")
     page.locator("#pieces button").first.focus()
     name = page.evaluate("() => document.activeElement.dataset.name")
     page.keyboard.press("Enter")
@@ -100,8 +97,7 @@ def test_pieces_are_placed_with_the_keyboard_alone(page: Page, site: Site) -> No
 
 
 def test_a_grid_is_cut_at_random_and_its_search_is_stopped(page: Page, site: Site) -> None:
-    page.goto(site.at("polyominoes"))
-    page.locator("#place svg").wait_for()
+    visit(page, site, "polyominoes")
     page.select_option("#size", "60x6")
     page.click("#cut")
     expect(page.locator("#name")).to_contain_text("60 x 6")
@@ -118,8 +114,7 @@ def test_a_grid_is_cut_at_random_and_its_search_is_stopped(page: Page, site: Sit
 
 
 def test_a_grid_is_made_and_cut_within_limits(page: Page, site: Site) -> None:
-    page.goto(site.at("polyominoes"))
-    page.locator("#place svg").wait_for()
+    visit(page, site, "polyominoes")
     page.click("#random")
     expect(page.locator("#pieces-head")).to_contain_text("4 not placed", timeout=180_000)
     page.select_option("#size", "12x12")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,7 @@ import lns
 from lns.params import Params
 from lns.runs.files import CHECKPOINT, LOG, PARAMETERS, SETTINGS
 from lns.web.jobs import Jobs
-from lns.web.runs import LogLines, Runs
+from lns.web.runs import Runs
 from lns_support.errors import InputError
 from tests.web.page import Page
 
@@ -80,16 +81,18 @@ def test_two_starts_of_a_page_get_a_directory_each(tmp_path: Path, monkeypatch: 
     assert len(list((tmp_path / "runs").iterdir())) == 2
 
 
+class SlowFile(io.FileIO):
+    """A file that is read so slowly that another page asks meanwhile."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        time.sleep(0.05)
+        return super().read(size)
+
+
 def test_pages_that_ask_at_once_get_the_same_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(tmp_path / "run", 1)
     (tmp_path / "run" / LOG).write_text("".join(f"line {number}\n" for number in range(5_000)))
-    count = LogLines._count
-
-    def slowly(self: LogLines, block: bytes, at: int) -> None:
-        time.sleep(0.05)  # another page asks meanwhile
-        count(self, block, at)
-
-    monkeypatch.setattr(LogLines, "_count", slowly)
+    monkeypatch.setattr("lns.web.runs.open_regular", lambda path, *_, **__: SlowFile(path))
     runs = Runs(tmp_path)
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(lambda _: runs.log("run", -2, 10), range(4)))

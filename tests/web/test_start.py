@@ -16,6 +16,7 @@ from instances.puzzle import Puzzle
 from lns.api import solving
 from lns.web import tasks
 from lns.web.jobs import Jobs
+from lns_support.json_values import JsonFields
 from tests.shared_data import shared
 from tests.web.page import Page
 
@@ -43,7 +44,7 @@ def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Start:
     def run(instance: object, **fields: object) -> dict[str, Any]:
         asked = {"instance": instance, "time": 1, "workers": 1, "seed": 1, "engine": "auto", "target": None}
         answer = page.answer("/api/run/start", asked | {"params": {}} | fields)
-        tasks.run(given[-1], lambda **message: None)
+        tasks.run(JsonFields(given[-1]))(lambda **message: None)
         return answer | {"call": calls[-1]}
 
     return run

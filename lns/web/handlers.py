@@ -1,0 +1,363 @@
+"""What the pages ask for: a handler for each address below ``/api/``.
+
+A handler of `READS` (GET, changes nothing) gets the query of the address, one of `CHANGES` (POST) the fields of the
+request's JSON object. It returns the JSON of the answer, or an asynchronous generator of events, and raises InputError
+for bad input.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import os
+import secrets
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from exact.polyominoes.grid import NO_WEIGHT, WEIGHTS
+from exact.polyominoes.levels import find_level, levels
+from exact.registry import all_solvers
+from exact.trace import TRACED
+from instances import formats
+from instances.draw import svg
+from lns.api.arguments import ResumeSpec, RunSpec, choose_parameters
+from lns.api.files import generate
+from lns.api.files import read_puzzle as load_instance
+from lns.engines import ENGINES
+from lns.params import Params, to_dict
+from lns.runs.directory import take_run_directory
+from lns.runs.files import STOP, open_regular
+from lns.runs.history import UNLIMITED_S
+from lns.runs.run_summary import load_summary
+from lns.web import wire
+from lns.web.guard import Access
+from lns.web.jobs import MAX_SECONDS, Jobs
+from lns.web.recording import colours, grid_to_json
+from lns.web.runs import Runs
+from lns.web.tasks import PAGE_TASKS
+from lns_support.cores import max_workers
+from lns_support.errors import InputError
+from lns_support.files import decode
+from lns_support.json_values import JsonFields
+from lns_support.optional_deps import EXTRAS, is_installed
+from lns_support.text import printable
+
+EVERY_S = 1.0
+"""Seconds between two updates of a run."""
+_MOST_GAME_PIECES = 256
+_GAMES = {
+    "square": ("uniform", ("width", "height")),
+    "rectangle": ("uniform", ("width", "height")),
+    "triangle": ("triangle", ("side",)),
+    "diamond": ("diamond", ("side",)),
+}
+"""Kind of puzzle by the shape of a game, and what gives its size."""
+
+Query = Mapping[str, str]
+Events = AsyncGenerator[dict[str, Any]]
+
+
+@dataclass
+class Server:
+    """What is served."""
+
+    access: Access
+    runs: Runs
+    jobs: Jobs = field(default_factory=Jobs)
+    opened: dict[str, Any] | None = None  # the puzzle or board that was named on the command line
+    start: str = "/runs"  # address of the first page
+    streams: int = 0  # event streams that are open
+    closing: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Fields(JsonFields):
+    """The fields of a request. ``values``: all of them, unchecked."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        super().__init__(values)
+        self.values = values
+
+
+def number_in_address(text: str) -> int:
+    """A whole number of the address, 0 for anything else."""
+    digits = text.removeprefix("-")
+    return int(text) if digits.isascii() and digits.isdecimal() and len(digits) <= 12 else 0
+
+
+# -- all pages ---------------------------------------------------------------------------------------------------------
+
+
+async def get_setup(server: Server, query: Query) -> Any:
+    """What a page needs once: colours, solvers, instances, limits."""
+    solvers = [
+        {
+            "name": name,
+            "about": entry.description,
+            "needs": None if entry.extra is None or is_installed(entry.extra) else EXTRAS[entry.extra][1],
+        }
+        for name, entry in all_solvers().items()
+    ]
+    return {
+        **colours(),
+        "solvers": solvers,
+        "traced": [solver for solver in solvers if solver["name"] in TRACED],
+        "weights": [*WEIGHTS, NO_WEIGHT],
+        "levels": [[name, len(grid.loose)] for name, grid in levels().items()],
+        "instances": list(formats.shipped_instances()),
+        "engines": list(ENGINES),
+        "formats": {name: form.holds for name, form in formats.FORMATS.items()},
+        "max_workers": max_workers(),
+        "root": str(server.runs.root),
+    }
+
+
+async def watch_job(server: Server, query: Query) -> Events:
+    """The messages of a job as they come."""
+    job = server.jobs.find(query.get("id", ""))
+    return job.events(max(0, number_in_address(query.get("first", "0"))))
+
+
+async def start_job(server: Server, fields: Fields) -> Any:
+    """Start a job of a page."""
+    kind = fields.text("kind", 20)
+    if kind not in PAGE_TASKS:
+        raise InputError(f"there is no job of this kind; expected one of {', '.join(PAGE_TASKS)}")
+    seconds = fields.number("time", 0.1, MAX_SECONDS)
+    PAGE_TASKS[kind](fields)
+    return {"id": (await server.jobs.start(kind, fields.values, seconds)).id}
+
+
+async def stop_job(server: Server, fields: Fields) -> Any:
+    """End a job with its result so far."""
+    server.jobs.find(fields.text("id", 40)).stop()
+    return {}
+
+
+# -- boards, games and polyominoes -------------------------------------------------------------------------------------
+
+
+async def get_opened(server: Server, query: Query) -> Any:
+    """The board or puzzle of the command line, or null."""
+    return server.opened
+
+
+async def get_instance(server: Server, query: Query) -> Any:
+    """A shipped instance."""
+    puzzle = wire.find_shipped(query.get("name", ""))
+    return wire.document_to_json(formats.Document("shipped", puzzle, None))
+
+
+async def read_document(server: Server, fields: Fields) -> Any:
+    """A puzzle or board from text in any format."""
+    puzzle = wire.read_puzzle(fields) if fields.text("known", 5, default="") == "yes" else None
+    text = decode(fields.text("text", wire.MAX_TEXT).encode(errors="surrogatepass"), "the file")
+    form, name = fields.text("format", 60, default="") or None, fields.text("name", 200, default="")
+    return wire.document_to_json(await asyncio.to_thread(wire.parse_text, text, puzzle, form, name))
+
+
+async def render_document(server: Server, fields: Fields) -> Any:
+    """A board or puzzle as text in a format, as SVG, or as a viewer URL."""
+    puzzle = wire.read_puzzle(fields)
+    board, form = wire.read_board(fields, puzzle), fields.text("format", 60)
+    if form == "svg":
+        return {"text": svg.render(puzzle, board), "notes": []}
+    if form == "url":
+        return {"text": formats.viewer_url(puzzle, board) + "\n", "notes": []}
+    text, notes = formats.render(form, puzzle, board, instance=puzzle.name)
+    return {"text": text, "notes": list(notes)}
+
+
+async def check_board(server: Server, fields: Fields) -> Any:
+    """What the verifier says of a board."""
+    puzzle = wire.read_puzzle(fields)
+    return wire.facts(puzzle, wire.read_board(fields, puzzle))
+
+
+async def make_game(server: Server, fields: Fields) -> Any:
+    """A new game: a puzzle and the board that it was cut from."""
+    shape, colour_count = fields.text("shape", 20), fields.integer("colours", 2, 21)
+    if shape not in _GAMES:
+        raise InputError(f"there is no shape of this name; expected one of {', '.join(_GAMES)}")
+    kind, names = _GAMES[shape]
+    size: dict[str, Any] = {name: fields.integer(name, 1, 64) for name in names}
+    made = partial(generate, kind, seed=secrets.randbelow(10**9), colours=colour_count, **size)
+    puzzle, solution = await asyncio.to_thread(made)
+    if puzzle.piece_count > _MOST_GAME_PIECES:
+        raise InputError(f"a game of {puzzle.piece_count} pieces; expected at most {_MOST_GAME_PIECES}")
+    return {"puzzle": wire.puzzle_to_json(puzzle), "solution": wire.board_to_json(puzzle, solution)}
+
+
+async def get_level(server: Server, query: Query) -> Any:
+    """A shipped level of IQ Puzzler Pro."""
+    return grid_to_json(find_level(query.get("name", "")[:40]))
+
+
+async def read_polyominoes(server: Server, fields: Fields) -> Any:
+    """A grid of polyominoes from its picture."""
+    return grid_to_json(wire.read_grid(fields))
+
+
+async def cut_polyominoes(server: Server, fields: Fields) -> Any:
+    """A grid cut into random polyominoes."""
+    return grid_to_json(await asyncio.to_thread(wire.cut_random_grid, fields))
+
+
+# -- runs --------------------------------------------------------------------------------------------------------------
+
+
+async def get_log(server: Server, query: Query) -> Any:
+    """Lines of a log."""
+    first, count = number_in_address(query.get("first", "-200")), number_in_address(query.get("count", "200"))
+    return await asyncio.to_thread(server.runs.log, query.get("name", ""), first, count)
+
+
+async def get_runs(server: Server, query: Query) -> Any:
+    """All runs, a line each."""
+    return {"runs": await asyncio.to_thread(server.runs.facts)}
+
+
+async def get_run(server: Server, query: Query) -> Any:
+    """One run."""
+    return await asyncio.to_thread(server.runs.details, query.get("name", ""))
+
+
+async def watch_runs(server: Server, query: Query) -> Events:
+    """All runs again and again, whenever one has changed."""
+    return _changes(lambda: {"runs": server.runs.facts()})
+
+
+async def watch_run(server: Server, query: Query) -> Events:
+    """One run again and again, whenever it has changed."""
+    name = query.get("name", "")
+    server.runs.path(name)
+    return _changes(lambda: server.runs.details(name))
+
+
+async def _changes(look: Callable[[], dict[str, Any]]) -> Events:
+    """What is seen, again and again where it has changed; an empty event where it has not."""
+    last = ""
+    while True:
+        found = await asyncio.to_thread(look)
+        text = json.dumps(found)
+        yield found if text != last else {}
+        last = text
+        await asyncio.sleep(EVERY_S)
+
+
+async def get_params(server: Server, query: Query) -> Any:
+    """All parameters with their meaning, default and range."""
+    sections = {}
+    for section in dataclasses.fields(Params):
+        component = getattr(Params(), section.name)
+        parameters = [
+            {"name": spec.name, "default": getattr(component, spec.name), "about": spec.metadata["doc"],
+             "low": spec.metadata["low"], "high": spec.metadata["high"]}
+            for spec in dataclasses.fields(component)
+        ]  # fmt: skip
+        sections[section.name] = {"about": (type(component).__doc__ or "").strip(), "parameters": parameters}
+    return {"sections": sections}
+
+
+async def start_run(server: Server, fields: Fields) -> Any:
+    """Start a search in a new run directory below the root."""
+    clues, begins = fields.text("clues", 300, default=""), fields.boolean("start", default=False)
+    if clues not in ("", *formats.CLUE_WORDS):
+        clues = str(server.runs.inside(clues))
+    given, source, instance = fields.get("instance"), "", None
+    if isinstance(given, dict):
+        puzzle = wire.read_puzzle(fields, "instance")
+    else:
+        instance = fields.text("instance", wire.MAX_TEXT)
+        if instance in (shipped := formats.shipped_instances()):
+            puzzle = wire.find_shipped(instance)
+            given = str(shipped[instance])
+        elif formats.is_url(instance):
+            source = instance
+        elif (path := server.runs.inside(instance)).is_file():
+            source = str(path)
+        else:
+            raise InputError("there is no shipped instance and no file below the directory served of this name")
+    if begins and not source:
+        raise InputError("this instance has no board to begin with; expected a file or viewer URL of a board")
+    puzzle, notes = await asyncio.to_thread(load_instance, source or puzzle, None, clues or None)
+    how = {name: fields.get(name) for name in ("time", "workers", "seed", "engine", "target", "params")}
+    if not isinstance(how["params"], dict):  # a text would name a file
+        raise InputError("'params' is no object; expected {section: {name: value}}")
+    how |= {"start": source if begins else None, "instance": instance}
+    spec = RunSpec(puzzle, **how)
+    spec.check(puzzle)
+    choose_parameters(spec.params, puzzle, spec.engine)
+    seconds = spec.seconds
+    root = server.runs.root
+    folder = root if root.name == "runs" else root / "runs"
+    path = take_run_directory(puzzle, folder)
+    values = {"source": source or given, "clues": clues or None, "how": how | {"run_dir": str(path)}}
+    try:
+        job = await server.jobs.start("run", values, seconds, stays=True)
+    except InputError:
+        for made in (path, *([folder] if folder != root else [])):
+            with suppress(OSError):
+                made.rmdir()
+        raise
+    run = path.relative_to(root).as_posix()
+    return {"id": job.id, "run": run, "notes": [printable(note, 500) for note in notes]}
+
+
+async def resume_run(server: Server, fields: Fields) -> Any:
+    """Go on with a run."""
+    path = server.runs.path(fields.text("name", 1000))
+    how = {"run_dir": str(path), "time": fields.get("time"), "workers": fields.get("workers")}
+    spec = ResumeSpec(**how)
+    spec.check_workers()
+    seconds = UNLIMITED_S if spec.time is None else spec.seconds
+    return {"id": (await server.jobs.start("resume", how, seconds, stays=True)).id}
+
+
+async def estimate_run(server: Server, fields: Fields) -> Any:
+    """Measure how long each score takes with the puzzle and the parameters of a run, as a job."""
+    seconds = fields.number("time", 1, MAX_SECONDS)
+    puzzle, params = await asyncio.to_thread(server.runs.puzzle_and_params, fields.text("name", 1000))
+    values = {"puzzle": wire.puzzle_to_json(puzzle), "params": to_dict(params), "time": seconds, "seed": 1}
+    return {"id": (await server.jobs.start("estimate", values, seconds)).id}
+
+
+async def stop_run(server: Server, fields: Fields) -> Any:
+    """Ask a run to stop and save, as `lns stop` does."""
+    path = server.runs.path(fields.text("name", 1000))
+    if (await asyncio.to_thread(load_summary, path)).state != "running":
+        raise InputError("this run is not going on")
+    open_regular(path / STOP, os.O_WRONLY | os.O_APPEND).close()
+    return {}
+
+
+READS: dict[str, Callable[[Server, Query], Awaitable[Any]]] = {
+    "setup": get_setup,
+    "params": get_params,
+    "runs": get_runs,
+    "run": get_run,
+    "log": get_log,
+    "watch/runs": watch_runs,
+    "watch/run": watch_run,
+    "opened": get_opened,
+    "instance": get_instance,
+    "polyomino/level": get_level,
+    "watch/job": watch_job,
+}
+CHANGES: dict[str, Callable[[Server, Fields], Awaitable[Any]]] = {
+    "run/start": start_run,
+    "run/resume": resume_run,
+    "run/stop": stop_run,
+    "run/estimate": estimate_run,
+    "document": read_document,
+    "render": render_document,
+    "check": check_board,
+    "game": make_game,
+    "polyomino/read": read_polyominoes,
+    "polyomino/cut": cut_polyominoes,
+    "job": start_job,
+    "job/stop": stop_job,
+}
