@@ -27,6 +27,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield started
 
 
+def finished(site: Site, *names: str) -> None:
+    """Runs that have ended."""
+    puzzle = lns.generate("like-e2", width=4, seed=1).puzzle
+    for name in names:
+        lns.solve(puzzle, time=5, steps=1, workers=1, seed=1, run_dir=site.root / name, progress="none")
+
+
 def test_the_printed_address_opens_from_a_page_of_another_site(page: Page, site: Site) -> None:
     """A terminal may be a page itself."""
     link = f"<a href='{site.address}'>open</a>"
@@ -74,9 +81,7 @@ def test_a_run_is_started_watched_stopped_and_resumed(page: Page, site: Site) ->
 
 
 def test_a_run_that_died_and_one_that_cannot_be_read_look_so(page: Page, site: Site) -> None:
-    made = lns.generate("like-e2", width=4, seed=1)
-    for name in ("died", "damaged"):
-        lns.solve(made.puzzle, time=5, steps=1, workers=1, seed=1, run_dir=site.root / name, progress="none")
+    finished(site, "died", "damaged")
     (site.root / "died" / "lock").write_text('{"pid": 999999999, "host": "elsewhere"}')
     (site.root / "damaged" / "run.json").write_text("{}")
     page.goto(site.at("runs"))
@@ -93,9 +98,7 @@ def test_a_run_that_died_and_one_that_cannot_be_read_look_so(page: Page, site: S
 
 
 def test_two_runs_are_compared(page: Page, site: Site) -> None:
-    made = lns.generate("like-e2", width=4, seed=1)
-    for name in ("one", "other"):
-        lns.solve(made.puzzle, time=5, steps=1, workers=1, seed=1, run_dir=site.root / name, progress="none")
+    finished(site, "one", "other")
     page.goto(site.at("runs"))
     expect(page.locator("#list th").first).to_have_text("compare")
     page.get_by_label("compare one").check()  # no run is shown yet
@@ -122,8 +125,7 @@ def test_a_search_that_cannot_start_says_why(page: Page, site: Site) -> None:
 
 
 def test_a_log_of_a_million_lines_opens_at_once(page: Page, site: Site) -> None:
-    made = lns.generate("like-e2", width=4, seed=1)
-    lns.solve(made.puzzle, time=5, steps=1, workers=1, seed=1, run_dir=site.root / "long", progress="none")
+    finished(site, "long")
     with (site.root / "long" / "run.log").open("w") as file:
         file.writelines(f"line {number} <b>of</b> many\n" for number in range(1_000_000))
     page.goto(site.at("runs?name=long"))
