@@ -1,7 +1,7 @@
 """Damaged studies: `python -m tests.fuzz_study [COUNT] [SEED]` reports on COUNT mutated copies of a recorded study.
 
 Each copy has one to three faults in its files: bits, bytes, lines lost, doubled or exchanged, JSON values of other
-types and sizes (with a right checksum where the file has one), links. The report of each must end in a page (exit
+types and sizes, links. The report of each must end in a page (exit
 status 0 or 1) or in one sentence (2), and nothing but that page may be written, in the study or outside.
 """
 
@@ -34,9 +34,9 @@ from tests.mutations import (
 )
 from tests.tuning.made_up import REQUEST, MadeUp, searched, validated
 from tuning import worker as workers
-from tuning.records import MAX_BYTES
+from tuning.storage import MAX_BYTES
 
-FILES = ("study.json", "journal.log", "runs.jsonl")
+FILES = ("journal.log",)
 MAX_SECONDS = 20.0  # of processor time, of one report
 
 
@@ -72,7 +72,7 @@ def mutate(path: Path, outside: Path, chance: random.Random) -> str:
 
 def _link(file: Path, outside: Path, chance: random.Random) -> None:
     """A link in place of the file, or of another name in the study."""
-    name = chance.choice((file.name, file.name, "best_params.toml", "base.toml", "study.lock", "journal.lock"))
+    name = chance.choice((file.name, file.name, "best_params.toml", "study.lock", "journal.lock"))
     target = chance.choice((outside / file.name, outside / "absent", Path("/dev/zero"), Path("/proc/kmsg"), file))
     link = file.with_name(name)
     link.unlink(missing_ok=True)

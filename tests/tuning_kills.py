@@ -1,31 +1,65 @@
-"""Kill a study at random moments and see that nothing finished is lost: `python -m tests.tuning_kills [KILLS]`.
+"""Kill tuners at random moments and see that nothing finished is lost: `python -m tests.tuning_kills [PLACE] [KILLS]`.
 
-Each time the whole process group is killed, workers and all: up to six seconds after its first new run, every fourth
-time sooner. The next one has to go on, and at the end the study must come to its number of trials.
+PLACE is 'journal' (one tuner with two workers in one directory), 'postgresql' or 'mysql' (four tuners with one worker
+each, in directories of their own as on machines of their own, on a database that this program starts). A random tuner
+is killed with its workers up to six seconds after its next finished run or trial, every fourth time sooner, and started
+again. Each finished trial must stay as it was, and no tuner may have told more of them than there are. At the end one
+tuner brings the study to three more trials.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from lns.params import from_dict
-from tuning.plan import RUNS_FILE, StudyRequest
+from tests.tuning.database_servers import SERVERS, missing
+from tuning.plan import StudyRequest
 from tuning.study import FINISHED, Study, open_study
 
+LONGEST_S = 3600.0  # to wait for a run; kernels may be compiled first
 REQUEST = StudyRequest(
     family="like-e2:6x6", nodes=4_000_000, pairs=4, held_out=4, params=from_dict({"construct": {"population": 200}})
 )
 
 
-def _finished(study: Study) -> dict[int, str]:
+class Tuner:
+    """`lns tune` in a process group of its own, with its messages in a file."""
+
+    def __init__(self, path: Path, *words: str) -> None:
+        self.messages, self._command = path.parent / "messages.txt", ["tune", "--study", str(path), *words]
+        path.parent.mkdir(exist_ok=True)
+        self.start()
+
+    def start(self, *more: str) -> None:
+        with self.messages.open("ab") as out:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "lns", *self._command, *(more or ("--time", "1d"))],
+                start_new_session=True, stdout=out, stderr=out,
+            )  # fmt: skip
+
+    def kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):  # it has ended by itself
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def told(self) -> int:
+        """The largest number of finished trials that it has told."""
+        text = self.messages.read_text(errors="replace")
+        return max((int(number) for number in re.findall(r"; (\d+) trials?, ", text)), default=0)
+
+
+def finished(study: Study) -> dict[int, str]:
     """Number of each finished trial and all that is known of it."""
     return {
         trial.number: json.dumps([trial.params, trial.values, sorted(trial.intermediate_values.items())])
@@ -33,50 +67,51 @@ def _finished(study: Study) -> dict[int, str]:
     }
 
 
-def _runs(path: Path) -> int:
-    return (path / RUNS_FILE).read_text().count("\n") if (path / RUNS_FILE).exists() else 0
+def progress(study: Study) -> int:
+    """Number of the finished runs."""
+    study.runs.refresh()
+    return len(study.runs) + sum(len(trial.intermediate_values) for trial in study.trials())
 
 
-def _go_on(path: Path, *more: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "lns", "tune", "--study", str(path), "--workers", "2", *more]
-    return subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-
-def main(kills: int) -> int:
-    chance = random.Random(6)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "study"
-        open_study(path, REQUEST)
-        known: dict[int, str] = {}
-        lost = 0
-        for kill in range(1, kills + 1):
-            process = _go_on(path, "--time", "1h")
-            began, before = time.monotonic(), _runs(path)
-            while kill % 4 and _runs(path) == before and process.poll() is None:
-                time.sleep(0.01)
+def kills(folder: Path, url: str | None, number: int) -> int:
+    """Kill tuners; whether something was lost, as an exit status."""
+    chance, known, lost = random.Random(6), dict[int, str](), 0
+    words = ("--workers", "2") if url is None else ("--workers", "1", "--storage", url)
+    study = open_study(folder / "machine0" / "kills", replace(REQUEST, storage=url))
+    tuners = [Tuner(folder / f"machine{i}" / "kills", *words) for i in range(1 if url is None else 4)]
+    try:
+        for kill in range(1, number + 1):
+            before, end = progress(study), time.monotonic() + LONGEST_S
+            while kill % 4 and progress(study) == before:
+                assert time.monotonic() < end and all(tuner.process.poll() is None for tuner in tuners)
+                time.sleep(0.2)
             time.sleep(chance.uniform(0.0, 6.0))
-            seconds = time.monotonic() - began
-            if process.poll() is not None:
-                print(f"kill {kill}: the program had ended by itself: {process.communicate()[1]}")
-                return 1
-            os.killpg(process.pid, signal.SIGKILL)
-            said = process.communicate()[1]
-            study = open_study(path, StudyRequest())
-            now = _finished(study)
-            gone = [number for number, what in known.items() if now.get(number) != what]
-            lost += len(gone)
-            torn = ", a torn line dropped" if "torn" in said else ""
-            done = f"{len(now)} trials and {_runs(path)} runs finished"
-            print(f"kill {kill}: after {seconds:.1f} s, {done}, {len(gone)} trials lost{torn}", flush=True)
-            known = now
-        trials = len(known) + 3
-        process = _go_on(path, "--trials", str(trials))
-        process.communicate()
-        study = open_study(path, StudyRequest())
-        print(f"{kills} kills, {lost} finished trials lost; then ended with status {process.returncode} and "
-              f"{len(_finished(study))} trials of {trials}")  # fmt: skip
-        return int(lost > 0 or len(_finished(study)) < trials or process.returncode not in (0, 1))
+            victim = chance.choice(tuners)
+            victim.kill()
+            now, told = finished(study), max(tuner.told() for tuner in tuners)
+            gone = sum(now.get(trial) != what for trial, what in known.items())
+            lost, known = lost + gone + max(0, told - len(now)), now
+            print(f"kill {kill}: {len(now)} trials finished, {told} told, {gone} lost", flush=True)
+            victim.start()
+    finally:
+        for tuner in tuners:
+            tuner.kill()
+    trials = len(finished(study)) + 3
+    tuners[0].start("--trials", str(trials))
+    status, now = tuners[0].process.wait(), finished(study)
+    lost += sum(now.get(trial) != what for trial, what in known.items())
+    print(f"{number} kills, {lost} finished trials lost; at the end {len(now)} trials of {trials}, status {status}")
+    return int(lost > 0 or len(now) < trials or status not in (0, 1))
+
+
+def main(place: str = "journal", number: str = "20") -> int:
+    if place != "journal" and (sentence := missing(place)):
+        print(sentence, file=sys.stderr)
+        return 2
+    server = contextlib.nullcontext() if place == "journal" else SERVERS[place]()
+    with tempfile.TemporaryDirectory() as folder, server as url:
+        return kills(Path(folder), url, int(number))
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 20))
+    sys.exit(main(*sys.argv[1:]))

@@ -27,10 +27,10 @@ from lns_support.files import atomic_write
 from lns_support.text import count_of, printable
 from lns_support.version import __version__
 from tuning import report, summary, validate
-from tuning.plan import DEFAULT_PAIRS, DEFAULT_RUN_S, STUDY_FILE, StudyRequest
+from tuning.plan import DEFAULT_PAIRS, DEFAULT_RUN_S, StudyRequest
 from tuning.session import StudyProgress, TuningSession
 from tuning.storage import storage_errors
-from tuning.study import DAMAGE, FINISHED, REPORT_FILE, Study, damaged, open_study
+from tuning.study import DAMAGE, FINISHED, REPORT_FILE, Study, damaged, is_study, open_study
 from tuning.validate import Verdict
 from tuning.worker import CALIBRATION_TRIALS
 
@@ -52,12 +52,8 @@ class TuningResult:
         Number of finished trials.
     verdicts : tuple of Verdict
         The validated candidates, best first.
-    verdict : Verdict or None
-        The winner if there is one, else the best candidate; None before any is validated.
-    better : bool
-        Whether parameters better than the defaults were found.
     best_params : Params or None
-        These parameters.
+        Parameters that are better than the defaults.
     best_file : Path or None
         ``best_params.toml`` if it holds them.
     kept : tuple of Path
@@ -83,8 +79,6 @@ class TuningResult:
     study: Path
     trials: int
     verdicts: tuple[Verdict, ...]
-    verdict: Verdict | None
-    better: bool
     best_params: Params | None
     best_file: Path | None
     kept: tuple[Path, ...]
@@ -97,12 +91,19 @@ class TuningResult:
     verdict_text: str
     facts: tuple[tuple[str, str], ...]
 
+    @property
+    def verdict(self) -> Verdict | None:
+        """The winner if there is one, else the best candidate; None before any is validated."""
+        return next((each for each in self.verdicts if each.better), next(iter(self.verdicts), None))
+
+    @property
+    def better(self) -> bool:
+        """Whether parameters better than the defaults were found."""
+        return self.best_params is not None
+
     def summary(self, width: int = 80) -> str:
         """The result as text: the verdict in a box, and below it the facts, in lines of ``width`` columns."""
-        lines = summary.boxed(self.verdict_text, width)
-        for label, text in (*self.facts, ("report", str(self.report))):
-            lines += summary.labelled(label, text, width)
-        return "\n".join(lines)
+        return summary.as_text(self.verdict_text, (*self.facts, ("report", str(self.report))), width)
 
     def to_dict(self) -> dict[str, Any]:
         """The fields of `lns tune --json`."""
@@ -131,11 +132,9 @@ def tune(
     instances: Sequence[str | Puzzle] | str | Puzzle = (),
     *,
     study: str | PathLike[str],
-    family: str | None = None,
     time: float | None = None,
     trials: int | None = None,
     workers: int | None = None,
-    request: StudyRequest | None = None,
     report_only: bool = False,
     on_start: Callable[[TuningSession], None] | None = None,
     on_progress: Callable[[StudyProgress], None] | None = None,
@@ -152,16 +151,12 @@ def tune(
         What to tune for: puzzles, files or names of shipped instances. Not needed to continue a study.
     study : path
         Directory of the study; created if need be.
-    family : str, optional
-        Family of instances to tune for instead, such as ``like-e2:12x12``.
     time : float, optional
         Seconds of this session, validation included; one hour if neither ``time`` nor ``trials`` is given.
     trials : int, optional
         Search until the study has this number of trials.
     workers : int, optional
         Worker processes, 1 by default. A script that uses them needs ``if __name__ == "__main__":``.
-    request : StudyRequest, optional
-        All settings of the study in one object, in place of ``instances``, ``family`` and ``settings``.
     report_only : bool
         Make no run; only write the report of what is there.
     on_start : callable, optional
@@ -169,8 +164,9 @@ def tune(
     on_progress : callable, optional
         Called about once a second with a `StudyProgress`.
     **settings
-        Further fields of `StudyRequest`: ``engine``, ``seed``, ``pairs``, ``held_out``, ``nodes``, ``run_seconds``,
-        ``params``, ``sampler``, ``storage``.
+        Fields of `StudyRequest`: ``family`` of instances to tune for instead, such as ``like-e2:12x12``, ``engine``,
+        ``seed``, ``pairs``, ``held_out``, ``nodes``, ``run_seconds``, ``params``, ``sampler``, ``storage``; or a whole
+        ``request`` in place of these and of ``instances``.
 
     Returns
     -------
@@ -183,42 +179,62 @@ def tune(
         A setting is wrong, a number impossible, the study is of other settings or another engine, or workers cannot be
         kept alive.
     """
-    path = Path(study)
+    path, request = Path(study), settings.pop("request", None)
     if request is None:
-        unknown = [name for name in settings if name not in StudyRequest.__dataclass_fields__]
-        if unknown:
+        if unknown := [name for name in settings if name not in _SETTINGS]:
             raise InputError(f"unknown setting '{unknown[0]}'; expected one of {', '.join(_SETTINGS)}")
         named = (instances,) if isinstance(instances, str | Puzzle) else tuple(instances)
-        request = StudyRequest(**{"command": "lns.tune(...)", "instances": named, "family": family, **settings})
-    _check_tune(path, request, report_only=report_only, time=time, trials=trials, workers=workers)
-    if time is not None and not (request.nodes or request.run_seconds or (path / STUDY_FILE).exists()):
+        request = StudyRequest(**{"command": "lns.tune(...)", "instances": named, **settings})
+    _check(path, request, time, trials, workers)
+    if report_only:
+        if (time, trials, workers) != (None, None, None):
+            raise InputError("a report makes no runs; expected it without a time, a number of trials or workers")
+        with storage_errors(request.storage):
+            opened = open_study(path, request, reading=True)
+            try:
+                return _conclude(opened, None)
+            except DAMAGE as error:
+                raise error if isinstance(error, InputError) else damaged(error, path) from None
+    if time is not None and not (request.nodes or request.run_seconds or is_study(path)):
         request = replace(request, run_seconds=_fitting_run_seconds(request, time, workers or 1))
     with storage_errors(request.storage):
-        opened = open_study(path, request, reading=report_only)
-        session = None
-        if not report_only:
-            plan = opened.plan
-            log.info(
-                "%s: %d parameters; each trial is run on %s of instance and seed, with %s nodes each",
-                plan.subject, len(opened.space), count_of(plan.pairs, "pair"), f"{plan.nodes:,}",
-            )  # fmt: skip
-            seconds = DEFAULT_SECONDS if time is None and trials is None else time
-            session = TuningSession(opened, workers or 1, seconds, trials, on_progress or (lambda progress: None))
-            session.check_time()
-            if on_start is not None:
-                on_start(session)
-            try:
-                session.run()
-            except KeyboardInterrupt:
-                session.interrupted = True
-            with contextlib.suppress(KeyboardInterrupt):  # the report is written all the same
-                session.on_progress(session.progress("report"))
+        opened = open_study(path, request)
+        plan = opened.plan
+        log.info(
+            "%s: %d parameters; each trial is run on %s of instance and seed, with %s nodes each",
+            plan.subject, len(opened.space), count_of(plan.pairs, "pair"), f"{plan.nodes:,}",
+        )  # fmt: skip
+        seconds = DEFAULT_SECONDS if time is None and trials is None else time
+        session = TuningSession(opened, workers or 1, seconds, trials, on_progress or (lambda progress: None))
+        session.check_time()
+        if on_start is not None:
+            on_start(session)
         try:
-            return _conclude(opened, session)
-        except DAMAGE as error:
-            if session is not None or isinstance(error, InputError):
-                raise
-            raise damaged(error, path) from None
+            session.run()
+        except KeyboardInterrupt:
+            session.interrupted = True
+        with contextlib.suppress(KeyboardInterrupt):  # the report is written all the same
+            session.on_progress(session.progress("report"))
+        return _conclude(opened, session)
+
+
+_SETTINGS = [name for name in StudyRequest.__dataclass_fields__ if name not in ("instances", "command")]
+
+
+def _check(path: Path, request: StudyRequest, time: float | None, trials: int | None, workers: int | None) -> None:
+    """Raise InputError for settings that cannot be, or exclude each other."""
+    if workers is not None:
+        check_workers(workers, max_workers())
+    if time is not None and not 0 < time <= UNLIMITED_S:
+        raise InputError(f"a time of {time} s; expected more than 0 and at most {UNLIMITED_S:.0f} s")
+    if trials is not None and trials < 1:
+        raise InputError(f"{trials} trials; expected 1 or more")
+    if request.instances and request.family:
+        raise InputError("both instances and a family are given; expected one of them")
+    if request.nodes and request.run_seconds:
+        raise InputError("both nodes and seconds of a run are given; expected one of them")
+    if not str(path).isprintable():
+        raise InputError("the name of the directory has characters that no report can hold; expected printable ones")
 
 
 def _fitting_run_seconds(request: StudyRequest, time: float, workers: int) -> float:
@@ -234,57 +250,23 @@ def _fitting_run_seconds(request: StudyRequest, time: float, workers: int) -> fl
     return seconds
 
 
-_SETTINGS = [name for name in StudyRequest.__dataclass_fields__ if name not in ("instances", "family", "command")]
-
-
-def _check_tune(
-    path: Path,
-    request: StudyRequest,
-    *,
-    report_only: bool,
-    time: float | None,
-    trials: int | None,
-    workers: int | None,
-) -> None:
-    """Raise InputError for settings that cannot be, or exclude each other."""
-    if workers is not None:
-        check_workers(workers, max_workers())
-    if time is not None and not 0 < time <= UNLIMITED_S:
-        raise InputError(f"a time of {time} s; expected more than 0 and at most {UNLIMITED_S:.0f} s")
-    if trials is not None and trials < 1:
-        raise InputError(f"{trials} trials; expected 1 or more")
-    if request.instances and request.family:
-        raise InputError("both instances and a family are given; expected one of them")
-    if request.nodes and request.run_seconds:
-        raise InputError("both nodes and seconds of a run are given; expected one of them")
-    if not str(path).isprintable():
-        raise InputError("the name of the directory has characters that no report can hold; expected printable ones")
-    if report_only and (time, trials, workers) != (None, None, None):
-        raise InputError("a report makes no runs; expected it without a time, a number of trials or workers")
-    if report_only and not (path / STUDY_FILE).exists():
-        raise InputError("no study is here; expected one that `lns tune` began", path)
-
-
 def _conclude(study: Study, session: TuningSession | None) -> TuningResult:
     """Write the report and, after a session, best_params.toml and the kept parameters; the result."""
     conclusion, kept = validate.conclude(study), list[Path]()
     if session is not None:
         validate.write_best(study, conclusion)
         kept = _keep(study, conclusion)
-    report_file = study.path / REPORT_FILE
+    report_file, overhead = study.path / REPORT_FILE, None if session is None else session.overhead
     atomic_write(report_file, report.html_page(study, conclusion, f"{utc_now()}, lns {__version__}"))
-    overhead = None if session is None else session.overhead
-    agreement, winner, trials = summary.agreement(study), conclusion.winner, study.trials(*FINISHED)
+    winner, trials, facts = conclusion.winner, study.trials(*FINISHED), summary.facts(study, conclusion, overhead)
     return TuningResult(
         study=study.path,
         trials=len(trials),
         verdicts=conclusion.verdicts,
-        verdict=winner or next(iter(conclusion.verdicts), None),
-        better=winner is not None,
         best_params=None if winner is None else validate.winning_params(study, winner),
         best_file=validate.written_best(study, conclusion),
         kept=tuple(kept),
-        rank_correlation=agreement.correlation if agreement.correlation == agreement.correlation else None,
+        rank_correlation=summary.rank_correlation(study),
         importance=summary.importance(study),
         overhead=overhead,
         report=report_file,
@@ -296,7 +278,7 @@ def _conclude(study: Study, session: TuningSession | None) -> TuningResult:
             for trial in trials
         ],
         verdict_text=summary.verdict_text(study, conclusion),
-        facts=(*summary.facts(study, conclusion, overhead), *_facts_of_kept(study, kept)),
+        facts=(*facts, *_fact_of_kept(study, kept)),
     )  # fmt: skip
 
 
@@ -316,7 +298,7 @@ def _keep(study: Study, conclusion: validate.Conclusion) -> list[Path]:
         return []
 
 
-def _facts_of_kept(study: Study, kept: Sequence[Path]) -> Iterator[tuple[str, str]]:
+def _fact_of_kept(study: Study, kept: Sequence[Path]) -> Iterator[tuple[str, str]]:
     """What `lns solve` does from now on."""
     if kept:
         what = f"puzzles like {study.plan.family}" if study.plan.family else study.plan.subject

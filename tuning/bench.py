@@ -20,6 +20,7 @@ from tuning.cost_calibration import measure_costs
 
 REAL = Path("../shared/instances/eternity2_clue1.txt")  # beside a checkout, as for `lns benchmark`; else SHIPPED
 SHIPPED = "like-e2-16x16"
+COMMANDS = {"lns --help": ["--help"], "lns verify": ["verify", "{solution}", "--puzzle", SHIPPED]}
 
 
 def speed_figures() -> Iterator[tuple[str, str]]:
@@ -47,16 +48,11 @@ def construction(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, s
     while (now := time.perf_counter() - began - measured) < seconds:
         search.step(puzzle.max_score)
         reached.setdefault(search.best_score, time.perf_counter() - began)
-    statistics = search.statistics
+    done = search.statistics
+    speed, tails = (f"{nodes / now / 1e6:.1f} M" for nodes in (done.nodes, done.tail_nodes))
     yield "first board and measurement", f"{measured:.2f} s, first step of construction included"
-    yield (
-        "construction, nodes/s",
-        f"{statistics.nodes / now / 1e6:.1f} M, and exact tails {statistics.tail_nodes / now / 1e6:.1f} M",
-    )
-    yield (
-        "nodes per exact tail",
-        f"{statistics.tail_nodes / max(1, statistics.prefixes):,.0f} ({statistics.prefixes:,} tails)",
-    )
+    yield "construction, nodes/s", f"{speed}, and exact tails {tails}"
+    yield "nodes per exact tail", f"{done.tail_nodes / max(1, done.prefixes):,.0f} ({done.prefixes:,} tails)"
     yield "scores, one core", ", ".join(f"{score} at {at:.1f} s" for score, at in reached.items())
 
 
@@ -71,33 +67,19 @@ def tabu(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, str]]:
     yield f"tabu alone, {seconds:.0f} s", f"{search.best_score} of {puzzle.max_score}"
 
 
-COMMANDS = {
-    "lns --help": ["--help"],
-    "lns verify": ["verify", "{solution}", "--puzzle", SHIPPED],
-}
-
-
 def seconds_of(arguments: list[str], runs: int = 5) -> float:
     """Median elapsed seconds of a command, run as a process ``runs`` times."""
     with tempfile.TemporaryDirectory() as folder:
-        solution = Path(folder) / "board.txt"
+        solution, times = Path(folder) / "board.txt", []
         solution.write_bytes(shipped_instances()[SHIPPED].with_name(f"{SHIPPED}.solution.txt").read_bytes())
-        times = []
+        words = [sys.executable, "-m", "lns", *(part.format(solution=solution) for part in arguments)]
         for _ in range(runs):
             began = time.perf_counter()
-            subprocess.run(
-                [sys.executable, "-m", "lns", *(part.format(solution=solution) for part in arguments)],
-                check=True,
-                capture_output=True,
-            )
+            subprocess.run(words, check=True, capture_output=True)
             times.append(time.perf_counter() - began)
     return median(times)
 
 
-def main() -> None:
+if __name__ == "__main__":
     for what, figure in speed_figures():
         print(f"{what:<30} {figure}", flush=True)
-
-
-if __name__ == "__main__":
-    main()

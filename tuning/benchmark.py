@@ -9,36 +9,38 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import platform
 import random
-import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import partial
+from os import PathLike
 from pathlib import Path
+from statistics import median, median_low
 from typing import Any
 
 from instances.board import Board
 from instances.formats import best_json, load_puzzle
 from instances.generate import family
 from instances.puzzle import Puzzle
-from lns.params import Params
-from lns_support.arguments import checked
-from lns_support.csv_records import append_row
+from lns.api.arguments import check_workers
+from lns.distinct_boards import DistinctBoards
+from lns.islands import Archipelago
+from lns.params import Params, from_dict, to_dict
+from lns.rounds import Search
+from lns.runs.history import UNLIMITED_S
+from lns_support.arguments import checked, checked_class
+from lns_support.child_process import peak_bytes
+from lns_support.cores import max_workers
+from lns_support.csv_records import append_row, check_appendable
 from lns_support.errors import InputError
 from lns_support.files import atomic_write, read_text
 from lns_support.text import count_of
 from lns_support.version import __version__
-from tuning import ablate
-from tuning.benchmark_run import (
-    BenchmarkOptions,
-    BenchmarkRun,
-    boards_by_score,
-    core_hours,
-    median_score,
-    run_benchmark,
-)
+from tuning.objective import count_board
 
 log = logging.getLogger("lns")
 
@@ -52,121 +54,161 @@ FIELDS = (
     "nodes_per_s", "peak_mb", "cpu", "note",
 )  # fmt: skip
 
+BASELINE = "whole"  # the engine with all its parts
+ABLATIONS: dict[str, dict[str, dict[str, float]]] = {
+    "no beams": {"engine": {"beams": 0}},
+    "no blocks": {"neighbourhoods": {"blocks": 0}},
+    "no bands": {"neighbourhoods": {"bands": 0}},
+    "no last cells": {"neighbourhoods": {"last_sizes": 0}},
+    "no certificate": {"neighbourhoods": {"certificate": 0.0}},
+    "no quota": {"construct": {"quota_scale": 0.0}},
+    "no tail": {"construct": {"tail": 1}},  # the construction itself places all cells but the last
+    "long tail": {"construct": {"tail": 14}},
+    "row by row": {"construct": {"column_major_fraction": 0.0}},
+    "breaks for the next score": {"construct": {"schedule_slack": 0}},
+    "no restarts": {"construct": {"restart_nodes": 10**12, "restart_nodes_without_prefix": 10**12}},
+}
+"""Name -> values, by section, that switch a part off or reduce it to its plain form."""
 
-def benchmark_instances(data: Path | None, fresh: int) -> Iterator[tuple[str, Callable[[], Puzzle] | None]]:
-    """The rows of the benchmark in order.
+
+@checked_class
+@dataclass(frozen=True)
+class BenchmarkOptions:
+    """How the runs of the rows are made, and where what they find goes.
+
+    Raises InputError if a number is impossible, or ablations are asked for another engine than the main one.
+    """
+
+    time: float = 60.0  # seconds of a run
+    seeds: int = 5  # runs of a row, one for each random seed
+    first_seed: int = 1  # of the first run; the others follow
+    workers: int = 2  # processes of a run
+    engine: str = "auto"  # one of `lns.engines.ENGINES`
+    search_floor: int = 0  # search for boards of this score and count them; 0: for better boards only, count none
+    with_ablations: bool = False  # also run the main engine with each of its parts switched off, see `ABLATIONS`
+    data: str | PathLike[str] | None = None  # directory of the public instances, NAME.txt each
+    fresh: int | None = None  # random seed of the instances that are generated for this call; drawn by default
+    params: Params | None = None  # of the engine; by default the defaults, whatever a study proved
+    table: str | PathLike[str] | None = None  # CSV file to which each row is appended as soon as it is complete
+    # directory, made if it is missing, for the best board of each run of the whole engine, with the fields of
+    # ``best.json``: ROW-SEED.json, in place of an earlier file
+    boards: str | PathLike[str] | None = None
+    note: str = ""  # what is measured, for the table
+
+    def __post_init__(self) -> None:
+        if self.with_ablations and self.engine != "auto":
+            raise InputError(f"ablations are of the main engine; expected no engine '{self.engine}' with them")
+        check_workers(self.workers, max_workers())
+        if self.seeds < 1 or not 0 < self.time <= UNLIMITED_S:
+            raise InputError(
+                f"{self.seeds} seeds of {self.time} s; expected 1 or more of more than 0 s, at most {UNLIMITED_S:.0f} s"
+            )
+
+
+@dataclass(frozen=True)
+class BenchmarkRun:
+    """One run."""
+
+    seed: int
+    score: int  # the best one
+    reached: dict[int, float]  # score -> seconds until it was reached, for each new best
+    boards: dict[int, int]  # score -> distinct boards whose best version has it; empty if boards were not counted
+    nodes_per_s: float  # placements a second of all workers, or tabu moves
+    seconds: float  # elapsed
+    peak_bytes: int = 0  # largest resident memory of the workers and this process together; 0 if it is not known
+
+    def seconds_to(self, score: int) -> float | None:
+        """Seconds until the run had a board of at least ``score``; None if it had none."""
+        return min((at for reached, at in self.reached.items() if reached >= score), default=None)
+
+
+def run_benchmark(
+    puzzle: Puzzle,
+    params: Params,
+    seed: int,
+    options: BenchmarkOptions,
+    on_best: Callable[[Board, float], None] | None = None,
+) -> BenchmarkRun:
+    """Make one run.
 
     Parameters
     ----------
-    data : Path or None
-        Directory of the public instances, NAME.txt each; None if there is none.
-    fresh : int
-        Random seed of the first generated instance; the others follow.
-
-    Yields
-    ------
-    (str, callable or None)
-        Name of the row, and a function that makes its puzzle; None if the file is missing in ``data``.
+    puzzle : Puzzle
+        The instance.
+    params : Params
+        Parameters of the engine.
+    seed : int
+        Random seed.
+    options : BenchmarkOptions
+        Time, workers, engine, search floor.
+    on_best : callable, optional
+        Called with each new best board, and the seconds after which it was found.
     """
-    for name in PUBLIC:
-        path = None if data is None else data / f"{name}.txt"
-        yield name, partial(load_puzzle, str(path)) if path is not None and path.exists() else None
-    for name in SHIPPED:
-        yield name, partial(load_puzzle, name)
-    for number, name in enumerate(FRESH):
-        yield name, partial(_fresh_puzzle, fresh + number)
+    floor, workers = options.search_floor, options.workers
+    if floor:
+        params = replace(params, engine=replace(params.engine, search_floor=floor))
+    min_score = floor or puzzle.max_score
+    search = Archipelago(Search(puzzle, params, seed, options.engine), workers, min_score=min_score)
+    reached, peaks = dict[int, float](), dict[int, int]()  # peaks: bytes by process id of a worker
+    distinct_boards, scores = DistinctBoards(), list[int]()
+
+    def on_report(search: Archipelago) -> None:
+        if search.best_score > max(reached, default=-1):
+            reached[search.best_score] = search.elapsed
+            if on_best is not None and search.best is not None:
+                on_best(search.best, search.elapsed)
+        peaks.update({pid: peak for pid in search.pids.values() if (peak := peak_bytes(pid))})
+        for _, board in search.pop_boards():
+            if board.score >= min_score:  # new bests are reported too
+                count_board(distinct_boards, scores, board)
+
+    search.run(options.time, puzzle.max_score, on_report)
+    elapsed = search.elapsed
+    largest = sorted(peaks.values())[-workers:]  # a worker that died is replaced: not all existed at the same time
+    return BenchmarkRun(
+        seed=seed, score=search.best_score, reached=reached, boards=dict(Counter(scores)),
+        nodes_per_s=search.statistics.placements / max(elapsed, 1e-9), seconds=elapsed,
+        peak_bytes=sum(largest) + peak_bytes(os.getpid()),
+    )  # fmt: skip
 
 
-def _fresh_puzzle(seed: int) -> Puzzle:
-    return family(FRESH_FAMILY)(seed).puzzle
-
-
-def select_rows(names: list[str], data: Path | None, fresh: int) -> list[tuple[str, Callable[[], Puzzle] | None]]:
-    """The rows ``names``, or all if it is empty, as from `benchmark_instances`.
-
-    Raises
-    ------
-    InputError
-        A name is unknown, or the file of a named row is missing.
-    """
-    known = dict(benchmark_instances(data, fresh))
-    for name in names:
-        if name not in known:
-            raise InputError(f"the benchmark has no row '{name}'; expected one of {', '.join(known)}")
-        if known[name] is None:
-            raise InputError(f"the row {name} needs {name}.txt; expected it in --data DIR", data)
-    return [(name, known[name]) for name in names or known]
-
-
-def table_row(
-    name: str, puzzle: Puzzle, runs: list[BenchmarkRun], options: BenchmarkOptions, note: str
-) -> dict[str, object]:
-    """The row of the table under version control, by `FIELDS`."""
-    scores, median = [run.score for run in runs], median_score(runs)
-    times = [at for at in (run.seconds_to(median) for run in runs) if at is not None]
-    return {
-        "date": time.strftime("%Y-%m-%d"),
-        "version": __version__,
-        "instance": name,
-        "seconds": round(options.time),
-        "workers": options.workers,
-        "seeds": len(runs),
-        "best": max(scores),
-        "median": median,
-        "worst": min(scores),
-        "of": puzzle.max_score,
-        "time_to_median_s": round(statistics.median(times), 1) if times else "",
-        "nodes_per_s": round(statistics.median(run.nodes_per_s for run in runs)),
-        "peak_mb": round(max(run.peak_bytes for run in runs) / 2**20) or "",
-        "cpu": f"{platform.machine()} {platform.system()}",
-        "note": note,
-    }
-
-
-def check_table(path: Path) -> None:
-    """Raise InputError, before the runs, if a row could not be appended to the table ``path`` after them."""
-    if not path.parent.is_dir():
-        raise InputError("no such directory; expected one that exists, for the table", path.parent)
-    if not path.exists():
-        return
-    text = read_text(path)
-    if text and text.splitlines()[:1] != [",".join(FIELDS)]:
-        raise InputError("no table of the benchmark; expected one, or a new name", path, 1)
-    try:
-        path.open("ab").close()
-    except OSError as error:
-        raise InputError(f"nothing can be added to this table: {error.strerror}", path) from None
+def boards_per_hour(runs: Sequence[BenchmarkRun], workers: int, min_score: int) -> float:
+    """Distinct boards of at least ``min_score`` per core-hour."""
+    boards = sum(count for run in runs for score, count in run.boards.items() if score >= min_score)
+    return round(boards / (sum(run.seconds for run in runs) * workers / 3600), 1)
 
 
 @dataclass(frozen=True)
 class BenchmarkRow:
-    """One row of the benchmark.
+    """One row of the benchmark."""
 
-    Attributes
-    ----------
-    instance : str
-        Name of the row.
-    variant : str
-        Ablation, `tuning.ablate.BASELINE` for the whole engine.
-    engine : str
-        Engine of the runs.
-    runs : tuple of BenchmarkRun
-        The runs, one for each seed.
-    values : dict
-        The row of the table, by `FIELDS`.
-    boards_per_core_hour : dict of int to float
-        Score -> distinct boards of at least that score per core-hour, if they were counted.
-    core_hours : float
-        Core-hours of all runs.
-    """
+    instance: str  # name of the row
+    variant: str  # ablation, `BASELINE` for the whole engine
+    puzzle: Puzzle
+    options: BenchmarkOptions
+    runs: tuple[BenchmarkRun, ...]  # one for each seed
+    note: str  # what is measured
 
-    instance: str
-    variant: str
-    engine: str
-    runs: tuple[BenchmarkRun, ...]
-    values: dict[str, object]
-    boards_per_core_hour: dict[int, float]
-    core_hours: float
+    @property
+    def values(self) -> dict[str, Any]:
+        """The row of the table under version control, by `FIELDS`."""
+        scores = [run.score for run in self.runs]
+        goal = median_low(scores)
+        times = [at for run in self.runs if (at := run.seconds_to(goal)) is not None]
+        return dict(zip(FIELDS, (
+            time.strftime("%Y-%m-%d"), __version__, self.instance, round(self.options.time), self.options.workers,
+            len(scores), max(scores), goal, min(scores), self.puzzle.max_score,
+            round(median(times), 1) if times else "",
+            round(median(run.nodes_per_s for run in self.runs)),
+            round(max(run.peak_bytes for run in self.runs) / 2**20) or "",
+            f"{platform.machine()} {platform.system()}", self.note,
+        ), strict=True))  # fmt: skip
+
+    @property
+    def boards_per_core_hour(self) -> dict[int, float]:
+        """Score -> distinct boards of at least that score per core-hour, if they were counted."""
+        scores = sorted({score for run in self.runs for score in run.boards})
+        return {score: boards_per_hour(self.runs, self.options.workers, score) for score in scores}
 
     def to_dict(self) -> dict[str, Any]:
         """The fields of a row of `lns benchmark --json`."""
@@ -175,18 +217,17 @@ class BenchmarkRow:
 
     def summary(self) -> str:
         """The row as text; with boards that were counted, a line for each score."""
-        row = self.values
+        row, unit = self.values, "moves" if self.options.engine == "tabu" else "nodes"
         memory = f", {row['peak_mb']} MB" if row["peak_mb"] else ""
         note = f" ({row['note']})" if row["note"] else ""
-        unit = "moves" if self.engine == "tabu" else "nodes"
+        hours = sum(run.seconds for run in self.runs) * self.options.workers / 3600
         line = (
-            f"{row['instance']:<20} {row['seconds']:>5} s x {count_of(int(str(row['workers'])), 'worker')}, "
-            f"{count_of(int(str(row['seeds'])), 'seed')}: "
-            f"best {row['best']}, median {row['median']}, worst {row['worst']} of {row['of']}; "
-            f"{int(str(row['nodes_per_s'])) / 1e6:.1f} M {unit}/s{memory}{note}"
+            f"{row['instance']:<20} {row['seconds']:>5} s x {count_of(row['workers'], 'worker')}, "
+            f"{count_of(row['seeds'], 'seed')}: best {row['best']}, median {row['median']}, worst {row['worst']} of "
+            f"{row['of']}; {row['nodes_per_s'] / 1e6:.1f} M {unit}/s{memory}{note}"
         )
         return "\n".join([line, *(
-            f"  boards of at least {score} per core-hour: {rate:,} (in {self.core_hours:.3g} core-hours)"
+            f"  boards of at least {score} per core-hour: {rate:,} (in {hours:.3g} core-hours)"
             for score, rate in self.boards_per_core_hour.items()
         )])  # fmt: skip
 
@@ -245,75 +286,50 @@ def benchmark(
     if unknown := settings.keys() - known:
         raise InputError(f"unknown setting '{min(unknown)}'; expected one of {', '.join(known)}")
     options = BenchmarkOptions(**settings)
-    data, table, boards = (
-        None if each is None else Path(each) for each in (options.data, options.table, options.boards)
-    )
-    if table is not None:
-        check_table(table)
-    if boards is not None:
-        try:
-            boards.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"the directory of the boards cannot be made: {error.strerror}", boards) from None
-    base = options.params or Params()
-    fresh = random.randint(*FRESH_SEEDS) if options.fresh is None else options.fresh
-    results: list[BenchmarkRow] = []
-    for name, make_puzzle in select_rows(list(rows), data, fresh):
+    if options.fresh is None:
+        options = replace(options, fresh=random.randint(*FRESH_SEEDS))
+    check_outputs(options)
+    base, results = options.params or Params(), list[BenchmarkRow]()
+    for name, make_puzzle in _selected(rows, options).items():
         if make_puzzle is None:
-            log.warning("%s: skipped, no public data at %s", name, data)
+            log.warning("%s: skipped, no public data at %s", name, options.data)
             continue
         puzzle = make_puzzle()
-        variants = ablate.variants(base) if options.with_ablations else {ablate.BASELINE: base}
-        runs = _run_variants(name, puzzle, variants, options, on_run)
-        for variant, variant_runs in runs.items():
-            row = _row(name, variant, puzzle, variant_runs, options, fresh)
+        compared = variants(base) if options.with_ablations else {BASELINE: base}
+        runs: dict[str, list[BenchmarkRun]] = {variant: [] for variant in compared}
+        for seed in range(options.first_seed, options.first_seed + options.seeds):
+            for variant, params in compared.items():  # seed by seed, so that other load affects all variants alike
+                keep = None
+                if options.boards is not None and variant == BASELINE:
+                    keep = partial(_write_best, puzzle, name, seed, options)
+                runs[variant].append(run_benchmark(puzzle, params, seed, options, keep))
+                if on_run is not None:
+                    on_run(name, variant, runs[variant][-1])
+        for variant, its_runs in runs.items():
+            row = BenchmarkRow(name, variant, puzzle, options, tuple(its_runs), _note(name, variant, options))
             results.append(row)
-            if table is not None:
-                append_row(table, FIELDS, row.values)
+            if options.table is not None:
+                append_row(Path(options.table), FIELDS, row.values)
             if on_row is not None:
                 on_row(row)
         if options.with_ablations and on_ablation is not None:
-            on_ablation(name, ablate.table(runs, options.workers, options.search_floor))
+            on_ablation(name, ablation_table(runs, options))
     return BenchmarkResult(tuple(results))
 
 
-def _row(
-    name: str, variant: str, puzzle: Puzzle, runs: list[BenchmarkRun], options: BenchmarkOptions, fresh: int
-) -> BenchmarkRow:
-    notes = (
-        f"engine {options.engine}" if options.engine != "auto" else "",
-        variant if variant != ablate.BASELINE else "",
-        f"seeds from {options.first_seed} on" if options.first_seed != 1 else "",
-        f"fresh seed {fresh}" if name in FRESH else "",
-        options.note,
-    )
-    return BenchmarkRow(
-        instance=name, variant=variant, engine=options.engine, runs=tuple(runs),
-        values=table_row(name, puzzle, runs, options, "; ".join(filter(None, notes))),
-        boards_per_core_hour=boards_by_score(runs, options.workers), core_hours=core_hours(runs, options.workers),
-    )  # fmt: skip
+def rows_by_name(options: BenchmarkOptions) -> dict[str, Callable[[], Puzzle] | None]:
+    """Name of each row in order, and a function that makes its puzzle; None if the file is missing in ``data``."""
+    rows: dict[str, Callable[[], Puzzle] | None] = {}
+    for name in PUBLIC:
+        path = _source(name, options)
+        rows[name] = partial(load_puzzle, path) if options.data is not None and Path(path).exists() else None
+    rows |= {name: partial(load_puzzle, name) for name in SHIPPED}
+    return rows | {name: partial(fresh_puzzle, (options.fresh or 0) + i) for i, name in enumerate(FRESH)}
 
 
-def _run_variants(
-    name: str,
-    puzzle: Puzzle,
-    variants: dict[str, Params],
-    options: BenchmarkOptions,
-    on_run: Callable[[str, str, BenchmarkRun], None] | None,
-) -> dict[str, list[BenchmarkRun]]:
-    """The runs of each variant, seed by seed, so that other load on the machine affects all variants alike."""
-    runs: dict[str, list[BenchmarkRun]] = {variant: [] for variant in variants}
-    for seed in range(options.first_seed, options.first_seed + options.seeds):
-        for variant, params in variants.items():
-            on_best = None
-            if options.boards is not None and variant == ablate.BASELINE:
-                on_best = partial(
-                    _write_best, Path(options.boards) / f"{name}-{seed}.json", puzzle, _source(name, options)
-                )
-            runs[variant].append(run_benchmark(puzzle, params, seed, options, on_best))
-            if on_run is not None:
-                on_run(name, variant, runs[variant][-1])
-    return runs
+def fresh_puzzle(seed: int) -> Puzzle:
+    """The puzzle of a generated row."""
+    return family(FRESH_FAMILY)(seed).puzzle
 
 
 def _source(name: str, options: BenchmarkOptions) -> str:
@@ -321,11 +337,81 @@ def _source(name: str, options: BenchmarkOptions) -> str:
     return name if name not in PUBLIC else str(Path(options.data or "") / f"{name}.txt")
 
 
-def _write_best(path: Path, puzzle: Puzzle, instance: str, board: Board, elapsed_s: float) -> None:
-    """Write the board that a run has found after ``elapsed_s`` seconds, with the fields of ``best.json``."""
-    seed = int(path.stem.rpartition("-")[2])
-    values = best_json(puzzle, board, instance=instance, seed=seed, elapsed_s=round(elapsed_s, 3))
+def _selected(names: Sequence[str], options: BenchmarkOptions) -> dict[str, Callable[[], Puzzle] | None]:
+    """The rows ``names``, or all if it is empty. Raises InputError if one is unknown, or its file is missing."""
+    known = rows_by_name(options)
+    for name in names:
+        if name not in known:
+            raise InputError(f"the benchmark has no row '{name}'; expected one of {', '.join(known)}")
+        if known[name] is None:
+            raise InputError(f"the row {name} needs {name}.txt; expected it in --data DIR", options.data)
+    return {name: known[name] for name in names or known}
+
+
+def check_outputs(options: BenchmarkOptions) -> None:
+    """Raise InputError, before the runs, if a row could not be appended to the table, or boards not be written."""
+    what = "nothing can be added to this table"
     try:
-        atomic_write(path, json.dumps(values) + "\n")
+        if options.table is not None:
+            table = Path(options.table)
+            if table.exists() and (text := read_text(table)) and text.splitlines()[:1] != [",".join(FIELDS)]:
+                raise InputError("no table of the benchmark; expected one, or a new name", table, 1)
+            check_appendable(table)
+        if options.boards is not None:
+            what = "the directory of the boards cannot be made"
+            Path(options.boards).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{what}: {error.strerror}", error.filename) from None
+
+
+def _note(name: str, variant: str, options: BenchmarkOptions) -> str:
+    notes = (
+        f"engine {options.engine}" if options.engine != "auto" else "",
+        variant if variant != BASELINE else "",
+        f"seeds from {options.first_seed} on" if options.first_seed != 1 else "",
+        f"fresh seed {options.fresh}" if name in FRESH else "",
+        options.note,
+    )
+    return "; ".join(filter(None, notes))
+
+
+def variants(params: Params) -> dict[str, Params]:
+    """The parameters of each variant by name: ``params`` as the baseline, then each ablation that changes them."""
+    found = {BASELINE: params}
+    for name, sections in ABLATIONS.items():
+        values = to_dict(params)
+        for section, changes in sections.items():
+            values[section].update(changes)
+        if (changed := from_dict(values)) != params:
+            found[name] = changed
+    return found
+
+
+def ablation_table(runs: dict[str, list[BenchmarkRun]], options: BenchmarkOptions) -> list[str]:
+    """Lines of a table with a row for each variant, the whole engine among them.
+
+    Columns are the median, best and worst score; the median seconds to the whole engine's median score, and the number
+    of runs that reached it; and, if boards were counted, the distinct boards per core-hour.
+    """
+    goal, floor = median_low(run.score for run in runs[BASELINE]), options.search_floor
+    head = f"{'variant':<25} {'median':>6} {'best':>5} {'worst':>5} {f's to {goal}':>10} {'runs':>5}"
+    lines = [head + (f" {f'boards >= {floor} a core-hour':>28}" if floor else "")]
+    for name, its_runs in runs.items():
+        scores = [run.score for run in its_runs]
+        times = [at for run in its_runs if (at := run.seconds_to(goal)) is not None]
+        seconds = f"{median(times):.1f}" if times else "-"
+        line = f"{name:<25} {median_low(scores):>6} {max(scores):>5} {min(scores):>5} {seconds:>10} {len(times):>5}"
+        lines.append(line + (f" {boards_per_hour(its_runs, options.workers, floor):>28,}" if floor else ""))
+    return lines
+
+
+def _write_best(
+    puzzle: Puzzle, name: str, seed: int, options: BenchmarkOptions, board: Board, elapsed_s: float
+) -> None:
+    """Write the board that a run has found after ``elapsed_s`` seconds, with the fields of ``best.json``."""
+    path = Path(options.boards or "") / f"{name}-{seed}.json"
+    source, at = _source(name, options), round(elapsed_s, 3)
+    try:
+        atomic_write(path, json.dumps(best_json(puzzle, board, instance=source, seed=seed, elapsed_s=at)) + "\n")
     except OSError as error:
         raise InputError(f"the board cannot be written: {error.strerror}", path) from None

@@ -4,7 +4,7 @@ A benchmark row of a minute often ends at the same score before and after a chan
 had a board of score ``best`` already, and distinct boards of a few edges less are counted. Budgets are nodes, so other
 load on the machine changes only the seconds. A few lucky restarts find most boards, so several seeds are needed. With
 ``--islands`` each seed is a run of several islands, and a board that two of them find counts once. ``--ablate``
-repeats all of it with each part of the engine switched off in turn (`tuning.ablate`); each has the same budget.
+repeats all of it with each part of the engine switched off in turn, each with the same budget.
 Two versions are compared by the same command in two checkouts.
 """
 
@@ -25,35 +25,36 @@ from lns.params import Params
 from lns.warmup import warm_up
 from lns.worker_pool import WorkerPool
 from lns_support.errors import InputError
-from tuning import ablate
+from tuning.benchmark import variants
 
 BELOW, ABOVE = 3, 2  # boards are counted from ``best`` - BELOW, or a given score, to ``best`` + ABOVE
 
 
 @dataclass(frozen=True)
-class BoardCounts:
-    """What one island found.
+class Count:
+    """What is counted."""
 
-    Parameters
-    ----------
-    seed, island : int
-        Random seed, and number of the island.
-    distinct_boards : tuple of int
-        Number of distinct boards of at least each score, from the floor upwards.
-    boards : tuple of (int32 array of shape (cells,), int)
-        Placements and score of each board that was distinct when it was found.
-    parts : dict of str to int
-        Node equivalents used, by the part that used them.
-    seconds : float
-        Processor seconds, without compilation.
-    """
+    best: int  # score that an island searches as if it had
+    nodes: int  # budget of each island in node equivalents
+    engine: str = "construct"  # the construction alone, or 'auto': all parts
+    floor: int | None = None  # boards are counted from this score on; by default from three edges below ``best``
+
+    def tallies(self, puzzle: Puzzle) -> dict[int, Tally]:
+        """An empty tally for each score from which boards are counted."""
+        floor = self.best - BELOW if self.floor is None else self.floor
+        return {score: Tally() for score in range(floor, min(self.best + ABOVE, puzzle.max_score) + 1)}
+
+
+@dataclass(frozen=True)
+class BoardCounts:
+    """What one island found."""
 
     seed: int
-    island: int
-    distinct_boards: tuple[int, ...]
-    boards: tuple[tuple[IntArray, int], ...]
-    parts: dict[str, int]
-    seconds: float
+    island: int  # its number
+    distinct_boards: tuple[int, ...]  # number of those of at least each score, from the floor upwards
+    boards: tuple[tuple[IntArray, int], ...]  # int32 (cells,) placements and score of each that was distinct when found
+    parts: dict[str, int]  # node equivalents used, by the part that used them
+    seconds: float  # of the processor, without compilation
 
     @property
     def nodes(self) -> int:
@@ -67,64 +68,29 @@ class BoardCounts:
 
 
 def count_boards(
-    puzzle: Puzzle,
-    params: Params,
-    seed: int,
-    best: int,
-    nodes: int,
-    island: tuple[int, int] = (0, 1),
-    engine: str = "construct",
-    floor: int | None = None,
+    puzzle: Puzzle, params: Params, seed: int, count: Count, island: tuple[int, int] = (0, 1)
 ) -> BoardCounts:
-    """Count the distinct boards that one island finds.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-        The instance.
-    params : Params
-        Parameters.
-    seed : int
-        Random seed.
-    best : int
-        Score that the island searches as if it had.
-    nodes : int
-        Budget in node equivalents.
-    island : (int, int)
-        Number of the island, and how many islands there are.
-    engine : {"construct", "auto"}
-        The construction alone, or all parts.
-    floor : int, optional
-        Boards are counted from this score on; default: three edges below ``best``.
-    """
-    tallies = {score: Tally() for score in _scores(puzzle, best, floor)}
+    """Count the distinct boards that one island finds; ``island`` is its number, and how many there are."""
+    tallies, boards = count.tallies(puzzle), []
     params = replace(params, engine=replace(params.engine, search_floor=max(1, min(tallies))))
-    warm_up(engine)
-    search = make_engine(engine, puzzle, params, seed, *island)
-    boards = []
+    warm_up(count.engine)
+    search = make_engine(count.engine, puzzle, params, seed, *island)
     began = time.process_time()
     while search.best is None:
         search.step(puzzle.max_score)
     search.pop_boards()
-    while search.statistics.node_equivalents < nodes:
+    while search.statistics.node_equivalents < count.nodes:
         if puzzle.rules and search.best_score == puzzle.max_score:
             break  # these puzzles have no construction, and nothing else goes on from a perfect board
-        search.step(puzzle.max_score, wanted=best + 1)
+        search.step(puzzle.max_score, wanted=count.best + 1)
         for found in search.pop_boards():
             if _is_new(found.board.placements, found.score, tallies):
                 boards.append((found.board.placements, found.score))
     return BoardCounts(
-        seed=seed,
-        island=island[0],
-        distinct_boards=tuple(tally.count for tally in tallies.values()),
-        boards=tuple(boards),
-        parts=search.statistics.node_equivalents_by_part(),
+        seed=seed, island=island[0], distinct_boards=tuple(tally.count for tally in tallies.values()),
+        boards=tuple(boards), parts=search.statistics.node_equivalents_by_part(),
         seconds=time.process_time() - began,
-    )
-
-
-def _scores(puzzle: Puzzle, best: int, floor: int | None) -> range:
-    return range(best - BELOW if floor is None else floor, min(best + ABOVE, puzzle.max_score) + 1)
+    )  # fmt: skip
 
 
 def _is_new(placements: IntArray, score: int, tallies: dict[int, Tally]) -> bool:
@@ -136,23 +102,13 @@ def _is_new(placements: IntArray, score: int, tallies: dict[int, Tally]) -> bool
     return before != [tally.count for tally in tallies.values()]
 
 
-def combined_counts(puzzle: Puzzle, best: int, counts: Sequence[BoardCounts], floor: int | None = None) -> list[int]:
-    """Number of distinct boards of at least each score that the islands of one seed found together.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-        The instance.
-    best, floor : int
-        As for `count_boards`.
-    counts : sequence of BoardCounts
-        The results of the islands.
-    """
-    if len(counts) == 1:
-        return list(counts[0].distinct_boards)
-    tallies = {score: Tally() for score in _scores(puzzle, best, floor)}
-    for count in counts:
-        for placements, score in count.boards:
+def combined_counts(puzzle: Puzzle, count: Count, islands: Sequence[BoardCounts]) -> list[int]:
+    """Number of distinct boards of at least each score that the islands of one seed found together."""
+    if len(islands) == 1:
+        return list(islands[0].distinct_boards)
+    tallies = count.tallies(puzzle)
+    for island in islands:
+        for placements, score in island.boards:
             _is_new(placements, score, tallies)
     return [tally.count for tally in tallies.values()]
 
@@ -181,7 +137,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name in ("nodes", "seeds", "first_seed", "islands", "workers"):
             if not 1 <= getattr(args, name) < 1e15:
                 raise InputError(f"--{name.replace('_', '-')} {getattr(args, name):g}; expected 1 or more")
-        _run(args, puzzle, params)
+        count = Count(args.best, int(args.nodes), args.engine, args.floor)
+        print(f"{'boards of':<9} {' '.join(f'{score:>5}+' for score in count.tallies(puzzle))}")
+        with WorkerPool(args.workers) as pool:
+            for name, values in (variants(params) if args.ablate else {"": params}).items():
+                if name:
+                    print(f"{name}:")
+                _count_seeds(pool, args, puzzle, values, count)
     except InputError as error:
         print(f"boards_per_node: {error}", file=sys.stderr)
         return 2
@@ -190,35 +152,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _run(args: argparse.Namespace, puzzle: Puzzle, params: Params) -> None:
-    """Print a line for each island of each seed, and the sums; the same for each variant of an ablation."""
-    print(f"{'boards of':<9} {' '.join(f'{score:>5}+' for score in _scores(puzzle, args.best, args.floor))}")
-    variants = ablate.variants(params) if args.ablate else {"": params}
-    with WorkerPool(args.workers) as pool:
-        for name, values in variants.items():
-            if name:
-                print(f"{name}:")
-            _count_variant(pool, args, puzzle, values)
-
-
-def _count_variant(pool: WorkerPool, args: argparse.Namespace, puzzle: Puzzle, params: Params) -> None:
-    nodes, how = int(args.nodes), (args.engine, args.floor)
-    jobs = [
-        pool.submit(count_boards, puzzle, params, seed, args.best, nodes, (island, args.islands), *how)
-        for seed in range(args.first_seed, args.first_seed + args.seeds)
-        for island in range(args.islands)
-    ]
+def _count_seeds(pool: WorkerPool, args: argparse.Namespace, puzzle: Puzzle, params: Params, count: Count) -> None:
+    """Print a line for each island of each seed, and the sums."""
+    seeds, islands = range(args.first_seed, args.first_seed + args.seeds), args.islands
+    every = [(seed, (island, islands)) for seed in seeds for island in range(islands)]
+    jobs = [pool.submit(count_boards, puzzle, params, seed, count, island) for seed, island in every]
     counts = []
     for job in jobs:
         counts.append(job.result())
         print(counts[-1], flush=True)
-    nodes, seconds = sum(count.nodes for count in counts), sum(count.seconds for count in counts)
-    runs = [counts[first : first + args.islands] for first in range(0, len(counts), args.islands)]
-    total = [
-        sum(column)
-        for column in zip(*(combined_counts(puzzle, args.best, run, args.floor) for run in runs), strict=True)
-    ]
-    print(f"{'all':<9} {' '.join(f'{count:6}' for count in total)}   in {nodes:.3g} nodes, {seconds:.1f} s", flush=True)
+    nodes, seconds = sum(each.nodes for each in counts), sum(each.seconds for each in counts)
+    runs = [counts[first : first + islands] for first in range(0, len(counts), islands)]
+    total = map(sum, zip(*(combined_counts(puzzle, count, run) for run in runs), strict=True))
+    print(f"{'all':<9} {' '.join(f'{each:6}' for each in total)}   in {nodes:.3g} nodes, {seconds:.1f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,7 @@
 """Measures the costs in `lns.node_equivalents` on this machine: each part is timed alone, in constructor nodes.
 
 Beams and tabu moves are timed as engines, by what their statistics count, and regions as `exact.region.resolve`. What
-an engine mixes is timed by its kernels: nodes and exact tails by `lns.construct.kernel.next_prefix` and
-`lns.construct.tail.solve_tail`, the start of an endgame by `lns.construct.endgame.start_endgame`, the measurement of
-quotas by `lns.construct.quota_profile` and `lns.construct.schedule_search`.
+the construction mixes is timed by its kernels: nodes, exact tails, the start of an endgame, the measurement of quotas.
 """
 
 from __future__ import annotations
@@ -20,17 +18,20 @@ from exact.region.windows import rows
 from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns import node_equivalents
+from lns import node_equivalents as costs
 from lns.construct import kernel, quota_profile, schedule, schedule_search
 from lns.construct.constructor import Constructor
-from lns.construct.endgame import REACHED
+from lns.construct.endgame import REACHED, start_endgame
+from lns.construct.endgame_plan import EndgamePlan, EndgameState
+from lns.construct.kernel import ConstructorPlan, ConstructorState
 from lns.construct.quota_bandit import QuotaBandit
+from lns.construct.tail import solve_tail
 from lns.engine import Engine
 from lns.engines import make_engine
 from lns.params import ConstructParams, Params
 from lns.rng import random_state
 from lns.warmup import warm_up
-from tuning.cost_kernels import finish_prefixes, start_each
+from lns_support.jit import flat_kernel
 
 TIGHT, LOOSE = 0, 4  # mismatches allowed in a tail: with few its search ends at once, with many it takes longer
 MISMATCHES = 20  # that the timed constructor may leave
@@ -55,44 +56,40 @@ def measure_costs(puzzle: Puzzle, nodes: int = 50_000_000, repeats: int = 200) -
     """
     params = Params()
     bandit, constructor = constructor_at_tails(puzzle, params.construct)
-    _time_tails(constructor, 1, TIGHT, 1)  # compiles
+    time_tails(constructor, 1, TIGHT, 1)  # compiles
     no_tails, tight, loose = (
-        _time_tails(constructor, nodes, *how) for how in ((TIGHT, 0), (TIGHT, repeats), (LOOSE, repeats))
+        time_tails(constructor, nodes, *how) for how in ((TIGHT, 0), (TIGHT, repeats), (LOOSE, repeats))
     )
     node = no_tails[0] / no_tails[1]
     tails, placements = repeats * max(1, tight[2]), max(1, loose[3] - tight[3])
-    yield "set-up of an exact tail", node_equivalents.TAIL_SETUP, (tight[0] - no_tails[0]) / tails / node
-    yield "placement in an exact tail", node_equivalents.TAIL_NODE, (loose[0] - tight[0]) / placements / node
+    yield "set-up of an exact tail", costs.TAIL_SETUP, (tight[0] - no_tails[0]) / tails / node
+    yield "placement in an exact tail", costs.TAIL_NODE, (loose[0] - tight[0]) / placements / node
 
     time_endgames(constructor, 1, 1)  # compiles
     seconds, starts = time_endgames(constructor, repeats, repeats)
-    yield "start of an endgame", node_equivalents.ENDGAME_SETUP, seconds / starts / node
+    yield "start of an endgame", costs.ENDGAME_SETUP, seconds / starts / node
 
     beam, seconds = _run_engine("beam", puzzle, nodes)
-    yield "child of a beam", node_equivalents.BEAM_CHILD, seconds / beam.statistics.beam_nodes / node
+    yield "child of a beam", costs.BEAM_CHILD, seconds / beam.statistics.beam_nodes / node
 
     assert beam.best is not None
-    for search_order, what, counted_setup, counted in (
-        ("static", "fixed orders", node_equivalents.REGION_SETUP, node_equivalents.REGION_NODE),
-        ("dynamic", "ColorPairs", node_equivalents.COLORPAIRS_SETUP, node_equivalents.COLORPAIRS_NODE),
+    for order, what, counted_setup, counted in (
+        ("static", "fixed orders", costs.REGION_SETUP, costs.REGION_NODE),
+        ("dynamic", "ColorPairs", costs.COLORPAIRS_SETUP, costs.COLORPAIRS_NODE),
     ):
-        setup, placement = _region_seconds(puzzle, beam.best, search_order, params.neighbourhoods.nodes, nodes // 2)
+        setup, placement = _region_seconds(puzzle, beam.best, order, params.neighbourhoods.nodes, nodes // 2)
         yield f"set-up of a region, {what}", counted_setup, setup / node
         yield f"placement in a region, {what}", counted, placement / node
 
     tabu, seconds = _run_engine("tabu", puzzle, nodes)
-    yield "tabu move", node_equivalents.TABU_MOVE, seconds / tabu.statistics.moves / node
+    yield "tabu move", costs.TABU_MOVE, seconds / tabu.statistics.moves / node
 
     quota = bandit.quota(100)
-    order, depths = schedule_search.cell_order(puzzle, params.construct), schedule.quota_end(puzzle.cells)
-    seconds = _seconds(lambda: quota_profile.count_children(puzzle, order, quota.favoured, depths))
-    yield "quota profile of a colour set", node_equivalents.quota_profile(puzzle.cells), seconds / node
+    cells, depths = schedule_search.cell_order(puzzle, params.construct), schedule.quota_end(puzzle.cells)
+    seconds = _seconds(lambda: quota_profile.count_children(puzzle, cells, quota.favoured, depths))
+    yield "quota profile of a colour set", costs.quota_profile(puzzle.cells), seconds / node
     seconds = _seconds(lambda: schedule_search.measure_children(puzzle, params.construct, quota, random_state(2)))
-    yield (
-        "populations of an arm",
-        node_equivalents.population(params.construct.population, puzzle.cells),
-        seconds / node,
-    )
+    yield "populations of an arm", costs.population(params.construct.population, puzzle.cells), seconds / node
 
 
 def constructor_at_tails(puzzle: Puzzle, params: ConstructParams) -> tuple[QuotaBandit, Constructor]:
@@ -106,6 +103,65 @@ def constructor_at_tails(puzzle: Puzzle, params: ConstructParams) -> tuple[Quota
             constructor.restart(bandit.choose_schedule(MISMATCHES), bandit.nodes_before)
         constructor.run(1_000_000, puzzle.max_score)
     return bandit, constructor
+
+
+def time_tails(constructor: Constructor, nodes: int, allowed: int, repeats: int) -> tuple[float, int, int, int]:
+    """(seconds, nodes, prefixes, tail placements) of ``nodes`` nodes; the constructor is restored afterwards."""
+    state, before = constructor.state(), constructor.nodes
+    began = time.process_time()
+    prefixes, placements = _finish_prefixes(constructor.plan, constructor.arrays, before + nodes, allowed, repeats)
+    seconds, made = time.process_time() - began, constructor.nodes - before
+    constructor.restore(state)
+    return seconds, made, prefixes, placements
+
+
+def time_endgames(constructor: Constructor, frontier_keys: int, rounds: int) -> tuple[float, int]:
+    """(processor seconds, starts) of endgames, each started ``rounds`` times after ``frontier_keys`` prefixes.
+
+    The constructor is restored afterwards.
+    """
+    state, prefix, plan = constructor.state(), constructor.prefix, constructor.plan.prefix
+    if prefix.scalars[0] > plan.endgame_start:
+        kernel.remove_pieces(constructor.plan.endgame, prefix.scalars[0], prefix.chosen, prefix.used)
+        prefix.scalars[0] = plan.endgame_start
+    prefixes: list[tuple[npt.NDArray[np.generic], ...]] = []
+    while len(prefixes) < frontier_keys and kernel.search_lists(plan, prefix, 2**62) == REACHED:
+        prefixes.append((prefix.used.copy(), prefix.right.copy(), prefix.down.copy()))
+    used, right, down = (np.array(column) for column in zip(*prefixes, strict=True))
+    began = time.process_time()
+    _start_each(constructor.plan.endgame, constructor.arrays.endgame, used, right, down, rounds)
+    seconds = time.process_time() - began
+    constructor.restore(state)
+    return seconds, len(prefixes) * rounds
+
+
+@flat_kernel
+def _start_each(
+    end: EndgamePlan,
+    work: EndgameState,
+    used: npt.NDArray[np.uint8],
+    right: npt.NDArray[np.int64],
+    down: npt.NDArray[np.int64],
+    rounds: int,
+) -> None:
+    """Start ``rounds`` endgames from each prefix."""
+    for _ in range(rounds):
+        for i in range(len(used)):
+            start_endgame(end, work, used[i], right[i], down[i], 0)
+
+
+@flat_kernel
+def _finish_prefixes(
+    plan: ConstructorPlan, state: ConstructorState, node_limit: int, allowed: int, repeats: int
+) -> tuple[int, int]:
+    """(prefixes, placements of tails) until ``node_limit``; each tail is solved ``repeats`` times."""
+    prefixes, placements, prefix, most = 0, 0, state.prefix, 1_000_000
+    while kernel.next_prefix(plan, state, node_limit) == REACHED:
+        prefixes += 1
+        for _ in range(repeats):
+            tail = solve_tail(plan.tail, state.tail, prefix.used, prefix.right, prefix.down, allowed, most)
+            placements += tail[1]
+    return prefixes, placements
 
 
 def _run_engine(name: str, puzzle: Puzzle, placements: int) -> tuple[Engine, float]:
@@ -124,18 +180,17 @@ def _region_seconds(puzzle: Puzzle, board: Board, order: str, limit: int, nodes:
     ``limit``: placements in one region; ``nodes``: placements in all, more or less.
     """
     height = min(puzzle.height, max(1, 64 // puzzle.width))  # larger regions are rarely searched
-    options = RegionOptions(order=order)
-    ask = partial(resolve, puzzle, board, target=verify(puzzle, board).score + 1, options=options)
+    ask = partial(resolve, puzzle, board, target=verify(puzzle, board).score + 1, options=RegionOptions(order=order))
     setup, searched, placed, regions = 0.0, 0.0, 0, 0
     for top in range(puzzle.height - height, -1, -1):
         cells = rows(puzzle, top, top + height)
         ask(cells, nodes=1)  # plans the shape; the first one compiles
         setup += _seconds(partial(ask, cells, nodes=1))
         began = time.process_time()
-        placed += ask(cells, nodes=node_equivalents.region_nodes(limit, order)).nodes
+        placed += ask(cells, nodes=costs.region_nodes(limit, order)).nodes
         searched += time.process_time() - began
         regions += 1
-        if placed > node_equivalents.region_nodes(nodes, order):
+        if placed > costs.region_nodes(nodes, order):
             break
     return setup / regions, (searched - setup) / max(1, placed)
 
@@ -144,45 +199,3 @@ def _seconds(run: Callable[[], object]) -> float:
     began = time.process_time()
     run()
     return time.process_time() - began
-
-
-def _time_tails(constructor: Constructor, nodes: int, allowed: int, repeats: int) -> tuple[float, int, int, int]:
-    """(seconds, nodes, prefixes, tail placements) of ``nodes`` nodes; the constructor is restored afterwards."""
-    state, before = constructor.state(), constructor.nodes
-    began = time.process_time()
-    prefixes, placements = finish_prefixes(constructor.plan, constructor.arrays, before + nodes, allowed, repeats)
-    seconds, made = time.process_time() - began, constructor.nodes - before
-    constructor.restore(state)
-    return seconds, made, prefixes, placements
-
-
-def time_endgames(constructor: Constructor, frontier_keys: int, rounds: int) -> tuple[float, int]:
-    """Time the start of an endgame.
-
-    Parameters
-    ----------
-    constructor : Constructor
-        Its state is restored afterwards.
-    frontier_keys : int
-        Number of prefixes after which an endgame is started, each with another frontier key.
-    rounds : int
-        How often each start is repeated.
-
-    Returns
-    -------
-    (float, int)
-        Processor seconds, and number of starts.
-    """
-    state, prefix, plan = constructor.state(), constructor.prefix, constructor.plan.prefix
-    if prefix.scalars[0] > plan.endgame_start:
-        kernel.remove_pieces(constructor.plan.endgame, prefix.scalars[0], prefix.chosen, prefix.used)
-        prefix.scalars[0] = plan.endgame_start
-    prefixes: list[tuple[npt.NDArray[np.generic], ...]] = []
-    while len(prefixes) < frontier_keys and kernel.search_lists(plan, prefix, 2**62) == REACHED:
-        prefixes.append((prefix.used.copy(), prefix.right.copy(), prefix.down.copy()))
-    used, right, down = (np.array(column) for column in zip(*prefixes, strict=True))
-    began = time.process_time()
-    start_each(constructor.plan.endgame, constructor.arrays.endgame, used, right, down, rounds)
-    seconds = time.process_time() - began
-    constructor.restore(state)
-    return seconds, len(prefixes) * rounds

@@ -46,50 +46,24 @@ MIN_STEPS = 20  # into which the shortest budget is divided
 
 @dataclass(frozen=True)
 class Pair:
-    """An instance and a seed. Each candidate is run on the same pairs.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-        The instance.
-    seed : int
-        Random seed of the run.
-    label : str
-        Name of the pair in reports.
-    floor : int
-        Score from which boards count for the worth of a run; 0: none does, so a run is worth its best score.
-    """
+    """An instance and a seed. Each candidate is run on the same pairs."""
 
     puzzle: Puzzle
-    seed: int
-    label: str
-    floor: int = 0
+    seed: int  # random seed of the run
+    label: str  # name in reports
+    floor: int = 0  # score from which boards count for the worth of a run; 0: none does, it is worth its best score
 
 
 @dataclass(frozen=True)
 class Trace:
-    """What is kept of a run.
+    """What is kept of a run."""
 
-    Parameters
-    ----------
-    best_scores : tuple of (int, int)
-        Each new best score, and the nodes used when it was reached.
-    nodes : int
-        Nodes used in all, in node equivalents.
-    exhausted : bool
-        The best possible score is reached, so more nodes would change nothing.
-    seconds, wall_s : float
-        Processor time and elapsed time, in seconds.
-    worths : tuple of (float, int)
-        Each new worth of the distinct boards, and the nodes used then; empty where no board was counted.
-    """
-
-    best_scores: tuple[tuple[int, int], ...]
-    nodes: int
-    exhausted: bool
-    seconds: float
-    wall_s: float = 0.0
-    worths: tuple[tuple[float, int], ...] = ()
+    best_scores: tuple[tuple[int, int], ...]  # each new best score, and the nodes used when it was reached
+    nodes: int  # used in all, in node equivalents
+    exhausted: bool  # the best possible score is reached, so more nodes would change nothing
+    seconds: float  # of the processor
+    wall_s: float = 0.0  # elapsed seconds
+    worths: tuple[tuple[float, int], ...] = ()  # each new worth of the distinct boards, and the nodes used then
 
     def covers(self, budget: int) -> bool:
         """Whether the run is long enough to read the score at ``budget`` nodes."""
@@ -150,18 +124,7 @@ def count_board(families: DistinctBoards, scores: list[int], found: FoundBoard) 
 
 
 class BoardWorth:
-    """The worth of the distinct boards found so far.
-
-    Parameters
-    ----------
-    floor : int
-        Boards of a lower score do not count; 0: no board does.
-
-    Attributes
-    ----------
-    value : float
-        The worth, 0 without a board.
-    """
+    """The worth of the distinct boards found so far, `value`; those below ``floor`` do not count, with 0 none does."""
 
     def __init__(self, floor: int) -> None:
         self._floor = floor
@@ -219,24 +182,9 @@ class TrialRun:
         self.trace = Trace((), 0, False, 0.0)
 
     def advance(self, budget: int, stop: Callable[[], bool]) -> Trace:
-        """Search until ``budget`` nodes are used in all, or nothing is left to search.
+        """Search until ``budget`` nodes are used in all, or nothing is left to search; the run so far.
 
-        Parameters
-        ----------
-        budget : int
-            Nodes, those of earlier calls included.
-        stop : callable
-            Asked before each step whether to stop.
-
-        Returns
-        -------
-        Trace
-            The run so far.
-
-        Raises
-        ------
-        Stopped
-            ``stop`` returned True before the budget was used.
+        ``stop`` is asked before each step; when it returns True, Stopped is raised.
         """
         began, wall = time.process_time() - self.trace.seconds, time.monotonic() - self.trace.wall_s
         max_score, exhausted = self._max_score, self.trace.exhausted

@@ -17,9 +17,11 @@ from instances.draw import page as frame
 from lns import params as parameters
 from lns_support.text import escape_controls, printable
 from tuning import validate
-from tuning.plan import JOURNAL_FILE, MAX_COMMAND
-from tuning.space import Variable, values_of
-from tuning.study import FINISHED, Study, trial_value
+from tuning.objective import OBJECTIVE
+from tuning.plan import MAX_COMMAND
+from tuning.sampler import values_of
+from tuning.storage import JOURNAL_FILE
+from tuning.study import Study, trial_value
 from tuning.summary import (
     MIN_TRIALS,
     agreement,
@@ -37,39 +39,37 @@ OVER_DEFAULTS = "edges over the defaults"
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 16, 30, 42  # margins of a chart
 
 
-def html_page(study: Study, conclusion: Conclusion, made: str) -> str:
-    """The HTML page.
+class Point(NamedTuple):
+    """A point of a chart."""
 
-    Parameters
-    ----------
-    study : Study
-        The study.
-    conclusion : Conclusion
-        Result of the validation.
-    made : str
-        When and by which version the page is made, for its last line.
-    """
-    plan, finished = study.plan, len(trials_with_runs(study))
+    x: float
+    y: float
+    label: str  # shown when the mouse is over the point
+    kind: str = "dot"  # 'dot', 'faint' or 'mark': classes of the page's style sheet
+
+
+def html_page(study: Study, conclusion: Conclusion, made: str) -> str:
+    """The HTML page. ``made`` says when and by which version it is made, for its last line."""
+    plan, verdict = study.plan, verdict_text(study, conclusion)
     shares = [[name, f"{share:.0%}"] for name, share in importance(study).items()]
-    rows = [(label, text) for label, text in facts(study, conclusion, None) if label != "study"]
-    slices = "".join(_slice(study, variable) for variable in study.space)
+    none_yet = f"<p>This needs {MIN_TRIALS} trials with runs to compare; there are {len(trials_with_runs(study))}.</p>"
     sections = [
         ("History", _history(study)),
         ("Importance of parameters: which ones tell the best tenth of the trials from the others",
-         frame.table(["", ""], shares)
-         or f"<p>This needs {MIN_TRIALS} trials with runs to compare; there are {finished}.</p>"),
+         frame.table(["", ""], shares) or none_yet),
         ("Held-out pairs: candidates against the defaults", "".join(map(_paired, conclusion.verdicts))),
         ("Do short runs predict long runs?", _agreement(study)),
-        ("Trials by the value of each parameter (orange: the defaults)", f'<div class="tiles">{slices}</div>'),
+        ("Trials by the value of each parameter (orange: the defaults)", f'<div class="tiles">{_slices(study)}</div>'),
         ("Best trials", _best(study)),
         ("Commands", f"<pre>{escape(_commands(study, conclusion))}</pre>"),
     ]  # fmt: skip
     title = f"lns tune: {plan.subject}"
+    rows = [(label, text) for label, text in facts(study, conclusion, None) if label != "study"]
     head = (
-        f'<h1>{escape(title)}</h1>\n<p class="verdict">{escape(verdict_text(study, conclusion))}</p>\n'
+        f'<h1>{escape(title)}</h1>\n<p class="verdict">{escape(verdict)}</p>\n'
         f'<p class="soft">{escape(plan.engine)} engine, {plan.nodes:,} nodes a long run, {plan.short:,} a short run, '
         f"{plan.pairs} training and {plan.held_out} held-out pairs, seed {plan.seed}; "
-        f"objective: {escape(plan.objective)}</p>\n{frame.table(['', ''], rows, words=True)}"
+        f"objective: {escape(OBJECTIVE)}</p>\n{frame.table(['', ''], rows, words=True)}"
     )
     return escape_controls(frame.page(title, head, sections, made))
 
@@ -78,16 +78,14 @@ def html_page(study: Study, conclusion: Conclusion, made: str) -> str:
 
 
 def _history(study: Study) -> str:
-    floor, best = _floor(study), -math.inf
-    points, stairs = [], []
-    for trial in study.trials(*FINISHED):
-        if trial.state == TrialState.COMPLETE:
-            points.append(Point(trial.number, trial_value(trial), _label(study, trial)))
-            if trial_value(trial) > best:
-                best = trial_value(trial)
-                stairs.append((trial.number, best))
-        elif trial.intermediate_values:
+    floor, points, stairs = _floor(study), [], list[tuple[float, float]]()
+    for trial in trials_with_runs(study):
+        if trial.state != TrialState.COMPLETE:
             points.append(Point(trial.number, max(short_value(study, trial), floor), _label(study, trial), "faint"))
+            continue
+        points.append(Point(trial.number, trial_value(trial), _label(study, trial)))
+        if not stairs or trial_value(trial) > stairs[-1][1]:
+            stairs.append((trial.number, trial_value(trial)))
     note = (
         "A point is a trial: mean over the training pairs, from all their good boards. Strong: long runs; faint: "
         f"trials that ended early, by their short runs; those below {floor:.3g} are drawn there."
@@ -98,60 +96,55 @@ def _history(study: Study) -> str:
 def _paired(verdict: Verdict) -> str:
     ordered = sorted(zip(verdict.differences, verdict.pairs, strict=True), key=lambda item: item[0])
     points = [Point(i, value, f"{name}: {value:+.2f}") for i, (value, name) in enumerate(ordered, 1)]
-    return _figure("differences", points, "held-out pairs, worst first", str(verdict), high=200)
+    return _figure("differences", points, "held-out pairs, worst first", str(verdict), size=(520, 200))
 
 
 def _agreement(study: Study) -> str:
     first = calibration_trials(study)
     points = [Point(t.user_attrs["short"], t.user_attrs["long"], _label(study, t), "mark") for t in first]
-    points += [
-        Point(trial.user_attrs["short"], trial_value(trial), _label(study, trial))
-        for trial in study.trials(TrialState.COMPLETE)
-        if trial not in first
-    ]
+    later = (trial for trial in study.trials(TrialState.COMPLETE) if trial not in first)
+    points += [Point(t.user_attrs["short"], trial_value(t), _label(study, t)) for t in later]
     note = f"Orange: the first trials. By these, {agreement(study)}."
     across = f"{OVER_DEFAULTS}, short runs"
-    return _figure("long against short runs", points, across, note, upwards="long runs") if len(points) > 1 else ""
+    return _figure("long against short runs", points, across, note, upwards=", long runs") if len(points) > 1 else ""
 
 
-def _slice(study: Study, variable: Variable) -> str:
-    floor, default = _floor(study), values_of(study.base, study.space).get(variable.name)
-    points = [
-        Point(trial.params[variable.name], max(short_value(study, trial), floor), _label(study, trial))
-        for trial in trials_with_runs(study)
-        if variable.name in trial.params
-    ]
-    if default is not None:
-        points.append(Point(default, 0.0, f"default: {_number(default)}", "mark"))
-    note = f"{variable.name}: {variable.doc}"
-    return _figure(variable.name, points, variable.name, note, log=variable.log, wide=360, upwards="short runs")
+def _slices(study: Study) -> str:
+    floor, defaults, charts = _floor(study), values_of(study.base, study.space), []
+    trials = [(t, max(short_value(study, t), floor), _label(study, t)) for t in trials_with_runs(study)]
+    for variable in study.space:
+        name = variable.name
+        points = [Point(t.params[name], value, label) for t, value, label in trials if name in t.params]
+        if name in defaults:
+            points.append(Point(defaults[name], 0.0, f"default: {_number(defaults[name])}", "mark"))
+        if variable.log:
+            points = [point for point in points if point.x > 0]
+        how = {"log": variable.log, "size": (360, 220), "upwards": ", short runs"}
+        charts.append(_figure(name, points, name, f"{name}: {variable.doc}", **how))  # type: ignore[arg-type]
+    return "".join(charts)
 
 
 def _best(study: Study) -> str:
     best = sorted(study.trials(TrialState.COMPLETE), key=trial_value, reverse=True)[:8]
     defaults = values_of(study.base, study.space)
-    rows = [[f"{OVER_DEFAULTS}, long runs", *(f"{trial_value(t):+.2f}" for t in best), "0"]]
-    rows.append([f"{OVER_DEFAULTS}, short runs", *(f"{t.user_attrs['short']:+.2f}" for t in best), "0"])
-    rows += [
-        [v.name, *(_number(t.params.get(v.name, "-")) for t in best), _number(defaults.get(v.name, "-"))]
-        for v in study.space
-    ]
+    rows = [
+        [f"{OVER_DEFAULTS}, long runs", *(f"{trial_value(t):+.2f}" for t in best), "0"],
+        [f"{OVER_DEFAULTS}, short runs", *(f"{t.user_attrs['short']:+.2f}" for t in best), "0"],
+        *([v.name, *(_number(values.get(v.name, "-")) for values in (*(t.params for t in best), defaults))]
+          for v in study.space),
+    ]  # fmt: skip
     return frame.table(["trial", *(str(trial.number) for trial in best), "defaults"], rows) if best else ""
 
 
 def _commands(study: Study, conclusion: Conclusion) -> str:
-    best, engine = validate.written_best(study, conclusion), study.plan.engine
-    engine = "" if engine == "auto" else f" --engine {engine}"
-    return "\n".join(
-        [
-            f"{printable(study.plan.command, MAX_COMMAND)}    # began this study",
-            f"lns tune --study {quoted(study.path)} --time 1h    # continues it",
-            f"lns solve INSTANCE{engine} --params {quoted(best) if best else 'FILE'}",
-            f"optuna-dashboard {quoted(study.path / JOURNAL_FILE)}    # .venv/bin/pip install -e '.[dashboard]'",
-            "",
-            "# the parameters that candidates are compared with",
-            parameters.to_toml(study.base),
-        ]
+    best, plan = validate.written_best(study, conclusion), study.plan
+    engine = "" if plan.engine == "auto" else f" --engine {plan.engine}"
+    return (
+        f"{printable(plan.command, MAX_COMMAND)}    # began this study\n"
+        f"lns tune --study {quoted(study.path)} --time 1h    # continues it\n"
+        f"lns solve INSTANCE{engine} --params {quoted(best) if best else 'FILE'}\n"
+        f"optuna-dashboard {quoted(study.path / JOURNAL_FILE)}    # .venv/bin/pip install -e '.[dashboard]'\n\n"
+        f"# the parameters that candidates are compared with\n{parameters.to_toml(study.base)}"
     )
 
 
@@ -169,9 +162,8 @@ def _label(study: Study, trial: FrozenTrial) -> str:
         value = f"{trial_value(trial):+.2f}"
     else:
         value = f"ended early, {short_value(study, trial):+.2f} in short runs"
-    return f"trial {trial.number}{f' (from {origin})' if origin else ''}: {value}; " + ", ".join(
-        f"{name} {_number(value)}" for name, value in trial.params.items()
-    )
+    values = ", ".join(f"{name} {_number(value)}" for name, value in trial.params.items())
+    return f"trial {trial.number}{f' (from {origin})' if origin else ''}: {value}; {values}"
 
 
 def _number(value: Any) -> str:
@@ -179,15 +171,6 @@ def _number(value: Any) -> str:
 
 
 # -- charts -----------------------------------------------------------------------------------------------------------
-
-
-class Point(NamedTuple):
-    """A point of a chart."""
-
-    x: float
-    y: float
-    label: str  # shown when the mouse is over the point
-    kind: str = "dot"  # 'dot', 'faint' or 'mark': classes of the page's style sheet
 
 
 def _figure(
@@ -199,17 +182,16 @@ def _figure(
     upwards: str = "",
     log: bool = False,
     stairs: Sequence[tuple[float, float]] = (),
-    **size: int,
+    size: tuple[int, int] = (520, 260),
 ) -> str:
-    """A scatter chart with its axes named and a caption; "" without points. ``log``: of those to the right of 0."""
-    points = [point for point in points if point.x > 0 or not log]
+    """A scatter chart with its axes named and a caption; "" without points. ``log``: the axis across."""
     if not points:
         return ""
-    wide, high = size.get("wide", 520), size.get("high", 260 if "wide" not in size else 220)
+    wide, high = size
     parts = [
-        f'<text x="2" y="14">{OVER_DEFAULTS}{upwards and f", {upwards}"}</text>',
+        f'<text x="2" y="14">{OVER_DEFAULTS}{upwards}</text>',
         f'<text class="middle" x="{(_LEFT + wide - _RIGHT) / 2}" y="{high - 6}">{escape(across)}</text>',
-        *_scatter(points, stairs, (wide, high), log=log),
+        *_scatter(points, stairs, size, log=log),
     ]
     return f"<figure>{frame.chart(title, wide, high, parts)}<figcaption>{escape(note)}</figcaption></figure>"
 
@@ -219,8 +201,8 @@ def _scatter(
 ) -> Iterable[str]:
     """The grid with its numbers, a step line through the corners ``stairs``, and the points, as SVG."""
     wide, high = size
-    left, right = min(p.x for p in points), max(p.x for p in points)
-    left, right = (math.log(left), math.log(right)) if log else (left, right)
+    places = [math.log(p.x) if log else p.x for p in points]
+    left, right = min(places), max(places)
     left, right = (left - 0.5, right + 0.5) if right == left else (left, right)
     low, top = min(-0.5, *(p.y for p in points)), max(0.5, *(p.y for p in points))
     step = 10.0 ** math.floor(math.log10(top - low))
@@ -237,19 +219,17 @@ def _scatter(
         tick = round(low + number * step, 10)
         yield f'<path class="{"grid" if tick else "axis"}" d="M{_LEFT} {y(tick):.1f}H{wide - _RIGHT}"/>'
         yield f'<text class="right" x="{_LEFT - 8}" y="{y(tick) + 4:.1f}">{tick:g}</text>'
-    marks = [float(at) for at in np.linspace(left, right, 4)]
-    whole = right - left >= 3 and not log and all(float(p.x).is_integer() for p in points)
-    for at in map(round, marks) if whole else marks:
-        shown = math.exp(at) if log else at
+    whole = right - left >= 3 and not log and all(float(place).is_integer() for place in places)
+    for at in np.linspace(left, right, 4).tolist():
+        shown = math.exp(at) if log else round(at) if whole else at
         text = f"{shown:.3g}" if abs(shown) < 1e4 else f"{shown:.1e}".replace("e+0", "e")
-        yield f'<text class="middle" x="{x(at):.1f}" y="{high - 24}">{text}</text>'
+        yield f'<text class="middle" x="{x(round(at) if whole else at):.1f}" y="{high - 24}">{text}</text>'
     if stairs:
         corners = "".join(f"H{x(at):.1f}V{y(value):.1f}" for at, value in stairs[1:])
         first = f"M{x(stairs[0][0]):.1f} {y(stairs[0][1]):.1f}"
         yield f'<path class="line" d="{first}{corners}H{wide - _RIGHT}"/>'
-    for p in sorted(points, key=lambda p: ("faint", "dot", "mark").index(p.kind)):
-        at = x(math.log(p.x) if log else p.x)
-        yield (
-            f'<circle class="{p.kind}" cx="{at:.1f}" cy="{y(p.y):.1f}" r="{5 if p.kind == "mark" else 3}">'
-            f"<title>{escape(p.label)}</title></circle>"
-        )
+    for at, p in sorted(
+        zip(places, points, strict=True), key=lambda each: ("faint", "dot", "mark").index(each[1].kind)
+    ):
+        place = f'cx="{x(at):.1f}" cy="{y(p.y):.1f}" r="{5 if p.kind == "mark" else 3}"'
+        yield f'<circle class="{p.kind}" {place}><title>{escape(p.label)}</title></circle>'

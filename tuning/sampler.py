@@ -1,22 +1,121 @@
-"""The sampler of a study. Restarts and several processes draw different random numbers."""
+"""The search space of a study and its sampler: restarts and several processes draw different random numbers.
+
+The space is read from the parameter dataclasses (`lns.params.option` has the ranges).
+
+CMA-ES uses the package `cmaes`, started around the best random trials. Optuna's own CMA-ES sampler keeps its state as a
+pickle in the journal, so a study from somebody else could run any code, and it draws the first generation from a
+distribution that moves. Here the state is rebuilt from the trials for each new one, which takes milliseconds.
+
+References
+----------
+N. Hansen, A. Ostermeier: Completely derandomized self-adaptation in evolution strategies. Evol. Comput. 9, 2001.
+M. Nomura et al.: Warm starting CMA-ES for hyperparameter optimization. AAAI 35, 2021.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import optuna
-from optuna.distributions import BaseDistribution
+from optuna.distributions import BaseDistribution, FloatDistribution, IntDistribution
 from optuna.samplers import BaseSampler, RandomSampler, TPESampler
-from optuna.trial import FrozenTrial, TrialState
+from optuna.trial import BaseTrial, FrozenTrial, TrialState
 
 from lns_support.optional_deps import require
-from tuning.cmaes import Observation, propose
-from tuning.space import Variable
 
 STARTUP_TRIALS = 20  # random trials before a model is used; every other one is near the base
 KEEP_PROBABILITY = 0.75  # of a parameter to keep the value of the base, in a trial near it
+MIN_RANDOM_TRIALS = 10  # the best tenth of the random trials is the start of CMA-ES; fewer have none
+
+Observation = tuple[Mapping[str, float], tuple[int, float]]
+"""Values of a finished trial by name, and its rank key; a larger key is a better trial."""
+
+_P = TypeVar("_P")  # a dataclass of components, such as lns.params.Params
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A tunable parameter."""
+
+    section: str  # component, as in ``[construct]``
+    field: str  # as in ``tail``
+    type: type  # int or float
+    low: float  # of the range that is searched, both ends included
+    high: float
+    log: bool  # search on a logarithmic scale
+    when: str  # field of the same section that must be above 0 for this one to have an effect; "" if there is none
+    doc: str  # what the parameter means
+
+    @property
+    def distribution(self) -> IntDistribution | FloatDistribution:
+        """The range as optuna describes it."""
+        if self.type is int:
+            return IntDistribution(int(self.low), int(self.high), log=self.log)
+        return FloatDistribution(self.low, self.high, log=self.log)
+
+    @property
+    def name(self) -> str:
+        return f"{self.section}.{self.field}"
+
+    def suggest(self, trial: BaseTrial) -> float:
+        """The value of this variable in ``trial``."""
+        suggest: Any = trial.suggest_int if self.type is int else trial.suggest_float
+        value: float = suggest(self.name, self.low, self.high, log=self.log)
+        return value
+
+    def applies(self, section: Mapping[str, float]) -> bool:
+        """Whether the parameter has an effect, given the values of its section."""
+        return not self.when or section[self.when] > 0
+
+
+def search_space(params: Any, engine: str) -> list[Variable]:
+    """The tunable parameters of the components that ``engine`` uses, in their order in ``params``."""
+    space = []
+    for part in dataclasses.fields(params):
+        component = getattr(params, part.name)
+        if engine not in component.engines:
+            continue
+        for spec in dataclasses.fields(component):
+            used = engine in (spec.metadata["engines"] or component.engines)
+            if used and (tune := spec.metadata["tune"]) is not False:
+                low, high = (spec.metadata["low"], spec.metadata["high"]) if tune is True else tune
+                facts = (spec.metadata[name] for name in ("log", "when", "doc"))
+                space.append(Variable(part.name, spec.name, type(getattr(component, spec.name)), low, high, *facts))
+    return space
+
+
+def suggest_params(trial: BaseTrial, space: Sequence[Variable], base: _P) -> _P:
+    """``base`` with the values of ``trial`` for the variables of ``space``; those without effect stay as they are."""
+    sections: dict[str, dict[str, float]] = {}
+    for variable in space:
+        component = getattr(base, variable.section)
+        values = sections.setdefault(variable.section, dataclasses.asdict(component))
+        if variable.applies(values):
+            values[variable.field] = variable.suggest(trial)
+    return dataclasses.replace(
+        base,  # type: ignore[type-var]
+        **{name: type(getattr(base, name))(**values) for name, values in sections.items()},
+    )
+
+
+def values_of(params: Any, space: Sequence[Variable]) -> dict[str, float]:
+    """The values of ``space`` in ``params`` by name, without those out of range and those without effect."""
+    values = {}
+    for variable in space:
+        component = getattr(params, variable.section)
+        value = getattr(component, variable.field)
+        if variable.applies(dataclasses.asdict(component)) and variable.low <= value <= variable.high:
+            values[variable.name] = value
+    return values
+
+
+# -- samplers ---------------------------------------------------------------------------------------------------------
 
 
 def check_sampler(kind: str) -> None:
@@ -34,25 +133,14 @@ class SeededSampler(BaseSampler):
     ``base``: with many parameters a random trial is hardly ever near the base, and TPE, which follows the best trials,
     would not look there again.
 
-    Parameters
-    ----------
-    kind : str
-        One of `tuning.SAMPLERS`; 'random' continues as in the first trials.
-    seed : int
-        Seed of the study.
-    base : mapping of str to float
-        Values of the parameters that the candidates are compared with.
-    space : sequence of Variable
-        Parameters that are searched.
+    ``kind`` is one of `tuning.SAMPLERS`; 'random' continues as in the first trials.
     """
 
     def __init__(self, kind: str, seed: int, base: Mapping[str, float], space: Sequence[Variable]) -> None:
         self._kind, self._seed, self._base = kind, seed, base
         lows = {variable.name: variable.low for variable in space}
         self._unconditional = [
-            variable
-            for variable in space
-            if not variable.when or lows.get(f"{variable.section}.{variable.when}", 0) > 0
+            each for each in space if not each.when or lows.get(f"{each.section}.{each.when}", 0) > 0
         ]
         self._kept: set[str] = set()  # parameters that keep the value of the base in the current trial
         self._trial_seed = 0
@@ -63,15 +151,13 @@ class SeededSampler(BaseSampler):
         near = trial.number % 2 == 1 and (trial.number < STARTUP_TRIALS or self._kind == "random")
         keep = np.random.default_rng(sequence.spawn(1)[0]).random(len(self._base)) < KEEP_PROBABILITY
         self._kept = {name for name, kept in zip(self._base, keep, strict=True) if near and kept}
-        self._trial_seed = int(sequence.generate_state(1)[0])
-        self._model = (
-            TPESampler(
-                n_startup_trials=STARTUP_TRIALS, multivariate=True, group=True, constant_liar=True,
-                seed=self._trial_seed,
+        self._trial_seed = seed = int(sequence.generate_state(1)[0])
+        if self._kind == "tpe":
+            self._model = TPESampler(
+                n_startup_trials=STARTUP_TRIALS, multivariate=True, group=True, constant_liar=True, seed=seed
             )
-            if self._kind == "tpe"
-            else RandomSampler(seed=self._trial_seed)
-        )  # fmt: skip
+        else:
+            self._model = RandomSampler(seed=seed)
 
     def infer_relative_search_space(self, study: optuna.Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
         if self._kind == "cmaes":
@@ -82,12 +168,12 @@ class SeededSampler(BaseSampler):
     def sample_relative(
         self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        if self._kind == "cmaes":
-            if trial.number < STARTUP_TRIALS:
-                return {}
-            return propose(self._unconditional, *self._observations(study), self._trial_seed)
-        values: dict[str, Any] = self._model.sample_relative(study, trial, search_space)
-        return values
+        if self._kind != "cmaes":
+            values: dict[str, Any] = self._model.sample_relative(study, trial, search_space)
+            return values
+        if trial.number < STARTUP_TRIALS:
+            return {}
+        return propose(self._unconditional, *observations(study, self._unconditional), self._trial_seed)
 
     def sample_independent(
         self, study: optuna.Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
@@ -96,26 +182,88 @@ class SeededSampler(BaseSampler):
             return self._base[param_name]
         return self._model.sample_independent(study, trial, param_name, param_distribution)
 
-    def _observations(self, study: optuna.Study) -> tuple[list[Observation], list[Observation]]:
-        """The finished trials: the random ones, and those proposed since, without those that were tried again.
 
-        Complete trials rank above pruned ones, as for TPE; trials that the engine refused, or that made no
-        board where the defaults made one, rank lowest.
-        """
-        first: list[Observation] = []
-        later: list[Observation] = []
-        for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE, TrialState.PRUNED)):
-            if any(variable.name not in trial.params for variable in self._unconditional):
-                continue
-            steps = trial.intermediate_values
-            if trial.state == TrialState.COMPLETE:
-                rank_key = 2, trial.value or 0.0
-            elif steps and "no_board" not in trial.user_attrs:
-                rank_key = 1, steps[max(steps)]
-            else:
-                rank_key = 0, 0.0
-            if trial.number < STARTUP_TRIALS:
-                first.append((trial.params, rank_key))
-            elif "fixed_params" not in trial.system_attrs:
-                later.append((trial.params, rank_key))
-        return first, later
+def observations(study: optuna.Study, space: Sequence[Variable]) -> tuple[list[Observation], list[Observation]]:
+    """The finished trials: the random ones, and those that CMA-ES proposed since, without those tried again.
+
+    Complete trials rank above pruned ones, as for TPE; trials that the engine refused, or that made no board where the
+    defaults made one, rank lowest.
+    """
+    first, later = list[Observation](), list[Observation]()
+    for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE, TrialState.PRUNED)):
+        if any(variable.name not in trial.params for variable in space):
+            continue
+        steps, rank_key = trial.intermediate_values, (0, 0.0)
+        if trial.state == TrialState.COMPLETE:
+            rank_key = 2, trial.value or 0.0
+        elif steps and "no_board" not in trial.user_attrs:
+            rank_key = 1, steps[max(steps)]
+        if trial.number < STARTUP_TRIALS:
+            first.append((trial.params, rank_key))
+        elif "first_number" not in trial.user_attrs:
+            later.append((trial.params, rank_key))
+    return first, later
+
+
+def propose(
+    space: Sequence[Variable], first: Sequence[Observation], later: Sequence[Observation], seed: int
+) -> dict[str, float]:
+    """Values for the next trial, by CMA-ES.
+
+    Parameters
+    ----------
+    space : sequence of Variable
+        Parameters to be proposed.
+    first : sequence of Observation
+        The random trials.
+    later : sequence of Observation
+        The trials proposed by this function, in order; consecutive ones form generations.
+    seed : int
+        Random seed of this proposal.
+
+    Returns
+    -------
+    dict of str to float
+        Value by name; empty where there are too few random trials or the search has converged.
+    """
+    import cmaes  # an extra
+
+    if len(first) < MIN_RANDOM_TRIALS:
+        return {}
+    mean, sigma, cov = cmaes.get_warm_start_mgd(_ranked(space, first))
+    bounds = np.array([[0.0, 1.0]] * len(space))
+    search = cmaes.CMA(mean=mean, sigma=sigma, cov=cov, bounds=bounds, seed=seed % 2**32)
+    size = search.population_size
+    for end in range(size, len(later) + 1, size):
+        search.tell(_ranked(space, later[end - size : end]))
+    if search.should_stop():
+        return {}
+    return {variable.name: _value(variable, float(x)) for variable, x in zip(space, search.ask(), strict=True)}
+
+
+def _ranked(space: Sequence[Variable], trials: Sequence[Observation]) -> list[tuple[npt.NDArray[np.float64], float]]:
+    """Position of each trial in the unit cube, and its rank from 0, the best; rank keys have no common scale."""
+    best_first = sorted(trials, key=lambda trial: trial[1], reverse=True)
+    points = [np.array([_position(variable, values[variable.name]) for variable in space]) for values, _ in best_first]
+    return [(point, float(rank)) for rank, point in enumerate(points)]
+
+
+def _bounds(variable: Variable) -> tuple[float, float]:
+    """Bounds in the unit cube's scale, logarithmic if the variable is; integers get a margin of one half."""
+    margin = 0.5 if variable.type is int else 0.0
+    low, high = variable.low - margin, variable.high + margin
+    return (math.log(low), math.log(high)) if variable.log else (low, high)
+
+
+def _position(variable: Variable, value: float) -> float:
+    """Position of ``value`` between the bounds, from 0 to 1."""
+    low, high = _bounds(variable)
+    return ((math.log(value) if variable.log else value) - low) / (high - low)
+
+
+def _value(variable: Variable, position: float) -> float:
+    """The value at ``position``, from 0 to 1, clipped to the range of the variable."""
+    low, high = _bounds(variable)
+    value = low + position * (high - low)
+    value = min(max(math.exp(value) if variable.log else value, variable.low), variable.high)
+    return round(value) if variable.type is int else value

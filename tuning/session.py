@@ -37,33 +37,17 @@ _PHASES = {"defaults": "the defaults", "validation": "test on held-out pairs"}
 
 @dataclass(frozen=True)
 class StudyProgress:
-    """State of a session.
+    """State of a session."""
 
-    Parameters
-    ----------
-    phase : str
-        'defaults', 'search', 'validation' or, at the end, 'report'.
-    done, total : int
-        Runs made of the phase and in all; trials finished and 0 in the search and the report.
-    completed, pruned, running : int
-        Number of trials in each state.
-    best : float or None
-        Value of the best trial in edges above the defaults, None before the first.
-    best_trial : int
-        Its number, -1 before the first.
-    elapsed_s : float
-        Seconds since the session began.
-    """
-
-    phase: str
-    done: int
-    total: int
-    completed: int
+    phase: str  # 'defaults', 'search', 'validation' or, at the end, 'report'
+    done: int  # runs made of the phase; trials finished in the search and the report
+    total: int  # runs of the phase; 0 in the search and the report
+    completed: int  # trials, as the next two
     pruned: int
     running: int
-    best: float | None
-    best_trial: int
-    elapsed_s: float
+    best: float | None  # value of the best trial in edges above the defaults, None before the first
+    best_trial: int  # its number, -1 before the first
+    elapsed_s: float  # since the session began
 
     def __str__(self) -> str:
         if self.phase == "report":
@@ -77,25 +61,10 @@ class StudyProgress:
 
 
 class TuningSession:
-    """A session of search and validation.
+    """A session of search and validation, of ``seconds`` at most and until the study has ``max_trials`` in all.
 
-    Parameters
-    ----------
-    study : Study
-        The open study.
-    workers : int
-        Number of worker processes.
-    seconds : float or None
-        Time limit, validation included; None for none.
-    max_trials : int or None
-        Trials that the study shall have in all; None for no limit.
-    on_progress : callable
-        Called about once a second with a `StudyProgress`.
-
-    Attributes
-    ----------
-    interrupted : bool
-        Whether it was asked to stop.
+    Validation is included in the time; None is no limit. ``on_progress`` is called about once a second with a
+    `StudyProgress`.
     """
 
     def __init__(
@@ -107,7 +76,7 @@ class TuningSession:
         on_progress: Callable[[StudyProgress], None],
     ) -> None:
         self.study, self.workers, self.max_trials, self.on_progress = study, workers, max_trials, on_progress
-        self.interrupted = False
+        self.interrupted = False  # whether it was asked to stop
         self._time_limit = math.inf if seconds is None else seconds
         self._pool: WorkerPool | None = None
         self._began = time.monotonic()
@@ -139,14 +108,8 @@ class TuningSession:
     def run(self) -> None:
         """Finish the validation of an earlier session, search, validate.
 
-        Raises
-        ------
-        InputError
-            Worker processes die again and again, or the engine's sources have changed.
-        OSError
-            A run cannot be written.
-        Exception
-            What else fails in the search.
+        Raises InputError if worker processes die again and again or the engine's sources have changed, OSError if a run
+        cannot be written, and what else fails in the search.
         """
         self._validate(validate.candidates_of(self.study))
         if not self.interrupted:
@@ -160,17 +123,16 @@ class TuningSession:
             return
         firsts = (first + number * study.plan.pairs // self.workers for number in range(self.workers))
         tasks: list[Task] = [(search_task, (study.path, each, self.max_trials, study.storage)) for each in firsts]
-        self._work(tasks, self._search_end, "search")
+        self._work(tasks, self.search_end, "search")
 
     def _validate(self, candidates: Sequence[FrozenTrial]) -> None:
         study = self.study
-        tasks: list[Task] = [
-            (validation_task, (study.path, *run, study.storage)) for run in validate.missing_runs(study, candidates)
-        ]
+        runs = validate.missing_runs(study, candidates)
+        tasks: list[Task] = [(validation_task, (study.path, *run, study.storage)) for run in runs]
         if study.storage is not None:  # other machines begin elsewhere
             random.Random(os.getpid()).shuffle(tasks)
         self._work(tasks, lambda: self._time_limit, "validation")
-        study.run_store.refresh()
+        study.runs.refresh()
 
     def _work(self, tasks: list[Task], end_of_phase: Callable[[], float], phase: str) -> None:
         """Run ``tasks`` in the workers until the second ``end_of_phase``; one whose worker died is run again."""
@@ -190,7 +152,7 @@ class TuningSession:
                     try:
                         self._runs_s += future.result()
                     except WorkerLost as error:
-                        self._handle_lost_worker(error)
+                        self.count_lost_worker(error)
                         if end == math.inf:
                             waiting[pool.submit(task, *args)] = (task, args)
                     except Exception as error:
@@ -206,12 +168,12 @@ class TuningSession:
             self._pool = None
             self._workers_s += (time.monotonic() - began) * self.workers
 
-    def _handle_lost_worker(self, error: WorkerLost) -> None:
-        """Count the workers that died without a finished run in between; single losses are normal over a week."""
-        run_store = self.study.run_store
-        run_store.refresh()
-        self._lost_in_a_row = self._lost_in_a_row + 1 if run_store.lines == self._runs_at_last_loss else 1
-        self._runs_at_last_loss = run_store.lines
+    def count_lost_worker(self, error: WorkerLost) -> None:
+        """Raise InputError if too many died without a finished run in between; single losses are normal in a week."""
+        self.study.runs.refresh()
+        runs = len(self.study.runs) + sum(len(trial.intermediate_values) for trial in self.study.trials())
+        self._lost_in_a_row = self._lost_in_a_row + 1 if runs == self._runs_at_last_loss else 1
+        self._runs_at_last_loss = runs
         log.warning("%s; it is replaced", error)
         if self._lost_in_a_row == MAX_FAILURES * self.workers:
             raise InputError(
@@ -224,53 +186,40 @@ class TuningSession:
     def progress(self, phase: str) -> StudyProgress:
         """The state of the session in ``phase``; also logs failed trials and a budget that is too short."""
         study = self.study
-        study.run_store.refresh()
-        trials = study.trials()
-        completed = [trial for trial in trials if trial.state == TrialState.COMPLETE]
-        pruned = sum(trial.state == TrialState.PRUNED for trial in trials)
+        study.runs.refresh()
+        states = {state: study.trials(state) for state in (*FINISHED, TrialState.RUNNING, TrialState.FAIL)}
+        completed, pruned, running, failed = states.values()
         best = max(completed, key=trial_value, default=None)
-        done, total, missing = len(completed) + pruned, 0, self._missing_defaults()
-        self._warn(trials, phase, missing)
+        done, total, missing = len(completed) + len(pruned), 0, self._missing_defaults()
+        for trial in failed:
+            if "error" in trial.user_attrs:
+                what = printable(str(trial.user_attrs["error"]))
+                self._warn(trial.number, "trial %d failed: %s; its parameters: %s", trial.number, what, trial.params)
         if phase == "search" and missing:
             phase, done, total = "defaults", study.plan.pairs - missing, study.plan.pairs
+        elif phase == "search" and (empty := study.left_out):
+            self._warn(
+                "no board",
+                "the defaults make no board within the %s nodes of a short run on %d of %d pairs, which are left out: "
+                "%s; expected a new study with a longer --run-seconds or more --nodes",
+                f"{study.plan.short:,}", len(empty), study.plan.pairs, ", ".join(pair.label for pair in empty),
+            )  # fmt: skip
         elif phase == "validation":
             candidates = validate.candidates_of(study)
             total = (len(candidates) + 1) * study.plan.held_out
             done = total - len(validate.missing_runs(study, candidates))
+        self._forecast()
         return StudyProgress(
-            phase=phase,
-            done=done,
-            total=total,
-            completed=len(completed),
-            pruned=pruned,
-            running=sum(trial.state == TrialState.RUNNING for trial in trials),
-            best=None if best is None else best.value,
-            best_trial=-1 if best is None else best.number,
+            phase=phase, done=done, total=total, completed=len(completed), pruned=len(pruned), running=len(running),
+            best=None if best is None else best.value, best_trial=-1 if best is None else best.number,
             elapsed_s=self.elapsed,
-        )
+        )  # fmt: skip
 
-    def _warn(self, trials: Sequence[FrozenTrial], phase: str, missing: int) -> None:
-        """Say once what is wrong: failed trials, too little time, defaults without a board in a short run."""
-        study, short = self.study, self.study.plan.short
-        for trial in trials:
-            error = trial.user_attrs.get("error") if trial.state == TrialState.FAIL else None
-            if error and self._is_new(trial.number):
-                what = printable(str(error))
-                log.warning("trial %d failed: %s; its parameters: %s", trial.number, what, trial.params)
-        if (run_s := self._run_seconds()) is not None:
-            self._forecast(run_s)
-        empty = [] if phase != "search" or missing else study.left_out
-        if empty and self._is_new("short"):
-            log.warning(
-                "the defaults make no board within the %s nodes of a short run on %d of %d pairs, which are left out: "
-                "%s; expected a new study with a longer --run-seconds or more --nodes",
-                f"{short:,}", len(empty), study.plan.pairs, ", ".join(pair.label for pair in empty),
-            )  # fmt: skip
-
-    def _is_new(self, what: object) -> bool:
-        is_new = what not in self._said
-        self._said.add(what)
-        return is_new
+    def _warn(self, what: object, message: str, *values: object, level: int = logging.WARNING) -> None:
+        """Log a message once."""
+        if what not in self._said:
+            self._said.add(what)
+            log.log(level, message, *values)
 
     def check_time(self) -> None:
         """Say before the first run whether the time limit is long enough for a verdict, as far as that is known.
@@ -281,37 +230,37 @@ class TuningSession:
             The time limit is too short even for the missing runs of the defaults and one trial.
         """
         plan, missing, run_s = self.study.plan, self._missing_defaults(), self._run_seconds()
-        if run_s is None:
-            return
-        needed = run_s * (missing + plan.pairs) / self.workers
-        if missing and plan.nodes_per_s and needed > self._time_limit:
-            raise InputError(
-                f"--time {self._time_limit:.0f} is too short: the defaults and one trial take about "
-                f"{in_minutes(needed)}, and a verdict {in_minutes(self._seconds_to_verdict(run_s))}; "
-                "expected more, or a smaller --run-seconds or --pairs in a new study"
-            )
-        self._forecast(run_s)
+        if missing and plan.nodes_per_s and run_s is not None:
+            needed = run_s * (missing + plan.pairs) / self.workers
+            if needed > self._time_limit:
+                raise InputError(
+                    f"--time {self._time_limit:.0f} is too short: the defaults and one trial take about "
+                    f"{in_minutes(needed)}, and a verdict {in_minutes(self._seconds_to_verdict(run_s))}; "
+                    "expected more, or a smaller --run-seconds or --pairs in a new study"
+                )
+        self._forecast()
 
-    def _forecast(self, run_s: float) -> None:
-        """Say once whether the limits allow a verdict, where a run takes ``run_s``."""
-        if not self._is_new("forecast"):
+    def _forecast(self) -> None:
+        """Say once whether the limits allow a verdict, as soon as it is known how long a run takes."""
+        if (run_s := self._run_seconds()) is None or "forecast" in self._said:
             return
-        plan, needed, workers = self.study.plan, self._seconds_to_verdict(run_s), count_of(self.workers, "worker")
+        plan, needed = self.study.plan, self._seconds_to_verdict(run_s)
+        takes = f"about {in_minutes(needed)} with {count_of(self.workers, 'worker')}"
         if needed > self._time_limit:
-            runs = self._time_limit * self.workers / run_s - self._missing_defaults()
-            log.warning(
-                "too short for a verdict: it takes about %s with %s (the defaults, the first %d trials, and the test "
-                "of one candidate on %d held-out pairs), and this session has %s, for about %s; the same command "
-                "continues the study", in_minutes(needed), workers, STARTUP_TRIALS, plan.held_out,
-                in_minutes(self._time_limit), count_of(max(0, round(runs / plan.pairs)), "trial"),
+            trials = (self._time_limit * self.workers / run_s - self._missing_defaults()) / plan.pairs
+            self._warn(
+                "forecast", "too short for a verdict: it takes %s (the defaults, the first %d trials, and the test of "
+                "one candidate on %d held-out pairs), and this session has %s, for about %s; the same command "
+                "continues the study", takes, STARTUP_TRIALS, plan.held_out, in_minutes(self._time_limit),
+                count_of(max(0, round(trials)), "trial"),
             )  # fmt: skip
         elif (self.max_trials or STARTUP_TRIALS) < STARTUP_TRIALS > len(self.study.trials(*FINISHED)):
-            log.warning(
-                "too few trials for a good search: the first %d are drawn at random, and only later ones learn from "
-                "them; --trials %d takes about %s with %s", STARTUP_TRIALS, STARTUP_TRIALS, in_minutes(needed), workers,
+            self._warn(
+                "forecast", "too few trials for a good search: the first %d are drawn at random, and only later ones "
+                "learn from them; --trials %d takes %s", STARTUP_TRIALS, STARTUP_TRIALS, takes,
             )  # fmt: skip
         elif needed:
-            log.info("a verdict takes about %s with %s; more time finds better parameters", in_minutes(needed), workers)
+            self._warn("forecast", "a verdict takes %s; more time finds better parameters", takes, level=logging.INFO)
 
     def _seconds_to_verdict(self, run_s: float) -> float:
         """About how long until the study can say anything: defaults, random trials, and the test of one candidate."""
@@ -339,18 +288,17 @@ class TuningSession:
         """The long runs of the defaults on the training pairs that are complete."""
         return [run for pair in self.study.pairs if (run := self.study.long_default_run(pair)) is not None]
 
-    def _search_end(self) -> float:
+    def search_end(self) -> float:
         """Second of the session at which the search ends, so that the test of the new candidates fits into the limit.
 
         The test gets half of the time at most, and none while there are no new candidates.
         """
-        study, runs = self.study, self._default_runs()
-        candidates = len(validate.new_candidates(study))
-        if not candidates or not runs or self._missing_defaults():
+        study, candidates = self.study, len(validate.new_candidates(self.study))
+        if not candidates or self._missing_defaults():
             return self._time_limit
-        keys = (study.key(study.base, pair) for pair in study.held_out)
-        missing = (candidates + 1) * study.plan.held_out - sum(study.run_store.get(key) is not None for key in keys)
-        needed = VALIDATION_MARGIN * statistics.median(run.wall_s for run in runs) * missing / self.workers
+        made = sum(study.run_of(study.base, pair, study.plan.nodes) is not None for pair in study.held_out)
+        missing = (candidates + 1) * study.plan.held_out - made
+        needed = VALIDATION_MARGIN * (self._run_seconds() or 0.0) * missing / self.workers
         return self._time_limit - min(self._time_limit / 2, needed)
 
 

@@ -1,41 +1,113 @@
-"""The trials of a study in a database, or behind optuna's proxy, so that several machines work on them.
+"""Where optuna keeps a study: a journal in its directory, a database, or optuna's proxy for several machines.
 
-Each machine has the study's plan in a directory of its own. The storage holds the plan too, and the runs that all
-machines need: those of the defaults, and those on held-out pairs.
+Everything that is known of a study lies there: its trials and, as attributes of optuna's study, its plan and the runs
+that all processes need.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
+import logging
+import os
 import re
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import optuna
+from optuna.storages import BaseStorage
+from optuna.storages.journal import JournalFileBackend
 
+from lns.runs.files import is_sealed, seal
 from lns_support.errors import InputError
-from lns_support.files import atomic_write, read_text
 from lns_support.text import printable
-from tuning.plan import BASE_FILE, JOURNAL_FILE, STUDY_FILE
-from tuning.run_store import RunKey
+from tuning.objective import Trace
 
-if TYPE_CHECKING:
-    from optuna.storages import BaseStorage
+log = logging.getLogger("lns")
 
-STORAGE_FILE = "storage.txt"  # in the directory: where the trials are, without the password
+JOURNAL_FILE = "journal.log"
+STORAGE_FILE = "storage.txt"  # where the trials are instead, without the password
+MAX_BYTES = 2**28  # of a journal, about 30,000 trials
 ANSWER_S = 10  # for the first answer of a storage
+SHARED_S = 10.0  # between two looks at the runs of other machines
 _DRIVERS = {"postgresql": "postgresql+psycopg", "mysql": "mysql+pymysql"}
 _PIP_NAMES = {"psycopg": "'psycopg[binary]'", "pymysql": "'PyMySQL[rsa]'", "grpc": "grpcio"}  # by imported module
-_PLAN, _RUN, _PART = (
-    "file ",
-    "run ",
-    "part ",
-)  # attributes of the study: files of the plan, finished runs, parts of texts
+_MODULES = {"sqlalchemy", "psycopg", "pymysql", "grpc", "alembic"}  # whose errors are those of a storage
 _LONGEST = 10_000  # characters of an attribute; an attribute in MySQL has 65,535 bytes at most
+
+RunKey = tuple[str, str, int]
+"""What identifies a run: (digest of the parameters, sha256 of the puzzle, seed)."""
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock on the file ``path``. The system frees it if the process dies."""
+    with path.open("ab") as file:
+        try:
+            import fcntl
+        except ImportError:  # no such locks on this system: use one process a study
+            yield
+            return
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX)
+        yield  # closing the file frees the lock
+
+
+class Journal(JournalFileBackend):
+    """Optuna's journal, with a line that a killed process left incomplete dropped before the next one is written.
+
+    If it is only read, such a line is left out, but stays in the file. Only the end of a trial is flushed to the disk:
+    what a killed process wrote is safe with the system, and a dozen flushes a trial would take longer than the runs of
+    a small study. ``line`` is the number of the last line that was read, from 1.
+    """
+
+    def __init__(self, path: Path, *, reading: bool) -> None:
+        self._path, self._reading, self.line = path, reading, 0
+        if path.exists() and (size := path.stat().st_size) > MAX_BYTES:
+            raise InputError(f"has {size} bytes; expected at most {MAX_BYTES}", path)
+        super().__init__(str(path))
+        with contextlib.nullcontext() if reading else locked(path.with_suffix(".lock")):
+            self._drop_partial_line()
+
+    def read_logs(self, log_number_from: int) -> Iterator[dict[str, Any]]:  # type: ignore[override]
+        self.line = log_number_from
+        try:
+            for record in super().read_logs(log_number_from):
+                self.line += 1
+                yield record
+        except ValueError:  # of the line behind
+            raise InputError("damaged: no record of optuna", self._path, self.line + 1) from None
+
+    def append_logs(self, logs: list[dict[str, Any]]) -> None:
+        with locked(self._path.with_suffix(".lock")):
+            self._drop_partial_line()
+            try:
+                with self._path.open("ab") as file:
+                    file.write("".join(json.dumps(record) + "\n" for record in logs).encode())
+                    file.flush()
+                    if any("state" in record for record in logs):
+                        os.fsync(file.fileno())
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, str(self._path)) from error
+
+    def _drop_partial_line(self) -> None:
+        """Cut off what follows the last line end; only say so if nothing may be changed."""
+        with self._path.open("rb" if self._reading else "r+b") as file:
+            if file.seek(0, os.SEEK_END) and file.seek(-1, os.SEEK_END) >= 0 and file.read() != b"\n":
+                file.seek(0)
+                whole = file.read().rfind(b"\n") + 1
+                if not self._reading:
+                    file.truncate(whole)
+                what = "is left out" if self._reading else "was dropped"
+                log.warning("%s: an incomplete last line %s", self._path, what)
+
+
+# -- storages for several machines ------------------------------------------------------------------------------------
 
 
 def connect(url: str) -> BaseStorage:
@@ -65,7 +137,7 @@ def connect(url: str) -> BaseStorage:
         except Exception as error:
             if _is_of_the_storage(error) or _missing_package(error):
                 raise
-            raise _refusal(url, error, parameters=True) from None
+            raise _refusal(url, error, ", ".join(_parameters(url))) from None
 
 
 def _scheme(url: str) -> str:
@@ -74,16 +146,15 @@ def _scheme(url: str) -> str:
     written = "; before the @ of the host, / ? # @ are written %2F %3F %23 %40" if "@" in url else ""
     try:
         parts = urlsplit(url)
-        has_place = bool(parts.hostname) and (bool(parts.port) or parts.scheme != "grpc")
+        known = parts.scheme.partition("+")[0] in (*_DRIVERS, "grpc")
+        if known and parts.hostname and (parts.port or parts.scheme != "grpc"):
+            return parts.scheme
     except ValueError:
-        raise InputError(f"no URL of a storage: {shown(url)}; expected {expected}{written}") from None
+        parts = urlsplit("")
     if parts.scheme.startswith("sqlite"):
-        raise InputError(
-            f"SQLite is no storage for several machines; expected {expected}, or none for the journal file"
-        )
-    if parts.scheme.partition("+")[0] not in (*_DRIVERS, "grpc") or not has_place:
-        raise InputError(f"no URL of a storage: {shown(url)}; expected {expected}{written}")
-    return parts.scheme
+        expected += ", or none for the journal file"
+        raise InputError(f"SQLite is no storage for several machines; expected {expected}")
+    raise InputError(f"no URL of a storage: {shown(url)}; expected {expected}{written}")
 
 
 def shown(url: str) -> str:
@@ -110,44 +181,30 @@ def _parameters(url: str) -> dict[str, str]:
     return dict(takewhile(lambda one: not re.search("pass|pwd", one[0], re.IGNORECASE), found))
 
 
-def _without_secrets(text: str, url: str) -> str:
-    """The text without what of the URL is not shown, whole or in parts: any of it may be of a password."""
-    rest = url.partition("://")[2] or url
-    wholes = [rest, rest.rpartition("@")[0], rest.rpartition("@")[0].partition(":")[2], rest.partition(":")[2]]
-    wholes += re.split("[?&=]", url)
-    words = {word for whole in (url, unquote(url)) for word in re.findall(r"\w+", whole)}
-    public = {*re.findall(r"\w+", f"{shown(url)} {_parameters(url)}")}
-    secrets = {*wholes, *map(unquote, wholes), *words} - public - {""}
-    for secret in sorted(secrets, key=len, reverse=True):
-        own = re.escape(secret)
-        text = re.sub(rf"(?<!\w){own}(?!\w)" if re.fullmatch(r"\w+", secret) else own, "***", text)
-    return text
-
-
-def _refusal(url: str, error: Exception, *, parameters: bool = False) -> InputError:
-    """What a storage, or the reading of its URL with its parameters, refuses, in one sentence without the password."""
-    reason = str(error.__cause__ or error).strip().partition("\n")[0]
+def _refusal(url: str, error: Exception, parameters: str = "") -> InputError:
+    """What a storage refuses, or the reading of its URL with its parameters, in one sentence without the password."""
+    reason = str(error.__cause__ or error).strip().partition("\n")[0] or type(error).__name__
     if isinstance(error, UnicodeError):  # its message tells a character of the password
         reason = "a character of its URL cannot be sent"
     elif isinstance(error, AttributeError | KeyError):
         reason = "the driver does not know the value of a parameter"
-    reason = _without_secrets(reason or type(error).__name__, url)
-    names = ", ".join(_parameters(url)) if parameters else ""
-    wrong = f", with {names} in its URL" if names else ""
+    public = {*re.findall(r"\w+", f"{shown(url)} {_parameters(url)}")}
+    secrets = {*re.findall(r"\w+", f"{url} {unquote(url)}")} - public  # any of it may be of a password
+    reason = re.sub(r"\w+", lambda word: "***" if word[0] in secrets else word[0], reason)
+    wrong = f", with {parameters} in its URL" if parameters else ""
     return InputError(f"the storage {shown(url)} refuses: {printable(reason + wrong, 300)}")
 
 
 @contextlib.contextmanager
 def storage_errors(url: str | None) -> Iterator[None]:
     """An error of the storage at ``url`` becomes one sentence without the password."""
-    if url is None:
-        yield
-        return
     try:
         yield
     except InputError:
         raise
     except Exception as error:
+        if url is None:
+            raise
         if package := _missing_package(error):
             raise InputError(
                 f"the storage {shown(url)} needs {package}, which is not installed (extra 'storage'): "
@@ -167,110 +224,84 @@ def _missing_package(error: Exception) -> str | None:
 
 
 def _is_of_the_storage(error: Exception) -> bool:
-    modules = ("sqlalchemy", "psycopg", "pymysql", "grpc", "alembic")
-    kinds = [kind.__module__.partition(".")[0] for kind in type(error).__mro__]
-    return isinstance(error, ConnectionError | optuna.exceptions.StorageInternalError) or any(
-        module in kinds for module in modules
-    )
+    modules = {kind.__module__.partition(".")[0] for kind in type(error).__mro__}
+    return isinstance(error, ConnectionError | optuna.exceptions.StorageInternalError) or bool(modules & _MODULES)
 
 
-# -- the plan ---------------------------------------------------------------------------------------------------------
+# -- attributes -------------------------------------------------------------------------------------------------------
 
 
-def study_name(path: Path) -> str:
-    """Name of the study in ``path`` inside a storage: that of its directory."""
-    return f"lns {path.resolve().name}"
-
-
-def check_place(path: Path, url: str | None) -> None:
-    """Raise InputError if the trials of the study in ``path`` are elsewhere than at ``url``."""
-    marker = path / STORAGE_FILE
-    if url is None and marker.exists():
-        raise InputError(
-            f"the trials are in {printable(read_text(marker).strip(), 300)}; expected --storage with its URL", path
-        )
-    if url is not None and not marker.exists() and (path / JOURNAL_FILE).exists():
-        raise InputError("this file has the trials of the study; expected no --storage", path / JOURNAL_FILE)
-
-
-def fetch_plan(storage: BaseStorage, path: Path) -> bool:
-    """Write the plan that the storage has of this study into ``path``; False if there is none."""
-    try:
-        study = optuna.load_study(storage=storage, study_name=study_name(path))
-    except KeyError:
-        return False
-    files = dict(_texts(study.user_attrs, _PLAN))
-    if STUDY_FILE not in files:
-        return False
-    path.mkdir(parents=True, exist_ok=True)
-    for name in sorted(files, key=lambda name: name == STUDY_FILE):  # the file that makes it a study comes last
-        if not re.fullmatch(rf"{STUDY_FILE}|{BASE_FILE}|instance-[0-9]{{1,4}}\.json", name):
-            raise InputError(f"the storage has a file {printable(name, 60)} of the study; expected only its plan")
-        atomic_write(path / name, files[name])
-    return True
-
-
-def share_plan(study: optuna.Study, path: Path, url: str) -> None:
-    """Put the plan in ``path`` into the storage; InputError if the storage has another one under this name."""
-    names = [*sorted(file.name for file in path.glob("instance-*.json")), BASE_FILE, STUDY_FILE]
-    known = dict(_texts(study.user_attrs, _PLAN))
-    for name in names:
-        text = read_text(path / name)
-        if STUDY_FILE not in known:
-            _put(study, _PLAN + name, text)
-        elif known.get(name) != text:
-            raise InputError(
-                f"the storage {shown(url)} has another study named '{path.resolve().name}'; expected a directory of "
-                "another name, or a new one for that study",
-                path,
-            )
-    atomic_write(path / STORAGE_FILE, shown(url) + "\n")
-
-
-class SharedRuns:
-    """The runs in a storage that several machines need, as lines of `tuning.run_store`.
-
-    Parameters
-    ----------
-    study : optuna.Study
-        The trials.
-    base : str
-        Digest of the defaults.
-    first_held_out : int
-        Seed of the first held-out pair.
-    """
-
-    def __init__(self, study: optuna.Study, base: str, first_held_out: int) -> None:
-        self._study, self._base, self._first_held_out = study, base, first_held_out
-
-    def put(self, key: RunKey, line: str) -> None:
-        """Add a run, if others need it."""
-        if key[0].partition(":")[0] == self._base or key[2] >= self._first_held_out:
-            _put(self._study, _RUN + " ".join(map(str, key)), line)
-
-    def lines(self) -> list[str]:
-        """All runs."""
-        return [line for _, line in _texts(self._study.user_attrs, _RUN)]
-
-
-# -- texts ------------------------------------------------------------------------------------------------------------
-
-
-def _put(study: optuna.Study, name: str, text: str) -> None:
+def put_text(study: optuna.Study, name: str, text: str) -> None:
     """Set an attribute to a text. The parts of a long one are stored before, so that who reads the name finds them."""
     if len(text) <= _LONGEST:
         study.set_user_attr(name, text)
         return
     digest = hashlib.sha256(text.encode()).hexdigest()[:32]
-    parts = {f"{_PART}{digest} {at}": text[at : at + _LONGEST] for at in range(0, len(text), _LONGEST)}
+    parts = {f"part {digest} {at}": text[at : at + _LONGEST] for at in range(0, len(text), _LONGEST)}
     for part, content in parts.items():
         study.set_user_attr(part, content)
     study.set_user_attr(name, list(parts))
 
 
-def _texts(attributes: Mapping[str, Any], kind: str) -> Iterator[tuple[str, str]]:
-    """Names and texts of the attributes of a kind."""
+def get_texts(study: optuna.Study, kind: str) -> Iterator[tuple[str, str]]:
+    """Names and texts of the attributes whose names begin with ``kind``."""
+    attributes = study.user_attrs
     for name, value in attributes.items():
         if name.startswith(kind):
             parts = [attributes.get(str(part), "") for part in value] if isinstance(value, list) else [value]
-            yield name.removeprefix(kind), "".join(map(str, parts))
+            yield name, "".join(map(str, parts))
+
+
+class Runs:
+    """The finished runs that all processes of a study need: those of the defaults, and those on held-out pairs.
+
+    They are attributes of optuna's ``study``, and looked at every ``every_s`` seconds at most.
+    """
+
+    def __init__(self, study: optuna.Study, every_s: float) -> None:
+        self._study, self._every_s, self._looked = study, every_s, -every_s
+        self._runs: dict[str, tuple[str, Trace]] = {}  # text and run by the name of the attribute
+        self.refresh()
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def get(self, key: RunKey) -> Trace | None:
+        """The run with ``key``, None if there is none."""
+        found = self._runs.get(_name(key))
+        return None if found is None else found[1]
+
+    def add(self, key: RunKey, trace: Trace) -> None:
+        """Store a run, unless one that is as long is stored already."""
+        stored = self.get(key)
+        if stored is None or not stored.covers(trace.nodes):
+            text = seal(asdict(trace))
+            put_text(self._study, _name(key), text)
+            self._runs[_name(key)] = text, trace
+
+    def refresh(self) -> None:
+        """Read what other processes have added. Raises InputError for a run that was changed."""
+        if time.monotonic() - self._looked < self._every_s:
+            return
+        self._looked = time.monotonic()
+        for name, text in get_texts(self._study, "run "):
+            if name not in self._runs or self._runs[name][0] != text:
+                self._runs[name] = text, _trace(text)
+
+
+def _name(key: RunKey) -> str:
+    return "run " + " ".join(map(str, key))
+
+
+def _trace(text: str) -> Trace:
+    values = unsealed(text)
+    return Trace(**values | {name: tuple(map(tuple, values[name])) for name in ("best_scores", "worths")})
+
+
+def unsealed(text: str) -> dict[str, Any]:
+    """The values of a text that `lns.runs.files.seal` made. Raises InputError if a character was changed."""
+    if not is_sealed(text):
+        raise InputError("damaged, or changed by hand: wrong checksum")
+    values: dict[str, Any] = json.loads(text)
+    del values["sum"]
+    return values

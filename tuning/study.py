@@ -1,68 +1,69 @@
-"""An open study: its plan (study.json), its trials (journal.log) and its runs (runs.jsonl)."""
+"""An open study: its plan, its trials and its runs, all of them in optuna's storage."""
 
 from __future__ import annotations
 
 import logging
 import random
 import warnings
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import optuna
+from optuna.storages import BaseStorage
 from optuna.trial import FrozenTrial, TrialState
 
-from instances.formats import load_puzzle
 from instances.generate import family
 from instances.puzzle import Puzzle
 from lns import params as parameters
 from lns.params import Params
+from lns.runs.files import seal
 from lns.runs.lock import Holder, clear_temporaries
 from lns_support.errors import InputError
+from lns_support.files import atomic_write, read_text
 from lns_support.text import printable
+from lns_support.version import __version__
 from tuning.objective import BELOW_BEST, Pair, Trace
 from tuning.plan import (
-    BASE_FILE,
-    JOURNAL_FILE,
-    LOCK_FILE,
-    RUNS_FILE,
-    STUDY_FILE,
+    SCHEMA,
+    StudyPlan,
     StudyRequest,
-    begin_study,
     check_engine,
     check_request,
+    first_seeds,
+    new_plan,
     params_digest,
+    puzzle_of,
     read_plan,
     replan,
 )
-from tuning.pruner import PairedPruner
-from tuning.records import JournalFile, locked
-from tuning.run_store import RunKey, RunStore
-from tuning.sampler import SeededSampler, check_sampler
-from tuning.space import Variable, search_space, suggest_params, values_of
+from tuning.sampler import SeededSampler, check_sampler, search_space, suggest_params, values_of
 from tuning.storage import (
+    JOURNAL_FILE,
+    SHARED_S,
     STORAGE_FILE,
-    SharedRuns,
-    check_place,
+    Journal,
+    RunKey,
+    Runs,
     connect,
-    fetch_plan,
-    share_plan,
+    get_texts,
+    locked,
+    put_text,
+    shown,
     storage_errors,
-    study_name,
 )
 
-REPORT_FILE, BEST_FILE = "report.html", "best_params.toml"
+LOCK_FILE, REPORT_FILE, BEST_FILE = "study.lock", "report.html", "best_params.toml"
 OPTUNA_NAME = "lns"  # of the study in the journal
-CHOICES = "choices"  # attribute of it: (share of each candidate, trial numbers) of each choice
+PLAN, CHOICES = "plan", "choices"  # attributes of it; choices: (share of each candidate, trial numbers) of each choice
 START_S = 600.0  # after so long the start of a trial on another machine is over
 MAX_RETRIES = 3  # how often a trial whose process died is tried again
 FINISHED = (TrialState.COMPLETE, TrialState.PRUNED)
 
-DAMAGE = ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError
-"""What optuna and a report raise for records and runs that no session has written."""
+DAMAGE = ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError
+"""What optuna and a report raise for records that no session has written."""
 
 log = logging.getLogger("lns")
 warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
@@ -71,137 +72,73 @@ optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 
 class Study:
-    """A study in a directory. Several processes may open it at the same time.
-
-    Parameters
-    ----------
-    path : Path
-        The directory.
-    reading : bool
-        Open it to show what is there, even if it is of another engine; nothing is created, changed or repaired.
-    storage : str, optional
-        URL of the storage that has the trials; by default they are in the journal.
+    """A study in a directory, as `open_study` opens it. Several processes may do so at the same time.
 
     Attributes
     ----------
+    path : Path
+        The directory.
+    optuna : optuna.Study
+        The trials.
     plan : StudyPlan
         What is tuned and how.
+    storage : str or None
+        URL of the storage that has the trials; None: the journal in the directory.
     base : Params
         Parameters that candidates are compared with.
     space : list of Variable
         Parameters that are searched.
-    run_store : RunStore
-        The finished runs.
-    optuna : optuna.Study
-        The trials.
-
-    Raises
-    ------
-    InputError
-        There is no study, or one that this program cannot continue.
+    runs : Runs
+        The finished runs of the defaults and on held-out pairs.
     """
 
-    def __init__(self, path: Path, *, reading: bool = False, storage: str | None = None) -> None:
-        self.path, self._reading, self.storage = path, reading, storage
-        check_place(path, storage)
-        refuse_links(path)
-        self.plan = read_plan(path)
-        if not reading:
-            check_engine(self.plan, path)
-            check_sampler(self.plan.sampler)
-        self.base = parameters.load(path / BASE_FILE)
-        if params_digest(self.base) != self.plan.base:  # runs are stored under this digest
+    def __init__(
+        self, path: Path, trials: optuna.Study, plan: StudyPlan, storage: str | None, *, is_read_only: bool
+    ) -> None:
+        self.path, self.optuna, self.plan, self.storage = path, trials, plan, storage
+        if not is_read_only:
+            check_engine(plan, path)
+            check_sampler(plan.sampler)
+        self.base = parameters.from_dict(plan.base)
+        if params_digest(self.base) != plan.base_digest:  # runs are stored under this digest
             raise InputError(
-                "not the parameters that the study began with: changed by hand, or this version has other parameters",
-                path / BASE_FILE,
+                "not the parameters that the study began with: this version of lns has other parameters", path
             )
-        self.space: list[Variable] = search_space(self.base, self.plan.engine)
-        self.run_store = RunStore(path / RUNS_FILE, reading=reading)
-        with storage_errors(storage):
-            self.optuna = self._load()
-            if storage is not None:
-                self.run_store.share(SharedRuns(self.optuna, self.plan.base, self.plan.first_seeds[1]))
-            if not reading:
-                self._start()
+        self.space = search_space(self.base, plan.engine)
+        self.runs = Runs(trials, 0.0 if storage is None else SHARED_S)
+        self.optuna.sampler = SeededSampler(plan.sampler, plan.seed, values_of(self.base, self.space), self.space)
+        for trial in self.trials(TrialState.COMPLETE):
+            self.params_of(trial)
 
     def exclusive(self) -> AbstractContextManager[None]:
         """Lock for starting and requeuing trials and for choosing candidates: one process at a time."""
-        return nullcontext() if self._reading else locked(self.path / LOCK_FILE)
+        return locked(self.path / LOCK_FILE)
 
-    def _load(self) -> optuna.Study:
-        """The trials from the journal or the storage. Raises InputError where they make no study."""
-        file = self.path / (JOURNAL_FILE if self.storage is None else STORAGE_FILE)
-        sampler = SeededSampler(self.plan.sampler, self.plan.seed, values_of(self.base, self.space), self.space)
-        options = {"sampler": sampler, "pruner": PairedPruner(lambda: len(self.training))}
-        with self.exclusive():
-            try:
-                study = self._connected(options)
-                for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
-                    self.params_of(trial)
-            except InputError as error:
-                raise error.at(file) from None
-            except DAMAGE as error:
-                raise damaged(error, file) from None
-        return study
-
-    def _connected(self, options: dict[str, Any]) -> optuna.Study:
-        """Optuna's study. One that was begun, but has no trial yet, is made in memory if it is only read."""
-        storage: optuna.storages.BaseStorage
-        if self.storage is None:
-            journal, name = JournalFile(self.path / JOURNAL_FILE, reading=self._reading), OPTUNA_NAME
-            storage = optuna.storages.JournalStorage(journal)
-            if self._reading and not journal.lines:
-                return optuna.create_study(direction="maximize", **options)
-        else:
-            storage, name = connect(self.storage), study_name(self.path)
-        if self._reading:
-            return optuna.load_study(storage=storage, study_name=name, **options)
-        study = optuna.create_study(
-            storage=storage, study_name=name, direction="maximize", load_if_exists=True, **options
-        )
-        if self.storage is not None:
-            share_plan(study, self.path, self.storage)
-        return study
-
-    def _start(self) -> None:
-        """Queue the defaults as the first trial of a new study; requeue trials whose process died."""
-        with self.exclusive():
-            clear_temporaries(self.path)
-            if not self.trials():
-                origin = {"origin": "defaults"}
-                self.optuna.enqueue_trial(values_of(self.base, self.space), user_attrs=origin)
-            self._requeue_abandoned()
-
-    def _requeue_abandoned(self) -> None:
-        """Fail the running trials whose process has ended and queue them again; those of other processes continue."""
-        for trial in self.trials(TrialState.RUNNING):
-            holder = trial.user_attrs.get("holder")
-            if self._was_left(trial) if holder is None else _has_ended(Holder(**holder)):
-                self._requeue(trial, died=True)
-                log.info("trial %d was cut short with its process; it will be tried again", trial.number)
-
-    def _was_left(self, trial: FrozenTrial) -> bool:
-        """Whether a trial without a holder was killed right after its start, not begun just now on another machine."""
-        begun = trial.datetime_start
-        return self.storage is None or begun is None or datetime.now() - begun > timedelta(seconds=START_S)
-
-    def _requeue(self, trial: FrozenTrial, *, died: bool) -> None:
-        """Fail a trial and queue its values again, unless too many processes died in it."""
-        try:
-            self.optuna.tell(trial.number, state=TrialState.FAIL)
-        except (optuna.exceptions.UpdateFinishedTrialError, ValueError):
-            return  # a process with another directory of this study in the storage has done so meanwhile
-        retries = trial.user_attrs.get("retries", 0) + died
-        values = {**trial.system_attrs.get("fixed_params", {}), **trial.params}
-        if retries <= MAX_RETRIES and values:
-            origin = trial.user_attrs.get("origin", f"trial {trial.number}")
-            attributes = {"retries": retries, "origin": origin, "first_number": first_number(trial)}
-            self.optuna.enqueue_trial(values, user_attrs=attributes)
+    # -- pairs and their runs ----------------------------------------------------------------------------------------
 
     @cached_property
     def pairs(self) -> list[Pair]:
         """The training pairs."""
-        return self._pairs(self.plan.first_seeds[0], self.plan.pairs)
+        return self._pairs(first_seeds(self.plan.seed)[0], self.plan.pairs)
+
+    @cached_property
+    def held_out(self) -> list[Pair]:
+        """The pairs of the validation, on which no trial is run: other members of the family and other seeds."""
+        return self._pairs(first_seeds(self.plan.seed)[1], self.plan.held_out)
+
+    @cached_property
+    def puzzles(self) -> list[Puzzle]:
+        """The named instances."""
+        return [puzzle_of(fields) for fields in self.plan.instances]
+
+    def _pairs(self, first_seed: int, count: int) -> list[Pair]:
+        """``count`` pairs, shuffled once, so that the first few do not favour an instance."""
+        member, pairs = self.plan.family and family(self.plan.family), []
+        for i, seed in enumerate(range(first_seed, first_seed + count)):
+            puzzle = member(seed).puzzle if member else self.puzzles[i % len(self.puzzles)]
+            pairs.append(Pair(puzzle, seed, f"{self.plan.family or puzzle.name} seed {seed}"))
+        random.Random(self.plan.seed).shuffle(pairs)
+        return pairs
 
     @property
     def training(self) -> list[Pair]:
@@ -214,69 +151,30 @@ class Study:
     def left_out(self) -> list[Pair]:
         """The training pairs on which the defaults are known to make no board within a short run."""
         short = self.plan.short
-        runs = ((pair, self.run_store.get(self.key(self.base, pair))) for pair in self.pairs)
-        return [pair for pair, run in runs if run and run.covers(short) and not run.has_board(short)]
+        runs = ((pair, self.run_of(self.base, pair, short)) for pair in self.pairs)
+        return [pair for pair, run in runs if run is not None and not run.has_board(short)]
 
     def with_floor(self, pair: Pair) -> Pair | None:
         """A training pair with the floor that a short run of the defaults has set; None before that run."""
-        run = self.run_store.get(self.key(self.base, pair))
-        if run is None or not run.covers(self.plan.short):
-            return None
-        return replace(pair, floor=max(1, run.score_at(self.plan.short) - BELOW_BEST))
+        run = self.run_of(self.base, pair, self.plan.short)
+        return None if run is None else replace(pair, floor=max(1, run.score_at(self.plan.short) - BELOW_BEST))
 
     def long_default_run(self, pair: Pair) -> Trace | None:
         """The long run of the defaults on a training pair; None before that run."""
         floored = self.with_floor(pair)
-        run = None if floored is None else self.run_store.get(self.key(self.base, floored))
-        return run if run is not None and run.covers(self.plan.nodes) else None
+        return None if floored is None else self.run_of(self.base, floored, self.plan.nodes)
 
-    @cached_property
-    def held_out(self) -> list[Pair]:
-        """The pairs of the validation, on which no trial is run: other members of the family and other seeds."""
-        return self._pairs(self.plan.first_seeds[1], self.plan.held_out)
-
-    def _pairs(self, first_seed: int, count: int) -> list[Pair]:
-        """``count`` pairs, shuffled once, so that the first few do not favour an instance."""
-        member, pairs = self.plan.family and family(self.plan.family), []
-        for i, seed in enumerate(range(first_seed, first_seed + count)):
-            puzzle = member(seed).puzzle if member else self.puzzles[i % len(self.puzzles)]
-            pairs.append(Pair(puzzle, seed, f"{self.plan.family or puzzle.name} seed {seed}"))
-        random.Random(self.plan.seed).shuffle(pairs)
-        return pairs
-
-    @cached_property
-    def puzzles(self) -> list[Puzzle]:
-        """The named instances, from the copies in the directory."""
-        puzzles = []
-        for number, (name, sha256) in enumerate(self.plan.instances, 1):
-            path = self.path / f"instance-{number}.json"
-            puzzle = load_puzzle(str(path))
-            if puzzle.sha256 != sha256:
-                raise InputError(f"not the puzzle {name} that the study began with; expected it unchanged", path)
-            puzzles.append(puzzle)
-        return puzzles
+    def run_of(self, params: Params, pair: Pair, budget: int) -> Trace | None:
+        """The stored run of at least ``budget`` nodes; None if there is none."""
+        run = self.runs.get(self.key(params, pair))
+        return run if run is not None and run.covers(budget) else None
 
     def key(self, params: Params, pair: Pair) -> RunKey:
-        """Key of a run in the run store."""
-        digest = self.plan.base if params is self.base else params_digest(params)
+        """Key of a run."""
+        digest = self.plan.base_digest if params is self.base else params_digest(params)
         return digest + (f":{pair.floor}" if pair.floor else ""), pair.puzzle.sha256[:32], pair.seed
 
     # -- trials ------------------------------------------------------------------------------------------------------
-
-    def next_trial(self, max_trials: int | None) -> optuna.Trial | None:
-        """Start a trial, marked as held by this process; None if ``max_trials`` are finished or running."""
-        with self.exclusive():
-            if max_trials is not None and len(self.trials(*FINISHED, TrialState.RUNNING)) >= max_trials:
-                return None
-            trial = self.optuna.ask()
-            trial.set_user_attr("holder", asdict(Holder.me()))
-            return trial
-
-    def requeue(self, trial: optuna.Trial) -> None:
-        """Queue an interrupted trial again."""
-        with self.exclusive():
-            frozen = self.optuna.get_trials(deepcopy=False)[trial.number]
-            self._requeue(frozen, died=False)
 
     def trials(self, *states: TrialState) -> list[FrozenTrial]:
         """The trials in one of ``states``, or all."""
@@ -287,12 +185,56 @@ class Study:
         """The parameters of a trial."""
         return suggest_params(optuna.trial.FixedTrial(trial.params), self.space, self.base)
 
+    def next_trial(self, max_trials: int | None) -> optuna.Trial | None:
+        """Start a trial, marked as held by this process; None if ``max_trials`` are finished or running."""
+        with self.exclusive():
+            if max_trials is not None and len(self.trials(*FINISHED, TrialState.RUNNING)) >= max_trials:
+                return None
+            trial = self.optuna.ask()
+            trial.set_user_attr("holder", asdict(Holder.me()))
+            return trial
 
-def refuse_links(path: Path) -> None:
-    """Raise InputError if a file of the study is a symbolic link: what it points to is not the study's to change."""
-    for entry in sorted(path.iterdir()):
-        if entry.is_symlink():
-            raise InputError("is a symbolic link; expected a regular file", entry)
+    def start(self) -> None:
+        """Queue the defaults as the first trial of a new study, and again the trials whose process has died."""
+        clear_temporaries(self.path)
+        if not self.trials():
+            self.optuna.enqueue_trial(values_of(self.base, self.space), user_attrs={"origin": "defaults"})
+        for trial in self.trials(TrialState.RUNNING):
+            if self._was_left(trial):
+                self._requeue(trial, died=True)
+                log.info("trial %d was cut short with its process; it will be tried again", trial.number)
+
+    def _was_left(self, trial: FrozenTrial) -> bool:
+        """Whether the process of a running trial has ended; False for one on another machine, which is not seen."""
+        if "holder" in trial.user_attrs:
+            holder = Holder(**trial.user_attrs["holder"])
+            return not holder.is_elsewhere and not holder.is_alive
+        begun = trial.datetime_start  # killed right after its start, or begun just now on another machine
+        return self.storage is None or begun is None or datetime.now() - begun > timedelta(seconds=START_S)
+
+    def requeue(self, trial: optuna.Trial) -> None:
+        """Queue an interrupted trial again."""
+        with self.exclusive():
+            self._requeue(self.trials()[trial.number], died=False)
+
+    def _requeue(self, trial: FrozenTrial, *, died: bool) -> None:
+        """Fail a trial and queue it again with the values it has, unless too many processes died in it."""
+        try:
+            self.optuna.tell(trial.number, state=TrialState.FAIL)
+        except (optuna.exceptions.UpdateFinishedTrialError, ValueError):
+            return  # a process with another directory of this study in the storage has done so meanwhile
+        retries = trial.user_attrs.get("retries", 0) + died
+        if retries > MAX_RETRIES or not (trial.params or "fixed_params" in trial.system_attrs):
+            return
+        origin = trial.user_attrs.get("origin", f"trial {trial.number}")
+        steps = dict(sorted(trial.intermediate_values.items())[:-1])  # the last one may be a mean
+        self.optuna.add_trial(
+            optuna.trial.create_trial(
+                state=TrialState.WAITING, params=trial.params, distributions=trial.distributions,
+                intermediate_values=steps, system_attrs=trial.system_attrs,
+                user_attrs={"retries": retries, "origin": origin, "first_number": first_number(trial)},
+            )
+        )  # fmt: skip
 
 
 def first_number(trial: FrozenTrial | optuna.Trial) -> int:
@@ -307,23 +249,9 @@ def trial_value(trial: FrozenTrial) -> float:
     return trial.value
 
 
-def damaged(error: Exception, place: Path) -> InputError:
-    """The sentence for one of `DAMAGE`."""
-    what = printable(f"{type(error).__name__}: {error}", 100)
-    return InputError(f"damaged: it holds what no session writes ({what})", place)
-
-
-def _has_ended(holder: Holder) -> bool:
-    """Whether the process has ended; False for a process of another machine, of which nothing is known."""
-    return not holder.is_elsewhere and not holder.is_alive
-
-
-def _fetched(path: Path, request: StudyRequest) -> bool:
-    """Whether another machine began the study in the storage, whose plan is then copied."""
-    if request.storage is None:
-        return False
-    with storage_errors(request.storage):
-        return fetch_plan(connect(request.storage), path)
+def is_study(path: Path) -> bool:
+    """Whether a study was begun in the directory ``path``."""
+    return (path / JOURNAL_FILE).exists() or (path / STORAGE_FILE).exists()
 
 
 def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> Study:
@@ -336,21 +264,114 @@ def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> S
     request : StudyRequest
         What the study shall be.
     reading : bool
-        As for `Study`.
+        Open it to show what is there, even if it is of another engine; nothing is created, changed or repaired.
 
     Raises
     ------
     InputError
         The study is not what was requested, or cannot be opened or begun.
     """
-    if path.exists() and not path.is_dir():
-        raise InputError("is a file; expected the directory of a study", path)
-    if path.is_dir():
-        refuse_links(path)
-    if not (path / STUDY_FILE).exists() and not _fetched(path, request):
-        begin_study(path, request)
-    elif not reading and request.storage is None and not (path / RUNS_FILE).exists():
-        replan(path, request)
-    study = Study(path, reading=reading, storage=request.storage)
+    url, place = request.storage, path / (JOURNAL_FILE if request.storage is None else STORAGE_FILE)
+    _check_directory(path, url)
+    connection = _Connection(path, url, reading)
+    try:
+        with storage_errors(url):
+            if (found := connection.find()) is None:
+                if reading:
+                    raise InputError("no study is here; expected one that `lns tune` began", path)
+                found = connection.begin(new_plan(request))
+            study = Study(path, *found, url, is_read_only=reading)
+            if not reading:
+                path.mkdir(parents=True, exist_ok=True)
+                with study.exclusive():
+                    if url is not None:
+                        atomic_write(place, shown(url) + "\n")
+                    elif not len(study.runs) and (plan := replan(study.plan, request)) != study.plan:
+                        put_text(study.optuna, PLAN, seal(asdict(plan)))
+                        study.plan = plan
+                    study.start()
+    except InputError:
+        raise
+    except DAMAGE as error:
+        raise damaged(error, place, connection.line) from None
     check_request(study.plan, request, path)
     return study
+
+
+class _Connection:
+    """The place of optuna's study of a directory; ``line`` is the last line of its journal that was read."""
+
+    def __init__(self, path: Path, url: str | None, reading: bool) -> None:
+        self._path, self._url, self._reading = path, url, reading
+        self._storage: BaseStorage | None = None
+        self._journal: Journal | None = None
+        self._name = OPTUNA_NAME if url is None else f"lns {path.resolve().name}"
+
+    @property
+    def line(self) -> int | None:
+        return None if self._journal is None else self._journal.line
+
+    def _connect(self) -> BaseStorage:
+        if self._storage is None and self._url is not None:
+            self._storage = connect(self._url)
+        elif self._storage is None:
+            self._journal = Journal(self._path / JOURNAL_FILE, reading=self._reading)
+            self._storage = optuna.storages.JournalStorage(self._journal)
+        return self._storage
+
+    def find(self) -> tuple[optuna.Study, StudyPlan] | None:
+        """The study and its plan; None if there is none, or one whose process was killed before it had a plan."""
+        if not is_study(self._path) and (self._reading or self._url is None):
+            return None
+        if self._name not in optuna.get_all_study_names(self._connect()):
+            return None
+        study = optuna.load_study(storage=self._connect(), study_name=self._name)
+        plan = dict(get_texts(study, PLAN)).get(PLAN)
+        return None if plan is None else (study, read_plan(plan, self._path))
+
+    def begin(self, plan: StudyPlan) -> tuple[optuna.Study, StudyPlan]:
+        """A new study, unless another process has begun it meanwhile."""
+        self._path.mkdir(parents=True, exist_ok=True)
+        with locked(self._path / LOCK_FILE):
+            if (found := self.find()) is not None:
+                return found
+            storage, name = self._connect(), self._name
+            study = optuna.create_study(storage=storage, study_name=name, direction="maximize", load_if_exists=True)
+            put_text(study, PLAN, seal(asdict(plan)))
+            return study, plan
+
+
+def _check_directory(path: Path, url: str | None) -> None:
+    """Raise InputError if ``path`` holds something else than a study whose trials are at ``url``."""
+    if not path.exists():
+        return
+    if not path.is_dir():
+        raise InputError("is a file; expected the directory of a study", path)
+    for name in (JOURNAL_FILE, STORAGE_FILE, LOCK_FILE, "journal.lock", REPORT_FILE, BEST_FILE):
+        file = path / name
+        if file.is_symlink() or (file.exists() and not file.is_file()):  # what it points to is not the study's
+            raise InputError("is no regular file; expected one", file)
+    other = next((each.name for each in sorted(path.iterdir()) if not _may_precede(each.name)), None)
+    if (path / "study.json").exists():
+        raise InputError(
+            f"a study of lns before schema {SCHEMA}; this is lns {__version__}, which reads schema {SCHEMA}: "
+            "expected a new study", path,
+        )  # fmt: skip
+    if other is not None and not is_study(path):
+        raise InputError(f"holds no study, but {other}; expected a study, or an empty or a new directory", path)
+    if url is None and (path / STORAGE_FILE).exists():
+        where = printable(read_text(path / STORAGE_FILE).strip(), 300)
+        raise InputError(f"the trials are in {where}; expected --storage with its URL", path)
+    if url is not None and (path / JOURNAL_FILE).exists():
+        raise InputError("this file has the trials of the study; expected no --storage", path / JOURNAL_FILE)
+
+
+def _may_precede(name: str) -> bool:
+    """Whether a process that began a study and was killed may have left the file ``name``."""
+    return name in (LOCK_FILE, "journal.lock") or (name.startswith(".lns-") and name.endswith(".tmp"))
+
+
+def damaged(error: Exception, place: Path, line: int | None = None) -> InputError:
+    """The sentence for one of `DAMAGE`, and the last line that was read."""
+    what = printable(f"{type(error).__name__}: {error}", 100)
+    return InputError(f"damaged: it holds what no session writes ({what})", place, line)

@@ -6,8 +6,8 @@ import shlex
 import textwrap
 import warnings
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import optuna
@@ -27,36 +27,32 @@ NO_BOARD = -1e6  # value in the ranking by short runs of a trial that made no bo
 LABEL_WIDTH = 11  # of the facts below the verdict
 
 
-class Agreement(NamedTuple):
-    """Spearman's rank correlation between short and long runs over the first trials.
+def rank_correlation(study: Study) -> float | None:
+    """Spearman's correlation between short and long runs over the first trials; None where it cannot be told.
 
     Only these have long runs whatever their short runs showed; later trials have them because their short runs were
     good, so their correlation would be biased.
     """
-
-    trials: int
-    correlation: float  # NaN with fewer than four trials or without differences between them
-
-    def __str__(self) -> str:
-        if np.isnan(self.correlation):
-            return (
-                f"{count_of(self.trials, 'first trial')} with short and long runs: too few or too equal to say whether "
-                "short runs predict long ones"
-            )
-        how = "well" if self.correlation >= 0.7 else "roughly" if self.correlation >= 0.3 else "badly"
-        advice = "; expected a new study with fewer, longer runs" if how == "badly" else ""
-        return (
-            f"they predict long runs {how}: rank correlation {self.correlation:.2f} over the first "
-            f"{self.trials} trials (1 is best){advice}"
-        )
-
-
-def agreement(study: Study) -> Agreement:
-    """The rank correlation between short and long runs of the study."""
     both = np.array([(trial.user_attrs["short"], trial.user_attrs["long"]) for trial in calibration_trials(study)])
     if len(both) < 4 or (both == both[0]).all(axis=0).any():
-        return Agreement(len(both), float("nan"))
-    return Agreement(len(both), float(spearmanr(both[:, 0], both[:, 1]).statistic))
+        return None
+    return float(spearmanr(both[:, 0], both[:, 1]).statistic)
+
+
+def agreement(study: Study) -> str:
+    """How well short runs predict long ones, in words."""
+    correlation, trials = rank_correlation(study), len(calibration_trials(study))
+    if correlation is None:
+        return (
+            f"{count_of(trials, 'first trial')} with short and long runs: too few or too equal to say whether "
+            "short runs predict long ones"
+        )
+    how = "well" if correlation >= 0.7 else "roughly" if correlation >= 0.3 else "badly"
+    advice = "; expected a new study with fewer, longer runs" if how == "badly" else ""
+    return (
+        f"they predict long runs {how}: rank correlation {correlation:.2f} over the first {trials} trials "
+        f"(1 is best){advice}"
+    )
 
 
 def importance(study: Study) -> dict[str, float]:
@@ -67,41 +63,39 @@ def importance(study: Study) -> dict[str, float]:
     trials = trials_with_runs(study)
     if len(trials) < MIN_TRIALS:
         return {}
-    copy = optuna.create_study(direction="maximize")
-    create = optuna.trial.create_trial
+    copy, create = optuna.create_study(direction="maximize"), optuna.trial.create_trial
     for each in trials:
         value = short_value(study, each)
         copy.add_trial(create(params=each.params, distributions=each.distributions, value=value))
-    shares, evaluator = {}, optuna.importance.PedAnovaImportanceEvaluator()
+    shares, evaluator = dict[str, float](), optuna.importance.PedAnovaImportanceEvaluator()
+    get = partial(optuna.importance.get_param_importances, copy, evaluator=evaluator, normalize=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # where the best tenth is small
         for name in (variable.name for variable in study.space):
             if len({trial.params.get(name) for trial in trials}) > 1:  # a conditional one: on the trials that have it
-                share = optuna.importance.get_param_importances(
-                    copy, evaluator=evaluator, params=[name], normalize=False
-                )
-                shares[name] = float(share[name])
+                shares |= get(params=[name])
     total = sum(shares.values()) or 1.0
-    return {name: value / total for name, value in sorted(shares.items(), key=lambda item: -item[1])}
+    return {name: float(value) / total for name, value in sorted(shares.items(), key=lambda item: -item[1])}
 
 
 def verdict_text(study: Study, conclusion: Conclusion) -> str:
     """The verdict in a sentence or two: whether to use other parameters than the defaults, and why."""
+    command = f"`lns tune --study {quoted(study.path)}`"
     if (winner := conclusion.winner) is not None:
         where = validate.written_best(study, conclusion)
-        what = where or f"the parameters of trial {winner.trial}, to be written by `{_command(study)}`"
+        what = where or f"the parameters of trial {winner.trial}, to be written by {command}"
         slower = f" A run takes {winner.cost:.1f} x the seconds of the defaults." if winner.cost >= 1.2 else ""
         earlier = "" if winner.edges else " The scores are the same and come earlier, which counts up to half an edge."
         return f"Use {what}: {winner.effect}.{earlier}{slower}{_left_out(winner)}"
     if why := _unfinished(study, conclusion):
-        return f"No verdict yet, so keep the defaults: {why}; go on with `{_command(study)}`."
+        return f"No verdict yet, so keep the defaults: {why}; go on with {command}."
     if study.plan.held_out < MIN_HELD_OUT_PAIRS:
         pairs = count_of(study.plan.held_out, "held-out pair")
         why = f": {pairs} cannot show that anything is better; at least {MIN_HELD_OUT_PAIRS} can, in a new study."
     elif not conclusion.verdicts:
+        trials = count_of(len(study.trials(*FINISHED)), "trial")
         why = (
-            f", because none of {count_of(len(study.trials(*FINISHED)), 'trial')} beat them on the training pairs, so "
-            "there was nothing to test on held-out pairs."
+            f", because none of {trials} beat them on the training pairs: there was nothing to test on held-out pairs."
         )
     else:
         best, candidates = conclusion.verdicts[0], len(conclusion.verdicts)
@@ -116,9 +110,11 @@ def _unfinished(study: Study, conclusion: Conclusion) -> str:
     finished = len(study.trials(*FINISHED))
     if conclusion.pending:
         return f"{count_of(conclusion.pending, 'run')} of the test on held-out pairs {_are(conclusion.pending)} missing"
-    if not conclusion.verdicts and any(trial_value(trial) > 0 for trial in study.trials(TrialState.COMPLETE)):
+    if conclusion.verdicts:
+        return ""
+    if any(trial_value(trial) > 0 for trial in study.trials(TrialState.COMPLETE)):
         return "the trials that beat the defaults on the training pairs are not tested on held-out pairs yet"
-    if not conclusion.verdicts and finished < STARTUP_TRIALS:
+    if finished < STARTUP_TRIALS:
         some = f"only {count_of(finished, 'trial')} {_are(finished)} finished" if finished else "no trial is finished"
         return f"{some}, and the first {STARTUP_TRIALS} are drawn at random"
     return ""
@@ -129,31 +125,23 @@ def _are(number: int) -> str:
 
 
 def _left_out(verdict: Verdict) -> str:
-    if not verdict.left_out:
-        return ""
-    pairs = count_of(len(verdict.left_out), "held-out pair")
-    are = _are(len(verdict.left_out))
-    return f" {pairs} {are} left out, as the defaults made no board there: {', '.join(verdict.left_out)}."
+    pairs = f"{count_of(len(verdict.left_out), 'held-out pair')} {_are(len(verdict.left_out))}"
+    named = ", ".join(verdict.left_out)
+    return f" {pairs} left out, as the defaults made no board there: {named}." if named else ""
 
 
-def _command(study: Study) -> str:
-    return f"lns tune --study {quoted(study.path)}"
+def as_text(verdict: str, lines: Iterable[tuple[str, str]], width: int) -> str:
+    """The verdict in a box, and below it each text behind its label, in lines of ``width`` columns.
 
-
-def boxed(text: str, width: int) -> list[str]:
-    """``text`` as lines of a box of ``width`` columns; a word longer than a line is not cut and sticks out."""
-    inner = max(20, width - 4)
-    lines = textwrap.wrap(text, inner, break_long_words=False, break_on_hyphens=False)
+    A word longer than a line is not cut and sticks out.
+    """
+    wrap, inner = partial(textwrap.wrap, break_long_words=False, break_on_hyphens=False), max(20, width - 4)
     rule = "─" * (inner + 2)
-    return [f"┌{rule}┐", *(f"│ {line:<{inner}} │" for line in lines), f"└{rule}┘"]
-
-
-def labelled(label: str, text: str, width: int) -> list[str]:
-    """``text`` behind a label, its lines wrapped to ``width`` columns below one another."""
-    return textwrap.wrap(
-        text, max(40, width), initial_indent=f"{label:<{LABEL_WIDTH}} ", subsequent_indent=" " * (LABEL_WIDTH + 1),
-        break_long_words=False, break_on_hyphens=False,
-    )  # fmt: skip
+    told = [f"┌{rule}┐", *(f"│ {line:<{inner}} │" for line in wrap(verdict, inner)), f"└{rule}┘"]
+    for label, text in lines:
+        first, later = f"{label:<{LABEL_WIDTH}} ", " " * (LABEL_WIDTH + 1)
+        told += wrap(text, max(40, width), initial_indent=first, subsequent_indent=later)
+    return "\n".join(told)
 
 
 def facts(study: Study, conclusion: Conclusion, overhead: float | None) -> Iterable[tuple[str, str]]:
@@ -173,7 +161,7 @@ def facts(study: Study, conclusion: Conclusion, overhead: float | None) -> Itera
         value = f"{validate.signed(trial_value(best))} edges over the defaults on the training pairs"
         yield "best trial", f"number {best.number}: {value}"
     if finished:
-        yield "short runs", str(agreement(study))
+        yield "short runs", agreement(study)
     if shares := importance(study):
         yield "importance", ", ".join(f"{name} {share:.0%}" for name, share in list(shares.items())[:6])
     for verdict in conclusion.verdicts:
@@ -184,17 +172,16 @@ def facts(study: Study, conclusion: Conclusion, overhead: float | None) -> Itera
 
 def _how_far(study: Study) -> str:
     """How many trials had long runs, and how the others ended."""
-    completed = len(study.trials(TrialState.COMPLETE))
     pruned = study.trials(TrialState.PRUNED)
-    no_board = sum("no_board" in trial.user_attrs for trial in pruned)
-    refused = sum("refused" in trial.user_attrs for trial in pruned)
-    early = len(pruned) - no_board - refused
-    parts = [f"{completed} with all long runs", f"{early} ended early as not good enough"]
-    if no_board:
-        parts.append(f"{no_board} made no board where the defaults made one")
-    if refused:
-        parts.append(f"{refused} had values that the engine refuses")
-    return ", ".join(parts)
+    no_board, refused = (sum(why in trial.user_attrs for trial in pruned) for why in ("no_board", "refused"))
+    numbers = {
+        "with all long runs": len(study.trials(TrialState.COMPLETE)),
+        "ended early as not good enough": len(pruned) - no_board - refused,
+        "made no board where the defaults made one": no_board,
+        "had values that the engine refuses": refused,
+    }
+    told = [f"{number} {how}" for i, (how, number) in enumerate(numbers.items()) if number or i < 2]
+    return ", ".join(told)
 
 
 def quoted(path: Path) -> str:

@@ -38,40 +38,18 @@ RESAMPLES = 10_000  # of the bootstrap
 
 @dataclass(frozen=True)
 class Verdict:
-    """Paired comparison of a candidate with the defaults on the held-out pairs.
+    """Paired comparison of a candidate with the defaults on the held-out pairs."""
 
-    Parameters
-    ----------
-    trial : int
-        Number of the trial.
-    differences : tuple of float
-        Difference of the objective on each pair, candidate less defaults, in edges.
-    edges : float
-        Mean difference of the scores alone.
-    low, high : float
-        95% confidence interval of the mean difference (percentile bootstrap).
-    p : float
-        Corrected p-value.
-    cost : float
-        Median processor seconds of a run, divided by that of the defaults.
-    pairs : tuple of str
-        Names of the pairs that the differences are of.
-    left_out : tuple of str
-        Names of the pairs that are left out, because the defaults made no board within the budget.
-    lost : tuple of str
-        Names of the pairs on which the defaults made a board and the candidate made none.
-    """
-
-    trial: int
-    differences: tuple[float, ...]
-    edges: float
-    low: float
+    trial: int  # its number
+    differences: tuple[float, ...]  # of the objective on each pair, candidate less defaults, in edges
+    edges: float  # mean difference of the scores alone
+    low: float  # of the 95% confidence interval of the mean difference (percentile bootstrap)
     high: float
-    p: float
-    cost: float
-    pairs: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
+    p: float  # corrected p-value
+    cost: float  # median processor seconds of a run, divided by that of the defaults
+    pairs: tuple[str, ...] = ()  # names of the pairs that the differences are of
+    left_out: tuple[str, ...] = ()  # names of the pairs where the defaults made no board within the budget
+    lost: tuple[str, ...] = ()  # names of the pairs on which the defaults made a board and the candidate made none
 
     @property
     def mean(self) -> float:
@@ -134,18 +112,10 @@ def signed(edges: float) -> str:
 
 @dataclass(frozen=True)
 class Conclusion:
-    """Result of the validation so far.
+    """Result of the validation so far."""
 
-    Parameters
-    ----------
-    verdicts : tuple of Verdict
-        The candidates whose runs are complete, best first.
-    pending : int
-        Number of runs that are still missing.
-    """
-
-    verdicts: tuple[Verdict, ...]
-    pending: int
+    verdicts: tuple[Verdict, ...]  # on the candidates whose runs are complete, best first
+    pending: int  # runs that are still missing
 
     @property
     def winner(self) -> Verdict | None:
@@ -154,17 +124,7 @@ class Conclusion:
 
 
 def compare(trial: int, differences: Sequence[float], edges: float, cost: float, share: float, seed: int) -> Verdict:
-    """Test the differences of a candidate.
-
-    Parameters
-    ----------
-    trial, differences, edges, cost
-        As in `Verdict`.
-    share : float
-        The candidate's share of the level.
-    seed : int
-        Seed of the bootstrap.
-    """
+    """Test the differences of a candidate, which has ``share`` of the level; ``seed`` is that of the bootstrap."""
     values = np.asarray(differences, dtype=np.float64)
     p, low, high = 1.0, 0.0, 0.0
     if values.any():
@@ -192,7 +152,7 @@ def new_candidates(study: Study) -> list[int]:
     """Numbers of the trials that would be chosen now: those better than the defaults and all earlier candidates."""
     earlier = candidates_of(study)
     bar = max(map(trial_value, earlier), default=0.0)
-    seen, new = {study.plan.base, *(params_digest(study.params_of(trial)) for trial in earlier)}, list[int]()
+    seen, new = {study.plan.base_digest, *(params_digest(study.params_of(trial)) for trial in earlier)}, list[int]()
     for trial in sorted(study.trials(TrialState.COMPLETE), key=trial_value, reverse=True):
         digest = params_digest(study.params_of(trial))
         if trial_value(trial) > bar and digest not in seen and len(new) < MAX_CANDIDATES:
@@ -225,13 +185,8 @@ def missing_runs(study: Study, candidates: Sequence[FrozenTrial]) -> list[tuple[
     all_params = [study.base, *map(study.params_of, candidates)] if candidates else []
     first, count = os.getpid(), study.plan.held_out
     order = [(first + i) % count for i in range(count)]
-    return [(params, index) for params in all_params for index in order if _long_run(study, params, index) is None]
-
-
-def _long_run(study: Study, params: Params, index: int) -> Trace | None:
-    """The long run on a held-out pair; None if it is missing."""
-    trace = study.run_store.get(study.key(params, study.held_out[index]))
-    return trace if trace is not None and trace.covers(study.plan.nodes) else None
+    nodes, pairs = study.plan.nodes, study.held_out
+    return [(each, index) for each in all_params for index in order if not study.run_of(each, pairs[index], nodes)]
 
 
 def conclude(study: Study) -> Conclusion:
@@ -246,8 +201,8 @@ def _verdict(study: Study, trial: FrozenTrial, share: float) -> Verdict | None:
     """Verdict on a candidate; None while runs are missing. Only pairs on which both made a board are compared."""
     params, budget = study.params_of(trial), study.plan.nodes
     both, labels, left_out, lost = list[tuple[Trace, Trace]](), [], [], []
-    for index, pair in enumerate(study.held_out):
-        run, default = (_long_run(study, either, index) for either in (params, study.base))
+    for pair in study.held_out:
+        run, default = (study.run_of(either, pair, budget) for either in (params, study.base))
         if run is None or default is None:
             return None
         if not default.has_board(budget):

@@ -1,75 +1,76 @@
 """The work of one process of a study: first the runs of the defaults, then one trial after another.
 
 A trial is run on all pairs with short budgets, and pruned as soon as the signed-rank test says that it is worse than
-the best trial (`tuning.pruner.PairedPruner`). The best third of the trials that finish their short runs is promoted:
-it continues the same runs to the long budget. The value of such a trial is its mean difference to the defaults there.
-To optuna all other trials are pruned and so rank below. The first trials have long runs in any case, from which the
-rank correlation between short and long runs is computed.
+the best trial. The best third of the trials that finish their short runs is promoted: it continues the same runs to
+the long budget. The value of such a trial is its mean difference to the defaults there. To optuna all other trials are
+pruned and so rank below. The first trials have long runs in any case, from which the rank correlation between short and
+long runs is computed.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
 
 import optuna
 from optuna.trial import TrialState
+from scipy.stats import wilcoxon
 
 from lns.params import Params
 from lns.worker_pool import stop_requested
 from lns_support.errors import InputError
 from tuning.objective import Pair, Stopped, Trace, TrialRun, worth_difference
-from tuning.run_store import RunKey
-from tuning.space import suggest_params
-from tuning.storage import storage_errors
-from tuning.study import Study, first_number
+from tuning.plan import StudyRequest
+from tuning.sampler import suggest_params
+from tuning.storage import RunKey, storage_errors
+from tuning.study import Study, first_number, open_study, trial_value
 
 PROMOTED_ONE_IN = 3  # of all trials that finished their short runs, one in so many is promoted
 MAX_FAILURES = 5  # consecutive trials that fail, after which the worker stops
 CALIBRATION_TRIALS = 6  # the first trials, which have long runs whatever their short runs show
+MIN_PAIRS = 4  # below so many pairs no trial is pruned
+P_WORSE = 0.1  # p-value below which a trial counts as worse
 
 
 class NoBoard(Exception):
     """A candidate makes no board within the budget on a pair where the defaults make one."""
 
 
+def is_worse(differences: list[float]) -> bool:
+    """Whether a trial with these differences to the best one is significantly worse than it."""
+    if len(differences) < MIN_PAIRS or sum(differences) >= 0:
+        return False
+    return bool(wilcoxon(differences, alternative="less", zero_method="zsplit").pvalue < P_WORSE)
+
+
 class Worker:
-    """Runs trials of a study.
-
-    Parameters
-    ----------
-    study : Study
-        The open study.
-
-    Attributes
-    ----------
-    runs_s : float
-        Seconds spent inside of runs.
-    """
+    """Runs trials of a study; ``runs_s`` are the seconds spent inside of runs."""
 
     def __init__(self, study: Study) -> None:
         self.study = study
         self.runs_s = 0.0
-        self._live: dict[RunKey, TrialRun] = {}  # engines of the current trial, to continue short runs to long ones
+        self._live: dict[RunKey, tuple[TrialRun, Trace]] = {}  # of the current trial, to continue short runs
 
-    def trace(self, params: Params, pair: Pair, budget: int) -> Trace:
-        """The run of ``params`` on ``pair``, from the run store or made now. Raises Stopped when asked to stop."""
+    def trace(self, params: Params, pair: Pair, budget: int, *, shared: bool) -> Trace:
+        """The run of ``params`` on ``pair``, stored or made now; stored for all processes if ``shared``.
+
+        Raises Stopped when asked to stop.
+        """
         study, key = self.study, self.study.key(params, pair)
-        stored = study.run_store.get(key)
-        if stored is not None and stored.covers(budget):
-            return stored
-        run = self._live.get(key)
-        if run is None:
-            run = self._live[key] = TrialRun(study.plan.engine, params, pair, study.plan.short)
-        began = time.monotonic()
-        try:
-            trace = run.advance(budget, stop_requested)
-        finally:
-            self.runs_s += time.monotonic() - began
-        study.run_store.add(key, trace)
+        run, trace = self._live.get(key, (None, study.run_of(params, pair, budget)))
+        if trace is None or not trace.covers(budget):
+            run = run or TrialRun(study.plan.engine, params, pair, study.plan.short)
+            began = time.monotonic()
+            try:
+                trace = run.advance(budget, stop_requested)
+            finally:
+                self.runs_s += time.monotonic() - began
+            self._live[key] = run, trace
+            if shared:
+                study.runs.add(key, trace)
         return trace
 
     def clear(self) -> None:
@@ -83,14 +84,14 @@ class Worker:
         """
         study = self.study
         for i in range(study.plan.pairs):
-            study.run_store.refresh()
+            study.runs.refresh()
             pair = study.pairs[(first + i) % study.plan.pairs]
-            if self.trace(study.base, pair, study.plan.short).has_board(study.plan.short):
+            if self.trace(study.base, pair, study.plan.short, shared=True).has_board(study.plan.short):
                 floored = study.with_floor(pair)
                 assert floored is not None
-                self.trace(study.base, floored, study.plan.nodes)
+                self.trace(study.base, floored, study.plan.nodes, shared=True)
             self.clear()
-        study.run_store.refresh()
+        study.runs.refresh()
         if not study.training:
             raise InputError(
                 f"the defaults make no board within a short run of {study.plan.short:,} nodes on any pair, so trials "
@@ -100,47 +101,53 @@ class Worker:
     def run_trial(self, trial: optuna.Trial) -> float:
         """Run a trial; its value, the mean difference to the defaults in long runs, in edges.
 
-        Raises
-        ------
-        optuna.TrialPruned
-            The trial was pruned or not promoted.
-        NoBoard
-            The trial makes no board where the defaults make one.
-        Stopped
-            The worker was asked to stop.
+        Raises TrialPruned if it is pruned or not promoted, NoBoard, or Stopped.
         """
         study, plan = self.study, self.study.plan
-        params = suggest_params(trial, study.space, study.base)
-        short = self._evaluate(trial, params, plan.short, 0)
+        params, pairs = suggest_params(trial, study.space, study.base), study.training
+        known = study.trials()[trial.number].intermediate_values  # of an earlier attempt
+        short = self._evaluate(trial, params, plan.short, 0, known)
         trial.set_user_attr("short", short)
         if first_number(trial) < CALIBRATION_TRIALS:
-            trial.set_user_attr("long", fmean(self._differences(params, plan.nodes)))
-        if not self._is_promoted(short):
-            trial.report(short, len(study.training))  # as in `_evaluate`
+            trial.set_user_attr("long", fmean(self._difference(params, pair, plan.nodes) for pair in pairs))
+        if not self._is_promoted(short) and len(pairs) not in known:
+            trial.report(short, len(pairs))  # as in `_evaluate`
             raise optuna.TrialPruned
-        return self._evaluate(trial, params, plan.nodes, len(study.training))
+        return self._evaluate(trial, params, plan.nodes, len(pairs), known)
 
-    def _differences(self, params: Params, budget: int) -> Iterator[float]:
-        """Differences to the defaults in the worth of the boards, pair by pair. Raises NoBoard."""
-        for pair in self.study.training:
-            candidate, default = (self.trace(either, pair, budget) for either in (params, self.study.base))
-            if not candidate.has_board(budget):
-                raise NoBoard(pair.label)
-            yield worth_difference(candidate, default, budget)
+    def _difference(self, params: Params, pair: Pair, budget: int) -> float:
+        """Difference to the defaults in the worth of the boards of a pair. Raises NoBoard."""
+        candidate = self.trace(params, pair, budget, shared=False)
+        if not candidate.has_board(budget):
+            raise NoBoard(pair.label)
+        return worth_difference(candidate, self.trace(self.study.base, pair, budget, shared=True), budget)
 
-    def _evaluate(self, trial: optuna.Trial, params: Params, budget: int, first_step: int) -> float:
-        """Mean difference to the defaults; each pair is reported to ``trial`` as a step.
+    def _evaluate(
+        self, trial: optuna.Trial, params: Params, budget: int, first_step: int, known: Mapping[int, float]
+    ) -> float:
+        """Mean difference to the defaults; each pair is reported to ``trial`` as a step, unless it is ``known``.
 
-        Raises TrialPruned as soon as the trial is significantly worse than the best one, NoBoard, or Stopped.
+        Raises TrialPruned as soon as the trial is significantly worse than the best one on these pairs, NoBoard, or
+        Stopped.
         """
-        differences = []
-        for step, value in enumerate(self._differences(params, budget), first_step):
-            differences.append(value)
-            trial.report(value, step)
-            if first_number(trial) >= CALIBRATION_TRIALS and trial.should_prune():
-                trial.report(fmean(differences), step + 1)  # the sampler ranks pruned trials by their last value
-                raise optuna.TrialPruned
-        return fmean(differences)
+        values: dict[int, float] = {}
+        for step, pair in enumerate(self.study.training, first_step):
+            if step in known:
+                values[step] = known[step]
+            else:
+                values[step] = self._difference(params, pair, budget)
+                trial.report(values[step], step)
+            if first_number(trial) >= CALIBRATION_TRIALS and step + 1 not in known:
+                best = self._best()
+                if is_worse([value - best[at] for at, value in values.items() if at in best]):
+                    trial.report(fmean(values.values()), step + 1)  # by its last value the sampler ranks it
+                    raise optuna.TrialPruned
+        return fmean(values.values())
+
+    def _best(self) -> dict[int, float]:
+        """The steps of the best trial so far; none before a trial is complete."""
+        complete = self.study.trials(TrialState.COMPLETE)
+        return max(complete, key=trial_value).intermediate_values if complete else {}
 
     def _is_promoted(self, short: float) -> bool:
         """Whether a trial with the mean difference ``short`` in short runs is among the best third."""
@@ -149,26 +156,13 @@ class Worker:
 
 
 def search_task(path: Path, first: int, max_trials: int | None, storage: str | None = None) -> float:
-    """Task of a worker process: run trials until asked to stop or until the study has ``max_trials``.
+    """Task of a worker process: run trials until asked to stop or until the study has ``max_trials``, if not None.
 
-    Parameters
-    ----------
-    path : Path
-        Directory of the study.
-    first : int
-        Index of the pair with which the runs of the defaults begin.
-    max_trials : int or None
-        Trials that the study shall have in all, None for no limit.
-    storage : str, optional
-        URL of the storage that has the trials.
-
-    Returns
-    -------
-    float
-        Seconds spent inside of runs.
+    ``first`` is the index of the pair with which the runs of the defaults begin. Returns the seconds spent inside of
+    runs.
     """
     with storage_errors(storage):
-        study = Study(path, storage=storage)
+        study = open_study(path, StudyRequest(storage=storage))
         worker = Worker(study)
         failures = 0
         try:
@@ -187,24 +181,20 @@ def _run(worker: Worker, trial: optuna.Trial) -> Exception | None:
     """Run one trial and record the result in the study; the error if it failed. Raises Stopped."""
     study = worker.study
     try:
-        value = worker.run_trial(trial)
-    except optuna.TrialPruned:
-        study.optuna.tell(trial, state=TrialState.PRUNED)
+        study.optuna.tell(trial, worker.run_trial(trial))
     except Stopped:
         study.requeue(trial)
         raise
-    except NoBoard as error:
-        trial.set_user_attr("no_board", str(error)[:500])
+    except optuna.TrialPruned:
         study.optuna.tell(trial, state=TrialState.PRUNED)
-    except InputError as error:  # values that the engine refuses on this board rank lowest
-        trial.set_user_attr("refused", str(error)[:500])
+    except (NoBoard, InputError) as error:  # values that the engine refuses on this board rank lowest
+        why = "no_board" if isinstance(error, NoBoard) else "refused"
+        trial.set_user_attr(why, str(error)[:500])
         study.optuna.tell(trial, state=TrialState.PRUNED)
     except Exception as error:
         trial.set_user_attr("error", f"{type(error).__name__}: {error}"[:500])
         study.optuna.tell(trial, state=TrialState.FAIL)
         return error
-    else:
-        study.optuna.tell(trial, value)
     finally:
         worker.clear()
     return None
@@ -212,20 +202,20 @@ def _run(worker: Worker, trial: optuna.Trial) -> Exception | None:
 
 @lru_cache(maxsize=1)
 def _worker(path: Path, storage: str | None) -> Worker:
-    return Worker(Study(path, storage=storage))
+    return Worker(open_study(path, StudyRequest(storage=storage)))
 
 
 def validation_task(path: Path, params: Params, index: int, storage: str | None = None) -> float:
-    """Task of a worker process: one long run of ``params`` on the held-out pair ``index``, into the run store.
+    """Task of a worker process: one long run of ``params`` on the held-out pair ``index``, which is stored.
 
     Returns the seconds spent inside of runs.
     """
     with storage_errors(storage):
         worker = _worker(path, storage)
-        worker.study.run_store.refresh()
+        worker.study.runs.refresh()
         before = worker.runs_s
         try:
-            worker.trace(params, worker.study.held_out[index], worker.study.plan.nodes)
+            worker.trace(params, worker.study.held_out[index], worker.study.plan.nodes, shared=True)
         except Stopped:
             pass
         finally:

@@ -13,7 +13,6 @@ import pytest
 from instances.puzzle import Clue
 from lns.cli.main import main
 from lns.params import from_dict, load, to_toml
-from lns.runs.files import read_sealed
 from tests.cli.run_program import program, wait_for
 from tuning.cli.tune import _request, add_arguments
 from tuning.plan import StudyRequest
@@ -126,10 +125,10 @@ def test_too_little_time_is_refused_before_any_run(tmp_path, capsys):
     error = capsys.readouterr().err
     assert "--time 20 is too short: the defaults and one trial take about" in error
     assert re.search("and a verdict [0-9.]+ minutes", error)
-    plan = read_sealed(directory / "study.json")
-    assert plan.number("nodes_per_s", 1e4, 1e10) * 10 == pytest.approx(plan.integer("nodes", 1, 10**12), rel=0.06)
+    plan = open_study(directory, StudyRequest()).plan
+    assert plan.nodes_per_s * 10 == pytest.approx(plan.nodes, rel=0.06)
     assert main([*arguments, "--time", "20s"]) == 2  # the rate is not measured again
-    assert read_sealed(directory / "study.json").get("nodes") == plan.get("nodes")
+    assert open_study(directory, StudyRequest()).plan == plan
 
 
 def test_the_runs_of_a_new_study_are_as_short_as_its_time_asks_for(tmp_path, capsys, monkeypatch):
@@ -139,11 +138,10 @@ def test_the_runs_of_a_new_study_are_as_short_as_its_time_asks_for(tmp_path, cap
     error = capsys.readouterr().err
     assert "runs of 2.6 s instead of 10 s, so that the defaults and 6 trials fit into this session" in error
     assert re.search("a verdict: it takes about [89] minutes .*this session has 3 minutes, for about 6 trials;", error)
-    plan = read_sealed(tmp_path / "s" / "study.json")
-    assert plan.integer("nodes", 1, 10**12) == pytest.approx(plan.number("nodes_per_s", 1e4, 1e10) * 2.6, rel=0.06)
+    plan = open_study(tmp_path / "s", StudyRequest()).plan
+    assert plan.nodes == pytest.approx(plan.nodes_per_s * 2.6, rel=0.06)
     assert main([*arguments[:-1], "1h"]) == 1 and main([*arguments, "--run-seconds", "1"]) == 1, "both go on with it"
-    nodes = read_sealed(tmp_path / "s" / "study.json").integer("nodes", 1, 10**12)
-    assert nodes == pytest.approx(plan.number("nodes_per_s", 1e4, 1e10), rel=0.06)
+    assert open_study(tmp_path / "s", StudyRequest()).plan.nodes == pytest.approx(plan.nodes_per_s, rel=0.06)
 
 
 def test_a_wrong_parameter_file_is_refused(tmp_path, capsys):

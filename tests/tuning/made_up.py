@@ -64,8 +64,8 @@ class Inline:
 
 def add_default_runs(study, pair, trace):
     """Store the short run of the defaults that sets the floor of a training pair, and the long one."""
-    study.run_store.add(study.key(study.base, pair), trace)
-    study.run_store.add(study.key(study.base, study.with_floor(pair)), trace)
+    study.runs.add(study.key(study.base, pair), trace)
+    study.runs.add(study.key(study.base, study.with_floor(pair)), trace)
 
 
 def searched(path, trials, request=REQUEST):
@@ -77,7 +77,7 @@ def searched(path, trials, request=REQUEST):
 def validated(study):
     worker = Worker(study)
     for params, index in validate.missing_runs(study, validate.choose_candidates(study)):
-        worker.trace(params, study.held_out[index], study.plan.nodes)
+        worker.trace(params, study.held_out[index], study.plan.nodes, shared=True)
     found = validate.conclude(study)
     validate.write_best(study, found)
     return found

@@ -1,20 +1,27 @@
-"""`tune` and `benchmark` as functions: results, progress, errors; and nothing on the terminal."""
+"""`tune` as a function: results, progress, errors, nothing on the terminal; and what is kept for `lns solve`."""
 
 from __future__ import annotations
 
+import json
 import signal
+from pathlib import Path
 
 import pytest
 
 from instances.formats import load_puzzle
-from lns.params import Params, from_dict
+from instances.generate import like_e2
+from lns.api.kept_params import find
+from lns.cli.main import main
+from lns.params import Params, load, to_toml
 from lns_support.errors import InputError
-from tests.tuning.made_up import Inline
-from tuning import api, benchmark
+from tests.tuning.made_up import Flat, Inline
+from tuning import api
 from tuning import session as sessions
+from tuning import worker as workers
 from tuning.plan import StudyRequest
 
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+RUNS = ["--nodes", "4000", "--pairs", "6", "--held-out", "20", "--seed", "3", "--trials", "30", "--quiet"]
 SETTINGS = {"nodes": 4000, "pairs": 6, "held_out": 20, "seed": 3}
 
 
@@ -49,7 +56,7 @@ def test_an_interrupt_ends_a_session_with_what_it_has(made_up, monkeypatch, tmp_
         ({"instances": "like-e2-6x6", "family": "like-e2:6x6"}, "both instances and a family"),
         ({"family": "like-e2:6x6", "nodes": 5, "run_seconds": 5.0}, "both nodes and seconds"),
         ({"family": "like-e2:6x6", "sampler": "tpo"}, "'sampler': 'tpo'; expected one of"),
-        ({"family": "like-e2:6x6", "node": 5}, "unknown setting 'node'; expected one of engine, seed"),
+        ({"family": "like-e2:6x6", "node": 5}, "unknown setting 'node'; expected one of family, engine, seed"),
         ({"report_only": True, "trials": 5}, "a report makes no runs"),
         ({"report_only": True}, "no study is here"),
         ({"family": "like-e2:6x6", "workers": -1}, "-1 workers; expected 1 or more"),
@@ -69,42 +76,56 @@ def test_all_settings_can_be_given_as_one_request(made_up, monkeypatch, tmp_path
     assert api.tune(study=tmp_path, trials=2, request=request).trials == 2
 
 
-def test_benchmark_returns_rows_and_calls_back(monkeypatch, tmp_path, capsys):
-    made = []
-
-    def run(puzzle, params, seed, options, on_best):
-        made.append((puzzle.name, params, seed))
-        return benchmark.BenchmarkRun(seed, 9, {9: 1.0}, {8: 2, 9: 1} if options.search_floor else {}, 1e6, 3600.0)
-
-    monkeypatch.setattr(benchmark, "run_benchmark", run)
-    params, runs, rows = from_dict({"construct": {"tail": 11}}), [], []
-    result = benchmark.benchmark(
-        ["like-e2-12x20"], seeds=2, first_seed=4, workers=1, search_floor=8, params=params, table=tmp_path / "t.csv",
-        on_run=lambda *run: runs.append(run), on_row=rows.append,
-    )  # fmt: skip
-    assert made == [("like-e2-12x20", params, 4), ("like-e2-12x20", params, 5)] and len(runs) == 2
-    assert list(result.rows) == rows and result.table[0]["scores"] == [9, 9]
-    assert result.table[0]["boards_per_core_hour"] == {8: 3.0, 9: 1.0}
-    assert "boards of at least 8 per core-hour: 3.0 (in 2 core-hours)" in result.summary()
-    assert (tmp_path / "t.csv").read_text().count("\n") == 2 and capsys.readouterr() == ("", "")
-    with pytest.raises(InputError, match="expected no engine 'beam' with them"):
-        benchmark.benchmark(engine="beam", with_ablations=True)
+# -- what is kept -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("numbers", [{"seeds": 0}, {"time": 0.0}, {"time": float("nan")}, {"workers": 0}])
-def test_a_benchmark_refuses_impossible_numbers(numbers):
-    with pytest.raises(InputError, match="expected 1 or more"):
-        benchmark.benchmark(["like-e2-6x6"], **numbers)
+@pytest.fixture
+def inline(made_up, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sessions, "WorkerPool", Inline)
+    monkeypatch.chdir(tmp_path)
 
 
-def test_a_row_is_in_the_table_before_it_is_shown(monkeypatch, tmp_path):
-    """`lns benchmark | head` may close the pipe while a row is printed."""
-    run = benchmark.BenchmarkRun(1, 9, {9: 1.0}, {}, 1e6, 60.0)
-    monkeypatch.setattr(benchmark, "run_benchmark", lambda *_: run)
+def test_what_a_study_of_a_family_proves_is_used_for_its_members(inline, config_home: Path, capsys) -> None:
+    words = ["tune", "--study", "runs/tune-small"]
+    assert main([*words, "--family", "like-e2:6x6", *RUNS]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "`lns solve` takes them for puzzles like like-e2:6x6 from now on; --params default does not" in said
+    [file] = (config_home / "lns" / "params").iterdir()
+    kept, _ = find(like_e2(6, 6, seed=77).puzzle, "auto")
+    assert kept is not None and kept.params == load("runs/tune-small/best_params.toml") != Params()
+    assert main(["solve", "like-e2-6x6", "--steps", "1", "--workers", "1", "--run-dir", "run"]) == 0
+    assert f"parameters of runs/tune-small: {kept.gain} (use --params default" in capsys.readouterr().err
+    assert json.loads(Path("run/run.json").read_text())["params_source"].endswith(kept.gain)
+    file.unlink()
+    assert main([*words, "--report", "--quiet"]) == 0 and not file.exists(), "a report keeps nothing"
+    capsys.readouterr()
+    assert main([*words, "--trials", "30", "--quiet", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["kept"] == [str(file)] and file.exists()
 
-    def closed_pipe(row):
-        raise BrokenPipeError
 
-    with pytest.raises(BrokenPipeError):
-        benchmark.benchmark(["like-e2-12x20"], seeds=1, workers=1, table=tmp_path / "t.csv", on_row=closed_pipe)
-    assert (tmp_path / "t.csv").read_text().count("like-e2-12x20") == 1
+def test_what_a_study_of_puzzles_proves_is_used_for_each_of_them(inline, config_home: Path, tmp_path: Path) -> None:
+    assert main(["tune", "like-e2-6x6", "like-e2-8x8", "--study", str(tmp_path / "s"), *RUNS]) == 0
+    assert len(list((config_home / "lns" / "params").iterdir())) == 2
+    for name in ("like-e2-6x6", "like-e2-8x8"):
+        kept, _ = find(load_puzzle(name), "auto")
+        assert kept is not None and kept.subject == "like-e2-6x6, like-e2-8x8"
+    assert find(like_e2(6, 6, seed=77).puzzle, "auto") == (None, "")
+
+
+def test_nothing_is_kept_without_proof_over_the_defaults(
+    inline, monkeypatch, config_home: Path, tmp_path: Path
+) -> None:
+    worse = tmp_path / "worse.toml"
+    worse.write_text(to_toml(Params()).replace("tail = 6 ", "tail = 2 "))
+    assert main(["tune", "like-e2-6x6", "--study", str(tmp_path / "s"), "--params", str(worse), *RUNS]) == 0
+    assert Path("s/best_params.toml").exists(), "they beat what was given"
+    monkeypatch.setattr(workers, "TrialRun", Flat)
+    assert main(["tune", "like-e2-6x6", "--study", str(tmp_path / "t"), *RUNS]) == 1
+    assert not config_home.exists()
+
+
+def test_a_configuration_that_cannot_be_written_is_a_warning(inline, config_home: Path, capsys, tmp_path: Path) -> None:
+    config_home.write_text("a file")
+    assert main(["tune", "like-e2-6x6", "--study", str(tmp_path / "s"), *RUNS, "--json"]) == 0
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["kept"] == [] and "the parameters cannot be kept for `lns solve`: " in shown.err

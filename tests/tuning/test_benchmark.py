@@ -1,4 +1,4 @@
-"""The ladder: honest counting, rows by name, a table that grows."""
+"""The ladder: honest counting, rows by name, a table that grows; one part off at a time, and figures of speed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 import json
 import subprocess
 import sys
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,14 +16,39 @@ from instances.formats import load_puzzle
 from lns.cli.main import main
 from lns.distinct_boards import DistinctBoards
 from lns.engine import FoundBoard, Statistics
-from lns.params import from_dict
+from lns.engines import make_engine
+from lns.params import Params, from_dict, to_dict, to_toml
 from lns_support.csv_records import append_row
 from lns_support.errors import InputError
-from tuning import bench, benchmark, benchmark_run
+from tests.lns.run_parts import QUICK, small_puzzle
+from tuning import bench, benchmark
+from tuning.benchmark import BenchmarkOptions, BenchmarkRow, BenchmarkRun
 from tuning.objective import count_board
 
-TWENTY_SECONDS = benchmark.BenchmarkOptions(time=20.0, seeds=1, workers=1)
-ONE_SECOND = benchmark.BenchmarkOptions(time=1.0, seeds=1, workers=1)
+SMALL = replace(
+    QUICK,
+    construct=replace(QUICK.construct, population=200, restart_nodes=40_000, restart_nodes_without_prefix=40_000),
+    beam=replace(QUICK.beam, width=64),
+    neighbourhoods=replace(QUICK.neighbourhoods, nodes=20_000, floor=0.1),
+)
+PUZZLE = load_puzzle("like-e2-5x5")
+
+
+def row_of(*runs, note="", **options):
+    options = BenchmarkOptions(**{"workers": 1, "seeds": len(runs), **options})
+    return BenchmarkRow("like-e2-5x5", benchmark.BASELINE, PUZZLE, options, runs, note)
+
+
+@pytest.fixture
+def made_up_run(monkeypatch):
+    """A function that puts a made-up run, a function of puzzle name and seed, in place of each."""
+
+    def put(run):
+        monkeypatch.setattr(
+            benchmark, "run_benchmark", lambda puzzle, params, seed, options, *_: run(puzzle.name, seed)
+        )
+
+    return put
 
 
 def test_boards_that_differ_in_few_cells_count_once_by_the_best():
@@ -57,35 +82,21 @@ def test_distinct_boards_match_a_plain_comparison():
 
 
 def test_rates_count_boards_at_or_above_a_score():
-    runs = [
-        benchmark.BenchmarkRun(1, 9, {9: 1.0}, {8: 3, 9: 1}, 1.0, 1800.0),
-        benchmark.BenchmarkRun(2, 8, {8: 1.0}, {8: 4}, 1.0, 1800.0),
-    ]
-    assert benchmark.boards_by_score(runs, 2) == {8: 4.0, 9: 0.5}
+    runs = BenchmarkRun(1, 9, {9: 1.0}, {8: 3, 9: 1}, 1.0, 1800.0), BenchmarkRun(2, 8, {8: 1.0}, {8: 4}, 1.0, 1800.0)
+    assert row_of(*runs, workers=2).boards_per_core_hour == {8: 4.0, 9: 0.5}
 
 
 def test_a_run_reaches_what_it_says(tmp_path):
-    puzzle = load_puzzle("like-e2-5x5")
-    one = benchmark.run_benchmark(puzzle, from_dict({"construct": {"population": 200}}), 1, TWENTY_SECONDS)
-    assert one.score == puzzle.max_score == max(one.reached)
-    row = benchmark.table_row("like-e2-5x5", puzzle, [one, one], TWENTY_SECONDS, "test")
+    options = BenchmarkOptions(time=20.0, seeds=1, workers=1)
+    one = benchmark.run_benchmark(PUZZLE, from_dict({"construct": {"population": 200}}), 1, options)
+    assert one.score == PUZZLE.max_score == max(one.reached)
+    row, table = row_of(one, one, note="test").values, tmp_path / "t.csv"
     assert row["best"] == row["worst"] == row["median"] == 40
     assert row["peak_mb"] == "" or 50 < row["peak_mb"] < 5000
-    table = tmp_path / "t.csv"
     append_row(table, benchmark.FIELDS, row)
     append_row(table, benchmark.FIELDS, row)
     with table.open(newline="") as file:
         assert [line["best"] for line in csv.DictReader(file)] == ["40", "40"]
-
-
-def test_a_row_begins_a_line_whatever_the_last_one_looks_like(tmp_path):
-    table, row = tmp_path / "t.csv", dict.fromkeys(benchmark.FIELDS, "1")
-    table.touch()  # killed before the first line was written
-    benchmark.check_table(table)
-    append_row(table, benchmark.FIELDS, row)
-    table.write_text(table.read_text().rstrip())
-    append_row(table, benchmark.FIELDS, row)
-    assert table.read_text().splitlines() == [",".join(benchmark.FIELDS), *[",".join(row.values())] * 2]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="nothing else is known of another process's memory")
@@ -108,18 +119,67 @@ def test_the_memory_of_a_run_excludes_earlier_runs(monkeypatch):
                     on_report(self)
                     worker.communicate(b"\n")
 
-    monkeypatch.setattr(benchmark_run, "Archipelago", Search)
-    puzzle, rows = load_puzzle("like-e2-5x5"), []
-    for seed in (1, 2):
-        one = benchmark.run_benchmark(puzzle, from_dict({}), seed, ONE_SECOND)
-        rows.append(benchmark.table_row("like-e2-5x5", puzzle, [one], ONE_SECOND, ""))
-    assert 150 < rows[0]["peak_mb"] - rows[1]["peak_mb"] < 250
+    monkeypatch.setattr(benchmark, "Archipelago", Search)
+    options = BenchmarkOptions(time=1.0, seeds=1, workers=1)
+    runs = [benchmark.run_benchmark(PUZZLE, from_dict({}), seed, options) for seed in (1, 2)]
+    assert 150 < row_of(runs[0]).values["peak_mb"] - row_of(runs[1]).values["peak_mb"] < 250
+
+
+# -- rows and tables --------------------------------------------------------------------------------------------------
+
+
+def test_benchmark_returns_rows_and_calls_back(monkeypatch, tmp_path, capsys):
+    made = []
+
+    def run(puzzle, params, seed, options, on_best):
+        made.append((puzzle.name, params, seed))
+        return BenchmarkRun(seed, 9, {9: 1.0}, {8: 2, 9: 1} if options.search_floor else {}, 1e6, 3600.0)
+
+    monkeypatch.setattr(benchmark, "run_benchmark", run)
+    params, runs, rows = from_dict({"construct": {"tail": 11}}), [], []
+    result = benchmark.benchmark(
+        ["like-e2-12x20"], seeds=2, first_seed=4, workers=1, search_floor=8, params=params, table=tmp_path / "t.csv",
+        on_run=lambda *run: runs.append(run), on_row=rows.append,
+    )  # fmt: skip
+    assert made == [("like-e2-12x20", params, 4), ("like-e2-12x20", params, 5)] and len(runs) == 2
+    assert list(result.rows) == rows and result.table[0]["scores"] == [9, 9]
+    assert result.table[0]["boards_per_core_hour"] == {8: 3.0, 9: 1.0}
+    assert "boards of at least 8 per core-hour: 3.0 (in 2 core-hours)" in result.summary()
+    assert (tmp_path / "t.csv").read_text().count("\n") == 2 and capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [*(({name: number}, "expected 1 or more") for name, number in
+       (("seeds", 0), ("time", 0.0), ("time", float("nan")), ("workers", 0))),
+     ({"sedes": 1}, "unknown setting 'sedes'; expected one of time"),
+     ({"engine": "beam", "with_ablations": True}, "expected no engine 'beam' with them"),
+     ({"data": "nowhere"}, "no row 'zzz'; expected one of")],
+)  # fmt: skip
+def test_a_benchmark_refuses_impossible_settings(settings, sentence):
+    with pytest.raises(InputError, match=sentence):
+        benchmark.benchmark(["zzz"], **settings)
+
+
+def test_a_row_is_in_the_table_before_it_is_shown(made_up_run, tmp_path):
+    """`lns benchmark | head` may close the pipe while a row is printed."""
+    made_up_run(lambda name, seed: BenchmarkRun(1, 9, {9: 1.0}, {}, 1e6, 60.0))
+    (tmp_path / "t.csv").touch()  # killed before the first line was written
+
+    def closed_pipe(row):
+        raise BrokenPipeError
+
+    for _ in range(2):
+        with pytest.raises(BrokenPipeError):
+            benchmark.benchmark(["like-e2-12x20"], seeds=1, workers=1, table=tmp_path / "t.csv", on_row=closed_pipe)
+        text = (tmp_path / "t.csv").read_text()
+        (tmp_path / "t.csv").write_text(text.rstrip())  # a row begins a line whatever the last one looks like
+    head, *rows = text.splitlines()
+    assert head == ",".join(benchmark.FIELDS) and ["like-e2-12x20" in row for row in rows] == [True, True]
 
 
 def test_rows_by_name(capsys):
-    with pytest.raises(InputError, match="no row 'zzz'; expected one of"):
-        benchmark.select_rows(["zzz"], Path("nowhere"), 1)
-    assert dict(benchmark.benchmark_instances(Path("nowhere"), 1))["meta16"] is None
+    assert benchmark.rows_by_name(BenchmarkOptions(data="nowhere", workers=1))["meta16"] is None
     assert main(["ladder", "--rows", "meta16", "--data", "nowhere"]) == 2
     assert "nowhere: the row meta16 needs meta16.txt" in capsys.readouterr().err
 
@@ -128,33 +188,41 @@ def test_the_help_names_every_row(capsys):
     with pytest.raises(SystemExit):
         main(["ladder", "--help"])
     told = capsys.readouterr().out.split("rows, in this order:")[1].split()
-    rows = [name for name, _ in benchmark.benchmark_instances(Path(), 1)]
+    rows = list(benchmark.rows_by_name(BenchmarkOptions(workers=1)))
     assert [word for word in told if word in rows] == rows
 
 
-def test_a_table_that_cannot_be_written_is_refused_before_the_runs(tmp_path, capsys):
+def test_fresh_rows_depend_on_the_seed():
+    def fresh(seed):
+        made = benchmark.rows_by_name(BenchmarkOptions(fresh=seed, workers=1))
+        return [made[name]() for name in benchmark.FRESH]
+
+    first, second = fresh(1)
+    assert (first.width, first.height, first.colours) == (16, 16, 22) and first != second
+    assert fresh(2)[0] == second and fresh(1) == [first, second]
+
+
+@pytest.mark.parametrize(
+    ("option", "place", "sentences"),
+    [("--table", "other.csv", ["other.csv:1: no table of the benchmark"]), ("--table", "no/t.csv", ["no such"]),
+     ("--boards", "other.csv/boards", ["cannot be made", "boards"]),
+     pytest.param("--table", "/proc/self/t.csv", ["no file can be made"],
+                  marks=pytest.mark.skipif(sys.platform != "linux", reason="a folder where nobody can make files"))],
+)  # fmt: skip
+def test_what_cannot_be_written_is_refused_before_the_runs(tmp_path, capsys, option, place, sentences):
     (tmp_path / "other.csv").write_text("a,b\n")
-    for table, sentence in (
-        (tmp_path / "other.csv", "other.csv:1: no table of the benchmark"),
-        (tmp_path / "no" / "t.csv", "no such"),
-    ):
-        assert main(["ladder", "--rows", "like-e2-16x16", "--table", str(table)]) == 2
-        assert sentence in capsys.readouterr().err
+    assert main(["ladder", "--rows", "like-e2-16x16", option, str(tmp_path / place)]) == 2
+    error = capsys.readouterr().err
+    assert all(sentence in error for sentence in sentences) and error.count("\n") == 1
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="needs a folder where nobody can make files")
-def test_a_table_where_no_file_can_be_made_is_refused_before_the_runs(capsys):
-    assert main(["ladder", "--rows", "like-e2-16x16", "--table", "/proc/self/t.csv"]) == 2
-    assert "no file can be made" in capsys.readouterr().err
-
-
-def test_complete_rows_are_printed_if_a_later_one_fails(monkeypatch, capsys):
-    def run(puzzle, params, seed, *_):
-        if puzzle.name.startswith("like-e2-12x20"):
+def test_complete_rows_are_printed_if_a_later_one_fails(made_up_run, capsys):
+    def run(name, seed):
+        if name.startswith("like-e2-12x20"):
             raise KeyboardInterrupt
-        return benchmark.BenchmarkRun(seed, 9, {9: 1.0}, {}, 1.0, 1.0)
+        return BenchmarkRun(seed, 9, {9: 1.0}, {}, 1.0, 1.0)
 
-    monkeypatch.setattr(benchmark, "run_benchmark", run)
+    made_up_run(run)
     assert main(["ladder", "--rows", "like-e2-20x20", "like-e2-12x20", "--seeds", "2", "--json"]) == 130
     told = json.loads(capsys.readouterr().out)
     assert [(row["instance"], row["scores"]) for row in told["rows"]] == [("like-e2-20x20", [9, 9])]
@@ -175,30 +243,15 @@ def test_the_best_board_of_each_run_is_kept(tmp_path, monkeypatch, capsys):
         assert json.loads(capsys.readouterr().out)["score"] == score
 
 
-def test_a_folder_for_boards_that_cannot_be_made_is_refused_before_the_runs(tmp_path, capsys):
-    (tmp_path / "file").touch()
-    assert main(["ladder", "--rows", "like-e2-16x16", "--boards", str(tmp_path / "file" / "boards")]) == 2
-    error = capsys.readouterr().err
-    assert "cannot be made" in error and "boards" in error and error.count("\n") == 1
-
-
 @pytest.mark.parametrize("engine,unit", [("tabu", "M moves/s"), ("lns", "M nodes/s")])
-def test_a_row_gives_the_unit_of_its_rate(monkeypatch, capsys, engine, unit):
-    monkeypatch.setattr(
-        benchmark,
-        "run_benchmark",
-        lambda puzzle, params, seed, *_: benchmark.BenchmarkRun(seed, 9, {9: 1.0}, {}, 1e6, 1.0),
-    )
+def test_a_row_gives_the_unit_of_its_rate(made_up_run, capsys, engine, unit):
+    made_up_run(lambda name, seed: BenchmarkRun(seed, 9, {9: 1.0}, {}, 1e6, 1.0))
     assert main(["ladder", "--rows", "like-e2-12x20", "--seeds", "1", "--engine", engine]) == 0
     assert f"; 1.0 {unit}" in capsys.readouterr().out
 
 
-def test_a_row_of_later_seeds_says_so(monkeypatch, capsys):
-    monkeypatch.setattr(
-        benchmark,
-        "run_benchmark",
-        lambda puzzle, params, seed, *_: benchmark.BenchmarkRun(seed, seed, {seed: 1.0}, {}, 1.0, 1.0),
-    )
+def test_a_row_of_later_seeds_says_so(made_up_run, capsys):
+    made_up_run(lambda name, seed: BenchmarkRun(seed, seed, {seed: 1.0}, {}, 1.0, 1.0))
     rows = ["ladder", "--rows", "like-e2-12x20", "--seeds", "2", "--note", "mine", "--json"]
     for first, scores, note in (("1", [1, 2], "mine"), ("3", [3, 4], "seeds from 3 on; mine")):
         assert main([*rows, "--first-seed", first]) == 0
@@ -206,14 +259,75 @@ def test_a_row_of_later_seeds_says_so(monkeypatch, capsys):
         assert (row["scores"], row["seeds"], row["note"]) == (scores, 2, note)
 
 
-def test_fresh_rows_depend_on_the_seed():
-    def fresh(seed):
-        made = dict(benchmark.benchmark_instances(Path("nowhere"), seed))
-        return [made[name]() for name in benchmark.FRESH]
+# -- ablations --------------------------------------------------------------------------------------------------------
 
-    first, second = fresh(1)
-    assert (first.width, first.height, first.colours) == (16, 16, 22) and first != second
-    assert fresh(2)[0] == second and fresh(1) == [first, second]
+
+def test_each_variant_changes_its_own_parameters_only():
+    found = benchmark.variants(Params())
+    assert list(found) == [benchmark.BASELINE, *benchmark.ABLATIONS] and found[benchmark.BASELINE] == Params()
+    for name, sections in benchmark.ABLATIONS.items():
+        changed = {
+            section: {key: value for key, value in values.items() if value != to_dict(Params())[section][key]}
+            for section, values in to_dict(found[name]).items()
+        }
+        assert {section: values for section, values in changed.items() if values} == sections
+    off_already = benchmark.variants(from_dict({"neighbourhoods": {"blocks": 0}}))
+    assert "no blocks" not in off_already
+
+
+def stepped(params):
+    puzzle = small_puzzle("like-e2-10x10")
+    made = make_engine("auto", puzzle, params, 1, 0)
+    for _ in range(160):
+        made.step(puzzle.max_score)
+    return made
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return stepped(SMALL)
+
+
+@pytest.mark.parametrize("name", benchmark.ABLATIONS)
+def test_the_engine_works_without_the_part(name, whole):
+    part = stepped(benchmark.variants(SMALL)[name])
+    assert part.best_score > small_puzzle("like-e2-10x10").max_score // 2
+    assert part.statistics != whole.statistics
+    off = {"no beams": "beam", "no blocks": "block", "no bands": "band", "no certificate": "certificate"}.get(name)
+    parts = (each.statistics.node_equivalents_by_part() for each in (whole, part))
+    assert off is None or [off in each for each in parts] == [True, False]
+
+
+def test_the_table_compares_with_the_whole_engine():
+    whole = [BenchmarkRun(1, 9, {8: 0.5, 9: 2.0}, {7: 1, 9: 1}, 1e6, 1800.0),
+             BenchmarkRun(2, 9, {9: 4.0}, {}, 1e6, 1800.0)]  # fmt: skip
+    less = [BenchmarkRun(1, 9, {9: 5.0}, {8: 1}, 1e6, 1800.0), BenchmarkRun(2, 7, {7: 1.0}, {}, 1e6, 1800.0)]
+    runs, options = {benchmark.BASELINE: whole, "no tail": less}, BenchmarkOptions(workers=2, search_floor=7)
+    head, first, second = benchmark.ablation_table(runs, options)
+    assert head.split()[:6] == ["variant", "median", "best", "worst", "s", "to"] and ">= 7" in head
+    assert first.split() == ["whole", "9", "9", "9", "3.0", "2", "1.0"]
+    assert second.split() == ["no", "tail", "7", "9", "7", "5.0", "1", "0.5"]
+
+
+@pytest.mark.slow
+def test_the_command_writes_a_row_a_variant(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("tuning.benchmark.SHIPPED", ("like-e2-4x4",))
+    monkeypatch.setattr(benchmark, "ABLATIONS", {name: benchmark.ABLATIONS[name] for name in ("no quota",)})
+    params, table = tmp_path / "quick.toml", tmp_path / "t.csv"
+    params.write_text(to_toml(SMALL))
+    arguments = ["ladder", "--rows", "like-e2-4x4", "--time", "0.3", "--seeds", "1", "--workers", "1",
+                 "--params", str(params), "--note", "test"]  # fmt: skip
+    assert main([*arguments, "--ablate", "--table", str(table), "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["rows"]) == 2
+    with table.open(newline="") as file:
+        assert [row["note"] for row in csv.DictReader(file)] == ["test", "no quota; test"]
+    assert main([*arguments, "--engine", "tabu"]) == 0
+    assert "(engine tabu; test)" in capsys.readouterr().out
+    assert main([*arguments, "--engine", "tabu", "--ablate"]) == 2
+    assert "expected no engine 'tabu' with them" in capsys.readouterr().err
+
+
+# -- speed ------------------------------------------------------------------------------------------------------------
 
 
 def test_the_bench_times_whole_commands():

@@ -11,14 +11,14 @@ from instances.formats import load_puzzle, write
 from instances.generate import tetravex, uniform
 from instances.verify import verify
 from tests.lns.run_parts import QUICK
-from tuning import ablate
-from tuning.boards_per_node import combined_counts, count_boards, main
+from tuning import benchmark
+from tuning.boards_per_node import Count, combined_counts, count_boards, main
 
 
 @pytest.mark.slow
 def test_counts_are_the_same_every_time_and_fall_with_the_score():
     puzzle = load_puzzle("like-e2-8x8")
-    found = [count_boards(puzzle, QUICK, 1, 104, 6_000_000) for _ in range(2)]
+    found = [count_boards(puzzle, QUICK, 1, Count(104, 6_000_000)) for _ in range(2)]
     assert found[0].distinct_boards == found[1].distinct_boards and found[0].nodes == found[1].nodes >= 6_000_000
     distinct_boards = found[0].distinct_boards
     # of more boards a few less may be found different, as each is compared with those kept
@@ -65,7 +65,7 @@ def test_an_ablation_counts_each_variant_with_the_same_budget(capsys):
     arguments = ["like-e2-8x8", "--best", "110", "--nodes", "1e6", "--seeds", "1", "--workers", "1", "--engine", "auto"]
     assert main([*arguments, "--ablate"]) == 0
     _, *lines = capsys.readouterr().out.splitlines()
-    assert [line.rstrip(":") for line in lines[::3]] == [ablate.BASELINE, *ablate.ABLATIONS]
+    assert [line.rstrip(":") for line in lines[::3]] == [benchmark.BASELINE, *benchmark.ABLATIONS]
     assert main(arguments) == 0
     whole = capsys.readouterr().out.splitlines()[-1]
     assert counted(lines[2]) == counted(whole) and any(counted(line) != counted(whole) for line in lines[5::3])
@@ -73,11 +73,11 @@ def test_an_ablation_counts_each_variant_with_the_same_budget(capsys):
 
 @pytest.mark.slow
 def test_a_board_that_two_islands_find_counts_once(capsys):
-    puzzle = load_puzzle("like-e2-8x8")
-    one, other = (count_boards(puzzle, QUICK, seed, 104, 3_000_000) for seed in (1, 2))
+    puzzle, count = load_puzzle("like-e2-8x8"), Count(104, 3_000_000)
+    one, other = (count_boards(puzzle, QUICK, seed, count) for seed in (1, 2))
     alone = list(one.distinct_boards)
-    assert combined_counts(puzzle, 104, [one]) == combined_counts(puzzle, 104, [one, one]) == alone
-    both = combined_counts(puzzle, 104, [one, other])
+    assert combined_counts(puzzle, count, [one]) == combined_counts(puzzle, count, [one, one]) == alone
+    both = combined_counts(puzzle, count, [one, other])
     pair = one.distinct_boards, other.distinct_boards
     assert all(max(a, b) <= c <= a + b for a, b, c in zip(*pair, both, strict=True))
     assert main(["like-e2-8x8", "--best", "110", "--nodes", "1e6", "--seeds", "2", "--islands", "2"]) == 0
@@ -91,7 +91,7 @@ def test_a_board_that_two_islands_find_counts_once(capsys):
 @pytest.mark.slow
 def test_boards_of_islands_with_other_orientations_are_valid_for_the_given_puzzle():
     starter = load_puzzle("like-e2-16x16-clue1")
-    found = [count_boards(starter, QUICK, 1, 440, 1_000_000, (island, 2)) for island in range(2)]
+    found = [count_boards(starter, QUICK, 1, Count(440, 1_000_000), (island, 2)) for island in range(2)]
     for one in found:
         assert all(verify(starter, Board(placements, 16, 16)).score == score for placements, score in one.boards)
 

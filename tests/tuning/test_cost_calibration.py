@@ -8,7 +8,7 @@ from exact.region.searches import DynamicSearch
 from instances.formats import load_puzzle
 from lns import node_equivalents
 from lns.params import ConstructParams
-from tuning.cost_calibration import LOOSE, TIGHT, _time_tails, constructor_at_tails, measure_costs, time_endgames
+from tuning.cost_calibration import LOOSE, TIGHT, constructor_at_tails, measure_costs, time_endgames, time_tails
 
 
 def test_each_cost_is_measured() -> None:
@@ -41,7 +41,7 @@ def test_the_two_places_that_compare_the_orders_of_a_region_agree() -> None:
 def test_tails_are_timed_over_the_same_prefixes() -> None:
     _, built = constructor_at_tails(load_puzzle("like-e2-10x10"), ConstructParams(quota_scale=0.5))
     before = built.state()
-    alone, tight, loose = (_time_tails(built, 2_000_000, *how) for how in ((TIGHT, 0), (TIGHT, 3), (LOOSE, 3)))
+    alone, tight, loose = (time_tails(built, 2_000_000, *how) for how in ((TIGHT, 0), (TIGHT, 3), (LOOSE, 3)))
     after = built.state()
     assert all(
         (before[name] == after[name]).all() for name in ("scalars", "child_counts", "counters", "piece_bits", "random")

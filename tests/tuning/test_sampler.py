@@ -1,28 +1,109 @@
-"""What proposes the trials: the same after restarts, and better than chance. Runs are made up (`made_up`)."""
+"""The search space, read off dataclasses made with `option`, and the samplers that draw from it."""
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import json
 import math
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
+import optuna
 import pytest
 from optuna.trial import TrialState
 
-from lns.params import from_dict
-from lns.runs.files import seal
+from lns.params import Component, Params, from_dict, option
 from lns_support.errors import InputError
 from tests.tuning.made_up import REQUEST, searched
 from tuning import SAMPLERS
-from tuning.cmaes import propose
-from tuning.plan import STUDY_FILE, StudyRequest
-from tuning.sampler import STARTUP_TRIALS, SeededSampler
-from tuning.space import Variable, values_of
+from tuning.plan import StudyRequest
+from tuning.sampler import (
+    STARTUP_TRIALS,
+    SeededSampler,
+    Variable,
+    observations,
+    propose,
+    search_space,
+    suggest_params,
+    values_of,
+)
 from tuning.study import open_study
 
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+
+
+@dataclass(frozen=True)
+class Oven(Component):
+    heat: int = option(180, "degrees of the oven", 50, 300, tune=(150, 250))
+    minutes: float = option(10.0, "minutes in the oven", 1.0, 100.0, log=True, tune=True)
+    fan: float = option(0.5, "power of the fan; 0: off", 0.0, 1.0, tune=True)
+    fan_speed: int = option(2, "turns of the fan a second", 1, 9, tune=True, when="fan")
+    door: int = option(1, "not for the tuner to touch", 0, 5)
+
+
+@dataclass(frozen=True)
+class Fridge(Component):
+    engines: ClassVar[tuple[str, ...]] = ("cold",)
+    cold: int = option(4, "degrees of the fridge", 1, 9, tune=True)
+
+
+@dataclass(frozen=True)
+class Kitchen:
+    oven: Oven = field(default_factory=Oven)
+    fridge: Fridge = field(default_factory=Fridge)
+
+
+def test_the_space_follows_from_the_options_of_the_dataclasses():
+    space = {variable.name: variable for variable in search_space(Kitchen(), "auto")}
+    assert list(space) == ["oven.heat", "oven.minutes", "oven.fan", "oven.fan_speed"]
+    assert (space["oven.heat"].low, space["oven.heat"].high) == (150, 250)
+    assert space["oven.minutes"].log and (space["oven.minutes"].low, space["oven.minutes"].high) == (1.0, 100.0)
+    assert [variable.name for variable in search_space(Kitchen(), "cold")] == ["fridge.cold"]
+
+
+def test_a_trial_fills_the_dataclass_and_leaves_the_rest():
+    space, base = search_space(Kitchen(), "auto"), Kitchen(oven=Oven(door=5))
+    asked = {"oven.heat": 150, "oven.minutes": 2.5, "oven.fan": 0.1, "oven.fan_speed": 7}
+    assert suggest_params(optuna.trial.FixedTrial(asked), space, base) == Kitchen(oven=Oven(150, 2.5, 0.1, 7, 5))
+    asked = {"oven.heat": 201, "oven.minutes": 2.0, "oven.fan": 0.0}  # without a fan its speed is not asked for
+    assert values_of(suggest_params(optuna.trial.FixedTrial(asked), space, Kitchen()), space) == asked
+
+
+def test_the_values_of_params_make_them_again_but_those_out_of_range_are_left_out():
+    base = Params()
+    space = search_space(base, "auto")
+    other = from_dict({"construct": {"tail": 11, "quota_scale": 0.9}, "neighbourhoods": {"last": 17}})
+    assert suggest_params(optuna.trial.FixedTrial(values_of(other, space)), space, base) == other
+    assert values_of(Kitchen(oven=Oven(heat=300, fan_speed=9)), search_space(Kitchen(), "auto")) == {
+        "oven.minutes": 10.0, "oven.fan": 0.5, "oven.fan_speed": 9
+    }  # fmt: skip
+
+
+def test_parameters_that_an_engine_does_not_use_are_not_tuned_for_it():
+    assert {variable.section for variable in search_space(Params(), "construct")} == {"construct"}
+
+
+@pytest.mark.parametrize("engine", ["auto", "tabu"])
+def test_every_tunable_parameter_can_be_drawn_and_starts_within_its_range(engine):
+    base = Params()
+    space = search_space(base, engine)
+    defaults = values_of(base, space)
+    assert space
+    for variable in space:
+        spec = next(f for f in dataclasses.fields(getattr(base, variable.section)) if f.name == variable.field)
+        low, high = spec.metadata["low"], spec.metadata["high"]
+        assert low <= variable.low < variable.high <= high, variable.name
+        assert variable.low > 0 or not variable.log, variable.name
+        if variable.name in defaults:
+            assert variable.low <= defaults[variable.name] <= variable.high, variable.name
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=1))
+    for _ in range(50):
+        suggest_params(study.ask(), space, base)  # Component refuses what is out of range
+
+
+# -- samplers ---------------------------------------------------------------------------------------------------------
 
 
 def kept(study):
@@ -66,18 +147,16 @@ def test_samplers_begin_alike_and_those_with_a_model_beat_random_ones(made_up, t
     first, merits = {}, {}
     for sampler in SAMPLERS:
         study = searched(tmp_path / sampler, 90, replace(REQUEST, sampler=sampler))
-        drawn = [trial.params for trial in study.trials()]
-        first[sampler] = drawn[:STARTUP_TRIALS]
+        first[sampler] = [trial.params for trial in study.trials()][:STARTUP_TRIALS]
         found = [study.params_of(trial) for trial in study.trials()[-30:]]
         merits[sampler] = np.mean([one.construct.tail - 3 * one.neighbourhoods.last for one in found])
         if sampler == "random":
-            near = kept(study)[STARTUP_TRIALS + 1 :: 2]
-            assert np.mean(near) > 0.6, "it goes on near the base"
+            assert np.mean(kept(study)[STARTUP_TRIALS + 1 :: 2]) > 0.6, "it goes on near the base"
     assert first["tpe"] == first["cmaes"] == first["random"]
     assert min(merits["tpe"], merits["cmaes"]) > merits["random"] + 1
 
 
-def variable(kind=float, low=0.0, high=1.0, log=False, when="", name="x"):
+def variable(kind=float, low=0.0, high=1.0, log=False, name="x", when=""):
     return Variable("part", name, kind, low, high, log, when, "")
 
 
@@ -117,8 +196,7 @@ def test_a_generation_of_cmaes_is_drawn_from_one_distribution():
 def test_the_observations_of_cmaes(made_up, tmp_path):
     """Of whole trials their value, of others the mean that they were given up with, and nothing of those of old."""
     study = searched(tmp_path / "s", STARTUP_TRIALS + 6, replace(REQUEST, sampler="cmaes"))
-    sampler = study.optuna.sampler
-    first, later = sampler._observations(study.optuna)
+    first, later = observations(study.optuna, study.space)
     assert (len(first), len(later)) == (STARTUP_TRIALS, 6)
     for trial, (values, merit) in zip(study.trials(), first + later, strict=True):
         last = trial.intermediate_values[max(trial.intermediate_values)]
@@ -126,30 +204,24 @@ def test_the_observations_of_cmaes(made_up, tmp_path):
         assert merit == ((2, trial.value) if trial.state == TrialState.COMPLETE else (1, last))
     assert {merit[0] for _, merit in first} == {1, 2}
     own = study.next_trial(None)
-    for one in study.space:
-        one.suggest(own)
+    suggest_params(own, study.space, study.base)
     study.requeue(own)
     again = study.next_trial(None)
-    for one in study.space:
-        one.suggest(again)
+    suggest_params(again, study.space, study.base)
     assert again.params == own.params
     study.optuna.tell(again, state=TrialState.PRUNED)
     refused = study.next_trial(None)
-    for one in study.space:
-        one.suggest(refused)
+    suggest_params(refused, study.space, study.base)
     study.optuna.tell(refused, state=TrialState.PRUNED)
-    assert sampler._observations(study.optuna) == (first, [*later, (refused.params, (0, 0.0))])
+    assert observations(study.optuna, study.space) == (first, [*later, (refused.params, (0, 0.0))])
 
 
-def test_cmaes_draws_everything_unless_a_condition_may_fail(made_up, tmp_path):
-    """In a study the quota is never 0, so that its colours are always there, whatever the base says."""
-    for number, base in enumerate(({}, {"quota_scale": 0.0}, {"border_colours": 4})):
-        params = from_dict({"construct": base})
-        study = searched(tmp_path / str(number), STARTUP_TRIALS + 2, replace(REQUEST, sampler="cmaes", params=params))
-        assert [one.when for one in study.space if one.when] == ["quota_scale", "quota_scale"]
-        assert study.optuna.sampler._unconditional == study.space
-    on_or_off = [variable(int, 0, 3, name="on"), variable(int, 1, 9, when="on"), variable(name="y")]
-    assert SeededSampler("cmaes", 1, {}, on_or_off)._unconditional == [on_or_off[0], on_or_off[2]]
+def test_cmaes_draws_everything_unless_a_condition_may_fail():
+    study = optuna.create_study()
+    for low, names in ((0, ["part.on", "part.y"]), (1, ["part.on", "part.x", "part.y"])):
+        space = [variable(int, low, 3, name="on"), variable(int, 1, 9, when="on"), variable(name="y")]
+        drawn = SeededSampler("cmaes", 1, {}, space).infer_relative_search_space(study, study.ask())
+        assert list(drawn) == names
 
 
 def test_without_its_package_a_sampler_is_refused_before_anything_is_written(monkeypatch, tmp_path):
@@ -167,15 +239,3 @@ def test_without_its_package_a_sampler_is_refused_before_anything_is_written(mon
     with pytest.raises(InputError, match="needs cmaes"):
         open_study(path, StudyRequest())
     assert open_study(path, StudyRequest(), reading=True).plan.sampler == "cmaes", "a report needs none"
-
-
-def test_a_study_without_a_sampler_in_its_plan_uses_tpe(tmp_path):
-    study = open_study(tmp_path / "s", REQUEST)
-    values = json.loads((study.path / STUDY_FILE).read_text())
-    del values["sampler"], values["sum"]
-    (study.path / STUDY_FILE).write_text(seal(values))
-    assert open_study(study.path, StudyRequest(sampler="tpe")).plan == study.plan
-    (study.path / STUDY_FILE).write_text(seal({**values, "sampler": "nsga"}))
-    for reading in (False, True):
-        with pytest.raises(InputError, match=r"study\.json: 'sampler': 'nsga'; expected one of tpe, cmaes, random"):
-            open_study(study.path, StudyRequest(), reading=reading)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import os
 import random
 import re
-import signal
 import socket
 import threading
 import time
@@ -21,16 +19,17 @@ import pytest
 from optuna.trial import TrialState
 
 from lns.cli.main import main
+from lns.params import Params
 from lns_support.errors import InputError
 from tests.tuning.database_servers import PASSWORD, QUOTED, SERVERS, missing
 from tests.tuning.made_up import REQUEST, MadeUp
 from tuning import study as studies
 from tuning import worker as workers
 from tuning.objective import Trace
-from tuning.plan import StudyRequest, begin_study
+from tuning.plan import StudyRequest
 from tuning.storage import connect, shown, storage_errors
 from tuning.study import open_study
-from tuning.worker import Worker, search_task
+from tuning.worker import search_task
 
 KILLS = 2
 
@@ -122,7 +121,9 @@ def database(request: pytest.FixtureRequest) -> Iterator[str]:
         yield url
 
 
-def test_two_machines_share_plan_trials_and_runs(made_up: None, database: str, tmp_path: Path, capsys: Any) -> None:
+def test_two_machines_share_plan_trials_and_runs(
+    made_up: None, database: str, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     request = replace(REQUEST, storage=database)
     here, there = (tmp_path / machine / "one" for machine in ("here", "there"))
     first = open_study(here, request)
@@ -130,17 +131,22 @@ def test_two_machines_share_plan_trials_and_runs(made_up: None, database: str, t
     assert first.plan == second.plan and first.base == second.base
     search_task(here, 0, 10, database)
     assert [trial.number for trial in second.trials(*studies.FINISHED)] == list(range(10))
+
+    class NotTheDefaults(MadeUp):
+        def __init__(self, engine: str, params: Params, *more: Any) -> None:
+            assert params != first.base, "the defaults are run once"
+            super().__init__(engine, params, *more)
+
+    monkeypatch.setattr(workers, "TrialRun", NotTheDefaults)
     search_task(there, 0, 12, database)
-    runs = [(path / "runs.jsonl").read_text() for path in (here, there)]
-    assert runs[0].count(second.plan.base) == 12 and not runs[1].count(second.plan.base), "the defaults are run once"
+    assert len(open_study(there, StudyRequest(storage=database)).runs) == 12
     assert len(first.trials(*studies.FINISHED)) == 12
     files = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
     assert files and not any(word.encode() in data for data in files for word in (PASSWORD, QUOTED))
     with pytest.raises(InputError, match=r"the trials are in [a-z]*://lns@127"):
         open_study(here, StudyRequest())
-    begin_study(tmp_path / "third" / "one", replace(REQUEST, seed=4))
-    with pytest.raises(InputError, match="has another study named 'one'"):
-        open_study(tmp_path / "third" / "one", StudyRequest(storage=database))
+    with pytest.raises(InputError, match="--seed asks for 4, but this study has 3"):
+        open_study(tmp_path / "third" / "one", replace(request, seed=4))
     assert main(["tune", "--study", str(there), "--storage", database, "--report"]) in (0, 1)
     said = capsys.readouterr()
     assert PASSWORD not in said.out + said.err and QUOTED not in (there / "report.html").read_text()
@@ -153,18 +159,14 @@ def test_two_machines_share_plan_trials_and_runs(made_up: None, database: str, t
 def test_a_plan_and_runs_of_any_length_are_shared(made_up: None, database: str, tmp_path: Path) -> None:
     """An attribute has 65,535 bytes at most in MySQL; the largest puzzles and long runs have more."""
     here, there = (tmp_path / machine / "long" for machine in ("here", "there"))
-    begin_study(here, replace(REQUEST, storage=database))
-    with (here / "study.json").open("a") as file:
-        file.write("\n" * 200_000)
-    first = open_study(here, StudyRequest(storage=database))
+    first = open_study(here, replace(REQUEST, storage=database, command="x" * 200_000))
     second = open_study(there, StudyRequest(storage=database))
-    assert (there / "study.json").read_text() == (here / "study.json").read_text()
+    assert first.plan == second.plan
     key = first.key(first.base, first.pairs[0])
-    assert second.run_store.get(key) is None
+    assert second.runs.get(key) is None
     long = Trace(tuple((score, 5 * score) for score in range(20_000)), 200_000, False, 1.0)
-    first.run_store.add(key, long)
-    third = open_study(there, StudyRequest(storage=database))
-    assert third.run_store.get(key) == long
+    first.runs.add(key, long)
+    assert open_study(there, StudyRequest(storage=database)).runs.get(key) == long
 
 
 def test_a_study_in_a_journal_stays_there(made_up: None, tmp_path: Path) -> None:
@@ -173,9 +175,13 @@ def test_a_study_in_a_journal_stays_there(made_up: None, tmp_path: Path) -> None
         open_study(tmp_path / "s", StudyRequest(storage="grpc://host:1"))
 
 
-def _search(path: Path, storage: str) -> None:
+def search(path: Path, storage: str) -> None:
     workers.TrialRun = MadeUp  # type: ignore[misc]
     search_task(path, 0, 120, storage)
+
+
+def finished(study: studies.Study) -> dict[int, str]:
+    return {trial.number: json.dumps([trial.params, trial.value]) for trial in study.trials(*studies.FINISHED)}
 
 
 @pytest.mark.slow
@@ -184,49 +190,26 @@ def test_killed_processes_lose_no_finished_trial(made_up: None, database: str, t
     places = [tmp_path / machine / "kills" for machine in ("a", "b")]
     watcher = open_study(places[0], replace(REQUEST, storage=database))
     open_study(places[1], StudyRequest(storage=database))
-    context = multiprocessing.get_context("spawn")
-    processes = [context.Process(target=_search, args=(places[i % 2], database), daemon=True) for i in range(KILLS + 4)]
+    context, known = multiprocessing.get_context("spawn"), dict[int, str]()
+    processes = [context.Process(target=search, args=(places[i % 2], database), daemon=True) for i in range(KILLS + 4)]
     for process in processes[:4]:
         process.start()
-    known: dict[int, str] = {}
     end = time.monotonic() + 120
-    for kill in range(KILLS):
-        while len(watcher.trials(*studies.FINISHED)) < 4 * (kill + 1):
+    for kill in range(KILLS + 1):
+        while len(finished(watcher)) < 4 * (kill + 1) or not watcher.trials(TrialState.RUNNING):
             assert time.monotonic() < end
             time.sleep(0.02)
-        processes[kill].kill()
-        processes[kill + 4].start()
-        known = _kept(known, watcher)
-    _stop_within_a_trial(processes[KILLS:], watcher)
+        for process in processes[kill : kill + 1 if kill < KILLS else None]:
+            process.kill()
+        if kill < KILLS:
+            processes[kill + 4].start()
+        now = finished(watcher)
+        assert known.items() <= now.items()
+        known = now
     for process in processes:
-        process.kill()
         process.join()
-    _kept(known, watcher)
-    left = watcher.trials(TrialState.RUNNING)
     again = open_study(places[0], StudyRequest(storage=database))
-    started = [trial for trial in again.trials(TrialState.RUNNING) if "holder" in trial.user_attrs]
-    assert not started and left, "what they ran is tried again"
-
-
-def _stop_within_a_trial(processes: list[Any], watcher: studies.Study) -> None:
-    """Stop all ``processes`` at a moment when at least one of them runs a trial."""
-    end = time.monotonic() + 120
-    while True:
-        for process in processes:
-            os.kill(process.pid, signal.SIGSTOP)
-        if watcher.trials(TrialState.RUNNING):
-            return
-        assert time.monotonic() < end
-        for process in processes:
-            os.kill(process.pid, signal.SIGCONT)
-        time.sleep(0.02)
-
-
-def _kept(known: dict[int, str], study: studies.Study) -> dict[int, str]:
-    """The finished trials, among which are all that were ``known``."""
-    now = {trial.number: json.dumps([trial.params, trial.value]) for trial in study.trials(*studies.FINISHED)}
-    assert known.items() <= now.items()
-    return now
+    assert not [trial for trial in again.trials(TrialState.RUNNING) if "holder" in trial.user_attrs], "tried again"
 
 
 def test_optunas_proxy(made_up: None, tmp_path: Path) -> None:
@@ -243,5 +226,4 @@ def test_optunas_proxy(made_up: None, tmp_path: Path) -> None:
     search_task(study.path, 0, 5, url)
     other = open_study(tmp_path / "b" / "proxy", StudyRequest(storage=url))
     assert len(other.trials(*studies.FINISHED)) == 5
-    Worker(other).run_defaults(0)
-    assert not (other.path / "runs.jsonl").exists(), "all runs of the defaults are there already"
+    assert len(other.runs) == 12, "all runs of the defaults are there already"

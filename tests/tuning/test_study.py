@@ -11,10 +11,9 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import optuna
@@ -24,7 +23,7 @@ from optuna.trial import TrialState
 from instances.formats import load_puzzle
 from lns.cli.main import main
 from lns.engine import Statistics
-from lns.params import Params, from_dict
+from lns.params import Params, from_dict, load
 from lns.runs.lock import Holder
 from lns.worker_pool import WorkerLost
 from lns_support.errors import InputError
@@ -35,11 +34,15 @@ from tuning import study as studies
 from tuning import worker as workers
 from tuning.objective import Pair, Trace
 from tuning.plan import StudyRequest, first_seeds, nodes_per_second
-from tuning.space import suggest_params
+from tuning.sampler import suggest_params
 from tuning.study import open_study
 from tuning.worker import search_task
 
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+FRACTION = ("construct.column_major_fraction", 0.15, 0.4)
+
+
+# -- search and verdict -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -52,10 +55,8 @@ def test_better_parameters_are_found_validated_and_written(made_up, tmp_path):
     text = (study.path / "best_params.toml").read_text()
     assert text.startswith("# command: lns tune --family like-e2:6x6\n# study: like-e2:6x6")
     assert "p = " in text and ", 80 trials, " in text
-    from lns.params import load
-
     assert load(study.path / "best_params.toml") == study.params_of(study.trials()[winner.trial])
-    assert summary.agreement(study).correlation > 0.5
+    assert summary.rank_correlation(study) > 0.5
     assert next(iter(summary.importance(study))) in ("construct.tail", "neighbourhoods.last")
     verdict = summary.verdict_text(study, found)
     assert verdict.startswith(
@@ -97,17 +98,9 @@ def test_the_file_says_how_the_study_began_and_a_report_only_reads(made_up, monk
 def test_the_page_has_all_sections_and_no_external_resources(made_up, tmp_path):
     study = searched(tmp_path / "s", 30, replace(REQUEST, command="lns tune --study <x>"))
     page = report.html_page(study, validated(study), "now & here")
-    for title in (
-        "History",
-        "Importance",
-        "Held-out pairs",
-        "rank correlation",
-        "value of each",
-        "Best trials",
-        "Commands",
-    ):
+    for title in ("History", "Importance", "Held-out pairs", "rank correlation", "value of each", "Best trials",
+                  "Commands", "lns tune --study &lt;x&gt;", "now &amp; here"):  # fmt: skip
         assert title in page
-    assert "lns tune --study &lt;x&gt;" in page and "now &amp; here" in page
     assert page.count('class="mark"') == len(study.space) + workers.CALIBRATION_TRIALS  # the defaults, in every slice
     assert "<script" not in page and "nan" not in page
     assert "http" not in page.replace('xmlns="http://www.w3.org/2000/svg"', "").replace("http-equiv", "")
@@ -115,48 +108,107 @@ def test_the_page_has_all_sections_and_no_external_resources(made_up, tmp_path):
 
 def test_a_session_searches_validates_and_completes_an_earlier_validation(made_up, monkeypatch, tmp_path):
     monkeypatch.setattr(sessions, "WorkerPool", Inline)
-    study = open_study(tmp_path / "s", REQUEST)
-    shown = []
+    study, shown = open_study(tmp_path / "s", REQUEST), []
+    session = sessions.TuningSession(study, 1, None, 30, shown.append)
+    with monkeypatch.context() as stopped:  # as it is chosen what to validate
+        stopped.setattr(sessions, "validation_task", lambda *_: 0.0)
+        session.run()
+    (study.path / "best_params.toml").write_text("of an earlier session")
+    found = validate.conclude(study)
+    validate.write_best(study, found)
+    assert (study.path / "best_params.toml").exists(), "what was found stays while runs are missing"
+    verdict = summary.verdict_text(study, found)
+    assert verdict.startswith("No verdict yet, so keep the defaults: ") and "held-out pairs are missing" in verdict
     sessions.TuningSession(study, 1, None, 30, shown.append).run()
     assert {status.phase for status in shown} == {"search", "validation"}
     assert shown[-1].done == shown[-1].total == 20 * (1 + len(validate.candidates_of(study)))
     assert validate.conclude(study).winner is not None
-    validate.write_best(study, validate.conclude(study))
-    (study.path / "runs.jsonl").write_text("")  # as if it had been stopped before
-    workers._worker.cache_clear()
-    study = open_study(study.path, StudyRequest())
-    validate.write_best(study, validate.conclude(study))
-    assert (study.path / "best_params.toml").exists(), "what was found stays while runs are missing"
-    verdict = summary.verdict_text(study, validate.conclude(study))
-    assert verdict.startswith("No verdict yet, so keep the defaults: ") and "held-out pairs are missing" in verdict
-    sessions.TuningSession(study, 1, None, 30, shown.append).run()
-    assert validate.conclude(study).winner is not None
 
 
-def test_disk_and_input_errors_end_the_validation_at_once(made_up, monkeypatch, tmp_path):
-    monkeypatch.setattr(sessions, "WorkerPool", Inline)
-    study = open_study(tmp_path / "s", REQUEST)
-    for error in (OSError(28, "No space left on device"), InputError("begun with another engine")):
+@pytest.mark.slow
+def test_candidates_keep_their_share_of_the_level(made_up, tmp_path):
+    study = searched(tmp_path / "s", 30)
+    assert "are not tested on held-out pairs yet" in summary.verdict_text(study, validate.conclude(study))
+    first = validated(study)
+    assert first.winner is not None
+    study = searched(study.path, 100)
+    later = validated(study)
+    assert len(later.verdicts) > len(first.verdicts)
+    assert {one.trial: one.p for one in first.verdicts}.items() <= {one.trial: one.p for one in later.verdicts}.items()
 
-        def fails(*args, error=error):
-            raise error
 
-        monkeypatch.setattr(sessions, "validation_task", fails)
-        with pytest.raises(type(error)):
-            sessions.TuningSession(study, 1, None, 30, lambda status: None).run()
+def test_without_effects_of_parameters_nothing_is_written(monkeypatch, tmp_path):
+    monkeypatch.setattr(workers, "TrialRun", Flat)
+    study = searched(tmp_path / "s", 30)
+    (study.path / "best_params.toml").write_text("stale")
+    found = validated(study)
+    assert found.winner is None and not (study.path / "best_params.toml").exists()
+    assert summary.verdict_text(study, found).startswith("Keep the defaults, because ")
+
+
+def test_the_defaults_are_the_first_trial_and_the_first_ones_have_long_runs(made_up, tmp_path):
+    study = searched(tmp_path / "s", 12)
+    first = study.trials()[: workers.CALIBRATION_TRIALS]
+    assert study.params_of(first[0]) == Params()
+    assert (first[0].value, first[0].user_attrs["short"]) == (0.0, 0.0)
+    assert all({"short", "long"} <= trial.user_attrs.keys() for trial in first)
+    seen = []
+    for trial in first:
+        seen.append(trial.user_attrs["short"])
+        good = sum(one > seen[-1] for one in seen) < len(seen) / workers.PROMOTED_ONE_IN
+        assert trial.state == (TrialState.COMPLETE if good else TrialState.PRUNED), "only good ones are promoted"
+        assert max(trial.intermediate_values) == (11 if good else 6)
+        assert good or trial.intermediate_values[6] == trial.user_attrs["short"]
+    assert TrialState.PRUNED in {trial.state for trial in first}
+
+
+def test_most_trials_are_pruned_early_and_those_with_long_runs_are_among_the_best(made_up, tmp_path):
+    study = searched(tmp_path / "s", 80)
+    pruned, whole = study.trials(TrialState.PRUNED), study.trials(TrialState.COMPLETE)
+    assert len(pruned) + len(whole) == 80
+    assert any(len(trial.intermediate_values) < 6 for trial in pruned)
+    for trial in pruned:  # the sampler ranks them by their last value
+        *values, last = trial.intermediate_values.values()
+        assert last == pytest.approx(np.mean(values))
+    known = sorted(t.user_attrs["short"] for t in [*pruned, *whole] if "short" in t.user_attrs)
+    late = [trial.user_attrs["short"] for trial in whole if trial.number >= workers.CALIBRATION_TRIALS]
+    assert late and min(late) >= known[len(known) // 4]
+
+
+@pytest.mark.parametrize(
+    ("differences", "is_worse"),
+    [([-1.0] * 4, True), ([-1.0] * 3, False), ([0.0] * 10, False), ([1.0] * 10, False), ([-0.1] * 9, True),
+     ([-0.1] * 9 + [9.0], False)],
+)  # fmt: skip
+def test_a_trial_is_given_up_for_many_losses_and_not_for_small_ones_with_a_great_win(differences, is_worse):
+    assert workers.is_worse(differences) == is_worse
+
+
+def test_equal_trials_are_pruned_at_the_level_of_the_test():
+    chance, trials = np.random.default_rng(4), 400
+    given_up = sum(workers.is_worse(chance.normal(size=10).tolist()) for _ in range(trials))
+    assert given_up / trials < workers.P_WORSE * 1.5
+
+
+def test_a_study_can_begin_with_parameters_out_of_range(made_up, tmp_path):
+    """Few nodes, below the range that is searched."""
+    study = searched(tmp_path / "s", 8, replace(REQUEST, params=from_dict({"neighbourhoods": {"nodes": 100}})))
+    assert not study.trials(TrialState.FAIL)
+    assert study.trials()[0].params["neighbourhoods.nodes"] > 100
+    assert "neighbourhoods.nodes" in report.html_page(study, validated(study), "now")
+
+
+# -- without a board --------------------------------------------------------------------------------------------------
 
 
 def test_short_runs_without_any_board_cause_one_warning(made_up, monkeypatch, tmp_path, caplog):
     monkeypatch.setattr(sessions, "WorkerPool", Inline)
-    study = open_study(tmp_path / "s", REQUEST)
-    session = sessions.TuningSession(study, 1, None, 3, lambda status: None)
-    session.run()
+    sessions.TuningSession(open_study(tmp_path / "s", REQUEST), 1, None, 3, lambda status: None).run()
     assert "no board within" not in caplog.text, "all have one"
     study = open_study(tmp_path / "t", REQUEST)
-    session = sessions.TuningSession(study, 1, None, 3, lambda status: None)
     for pair in study.pairs[:2]:
-        study.run_store.add(study.key(study.base, pair), Trace(((50, 3999),), 4000, False, 1.0))
-    session.run()
+        study.runs.add(study.key(study.base, pair), Trace(((50, 3999),), 4000, False, 1.0))
+    sessions.TuningSession(study, 1, None, 3, lambda status: None).run()
     assert caplog.text.count("no board within the 1,000 nodes of a short run on 2 of 6 pairs, which are left out") == 1
     assert all(pair.label in caplog.text for pair in study.pairs[:2])
     trials = study.trials(TrialState.COMPLETE)
@@ -200,6 +252,22 @@ def test_a_study_whose_defaults_never_make_a_board_ends_with_one_sentence(monkey
         searched(tmp_path / "s", 3)
 
 
+# -- sessions ---------------------------------------------------------------------------------------------------------
+
+
+def test_disk_and_input_errors_end_the_validation_at_once(made_up, monkeypatch, tmp_path):
+    monkeypatch.setattr(sessions, "WorkerPool", Inline)
+    study = open_study(tmp_path / "s", REQUEST)
+    for error in (OSError(28, "No space left on device"), InputError("begun with another engine")):
+
+        def fails(*args, error=error):
+            raise error
+
+        monkeypatch.setattr(sessions, "validation_task", fails)
+        with pytest.raises(type(error)):
+            sessions.TuningSession(study, 1, None, 30, lambda status: None).run()
+
+
 def test_too_short_a_session_is_said_once_and_with_the_minutes_that_are_needed(made_up, tmp_path, caplog):
     caplog.set_level("INFO", "lns")
     study = open_study(tmp_path / "s", REQUEST)
@@ -219,245 +287,36 @@ def test_too_short_a_session_is_said_once_and_with_the_minutes_that_are_needed(m
     assert [sessions.in_minutes(seconds) for seconds in (39.2, 1201, 12600)] == ["40 s", "21 minutes", "3.5 hours"]
 
 
-def test_a_study_without_any_run_takes_new_settings_of_its_runs(made_up, tmp_path):
-    first = open_study(tmp_path / "s", REQUEST).plan
-    wider = replace(REQUEST, pairs=first.pairs + 3, held_out=first.held_out + 5, nodes=2 * first.nodes)
-    study = open_study(tmp_path / "s", wider)
-    assert (study.plan.pairs, study.plan.held_out) == (first.pairs + 3, first.held_out + 5)
-    assert study.plan.nodes == 2 * first.nodes and len(study.pairs) == first.pairs + 3
-    study.run_store.add(study.key(study.base, study.pairs[0]), Trace(((40, 1),), 4000, False, 10.0, 10.0))
-    with pytest.raises(InputError, match="--pairs asks for"):
-        open_study(tmp_path / "s", REQUEST)
-    assert open_study(tmp_path / "s", wider).plan == study.plan
+def test_the_search_leaves_time_for_the_validation_but_half_at_least_for_itself(made_up, tmp_path):
+    study = open_study(tmp_path / "s", REQUEST)
+    session = sessions.TuningSession(study, 2, 1000.0, None, print)
+    assert session.search_end() == 1000.0  # nothing is known yet of how long a run takes
+    for i, pair in enumerate(study.pairs):
+        add_default_runs(study, pair, Trace(((40, 1),), 4000, False, 1.0, 100.0 if i == 0 else 5.0))
+    assert session.search_end() == 1000.0  # nothing is promising yet
+    for value in (0.0, 0.5, -1.0, 2.0):  # the first one is of the defaults
+        trial = study.optuna.ask()
+        suggest_params(trial, study.space, study.base)
+        study.optuna.tell(trial.number, value)
+    needed = sessions.VALIDATION_MARGIN * 5 * 3 * 20 / 2  # two candidates, and the defaults
+    assert session.search_end() == pytest.approx(1000 - needed)
+    assert sessions.TuningSession(study, 2, 100.0, None, print).search_end() == 50.0
+    validate.choose_candidates(study)
+    assert session.search_end() == 1000.0  # they are being validated; nothing new is promising
+    assert sessions.TuningSession(study, 2, None, 9, print).search_end() == float("inf")
 
 
 def test_only_workers_that_die_in_a_row_end_a_session(made_up, tmp_path):
     study = open_study(tmp_path / "s", REQUEST)
     session = sessions.TuningSession(study, 2, None, None, print)
-    key, deaths = study.key(study.base, study.pairs[0]), workers.MAX_FAILURES * 2
-    for work in range(deaths + 1):  # a week's
-        study.run_store.add(key, Trace((), work, False, 1.0))
-        session._handle_lost_worker(WorkerLost("worker 5 ended with exit code -9", -9))
+    lost, deaths = WorkerLost("worker 5 ended with exit code -9", -9), workers.MAX_FAILURES * 2
+    for seed in range(deaths + 1):  # a week's
+        study.runs.add(("params", "puzzle", seed), Trace((), 1, False, 1.0))
+        session.count_lost_worker(lost)
     for _ in range(deaths - 2):
-        session._handle_lost_worker(WorkerLost("worker 5 ended with exit code -9", -9))
+        session.count_lost_worker(lost)
     with pytest.raises(InputError, match="worker processes die again and again"):
-        session._handle_lost_worker(WorkerLost("worker 5 ended with exit code -9", -9))
-
-
-def suggested(study):
-    """The number of the next trial, its parameters drawn and its short runs made."""
-    trial = study.optuna.ask()
-    suggest_params(trial, study.space, study.base)
-    trial.set_user_attr("short", 0.0)
-    return trial.number
-
-
-def test_the_search_leaves_time_for_the_validation_but_half_at_least_for_itself(made_up, tmp_path):
-    study = open_study(tmp_path / "s", REQUEST)
-    session = sessions.TuningSession(study, 2, 1000.0, None, print)
-    assert session._search_end() == 1000.0  # nothing is known yet of how long a run takes
-    for i, pair in enumerate(study.pairs):
-        add_default_runs(study, pair, Trace(((40, 1),), 4000, False, 1.0, 100.0 if i == 0 else 5.0))
-    assert session._search_end() == 1000.0  # nothing is promising yet
-    for value in (0.0, 0.5, -1.0, 2.0):  # the first one is of the defaults
-        study.optuna.tell(suggested(study), value)
-    assert session._search_end() == pytest.approx(
-        1000 - sessions.VALIDATION_MARGIN * 5 * 3 * 20 / 2
-    )  # two, and the defaults
-    assert sessions.TuningSession(study, 2, 100.0, None, print)._search_end() == 50.0
-    validate.choose_candidates(study)
-    assert session._search_end() == 1000.0  # they are being validated; nothing new is promising
-    assert sessions.TuningSession(study, 2, None, 9, print)._search_end() == float("inf")
-
-
-def test_without_effects_of_parameters_nothing_is_written(monkeypatch, tmp_path):
-    monkeypatch.setattr(workers, "TrialRun", Flat)
-    study = searched(tmp_path / "s", 30)
-    (study.path / "best_params.toml").write_text("stale")
-    found = validated(study)
-    assert found.winner is None
-    assert not (study.path / "best_params.toml").exists()
-    assert summary.verdict_text(study, found).startswith("Keep the defaults, because ")
-
-
-def test_the_defaults_are_the_first_trial_with_value_0(made_up, tmp_path):
-    study = searched(tmp_path / "s", 1)
-    (first,) = study.trials(TrialState.COMPLETE)
-    assert study.params_of(first) == Params()
-    assert (first.value, first.user_attrs["short"]) == (0.0, 0.0)
-
-
-def test_most_trials_are_pruned_early_and_those_with_long_runs_are_among_the_best(made_up, tmp_path):
-    study = searched(tmp_path / "s", 80)
-    pruned, whole = study.trials(TrialState.PRUNED), study.trials(TrialState.COMPLETE)
-    assert len(pruned) + len(whole) == 80
-    assert any(len(trial.intermediate_values) < 6 for trial in pruned)
-    for trial in pruned:  # the sampler ranks them by their last value
-        *values, last = trial.intermediate_values.values()
-        assert last == pytest.approx(np.mean(values))
-    known = sorted(t.user_attrs["short"] for t in [*pruned, *whole] if "short" in t.user_attrs)
-    late = [trial.user_attrs["short"] for trial in whole if trial.number >= workers.CALIBRATION_TRIALS]
-    assert late and min(late) >= known[len(known) // 4]
-
-
-def test_the_first_trials_have_long_runs_but_only_good_ones_are_promoted(made_up, tmp_path):
-    study = searched(tmp_path / "s", 12)
-    first = study.trials()[: workers.CALIBRATION_TRIALS]
-    assert all({"short", "long"} <= trial.user_attrs.keys() for trial in first)
-    assert summary.agreement(study).trials == workers.CALIBRATION_TRIALS
-    seen = []
-    for trial in first:
-        seen.append(trial.user_attrs["short"])
-        good = sum(one > seen[-1] for one in seen) < len(seen) / workers.PROMOTED_ONE_IN
-        assert trial.state == (TrialState.COMPLETE if good else TrialState.PRUNED)
-        assert max(trial.intermediate_values) == (11 if good else 6)
-        if not good:
-            assert trial.intermediate_values[6] == trial.user_attrs["short"]
-    assert TrialState.PRUNED in {trial.state for trial in first}
-
-
-def test_a_study_can_begin_with_parameters_out_of_range(made_up, tmp_path):
-    """Few nodes, below the range that is searched."""
-    study = searched(tmp_path / "s", 8, replace(REQUEST, params=from_dict({"neighbourhoods": {"nodes": 100}})))
-    assert not study.trials(TrialState.FAIL)
-    assert study.trials()[0].params["neighbourhoods.nodes"] > 100
-    assert "neighbourhoods.nodes" in report.html_page(study, validated(study), "now")
-
-
-@pytest.mark.slow
-def test_candidates_keep_their_share_of_the_level(made_up, tmp_path):
-    study = searched(tmp_path / "s", 30)
-    assert "are not tested on held-out pairs yet" in summary.verdict_text(study, validate.conclude(study))
-    first = validated(study)
-    assert first.winner is not None
-    study = searched(study.path, 100)
-    later = validated(study)
-    assert len(later.verdicts) > len(first.verdicts)
-    assert {one.trial: one.p for one in first.verdicts}.items() <= {one.trial: one.p for one in later.verdicts}.items()
-
-
-def _dead_holder():
-    dead = subprocess.Popen([sys.executable, "-c", ""])
-    holder = {**Holder.me().__dict__, "pid": dead.pid, "started": "1"}
-    dead.wait()
-    return holder
-
-
-def test_trials_of_ended_processes_are_queued_again_and_those_of_running_ones_are_not(made_up, tmp_path):
-    study = searched(tmp_path / "s", 3)
-    mine, orphan, unsigned = study.next_trial(None), study.next_trial(None), study.optuna.ask()
-    for trial in (mine, orphan, unsigned):
-        trial.suggest_float("construct.column_major_fraction", 0.15, 0.4)
-    orphan.set_user_attr("holder", _dead_holder())
-    states = [trial.state for trial in open_study(study.path, StudyRequest()).trials()]
-    assert states[3:6] == [TrialState.RUNNING, TrialState.FAIL, TrialState.FAIL]
-    assert states[6:] == [TrialState.WAITING, TrialState.WAITING]
-    again = open_study(study.path, StudyRequest()).next_trial(None)
-    assert (
-        again.suggest_float("construct.column_major_fraction", 0.15, 0.4)
-        == orphan.params["construct.column_major_fraction"]
-    )
-
-
-def test_a_first_trial_that_is_tried_again_has_its_long_runs(made_up, tmp_path):
-    path = tmp_path / "s"
-    study = searched(path, 2)
-    trial = study.next_trial(None)
-    trial.suggest_float("construct.column_major_fraction", 0.15, 0.4)
-    trial.set_user_attr("holder", _dead_holder())
-    searched(path, 12)
-    again = [
-        one for one in open_study(path, StudyRequest()).trials() if one.user_attrs.get("first_number") == trial.number
-    ]
-    assert trial.number < workers.CALIBRATION_TRIALS and len(again) == 1 and "long" in again[0].user_attrs
-
-
-def test_a_study_with_other_base_parameters_is_refused_even_for_a_report(made_up, monkeypatch, tmp_path):
-    path = searched(tmp_path / "s", 3).path
-    monkeypatch.setattr(studies, "params_digest", lambda params: "of more parameters")
-    for reading in (False, True):
-        with pytest.raises(InputError, match="not the parameters that the study began with"):
-            open_study(path, StudyRequest(), reading=reading)
-
-
-def test_trials_of_another_container_stay_running_and_a_report_changes_no_trial(made_up, tmp_path):
-    study = searched(tmp_path / "s", 3)
-    elsewhere, dead = study.next_trial(None), study.next_trial(None)
-    elsewhere.set_user_attr("holder", {**_dead_holder(), "space": "pid:[1]"})
-    dead.set_user_attr("holder", _dead_holder())
-    for reading, states in ((True, ["RUNNING", "RUNNING"]), (False, ["RUNNING", "FAIL"])):
-        open_study(study.path, StudyRequest(), reading=reading)
-        assert [trial.state.name for trial in study.trials()[3:5]] == states
-
-
-def test_a_trial_that_kills_its_process_is_retried_a_few_times_only(made_up, tmp_path):
-    path = tmp_path / "s"
-    study = searched(path, 2)
-    trial = study.next_trial(None)
-    trial.suggest_float("construct.column_major_fraction", 0.15, 0.4)
-    trial.set_user_attr("holder", _dead_holder())
-    for _ in range(studies.MAX_RETRIES):
-        (waiting,) = open_study(path, StudyRequest()).trials(TrialState.WAITING)
-        trial = study.next_trial(None)
-        assert trial.number == waiting.number
-        trial.set_user_attr("holder", _dead_holder())
-    assert open_study(path, StudyRequest()).trials(TrialState.WAITING, TrialState.RUNNING) == []
-
-
-def test_a_trial_that_is_interrupted_is_tried_again_however_often(made_up, tmp_path):
-    study = searched(tmp_path / "s", 2)
-    trial = study.next_trial(None)
-    drawn = trial.suggest_float("construct.column_major_fraction", 0.15, 0.4)
-    for _ in range(studies.MAX_RETRIES + 2):
-        study.requeue(trial)
-        trial = study.next_trial(None)
-        assert trial.suggest_float("construct.column_major_fraction", 0.15, 0.4) == drawn
-
-
-def test_an_engine_error_fails_the_trial_and_repeated_ones_stop_the_worker(monkeypatch, tmp_path):
-    class Broken(MadeUp):
-        def advance(self, budget, stop):
-            if self.broken:
-                raise ZeroDivisionError("no such thing")
-            return super().advance(budget, stop)
-
-        def __init__(self, engine, params, pair, shortest):
-            super().__init__(engine, params, pair, shortest)
-            self.broken = params != Params()
-
-    monkeypatch.setattr(workers, "TrialRun", Broken)
-    with pytest.raises(ZeroDivisionError):
-        searched(tmp_path / "s", 50)
-    failed = open_study(tmp_path / "s", StudyRequest()).trials(TrialState.FAIL)
-    assert len(failed) == workers.MAX_FAILURES
-    assert all("no such thing" in trial.user_attrs["error"] for trial in failed)
-
-
-def _search_elsewhere(path: Path) -> None:
-    workers.TrialRun = MadeUp  # type: ignore[misc]
-    search_task(path, 0, 30)
-
-
-def test_two_processes_share_a_study_and_one_that_is_killed_costs_nothing_finished(made_up, tmp_path):
-    path = tmp_path / "s"
-    open_study(path, REQUEST)
-    context = multiprocessing.get_context("fork")
-    processes = [context.Process(target=_search_elsewhere, args=(path,)) for _ in range(2)]
-    for process in processes:
-        process.start()
-    end = time.monotonic() + 60
-    watcher = open_study(path, StudyRequest())
-    while len(watcher.trials(*studies.FINISHED)) < 8:
-        assert time.monotonic() < end
-        time.sleep(0.02)
-    os.kill(processes[0].pid or 0, signal.SIGKILL)
-    for process in processes:
-        process.join(60)
-    finished = open_study(path, StudyRequest()).trials(*studies.FINISHED)
-    assert 29 <= len(finished) <= 30  # the one that was killed still counts as running for its sister
-    assert len({json.dumps(trial.params) for trial in finished}) == len(finished)
-    search_task(path, 0, 30)
-    assert len(open_study(path, StudyRequest()).trials(*studies.FINISHED)) == 30
+        session.count_lost_worker(lost)
 
 
 def test_the_measured_rate_excludes_compilation(monkeypatch):
@@ -482,15 +341,169 @@ def test_the_measured_rate_excludes_compilation(monkeypatch):
     assert nodes_per_second("auto", Params(), Pair(load_puzzle("like-e2-6x6"), 1, "")) == 10**7
 
 
+# -- trials whose process ends ----------------------------------------------------------------------------------------
+
+
+def dead_holder():
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    holder = {**asdict(Holder.me()), "pid": dead.pid, "started": "1"}
+    dead.wait()
+    return holder
+
+
+def test_trials_of_ended_processes_are_queued_again_and_those_of_running_ones_are_not(made_up, tmp_path):
+    study = searched(tmp_path / "s", 3)
+    mine, orphan, unsigned = study.next_trial(None), study.next_trial(None), study.optuna.ask()
+    for trial in (mine, orphan, unsigned):
+        trial.suggest_float(*FRACTION)
+    orphan.set_user_attr("holder", dead_holder())
+    for step, value in enumerate((0.5, 0.25, 9.0)):
+        orphan.report(value, step)
+    states = [trial.state for trial in open_study(study.path, StudyRequest()).trials()]
+    assert states[3:6] == [TrialState.RUNNING, TrialState.FAIL, TrialState.FAIL]
+    assert states[6:] == [TrialState.WAITING, TrialState.WAITING]
+    again = open_study(study.path, StudyRequest()).next_trial(None)
+    assert again.suggest_float(*FRACTION) == orphan.params[FRACTION[0]]
+    steps = study.trials()[again.number].intermediate_values
+    assert steps == {0: 0.5, 1: 0.25}, "it goes on behind the runs it had; the last value may be a mean"
+
+
+def test_an_interrupted_trial_goes_on_with_its_steps_and_ends_as_if_it_had_not_been(monkeypatch, tmp_path):
+    made = []
+
+    class Counted(MadeUp):
+        def advance(self, budget, stop):
+            made.append(budget)
+            if len(made) == stop_at[0]:
+                raise workers.Stopped
+            return super().advance(budget, stop)
+
+    monkeypatch.setattr(workers, "TrialRun", Counted)
+    stop_at = [0]
+    whole = searched(tmp_path / "whole", 12)
+    count = len(made)
+    made.clear()
+    stop_at[0] = count - 9  # within the last trials
+    search_task(open_study(tmp_path / "parts", REQUEST).path, 0, 12)
+    assert len(made) == count - 9
+    parts = searched(tmp_path / "parts", 12)
+    ended = [[(t.params, t.intermediate_values) for t in study.trials(*studies.FINISHED)] for study in (whole, parts)]
+    assert sorted(map(str, ended[0][:8])) == sorted(map(str, ended[1][:8]))
+    assert len(made) < 2 * count - 9 and any("first_number" in trial.user_attrs for trial in parts.trials())
+
+
+def test_a_first_trial_that_is_tried_again_has_its_long_runs(made_up, tmp_path):
+    study = searched(tmp_path / "s", 2)
+    trial = study.next_trial(None)
+    trial.suggest_float(*FRACTION)
+    trial.set_user_attr("holder", dead_holder())
+    later = searched(study.path, 12).trials()
+    again = [one for one in later if one.user_attrs.get("first_number") == trial.number]
+    assert trial.number < workers.CALIBRATION_TRIALS and len(again) == 1 and "long" in again[0].user_attrs
+
+
+def test_trials_of_another_container_stay_running_and_a_report_changes_no_trial(made_up, tmp_path):
+    study = searched(tmp_path / "s", 3)
+    elsewhere, dead = study.next_trial(None), study.next_trial(None)
+    elsewhere.set_user_attr("holder", {**dead_holder(), "space": "pid:[1]"})
+    dead.set_user_attr("holder", dead_holder())
+    for reading, states in ((True, ["RUNNING", "RUNNING"]), (False, ["RUNNING", "FAIL"])):
+        open_study(study.path, StudyRequest(), reading=reading)
+        assert [trial.state.name for trial in study.trials()[3:5]] == states
+
+
+@pytest.mark.parametrize("died", [True, False])
+def test_a_trial_that_kills_its_process_is_retried_a_few_times_and_an_interrupted_one_however_often(
+    made_up, tmp_path, died
+):
+    study = searched(tmp_path / "s", 2)
+    trial = study.next_trial(None)
+    drawn = trial.suggest_float(*FRACTION)
+    for _ in range(studies.MAX_RETRIES + (0 if died else 2)):
+        if died:
+            trial.set_user_attr("holder", dead_holder())
+            open_study(study.path, StudyRequest())
+        else:
+            study.requeue(trial)
+        trial = study.next_trial(None)
+        assert trial.suggest_float(*FRACTION) == drawn
+    if died:
+        trial.set_user_attr("holder", dead_holder())
+        assert open_study(study.path, StudyRequest()).trials(TrialState.WAITING, TrialState.RUNNING) == []
+
+
+@pytest.mark.parametrize("is_noticed", [True, False])
+def test_an_abandoned_trial_is_queued_once_though_two_see_it(made_up, is_noticed, tmp_path, monkeypatch):
+    """Directories of one study in a storage have locks of their own; optuna may notice only as it writes."""
+    study = open_study(tmp_path / "s", REQUEST)
+    trial = study.next_trial(None)
+    study.requeue(trial)
+    if not is_noticed:
+
+        def tell(*_, **__):
+            raise optuna.exceptions.UpdateFinishedTrialError("Trial#0 has already finished")
+
+        monkeypatch.setattr(study.optuna, "tell", tell)
+    study.requeue(trial)
+    assert len(study.trials(TrialState.WAITING)) == 1
+
+
+def test_an_engine_error_fails_the_trial_and_repeated_ones_stop_the_worker(monkeypatch, tmp_path):
+    class Broken(MadeUp):
+        def __init__(self, engine, params, pair, shortest):
+            super().__init__(engine, params, pair, shortest)
+            self.broken = params != Params()
+
+        def advance(self, budget, stop):
+            if self.broken:
+                raise ZeroDivisionError("no such thing")
+            return super().advance(budget, stop)
+
+    monkeypatch.setattr(workers, "TrialRun", Broken)
+    with pytest.raises(ZeroDivisionError):
+        searched(tmp_path / "s", 50)
+    failed = open_study(tmp_path / "s", StudyRequest()).trials(TrialState.FAIL)
+    assert len(failed) == workers.MAX_FAILURES
+    assert all("no such thing" in trial.user_attrs["error"] for trial in failed)
+
+
+def search_elsewhere(path: Path) -> None:
+    workers.TrialRun = MadeUp  # type: ignore[misc]
+    search_task(path, 0, 30)
+
+
+def test_two_processes_share_a_study_and_one_that_is_killed_costs_nothing_finished(made_up, tmp_path):
+    path = tmp_path / "s"
+    watcher = open_study(path, REQUEST)
+    context = multiprocessing.get_context("fork")
+    processes = [context.Process(target=search_elsewhere, args=(path,)) for _ in range(2)]
+    for process in processes:
+        process.start()
+    end = time.monotonic() + 60
+    while len(watcher.trials(*studies.FINISHED)) < 8:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    os.kill(processes[0].pid or 0, signal.SIGKILL)
+    for process in processes:
+        process.join(60)
+    finished = open_study(path, StudyRequest()).trials(*studies.FINISHED)
+    assert 29 <= len(finished) <= 30  # the one that was killed still counts as running for its sister
+    assert len({json.dumps(trial.params) for trial in finished}) == len(finished)
+    search_task(path, 0, 30)
+    assert len(open_study(path, StudyRequest()).trials(*studies.FINISHED)) == 30
+
+
+# -- pairs ------------------------------------------------------------------------------------------------------------
+
+
 def test_named_instances_are_kept_with_the_study_and_held_out_seeds_are_others(tmp_path):
     path = tmp_path / "s"
     study = open_study(path, StudyRequest(instances=("like-e2-6x6", "like-e2-8x5"), nodes=4000, pairs=5, held_out=20))
     assert {pair.puzzle.name for pair in study.pairs} == {"like-e2-6x6", "like-e2-8x5"}
     assert not {pair.seed for pair in study.pairs} & {pair.seed for pair in study.held_out}
     again = open_study(path, StudyRequest())
-    assert [(pair.puzzle.sha256, pair.seed) for pair in again.pairs] == [
-        (pair.puzzle.sha256, pair.seed) for pair in study.pairs
-    ]
+    assert again.puzzles == study.puzzles == [load_puzzle("like-e2-6x6"), load_puzzle("like-e2-8x5")]
+    assert [pair.seed for pair in again.pairs] == [pair.seed for pair in study.pairs]
 
 
 def test_no_two_seeds_of_studies_share_a_pair_however_many_they_have():
@@ -503,24 +516,3 @@ def test_held_out_members_of_a_family_are_others(tmp_path):
     study = open_study(tmp_path / "s", REQUEST)
     trained, held_out = ({pair.puzzle.sha256 for pair in pairs} for pairs in (study.pairs, study.held_out))
     assert len(trained) == 6 and len(held_out) == 20 and not trained & held_out
-
-
-@pytest.mark.parametrize("is_noticed", [True, False])
-def test_an_abandoned_trial_is_queued_once_though_two_see_it(
-    is_noticed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Directories of one study in a storage have locks of their own; optuna may notice only as it writes."""
-    study = open_study(tmp_path / "s", REQUEST)
-    asked = study.next_trial(None)
-    assert asked is not None
-    seen = study.trials(TrialState.RUNNING)[0]
-    study._requeue(seen, died=True)
-    queued = len(study.trials(TrialState.WAITING))
-    if not is_noticed:
-
-        def tell(*_: Any, **__: Any) -> None:
-            raise optuna.exceptions.UpdateFinishedTrialError("Trial#0 has already finished")
-
-        monkeypatch.setattr(study.optuna, "tell", tell)
-    study._requeue(seen, died=True)
-    assert len(study.trials(TrialState.WAITING)) == queued == 1

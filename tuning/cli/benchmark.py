@@ -11,8 +11,7 @@ from lns.terminal.options import check_folder, duration, positive_number, whole_
 from lns.terminal.output import DONE, print_error, print_json, print_text
 
 if TYPE_CHECKING:
-    from tuning.benchmark import BenchmarkRow
-    from tuning.benchmark_run import BenchmarkRun
+    from tuning.benchmark import BenchmarkRow, BenchmarkRun
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,8 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workers", type=worker_count, default=2, metavar="N", help="processes of a run (default 2)")
     parser.add_argument("--engine", choices=ENGINES, default="auto", help="engine to run (default auto, the main one)")
     parser.add_argument(
-        "--ablate", action="store_true", help="also run the main engine with each of its parts switched off, in turn"
-    )
+        "--ablate", dest="with_ablations", action="store_true",
+        help="also run the main engine with each of its parts switched off, in turn",
+    )  # fmt: skip
     parser.add_argument(
         "--search-floor", type=whole_number, default=0, metavar="SCORE",
         help="search for boards of SCORE or more, not only for better ones, and count the distinct boards found",
@@ -66,8 +66,7 @@ def run(args: argparse.Namespace) -> int:
     from lns import params as parameters
     from lns.terminal.progress import screen_log
     from lns.terminal.signals import exit_on_signal, signal_handler
-    from tuning.benchmark import benchmark
-    from tuning.benchmark_run import BenchmarkOptions
+    from tuning.benchmark import BenchmarkOptions, benchmark
 
     if args.table:
         check_folder(args.table)
@@ -79,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
             print_text(row.summary(), flush=True)
 
     def on_run(name: str, variant: str, run: BenchmarkRun) -> None:
-        label = f"{name}, {variant}," if args.ablate else name
+        label = f"{name}, {variant}," if args.with_ablations else name
         reached = ", ".join(f"{score} at {at:.1f} s" for score, at in list(run.reached.items())[-4:])
         print_error(f"{label} seed {run.seed}: {run.score} ({reached})")
 
@@ -89,13 +88,9 @@ def run(args: argparse.Namespace) -> int:
 
     try:
         with signal_handler(exit_on_signal), screen_log(quiet=False):
-            named = vars(args).keys() & {field.name for field in fields(BenchmarkOptions)} - {"params"}
-            options = {name: getattr(args, name) for name in named}
-            params = parameters.load(args.params) if args.params else None
-            benchmark(
-                args.rows, on_run=on_run, on_row=on_row, on_ablation=on_ablation, params=params,
-                with_ablations=args.ablate, **options,
-            )  # fmt: skip
+            settings = {field.name: getattr(args, field.name) for field in fields(BenchmarkOptions)}
+            settings["params"] = parameters.load(args.params) if args.params else None
+            benchmark(args.rows, on_run=on_run, on_row=on_row, on_ablation=on_ablation, **settings)
     finally:  # complete rows are printed even if a later one fails or is interrupted
         if args.json:
             print_json({"rows": rows})

@@ -52,11 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="other such pairs, on which the best trials are validated (default 24; at least 20 can prove something)",
     )  # fmt: skip
     parser.add_argument(
-        "--seed",
-        type=whole_number,
-        metavar="N",
+        "--seed", type=whole_number, metavar="N",
         help="random seed of the study; another one repeats nothing (default 1)",
-    )
+    )  # fmt: skip
     parser.add_argument("--engine", choices=ENGINES, help="engine whose parameters are tuned (default auto)")
     parser.add_argument(
         "--sampler", choices=SAMPLERS, help="method that proposes the trials after the first 20 (default tpe)"
@@ -112,15 +110,9 @@ def run(args: argparse.Namespace) -> int:
 
     with screen_log(quiet=args.quiet), signal_handler(interrupt), line:
         result = tune(
-            study=args.study,
-            request=_request(args),
-            time=args.time,
-            trials=args.trials,
-            workers=args.workers,
-            report_only=args.report,
-            on_start=on_start,
-            on_progress=on_progress,
-        )
+            study=args.study, request=_request(args), time=args.time, trials=args.trials, workers=args.workers,
+            report_only=args.report, on_start=on_start, on_progress=on_progress,
+        )  # fmt: skip
     if args.json:
         print_json(result.to_dict())
     else:
@@ -134,20 +126,12 @@ def _request(args: argparse.Namespace) -> StudyRequest:
     from lns import params as parameters
     from tuning.plan import StudyRequest
 
-    return StudyRequest(
-        instances=tuple(read_puzzles(args, args.instances, quiet=args.quiet)),
-        family=args.family,
-        engine=args.engine,
-        seed=args.seed,
-        pairs=args.pairs,
-        held_out=args.held_out,
-        nodes=args.nodes,
-        run_seconds=args.run_seconds,
-        params=parameters.load(args.params) if args.params else None,
-        sampler=args.sampler,
-        command=_command(args),
-        storage=args.storage,
-    )
+    given = vars(args) | {
+        "instances": tuple(read_puzzles(args, args.instances, quiet=args.quiet)),
+        "params": parameters.load(args.params) if args.params else None,
+        "command": _command(args),
+    }
+    return StudyRequest(**{name: given[name] for name in StudyRequest.__dataclass_fields__})
 
 
 def _command(args: argparse.Namespace) -> str:
