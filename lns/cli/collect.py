@@ -9,45 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lns.terminal.options import NO_URL, add_run_directories, nonempty_path, positive_number, whole_number
-from lns.terminal.output import print_error, print_text
+from lns.terminal import options as opt
+from lns.terminal.inputs import is_new_or_empty
+from lns.terminal.output import ANSWER_IS_NO, BAD_INPUT, DONE, NO_URL, print_answer, print_error
 from lns_support.errors import InputError
 from lns_support.text import count_of, printable
 
 if TYPE_CHECKING:
     from instances.board import Board
     from instances.puzzle import Puzzle
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_run_directories(parser)
-    parser.add_argument(
-        "--min-score",
-        type=whole_number,
-        default=0,
-        metavar="S",
-        help="list boards of at least this score (default: all)",
-    )
-    parser.add_argument(
-        "--top", type=positive_number, metavar="N", help="list at most N boards of each set of pieces, the best ones"
-    )
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=nonempty_path,
-        metavar="DIR",
-        help="write each board to a file of its own in this new folder",
-    )
-    parser.add_argument("--url", action="store_true", help="print the viewer URL of each board")
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON object to stdout, with an object for each board"
-    )
-    parser.epilog = (
-        "Prints a line for each board, the best first; boards of several sets of pieces are listed apart. Boards that "
-        "differ only by the numbering of pieces and colours or by swapped identical pieces are listed once. "
-        "Exit status: 0 done, 1 there is no such board, 2 a DIR is no run directory (the boards of the others are "
-        "listed all the same)."
-    )
 
 
 @dataclass(frozen=True)
@@ -59,16 +29,28 @@ class _CollectedBoard:
     path: Path
 
 
-def run(args: argparse.Namespace) -> int:
+@opt.command(
+    opt.RUNS,
+    opt.value("--min-score", "S", opt.whole_number, "list boards of at least this score (default: all)", default=0),
+    opt.value("--top", "N", opt.positive_number, "list at most N boards of each set of pieces, the best ones"),
+    opt.OUTPUT.but("write each board to a file of its own in this new folder", metavar="DIR"),
+    opt.flag("--url", "print the viewer URL of each board"),
+    opt.JSON.but("print one JSON object to stdout, with an object for each board"),
+    epilog="Prints a line for each board, the best first; boards of several sets of pieces are listed apart. Boards "
+    "that differ only by the numbering of pieces and colours or by swapped identical pieces are listed once. "
+    "Exit status: 0 done, 1 there is no such board, 2 a DIR is no run directory (the boards of the others are "
+    "listed all the same).",
+)
+def collect(args: argparse.Namespace) -> int:
     from instances.piece_set import translate, translation
     from lns.runs.find import run_directories
-    from lns.terminal.output import ANSWER_IS_NO, BAD_INPUT, DONE, print_json
 
     unique: dict[tuple[str, bytes], _CollectedBoard] = {}
     sets: list[Puzzle] = []  # the first puzzle of each set of pieces
     status = DONE
-    if args.output is not None:
-        _check_folder(args.output)
+    if args.output is not None and not is_new_or_empty(args.output):
+        what = "is not empty" if args.output.is_dir() else "is a file"
+        raise InputError(f"{what}; expected a new or empty folder", args.output)
     for path in run_directories(args.directories):
         try:
             for entry in _boards(path, args.min_score):
@@ -86,10 +68,8 @@ def run(args: argparse.Namespace) -> int:
     ranked = [sorted(group, key=lambda entry: -entry.score)[: args.top] for group in groups.values()]
     boards = [entry for group in ranked for entry in group]
     files: list[Path | None] = _write(args.output, boards) if args.output is not None else [None] * len(boards)
-    if args.json:
-        print_json({"boards": [_fields(entry, file) for entry, file in zip(boards, files, strict=True)]})
-    else:
-        _print(ranked, files, with_url=args.url)
+    listed = [_fields(entry, file) for entry, file in zip(boards, files, strict=True)]
+    print_answer(args, {"boards": listed}, _lines(ranked, iter(listed), with_url=args.url))
     if not boards:
         least = f" of at least {args.min_score}" if args.min_score else ""
         print_error(f"lns: no board{least} in {', '.join(map(str, args.directories))}")
@@ -116,36 +96,23 @@ def _fields(entry: _CollectedBoard, file: Path | None) -> dict[str, Any]:
     }
 
 
-def _print(groups: list[list[_CollectedBoard]], files: list[Path | None], *, with_url: bool) -> None:
+def _lines(groups: list[list[_CollectedBoard]], listed: Iterator[dict[str, Any]], *, with_url: bool) -> Iterator[str]:
     """The boards, a line each; a headline for each set of pieces where there are several."""
-    from instances.eternity2 import name_of_clues, name_of_set
-    from instances.formats import url_if_any
+    from instances.eternity2 import name_of_set
     from lns.runs.files import format_duration
 
-    named = iter(files)
     for group in groups:
         puzzle = group[0].puzzle
         if len(groups) > 1:
-            print_text(
-                f"{printable(name_of_set(puzzle))} (sha256 {puzzle.sha256[:12]}…): {count_of(len(group), 'board')}"
-            )
-        for entry, file in zip(group, named, strict=False):
-            words = [
-                f"{entry.score} of {puzzle.max_score}",
-                f"after {format_duration(entry.elapsed_s)} of {entry.path}",
-            ]
-            words += [f"clues: {name_of_clues(entry.puzzle)}"] * bool(entry.puzzle.clues)
-            words += [str(file)] * (file is not None)
-            words += [url_if_any(entry.puzzle, entry.board) or NO_URL] * with_url
-            print_text("  ".join(words))
-
-
-def _check_folder(folder: Path) -> None:
-    """Raise InputError unless ``folder`` is empty or can be made."""
-    if folder.is_dir() and any(folder.iterdir()):
-        raise InputError("is not empty; expected a new or empty folder", folder)
-    if folder.exists() and not folder.is_dir():
-        raise InputError("is a file; expected a new or empty folder", folder)
+            name, count = printable(name_of_set(puzzle)), count_of(len(group), "board")
+            yield f"{name} (sha256 {puzzle.sha256[:12]}…): {count}"
+        for entry, facts in zip(group, listed, strict=False):
+            words = [f"{entry.score} of {puzzle.max_score}"]
+            words += [f"after {format_duration(entry.elapsed_s)} of {entry.path}"]
+            words += [f"clues: {facts['clues']}"] * bool(entry.puzzle.clues)
+            words += [facts["file"]] * (facts["file"] is not None)
+            words += [facts["url"] or NO_URL] * with_url
+            yield "  ".join(words)
 
 
 def _write(folder: Path, boards: list[_CollectedBoard]) -> list[Path | None]:

@@ -6,11 +6,10 @@ import argparse
 import math
 import string
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lns.terminal.options import add_run_directories, check_new_file
-from lns.terminal.output import print_text, terminal_width
+from lns.terminal.options import FORCE, JSON, OUTPUT, RUNS, check_files, command
+from lns.terminal.output import DONE, print_answer, terminal_width
 from lns_support.text import count_of, cut_middle
 from lns_support.text_table import aligned, table_width
 
@@ -23,39 +22,27 @@ LETTERS = string.ascii_uppercase + string.ascii_lowercase
 CHART_LINES = 12
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_run_directories(parser)
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="also write an HTML page with the curves")
-    parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
-    parser.add_argument("--json", action="store_true", help="print one JSON object to stdout")
-    parser.epilog = (
-        "The columns after `time` say which score a run had after so much time of search. The runs "
-        "have the same pieces, in any numbering, and any clues. Exit status: 0 done, 2 a DIR is no run, or the runs "
-        "are of several sets of pieces."
-    )
-
-
-def run(args: argparse.Namespace) -> int:
+@command(
+    RUNS, OUTPUT.but("also write an HTML page with the curves"), FORCE, JSON,
+    epilog="The columns after `time` say which score a run had after so much time of search. The runs "
+    "have the same pieces, in any numbering, and any clues. Exit status: 0 done, 2 a DIR is no run, or the runs "
+    "are of several sets of pieces.",
+)  # fmt: skip
+def compare(args: argparse.Namespace) -> int:
     from lns.runs.find import run_directories
     from lns.runs.run_summary import check_same_set, load_summary
-    from lns.terminal.output import DONE, print_json
     from lns_support.files import write_output
 
-    check_new_file(args.output, args.force)
+    check_files(args.force, args.output)
     runs = [load_summary(path) for path in run_directories(args.directories)]
     for other in runs[1:]:
         check_same_set(runs[0], other)
     if args.output is not None:
         write_output(args.output, _page(runs))
-    if args.json:
-        print_json({"runs": [_fields(summary) for summary in runs]})
-        return DONE
     with table_width(terminal_width()):
         lines = [*_table(runs), "", *_chart(runs)]
-    for line in lines:
-        print_text(line)
-    if args.output is not None:
-        print_text(f"written  {args.output}")
+    written = [] if args.output is None else [f"written  {args.output}"]
+    print_answer(args, {"runs": [_fields(summary) for summary in runs]}, [*lines, *written])
     return DONE
 
 

@@ -6,8 +6,10 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from lns.terminal.inputs import add_puzzle_options, puzzle_of_board
-from lns.terminal.options import check_new_file, positive_number
+from instances.formats.registry import overview
+from lns.terminal import options as opt
+from lns.terminal.inputs import print_notes, puzzle_of_board
+from lns.terminal.output import DONE, print_json, print_text
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,76 +17,42 @@ if TYPE_CHECKING:
     from instances.puzzle import Puzzle
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from instances.formats.registry import overview
-
-    parser.add_argument(
-        "input", nargs="?", metavar="IN", help="a file, a viewer URL, or the name of a shipped instance"
-    )
-    parser.add_argument("output", nargs="?", metavar="OUT", help="the file to write; - is stdout and needs --to")
-    parser.add_argument("--list", action="store_true", help="list all formats, with an example line each, and end")
-    parser.add_argument(
-        "--from", "--format", dest="from_format", metavar="F",
-        help="format of IN (default: recognised by its content); of a puzzle --puzzle-format is the same",
-    )  # fmt: skip
-    parser.add_argument("--to", dest="to_format", metavar="F", help="format of OUT (default: by its extension)")
-    parser.add_argument("--puzzle", metavar="INSTANCE", help="the puzzle of the board in IN")
-    add_puzzle_options(parser)
-    parser.add_argument(
-        "--number",
-        metavar="N",
-        type=positive_number,
-        help="which board of IN, where it has several (default: the first)",
-    )
-    parser.add_argument(
-        "--turn", metavar="DEGREES", type=int, choices=(90, 180, 270), default=0, help="turn the board clockwise"
-    )
-    parser.add_argument("--mirror", action="store_true", help="mirror the pieces and the board, left to right")
-    parser.add_argument(
-        "--letters",
-        metavar="ORDER",
-        help="order of the letters of a viewer URL that is written: jef, jblackwood, marie",
-    )
-    parser.add_argument("--force", action="store_true", help="overwrite OUT if it exists")
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON object about the conversion, or of --list, to stdout"
-    )
-    parser.epilog = (
-        f"formats of puzzles:\n{overview('puzzle')}\n"
-        f"formats of boards:\n{overview('board')}\n"
-        "--list shows a line of each, and of the dialects that pieces, cells and clues read\n"
-        'json of a puzzle: {"width": 2, "height": 2, "pieces": [[up, right, down, left], ...]}, grey 0; it may have\n'
-        '  "clues": [[cell, piece, rotation], ...], all from 0, and "name"; docs/how-to/own-instance.md has more\n'
-        "extensions: .txt benoist, or quads for a rectangle; .solution.txt; .csv csv16; .url; .json best or json"
-    )
-
-
-def run(args: argparse.Namespace) -> int:
+@opt.command(
+    opt.argument("input", "IN", "a file, a viewer URL, or the name of a shipped instance", nargs="?"),
+    opt.argument("output", "OUT", "the file to write; - is stdout and needs --to", nargs="?"),
+    opt.flag("--list", "list all formats, with an example line each, and end"),
+    opt.value("--from --format", "F", None, "format of IN (default: recognised by its content); of a puzzle "
+              "--puzzle-format is the same", dest="from_format"),
+    opt.value("--to", "F", None, "format of OUT (default: by its extension)", dest="to_format"),
+    opt.PUZZLE.but("the puzzle of the board in IN"), *opt.PUZZLE_OPTIONS,
+    opt.BOARD_OPTIONS[1].but("which board of IN, where it has several (default: the first)"),
+    opt.value("--turn", "DEGREES", int, "turn the board clockwise", choices=(90, 180, 270), default=0),
+    opt.flag("--mirror", "mirror the pieces and the board, left to right"),
+    opt.value("--letters", "ORDER", None, "order of the letters of a viewer URL that is written: jef, jblackwood, "
+              "marie"),
+    opt.FORCE.but("overwrite OUT if it exists"),
+    opt.JSON.but("print one JSON object about the conversion, or of --list, to stdout"),
+    epilog=f"formats of puzzles:\n{overview('puzzle')}\nformats of boards:\n{overview('board')}\n"
+    "--list shows a line of each, and of the dialects that pieces, cells and clues read\n"
+    'json of a puzzle: {"width": 2, "height": 2, "pieces": [[up, right, down, left], ...]}, grey 0; it may have\n'
+    '  "clues": [[cell, piece, rotation], ...], all from 0, and "name"; docs/how-to/own-instance.md has more\n'
+    "extensions: .txt benoist, or quads for a rectangle; .solution.txt; .csv csv16; .url; .json best or json",
+)  # fmt: skip
+def convert(args: argparse.Namespace) -> int:
     from instances.formats import read, render
     from instances.formats.reading import with_clues
+    from instances.formats.registry import examples, facts
     from instances.formats.sources import source_name
-    from lns.terminal.output import DONE, print_error, print_json, print_text
     from lns_support.files import write_output
 
     if args.list:
-        from instances.formats.registry import examples, facts
-
         if args.json:
             print_json(facts())
         else:
             print_text(examples())
         return DONE
-    if args.input is None or args.output is None:
-        raise InputError("IN and OUT are missing; expected both, or --list")
-    to_format = _with_letters(args)
-    if args.output == "-" and args.to_format is None:
-        raise InputError("OUT is - and says no format; expected --to FORMAT")
-    if args.output == "-" and args.json:
-        raise InputError("OUT is - and --json writes to stdout too; expected one of them")
-    path = None if args.output == "-" else args.output
-    check_new_file(path, args.force)
-
-    clues_of_input = args.puzzle is None and args.clues is not None
+    to_format, path = _output(args)
+    opt.check_files(args.force, path)
     known, notes_of_puzzle = puzzle_of_board(args) if args.puzzle is not None else (None, ())
     from_format = args.from_format or (args.puzzle_format if args.puzzle is None else None)
     try:
@@ -95,51 +63,45 @@ def run(args: argparse.Namespace) -> int:
         if known is not None and args.mirror:
             _check_mirrored(args, known)
         raise
-    if clues_of_input and document.puzzle is not None:
+    if args.puzzle is None and args.clues is not None and document.puzzle is not None:
         document = with_clues(document, args.clues)
     puzzle = document.puzzle or (known and _mirrored(known, args.mirror))
     if puzzle is None:
         reasons = "; ".join(document.notes)
         raise InputError(f"{reasons}; expected the puzzle with it (--puzzle INSTANCE)", source_name(args.input))
     puzzle, board = _transformed(puzzle, document.board, args.turn // 90, args.mirror)
-    text, left_out = render(
-        to_format,
-        puzzle,
-        board,
-        path=path,
-        instance=args.puzzle,
-    )
-    notes = [f"read {document.format}: {_what(puzzle.width, puzzle.height, document.board is not None)}"]
+    text, left_out = render(to_format, puzzle, board, path=path, instance=args.puzzle)
+    what = "a puzzle" if document.board is None else "a board"
+    notes = [f"read {document.format}: {what} of {puzzle.width} x {puzzle.height}"]
     notes += [*notes_of_puzzle, *document.notes, *left_out]
     if path is None:
         sys.stdout.write(text)
         sys.stdout.flush()
     else:
         write_output(path, text)
-    for note in notes:
-        print_error(f"lns: {note}")
+    print_notes(notes)
     if args.json:
-        print_json(
-            {
-                "out": args.output,
-                "from": document.format,
-                "width": puzzle.width,
-                "height": puzzle.height,
-                "board": document.board is not None,
-                "notes": notes,
-            }
-        )
+        shape = {"width": puzzle.width, "height": puzzle.height, "board": document.board is not None}
+        print_json({"out": args.output, "from": document.format, **shape, "notes": notes})
     return DONE
 
 
-def _with_letters(args: argparse.Namespace) -> str | None:
-    """The format of OUT, with the letters of --letters. Raises InputError if it is no viewer URL."""
+def _output(args: argparse.Namespace) -> tuple[str | None, str | None]:
+    """Format and path of OUT, None for stdout. Raises InputError for options that do not go together."""
+    if args.input is None or args.output is None:
+        raise InputError("IN and OUT are missing; expected both, or --list")
     to: str | None = args.to_format
-    if args.letters is None:
-        return to
-    if to != "url" and not (to is None and args.output.lower().endswith(".url")):
-        raise InputError("--letters is for viewer URLs; expected OUT.url, or --to url")
-    return f"url:{args.letters}"
+    if args.letters is not None:
+        if to != "url" and not (to is None and args.output.lower().endswith(".url")):
+            raise InputError("--letters is for viewer URLs; expected OUT.url, or --to url")
+        to = f"url:{args.letters}"
+    if args.output != "-":
+        return to, args.output
+    if args.to_format is None:
+        raise InputError("OUT is - and says no format; expected --to FORMAT")
+    if args.json:
+        raise InputError("OUT is - and --json writes to stdout too; expected one of them")
+    return to, None
 
 
 def _mirrored(puzzle: Puzzle, mirror: bool) -> Puzzle:
@@ -176,7 +138,3 @@ def _transformed(puzzle: Puzzle, board: Board | None, turns: int, mirror: bool) 
     elif turns:
         rotate_puzzle(puzzle, turns)  # raises if pieces may not be turned
     return puzzle, None if board is None else rotate_board(board, turns).with_blanks(puzzle)
-
-
-def _what(width: int, height: int, has_board: bool) -> str:
-    return f"{'a board' if has_board else 'a puzzle'} of {width} x {height}"

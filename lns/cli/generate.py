@@ -8,8 +8,8 @@ import time
 from typing import TYPE_CHECKING
 
 from instances.generate import KINDS
-from lns.terminal.options import check_files, duration
-from lns.terminal.output import print_text
+from lns.terminal import options as opt
+from lns.terminal.output import DONE, print_json, print_text
 from lns_support.errors import InputError
 from lns_support.text import count_of
 
@@ -38,81 +38,48 @@ is written only with --solution.
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = _EXAMPLES
-    parser.add_argument("kind", nargs="?", metavar="KIND", help=", ".join(KINDS))
-    parser.add_argument(
-        "--unique",
-        metavar="HOW",
-        help="instead of KIND: a puzzle with a single solution and m+n-2 or max colours (HOW)",
-    )
-    parser.add_argument(
-        "--time", type=duration, metavar="S",
-        help=f"stop the proofs of --unique after S seconds, or like 10m (default {ATTEMPTS * PROOF_SECONDS:.0f})",
-    )  # fmt: skip
-    parser.add_argument(
-        "--from-3-partition",
-        type=int,
-        nargs="+",
-        metavar="A",
-        help="instead of KIND: the 3-partition problem of 3m numbers of sum m*S, each strictly between S/4 and S/2",
-    )
-    parser.add_argument("--width", type=int, metavar="W", help="number of columns (default: --height, or 16)")
-    parser.add_argument("--height", type=int, metavar="H", help="number of rows (default: --width)")
-    parser.add_argument(
-        "--colours", type=int, metavar="K", help="number of colours of a puzzle of another kind than like-e2"
-    )
-    parser.add_argument(
-        "--side", type=int, metavar="N", help="rows of a triangle (default 16), cells along a side of a diamond (11)"
-    )
-    parser.add_argument(
-        "--border-colours", "--rim-colours", type=int, metavar="B",
-        help="number of colours between border pieces of a like-e2 puzzle",
-    )  # fmt: skip
-    parser.add_argument("--inner-colours", type=int, metavar="I", help="number of its other colours")
-    parser.add_argument(
-        "--clues", type=int, default=0, metavar="N", help="pin N pieces of the planted solution as clues (default 0)"
-    )
-    parser.add_argument("--fix-corners", action="store_true", help="pin the corner pieces too")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (default 0)")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the puzzle to FILE (default: to stdout)")
-    parser.add_argument("--solution", metavar="FILE", help="write the planted solution to FILE")
-    parser.add_argument(
-        "--format",
-        metavar="F",
-        help="format of the puzzle: benoist (squares only), quads, json, ... (default: by name, shape and rules)",
-    )
-    parser.add_argument("--force", action="store_true", help="overwrite files that exist")
-    parser.add_argument("--json", action="store_true", help="print one JSON object about the puzzle to stdout")
-
-
-def run(args: argparse.Namespace) -> int:
+@opt.command(
+    opt.argument("kind", "KIND", ", ".join(KINDS), nargs="?"),
+    opt.value("--unique", "HOW", None, "instead of KIND: a puzzle with a single solution and m+n-2 or max colours "
+              "(HOW)"),
+    opt.TIME.but("stop the proofs of --unique after S seconds, or like 10m "
+                 f"(default {ATTEMPTS * PROOF_SECONDS:.0f})"),
+    opt.value("--from-3-partition", "A", int, "instead of KIND: the 3-partition problem of 3m numbers of sum m*S, each "
+              "strictly between S/4 and S/2", nargs="+"),
+    opt.value("--width", "W", int, "number of columns (default: --height, or 16)"),
+    opt.value("--height", "H", int, "number of rows (default: --width)"),
+    opt.value("--colours", "K", int, "number of colours of a puzzle of another kind than like-e2"),
+    opt.value("--side", "N", int, "rows of a triangle (default 16), cells along a side of a diamond (11)"),
+    opt.value("--border-colours --rim-colours", "B", int, "number of colours between border pieces of a like-e2 "
+              "puzzle"),
+    opt.value("--inner-colours", "I", int, "number of its other colours"),
+    opt.value("--clues", "N", int, "pin N pieces of the planted solution as clues (default 0)", default=0),
+    opt.flag("--fix-corners", "pin the corner pieces too"),
+    opt.value("--seed", "S", int, "random seed (default 0)", default=0),
+    opt.OUTPUT.but("write the puzzle to FILE (default: to stdout)", type=None),
+    opt.value("--solution", "FILE", None, "write the planted solution to FILE"),
+    opt.value("--format", "F", None, "format of the puzzle: benoist (squares only), quads, json, ... (default: by "
+              "name, shape and rules)"),
+    opt.FORCE, opt.JSON.but("print one JSON object about the puzzle to stdout"),
+    epilog=_EXAMPLES,
+)  # fmt: skip
+def generate(args: argparse.Namespace) -> int:
     from instances.formats import render
     from lns.api.files import generate
-    from lns.terminal.output import DONE, print_json
     from lns_support.files import write_output
 
-    check_files(args.force, args.output, args.solution)
+    opt.check_files(args.force, args.output, args.solution)
     if sum(way is not None for way in (args.kind, args.unique, args.from_3_partition)) != 1:
         raise InputError(f"expected one of KIND ({', '.join(KINDS)}), --unique and --from-3-partition")
     if args.time is not None and args.unique is None:
         raise InputError("--time is for the proofs of --unique; expected it with --unique only")
-    solution: Board | None = None
+    solution: Board | None
     if args.kind is None:
         puzzle, solution = _constructed(args)
     else:
-        puzzle, solution = generate(
-            args.kind,
-            width=args.width,
-            height=args.height,
-            side=args.side,
-            seed=args.seed,
-            colours=args.colours,
-            border_colours=args.border_colours,
-            inner_colours=args.inner_colours,
-            clues=args.clues,
-            fix_corners=args.fix_corners,
-        )
+        shape = {name: getattr(args, name) for name in ("width", "height", "side", "seed")}
+        colours = {name: getattr(args, name) for name in ("colours", "border_colours", "inner_colours")}
+        puzzle, solution = generate(args.kind, **shape, **colours, clues=args.clues, fix_corners=args.fix_corners)
     width, height = puzzle.width, puzzle.height
     form = args.format
     if form is None and args.output is None:
@@ -143,10 +110,8 @@ def run(args: argparse.Namespace) -> int:
     elif args.output is None:
         sys.stdout.write(text)
     else:
-        print_text(
-            f"{args.output}: {puzzle.name}, {count_of(puzzle.piece_count, 'piece')}, "
-            f"{count_of(puzzle.colours, 'colour')}, {count_of(len(puzzle.clues), 'clue')}"
-        )
+        counts = (count_of(puzzle.piece_count, "piece"), count_of(puzzle.colours, "colour"))
+        print_text(f"{args.output}: {', '.join((puzzle.name, *counts, count_of(len(puzzle.clues), 'clue')))}")
     return DONE
 
 
@@ -163,16 +128,21 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
         if args.solution is not None or args.width is not None or args.height is not None:
             raise InputError("--from-3-partition plants no solution and has its own size; expected neither")
         return three_partition(args.from_3_partition, args.seed), None
-    from exact.outcome import SolveStatus
+    from exact.outcome import Outcome, SolveStatus
     from exact.solvers import count, counted_rotations
     from lns.cli.exact import announce_compilation
     from lns.terminal.progress import live_line
 
-    width, height = _shape(args.width, args.height)
+    def counted(puzzle: Puzzle, seconds: float | None) -> Outcome:
+        outcome = count(puzzle, fix_corner=True, seconds=seconds)
+        if outcome.status is SolveStatus.INTERRUPTED:
+            raise KeyboardInterrupt
+        return outcome
+
+    side = next((side for side in (args.width, args.height) if side is not None), 16)
+    width, height = (side if given is None else given for given in (args.width, args.height))
     announce_compilation("colorpairs")
-    small = uniform(2, 2).puzzle  # ColorPairs is compiled or loaded for it, before the clock starts
-    if count(small, fix_corner=True).status is SolveStatus.INTERRUPTED:
-        raise KeyboardInterrupt
+    counted(uniform(2, 2).puzzle, None)  # ColorPairs is compiled or loaded for it, before the clock starts
     seconds = ATTEMPTS * PROOF_SECONDS if args.time is None else args.time
     began = time.monotonic()
     with live_line(seconds, quiet=args.json) as line:
@@ -181,9 +151,7 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
             planted = unique(width, height, args.unique, args.seed, made)
             made += 1
             line.begin(f"proving that candidate {made} of {ATTEMPTS} has one solution")
-            outcome = count(planted.puzzle, fix_corner=True, seconds=min(PROOF_SECONDS, left))
-            if outcome.status is SolveStatus.INTERRUPTED:
-                raise KeyboardInterrupt
+            outcome = counted(planted.puzzle, min(PROOF_SECONDS, left))
             copies = counted_rotations(planted.puzzle, planted.solution)
             if outcome.status is SolveStatus.SOLVED and outcome.solutions == copies:
                 return planted.puzzle, planted.solution
@@ -191,10 +159,3 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
         f"no {width} x {height} puzzle by '{args.unique}' was proven unique in {count_of(made, 'attempt')} and "
         f"{time.monotonic() - began:.0f} s; expected a smaller board (10x10 works)"
     )
-
-
-def _shape(width: int | None, height: int | None) -> tuple[int, int]:
-    """Width and height: a square if only one is given, 16x16 if none is."""
-    side = 16 if width is None and height is None else width if height is None else height
-    assert side is not None
-    return (side if width is None else width), (side if height is None else height)

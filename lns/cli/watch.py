@@ -14,8 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from lns.terminal.options import add_run_directories, duration
-from lns.terminal.output import command_name, print_text
+from lns.terminal.options import RUNS, command, duration, value
+from lns.terminal.output import DONE, command_name, print_text
 
 if TYPE_CHECKING:
     from lns.runs.run_summary import RunSummary
@@ -24,21 +24,15 @@ MAX_BEST_BOARDS = 8
 LEAST_FRAME = 8  # lines that the view of one run needs below the table of several
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_run_directories(parser)
-    parser.add_argument(
-        "--every", type=duration, metavar="S", help="seconds between two updates (default 2; without a terminal 30)"
-    )
-    parser.epilog = (
-        "One run is shown with its best board and charts, several as a table with the best of them below. q or Ctrl-C "
-        "ends the view; the runs go on. Without a terminal a line a run is printed for each update until all have "
-        "ended. Exit status: 0 done, 2 DIR is no run directory, 129 SIGHUP, 143 SIGTERM."
-    )
-
-
-def run(args: argparse.Namespace) -> int:
+@command(
+    RUNS,
+    value("--every", "S", duration, "seconds between two updates (default 2; without a terminal 30)"),
+    epilog="One run is shown with its best board and charts, several as a table with the best of them below. q or "
+    "Ctrl-C ends the view; the runs go on. Without a terminal a line a run is printed for each update until all have "
+    "ended. Exit status: 0 done, 2 DIR is no run directory, 129 SIGHUP, 143 SIGTERM.",
+)
+def watch(args: argparse.Namespace) -> int:
     from lns.runs.find import run_directories
-    from lns.terminal.output import DONE
     from lns.terminal.signals import signal_handler
 
     paths = run_directories(args.directories)
@@ -59,7 +53,7 @@ def _leave(number: int, frame: object) -> None:
 
 def _live(paths: list[Path], every: float) -> None:
     from instances.draw.terminal import capability, encodes
-    from lns.cli.status import table
+    from lns.cli.runs import table
     from lns.runs.best_boards import BestBoards
     from lns.runs.run_summary import load_summary
     from lns.runs.watch_view import frame
@@ -77,12 +71,12 @@ def _live(paths: list[Path], every: float) -> None:
             if rest >= LEAST_FRAME:
                 top = best_boards[shown.path].update()
                 lines += frame(shown, top, width, rest, capability(sys.stdout), encodes(sys.stdout))
-            screen.draw([*lines, *[""] * (height - 1 - len(lines)), _footer(runs)[:width]])
+            screen.draw([*lines, *[""] * (height - 1 - len(lines)), footer(runs)[:width]])
             if b"q" in screen.keys(every).lower():
                 return
 
 
-def _footer(runs: Sequence[RunSummary]) -> str:
+def footer(runs: Sequence[RunSummary]) -> str:
     """The last line of the view: what the keys do, and whether anything still runs."""
     if any(run.state == "running" for run in runs):
         return f"q ends this view; the {'run goes' if len(runs) == 1 else 'runs go'} on"

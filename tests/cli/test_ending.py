@@ -24,7 +24,7 @@ from instances.puzzle import Puzzle
 from lns.api.solving import resume, solve
 from lns.cli.ending import SignalStop, ended
 from lns.cli.main import main
-from lns.cli.watch import _footer
+from lns.cli.watch import footer
 from lns.engine import FoundBoard
 from lns.runs.run_summary import load_summary
 from lns.terminal import notify
@@ -176,8 +176,8 @@ def test_the_end_is_a_few_short_lines_with_the_next_commands(
     assert ended["solved"].state_in_words == "ended: no better board is possible"
     assert [one.resumption for one in ended.values()] == [f"resume '{run}'", "", ""]
     used = finished_run(tmp_path / "used", name="like-e2-8x8", engine="tabu", seconds=1e-3)
-    assert _footer([load_summary(used)]).endswith(f", lns resume {used} --time 1h goes on")
-    assert _footer([ended["reached"]]) == "this run is over; q ends this view"
+    assert footer([load_summary(used)]).endswith(f", lns resume {used} --time 1h goes on")
+    assert footer([ended["reached"]]) == "this run is over; q ends this view"
 
 
 def test_lines_of_the_end_break_between_words(

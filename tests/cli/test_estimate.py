@@ -7,8 +7,8 @@ import signal
 
 import pytest
 
-from instances.formats import load_puzzle, write
-from lns.cli.estimate import _print_words, row_in_words, time_in_words
+from instances.formats import write
+from lns.cli.estimate import row_in_words, time_in_words, words
 from lns.cli.main import main
 from lns.estimate import RELIABLE_COUNT, Estimate, EstimateRow, Measurement
 from tests.cli.run_program import program
@@ -124,25 +124,24 @@ def test_without_verbose_there_is_a_sentence_a_score(arguments, capsys):
     assert any("seen)" in row for row in rows) and "--verbose" in lines[-1]
 
 
-def test_what_is_said_of_several_scores_is_said_once_and_extrapolated_scores_are_no_measured_ones(capsys):
+def test_what_is_said_of_several_scores_is_said_once_and_extrapolated_scores_are_no_measured_ones():
     rows = [EstimateRow(score, (), 0.0, 90000.0, 60000.0, 120000.0, 20, 90000.0) for score in (461, 462, 463)]
     rows += [EstimateRow(464, (), 0.0, 700.0, 300.0, 900.0, 5, 300.0), EstimateRow(465, (), 0.0, 0, 0, 0, 0, None)]
-    puzzle = load_puzzle("like-e2-16x16")
-    _print_words(puzzle, Estimate(tuple(rows), 60.0, 10**9, 463), 1)
-    measured, extrapolated = capsys.readouterr().out.split("\nMeasured:\n")[1].split("\nExtrapolated from 463, ")
+    said = "\n".join(words(Estimate(tuple(rows), 60.0, 10**9, 463)))
+    measured, extrapolated = said.split("\nMeasured:\n")[1].split("\nExtrapolated from 463, ")
     assert measured == "    461-463: less than a second (20 boards seen)\n"
     assert extrapolated.startswith("the last score with 10 boards or more:\n        464: about 5 seconds")
     assert "(5 boards seen)\n        465: more than 1,000 years\n" in extrapolated
 
 
 @pytest.mark.parametrize(
-    ("hours", "words"),
+    ("hours", "said"),
     [(2.2, "about 2 hours"), (0.99, "about 1 hour"), (0.66, "about 40 minutes"), (13.4 / 3600, "about 13 seconds"),
      (1e-5, "less than a second"), (50, "about 2 days"), (8766 * 7.4, "about 7 years"), (8766 * 240, "about 240 years"),
      (23.6, "about 1 day"), (22, "about 22 hours")],
 )  # fmt: skip
-def test_times_in_words(hours, words):
-    assert time_in_words(hours) == words
+def test_times_in_words(hours, said):
+    assert time_in_words(hours) == said
 
 
 def row(expected, low, high, count=0):

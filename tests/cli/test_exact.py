@@ -157,7 +157,7 @@ def test_a_directory_that_fills_up_ends_the_search_with_what_was_found(
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
         atomic_write(path, data)
 
-    monkeypatch.setattr("lns.cli.exact_boards.atomic_write", full_after_three)
+    monkeypatch.setattr("lns.cli.exact.atomic_write", full_after_three)
     assert main(["exact", "solve", "p.json", "--all", "--solver", solver, "--quiet", "-o", "boards"]) == 2
     told = capsys.readouterr()
     assert "status      interrupted" in told.out and "solutions   at least " in told.out
@@ -255,7 +255,7 @@ def test_budgets_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
         (["count", "p.json", "--time", "0"], "no duration"),
         (["count", "p.json", "--nodes", "-3"], "whole number"),
         (["solve", "p.json", "-o", "nowhere/board.json"], "no such directory"),
-        (["guess", "p.json"], "invalid choice"),
+        (["guess", "p.json"], "unknown job 'guess': expected one of count, solve"),
         (["paper"], "PAPER"),
         (["paper", "benoist"], "unknown paper 'benoist': did you mean 'benoist2008'?"),
         (["paper", "knuth"], "unknown paper 'knuth': expected one of benoist2008, perrin_iq, bailleux2025"),

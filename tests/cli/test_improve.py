@@ -27,7 +27,7 @@ from instances.formats import load_board, viewer_url, write
 from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
 from lns.cli import improve_everywhere
-from lns.cli.improve import _status
+from lns.cli.improve_region import status_in_words
 from lns.cli.main import main
 from lns.terminal import progress
 from tests.cli.run_program import ROOT, program, wait_for
@@ -119,9 +119,9 @@ def test_the_answer_ends_with_its_score_and_file(
     result = lns.improve(PUZZLE, swapped(), lns.cells.rows(PUZZLE, 1, 3))
     before = verify(PUZZLE, swapped())
     stopped = dataclasses.replace(result, status=RegionStatus.INTERRUPTED, bound=PUZZLE.max_score)
-    assert _status(stopped, before).startswith("interrupted: a better way to fill the region; at most ")
+    assert status_in_words(stopped, before).startswith("interrupted: a better way to fill the region; at most ")
     stopped = dataclasses.replace(stopped, score=result.score_before)
-    assert _status(stopped, before).startswith("interrupted: nothing better found; at most ")
+    assert status_in_words(stopped, before).startswith("interrupted: nothing better found; at most ")
 
 
 def test_the_windows_say_what_they_wait_for(

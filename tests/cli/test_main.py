@@ -20,16 +20,42 @@ from tests.instances.small_puzzles import planted
 def test_the_overview_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert all(f"  {name:<9} {line}" in lines for name, (_, line) in commands().items())
+    assert all(len(line) <= 80 for line in lines) and {"daily:", "boards:", "runs:", "research:"} <= {*lines}
+    assert main(["exact", "--help"]) == 0
+    jobs = capsys.readouterr().out.splitlines()
+    for name, (_, line) in commands().items():
+        family, _, job = name.rpartition(" ")
+        assert f"  {job:<10} {line}" in jobs if family else f"  {job:<9} {line}" in lines
 
 
-@pytest.mark.parametrize("arguments", [["solv"], ["solv", "--help"], ["--help", "solv"]])
-def test_an_unknown_command_is_refused_also_beside_help(
-    arguments: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(arguments) == 2
+def test_help_shows_what_users_set_and_help_all_the_rest(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = {}
+    for option in ("--help", "--help-all"):
+        with pytest.raises(SystemExit):
+            main(["exact", "count", option])
+        shown[option] = capsys.readouterr().out
+    assert "--solver NAME" in shown["--help"] and "--help-all" in shown["--help"] and "--cycles" not in shown["--help"]
+    assert "--solver NAME" in shown["--help-all"] and "--cycles" in shown["--help-all"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        *((words, "unknown command 'solv': did you mean 'solve'?") for words in ("solv", "solv --help", "--help solv")),
+        ("view b.json", "unknown command 'view': did you mean 'show'?"),
+        ("count p.json", "unknown command 'count': did you mean 'exact count'?"),
+        ("exact tray", "unknown job 'tray': did you mean 'polyomino'?"),
+        ("exact", "expected a job of exact: count, solve, "),
+        ("solve p.json --timeout 9", "unrecognized arguments: --timeout 9: did you mean '--time'? (see 'lns solve"),
+        ("solve p.json --tagret 9", "did you mean '--target'?"),
+        ("exact count p.json --sovler x", "did you mean '--solver'?"),
+        ("solve p.json --zzz", "unrecognized arguments: --zzz (see 'lns solve --help')"),
+    ],
+)
+def test_what_was_meant_is_said(arguments: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments.split()) == 2
     said = capsys.readouterr()
-    assert said.out == "" and said.err == "lns: unknown command 'solv': did you mean 'solve'?\n"
+    assert said.out == "" and said.err.startswith("lns: ") and sentence in said.err and said.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ import pytest
 from instances.formats import load_board, load_puzzle
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns.cli import status
+from lns.cli import runs
 from lns.cli.main import main
 from lns.islands import Archipelago
 from lns.runs.best_boards import BestBoards
@@ -77,7 +77,7 @@ def test_status_is_a_line_a_run(run: Path, contents: None, tmp_path: Path, capsy
     assert facts["boards"] == len([score for score, _ in log_of(run) if score >= 10])
     assert facts["left_s"] == pytest.approx(60 - facts["elapsed_s"])
     summary = load_summary(run)
-    assert status.facts(replace(summary, history=RunHistory(UNLIMITED_S)), None)["left_s"] is None
+    assert runs.facts(replace(summary, history=RunHistory(UNLIMITED_S)), None)["left_s"] is None
 
 
 @pytest.mark.parametrize("command", ["status", "collect"])

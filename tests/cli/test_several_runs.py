@@ -18,7 +18,7 @@ from instances.piece_set import translate
 from instances.puzzle import Clue
 from instances.verify import verify
 from lns.cli.main import main
-from lns.cli.status import table
+from lns.cli.runs import table
 from lns.engine import FoundBoard, Statistics
 from lns.runs import board_log, run_log
 from lns.runs.directory import read_run

@@ -19,7 +19,7 @@ import pytest
 
 from lns.engines import kernel_count, main_kernel
 from lns.runs.files import format_duration
-from lns.terminal.help import HelpFormatter
+from lns.terminal.options import HelpFormatter
 from lns.terminal.output import wrapped
 from lns.terminal.progress import LiveLine
 from lns.terminal.signals import exit_on_signal, interrupt_on_signal, signal_handler
