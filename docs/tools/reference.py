@@ -62,7 +62,11 @@ def _command(parser: argparse.ArgumentParser, level: int) -> Iterator[str]:
 
 def command_line() -> str:
     """The page about the command line."""
-    lines = ["# Command line\n", "`lns COMMAND --help` prints what stands here.\n"]
+    lines = [
+        "# Command line\n",
+        "`lns COMMAND --help` prints what stands here, without the options that are seldom needed where there is "
+        "`--help-all`.\n",
+    ]
     lines += _table(
         ("command", "what it does"), ((f"[`lns {name}`](#lns-{name})", line) for name, (_, line) in commands().items())
     )

@@ -9,8 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from lns.terminal import options as opt
 from lns.terminal.inputs import print_notes, puzzle_of_board, read_board
-from lns.terminal.output import ANSWER_IS_NO, DONE, print_answer, print_error, print_json, print_text, print_wrapped
+from lns.terminal.output import (
+    ANSWER_IS_NO,
+    DONE,
+    picked,
+    print_answer,
+    print_error,
+    print_json,
+    print_text,
+    print_wrapped,
+)
 from lns_support.errors import InputError
+from lns_support.files import write_output
 from lns_support.text import count_of, printable
 
 if TYPE_CHECKING:
@@ -31,22 +41,9 @@ def verify(args: argparse.Namespace) -> int:
 
     puzzle, board, document, notes = read_board(args)
     found = verify(puzzle, board)
-    facts = {
-        "valid": found.valid,
-        "score": found.score,
-        "max_score": found.max_score,
-        "problems": list(found.problems),
-        "placed": found.placed,
-        "cells": found.cells,
-        "full": found.full,
-        "mismatches": len(found.mismatches),
-        "seams": found.seams,
-        "rim_faults": found.rim_faults,
-        "name": puzzle.name,
-        "sha256": puzzle.sha256,
-        "format": document.format,
-        "notes": notes,
-    }
+    facts = picked(found, "valid score max_score problems placed cells full")
+    facts |= {"mismatches": len(found.mismatches)} | picked(found, "seams rim_faults") | picked(puzzle, "name sha256")
+    facts |= {"format": document.format, "notes": notes}
     print_answer(args, facts, _judgement(puzzle, found, notes))
     return DONE if found.valid else ANSWER_IS_NO
 
@@ -95,7 +92,6 @@ def show(args: argparse.Namespace) -> int:
     from instances import formats
     from instances.draw import svg, tikz
     from lns.runs.find import board_source
-    from lns_support.files import write_output
 
     source = board_source(args.board)
     opt.check_files(args.force, args.svg, args.tikz)
@@ -177,23 +173,13 @@ def _facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
     from instances.verify import verify
 
     counts = summarise(puzzle)
-    facts: dict[str, Any] = {
-        "name": puzzle.name,
-        "sha256": puzzle.sha256,
-        "width": puzzle.width,
-        "height": puzzle.height,
-        "max_score": puzzle.max_score,
-        "pieces": {"corners": counts.corners, "edges": counts.edges, "inner": counts.inner},
-        "half_edges": {"along_rim": counts.along_rim, "inside": counts.inside},
-        "holes": list(puzzle.holes),
-        "framed": puzzle.framed,
-        "turns": puzzle.turns,
-        "clues": [[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues],
-    }
+    facts = picked(puzzle, "name sha256 width height max_score")
+    facts |= {"pieces": picked(counts, "corners edges inner"), "half_edges": picked(counts, "along_rim inside")}
+    facts |= picked(puzzle, "holes framed turns")
+    facts["clues"] = [[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues]
     if board is not None:
         found = verify(puzzle, board)
-        facts |= {"score": found.score, "valid": found.valid, "placed": found.placed}
-        facts |= {"mismatches": len(found.mismatches), "rim_faults": found.rim_faults}
+        facts |= picked(found, "score valid placed rim_faults") | {"mismatches": len(found.mismatches)}
     return facts
 
 
@@ -229,9 +215,8 @@ def instances(args: argparse.Namespace) -> int:
         held = f", {count_of(clues, 'clue')}" if clues else ""
         numbers = f"{puzzle.colours:>2} colours, {puzzle.max_score:>3} inner edges{held}"
         lines.append(f"{name:<{widest}}  {size:>7}  {numbers}")
-        shape = {"width": puzzle.width, "height": puzzle.height, "colours": puzzle.colours, "clues": clues}
-        known = {"max_score": puzzle.max_score, "sha256": puzzle.sha256, "path": str(paths[name])}
-        rows.append({"name": name} | shape | known)
+        shape = picked(puzzle, "width height colours") | {"clues": clues} | picked(puzzle, "max_score sha256")
+        rows.append({"name": name} | shape | {"path": str(paths[name])})
     print_answer(args, {"instances": rows}, lines)
     return DONE
 

@@ -9,7 +9,7 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,8 +33,8 @@ from lns_support.text import count_of
 if TYPE_CHECKING:
     from distributed import Client
 
+    from instances.puzzle import Puzzle
     from lns.api.result import Result
-    from lns.engine import FoundBoard
 
 ENDING_OPTIONS = (
     value("--stop-after-no-gain", "S", duration, "stop when the best score has not risen for S seconds of search, or "
@@ -85,46 +85,47 @@ class SearchEnd:
     ----------
     signals : SignalStop
         Ends it after a signal.
-    rule : StopRule
-        ``signals``, and the rule of ``--stop-after-no-gain``.
     """
 
     def __init__(self, args: argparse.Namespace, closing: contextlib.ExitStack) -> None:
         self.signals = SignalStop()
-        self.rule: StopRule = self.signals
+        self._args, self._closing = args, closing
+        self._executor: Client | None = None
+        closing.enter_context(signal_handler(self.signals.handle))
+        closing.enter_context(screen_log(quiet=args.quiet))
+        if args.cluster is not None:
+            from lns.cluster_client import connected
+
+            self._executor = closing.enter_context(connected(args.cluster, args.workers))
+
+    def run_dir(self, puzzle: Puzzle) -> Path:
+        """The directory of --run-dir, or a new one, which is removed if no run begins."""
+        from lns.runs.directory import new_run_directory
+
+        given: Path | None = self._args.run_dir
+        return self._closing.enter_context(new_run_directory(puzzle)) if given is None else given
+
+    def settings(self, run_dir: Path) -> dict[str, Any]:
+        """What every search takes by the options of `ENDING_OPTIONS`, and the number of workers."""
+        args, on_improve = self._args, None
+        rule: StopRule = self.signals
+        if args.on_best is not None:
+            from lns.terminal.notify import Notifier
+
+            notifier = Notifier(args.on_best, run_dir, lambda: self.signals.number != 0)
+            on_improve = self._closing.enter_context(notifier)
         if args.stop_after_no_gain is not None:
-            self.rule = self.signals | NoImprovement(args.stop_after_no_gain)
-        self._command, self._closing = args.on_best, closing
-
-    def on_improve(self, run_dir: Path) -> Callable[[FoundBoard], object] | None:
-        """What to call with each new best of the run in ``run_dir``."""
-        if self._command is None:
-            return None
-        from lns.terminal.notify import Notifier
-
-        return self._closing.enter_context(Notifier(self._command, run_dir, lambda: self.signals.number != 0))
-
-
-@contextlib.contextmanager
-def search_executor(address: str | None, workers: int | None) -> Iterator[Client | None]:
-    """The client of the cluster that ``--cluster`` names; None without the option."""
-    if address is None:
-        yield None
-        return
-    from lns.cluster_client import connected
-
-    with connected(address, workers) as client:
-        yield client
+            rule = rule | NoImprovement(args.stop_after_no_gain)
+        progress = "none" if args.quiet else "terminal"
+        run = {"run_dir": run_dir, "workers": args.workers, "executor": self._executor}
+        return run | {"stop": rule, "on_improve": on_improve, "progress": progress}
 
 
 @contextlib.contextmanager
 def search_end(args: argparse.Namespace) -> Iterator[SearchEnd]:
     """Signals and rules end the search in order; the log goes to stderr."""
     with contextlib.ExitStack() as closing:
-        end = SearchEnd(args, closing)
-        closing.enter_context(signal_handler(end.signals.handle))
-        closing.enter_context(screen_log(quiet=args.quiet))
-        yield end
+        yield SearchEnd(args, closing)
 
 
 def ended(result: Result, end: SearchEnd, args: argparse.Namespace, *, target: int | None) -> int:

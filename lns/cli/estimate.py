@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lns.terminal import options as opt
 from lns.terminal.inputs import print_notes, read_puzzle
-from lns.terminal.output import DONE, print_answer, print_wrapped
+from lns.terminal.output import DONE, picked, print_answer, print_wrapped
 from lns_support.text import count_of
 
 if TYPE_CHECKING:
@@ -74,16 +74,8 @@ def estimate(args: argparse.Namespace) -> int:
             )
     except KeyboardInterrupt:
         return 128 + ended_by
-    facts = {
-        "instance": puzzle.name,
-        "max_score": puzzle.max_score,
-        "seed": seed,
-        "seconds": round(result.seconds, 3),
-        "nodes": result.nodes,
-        "measured_score": result.measured_score,
-        "interrupted": result.interrupted,
-        "rows": [_row(row) for row in result.rows],
-    }
+    facts = {"instance": puzzle.name, "max_score": puzzle.max_score, "seed": seed, "seconds": round(result.seconds, 3)}
+    facts |= picked(result, "nodes measured_score interrupted") | {"rows": [_row(row) for row in result.rows]}
     if not args.json and not args.verbose:
         print_wrapped(_headline(puzzle, result, seed))
         print_wrapped("How long one core takes for a board of at least a score; four cores take a quarter of it.")

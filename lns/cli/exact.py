@@ -12,6 +12,7 @@ from lns.terminal import options as opt
 from lns.terminal.inputs import check_board_file, check_start_options, is_new_or_empty, print_notes, read_puzzle
 from lns.terminal.output import DONE, board_lines, print_answer, print_error, print_text, print_wrapped, status_of
 from lns_support.errors import InputError
+from lns_support.optional_deps import EXTRAS, is_installed
 from lns_support.text import count_of, format_seconds
 
 if TYPE_CHECKING:
@@ -309,7 +310,6 @@ def solutions_in_words(status: SolveStatus, solutions: int, *, counted: bool) ->
 def solvers(args: argparse.Namespace) -> int:
     from exact.registry import all_solvers
     from lns.terminal.output import print_json
-    from lns_support.optional_deps import EXTRAS, is_installed
 
     known = all_solvers()
     width, rows = max(map(len, known)), []

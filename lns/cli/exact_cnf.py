@@ -10,8 +10,9 @@ from typing import Any
 
 from lns.terminal import options as opt
 from lns.terminal.inputs import check_board_file, read_puzzles
-from lns.terminal.output import ANSWER_IS_NO, DONE, board_lines, print_answer
+from lns.terminal.output import ANSWER_IS_NO, DONE, board_lines, picked, print_answer
 from lns_support.errors import InputError
+from lns_support.files import atomic_file, behind_links, open_to_read
 from lns_support.text import count_of
 
 ENCODING = opt.value(
@@ -31,7 +32,6 @@ ENCODING = opt.value(
 def cnf(args: argparse.Namespace) -> int:
     from exact.sat.dimacs import write
     from exact.sat.encodings import encode
-    from lns_support.files import atomic_file, behind_links
 
     if args.json and args.output is None and not args.sizes:
         raise InputError("--json and the formula both go to stdout; expected -o FILE or --sizes")
@@ -96,15 +96,9 @@ def decode(args: argparse.Namespace) -> int:
     score = f"{found.score} of {puzzle.max_score}"
     if args.output is not None and perfect:
         write(args.output, None, puzzle, board, instance=args.instance)
-    facts = {
-        "status": "solved" if perfect else "not a solution",
-        "valid": found.valid,
-        "score": found.score,
-        "max_score": puzzle.max_score,
-        "problems": list(found.problems),
-        "placements": board.without_blanks(puzzle).pairs(),
-        "url": url_if_any(puzzle, board) if perfect else None,
-    }
+    facts = {"status": "solved" if perfect else "not a solution"} | picked(found, "valid score max_score problems")
+    url = url_if_any(puzzle, board) if perfect else None
+    facts |= {"placements": board.without_blanks(puzzle).pairs(), "url": url}
     if perfect:
         lines = [f"a perfect board: {score}", *board_lines(puzzle, board)]
     else:
@@ -116,8 +110,6 @@ def decode(args: argparse.Namespace) -> int:
 
 def _answer_text(path: str) -> str:
     """A SAT solver's answer, which may be longer than a puzzle; devices, which may have no end, are refused."""
-    from lns_support.files import open_to_read
-
     if path == "-":
         raw = sys.stdin.buffer.read()
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module
@@ -16,13 +16,14 @@ from lns.terminal import options as opt
 from lns.terminal.inputs import read_puzzles
 from lns.terminal.output import DONE, INTERRUPTED, print_answer, print_error, print_wrapped, terminal_width
 from lns_support.errors import InputError
+from lns_support.files import atomic_write
+from lns_support.optional_deps import require
 from lns_support.text import count_of, format_seconds
 from lns_support.text_table import table_width
 
 if TYPE_CHECKING:
     from exact.compare import ComparisonRow
     from exact.paper.runs import Plan, PlannedRun
-    from lns.terminal.progress import LiveLine
 
 PAPERS = {
     "benoist2008": "Benoist & Bourreau 2008: ColorPairs, tables 1 to 3",
@@ -62,7 +63,6 @@ def compare(args: argparse.Namespace) -> int:
     from exact.compare import Question, compare, table
     from exact.outcome import NODES_UNKNOWN
     from exact.registry import all_solvers, find_solver
-    from lns.terminal.progress import live_line, log
 
     solvers = list(all_solvers()) if args.solvers == ["all"] else args.solvers
     for solver in solvers:
@@ -76,29 +76,36 @@ def compare(args: argparse.Namespace) -> int:
         sat_solver=args.sat_solver,
         seed=args.seed,
     )
-    rows: list[ComparisonRow] = []
-    status = DONE
+
+    def said(row: ComparisonRow) -> str:
+        spent = f", {format_seconds(row.seconds)}" if row.seconds >= 0 else ""
+        return f"{row.instance} by {row.solver}: {row.status}{spent}"
+
     planned = [f"{name} by {solver}" for name, _ in puzzles for solver in solvers]
-    try:
-        with live_line(None, quiet=False) as line:
-            _announce(line, planned, 0)
-            for row in compare(puzzles, solvers, question, args.output):
-                rows.append(row)
-                spent = f", {format_seconds(row.seconds)}" if row.seconds >= 0 else ""
-                log.info("%s by %s: %s%s", row.instance, row.solver, row.status, spent)
-                _announce(line, planned, len(rows))
-    except KeyboardInterrupt:
-        status = INTERRUPTED
+    rows, status = _made(lambda: (planned, compare(puzzles, solvers, question, args.output)), said)
     values = [{name: None if value == NODES_UNKNOWN else value for name, value in asdict(row).items()} for row in rows]
     with table_width(terminal_width()):
         print_answer(args, {"rows": values}, [table(rows)])
     return status
 
 
-def _announce(line: LiveLine, planned: Sequence[str], done: int) -> None:
-    """Say which of the planned runs begins."""
-    if done < len(planned):
-        line.begin(f"run {done + 1} of {len(planned)}: {planned[done]}")
+def _made(make: Callable[[], tuple[list[str], Iterable[Any]]], said: Callable[[Any], str]) -> tuple[list[Any], int]:
+    """The rows of runs, each of which is told, and the exit status; ``make``: their names, and the runs themselves."""
+    from lns.terminal.progress import live_line, log
+
+    rows: list[Any] = []
+    try:
+        with live_line(None, quiet=False) as line:
+            planned, made = make()
+            line.begin(f"run 1 of {len(planned)}: {planned[0]}")
+            for row in made:
+                rows.append(row)
+                log.info("%s", said(row))
+                if len(rows) < len(planned):
+                    line.begin(f"run {len(rows) + 1} of {len(planned)}: {planned[len(rows)]}")
+    except KeyboardInterrupt:
+        return rows, INTERRUPTED
+    return rows, DONE
 
 
 @opt.command(
@@ -108,8 +115,7 @@ def _announce(line: LiveLine, planned: Sequence[str], done: int) -> None:
     opt.value("--per-size", "N", opt.positive_number, "instances for each size or class"),
     opt.value("--sizes", "N", opt.positive_number, "only these sides (perrin_iq: widths)", nargs="+"),
     opt.value("--colours", "K", opt.positive_number, "only these numbers of colours (jolivet2008, cuvillier2010, "
-              "outcome)",
-              nargs="+"),
+              "outcome)", nargs="+"),
     opt.flag("--all-colours", "only puzzles that lack none of their colours (cuvillier2010)"),
     opt.value("--solvers", "NAME", None, "only these methods", nargs="+"),
     opt.value("--trees", "N", opt.positive_number, "boards that a search of jolivet2008's tables 3 and 4 tries"),
@@ -122,7 +128,6 @@ def _announce(line: LiveLine, planned: Sequence[str], done: int) -> None:
 def paper(args: argparse.Namespace) -> int:
     from exact.compare import ComparisonRow, read_rows
     from exact.paper import runs
-    from lns.terminal.progress import live_line, log
 
     if args.output is not None and args.output.suffix.lower() == ".png":
         raise InputError(
@@ -134,30 +139,21 @@ def paper(args: argparse.Namespace) -> int:
         raise InputError("--show prints the tables of finished runs; expected -o with a file of them", args.output)
     paper: Any = import_module(f"exact.paper.{args.paper}")
     record = getattr(paper, "RECORD", ComparisonRow)
-    describe = getattr(paper, "describe", runs.describe)
     plan = _plan(args, paper)
-    rows: list[ComparisonRow] = []
     if args.show:
-        planned = _planned(args, paper, plan)
-        rows, left = runs.finished_rows(planned, args.output, record)
+        rows, left = runs.finished_rows(_planned(args, paper, plan), args.output, record)
         missing = _missing([(run.instance, run.solver) for run in left])
         if record is ComparisonRow and (others := len(read_rows(args.output)) - len(rows)):
             missing += f"\n{count_of(others, 'row')} of {args.output} not shown: expected the options of their runs"
         _print_tables(paper.tables, rows, plan, "\n")
         print_wrapped(missing)
         return DONE
-    status = DONE
-    try:
-        with live_line(None, quiet=False) as line:
-            planned = _planned(args, paper, plan)
-            names = [f"{one.instance} by {one.solver}" for one in planned]
-            _announce(line, names, 0)
-            for row in runs.run_experiment(planned, args.output, record):
-                rows.append(row)
-                log.info("%s", describe(row))
-                _announce(line, names, len(rows))
-    except KeyboardInterrupt:
-        status = INTERRUPTED
+
+    def make() -> tuple[list[str], Iterable[Any]]:
+        planned = _planned(args, paper, plan)
+        return [f"{run.instance} by {run.solver}" for run in planned], runs.run_experiment(planned, args.output, record)
+
+    rows, status = _made(make, getattr(paper, "describe", runs.describe))
     plotted = _plot(paper, rows, args.output) if args.output is not None and rows else ""
     if rows:
         _print_tables(paper.tables, rows, plan, plotted)
@@ -237,9 +233,6 @@ def _checked_solvers(args: argparse.Namespace, plan: Plan, paper: Any) -> tuple[
 
 def _plot(paper: Any, rows: list[ComparisonRow], csv: Path) -> str:
     """Write the plots beside the CSV file. Returns lines that name the files; without matplotlib prints a warning."""
-    from lns_support.files import atomic_write
-    from lns_support.optional_deps import require
-
     if pictures := getattr(paper, "PICTURES", None):
         made = {csv.with_name(f"{csv.stem}-{name}.svg"): draw(rows) for name, draw in pictures.items()}
         for path, text in made.items():

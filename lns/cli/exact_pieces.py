@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from lns.terminal import options as opt
 from lns.terminal.output import ANSWER_IS_NO, DONE, INTERRUPTED, print_answer, print_text
 from lns_support.errors import InputError
+from lns_support.files import read_text, write_output
 from lns_support.text import count_of, quoted
 
 if TYPE_CHECKING:
@@ -110,7 +111,6 @@ def _moved_pieces(first: IntArray, second: IntArray, renaming: dict[int, int], *
 def graph(args: argparse.Namespace) -> int:
     from exact.isomorphism import FIRST_NODE, pieces_of_graph
     from instances.piece_set import find_renaming
-    from lns_support.files import write_output
 
     if args.pieces and (args.second is not None or args.output is not None):
         unused = "second file" if args.second is not None else "-o"
@@ -146,8 +146,6 @@ def graph(args: argparse.Namespace) -> int:
 
 def _words_of_lines(path: Path) -> list[tuple[int, list[str]]]:
     """The words of each line of a file, with the line's number; empty lines and comments left out."""
-    from lns_support.files import read_text
-
     lines = enumerate(read_text(path).splitlines(), 1)
     return [(number, words) for number, line in lines if (words := line.partition("#")[0].split())]
 
@@ -287,7 +285,6 @@ def _line(design: Design) -> str:
 def _write(args: argparse.Namespace, best: Design) -> None:
     from exact.paper.design import planted
     from instances.formats import render
-    from lns_support.files import write_output
 
     if args.output is not None:
         puzzle = planted(best.width, best.height, best.joints).puzzle

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lns.terminal import options as opt
-from lns.terminal.output import DONE, print_answer, print_text, status_of, wrapped
+from lns.terminal.output import DONE, picked, print_answer, print_text, status_of, wrapped
 from lns_support.errors import InputError
+from lns_support.files import write_output
 from lns_support.text import count_of, format_seconds
 
 if TYPE_CHECKING:
@@ -109,10 +110,10 @@ _CUT = opt.grouped(
 def polyomino(args: argparse.Namespace) -> int:
     opt.check_files(args.force, args.output, args.steps, args.svg)
     asked, allowed, job = next(entry for entry in _JOBS if not entry[0] or _is_given(args, entry[0]))
-    for name in dict.fromkeys(name for _, names, _ in _JOBS[::-1] for name in (*names, "--cut", "--levels")):
+    for name in dict.fromkeys(name for entry in _JOBS[::-1] for name in (*entry[1], entry[0]) if name):
         if name not in (asked, *allowed) and _is_given(args, name):
             jobs = " and ".join(entry[0] for entry in _JOBS if entry[0] and name in entry[1])
-            named = "--solver xcover" if name == "--solver" else name
+            named = {"--solver": "--solver xcover", "file": "FILE"}.get(name, name)
             raise InputError(f"{named} {f'does nothing with {asked}' if asked else f'is for {jobs}'}")
     try:
         return job(args)
@@ -157,7 +158,6 @@ def _write_grid(args: argparse.Namespace, grid: Grid, planted: tuple[str, ...] |
     """Write or print a grid; ``planted``: the filling that it was cut from."""
     from exact.polyominoes.shapes import orientations
     from exact.polyominoes.text import render
-    from lns_support.files import write_output
 
     text = render(grid)
     if args.output is not None:
@@ -178,7 +178,6 @@ def _draw(args: argparse.Namespace, grid: Grid, rows: Sequence[str]) -> None:
     """Write the picture that --svg asks for."""
     if args.svg is not None:
         from exact.polyominoes import draw
-        from lns_support.files import write_output
 
         write_output(args.svg, draw.svg(grid, rows))
 
@@ -187,7 +186,6 @@ def _fill(args: argparse.Namespace) -> int:
     from exact.polyominoes.grid import Grid
     from exact.polyominoes.levels import find_level
     from exact.polyominoes.text import IQ_PUZZLER_PRO, load, parse, render
-    from lns_support.files import write_output
 
     if args.file is not None and args.level is not None:
         raise InputError("a FILE and --level are given; expected one of them")
@@ -242,7 +240,6 @@ def _record(args: argparse.Namespace, grid: Grid) -> int:
     from exact.polyominoes.search import COUNTING_WEIGHT, RACE, FillingSearch, check_weight
     from exact.polyominoes.steps import StepOutcome, StepRecorder
     from exact.polyominoes.text import render
-    from lns_support.files import write_output
 
     if args.solver == "xcover" or args.weight == RACE or args.workers is not None or args.time is not None:
         raise InputError("--steps records one search; expected no race, --workers, --time or --solver xcover")
@@ -280,12 +277,7 @@ def _print_result(args: argparse.Namespace, grid: Grid, result: FillResult, writ
         "nodes": None if result.nodes == NODES_UNKNOWN else result.nodes,
         "seconds": round(result.seconds, 6),
         "convention": CONVENTION,
-        "options": result.options,
-        "pruned": result.pruned,
-        "weight": result.weight,
-        "branches": result.branches,
-        "deepest": result.deepest,
-        "filling": result.filling,
+        **picked(result, "options pruned weight branches deepest filling"),
         "output": str(args.output) if written else None,
     }
     if result.filling is not None and not args.json:

@@ -12,6 +12,7 @@ from lns.terminal import options as opt
 from lns.terminal.inputs import check_start_options, print_notes
 from lns.terminal.output import print_answer, status_of
 from lns_support.errors import InputError
+from lns_support.files import write_output
 from lns_support.text import count_of
 
 if TYPE_CHECKING:
@@ -62,8 +63,6 @@ def trace(args: argparse.Namespace) -> int:
     if output is None:
         print_answer(args, facts | {"output": None}, _with_status(lines, status))
     else:
-        from lns_support.files import write_output
-
         write_output(output, text)
         said = f"{output}: {count_of(len(facts['steps']), 'step')}, {status}"
         print_answer(args, facts | {"output": str(output)}, [said])

@@ -6,7 +6,7 @@ import argparse
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lns.terminal.inputs import print_notes
 from lns.terminal.output import (
@@ -15,6 +15,7 @@ from lns.terminal.output import (
     FAULT,
     INTERRUPTED,
     board_lines,
+    picked,
     print_answer,
     print_error,
     print_text,
@@ -46,25 +47,13 @@ _CHECKS = {
 
 @dataclass
 class Question:
-    """A board that is to be improved, as the command line asks for it.
-
-    Attributes
-    ----------
-    args : argparse.Namespace
-        The options.
-    puzzle : Puzzle
-    board : Board
-    instance : str or None
-        What files of better boards call the puzzle.
-    notes : list of str
-        What was noticed while reading.
-    """
+    """A board that is to be improved, as the command line asks for it."""
 
     args: argparse.Namespace
     puzzle: Puzzle
     board: Board
-    instance: str | None
-    notes: list[str]
+    instance: str | None  # what files of better boards call the puzzle
+    notes: list[str]  # what was noticed while reading
 
     def announce_compilation(self) -> None:
         """Print a line on stderr if the kernels must be compiled first."""
@@ -162,26 +151,15 @@ def _print_result(asked: Question, result: RegionResult) -> None:
     puzzle, before = asked.puzzle, verify(asked.puzzle, asked.board)
     if not asked.args.quiet:
         print_notes(asked.notes)
-    facts: dict[str, Any] = {
-        "status": _status_name(result, before),
-        "improved": result.improved and result.legal,
-        "score": result.score,
-        "score_before": result.score_before,
-        "legal": result.legal,
-        "legal_before": not before.violations,
-        "problems_before": list(before.violations),
-        "rim_faults_before": before.rim_faults,
-        "bound": result.bound,
-        "nodes": result.nodes,
-        "seconds": round(result.seconds, 4),
-        "check": result.check,
-        "check_solver": result.check_solver,
-        "check_seconds": round(result.check_seconds, 4),
-        "cells": len(result.cells),
-        "url": url_if_any(puzzle, result.board),
-        "placements": result.board.without_blanks(puzzle).pairs(),
-        "notes": asked.notes,
-    }
+    facts = {"status": _status_name(result, before), "improved": result.improved and result.legal}
+    facts |= picked(result, "score score_before legal") | {"legal_before": not before.violations}
+    facts |= {"problems_before": before.violations, "rim_faults_before": before.rim_faults}
+    facts |= (
+        picked(result, "bound nodes") | {"seconds": round(result.seconds, 4)} | picked(result, "check check_solver")
+    )
+    facts |= {"check_seconds": round(result.check_seconds, 4), "cells": len(result.cells)}
+    facts |= {"url": url_if_any(puzzle, result.board), "placements": result.board.without_blanks(puzzle).pairs()}
+    facts["notes"] = asked.notes
     print_answer(asked.args, facts, _lines(asked, result, before))
 
 

@@ -16,6 +16,7 @@ from lns.terminal.output import (
     BAD_INPUT,
     DONE,
     command_name,
+    picked,
     print_answer,
     print_error,
     print_json,
@@ -23,7 +24,9 @@ from lns.terminal.output import (
     terminal_width,
 )
 from lns_support.errors import InputError
+from lns_support.files import atomic_write, behind_links
 from lns_support.text import count_of, cut_middle, printable
+from lns_support.version import __version__
 
 if TYPE_CHECKING:
     from lns.runs.run_summary import RunSummary
@@ -106,30 +109,16 @@ def facts(summary: RunSummary, min_score: int | None) -> dict[str, Any]:
 
     history, heartbeat = summary.history, summary.heartbeat
     score = _min_score(summary, min_score)
-    return {
-        "run_dir": str(summary.path),
-        "instance": summary.settings.instance,
-        "instance_sha256": summary.settings.instance_sha256,
-        "set_sha256": set_sha256(summary.puzzle),
-        "clues": summary.clues,
-        "state": summary.state,
-        "ended": summary.why,
-        "score": summary.score,
-        "max_score": summary.puzzle.max_score,
-        "best_at": summary.best_at,
-        "min_score": score,
-        "boards": history.at_least(score),
-        "boards_per_hour": round(summary.boards_per_hour(score), 3),
-        "unit": heartbeat.unit,
-        "rate": heartbeat.rate if summary.state == "running" else 0.0,
-        "workers": summary.workers,
-        "sessions": len(history.sessions),
-        "elapsed_s": history.elapsed_s,
-        "left_s": history.remaining_s if history.has_time_limit else None,
-        "certificate": heartbeat.statistics.certificate_of(summary.score),
-        "notes": list(summary.notes),
-        "write_errors": list(heartbeat.write_errors),
-    }
+    facts = {"run_dir": str(summary.path)} | picked(summary.settings, "instance instance_sha256")
+    facts |= {"set_sha256": set_sha256(summary.puzzle)} | picked(summary, "clues state") | {"ended": summary.why}
+    facts |= {"score": summary.score, "max_score": summary.puzzle.max_score, "best_at": summary.best_at}
+    facts |= {"min_score": score, "boards": history.at_least(score)}
+    facts |= {"boards_per_hour": round(summary.boards_per_hour(score), 3), "unit": heartbeat.unit}
+    facts |= {"rate": heartbeat.rate if summary.state == "running" else 0.0, "workers": summary.workers}
+    facts |= {"sessions": len(history.sessions), "elapsed_s": history.elapsed_s}
+    facts["left_s"] = history.remaining_s if history.has_time_limit else None
+    facts["certificate"] = heartbeat.statistics.certificate_of(summary.score)
+    return facts | {"notes": list(summary.notes), "write_errors": list(heartbeat.write_errors)}
 
 
 def _min_score(summary: RunSummary, min_score: int | None) -> int:
@@ -208,7 +197,6 @@ def stop(args: argparse.Namespace) -> int:
 )  # fmt: skip
 def report(args: argparse.Namespace) -> int:
     from lns.runs.files import REPORT
-    from lns_support.files import behind_links
 
     if args.every is not None and not args.follow:
         raise InputError("--every is the time between two pages of --follow; expected --follow with it")
@@ -234,8 +222,6 @@ def _write_page(directory: Path, target: Path, every: float | None) -> bool:
     from lns.runs.files import utc_now
     from lns.runs.page import render
     from lns.runs.run_summary import load_summary
-    from lns_support.files import atomic_write
-    from lns_support.version import __version__
 
     summary = load_summary(directory)
     try:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import ExitStack
 
-from lns.cli.ending import ENDING_OPTIONS, ended, search_end, search_executor
+from lns.cli.ending import ENDING_OPTIONS, ended, search_end
 from lns.engines import ENGINES
 from lns.terminal import options as opt
 from lns.terminal.inputs import check_start_options, read_board, read_puzzle
+from lns.terminal.output import picked
+from lns_support.errors import InputError
 
 RUN_DIR = opt.value("--run-dir", "DIR", opt.nonempty_path, "new directory for the results (default runs/NAME-DATE)")
 STEPS = opt.value(
@@ -46,38 +47,22 @@ STEPS = opt.value(
 )  # fmt: skip
 def solve(args: argparse.Namespace) -> int:
     check_start_options(args)
-    with search_end(args) as end, search_executor(args.cluster, args.workers) as executor, ExitStack() as stack:
+    with search_end(args) as end:
         from lns.api.arguments import DEFAULT_SECONDS
         from lns.api.solving import solve
-        from lns.runs.directory import new_run_directory
 
         document = read_puzzle(args, args.instance)
-        puzzle = document.puzzle
-        assert puzzle is not None
-        run_dir = args.run_dir or stack.enter_context(new_run_directory(puzzle))
+        assert document.puzzle is not None
         unlimited = args.steps is not None or args.stop_after_no_gain is not None
         result = solve(
-            puzzle,
+            document.puzzle,
             instance=args.instance,
-            time=DEFAULT_SECONDS if args.time is None and not unlimited else args.time,
-            workers=args.workers,
-            seed=args.seed,
-            start=args.start,
-            start_format=args.start_format,
-            start_number=args.start_number,
             notes=document.notes,
+            time=DEFAULT_SECONDS if args.time is None and not unlimited else args.time,
             pins=args.pin,
-            params=args.params,
-            engine=args.engine,
-            target=args.target,
-            steps=args.steps,
-            stop=end.rule,
-            run_dir=run_dir,
-            min_score=args.min_score,
             checkpoint_s=args.checkpoint,
-            on_improve=end.on_improve(run_dir),
-            progress="none" if args.quiet else "terminal",
-            executor=executor,
+            **picked(args, "seed start start_format start_number params engine target steps min_score"),
+            **end.settings(end.run_dir(document.puzzle)),
         )
     return ended(result, end, args, target=args.target)
 
@@ -94,21 +79,11 @@ def solve(args: argparse.Namespace) -> int:
     "With fewer workers than islands, the islands without a worker stay as they are until a later call.",
 )  # fmt: skip
 def resume(args: argparse.Namespace) -> int:
-    with search_end(args) as end, search_executor(args.cluster, args.workers) as executor:
+    with search_end(args) as end:
         from lns.api.solving import NoTimeLeft, resume
-        from lns_support.errors import InputError
 
         try:
-            result = resume(
-                args.directory,
-                time=args.time,
-                workers=args.workers,
-                steps=args.steps,
-                stop=end.rule,
-                on_improve=end.on_improve(args.directory),
-                progress="none" if args.quiet else "terminal",
-                executor=executor,
-            )
+            result = resume(time=args.time, steps=args.steps, **end.settings(args.directory))
         except NoTimeLeft as error:
             raise InputError(f"{error.reason}; say how much longer with --time", args.directory) from None
     return ended(result, end, args, target=result.target)
@@ -126,27 +101,18 @@ def resume(args: argparse.Namespace) -> int:
     "Exit status: 0 done, 2 bad input, 130 Ctrl-C (the best board is kept).",
 )  # fmt: skip
 def polish(args: argparse.Namespace) -> int:
-    with search_end(args) as end, search_executor(args.cluster, args.workers) as executor, ExitStack() as stack:
+    with search_end(args) as end:
         from lns.api.arguments import DEFAULT_SECONDS
         from lns.api.polishing import polish
-        from lns.runs.directory import new_run_directory
 
         puzzle, board, _, notes = read_board(args)
-        run_dir = args.run_dir or stack.enter_context(new_run_directory(puzzle))
         result = polish(
             puzzle,
             board,
-            free=args.free,
-            stop=end.rule,
             time=DEFAULT_SECONDS if args.time is None else args.time,
-            workers=args.workers,
-            seed=args.seed,
-            params=args.params,
-            run_dir=run_dir,
             notes=notes,
             instance=args.puzzle or puzzle.name,
-            on_improve=end.on_improve(run_dir),
-            progress="none" if args.quiet else "terminal",
-            executor=executor,
+            **picked(args, "free seed params"),
+            **end.settings(end.run_dir(puzzle)),
         )
     return ended(result, end, args, target=None)

@@ -9,10 +9,9 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lns.terminal.options import RUNS, command, duration, value
 from lns.terminal.output import DONE, command_name, print_text
@@ -45,7 +44,7 @@ def watch(args: argparse.Namespace) -> int:
 
 
 def _leave(number: int, frame: object) -> None:
-    """Handler of signals that leaves through the exit of `_Terminal`, which restores the terminal."""
+    """Handler of signals that leaves through the exit of `_alternate_screen`, which restores the terminal."""
     if number == signal.SIGINT:
         raise KeyboardInterrupt
     raise SystemExit(128 + number)
@@ -59,7 +58,7 @@ def _live(paths: list[Path], every: float) -> None:
     from lns.runs.watch_view import frame
 
     best_boards = {path: BestBoards(path, load_summary(path).puzzle, MAX_BEST_BOARDS) for path in paths}
-    with _Terminal() as screen:
+    with _alternate_screen():
         while True:
             width, height = shutil.get_terminal_size((80, 24))
             runs = [load_summary(path) for path in paths]
@@ -71,8 +70,8 @@ def _live(paths: list[Path], every: float) -> None:
             if rest >= LEAST_FRAME:
                 top = best_boards[shown.path].update()
                 lines += frame(shown, top, width, rest, capability(sys.stdout), encodes(sys.stdout))
-            screen.draw([*lines, *[""] * (height - 1 - len(lines)), footer(runs)[:width]])
-            if b"q" in screen.keys(every).lower():
+            _draw([*lines, *[""] * (height - 1 - len(lines)), footer(runs)[:width]])
+            if b"q" in _keys(every).lower():
                 return
 
 
@@ -99,38 +98,32 @@ def _plain(paths: list[Path], every: float) -> None:
         time.sleep(every)
 
 
-class _Terminal:
-    """Context of the alternate screen and of unbuffered keys; restores the terminal on exit."""
+@contextlib.contextmanager
+def _alternate_screen() -> Iterator[None]:
+    """The alternate screen and unbuffered keys; the terminal is restored at the end."""
+    import termios
+    import tty
 
-    def __enter__(self) -> _Terminal:
-        self._before: Any = None
-        self._quit = signal.signal(signal.SIGQUIT, _leave) if hasattr(signal, "SIGQUIT") else None
-        with contextlib.suppress(ImportError):
-            import termios
-            import tty
-
-            self._before = termios.tcgetattr(sys.stdin)
-            tty.setcbreak(sys.stdin)
-        sys.stdout.write("\x1b[?1049h\x1b[?25l\x1b[?7l")  # alternate screen, no cursor, no wrapping
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    before, quit_handler = termios.tcgetattr(sys.stdin), signal.signal(signal.SIGQUIT, _leave)
+    tty.setcbreak(sys.stdin)
+    sys.stdout.write("\x1b[?1049h\x1b[?25l\x1b[?7l")  # alternate screen, no cursor, no wrapping
+    try:
+        yield
+    finally:
         sys.stdout.write("\x1b[?7h\x1b[?25h\x1b[?1049l")
         sys.stdout.flush()
-        if self._before is not None:
-            import termios
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+        signal.signal(signal.SIGQUIT, quit_handler)
 
-            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._before)
-        if self._quit is not None:
-            signal.signal(signal.SIGQUIT, self._quit)
 
-    def draw(self, lines: list[str]) -> None:
-        sys.stdout.write("\x1b[H" + "\n".join(f"\x1b[2K{line}\x1b[0m" for line in lines) + "\x1b[J")
-        sys.stdout.flush()
+def _draw(lines: list[str]) -> None:
+    sys.stdout.write("\x1b[H" + "\n".join(f"\x1b[2K{line}\x1b[0m" for line in lines) + "\x1b[J")
+    sys.stdout.flush()
 
-    def keys(self, seconds: float) -> bytes:
-        """Keys typed within ``seconds``, b"" if none. Bypasses Python's buffer, which ``select`` does not see."""
-        import select
 
-        ready, _, _ = select.select([sys.stdin], [], [], seconds)
-        return os.read(sys.stdin.fileno(), 1024) if ready else b""
+def _keys(seconds: float) -> bytes:
+    """Keys typed within ``seconds``, b"" if none. Bypasses Python's buffer, which ``select`` does not see."""
+    import select
+
+    ready, _, _ = select.select([sys.stdin], [], [], seconds)
+    return os.read(sys.stdin.fileno(), 1024) if ready else b""

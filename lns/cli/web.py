@@ -10,6 +10,7 @@ import sys
 from lns.terminal.options import argument, command, flag, value, whole_number
 from lns.terminal.output import DONE, print_error, print_text
 from lns_support.errors import InputError
+from lns_support.optional_deps import require
 
 PASSWORD_VARIABLE = "LNS_WEB_PASSWORD"
 _LEAST_PASSWORD = 8
@@ -26,8 +27,6 @@ _LEAST_PASSWORD = 8
     f"resumed. Needs the extra 'web'. With --host the password is asked for, or taken from {PASSWORD_VARIABLE}.",
 )  # fmt: skip
 def web(args: argparse.Namespace) -> int:
-    from lns_support.optional_deps import require
-
     require("web", "lns web")
     from lns.web.access import Access, is_loopback
     from lns.web.server import listen, prepare, serve

@@ -14,6 +14,7 @@ from typing import Any
 
 from lns_support.cores import max_workers
 from lns_support.errors import InputError
+from lns_support.files import behind_links
 
 MOST_MEGABYTES = 9 * 10**12  # in bytes nearly the largest signed number of 64 bits
 _UNITS = {"w": 604800.0, "d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
@@ -114,8 +115,6 @@ def check_files(force: bool, *paths: str | os.PathLike[str] | None) -> None:
 def check_folder(path: str | os.PathLike[str] | None) -> None:
     """Raise InputError if no file can be created in the directory of ``path``; None is accepted, a link followed."""
     from tempfile import TemporaryFile
-
-    from lns_support.files import behind_links
 
     if path is None:
         return
@@ -282,7 +281,7 @@ def board_options(board: str = "BOARD", prefix: str = "") -> tuple[Option, ...]:
 BOARD_OPTIONS = board_options()
 START_OPTIONS = (
     value("--start", "BOARD", None, "keep the pieces on this board, a file, run directory or viewer URL"),
-    *rare(*board_options("the board of --start", "start-")),
+    *rare(*board_options("--start", "start-")),
 )
 TIME = value("--time", "S", duration, "time limit in seconds, or like 5m30s, 2h, 7d, 1w")
 NODES = value("--nodes", "N", positive_number, "stop after N nodes")

@@ -73,6 +73,11 @@ def print_error(line: str) -> None:
         discard(sys.stderr)
 
 
+def picked(thing: object, names: str) -> dict[str, Any]:
+    """These attributes of a thing, for the JSON output."""
+    return {name: getattr(thing, name) for name in names.split()}
+
+
 def print_answer(args: Namespace, facts: dict[str, Any], lines: Iterable[object]) -> None:
     """Print the answer of a command: its ``facts`` as JSON with ``--json``, else its lines.
 
