@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,6 +28,7 @@ from tuning import benchmark
 
 PUZZLE, BOARD = lns.generate("like-e2", width=4, seed=1)
 DESIGN = "exact design hard --width 2 --height 3 --colours 2 --trees 2 --nodes 1000"
+IMPROVE = "improve b.url --puzzle p.json --window 2x2 --everywhere --nodes 1000"
 
 
 @pytest.fixture(autouse=True)
@@ -67,20 +69,28 @@ def test_the_format_and_the_number_of_a_board_can_be_named(command: str, prefix:
 @pytest.mark.parametrize(
     ("command", "target"),
     [
-        ("report run", "r.html"),
-        ("exact graph graph.txt", "g.txt"),
-        (DESIGN, "d.json"),
-        ("exact trace p.json", "t.html"),
-        ("exact polyomino --cut 5x4 --svg p.svg", "p.txt"),
+        ("report run -o", "r.html"),
+        ("exact graph graph.txt -o", "g.txt"),
+        (f"{DESIGN} -o", "d.json"),
+        ("exact trace p.json -o", "t.html"),
+        ("exact cnf p.json --encoding half-2 -o", "f.cnf"),
+        ("exact polyomino --cut 5x4 --svg p.svg -o", "p.txt"),
+        ("generate like-e2 --width 4 -o", "o.txt"),
+        ("generate like-e2 --width 4 -o n.txt --solution", "s.txt"),
+        ("show p.json --tikz", "o.tex"),
+        (f"{IMPROVE} -o", "o.url"),
+        (f"{IMPROVE} --svg", "o.svg"),
     ],
 )
 def test_a_file_that_exists_is_overwritten_by_force_only(command: str, target: str, typed: Typed) -> None:
-    if command == "report run":
+    if command.startswith("report"):
         finished_run(Path("run"), name="like-e2-4x4", engine="tabu", steps=1)
+    os.mkfifo("pipe")
     Path(target).write_text("mine")
-    assert f"{target}: this exists already" in typed.refused(f"{command} -o {target}")
+    assert f"{target}: this exists already" in typed.refused(f"{command} {target}")
     assert Path(target).read_text() == "mine"
-    typed(f"{command} -o {target} --force")
+    assert "pipe: this is a pipe or a device" in typed.refused(f"{command} pipe --force")
+    typed(f"{command} {target} --force")
     assert Path(target).read_text() != "mine"
 
 

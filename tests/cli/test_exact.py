@@ -52,13 +52,6 @@ def test_both_solvers_count_the_same(typed: Typed) -> None:
     assert fixed["solutions"] == counts.pop() // 4 and "top left corner" in fixed["convention"]
 
 
-def test_every_switch_is_accepted(typed: Typed) -> None:
-    switches = "--no-motifs --no-instantiation --no-opposite --no-preemption --no-backjumping --shaving --values"
-    more = "--single-colours --shared-edges --cycles --heuristic max-expected-filtering"
-    plain = typed("exact count p.json").out.splitlines()[:3]
-    assert typed(f"exact count p.json {switches} {more}").out.splitlines()[:3] == plain
-
-
 def test_the_first_solution_is_written(typed: Typed) -> None:
     answer = typed.facts("exact solve p.json -o board.json --quiet")
     puzzle, board = load_board("board.json", PUZZLE)

@@ -153,12 +153,3 @@ def test_compiling_does_not_count_as_time_of_the_proofs(monkeypatch: pytest.Monk
 )
 def test_what_cannot_be_made(options: str, sentence: str, typed: Typed) -> None:
     assert sentence in typed.refused(f"generate {options}") and not list(Path().iterdir())
-
-
-def test_nothing_is_overwritten_unless_forced(typed: Typed) -> None:
-    Path("old.txt").write_text("mine")
-    for files in ("-o old.txt", "-o new.txt --solution old.txt"):
-        assert "this exists already" in typed.refused(f"generate like-e2 {files}")
-    assert Path("old.txt").read_text() == "mine" and not Path("new.txt").exists()
-    typed("generate like-e2 -o old.txt --force")
-    assert load_puzzle("old.txt").cells == 256

@@ -120,19 +120,6 @@ def test_a_target_that_is_reached_already_says_so(typed: Typed) -> None:
     assert answer["status"] == "target reached" and answer["score"] == before and not answer["improved"]
 
 
-def test_files_are_not_written_over_unless_forced(typed: Typed) -> None:
-    region = f"{BETTER} --window 2x4 --everywhere --nodes 1000"
-    for option in ("-o", "--svg"):
-        there, pipe = Path("there.url"), Path(f"pipe{option}")
-        there.write_text("mine")
-        os.mkfifo(pipe)
-        assert "there.url: this exists already" in typed.refused(f"{region} {option} {there}")
-        assert there.read_text() == "mine"
-        assert "is a pipe" in typed.refused(f"{region} {option} {pipe} --force") and pipe.is_fifo()
-        typed(f"{region} {option} {there} --force")
-        assert there.read_text() != "mine"
-
-
 def test_a_board_of_too_many_colours_for_a_url_is_printed_as_placements(typed: Typed) -> None:
     puzzle, solved = planted(3, 6, 5, 40)
     placements = solved.placements.copy()
