@@ -20,6 +20,7 @@ from lns.terminal.output import (
     BAD_INPUT,
     DONE,
     command_name,
+    picked,
     print_error,
     print_json,
     print_text,
@@ -193,22 +194,11 @@ def _statistics(result: Result) -> dict[str, Any]:
     from lns.runs.breakdown import parts
 
     statistics = result.statistics
-    named = [
-        "name",
-        "share",
-        "boards",
-        "bests",
-        "edges",
-        "edges_per_1e9",
-        "boards_per_1e9",
-        "new_boards",
-        "found_later",
-        "failures",
-    ]
+    named = "share boards bests edges edges_per_1e9 boards_per_1e9 new_boards found_later failures"
     rows = []
     for part in parts(result.history, statistics.node_equivalents_by_part(), statistics):
-        row = {name: getattr(part, name) for name in named}
-        rows.append({"name": part.name, "work": part.node_equivalents} | row | {"share": round(part.share, 6)})
+        row = {"name": part.name, "work": part.node_equivalents} | picked(part, named)
+        rows.append(row | {"share": round(part.share, 6)})
     islands = [
         {"island": one.number, "score": one.best_score, "steps": one.steps, "work": one.statistics.node_equivalents}
         for _, one in sorted(result.islands.items())

@@ -53,8 +53,8 @@ _SEARCH = (
     opt.FIX_CORNER,
     *opt.START_OPTIONS,
     *opt.rare(opt.NODES.but("stop after N nodes; each solver counts its own kind"), opt.MEMORY, opt.SAT_SOLVER,
-              opt.SEED.but("random seed of the local searches sls:... and of --random-cell (default "
-                           "0)"), *opt.PUZZLE_OPTIONS),
+              opt.SEED.but("random seed of the local searches sls:... and of --random-cell (default 0)"),
+              *opt.PUZZLE_OPTIONS),
     opt.JSON,
     opt.QUIET,
 )  # fmt: skip

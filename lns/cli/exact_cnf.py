@@ -63,8 +63,8 @@ def cnf(args: argparse.Namespace) -> int:
 
 @opt.command(
     opt.argument("answer", "ANSWER", "a file with the output of the solver, or the result file of minisat; - is stdin"),
-    opt.INSTANCE.but("the puzzle of the formula"), *opt.PUZZLE_OPTIONS, ENCODING.but("the encoding of the "
-                                                                                     "formula"), opt.OUTPUT,
+    opt.INSTANCE.but("the puzzle of the formula"), *opt.PUZZLE_OPTIONS,
+    ENCODING.but("the encoding of the formula"), opt.OUTPUT,
     opt.FORCE, opt.JSON,
     epilog="Exit status: 0 the board is perfect, 1 it is not or there is none, 2 bad input.",
     interruptible=True,

@@ -101,8 +101,8 @@ _CUT = opt.grouped(
     opt.SEED.but("seed of --cut and --make-level (default 0)"),
     opt.OUTPUT.but("write the filled grid and its pieces there"),
     opt.value("--svg", "FILE", opt.nonempty_path, "draw the filled grid there, in colour"),
-    opt.choice("--colour --color", ("auto", "always", "never"), "draw in colour (default auto: in a terminal that "
-               "can)"),
+    opt.choice("--colour --color", ("auto", "always", "never"),
+               "draw in colour (default auto: in a terminal that can)"),
     opt.FORCE, opt.JSON, opt.QUIET, *_CUT,
     epilog=_EPILOG,
     interruptible=True,

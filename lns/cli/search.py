@@ -90,8 +90,8 @@ def resume(args: argparse.Namespace) -> int:
 
 
 @opt.command(
-    opt.BOARD, opt.PUZZLE, *opt.BOARD_OPTIONS, *opt.PUZZLE_OPTIONS, opt.TIME.but(f"{opt.TIME.settings['help']} "
-                                                                                 f"(default 60)"),
+    opt.BOARD, opt.PUZZLE, *opt.BOARD_OPTIONS, *opt.PUZZLE_OPTIONS,
+    opt.TIME.but(f"{opt.TIME.settings['help']} (default 60)"),
     opt.value("--free", "CELLS", opt.cell_list, "only these cells may change: 3,4,10-20, or rows r3, r0-11, from 0 "
               "(default: any, but half of them stay)"),
     opt.WORKERS.but("islands (default: one for each core)"), opt.SEED, RUN_DIR,
