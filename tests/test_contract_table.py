@@ -1,7 +1,5 @@
 """The table of what the program can do, contract.md: its tests exist, and what a user can name has a line in it."""
 
-import argparse
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -10,7 +8,7 @@ import lns
 from exact.registry import SOLVERS
 from instances.formats.registry import FORMATS
 from lns.cli.exact_paper import PAPERS
-from lns.cli.main import commands
+from lns.cli.main import commands, parser_of
 
 TESTS, BETWEEN = Path(__file__).parent, str.maketrans("`,", "  ")
 LINES: dict[str, list[list[str]]] = {}  # by section: what is typed, what one gets, and the tests of each line
@@ -30,12 +28,10 @@ def test_each_line_has_tests_that_exist() -> None:
 
 
 def test_what_a_user_can_name_has_a_line() -> None:
-    for name, (module, _) in commands().items():
-        import_module(module).add_arguments(parser := argparse.ArgumentParser())
-        jobs = next((a.choices for a in parser._actions if isinstance(a, argparse._SubParsersAction)), {"": parser})
-        for job, actions in ((job, inner._actions) for job, inner in jobs.items() if job != "tray"):
-            words = NAMED[f"lns {name} {job}".strip()] | NAMED["Every command"]
-            assert [a.option_strings for a in actions if a.option_strings and words.isdisjoint(a.option_strings)] == []
+    for name in commands():
+        words = NAMED[f"lns {name}"] | NAMED["Every command"]
+        names = [action.option_strings for action in parser_of(name)._actions if action.option_strings]
+        assert [each for each in names if words.isdisjoint(each)] == []
     assert {f"lns.{name}" for name in lns.__all__} <= NAMED["Python"]
     pages = pytest.importorskip("lns.web.app").PAGES
     known = {"Formats": FORMATS, "Exact solvers": SOLVERS, "Papers": PAPERS, "Pages of lns web": pages}

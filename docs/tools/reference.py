@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import importlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from exact.registry import all_solvers
 from instances.formats.registry import FORMATS
-from lns.cli.main import commands
+from lns.cli import FAMILIES
+from lns.cli.main import commands, parser_of
 from lns.params import Params
 from lns_support.optional_deps import EXTRAS
 
@@ -30,20 +30,6 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> list[str]:
     return [*lines, *("| " + " | ".join(_cell(value) for value in row) + " |" for row in rows), ""]
 
 
-def command_parser(name: str) -> argparse.ArgumentParser:
-    """The parser of the command ``lns NAME``."""
-    module, line = commands()[name]
-    parser = argparse.ArgumentParser(prog=f"lns {name}", description=line[0].upper() + line[1:] + ".")
-    importlib.import_module(module).add_arguments(parser)
-    return parser
-
-
-def _subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    found = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
-    described = found[0]._choices_actions if found else []  # without retired names, which have no line of help
-    return {action.dest: found[0].choices[action.dest] for action in described}
-
-
 def _usage(action: argparse.Action) -> str:
     value = action.metavar or (
         "{" + ",".join(map(str, action.choices)) + "}" if action.choices else action.dest.upper()
@@ -58,29 +44,29 @@ def _help(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
     return parser._get_formatter()._expand_help(action) if action.help else ""
 
 
-def _command(name: str, parser: argparse.ArgumentParser, level: int) -> Iterator[str]:
+def _command(parser: argparse.ArgumentParser, level: int) -> Iterator[str]:
     yield f"{'#' * level} {parser.prog} {{ #{parser.prog.replace(' ', '-')} }}\n"
     yield f"{parser.description or ''}\n"
-    subparsers = _subparsers(parser)
     for group in parser._action_groups:
         actions = [
             action
             for action in group._group_actions
-            if action.help != argparse.SUPPRESS
-            and not isinstance(action, argparse._SubParsersAction | argparse._HelpAction)
+            if action.help != argparse.SUPPRESS and not isinstance(action, argparse._HelpAction)
         ]
         if actions:
             title = {"positional arguments": "argument", "options": "option"}.get(group.title or "", group.title or "")
             yield from _table((title, "meaning"), ((_usage(action), _help(parser, action)) for action in actions))
     if parser.epilog:
         yield f"```text\n{parser.epilog.strip()}\n```\n"
-    for subname, subparser in subparsers.items():
-        yield from _command(f"{name} {subname}", subparser, level + 1)
 
 
 def command_line() -> str:
     """The page about the command line."""
-    lines = ["# Command line\n", "`lns COMMAND --help` prints what stands here.\n"]
+    lines = [
+        "# Command line\n",
+        "`lns COMMAND --help` prints what stands here, without the options that are seldom needed where there is "
+        "`--help-all`.\n",
+    ]
     lines += _table(
         ("command", "what it does"), ((f"[`lns {name}`](#lns-{name})", line) for name, (_, line) in commands().items())
     )
@@ -88,8 +74,13 @@ def command_line() -> str:
         "`INSTANCE` is a file, a viewer URL or the name of a shipped instance; `BOARD` is a file or a viewer URL.\n"
     )
     lines.append("Exit status: 0 done, 1 the answer is no, 2 bad input, 70 a fault of lns, 130 interrupted.\n")
+    begun = ""
     for name in commands():
-        lines += _command(name, command_parser(name), 2)
+        family, _, job = name.partition(" ")
+        if job and family != begun:
+            lines.append(f"## lns {family} {{ #lns-{family} }}\n\n{FAMILIES[family].capitalize()}.\n")
+            begun = family
+        lines += _command(parser_of(name), 3 if job else 2)
     return "\n".join(lines)
 
 

@@ -6,56 +6,38 @@ import argparse
 import math
 import secrets
 import signal
+from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from lns.terminal.inputs import add_puzzle_options, print_notes, read_puzzle
-from lns.terminal.options import duration, nonempty_path, whole_number
-from lns.terminal.output import DONE, print_json, print_text, print_wrapped
+from lns.terminal import options as opt
+from lns.terminal.inputs import print_notes, read_puzzle
+from lns.terminal.output import DONE, picked, print_answer, print_wrapped
 from lns_support.text import count_of
 
 if TYPE_CHECKING:
     from instances.puzzle import Puzzle
     from lns.estimate import Estimate, EstimateRow
 
-
 LONGEST_HOURS = 1000 * 8766.0  # a thousand years: longer times are not told apart
 CLOSE = 8.0  # bounds that are further from the expected time are given as a factor
 _UNITS = (("year", 31_557_600.0), ("day", 86_400.0), ("hour", 3600.0), ("minute", 60.0), ("second", 1.0))
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "instance", metavar="INSTANCE", help="a puzzle file, a viewer URL, or the name of a shipped instance"
-    )
-    parser.add_argument(
-        "--time", type=duration, default=60.0, metavar="S",
-        help="how long to measure on one core: seconds, or like 10m, 2h (default 60; minutes give useful bounds)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--seed", type=whole_number, metavar="N", help="random seed (default: drawn at random, and printed)"
-    )
-    parser.add_argument(
-        "--params", type=nonempty_path, metavar="FILE",
-        help="read parameters from this TOML file, or 'default' for the defaults (default: as `lns solve` takes them)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--verbose",
-        action="store_true",
-        help="print the table of rates: measured, forecast, and how they were combined",
-    )
-    add_puzzle_options(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object to stdout")
-    parser.add_argument("--quiet", action="store_true", help="do not show progress")
-    parser.epilog = (
-        "The main engine constructs boards on one core for --time; its boards are counted by score. Printed is, for "
-        "each score, how long one core takes for a board; above the scores that were measured this is extrapolated. No "
-        "run directory is made. Ctrl-C prints what was measured until then. "
-        "Exit status: 0 done, 2 bad input, 129 SIGHUP, 130 Ctrl-C, 143 SIGTERM."
-    )
-
-
-def run(args: argparse.Namespace) -> int:
+@opt.command(
+    opt.INSTANCE,
+    opt.TIME.but("how long to measure on one core: seconds, or like 10m, 2h (default 60; minutes give useful bounds)",
+                 default=60.0),
+    opt.SEED, opt.PARAMS.but("read parameters from this TOML file, or 'default' for the defaults (default: as `lns "
+                             "solve` takes them)"),
+    opt.flag("--verbose", "print the table of rates: measured, forecast, and how they were combined"),
+    *opt.PUZZLE_OPTIONS, opt.JSON, opt.QUIET,
+    epilog="The main engine constructs boards on one core for --time; its boards are counted by score. Printed is, for "
+    "each score, how long one core takes for a board; above the scores that were measured this is extrapolated. No "
+    "run directory is made. Ctrl-C prints what was measured until then. "
+    "Exit status: 0 done, 2 bad input, 129 SIGHUP, 130 Ctrl-C, 143 SIGTERM.",
+)  # fmt: skip
+def estimate(args: argparse.Namespace) -> int:
     from lns.api.arguments import choose_parameters
     from lns.api.solving import DRAWN_SEEDS
     from lns.engines import kernel_count
@@ -92,12 +74,14 @@ def run(args: argparse.Namespace) -> int:
             )
     except KeyboardInterrupt:
         return 128 + ended_by
-    if args.json:
-        print_json(_json(puzzle, result, seed))
-    elif args.verbose:
-        _print_table(puzzle, result, seed)
-    else:
-        _print_words(puzzle, result, seed)
+    facts = {"instance": puzzle.name, "max_score": puzzle.max_score, "seed": seed, "seconds": round(result.seconds, 3)}
+    facts |= picked(result, "nodes measured_score interrupted") | {"rows": [_row(row) for row in result.rows]}
+    if not args.json and not args.verbose:
+        print_wrapped(_headline(puzzle, result, seed))
+        print_wrapped("How long one core takes for a board of at least a score; four cores take a quarter of it.")
+    print_answer(
+        args, facts, _table(_headline(puzzle, result, seed), puzzle, result) if args.verbose else words(result)
+    )
     return 128 + ended_by if result.interrupted else DONE
 
 
@@ -107,23 +91,21 @@ def _headline(puzzle: Puzzle, result: Estimate, seed: int) -> str:
     return f"{puzzle.name}, best possible {puzzle.max_score}: {spent}, {speed}, seed {seed}"
 
 
-def _print_words(puzzle: Puzzle, result: Estimate, seed: int) -> None:
-    """A sentence for each score, or for several of which the same is to be said, and how far to trust it."""
+def words(result: Estimate) -> Iterator[str]:
+    """A line for each score, or for several of which the same is to be said, and how far to trust it."""
     from lns.estimate import RELIABLE_COUNT
 
-    print_wrapped(_headline(puzzle, result, seed))
-    print_wrapped("How long one core takes for a board of at least a score; four cores take a quarter of it.")
     measured = [row for row in result.rows if row.score <= result.measured_score]
     enough = count_of(min(RELIABLE_COUNT, measured[-1].count), "board")
     few = f"\nExtrapolated from {result.measured_score}, the last score with {enough} or more:"
     for title, rows in (("\nMeasured:", measured), (few, result.rows[len(measured) :])):
         if rows:
-            print_text(title)
-        for words, same in groupby(rows, row_in_words):
+            yield title
+        for said, same in groupby(rows, row_in_words):
             scores = [row.score for row in same]
             span = f"{scores[0]}-{scores[-1]}" if len(scores) > 1 else str(scores[0])
-            print_text(f"  {span:>9}: {words}")
-    print_text("\nA longer --time narrows it down; --verbose prints the rates behind it.")
+            yield f"  {span:>9}: {said}"
+    yield "\nA longer --time narrows it down; --verbose prints the rates behind it."
 
 
 def row_in_words(row: EstimateRow) -> str:
@@ -157,46 +139,30 @@ def _rounded(factor: float) -> str:
     return f"{float(f'{factor:.1g}'):,.0f}" if factor < 1e6 else "millions"
 
 
-def _print_table(puzzle: Puzzle, result: Estimate, seed: int) -> None:
+def _table(headline: str, puzzle: Puzzle, result: Estimate) -> Iterator[str]:
+    """The rates, and how they were combined."""
     from lns.distinct_boards import min_distance
 
-    print_text(_headline(puzzle, result, seed))
-    print_text(f"Boards of at least a score per core-hour, different in {min_distance(puzzle.cells)} cells or more.")
-    print_text(
+    yield headline
+    yield f"Boards of at least a score per core-hour, different in {min_distance(puzzle.cells)} cells or more."
+    yield (
         f"Measured up to {result.measured_score}. Above it `expected` is extrapolated: half-way (in logarithms) between"
     )
-    print_text(
-        "two extremes: each further edge costs as much as the last two measured ones did, or as much more as the"
-    )
-    print_text(
-        "model says in `forecast`, which rises too fast. `between` has both, widened by two standard deviations."
-    )
-    print_text()
+    yield "two extremes: each further edge costs as much as the last two measured ones did, or as much more as the"
+    yield "model says in `forecast`, which rises too fast. `between` has both, widened by two standard deviations."
+    yield ""
     titles = f"{'score':>5} {'seen':>5} {'measured':>9} {'forecast':>9} {'expected':>9}"
-    print_text(f"{titles} {'between':>19}  {'core-days for one':>17}")
+    yield f"{titles} {'between':>19}  {'core-days for one':>17}"
     for row in result.rows:
         measured = f"{_number(row.measured):>9}" if row.measured is not None else f"{'-':>9}"
         spread = f"{_number(row.low):>8} - {_number(row.high):>8}"
         numbers = f"{measured} {_number(row.forecast):>9} {_number(row.expected):>9} {spread:>19}"
-        print_text(f"{row.score:>5} {row.count or '-':>5} {numbers}  {_number(row.core_days):>17}")
+        yield f"{row.score:>5} {row.count or '-':>5} {numbers}  {_number(row.core_days):>17}"
 
 
 def _number(value: float) -> str:
     """``value`` with two significant digits."""
     return f"{value:.2g}" if value < 100 or value >= 1e6 else f"{float(f'{value:.2g}'):,.0f}"
-
-
-def _json(puzzle: Puzzle, result: Estimate, seed: int) -> dict[str, Any]:
-    return {
-        "instance": puzzle.name,
-        "max_score": puzzle.max_score,
-        "seed": seed,
-        "seconds": round(result.seconds, 3),
-        "nodes": result.nodes,
-        "measured_score": result.measured_score,
-        "interrupted": result.interrupted,
-        "rows": [_row(row) for row in result.rows],
-    }
 
 
 def _row(row: EstimateRow) -> dict[str, Any]:

@@ -6,49 +6,38 @@ import argparse
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
-from lns.terminal.inputs import add_puzzle_options, print_notes, read_puzzle
-from lns.terminal.options import board_lines, check_board_file, check_files
-from lns.terminal.output import print_text
+from lns.terminal import options as opt
+from lns.terminal.inputs import check_board_file, read_puzzles
+from lns.terminal.output import ANSWER_IS_NO, DONE, board_lines, picked, print_answer
+from lns_support.errors import InputError
+from lns_support.files import atomic_file, behind_links, open_to_read
 from lns_support.text import count_of
 
-
-def add_cnf_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("instance", metavar="INSTANCE", help="a puzzle file, or the name of a shipped instance")
-    add_puzzle_options(parser)
-    parser.add_argument(
-        "--encoding",
-        required=True,
-        metavar="NAME",
-        help="encoding: full-4, full-2, half-3, half-2 (each also with -pairs: at most one pair by pair) or triangles",
-    )
-    parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="write the formula to FILE (default: to stdout)"
-    )
-    parser.add_argument(
-        "--sizes", action="store_true", help="print only the number of variables and of clauses by family"
-    )
-    parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON object about the formula to stdout (with -o or --sizes)"
-    )
-    parser.epilog = "Comments at the head of the file explain the variables."
+ENCODING = opt.value(
+    "--encoding", "NAME", None,
+    "encoding: full-4, full-2, half-3, half-2 (each also with -pairs: at most one pair by pair) or triangles",
+    required=True,
+)  # fmt: skip
 
 
-def run_cnf(args: argparse.Namespace) -> int:
+@opt.command(
+    opt.INSTANCE, *opt.PUZZLE_OPTIONS, ENCODING, opt.OUTPUT.but("write the formula to FILE (default: to stdout)"),
+    opt.flag("--sizes", "print only the number of variables and of clauses by family"), opt.FORCE,
+    opt.JSON.but("print one JSON object about the formula to stdout (with -o or --sizes)"),
+    epilog="Comments at the head of the file explain the variables.",
+    interruptible=True,
+)  # fmt: skip
+def cnf(args: argparse.Namespace) -> int:
     from exact.sat.dimacs import write
     from exact.sat.encodings import encode
-    from lns.terminal.output import DONE, print_json
-    from lns_support.errors import InputError
-    from lns_support.files import atomic_file, behind_links
 
     if args.json and args.output is None and not args.sizes:
         raise InputError("--json and the formula both go to stdout; expected -o FILE or --sizes")
-    check_files(args.force, args.output)
-    document = read_puzzle(args, args.instance)
-    assert document.puzzle is not None
-    print_notes(document.notes)
-    encoding = encode(args.encoding, document.puzzle)
+    opt.check_files(args.force, args.output)
+    [puzzle] = read_puzzles(args, [args.instance], named=False)
+    encoding = encode(args.encoding, puzzle)
     if args.output is None and not args.sizes:
         write(encoding, sys.stdout)
         return DONE
@@ -57,76 +46,42 @@ def run_cnf(args: argparse.Namespace) -> int:
     if args.output is not None and not args.sizes:
         with atomic_file(behind_links(args.output), "ascii") as file:
             write(encoding, file)
-    if args.json:
-        print_json(
-            {
-                "encoding": encoding.name,
-                "instance": args.instance,
-                "instance_sha256": encoding.puzzle.sha256,
-                "variables": encoding.variables,
-                "clauses": clauses,
-                "families": sizes,
-                "output": None if args.sizes else os.fspath(args.output),
-            }
-        )
-        return DONE
+    facts = {
+        "encoding": encoding.name,
+        "instance": args.instance,
+        "instance_sha256": puzzle.sha256,
+        "variables": encoding.variables,
+        "clauses": clauses,
+        "families": sizes,
+        "output": None if args.sizes else os.fspath(args.output),
+    }
     formula = f"{count_of(encoding.variables, 'variable')}, {count_of(clauses, 'clause')}"
-    print_text(f"{encoding.name} of {encoding.puzzle.name}: {formula}")
-    for name, count in sizes.items():
-        print_text(f"  {count:>12,}  {name}")
+    families = (f"  {count:>12,}  {name}" for name, count in sizes.items())
+    print_answer(args, facts, [f"{encoding.name} of {puzzle.name}: {formula}", *families])
     return DONE
 
 
-def add_decode_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "answer",
-        metavar="ANSWER",
-        help="a file with the output of the solver, or the result file of minisat; - is stdin",
-    )
-    parser.add_argument("instance", metavar="INSTANCE", help="the puzzle of the formula")
-    add_puzzle_options(parser)
-    parser.add_argument("--encoding", required=True, metavar="NAME", help="the encoding of the formula")
-    parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="write the board to FILE (.json, .url or .solution.txt)"
-    )
-    parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
-    parser.add_argument("--json", action="store_true", help="print one JSON object to stdout")
-    parser.epilog = "Exit status: 0 the board is perfect, 1 it is not or there is none, 2 bad input."
-
-
-def _answer_bytes(path: Path) -> bytes:
-    """A SAT solver's answer, which may be longer than a puzzle; devices, which may have no end, are refused."""
-    from lns_support.files import open_to_read
-
-    with open_to_read(path) as file:
-        return file.read() or b""
-
-
-def run_decode(args: argparse.Namespace) -> int:
+@opt.command(
+    opt.argument("answer", "ANSWER", "a file with the output of the solver, or the result file of minisat; - is stdin"),
+    opt.INSTANCE.but("the puzzle of the formula"), *opt.PUZZLE_OPTIONS,
+    ENCODING.but("the encoding of the formula"), opt.OUTPUT,
+    opt.FORCE, opt.JSON,
+    epilog="Exit status: 0 the board is perfect, 1 it is not or there is none, 2 bad input.",
+    interruptible=True,
+)  # fmt: skip
+def decode(args: argparse.Namespace) -> int:
     from exact.sat.dimacs import read_answer
     from exact.sat.encodings import encode
     from instances.formats import url_if_any, write
     from instances.verify import verify
-    from lns.terminal.output import ANSWER_IS_NO, DONE, print_json
-    from lns_support.errors import InputError
 
-    document = read_puzzle(args, args.instance)
-    puzzle = document.puzzle
-    assert puzzle is not None
-    print_notes(document.notes)
+    [puzzle] = read_puzzles(args, [args.instance], named=False)
     check_board_file(args.output, puzzle, args.force)
     encoding = encode(args.encoding, puzzle)
-    raw = sys.stdin.buffer.read() if args.answer == "-" else _answer_bytes(Path(args.answer))
-    try:
-        text = raw.decode("ascii")
-    except UnicodeDecodeError:
-        raise InputError("not a text of ASCII characters; expected a SAT solver's answer", args.answer) from None
-    model = read_answer(text, args.answer)
+    model = read_answer(_answer_text(args.answer), args.answer)
+    facts: dict[str, Any] = {"status": "infeasible", "valid": False, "score": None, "placements": None, "url": None}
     if model is None:
-        if args.json:
-            print_json({"status": "infeasible", "valid": False, "score": None, "placements": None, "url": None})
-        else:
-            print_text("the solver says that there is no solution")
+        print_answer(args, facts, ["the solver says that there is no solution"])
         return ANSWER_IS_NO
     unknown = next((literal for literal in model if abs(literal) > encoding.variables), None)
     if unknown is not None:
@@ -136,31 +91,31 @@ def run_decode(args: argparse.Namespace) -> int:
             args.answer,
         )
     board = encoding.board(model)
-    verification = verify(puzzle, board)
-    perfect = verification.complete and verification.score == puzzle.max_score
+    found = verify(puzzle, board)
+    perfect = found.complete and found.score == puzzle.max_score
+    score = f"{found.score} of {puzzle.max_score}"
     if args.output is not None and perfect:
         write(args.output, None, puzzle, board, instance=args.instance)
-    if args.json:
-        print_json(
-            {
-                "status": "solved" if perfect else "not a solution",
-                "valid": verification.valid,
-                "score": verification.score,
-                "max_score": puzzle.max_score,
-                "problems": list(verification.problems),
-                "placements": board.without_blanks(puzzle).pairs(),
-                "url": url_if_any(puzzle, board) if perfect else None,
-            }
-        )
-    elif perfect:
-        print_text(
-            f"a perfect board: {verification.score} of {puzzle.max_score}", *board_lines(puzzle, board), sep="\n"
-        )
+    facts = {"status": "solved" if perfect else "not a solution"} | picked(found, "valid score max_score problems")
+    url = url_if_any(puzzle, board) if perfect else None
+    facts |= {"placements": board.without_blanks(puzzle).pairs(), "url": url}
+    if perfect:
+        lines = [f"a perfect board: {score}", *board_lines(puzzle, board)]
     else:
-        print_text(
-            f"not a solution of {puzzle.name}: {count_of(verification.placed, 'piece')}, "
-            f"score {verification.score} of {puzzle.max_score}"
-        )
-        for problem in verification.problems[:5]:
-            print_text(f"  {problem}")
+        lines = [f"not a solution of {puzzle.name}: {count_of(found.placed, 'piece')}, score {score}"]
+        lines += [f"  {problem}" for problem in found.problems[:5]]
+    print_answer(args, facts, lines)
     return DONE if perfect else ANSWER_IS_NO
+
+
+def _answer_text(path: str) -> str:
+    """A SAT solver's answer, which may be longer than a puzzle; devices, which may have no end, are refused."""
+    if path == "-":
+        raw = sys.stdin.buffer.read()
+    else:
+        with open_to_read(Path(path)) as file:
+            raw = file.read() or b""
+    try:
+        return raw.decode("ascii")
+    except UnicodeDecodeError:
+        raise InputError("not a text of ASCII characters; expected a SAT solver's answer", path) from None

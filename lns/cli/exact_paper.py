@@ -1,21 +1,24 @@
-"""`lns exact paper`: repeats the experiments of a paper and prints its tables beside the published figures."""
+"""`lns exact paper` and `lns exact compare`: tables of solvers on instances, those of a paper or any."""
 
 from __future__ import annotations
 
 import argparse
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lns.cli.exact_compare import announce
-from lns.terminal.options import duration, positive_number, whole_number
-from lns.terminal.output import DONE, INTERRUPTED, print_error, print_wrapped, terminal_width
-from lns_support.text import count_of
+from lns.terminal import options as opt
+from lns.terminal.inputs import read_puzzles
+from lns.terminal.output import DONE, INTERRUPTED, print_answer, print_error, print_wrapped, terminal_width
+from lns_support.errors import InputError
+from lns_support.files import atomic_write
+from lns_support.optional_deps import require
+from lns_support.text import count_of, format_seconds
 from lns_support.text_table import table_width
 
 if TYPE_CHECKING:
@@ -32,7 +35,7 @@ PAPERS = {
 }
 
 
-def paper_name(text: str) -> str:
+def _paper_name(text: str) -> str:
     """A key of `PAPERS`. Raises ArgumentTypeError with the nearest name otherwise."""
     if text not in PAPERS:
         near = get_close_matches(text, PAPERS, n=1)
@@ -41,46 +44,90 @@ def paper_name(text: str) -> str:
     return text
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("paper", metavar="PAPER", type=paper_name, help="a name of the list below")
-    parser.add_argument(
-        "--full", action="store_true", help="the scale of the paper: a night and more, cuvillier2010 months"
+@opt.command(
+    opt.argument("instances", "INSTANCE", "puzzle files, or names of shipped instances", nargs="+"),
+    *opt.PUZZLE_OPTIONS,
+    opt.value("--solvers", "NAME", None, "solvers, as `lns exact solvers` lists them, or all (default colorpairs "
+              "rowscan)", nargs="+", default=["colorpairs", "rowscan"]),
+    opt.flag("--count", "count all solutions (default: the first one)"),
+    opt.TIME.but("time limit of each search in seconds, without compilation (default 60)", default=60.0),
+    opt.MEMORY.but("memory limit of each run"), opt.FIX_CORNER, opt.SAT_SOLVER,
+    opt.SEED.but("random seed of the local searches (default 0)", default=0),
+    opt.OUTPUT.but("append a row for each run; runs that the file has already are not repeated", metavar="CSV"),
+    opt.JSON,
+    interruptible=True,
+)  # fmt: skip
+def compare(args: argparse.Namespace) -> int:
+    from dataclasses import asdict
+
+    from exact.compare import Question, compare, table
+    from exact.outcome import NODES_UNKNOWN
+    from exact.registry import all_solvers, find_solver
+
+    solvers = list(all_solvers()) if args.solvers == ["all"] else args.solvers
+    for solver in solvers:
+        find_solver(solver)
+    puzzles = list(zip(args.instances, read_puzzles(args, args.instances), strict=True))
+    question = Question(
+        count_all=args.count,
+        seconds=args.time,
+        memory=None if args.memory is None else args.memory * 1_000_000,
+        fix_corner=args.fix_corner,
+        sat_solver=args.sat_solver,
+        seed=args.seed,
     )
-    parser.add_argument(
-        "--budget", type=duration, metavar="S", help="seconds for each run; with jolivet2008 million nodes of a tree"
-    )
-    parser.add_argument("--per-size", type=positive_number, metavar="N", help="instances for each size or class")
-    parser.add_argument(
-        "--sizes", type=positive_number, nargs="+", metavar="N", help="only these sides (perrin_iq: widths)"
-    )
-    parser.add_argument(
-        "--colours",
-        type=positive_number,
-        nargs="+",
-        metavar="K",
-        help="only these numbers of colours (jolivet2008, cuvillier2010, outcome)",
-    )
-    parser.add_argument(
-        "--all-colours", action="store_true", help="only puzzles that lack none of their colours (cuvillier2010)"
-    )
-    parser.add_argument("--solvers", nargs="+", metavar="NAME", help="only these methods")
-    parser.add_argument(
-        "--trees", type=positive_number, metavar="N", help="boards that a search of jolivet2008's tables 3 and 4 tries"
-    )
-    parser.add_argument("--seed", type=whole_number, default=1, metavar="N", help="seed of the instances (default 1)")
-    parser.add_argument(
-        "-o", "--output", type=Path, metavar="CSV", help="a row for each run; runs that it has are not repeated"
-    )
-    parser.add_argument(
-        "--show",
-        action="store_true",
-        help="run nothing: print the tables of the rows in CSV, and what is missing",
-    )
-    parser.epilog = "papers:\n" + "\n".join(f"  {name:<14} {line}" for name, line in PAPERS.items())
+
+    def said(row: ComparisonRow) -> str:
+        spent = f", {format_seconds(row.seconds)}" if row.seconds >= 0 else ""
+        return f"{row.instance} by {row.solver}: {row.status}{spent}"
+
+    planned = [f"{name} by {solver}" for name, _ in puzzles for solver in solvers]
+    rows, status = _made(lambda: (planned, compare(puzzles, solvers, question, args.output)), said)
+    values = [{name: None if value == NODES_UNKNOWN else value for name, value in asdict(row).items()} for row in rows]
+    with table_width(terminal_width()):
+        print_answer(args, {"rows": values}, [table(rows)])
+    return status
 
 
-def run(args: argparse.Namespace) -> int:
-    from lns_support.errors import InputError
+def _made(make: Callable[[], tuple[list[str], Iterable[Any]]], said: Callable[[Any], str]) -> tuple[list[Any], int]:
+    """The rows of runs, each of which is told, and the exit status; ``make``: their names, and the runs themselves."""
+    from lns.terminal.progress import live_line, log
+
+    rows: list[Any] = []
+    try:
+        with live_line(None, quiet=False) as line:
+            planned, made = make()
+            line.begin(f"run 1 of {len(planned)}: {planned[0]}")
+            for row in made:
+                rows.append(row)
+                log.info("%s", said(row))
+                if len(rows) < len(planned):
+                    line.begin(f"run {len(rows) + 1} of {len(planned)}: {planned[len(rows)]}")
+    except KeyboardInterrupt:
+        return rows, INTERRUPTED
+    return rows, DONE
+
+
+@opt.command(
+    opt.argument("paper", "PAPER", "a name of the list below", _paper_name),
+    opt.flag("--full", "the scale of the paper: a night and more, cuvillier2010 months"),
+    opt.value("--budget", "S", opt.duration, "seconds for each run; with jolivet2008 million nodes of a tree"),
+    opt.value("--per-size", "N", opt.positive_number, "instances for each size or class"),
+    opt.value("--sizes", "N", opt.positive_number, "only these sides (perrin_iq: widths)", nargs="+"),
+    opt.value("--colours", "K", opt.positive_number, "only these numbers of colours (jolivet2008, cuvillier2010, "
+              "outcome)", nargs="+"),
+    opt.flag("--all-colours", "only puzzles that lack none of their colours (cuvillier2010)"),
+    opt.value("--solvers", "NAME", None, "only these methods", nargs="+"),
+    opt.value("--trees", "N", opt.positive_number, "boards that a search of jolivet2008's tables 3 and 4 tries"),
+    opt.SEED.but("seed of the instances (default 1)", default=1),
+    opt.OUTPUT.but("a row for each run; runs that it has are not repeated", metavar="CSV"),
+    opt.flag("--show", "run nothing: print the tables of the rows in CSV, and what is missing"),
+    epilog="papers:\n" + "\n".join(f"  {name:<14} {line}" for name, line in PAPERS.items()),
+    interruptible=True,
+)  # fmt: skip
+def paper(args: argparse.Namespace) -> int:
+    from exact.compare import read_rows
+    from exact.paper import runs
 
     if args.output is not None and args.output.suffix.lower() == ".png":
         raise InputError(
@@ -90,38 +137,22 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"{args.paper} has no such puzzles; expected no --all-colours")
     if args.show and (args.output is None or not args.output.exists()):
         raise InputError("--show prints the tables of finished runs; expected -o with a file of them", args.output)
-    return _run(args)
-
-
-def _run(args: argparse.Namespace) -> int:
-    from exact.compare import read_rows
-    from exact.paper import runs
-    from lns.terminal.progress import live_line, log
-
     paper: Any = import_module(f"exact.paper.{args.paper}")
     plan = _plan(args, paper)
-    rows: list[ComparisonRow] = []
     if args.show:
-        planned = _planned(args, paper, plan)
-        rows, left = runs.finished_rows(planned, args.output)
+        rows, left = runs.finished_rows(_planned(args, paper, plan), args.output)
         missing = _missing([(run.instance, run.solver) for run in left])
         if others := len(read_rows(args.output)) - len(rows):
             missing += f"\n{count_of(others, 'row')} of {args.output} not shown: expected the options of their runs"
         _print_tables(paper.tables, rows, plan, "\n")
         print_wrapped(missing)
         return DONE
-    status = DONE
-    try:
-        with live_line(None, quiet=False) as line:
-            planned = _planned(args, paper, plan)
-            names = [f"{one.instance} by {one.solver}" for one in planned]
-            announce(line, names, 0)
-            for row in runs.run_experiment(planned, args.output):
-                rows.append(row)
-                log.info("%s", runs.describe(row))
-                announce(line, names, len(rows))
-    except KeyboardInterrupt:
-        status = INTERRUPTED
+
+    def make() -> tuple[list[str], Iterable[Any]]:
+        planned = _planned(args, paper, plan)
+        return [f"{run.instance} by {run.solver}" for run in planned], runs.run_experiment(planned, args.output)
+
+    rows, status = _made(make, runs.describe)
     plotted = _plot(paper, rows, args.output) if args.output is not None and rows else ""
     if rows:
         _print_tables(paper.tables, rows, plan, plotted)
@@ -130,8 +161,6 @@ def _run(args: argparse.Namespace) -> int:
 
 def _plan(args: argparse.Namespace, paper: Any) -> Plan:
     """The plan of the options. Raises InputError for those that a paper does not have."""
-    from lns_support.errors import InputError
-
     own_colours = {
         "perrin_iq": "has no colours",
         "bailleux2025": "uses as many colours as its boards have rows",
@@ -164,8 +193,6 @@ def _plan(args: argparse.Namespace, paper: Any) -> Plan:
 
 def _planned(args: argparse.Namespace, paper: Any, plan: Plan) -> list[PlannedRun]:
     """All runs of a plan. Raises InputError if there are none."""
-    from lns_support.errors import InputError
-
     if planned := list(paper.runs(plan)):
         return planned
     known = f"the sizes {', '.join(map(str, paper.FULL.sizes))}"
@@ -192,7 +219,6 @@ def _missing(left: list[tuple[str, str]]) -> str:
 def _checked_solvers(args: argparse.Namespace, plan: Plan, paper: Any) -> tuple[str, ...]:
     """The solvers of the command line; bailleux2025 compares any of them, the other papers only their own."""
     from exact.registry import SOLVERS
-    from lns_support.errors import InputError
 
     is_benoist = args.paper == "benoist2008"
     possible = SOLVERS if args.paper == "bailleux2025" else paper.METHODS if is_benoist else plan.solvers
@@ -206,22 +232,18 @@ def _checked_solvers(args: argparse.Namespace, plan: Plan, paper: Any) -> tuple[
 
 def _plot(paper: Any, rows: list[ComparisonRow], csv: Path) -> str:
     """Write the plots beside the CSV file. Returns lines that name the files; without matplotlib prints a warning."""
-    from lns_support.errors import InputError
-    from lns_support.files import atomic_write
-    from lns_support.optional_deps import require
-
-    if not hasattr(paper, "plot") and not hasattr(paper, "PICTURES"):
-        return ""
-    try:
-        require("plot", "the plot")
-    except InputError as error:
-        print_error(f"lns: {error}")
-        return ""
     if pictures := getattr(paper, "PICTURES", None):
         made = {csv.with_name(f"{csv.stem}-{name}.svg"): draw(rows) for name, draw in pictures.items()}
         for path, text in made.items():
             atomic_write(path, text)
         return "".join([f"\n\nrows   {csv}", *(f"\nplot   {path}" for path in made)])
+    if not hasattr(paper, "plot"):
+        return ""
     path = csv.with_suffix(".png")
+    try:
+        require("plot", "the plot")
+    except InputError as error:
+        print_error(f"lns: {error}")
+        return ""
     paper.plot(rows, path)
     return f"\n\nrows   {csv}\nplot   {path}"

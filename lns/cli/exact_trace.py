@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from lns.terminal.inputs import add_board_options, add_puzzle_options, check_start_options, print_notes, read_puzzle
-from lns.terminal.options import check_files, nonempty_path, positive_number
-from lns.terminal.output import print_text
+from lns.cli.exact import read_puzzle_and_start
+from lns.terminal import options as opt
+from lns.terminal.inputs import check_start_options, print_notes
+from lns.terminal.output import print_answer, status_of
+from lns_support.errors import InputError
+from lns_support.files import write_output
 from lns_support.text import count_of
 
 if TYPE_CHECKING:
@@ -15,83 +20,66 @@ if TYPE_CHECKING:
     from exact.trace import Step
     from instances.puzzle import Puzzle
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "instance",
-        metavar="INSTANCE",
-        help="a puzzle file, a viewer URL, or a shipped instance; for polyomino a grid or a level, as for "
-        "`lns exact polyomino`",
-    )
-    parser.add_argument("--start", metavar="BOARD", help="keep the pieces on this board (a file or viewer URL)")
-    add_puzzle_options(parser)
-    add_board_options(parser, board="the board of --start", prefix="start-")
-    parser.add_argument(
-        "--solver",
-        default="colorpairs",
-        metavar="NAME",
-        help="colorpairs (default), rowscan, dlx, or a SAT solver that paints triangles: sat:triangles, or "
-        "sat:triangles-restricted, which decides on pieces only; polyomino: a grid of polyominoes is filled",
-    )
-    parser.add_argument("--steps", type=positive_number, default=5000, metavar="N", help="most steps (default 5000)")
-    parser.add_argument(
-        "-o", "--output", type=nonempty_path, metavar="FILE", help="write a page that plays the steps in any browser"
-    )
-    parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
-    parser.add_argument("--json", action="store_true", help="print the steps as one JSON object to stdout")
-    parser.epilog = (
-        "A step is a node: a piece tried on a cell, whether it stays, and why not. A SAT solver decides, or "
-        "learns from a conflict: a step with the triangles that get their colour by it. Without -o and --json a line "
-        "is printed for each. Exit status: 0 done, 1 the search ended without a solution, 2 bad input."
-    )
+_OUTCOMES = ("stays", "no place left for a cell or a piece", "a zone cannot be filled", "a filling")
 
 
-def run(args: argparse.Namespace) -> int:
+@opt.command(
+    opt.INSTANCE.but("a puzzle file, a viewer URL, or a shipped instance; for polyomino a grid or a level, as for "
+                     "`lns exact polyomino`"),
+    *opt.START_OPTIONS, *opt.PUZZLE_OPTIONS,
+    opt.value("--solver", "NAME", None, "colorpairs (default), rowscan, dlx, or a SAT solver that paints triangles: "
+              "sat:triangles, or sat:triangles-restricted, which decides on pieces only; polyomino: a grid of "
+              "polyominoes is filled", default="colorpairs"),
+    opt.value("--steps", "N", opt.positive_number, "most steps (default 5000)", default=5000),
+    opt.OUTPUT.but("write a page that plays the steps in any browser"), opt.FORCE,
+    opt.JSON.but("print the steps as one JSON object to stdout"),
+    epilog="A step is a node: a piece tried on a cell, whether it stays, and why not. A SAT solver decides, or "
+    "learns from a conflict: a step with the triangles that get their colour by it. Without -o and --json a line "
+    "is printed for each. Exit status: 0 done, 1 the search ended without a solution, 2 bad input.",
+    interruptible=True,
+)  # fmt: skip
+def trace(args: argparse.Namespace) -> int:
     from exact.outcome import SolveStatus
-    from exact.trace import trace
-    from instances.formats import read_board
-    from lns.api.starting import placed_as_clues
-    from lns.terminal.output import ANSWER_IS_NO, DONE, print_json
     from lns.web.recording import page, trace_to_json
-    from lns_support.files import write_output
 
     check_start_options(args)
-    check_files(args.force, args.output)
+    opt.check_files(args.force, args.output)
     if args.solver == "polyomino":
-        return _trace_grid(args)
-    document = read_puzzle(args, args.instance)
-    puzzle, notes = document.puzzle, document.notes
-    assert puzzle is not None
-    if args.start is not None:
-        start = read_board(args.start, puzzle, args.start_format, args.start_number)
-        assert start.board is not None
-        puzzle = placed_as_clues(puzzle, start.board, args.start)
-        notes += tuple(f"start board: {note}" for note in start.notes)
-    found = trace(puzzle, args.solver, steps=args.steps)
-    print_notes(notes)
-    if args.output is not None:
-        write_output(args.output, page(puzzle, found))
-    if args.json:
-        print_json(trace_to_json(found) | {"output": None if args.output is None else str(args.output)})
-    elif args.output is not None:
-        print_text(f"{args.output}: {count_of(len(found.steps), 'step')}, {found.status}")
+        facts, text = _fill_grid(args)
+        lines: Iterable[str] = (
+            f"{level + 1:>4}  piece {name} on cells {', '.join(map(str, cells))}: {_OUTCOMES[outcome]}"
+            for level, name, cells, outcome in facts["steps"]
+        )
     else:
-        for step in found.steps:
-            print_text(_line(puzzle, step).rstrip())
-        print_text(f"status  {found.status}")
-    return ANSWER_IS_NO if found.status is SolveStatus.INFEASIBLE else DONE
+        from exact.trace import trace
+
+        _, puzzle, notes = read_puzzle_and_start(args)
+        found = trace(puzzle, args.solver, steps=args.steps)
+        print_notes(notes)
+        facts, text = trace_to_json(found), page(puzzle, found) if args.output is not None else ""
+        lines = (_line(puzzle, step).rstrip() for step in found.steps)
+    output: Path | None = args.output
+    status = SolveStatus(facts["status"])
+    if output is None:
+        print_answer(args, facts | {"output": None}, _with_status(lines, status))
+    else:
+        write_output(output, text)
+        said = f"{output}: {count_of(len(facts['steps']), 'step')}, {status}"
+        print_answer(args, facts | {"output": str(output)}, [said])
+    return status_of(status)
 
 
-def _trace_grid(args: argparse.Namespace) -> int:
-    """Record a search that fills a grid of polyominoes."""
-    from exact.outcome import SolveStatus
+def _with_status(lines: Iterable[str], status: object) -> Iterable[str]:
+    yield from lines
+    yield f"status  {status}"
+
+
+def _fill_grid(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
+    """Record a search that fills a grid of polyominoes: its steps, and their page where one is asked for."""
     from exact.polyominoes.grid import load
     from exact.polyominoes.levels import levels
     from exact.trace import MAX_STEPS
-    from lns.terminal.output import ANSWER_IS_NO, DONE, print_json
     from lns.web.recording import grid_page, record_grid
-    from lns_support.errors import InputError
-    from lns_support.files import write_output
 
     if args.start is not None:
         raise InputError("--start is for boards; expected the placed pieces in the picture of the grid")
@@ -103,18 +91,7 @@ def _trace_grid(args: argparse.Namespace) -> int:
     shipped = levels()
     grid = shipped[args.instance] if args.instance in shipped else load(args.instance)
     found = record_grid(grid, args.steps)
-    if args.output is not None:
-        write_output(args.output, grid_page(args.instance, grid, found))
-    if args.json:
-        print_json(found | {"output": None if args.output is None else str(args.output)})
-    elif args.output is not None:
-        print_text(f"{args.output}: {count_of(len(found['steps']), 'step')}, {found['status']}")
-    else:
-        for level, name, cells, outcome in found["steps"]:
-            words = ("stays", "no place left for a cell or a piece", "a zone cannot be filled", "a filling")
-            print_text(f"{level + 1:>4}  piece {name} on cells {', '.join(map(str, cells))}: {words[outcome]}")
-        print_text(f"status  {found['status']}")
-    return ANSWER_IS_NO if found["status"] == SolveStatus.INFEASIBLE else DONE
+    return found, grid_page(args.instance, grid, found) if args.output is not None else ""
 
 
 def _line(puzzle: Puzzle, step: Step | Painting) -> str:

@@ -9,13 +9,12 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from lns.terminal.options import add_run_directories, duration
-from lns.terminal.output import command_name, print_text
+from lns.terminal.options import RUNS, command, duration, value
+from lns.terminal.output import DONE, command_name, print_text
 
 if TYPE_CHECKING:
     from lns.runs.run_summary import RunSummary
@@ -24,21 +23,15 @@ MAX_BEST_BOARDS = 8
 LEAST_FRAME = 8  # lines that the view of one run needs below the table of several
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_run_directories(parser)
-    parser.add_argument(
-        "--every", type=duration, metavar="S", help="seconds between two updates (default 2; without a terminal 30)"
-    )
-    parser.epilog = (
-        "One run is shown with its best board and charts, several as a table with the best of them below. q or Ctrl-C "
-        "ends the view; the runs go on. Without a terminal a line a run is printed for each update until all have "
-        "ended. Exit status: 0 done, 2 DIR is no run directory, 129 SIGHUP, 143 SIGTERM."
-    )
-
-
-def run(args: argparse.Namespace) -> int:
+@command(
+    RUNS,
+    value("--every", "S", duration, "seconds between two updates (default 2; without a terminal 30)"),
+    epilog="One run is shown with its best board and charts, several as a table with the best of them below. q or "
+    "Ctrl-C ends the view; the runs go on. Without a terminal a line a run is printed for each update until all have "
+    "ended. Exit status: 0 done, 2 DIR is no run directory, 129 SIGHUP, 143 SIGTERM.",
+)
+def watch(args: argparse.Namespace) -> int:
     from lns.runs.find import run_directories
-    from lns.terminal.output import DONE
     from lns.terminal.signals import signal_handler
 
     paths = run_directories(args.directories)
@@ -51,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _leave(number: int, frame: object) -> None:
-    """Handler of signals that leaves through the exit of `_Terminal`, which restores the terminal."""
+    """Handler of signals that leaves through the exit of `_alternate_screen`, which restores the terminal."""
     if number == signal.SIGINT:
         raise KeyboardInterrupt
     raise SystemExit(128 + number)
@@ -59,13 +52,13 @@ def _leave(number: int, frame: object) -> None:
 
 def _live(paths: list[Path], every: float) -> None:
     from instances.draw.terminal import capability, encodes
-    from lns.cli.status import table
+    from lns.cli.runs import table
     from lns.runs.board_log import BestBoards
     from lns.runs.run_summary import load_summary
     from lns.runs.watch_view import frame
 
     best_boards = {path: BestBoards(path, load_summary(path).puzzle, MAX_BEST_BOARDS) for path in paths}
-    with _Terminal() as screen:
+    with _alternate_screen():
         while True:
             width, height = shutil.get_terminal_size((80, 24))
             runs = [load_summary(path) for path in paths]
@@ -77,12 +70,12 @@ def _live(paths: list[Path], every: float) -> None:
             if rest >= LEAST_FRAME:
                 top = best_boards[shown.path].update()
                 lines += frame(shown, top, width, rest, capability(sys.stdout), encodes(sys.stdout))
-            screen.draw([*lines, *[""] * (height - 1 - len(lines)), _footer(runs)[:width]])
-            if b"q" in screen.keys(every).lower():
+            _draw([*lines, *[""] * (height - 1 - len(lines)), footer(runs)[:width]])
+            if b"q" in _keys(every).lower():
                 return
 
 
-def _footer(runs: Sequence[RunSummary]) -> str:
+def footer(runs: Sequence[RunSummary]) -> str:
     """The last line of the view: what the keys do, and whether anything still runs."""
     if any(run.state == "running" for run in runs):
         return f"q ends this view; the {'run goes' if len(runs) == 1 else 'runs go'} on"
@@ -105,38 +98,32 @@ def _plain(paths: list[Path], every: float) -> None:
         time.sleep(every)
 
 
-class _Terminal:
-    """Context of the alternate screen and of unbuffered keys; restores the terminal on exit."""
+@contextlib.contextmanager
+def _alternate_screen() -> Iterator[None]:
+    """The alternate screen and unbuffered keys; the terminal is restored at the end."""
+    import termios
+    import tty
 
-    def __enter__(self) -> _Terminal:
-        self._before: Any = None
-        self._quit = signal.signal(signal.SIGQUIT, _leave) if hasattr(signal, "SIGQUIT") else None
-        with contextlib.suppress(ImportError):
-            import termios
-            import tty
-
-            self._before = termios.tcgetattr(sys.stdin)
-            tty.setcbreak(sys.stdin)
-        sys.stdout.write("\x1b[?1049h\x1b[?25l\x1b[?7l")  # alternate screen, no cursor, no wrapping
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    before, quit_handler = termios.tcgetattr(sys.stdin), signal.signal(signal.SIGQUIT, _leave)
+    tty.setcbreak(sys.stdin)
+    sys.stdout.write("\x1b[?1049h\x1b[?25l\x1b[?7l")  # alternate screen, no cursor, no wrapping
+    try:
+        yield
+    finally:
         sys.stdout.write("\x1b[?7h\x1b[?25h\x1b[?1049l")
         sys.stdout.flush()
-        if self._before is not None:
-            import termios
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+        signal.signal(signal.SIGQUIT, quit_handler)
 
-            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._before)
-        if self._quit is not None:
-            signal.signal(signal.SIGQUIT, self._quit)
 
-    def draw(self, lines: list[str]) -> None:
-        sys.stdout.write("\x1b[H" + "\n".join(f"\x1b[2K{line}\x1b[0m" for line in lines) + "\x1b[J")
-        sys.stdout.flush()
+def _draw(lines: list[str]) -> None:
+    sys.stdout.write("\x1b[H" + "\n".join(f"\x1b[2K{line}\x1b[0m" for line in lines) + "\x1b[J")
+    sys.stdout.flush()
 
-    def keys(self, seconds: float) -> bytes:
-        """Keys typed within ``seconds``, b"" if none. Bypasses Python's buffer, which ``select`` does not see."""
-        import select
 
-        ready, _, _ = select.select([sys.stdin], [], [], seconds)
-        return os.read(sys.stdin.fileno(), 1024) if ready else b""
+def _keys(seconds: float) -> bytes:
+    """Keys typed within ``seconds``, b"" if none. Bypasses Python's buffer, which ``select`` does not see."""
+    import select
+
+    ready, _, _ = select.select([sys.stdin], [], [], seconds)
+    return os.read(sys.stdin.fileno(), 1024) if ready else b""

@@ -7,40 +7,26 @@ import contextlib
 import os
 import sys
 
-from lns.terminal.options import whole_number
-from lns.terminal.output import print_error, print_text
+from lns.terminal.options import argument, command, flag, value, whole_number
+from lns.terminal.output import DONE, print_error, print_text
 from lns_support.errors import InputError
+from lns_support.optional_deps import require
 
 PASSWORD_VARIABLE = "LNS_WEB_PASSWORD"
 _LEAST_PASSWORD = 8
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "what",
-        nargs="?",
-        metavar="RUN_DIR|BOARD|INSTANCE",
-        help="what to show first: a run directory, a directory with runs, or a board or puzzle (default: the runs "
-        "below the working directory)",
-    )
-    parser.add_argument("--port", type=whole_number, metavar="N", help="port (default 8040, or the next free one)")
-    parser.add_argument("--open", action="store_true", help="open the page in the browser")
-    parser.add_argument(
-        "--host",
-        default="127.0.0.1",
-        metavar="ADDRESS",
-        help="listen on this address instead of 127.0.0.1; asks for a password, as others can then reach the page",
-    )
-    parser.epilog = (
-        "Prints the address and serves until Ctrl-C, which ends all jobs in order; runs are saved and can be resumed. "
-        f"Needs the extra 'web'. With --host the password is asked for, or taken from {PASSWORD_VARIABLE}."
-    )
-
-
-def run(args: argparse.Namespace) -> int:
-    from lns.terminal.output import DONE
-    from lns_support.optional_deps import require
-
+@command(
+    argument("what", "RUN_DIR|BOARD|INSTANCE", "what to show first: a run directory, a directory with runs, or a board "
+             "or puzzle (default: the runs below the working directory)", nargs="?"),
+    value("--port", "N", whole_number, "port (default 8040, or the next free one)"),
+    flag("--open", "open the page in the browser"),
+    value("--host", "ADDRESS", None, "listen on this address instead of 127.0.0.1; asks for a password, as others can "
+          "then reach the page", default="127.0.0.1"),
+    epilog="Prints the address and serves until Ctrl-C, which ends all jobs in order; runs are saved and can be "
+    f"resumed. Needs the extra 'web'. With --host the password is asked for, or taken from {PASSWORD_VARIABLE}.",
+)  # fmt: skip
+def web(args: argparse.Namespace) -> int:
     require("web", "lns web")
     from lns.web.guard import Access, is_loopback
     from lns.web.server import listen, prepare, serve

@@ -1,56 +1,27 @@
-"""How the commands read puzzles and boards: options for what a file cannot say, and notes on what was noticed."""
+"""How the commands read puzzles and boards, and check where they are to write one."""
 
 from __future__ import annotations
 
 import argparse
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lns.terminal.options import PUZZLE_OPTIONS, add_options, check_files
 from lns.terminal.output import print_error
+from lns_support.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from instances.board import Board
     from instances.formats import Document
     from instances.puzzle import Puzzle
 
 
 def add_puzzle_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of INSTANCE, or of every INSTANCE: its format, and clues in a file of their own."""
-    parser.add_argument(
-        "--puzzle-format", metavar="F",
-        help="format of INSTANCE, such as pieces:udlr,6x12 (default: recognised by its content; "
-        "`lns convert --list` lists them)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--clues", metavar="FILE",
-        help="clues of INSTANCE: official or starter (those of Eternity II), none, or a file or viewer URL with clues "
-        "(default: its own; of a board that is searched anew, the official clues that it holds)",
-    )  # fmt: skip
-
-
-def add_board_options(parser: argparse.ArgumentParser, *, board: str = "BOARD", prefix: str = "") -> None:
-    """Add the options of BOARD: its format, and which of several boards in one file is meant."""
-    from lns.terminal.options import positive_number
-
-    parser.add_argument(
-        f"--{prefix}format", metavar="F",
-        help=f"format of {board}, such as url:jef or cells:base0,ccw (default: recognised by its content)",
-    )  # fmt: skip
-    parser.add_argument(
-        f"--{prefix}number", metavar="N", type=positive_number,
-        help=f"which board of {board}, where it has several (default: the first)",
-    )  # fmt: skip
-
-
-def check_start_options(args: argparse.Namespace) -> None:
-    """Raise InputError for an option of the start board without --start."""
-    from lns_support.errors import InputError
-
-    for option in ("start_format", "start_number"):
-        if args.start is None and getattr(args, option) is not None:
-            raise InputError(
-                f"--{option.replace('_', '-')} is about the board of --start; expected --start BOARD with it"
-            )
+    add_options(parser, PUZZLE_OPTIONS)
 
 
 def read_puzzle(args: argparse.Namespace, source: str) -> Document:
@@ -63,25 +34,36 @@ def read_puzzle(args: argparse.Namespace, source: str) -> Document:
     return formats.read_puzzle(source, args.puzzle_format, args.clues or formats.HELD)
 
 
-def read_puzzles(args: argparse.Namespace, sources: Sequence[str], *, quiet: bool = False) -> list[Puzzle]:
-    """The puzzles of several INSTANCEs, each as the options say; notes go to stderr unless ``quiet``.
+def read_puzzles(
+    args: argparse.Namespace, sources: Sequence[str], *, quiet: bool = False, named: bool = True
+) -> list[Puzzle]:
+    """The puzzles of several INSTANCEs, each as the options say.
 
-    Raises InputError as `read_puzzle` does.
+    Notes go to stderr unless ``quiet``, each with the name of its source if ``named``. Raises InputError as
+    `read_puzzle` does.
     """
     puzzles = []
     for source in sources:
         document = read_puzzle(args, source)
         assert document.puzzle is not None
         if not quiet:
-            print_notes(f"{source}: {note}" for note in document.notes)
+            print_notes(f"{source}: {note}" if named else note for note in document.notes)
         puzzles.append(document.puzzle)
     return puzzles
+
+
+def check_start_options(args: argparse.Namespace) -> None:
+    """Raise InputError for an option of the start board without --start."""
+    for option in ("start_format", "start_number"):
+        if args.start is None and getattr(args, option) is not None:
+            raise InputError(
+                f"--{option.replace('_', '-')} is about the board of --start; expected --start BOARD with it"
+            )
 
 
 def puzzle_of_board(args: argparse.Namespace) -> tuple[Puzzle | None, tuple[str, ...]]:
     """The puzzle of --puzzle, None without it, and notes. Raises InputError for options without it."""
     from instances import formats
-    from lns_support.errors import InputError
 
     if args.puzzle is not None:
         document = formats.read_puzzle(args.puzzle, args.puzzle_format, args.clues)
@@ -92,7 +74,43 @@ def puzzle_of_board(args: argparse.Namespace) -> tuple[Puzzle | None, tuple[str,
     return None, ()
 
 
+def read_board(args: argparse.Namespace) -> tuple[Puzzle, Board, Document, list[str]]:
+    """Puzzle and board of BOARD as the options say, how it was read, and all notes. Raises InputError."""
+    from instances.formats import read_board
+    from lns.runs.find import board_source
+
+    known, notes = puzzle_of_board(args)
+    document = read_board(board_source(args.board), known, args.format, args.number)
+    assert document.puzzle is not None and document.board is not None
+    return document.puzzle, document.board, document, [*notes, *document.notes]
+
+
 def print_notes(notes: Iterable[str]) -> None:
     """Print what was noticed while reading, on stderr."""
     for note in notes:
         print_error(f"lns: {note}")
+
+
+def check_board_file(path: str | os.PathLike[str] | None, puzzle: Puzzle, force: bool) -> None:
+    """Raise InputError if a board of ``puzzle`` could not be written to ``path``; called before a search."""
+    from instances.formats.registry import by_extension
+    from instances.formats.viewer import MOST_LETTERS
+
+    if path is None:
+        return
+    check_files(force, path)
+    try:
+        form = by_extension(os.fspath(path), puzzle, has_board=True)
+    except InputError as error:
+        raise error.at(path) from None
+    if form.holds == "puzzle":
+        raise InputError(f"format {form.name} carries no board; expected .json, .solution.txt or .url", path)
+    if form.name == "url" and int(puzzle.pieces.max()) > MOST_LETTERS:
+        raise InputError(
+            f"{puzzle.name} has more colours than URLs have letters; expected .json or .solution.txt", path
+        )
+
+
+def is_new_or_empty(folder: Path) -> bool:
+    """Whether ``folder`` can be made, or is a directory without files."""
+    return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))

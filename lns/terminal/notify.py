@@ -44,7 +44,7 @@ class Notifier:
     """
 
     def __init__(self, command: str, run_dir: Path, interrupted: Callable[[], bool] = lambda: False) -> None:
-        self._command, self._directory, self._interrupted = command, run_dir, interrupted
+        self._command, self._directory, self._interrupted = command, run_dir.resolve(), interrupted
         self._process: subprocess.Popen[bytes] | None = None
         self._wake = threading.Condition()
         self._next: FoundBoard | None = None
@@ -69,19 +69,14 @@ class Notifier:
         while self._thread.is_alive() and time.monotonic() - began < (SOON_S if self._interrupted() else LAST_S):
             self._thread.join(0.05)
         if self._thread.is_alive() and self._interrupted():
-            self._terminate()
+            with self._wake:
+                self._next = None
+            if self._process is not None and self._process.poll() is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(self._process.pid, signal.SIGTERM)
             self._thread.join(SOON_S)
         if self._thread.is_alive():
             log.warning("the command of --on-best still runs after %.3g s; it is left alone", time.monotonic() - began)
-
-    def _terminate(self) -> None:
-        """Send SIGTERM to the command that runs, and run no other."""
-        with self._wake:
-            self._next = None
-        process = self._process
-        if process is not None and process.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGTERM)
 
     def _serve(self) -> None:
         while True:
@@ -90,39 +85,32 @@ class Notifier:
                 found, self._next = self._next, None
             if found is None:
                 return
-            self._run(found)
-
-    def _run(self, found: FoundBoard) -> None:
-        directory = self._directory.resolve()
-        puzzle = found.board.puzzle
-        environment = os.environ | {
-            "LNS_SCORE": str(found.score),
-            "LNS_MAX_SCORE": "" if puzzle is None else str(puzzle.max_score),
-            "LNS_BEST": str(directory / BEST),
-            "LNS_RUN_DIR": str(directory),
-        }
-        with tempfile.TemporaryFile() as output:
             try:
-                process = subprocess.Popen(
-                    self._command, shell=True, env=environment, stdin=subprocess.DEVNULL, stdout=output,
-                    stderr=subprocess.STDOUT, start_new_session=True,
-                )  # fmt: skip
+                with tempfile.TemporaryFile() as output:
+                    self._run(found, output.fileno())
             except OSError as error:
                 log.warning("the command of --on-best cannot be run: %s", error.strerror)
-                return
-            self._process = process
-            try:
-                status = process.wait(LONGEST_S)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-                log.warning("the command of --on-best took more than %g s and was killed", LONGEST_S)
-                return
-            if status == -signal.SIGTERM and self._interrupted():
-                log.warning("the command of --on-best still ran and was ended")
-            elif status:
-                size = output.seek(0, os.SEEK_END)
-                output.seek(max(0, size - 2000))
-                lines = output.read().decode(errors="replace").strip().splitlines()
-                said = f": {printable(lines[-1], 200)}" if lines else ""
-                log.warning("the command of --on-best ended with status %d%s", status, said)
+
+    def _run(self, found: FoundBoard, output: int) -> None:
+        """Run the command about one board; what it prints goes to the file ``output``."""
+        puzzle = found.board.puzzle
+        told = {"SCORE": str(found.score), "MAX_SCORE": "" if puzzle is None else str(puzzle.max_score)}
+        told |= {"BEST": str(self._directory / BEST), "RUN_DIR": str(self._directory)}
+        self._process = process = subprocess.Popen(
+            self._command, shell=True, env=os.environ | {f"LNS_{name}": value for name, value in told.items()},
+            stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+        try:
+            status = process.wait(LONGEST_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            log.warning("the command of --on-best took more than %g s and was killed", LONGEST_S)
+            return
+        if status == -signal.SIGTERM and self._interrupted():
+            log.warning("the command of --on-best still ran and was ended")
+        elif status:
+            printed = os.pread(output, 2000, max(0, os.fstat(output).st_size - 2000))
+            lines = printed.decode(errors="replace").strip().splitlines()
+            said = f": {printable(lines[-1], 200)}" if lines else ""
+            log.warning("the command of --on-best ended with status %d%s", status, said)

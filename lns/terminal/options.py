@@ -1,38 +1,25 @@
-"""Types of command-line options, and checks of files before the work begins."""
+"""A command as a table of its options; the types of options, and the options that several commands have."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import re
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from lns_support.cores import max_workers
 from lns_support.errors import InputError
+from lns_support.files import behind_links
 
-if TYPE_CHECKING:
-    from instances.board import Board
-    from instances.puzzle import Puzzle
-
-NO_URL = "- (a viewer URL has no letter for some of the colours)"
 MOST_MEGABYTES = 9 * 10**12  # in bytes nearly the largest signed number of 64 bits
 _UNITS = {"w": 604800.0, "d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
 _NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 _DURATION = re.compile("".join(f"(?:({_NUMBER}){unit})?" for unit in _UNITS))
-
-
-def add_run_directories(parser: argparse.ArgumentParser) -> None:
-    """Add the argument of the commands that take several runs, for `lns.runs.find.run_directories`."""
-    parser.add_argument(
-        "directories",
-        type=nonempty_path,
-        nargs="+",
-        metavar="DIR",
-        help="run directories, or folders with runs in them",
-    )
 
 
 def duration(text: str) -> float:
@@ -63,13 +50,6 @@ def whole_number(text: str) -> int:
     )
 
 
-def nonempty_path(text: str) -> Path:
-    """Option type: a path; the empty one, which would be the current directory, is refused."""
-    if not text:
-        raise argparse.ArgumentTypeError("the name is empty")
-    return Path(text)
-
-
 def positive_number(text: str) -> int:
     """Option type: an integer from 1."""
     number = whole_number(text)
@@ -96,23 +76,45 @@ def worker_count(text: str) -> int:
     return number
 
 
-def check_new_file(path: str | os.PathLike[str] | None, force: bool) -> None:
-    """Raise InputError if ``path`` exists, unless ``force``, or is no regular file; None is accepted."""
-    if path is None:
-        return
-    if Path(path).is_dir():
-        raise InputError("this is a directory; expected the name of a file", path)
-    if Path(path).exists() and not Path(path).is_file():
-        raise InputError("this is a pipe or a device; expected the name of a file", path)
-    if os.path.lexists(path) and not force:
-        raise InputError("this exists already; expected a new name, or --force to overwrite it", path)
+def nonempty_path(text: str) -> Path:
+    """Option type: a path; the empty one, which would be the current directory, is refused."""
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty")
+    return Path(text)
+
+
+def cell_list(text: str) -> str:
+    """Option type: cells and rows such as "3,4,10-20,r3", as typed; `lns.cells.parse` reads them for a puzzle."""
+    from lns.cells import spans
+
+    try:
+        spans(text)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
+def check_files(force: bool, *paths: str | os.PathLike[str] | None) -> None:
+    """Raise InputError if one of the files exists, unless ``force``, cannot be written, or two are the same.
+
+    Called before the work; None is accepted.
+    """
+    given = [path for path in paths if path is not None]
+    for number, path in enumerate(given):
+        if Path(path).is_dir():
+            raise InputError("this is a directory; expected the name of a file", path)
+        if Path(path).exists() and not Path(path).is_file():
+            raise InputError("this is a pipe or a device; expected the name of a file", path)
+        if os.path.lexists(path) and not force:
+            raise InputError("this exists already; expected a new name, or --force to overwrite it", path)
+        check_folder(path)
+        if os.path.realpath(path) in map(os.path.realpath, given[:number]):
+            raise InputError("two outputs have the same file name; expected two names", path)
 
 
 def check_folder(path: str | os.PathLike[str] | None) -> None:
     """Raise InputError if no file can be created in the directory of ``path``; None is accepted, a link followed."""
     from tempfile import TemporaryFile
-
-    from lns_support.files import behind_links
 
     if path is None:
         return
@@ -125,52 +127,177 @@ def check_folder(path: str | os.PathLike[str] | None) -> None:
         raise InputError(f"no file can be made in this directory: {error.strerror}", folder) from None
 
 
-def check_files(force: bool, *paths: str | os.PathLike[str] | None) -> None:
-    """Raise InputError if one of the files cannot be written or two are the same; called before the work."""
-    given = [path for path in paths if path is not None]
-    for number, path in enumerate(given):
-        check_new_file(path, force)
-        check_folder(path)
-        if os.path.realpath(path) in map(os.path.realpath, given[:number]):
-            raise InputError("two outputs have the same file name; expected two names", path)
+@dataclass(frozen=True)
+class Option:
+    """One option or argument of a command.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Such as ``("-o", "--output")``, or the one name of an argument.
+    settings : dict
+        What `argparse.ArgumentParser.add_argument` takes besides.
+    group : str
+        Title under which the help shows it; "" for the common list.
+    rare : bool
+        Whether only ``--help-all`` shows it.
+    """
+
+    names: tuple[str, ...]
+    settings: dict[str, Any]
+    group: str = ""
+    rare: bool = False
+
+    def but(self, help: str | None = None, **settings: Any) -> Option:
+        """The same option with another help or other settings."""
+        return replace(self, settings=self.settings | settings | ({} if help is None else {"help": help}))
 
 
-def check_board_file(path: str | os.PathLike[str] | None, puzzle: Puzzle, force: bool) -> None:
-    """Raise InputError if a board of ``puzzle`` could not be written to ``path``; called before a search."""
-    from instances.formats.registry import by_extension
-    from instances.formats.viewer import MOST_LETTERS
-
-    if path is None:
-        return
-    check_new_file(path, force)
-    check_folder(path)
-    try:
-        form = by_extension(os.fspath(path), puzzle, has_board=True)
-    except InputError as error:
-        raise error.at(path) from None
-    if form.holds == "puzzle":
-        raise InputError(f"format {form.name} carries no board; expected .json, .solution.txt or .url", path)
-    if form.name == "url" and int(puzzle.pieces.max()) > MOST_LETTERS:
-        raise InputError(
-            f"{puzzle.name} has more colours than URLs have letters; expected .json or .solution.txt", path
-        )
+def argument(name: str, metavar: str, help: str, type: Callable[[str], Any] | None = None, **more: Any) -> Option:
+    """An argument without a name of its own on the command line."""
+    return Option((name,), {"metavar": metavar, "type": type, "help": help, **more})
 
 
-def board_lines(puzzle: Puzzle, board: Board) -> list[str]:
-    """Lines with the viewer URL of a board, or its placements if it has too many colours for a URL."""
-    from instances.formats import url_if_any
-
-    if url := url_if_any(puzzle, board):
-        return [f"url         {url}"]
-    return [f"url         {NO_URL}", f"placements  {json.dumps(board.without_blanks(puzzle).pairs())}"]
+def value(names: str, metavar: str, type: Callable[[str], Any] | None, help: str, **more: Any) -> Option:
+    """An option with a value; ``type`` None keeps the text."""
+    return Option(tuple(names.split()), {"metavar": metavar, "type": type, "help": help, **more})
 
 
-def cell_list(text: str) -> str:
-    """A list of cells and rows such as "3,4,10-20,r3", as it was typed; `lns.cells.parse` reads it for a puzzle."""
-    from lns.cells import spans
+def choice(names: str, choices: Sequence[str], help: str, **more: Any) -> Option:
+    """An option with one of several values, the first of which is its default."""
+    return Option(tuple(names.split()), {"choices": choices, "default": choices[0], "help": help, **more})
 
-    try:
-        spans(text)
-    except InputError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    return text
+
+def flag(names: str, help: str) -> Option:
+    """An option without a value."""
+    return Option(tuple(names.split()), {"action": "store_true", "help": help})
+
+
+def grouped(title: str, *options: Option) -> tuple[Option, ...]:
+    """These options under a title in the help."""
+    return tuple(replace(each, group=title) for each in options)
+
+
+def rare(*options: Option) -> tuple[Option, ...]:
+    """These options in ``--help-all`` only."""
+    return tuple(replace(each, rare=True) for each in options)
+
+
+def add_options(parser: argparse.ArgumentParser, options: Sequence[Option], *, all_shown: bool = True) -> None:
+    """Add the options of a table to a parser; the help has the rare ones only if ``all_shown``."""
+    groups: dict[str, Any] = {"": parser}
+    for each in options:
+        if each.group not in groups:
+            groups[each.group] = parser.add_argument_group(each.group)
+        hidden = {"help": argparse.SUPPRESS} if each.rare and not all_shown else {}
+        groups[each.group].add_argument(*each.names, **each.settings | hidden)
+
+
+class Command:
+    """A command: its function, which returns the exit status, its options, and the end of its help.
+
+    Parameters
+    ----------
+    function : callable
+        Runs it, with the parsed arguments.
+    options : sequence of Option
+    epilog : str
+        What the help says below the options.
+    interruptible : bool
+        Whether SIGTERM and SIGHUP end it as Ctrl-C does, with what was found.
+    """
+
+    def __init__(
+        self, function: Callable[[argparse.Namespace], int], options: Sequence[Option], epilog: str, interruptible: bool
+    ) -> None:
+        self._function, self._options, self._epilog, self._interruptible = function, options, epilog, interruptible
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add options and epilog to a parser; its attribute ``shows_all``, if there is one, is that of --help-all."""
+        if any(each.rare for each in self._options):
+            parser.add_argument("--help-all", action="help", help="show also the options that are seldom needed")
+        add_options(parser, self._options, all_shown=getattr(parser, "shows_all", True))
+        parser.epilog = self._epilog
+
+    def run(self, args: argparse.Namespace) -> int:
+        """Run the command; the exit status."""
+        if not self._interruptible:
+            return self._function(args)
+        from lns.terminal.signals import interrupt_on_signal, signal_handler
+
+        with signal_handler(interrupt_on_signal):
+            return self._function(args)
+
+
+def command(
+    *options: Option, epilog: str = "", interruptible: bool = False
+) -> Callable[[Callable[[argparse.Namespace], int]], Command]:
+    """Decorator that makes a `Command` of its function."""
+    return lambda function: Command(function, options, epilog, interruptible)
+
+
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Wraps the paragraphs of a description to the terminal; indented lines and headings stay as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        lines: list[str] = []
+        paragraph: list[str] = []
+        for line in [*text.splitlines(), ""]:
+            is_text = bool(line) and not line.startswith(" ")
+            if paragraph and (not is_text or line.endswith(":") or paragraph[-1].endswith(":")):
+                lines += textwrap.wrap(" ".join(paragraph), width)
+                paragraph = []
+            if is_text:
+                paragraph.append(line)
+            else:
+                lines.append(line)
+        return "\n".join(lines).rstrip("\n")
+
+
+INSTANCE = argument("instance", "INSTANCE", "a puzzle file, a viewer URL, or the name of a shipped instance")
+BOARD = argument("board", "BOARD", "a file with a board, a run directory, or a viewer URL")
+RUN = argument("directory", "DIR", "the run directory", nonempty_path)
+RUNS = argument("directories", "DIR", "run directories, or folders with runs in them", nonempty_path, nargs="+")
+PUZZLE = value("--puzzle", "INSTANCE", None, "the puzzle of BOARD: a file or a shipped instance (default: its own)")
+PUZZLE_OPTIONS = (
+    value("--puzzle-format", "F", None, "format of INSTANCE, such as pieces:udlr,6x12 (default: recognised by its "
+          "content; `lns convert --list` lists them)"),
+    value("--clues", "FILE", None, "clues of INSTANCE: official or starter (those of Eternity II), none, or a file or "
+          "viewer URL with clues (default: its own; of a board that is searched anew, the official clues that it "
+          "holds)"),
+)  # fmt: skip
+
+
+def board_options(board: str = "BOARD", prefix: str = "") -> tuple[Option, ...]:
+    """The options of a board: its format, and which of several boards in one file is meant."""
+    return (
+        value(f"--{prefix}format", "F", None, f"format of {board}, such as url:jef or cells:base0,ccw (default: "
+              "recognised by its content)"),
+        value(f"--{prefix}number", "N", positive_number, f"which board of {board}, where it has several (default: the "
+              "first)"),
+    )  # fmt: skip
+
+
+BOARD_OPTIONS = board_options()
+START_OPTIONS = (
+    value("--start", "BOARD", None, "keep the pieces on this board, a file, run directory or viewer URL"),
+    *rare(*board_options("--start", "start-")),
+)
+TIME = value("--time", "S", duration, "time limit in seconds, or like 5m30s, 2h, 7d, 1w")
+NODES = value("--nodes", "N", positive_number, "stop after N nodes")
+WORKERS = value("--workers", "N", positive_number, "number of islands, each of which keeps one core busy")
+SEED = value("--seed", "N", whole_number, "random seed (default: drawn at random, and printed)")
+MEMORY = value("--memory", "MB", megabytes, "memory limit of the separate process in which sat:..., cp and xcc run")
+SAT_SOLVER = value(
+    "--sat-solver", "NAME", None, "SAT solver of the methods sat:..., such as kissat, cadical, glucose, minisat"
+)
+FIX_CORNER = flag("--fix-corner", "count rotated copies once, by pinning a corner piece that has no identical one")
+PARAMS = value(
+    "--params", "FILE", nonempty_path,
+    "read parameters from this TOML file, or 'default' for the defaults (default: those that `lns tune` has proved "
+    "better for this puzzle or its family, else the defaults)",
+)  # fmt: skip
+OUTPUT = value("-o --output", "FILE", nonempty_path, "write the board to FILE (.json, .url or .solution.txt)")
+FORCE = flag("--force", "overwrite files that exist")
+JSON = flag("--json", "print one JSON object to stdout")
+QUIET = flag("--quiet", "do not show progress")

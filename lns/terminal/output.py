@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import shutil
 import sys
+import textwrap
+from argparse import Namespace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from lns_support.text import escape_controls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from exact.outcome import SolveStatus
+    from instances.board import Board
+    from instances.puzzle import Puzzle
 
 DONE, ANSWER_IS_NO, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130  # 128 + the signal's number for other signals
 FAULT = 70  # an error that is a fault of the program (EX_SOFTWARE in sysexits.h)
 OUTPUT_CLOSED = 141  # 128 + SIGPIPE: whoever read stdout closed it before the whole answer was written
+NO_URL = "- (a viewer URL has no letter for some of the colours)"
 
 
 def print_text(*values: object, sep: str = " ", end: str = "\n", flush: bool = False) -> None:
@@ -27,10 +39,10 @@ def print_wrapped(text: str, *, indent: int = 0) -> None:
 
 def terminal_width() -> int | None:
     """Columns of the terminal that stdout is; None if it is none. Tables are printed under `table_width` of it."""
-    if not sys.stdout.isatty():
-        return None
-    import shutil
+    return _columns() if sys.stdout.isatty() else None
 
+
+def _columns() -> int:
     return max(20, shutil.get_terminal_size((80, 24)).columns)
 
 
@@ -38,23 +50,14 @@ def wrapped(text: str, stream: TextIO, *, indent: int = 0) -> str:
     """``text``, its long lines ended between words where ``stream`` is a terminal; the rest of a line is indented."""
     if not stream.isatty():
         return text
-    import shutil
-    import textwrap
-
-    width = max(20, shutil.get_terminal_size((80, 24)).columns)
-    return "\n".join(
-        line
-        if len(line) <= width
-        else textwrap.fill(line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
-        for line in text.split("\n")
+    wrapper = textwrap.TextWrapper(
+        _columns(), subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
     )
+    return "\n".join(line if len(line) <= wrapper.width else wrapper.fill(line) for line in text.split("\n"))
 
 
 def command_name() -> str:
     """How to call this program in a shell: "lns", or as it was started where a shell does not find that."""
-    import shlex
-    import shutil
-
     started = Path(sys.argv[0])
     as_module = started.parts[-2:] == ("lns", "__main__.py")
     if shutil.which("lns") or not (as_module or started.name == "lns"):
@@ -68,6 +71,39 @@ def print_error(line: str) -> None:
         print(wrapped(escape_controls(line), sys.stderr), file=sys.stderr, flush=True)
     except OSError:
         discard(sys.stderr)
+
+
+def picked(thing: object, names: str) -> dict[str, Any]:
+    """These attributes of a thing, for the JSON output."""
+    return {name: getattr(thing, name) for name in names.split()}
+
+
+def print_answer(args: Namespace, facts: dict[str, Any], lines: Iterable[object]) -> None:
+    """Print the answer of a command: its ``facts`` as JSON with ``--json``, else its lines.
+
+    Lines that take work may come from a generator, which is not begun with ``--json``.
+    """
+    if args.json:
+        print_json(facts)
+    else:
+        for line in lines:
+            print_text(line)
+
+
+def board_lines(puzzle: Puzzle, board: Board) -> list[str]:
+    """Lines with the viewer URL of a board, or its placements if it has too many colours for a URL."""
+    from instances.formats import url_if_any
+
+    if url := url_if_any(puzzle, board):
+        return [f"url         {url}"]
+    return [f"url         {NO_URL}", f"placements  {json.dumps(board.without_blanks(puzzle).pairs())}"]
+
+
+def status_of(status: SolveStatus) -> int:
+    """The exit status of an exact search."""
+    from exact.outcome import SolveStatus
+
+    return {SolveStatus.INTERRUPTED: INTERRUPTED, SolveStatus.INFEASIBLE: ANSWER_IS_NO}.get(status, DONE)
 
 
 def print_json(value: dict[str, Any]) -> None:

@@ -21,7 +21,8 @@ WAIT_S = 10.0  # without a terminal: seconds until the first line about what is 
 class LiveLine:
     """One line of progress on stderr: redrawn in place on a terminal, else logged at growing intervals.
 
-    A terminal that was closed is no error: the work goes on.
+    Until the first call of `show`, and after each call of `begin`, the line says what is waited for and how long
+    already, or how many kernels were compiled meanwhile. A terminal that was closed is no error: the work goes on.
 
     Parameters
     ----------
@@ -31,33 +32,26 @@ class LiveLine:
         Show nothing.
     kernels : int
         About how many kernels a first run compiles; 0 if that is unknown.
-
-    Notes
-    -----
-    Until the first call of `show`, and after each call of `begin`, the line says what is waited for and how long
-    already, or how many kernels were compiled meanwhile.
     """
 
     def __init__(self, seconds: float | None, *, quiet: bool, kernels: int = 0) -> None:
         self._seconds, self._quiet, self._kernels = seconds, quiet, kernels
         self._lock = threading.RLock()
         self._ended = threading.Event()
-        self._activity: str | None = "starting"
-        self._activity_began = time.monotonic()
-        self._activity_next = WAIT_S
+        self._closing = contextlib.ExitStack()
         self._bar: Any = None
-        self._redirect: Any = None
         self._next = 15.0  # seconds; when the next line may be logged
+        self.begin("starting")
 
     def __enter__(self) -> LiveLine:
-        if not self._quiet:
-            threading.Thread(target=self._show_activity, name="lns-progress", daemon=True).start()
-        if not self._quiet and sys.stderr.isatty():
+        if self._quiet:
+            return self
+        threading.Thread(target=self._show_activity, name="lns-progress", daemon=True).start()
+        if sys.stderr.isatty():
             from tqdm import tqdm
             from tqdm.contrib.logging import logging_redirect_tqdm
 
-            self._redirect = logging_redirect_tqdm([log])
-            self._redirect.__enter__()
+            self._closing.enter_context(logging_redirect_tqdm([log]))
             self._bar = tqdm(
                 desc=self._activity,
                 total=round(self._seconds or 0) or None, unit="s", leave=False, file=sys.stderr, dynamic_ncols=True,
@@ -71,12 +65,13 @@ class LiveLine:
         if self._bar is not None:
             with contextlib.suppress(OSError):
                 self._bar.close()
-            self._redirect.__exit__(None, None, None)
+        self._closing.close()
 
     def begin(self, activity: str) -> None:
         """Show ``activity`` and how long it takes, until the next call of this method or of `show`."""
         with self._lock:
-            self._activity, self._activity_began, self._activity_next = activity, time.monotonic(), WAIT_S
+            self._activity: str | None = activity
+            self._began, self._next_wait = time.monotonic(), WAIT_S
 
     def _show_activity(self) -> None:
         """Thread that says what is waited for."""
@@ -84,37 +79,35 @@ class LiveLine:
             return
         from lns_support.kernel_cache import saved_kernels
 
-        before, began = saved_kernels(), self._activity_began
+        before, began = saved_kernels(), self._began
         while not self._ended.wait(1.0):
-            if began != self._activity_began:  # another activity
-                before, began = saved_kernels(), self._activity_began
-            if self._activity is not None:
-                compiled = saved_kernels() - before
-                with self._lock:
-                    self._show_wait(compiled)
+            if began != self._began:  # another activity
+                before, began = saved_kernels(), self._began
+            compiled = saved_kernels() - before if self._activity is not None else 0
+            with self._lock:
+                if self._activity is not None and not self._ended.is_set():
+                    self._show_wait(self._activity, compiled)
 
-    def _show_wait(self, compiled: int) -> None:
-        """Say what is waited for, and how many kernels were ``compiled`` meanwhile; nothing if `show` was called."""
-        if self._activity is None or self._ended.is_set():
-            return
-        waited, words = time.monotonic() - self._activity_began, [self._activity]
+    def _show_wait(self, activity: str, compiled: int) -> None:
+        """Say what is waited for, and how many kernels were ``compiled`` meanwhile."""
+        waited, words = time.monotonic() - self._began, [activity]
         if compiled > 0:
             total = f" of about {self._kernels}" if self._kernels > compiled else ""
-            words = [*(words if self._activity != "starting" else []), f"compiling kernels, once: {compiled}{total}"]
+            words = [*(words if activity != "starting" else []), f"compiling kernels, once: {compiled}{total}"]
         line = f"{'; '.join(words)}, {format_duration(waited)}"
         if self._bar is not None:
             self._draw(line)
-        elif waited >= self._activity_next:
-            self._activity_next = max(waited * 1.25, waited + WAIT_S)
+        elif waited >= self._next_wait:
+            self._next_wait = max(waited * 1.25, waited + WAIT_S)
             log.info("%s", line)
 
     def show(self, line: str, elapsed: float, *, now: bool = False) -> None:
-        """Show ``line``; without a terminal only if the interval is over or ``now`` is set.
+        """Show ``line`` with the time left; without a terminal only if the interval is over or ``now`` is set.
 
         Parameters
         ----------
         line : str
-            What to show; the time left is appended.
+            What to show.
         elapsed : float
             Seconds since the command began.
         now : bool
@@ -122,17 +115,14 @@ class LiveLine:
         """
         with self._lock:
             self._activity = None
-            self._show(line, elapsed, now)
-
-    def _show(self, line: str, elapsed: float, now: bool) -> None:
-        if self._seconds is not None:
-            line += f", {format_duration(max(0.0, self._seconds - elapsed))} left"
-        if self._bar is not None:
-            self._bar.n = min(round(elapsed), self._bar.total or 0)
-            self._draw(line)
-        elif not self._quiet and (now or elapsed >= self._next):
-            self._next = max(elapsed * 1.25, elapsed + 15.0)
-            log.info("%8.1f s  %s", elapsed, line)
+            if self._seconds is not None:
+                line += f", {format_duration(max(0.0, self._seconds - elapsed))} left"
+            if self._bar is not None:
+                self._bar.n = min(round(elapsed), self._bar.total or 0)
+                self._draw(line)
+            elif not self._quiet and (now or elapsed >= self._next):
+                self._next = max(elapsed * 1.25, elapsed + 15.0)
+                log.info("%8.1f s  %s", elapsed, line)
 
     def _draw(self, line: str) -> None:
         """Redraw the bar; under the lock of this object, as tqdm keeps its own locked where the terminal is gone."""
@@ -141,20 +131,11 @@ class LiveLine:
             self._bar.refresh(nolock=True)
 
 
-class _ScreenFormatter(SafeFormatter):
-    """Ends long lines between words on a terminal."""
+class _ScreenLog(logging.StreamHandler[Any]):
+    """The log on stderr. A terminal that was closed is no error."""
 
     def format(self, record: logging.LogRecord) -> str:
         return wrapped(super().format(record), sys.stderr)
-
-
-class ScreenLog(logging.StreamHandler[Any]):
-    """The log on stderr, warnings only if ``quiet``. A terminal that was closed is no error."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        super().__init__(sys.stderr)
-        self.setLevel(logging.WARNING if quiet else logging.INFO)
-        self.setFormatter(_ScreenFormatter("%(message)s"))
 
     def handleError(self, record: logging.LogRecord) -> None:
         if not isinstance(sys.exc_info()[1], OSError):
@@ -164,7 +145,9 @@ class ScreenLog(logging.StreamHandler[Any]):
 @contextlib.contextmanager
 def screen_log(*, quiet: bool) -> Iterator[None]:
     """Send the log of `lns` to stderr; warnings only if ``quiet``."""
-    handler, level = ScreenLog(quiet=quiet), log.level
+    handler, level = _ScreenLog(sys.stderr), log.level
+    handler.setLevel(logging.WARNING if quiet else logging.INFO)
+    handler.setFormatter(SafeFormatter("%(message)s"))
     log.setLevel(logging.INFO)
     log.addHandler(handler)
     try:

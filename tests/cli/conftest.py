@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
+
+from lns.cli.main import main
 
 QUICK = """
 [construct]
@@ -24,3 +30,48 @@ def params(tmp_path: Path) -> str:
     path = tmp_path / "quick.toml"
     path.write_text(QUICK)
     return str(path)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A new folder, which is the working directory."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+class Said(NamedTuple):
+    """What a command printed."""
+
+    out: str
+    err: str
+
+
+class Typed:
+    """Command lines as they are typed behind `lns`, run in this process."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def __call__(self, command: str | Sequence[str], status: int = 0) -> Said:
+        """Run a command, which ends with this status."""
+        self._capsys.readouterr()
+        words = shlex.split(command) if isinstance(command, str) else command
+        assert main(words) == status, self._capsys.readouterr()
+        return Said(*self._capsys.readouterr())
+
+    def facts(self, command: str | Sequence[str], status: int = 0) -> dict[str, Any]:
+        """What a command says with ``--json``."""
+        words = shlex.split(command) if isinstance(command, str) else [*command]
+        found: dict[str, Any] = json.loads(self([*words, "--json"], status).out)
+        return found
+
+    def refused(self, command: str | Sequence[str]) -> str:
+        """The one sentence with which a command refuses its input."""
+        said = self(command, 2)
+        assert said.out == "" and said.err.startswith("lns: ") and said.err.count("\n") == 1, said
+        return said.err
+
+
+@pytest.fixture
+def typed(capsys: pytest.CaptureFixture[str]) -> Typed:
+    return Typed(capsys)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from instances.formats import load_board, load_puzzle, viewer_url
-from lns.cli.main import main
+from tests.cli.conftest import Typed
 from tests.shared_data import shared
 
 E2 = "eternity2.txt"
@@ -63,67 +61,56 @@ def case(name: str) -> str:
     return str(shared("instances", name) if name == E2 else shared("cases", name))
 
 
-def answer(capsys: pytest.CaptureFixture[str], *command: str, status: int = 0) -> dict[str, Any]:
-    capsys.readouterr()
-    assert main([*command, "--json"]) == status
-    value: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return value
+def verify(name: str, puzzle: str | None) -> str:
+    return f"verify {case(name)}" + ("" if puzzle is None else f" --puzzle {case(puzzle)}")
 
 
 @pytest.mark.parametrize(("name", "puzzle", "score", "placed", "problems", "says"), VERIFIED)
 def test_boards_are_verified(
-    name: str, puzzle: str | None, score: int, placed: int, problems: int, says: str, capsys: pytest.CaptureFixture[str]
+    name: str, puzzle: str | None, score: int, placed: int, problems: int, says: str, typed: Typed
 ) -> None:
-    command = ["verify", case(name), *([] if puzzle is None else ["--puzzle", case(puzzle)])]
-    found = answer(capsys, *command, status=int(problems > 0))
+    found = typed.facts(verify(name, puzzle), status=int(problems > 0))
     assert (found["score"], found["placed"], len(found["problems"])) == (score, placed, problems)
     assert found["seams"] == score and found["rim_faults"] == 0
     assert says in "; ".join(found["notes"])
 
 
 @pytest.mark.parametrize(("name", "puzzle", "says"), REFUSED)
-def test_what_is_missing_is_said(name: str, puzzle: str | None, says: str, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["verify", case(name), *([] if puzzle is None else ["--puzzle", case(puzzle)])]
-    assert main(command) == 2
-    assert says in capsys.readouterr().err
+def test_what_is_missing_is_said(name: str, puzzle: str | None, says: str, typed: Typed) -> None:
+    assert says in typed.refused(verify(name, puzzle))
 
 
-def test_a_tetravex_has_one_solution(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_tetravex_has_one_solution(typed: Typed) -> None:
     puzzle = case("28_tetravex_left_top_right_bottom_3x3.txt")
-    convention = ["--puzzle-format", "pieces:tetravex,ltrb"]
-    assert answer(capsys, "exact", "count", puzzle, *convention)["solutions"] == 1
+    convention = "--puzzle-format pieces:tetravex,ltrb"
+    assert typed.facts(f"exact count {puzzle} {convention}")["solutions"] == 1
     board = case("28_tetravex_left_top_right_bottom_3x3_solution_utf16.txt")
-    assert answer(capsys, "verify", board, "--puzzle", puzzle, *convention)["score"] == 12
+    assert typed.facts(f"verify {board} --puzzle {puzzle} {convention}")["score"] == 12
 
 
-def test_eight_placements_and_thirty_two(capsys: pytest.CaptureFixture[str]) -> None:
-    assert answer(capsys, "exact", "count", case("23_csv_french_headers_3x3.txt"))["solutions"] == 8
-    assert answer(capsys, "exact", "count", case("32_pieces_4x3_width_height.txt"))["solutions"] == 32
+def test_eight_placements_and_thirty_two(typed: Typed) -> None:
+    assert typed.facts(f"exact count {case('23_csv_french_headers_3x3.txt')}")["solutions"] == 8
+    assert typed.facts(f"exact count {case('32_pieces_4x3_width_height.txt')}")["solutions"] == 32
 
 
 @pytest.mark.parametrize(
     ("number", "score", "rim_faults", "mismatches"), [(1, 467, 0, 13), (2, 465, 0, 15), (3, 466, 2, 14)]
 )
-def test_a_board_of_a_table(
-    number: int, score: int, rim_faults: int, mismatches: int, capsys: pytest.CaptureFixture[str]
-) -> None:
-    table = case("40_boards_with_conflict_counts.tsv")
-    found = answer(capsys, "verify", table, "--number", str(number), status=int(rim_faults > 0))
+def test_a_board_of_a_table(number: int, score: int, rim_faults: int, mismatches: int, typed: Typed) -> None:
+    board, status = f"verify {case('40_boards_with_conflict_counts.tsv')} --number {number}", int(rim_faults > 0)
+    found = typed.facts(board, status)
     assert (found["score"], found["rim_faults"], found["mismatches"]) == (score, rim_faults, mismatches)
-    main(["verify", table, "--number", str(number)])
-    assert ("16 conflicts (464)" in capsys.readouterr().out) == (number == 3)
+    assert ("16 conflicts (464)" in typed(board, status).out) == (number == 3)
 
 
-def test_an_illegal_board_is_not_called_better(capsys: pytest.CaptureFixture[str]) -> None:
-    table = case("40_boards_with_conflict_counts.tsv")
-    found = answer(capsys, "improve", table, "--number", "3", "--nodes", "500000", "--quiet")
+def test_an_illegal_board_is_not_called_better(typed: Typed) -> None:
+    question = f"improve {case('40_boards_with_conflict_counts.tsv')} --number 3 --nodes 500000 --quiet"
+    found = typed.facts(question)
     assert (found["score_before"], found["legal_before"], found["rim_faults_before"]) == (466, False, 2)
     assert found["legal"] and len(found["problems_before"]) == 4
-    assert found["score"] >= 460
-    assert found["improved"] == (found["score"] > 466)
+    assert found["score"] >= 460 and found["improved"] == (found["score"] > 466)
     assert found["improved"] or found["status"] in ("legal", "optimal")
-    assert main(["improve", table, "--number", "3", "--nodes", "500000", "--quiet"]) == 0
-    assert "broke 4 rules (466 by seams)" in capsys.readouterr().out
+    assert "broke 4 rules (466 by seams)" in typed(question).out
 
 
 @pytest.mark.parametrize(
@@ -135,47 +122,42 @@ def test_an_illegal_board_is_not_called_better(capsys: pytest.CaptureFixture[str
         ("27_editor_ini_border_is_2.fps", "27_editor_ini_border_is_2.fps"),
     ],
 )
-def test_clues_in_a_file_of_their_own(pieces: str, clues: str, capsys: pytest.CaptureFixture[str]) -> None:
-    found = answer(capsys, "show", case(pieces), "--clues", case(clues))
+def test_clues_in_a_file_of_their_own(pieces: str, clues: str, typed: Typed) -> None:
+    found = typed.facts(f"show {case(pieces)} --clues {case(clues)}")
     assert [clue[:2] for clue in found["clues"]] == [[34, 207], [45, 254], [135, 138], [210, 180], [221, 248]]
 
 
-def test_a_turned_board_is_turned_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    known = ["--puzzle", case("10_pieces_top_bottom_left_right_256.txt")]
-    known += ["--clues", case("10_hints_pieceid_row_col_cw.txt")]
-    turned, back = case("10_board_465_rot90_pieceid_rot.txt"), str(tmp_path / "back.url")
-    assert len(answer(capsys, "verify", turned, *known, status=1)["problems"]) == 5
-    assert main(["convert", turned, back, *known, "--turn", "270", "--letters", "jef"]) == 0
-    assert "motifs_order=jef" in Path(back).read_text()
-    assert answer(capsys, "verify", back, *known)["valid"]
+def test_a_turned_board_is_turned_back(here: Path, typed: Typed) -> None:
+    known = f"--puzzle {case('10_pieces_top_bottom_left_right_256.txt')}"
+    known += f" --clues {case('10_hints_pieceid_row_col_cw.txt')}"
+    turned = case("10_board_465_rot90_pieceid_rot.txt")
+    assert len(typed.facts(f"verify {turned} {known}", 1)["problems"]) == 5
+    typed(f"convert {turned} back.url {known} --turn 270 --letters jef")
+    assert "motifs_order=jef" in Path("back.url").read_text()
+    assert typed.facts(f"verify back.url {known}")["valid"]
 
 
-def test_a_mirrored_board_is_recognised_and_mirrored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    puzzle = case(E2)
-    mirrored, back = str(tmp_path / "mirrored.url"), str(tmp_path / "back.url")
-    assert main(["convert", case("08_bucas_465_five_clues_default_alphabet.txt"), mirrored, "--mirror"]) == 0
-    assert "mirror image of Eternity II" in "; ".join(answer(capsys, "verify", mirrored)["notes"])
-    assert main(["verify", mirrored, "--puzzle", puzzle]) == 2
-    assert "mirror images of the pieces of eternity2" in capsys.readouterr().err
-    assert main(["convert", mirrored, back, "--puzzle", puzzle, "--mirror"]) == 0
-    assert "5 of 5 official clues" in "; ".join(answer(capsys, "verify", back, "--puzzle", puzzle)["notes"])
+def test_a_mirrored_board_is_recognised_and_mirrored(here: Path, typed: Typed) -> None:
+    known = f"--puzzle {case(E2)}"
+    typed(f"convert {case('08_bucas_465_five_clues_default_alphabet.txt')} mirrored.url --mirror")
+    assert "mirror image of Eternity II" in "; ".join(typed.facts("verify mirrored.url")["notes"])
+    assert "mirror images of the pieces of eternity2" in typed.refused(f"verify mirrored.url {known}")
+    typed(f"convert mirrored.url back.url {known} --mirror")
+    assert "5 of 5 official clues" in "; ".join(typed.facts(f"verify back.url {known}")["notes"])
 
 
-def test_an_alien_piece_is_named_by_its_cell(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_alien_piece_is_named_by_its_cell(typed: Typed) -> None:
     puzzle, board = load_board(case("01_bucas_470_jblackwood_alphabet.txt"), load_puzzle(case(E2)))
     url = viewer_url(puzzle, board, motifs_order="jblackwood").partition("&board_pieces")[0]
     at = url.index("board_edges=") + len("board_edges=") + 4 * 100
-    alien = url[:at] + "bbbb" + url[at + 4 :]
-    assert main(["verify", alien, "--puzzle", case(E2)]) == 2
-    said = capsys.readouterr().err
+    said = typed.refused(["verify", url[:at] + "bbbb" + url[at + 4 :], "--puzzle", case(E2)])
     assert "row 6, column 4 (cell 100, from 0) shows 'bbbb'" in said and "the only such cell" in said
 
 
-def test_notes_reach_the_search_and_its_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run = tmp_path / "run"
-    command = ["solve", case("11_pieces_nesw_header16.txt"), "--start", case("05_bucas_clues_only_partial_jef.txt")]
-    command += ["--engine", "tabu", "--steps", "1", "--workers", "1", "--seed", "1", "--run-dir", str(run), "--quiet"]
-    assert main(command) == 0
-    log = (run / "run.log").read_text()
+def test_notes_reach_the_search_and_its_log(here: Path, typed: Typed) -> None:
+    start = f"--start {case('05_bucas_clues_only_partial_jef.txt')}"
+    options = "--engine tabu --steps 1 --workers 1 --seed 1 --run-dir run --quiet"
+    typed(f"solve {case('11_pieces_nesw_header16.txt')} {start} {options}")
+    log = Path("run/run.log").read_text()
     assert "start board: letters matched to the colours by board_pieces" in log
     assert "side order up right down left, detected" in log and "5 of 5 official clues" in log

@@ -12,11 +12,12 @@ import lns
 from instances.formats import best_json, load_board, load_puzzle, read_puzzle, viewer_url
 from instances.symmetry import rotate_board
 from instances.verify import verify
-from lns.cli.main import main
 from lns_support.errors import InputError
+from tests.cli.conftest import Typed
 from tests.shared_data import published_boards, shared
 
-ONE_STEP = ["--engine", "tabu", "--steps", "1", "--workers", "1", "--seed", "1", "--quiet", "--json"]
+ONE_STEP = ["--engine", "tabu", "--steps", "1", "--workers", "1", "--seed", "1", "--quiet"]
+pytestmark = pytest.mark.usefixtures("here")
 
 
 @pytest.fixture
@@ -26,27 +27,26 @@ def url() -> str:
     return next(word for word in text.split() if word.startswith("http"))
 
 
-def searched(source: str, run: Path, *options: str) -> tuple[list[str], str, int]:
+def searched(typed: Typed, source: str, *options: str) -> tuple[list[int], str, int]:
     """(the cells of the clues of a run, its log, its score)."""
-    assert main(["solve", source, "--run-dir", str(run), *ONE_STEP, *options]) == 0
-    puzzle = load_puzzle(str(run / "instance.json"))
-    score = int(json.loads((run / "best.json").read_text())["score"])
-    return [str(clue.cell) for clue in puzzle.clues], (run / "run.log").read_text(), score
+    score = typed.facts(["solve", source, "--run-dir", "run", *ONE_STEP, *options])["score"]
+    cells = [clue.cell for clue in load_puzzle("run/instance.json").clues]
+    return cells, Path("run/run.log").read_text(), score
 
 
-def test_the_clues_that_a_board_holds_are_kept_and_what_is_not_used_is_said(url: str, tmp_path: Path) -> None:
-    cells, log, score = searched(url, tmp_path / "run")
-    assert cells == ["34", "45", "135", "210", "221"] and score < 465
+def test_the_clues_that_a_board_holds_are_kept_and_what_is_not_used_is_said(url: str, typed: Typed) -> None:
+    cells, log, score = searched(typed, url)
+    assert cells == [34, 45, 135, 210, 221] and score < 465
     first = "\n".join(log.splitlines()[:5])
     assert "clues: the 5 official ones that the board holds (--clues official, starter, none or a file" in first
     assert "only the pieces and clues are taken from this board (465 of 480); `lns solve --start` begins" in first
-    puzzle, board = load_board(str(tmp_path / "run" / "best.json"))
+    puzzle, board = load_board("run/best.json")
     assert verify(puzzle, board).complete, "the clues lie on the board that was found"
 
 
-def test_the_board_is_the_start_and_other_clues_are_taken_where_options_say_so(url: str, tmp_path: Path) -> None:
-    cells, log, score = searched(url, tmp_path / "run", "--start", url, "--clues", "starter")
-    assert cells == ["135"] and "clues: the starter clue\n" in log and score >= 465
+def test_the_board_is_the_start_and_other_clues_are_taken_where_options_say_so(url: str, typed: Typed) -> None:
+    cells, log, score = searched(typed, url, "--start", url, "--clues", "starter")
+    assert cells == [135] and "clues: the starter clue\n" in log and score >= 465
 
 
 @pytest.mark.parametrize(("word", "said"), [("official", "the 5 official ones"), ("none", "none"), ("held", "the 5")])
@@ -57,7 +57,7 @@ def test_other_clues_are_named_by_a_word(url: str, word: str, said: str) -> None
     assert lns.load_puzzle(url, clues=word) == document.puzzle
 
 
-def test_a_turned_board_holds_no_clue_and_the_notes_say_so(tmp_path: Path) -> None:
+def test_a_turned_board_holds_no_clue_and_the_notes_say_so() -> None:
     usual = lns.load_puzzle(shared("instances", "eternity2.txt"))
     edges = next(edges for _, starter, edges in published_boards() if starter)
     board = lns.load_board(f"https://e2.bucas.name/#puzzle=x&board_w=16&board_h=16&board_edges={edges}", usual)
@@ -87,19 +87,14 @@ def test_a_puzzle_keeps_its_own_clues_and_none_drops_them(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("name", ["eternity2", "Eternity-II", "eternity2_clue5", "e2.txt"])
-def test_the_pieces_of_eternity_ii_are_not_shipped(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["solve", name]) == 2
-    error = capsys.readouterr().err
+def test_the_pieces_of_eternity_ii_are_not_shipped(name: str, typed: Typed) -> None:
+    error = typed.refused(f"solve {name}")
     assert error.startswith(f"lns: {name}: no such file, and the pieces of Eternity II are not shipped; ")
-    assert "`lns convert URL eternity2.txt` makes the file" in error and error.count("\n") == 1
+    assert "`lns convert URL eternity2.txt` makes the file" in error
 
 
-def test_the_file_is_made_as_the_sentence_says(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["convert", url, "eternity2.txt"]) == 0
+def test_the_file_is_made_as_the_sentence_says(url: str, typed: Typed) -> None:
+    typed(["convert", url, "eternity2.txt"])
     assert len(lns.load_puzzle("eternity2.txt", clues="official").clues) == 5
 
 

@@ -15,6 +15,7 @@ import pytest
 from lns.cli.main import main
 from lns.runs.directory import read_best, read_run
 from lns.runs.run_summary import load_summary
+from tests.cli.conftest import Typed
 from tests.cli.run_program import ROOT, program, wait_for
 from tests.dask_processes import PAGES, Cluster, dask_cluster
 
@@ -33,24 +34,19 @@ def steps(run: Path) -> int:
 
 
 @pytest.mark.parametrize(
-    ("options", "sentence"),
+    ("address", "sentence"),
     [
-        (["--cluster", "http://host:80"], "no address of a cluster: http://host:80; expected tcp://HOST:PORT"),
-        (["--cluster", "tcp://127.0.0.1:9"], "no Dask scheduler answers at tcp://127.0.0.1:9 ("),
-        (["--cluster", "tls://127.0.0.1:9"], "no Dask scheduler answers at tls://127.0.0.1:9 ("),
+        ("http://host:80", "no address of a cluster: http://host:80; expected tcp://HOST:PORT"),
+        ("tcp://127.0.0.1:9", "no Dask scheduler answers at tcp://127.0.0.1:9 ("),
+        ("tls://127.0.0.1:9", "no Dask scheduler answers at tls://127.0.0.1:9 ("),
     ],
 )
 def test_a_cluster_that_cannot_be_is_one_sentence(
-    options: list[str],
-    sentence: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    address: str, sentence: str, here: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed
 ) -> None:
     monkeypatch.setattr("lns.cluster_client.ANSWER_S", 1.0)
-    assert main(["solve", "like-e2-4x4", "--run-dir", str(tmp_path / "run"), *options]) == 2
-    captured = capsys.readouterr()
-    assert sentence in captured.err and captured.err.count("\n") == 1 and not (tmp_path / "run").exists()
+    assert sentence in typed.refused(f"solve like-e2-4x4 --run-dir run --cluster {address}")
+    assert not Path("run").exists()
 
 
 @pytest.fixture(scope="module")
@@ -98,11 +94,11 @@ def test_a_killed_worker_is_replaced_and_ctrl_c_saves(cluster: Cluster, tmp_path
 
 
 @pytest.mark.slow
-def test_a_worker_of_another_version_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_worker_of_another_version_is_named(tmp_path: Path, typed: Typed) -> None:
     with dask_cluster(tmp_path) as cluster:
         cluster.add(preload="import lns_support.version\nlns_support.version.__version__ = '0.0.9'\n")
-        assert main(["solve", "like-e2-4x4", "--cluster", cluster.address, "--run-dir", str(tmp_path / "run")]) == 2
-    said = capsys.readouterr().err.splitlines()[-1]
+        errors = typed(f"solve like-e2-4x4 --cluster {cluster.address} --run-dir {tmp_path / 'run'}", 2).err
+    said = errors.splitlines()[-1]
     assert "worker tcp://127.0.0.1:" in said and "has lns 0.0.9; expected lns " in said
 
 

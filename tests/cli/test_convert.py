@@ -16,6 +16,7 @@ from instances.formats.reading import parse
 from instances.formats.registry import FORMATS
 from lns.api.files import generate
 from lns.cli.main import main
+from tests.cli.conftest import Typed
 from tests.instances.small_puzzles import planted
 
 PUZZLE, BOARD = planted(31, 5, 5, 4, clues=2)
@@ -23,8 +24,7 @@ WIDE, WIDE_BOARD = planted(32, 6, 3, 4)
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def files(here: Path) -> None:
     write("p.json", None, PUZZLE, None)
     write("wide.json", None, WIDE, None)
     write("board.url", None, PUZZLE, BOARD)
@@ -38,171 +38,128 @@ def test_the_help_names_every_format(capsys: pytest.CaptureFixture[str]) -> None
     assert "e2pieces[:ORDER]" in said and "url[:MOTIFS_ORDER]" in said
 
 
-def test_a_puzzle_through_all_formats_and_back(capsys: pytest.CaptureFixture[str]) -> None:
-    for step in (["p.json", "a.txt"], ["a.txt", "b.csv"], ["b.csv", "c.json"]):
-        assert main(["convert", *step]) == 0
-    assert load_puzzle("a.txt") == PUZZLE
-    assert len(load_puzzle("c.json").clues) == 2
-    said = capsys.readouterr()
-    assert said.out == "" and "lns: read benoist: a puzzle of 5 x 5" in said.err
-    assert main(["convert", "p.json", "pieces", "--to", "e2pieces:udlr"]) == 0
-    assert "carries no clues: 2 left out" in capsys.readouterr().err
-    assert main(["convert", "pieces", "d.json", "--from", "e2pieces:udlr"]) == 0
-    assert load_puzzle("d.json") == PUZZLE.with_clues([])
-    assert "side order up down left right, as given" in capsys.readouterr().err
+def test_a_puzzle_through_all_formats_and_back(typed: Typed) -> None:
+    said = [typed(f"convert {step}") for step in ("p.json a.txt", "a.txt b.csv", "b.csv c.json")]
+    assert load_puzzle("a.txt") == PUZZLE and len(load_puzzle("c.json").clues) == 2
+    assert said[1].out == "" and "lns: read benoist: a puzzle of 5 x 5" in said[1].err
+    assert "carries no clues: 2 left out" in typed("convert p.json pieces --to e2pieces:udlr").err
+    back = typed("convert pieces d.json --from e2pieces:udlr").err
+    assert load_puzzle("d.json") == PUZZLE.with_clues([]) and "side order up down left right, as given" in back
 
 
-def test_a_rectangle_becomes_quads(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["convert", "wide.json", "wide.txt"]) == 0
+def test_a_rectangle_becomes_quads(typed: Typed) -> None:
+    typed("convert wide.json wide.txt")
     assert Path("wide.txt").read_text().startswith("6 3\n") and load_puzzle("wide.txt") == WIDE
-    assert main(["convert", "wide.json", "wide.csv"]) == 2
-    assert "wide.csv: a board of 6 x 3; csv16 carries only squares" in capsys.readouterr().err
-    assert not Path("wide.csv").exists()
+    refused = typed.refused("convert wide.json wide.csv")
+    assert "wide.csv: a board of 6 x 3; csv16 carries only squares" in refused and not Path("wide.csv").exists()
 
 
-def test_a_board_through_all_formats_and_back() -> None:
-    for step in (["board.url", "b.json"], ["b.json", "b.solution.txt"], ["b.solution.txt", "again.url"]):
-        assert main(["convert", *step, "--puzzle", "p.json"]) == 0
+def test_a_board_through_all_formats_and_back(typed: Typed) -> None:
+    for step in ("board.url b.json", "b.json b.solution.txt", "b.solution.txt again.url"):
+        typed(f"convert {step} --puzzle p.json")
     assert load_board("again.url", PUZZLE) == (PUZZLE, BOARD)
     assert json.loads(Path("b.json").read_text())["instance"] == "p.json"
     assert load_board("b.json") == (PUZZLE, BOARD)
 
 
-def test_a_url_alone_becomes_a_puzzle_and_a_best_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_url_alone_becomes_a_puzzle_and_a_best_json(typed: Typed) -> None:
     url = viewer_url(WIDE, WIDE_BOARD)
-    assert main(["convert", url, "own.json"]) == 0
-    assert main(["convert", url, "own.txt"]) == 0
-    said = capsys.readouterr().err
-    assert "the board defines the puzzle" in said and "carries no board: only the puzzle is written" in said
+    assert "the board defines the puzzle" in typed(["convert", url, "own.json"]).err
+    assert "carries no board: only the puzzle is written" in typed(["convert", url, "own.txt"]).err
     own, board = load_board("own.json", load_puzzle("own.txt"))
     assert own == load_puzzle("own.txt") and viewer_url(own, board) == url.replace("planted-32", "own")
 
 
-def test_stdout_and_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["convert", "p.json", "-", "--to", "benoist"]) == 0
-    said = capsys.readouterr()
+def test_stdout_and_json(typed: Typed) -> None:
+    said = typed("convert p.json - --to benoist")
     assert said.out.splitlines()[:3] == ["5", str(PUZZLE.colours), "2"] and "read json" in said.err
-    assert main(["convert", "board.url", "out.json", "--puzzle", "p.json", "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
-    assert answer == {
-        "out": "out.json",
-        "from": "url",
-        "width": 5,
-        "height": 5,
-        "board": True,
-        "notes": ["read url: a board of 5 x 5", "default letters"],
-    }
+    notes = ["read url: a board of 5 x 5", "default letters"]
+    expected = {"out": "out.json", "from": "url", "width": 5, "height": 5, "board": True, "notes": notes}
+    assert typed.facts("convert board.url out.json --puzzle p.json") == expected
 
 
-def test_nothing_is_overwritten_without_force(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_overwritten_without_force(typed: Typed) -> None:
     Path("old.txt").write_text("precious")
     Path("link.txt").symlink_to("nowhere")
     for name in ("old.txt", "link.txt"):
-        assert main(["convert", "p.json", name]) == 2
-        assert f"{name}: this exists already" in capsys.readouterr().err
+        assert f"{name}: this exists already" in typed.refused(f"convert p.json {name}")
     assert Path("old.txt").read_text() == "precious" and not Path("nowhere").exists()
-    assert main(["convert", "p.json", "old.txt", "--force"]) == 0
+    typed("convert p.json old.txt --force")
     assert load_puzzle("old.txt") == PUZZLE
 
 
-def test_a_link_stays_and_the_file_behind_it_is_overwritten(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_link_stays_and_the_file_behind_it_is_overwritten(typed: Typed) -> None:
     folder = Path("folder")
     folder.mkdir()
     (folder / "old").write_text("old")
     for number, (to, command) in enumerate(
         [
-            ("old", ["convert", "p.json", "LINK", "--to", "json"]),
-            ("new", ["convert", "p.json", "LINK", "--to", "json"]),
-            ("old", ["convert", "board.url", "LINK", "--puzzle", "p.json", "--to", "best"]),
-            ("old", ["exact", "cnf", "p.json", "--encoding", "half-2", "-o", "LINK"]),
-            ("old", ["generate", "uniform", "--width", "4", "--format", "json", "-o", "LINK"]),
-            ("old", ["show", "p.json", "--svg", "LINK"]),
+            ("old", "convert p.json LINK --to json"),
+            ("new", "convert p.json LINK --to json"),
+            ("old", "convert board.url LINK --puzzle p.json --to best"),
+            ("old", "exact cnf p.json --encoding half-2 -o LINK"),
+            ("old", "generate uniform --width 4 --format json -o LINK"),
+            ("old", "show p.json --svg LINK"),
         ]
     ):
         link = Path(f"link{number}")
         link.symlink_to(folder / to)
         before = (folder / to).read_bytes() if (folder / to).exists() else b""
-        assert main([link.name if word == "LINK" else word for word in command] + ["--force"]) == 0
+        typed(f"{command.replace('LINK', link.name)} --force")
         assert link.is_symlink() and (folder / to).read_bytes() != before
     assert sorted(path.name for path in folder.iterdir()) == ["new", "old"]
     os.mkfifo("pipe")
     Path("to-pipe").symlink_to("pipe")
-    assert main(["convert", "p.json", "to-pipe", "--to", "json", "--force"]) == 2
-    assert "to-pipe: this is a pipe or a device" in capsys.readouterr().err and Path("to-pipe").is_symlink()
+    refused = typed.refused("convert p.json to-pipe --to json --force")
+    assert "to-pipe: this is a pipe or a device" in refused and Path("to-pipe").is_symlink()
 
 
-def test_a_partial_url_needs_its_puzzle(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_partial_url_needs_its_puzzle(typed: Typed) -> None:
     url = viewer_url(WIDE, WIDE_BOARD)
     edges = url.partition("board_edges=")[2][:4]
     partial = url.replace(f"board_edges={edges}", "board_edges=aaaa").partition("&board_pieces")[0]
-    assert main(["convert", partial, "out.json"]) == 2
-    assert "1 of 18 cells are empty" in capsys.readouterr().err
-    assert main(["convert", partial, "out.json", "--puzzle", "wide.json"]) == 0
+    assert "1 of 18 cells are empty" in typed.refused(["convert", partial, "out.json"])
+    typed(["convert", partial, "out.json", "--puzzle", "wide.json"])
     assert load_board("out.json", WIDE)[1].placed == 17
 
 
-def test_mirror_says_that_a_board_is_no_mirror_image(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["convert", "board.url", "own.url", "--puzzle", "p.json", "--mirror"]) == 2
-    said = capsys.readouterr().err
-    assert "the pieces of planted-31 itself; expected no --mirror" in said and "`lns convert --mirror`" not in said
-    assert main(["convert", "board.url", "mirrored.url", "--mirror"]) == 0
-    assert main(["convert", "mirrored.url", "own.url", "--puzzle", "p.json"]) == 2
-    assert "`lns convert --mirror` makes the board of them" in capsys.readouterr().err
-    assert main(["convert", "mirrored.url", "own.url", "--puzzle", "p.json", "--mirror"]) == 0
+def test_mirror_says_that_a_board_is_no_mirror_image(typed: Typed) -> None:
+    refused = typed.refused("convert board.url own.url --puzzle p.json --mirror")
+    assert "the pieces of planted-31 itself; expected no --mirror" in refused
+    assert "`lns convert --mirror`" not in refused
+    typed("convert board.url mirrored.url --mirror")
+    refused = typed.refused("convert mirrored.url own.url --puzzle p.json")
+    assert "`lns convert --mirror` makes the board of them" in refused
+    typed("convert mirrored.url own.url --puzzle p.json --mirror")
     assert load_board("own.url", PUZZLE)[1] == BOARD
 
 
 @pytest.mark.parametrize("order", ["", ":urdl"])
-def test_meta_files_and_back(order: str) -> None:
+def test_meta_files_and_back(order: str, typed: Typed) -> None:
     """META pieces that were read like any others are turned twice, which ``meta-board:urdl`` takes into account."""
-    assert main(["convert", "wide.json", "meta.txt", "--to", "meta"]) == 0
+    typed("convert wide.json meta.txt --to meta")
     assert Path("meta.txt").read_text().startswith("3 6\n")
-    if order:  # the size must be named, as the header says rows columns
-        assert main(["convert", "meta.txt", "read.json", "--from", "pieces:urdl,6x3"]) == 0
-    else:
-        assert main(["convert", "meta.txt", "read.json", "--from", "meta"]) == 0
-        assert load_puzzle("read.json") == WIDE
+    # the size must be named with an order, as the header says rows columns
+    typed(f"convert meta.txt read.json --from {'pieces:urdl,6x3' if order else 'meta'}")
+    assert order or load_puzzle("read.json") == WIDE
     write("wide.url", None, WIDE, WIDE_BOARD)
-    assert main(["convert", "wide.url", "board.txt", "--puzzle", "read.json", "--to", f"meta-board{order}"]) == 0
+    typed(f"convert wide.url board.txt --puzzle read.json --to meta-board{order}")
     first = f"{WIDE_BOARD.pairs()[0][0]} {WIDE_BOARD.pairs()[0][1]}"  # type: ignore[index]
     assert Path("board.txt").read_text().splitlines()[0] == first
     assert load_board("board.txt", WIDE, "meta-board") == (WIDE, WIDE_BOARD)
 
 
-def test_tetravex_and_pictures(capsys: pytest.CaptureFixture[str]) -> None:
-    assert (
-        main(
-            [
-                "generate",
-                "tetravex",
-                "--width",
-                "4",
-                "--height",
-                "3",
-                "--seed",
-                "3",
-                "-o",
-                "t.json",
-                "--solution",
-                "s.json",
-            ]
-        )
-        == 0
-    )
-    for step in (
-        ["t.json", "t.txt", "--to", "tetravex"],
-        ["s.json", "s.txt", "--puzzle", "t.json", "--to", "tetravex-board"],
-        ["s.json", "s.picture", "--puzzle", "t.json", "--to", "picture"],
-    ):
-        assert main(["convert", *step]) == 0
+def test_tetravex_and_pictures(typed: Typed) -> None:
+    typed("generate tetravex --width 4 --height 3 --seed 3 -o t.json --solution s.json")
+    typed("convert t.json t.txt --to tetravex")
+    typed("convert s.json s.txt --puzzle t.json --to tetravex-board")
+    typed("convert s.json s.picture --puzzle t.json --to picture")
     puzzle = load_puzzle("t.json")
-    assert load_puzzle("t.txt") == puzzle
     solution = load_board("s.json", puzzle)
+    assert load_puzzle("t.txt") == puzzle
     assert load_board("s.txt", puzzle) == load_board("s.picture", puzzle) == solution
-    assert main(["verify", "s.txt"]) == 0  # a solved board in words defines its pieces
-    assert "17 of 17" in capsys.readouterr().out
-    assert main(["convert", "board.url", "x", "--puzzle", "p.json", "--to", "tetravex-board"]) == 2
-    assert "carries only a Tetravex" in capsys.readouterr().err
+    assert "17 of 17" in typed("verify s.txt").out, "a solved board in words defines its pieces"
+    assert "carries only a Tetravex" in typed.refused("convert board.url x --puzzle p.json --to tetravex-board")
 
 
 @pytest.mark.parametrize(
@@ -217,35 +174,28 @@ def test_tetravex_and_pictures(capsys: pytest.CaptureFixture[str]) -> None:
         ("pieces:unframed", "says how pieces are read"),
     ],
 )
-def test_writers_refuse_options_that_they_do_not_know(
-    format: str, sentence: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["convert", "board.url", "-", "--puzzle", "p.json", "--to", format]) == 2
-    said = capsys.readouterr()
-    assert sentence in said.err and not said.out
+def test_writers_refuse_options_that_they_do_not_know(format: str, sentence: str, typed: Typed) -> None:
+    assert sentence in typed.refused(f"convert board.url - --puzzle p.json --to {format}")
 
 
 @pytest.mark.parametrize("board", ["board.url", "board.json", "board.cells", "board.picture"])
-def test_a_number_above_those_of_the_boards_is_refused(board: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_number_above_those_of_the_boards_is_refused(board: str, typed: Typed) -> None:
     if not Path(board).exists():
         format = board.partition(".")[2].replace("json", "best")
-        assert main(["convert", "board.url", board, "--puzzle", "p.json", "--to", format]) == 0
-    question = ["convert", board, "-", "--to", "solution", "--puzzle", "p.json", "--number"]
-    assert main([*question, "1"]) == 0
-    capsys.readouterr()
-    assert main([*question, "2"]) == 2
-    assert re.search("there is no board 2; expected|expected a number from 1 to 1", capsys.readouterr().err)
-    assert main(["convert", "p.json", "-", "--to", "benoist", "--number", "2"]) == 2
-    assert "p.json: there is no board 2" in capsys.readouterr().err
+        typed(f"convert board.url {board} --puzzle p.json --to {format}")
+    question = f"convert {board} - --to solution --puzzle p.json --number"
+    typed(f"{question} 1")
+    assert re.search("there is no board 2; expected|expected a number from 1 to 1", typed.refused(f"{question} 2"))
+    assert "p.json: there is no board 2" in typed.refused("convert p.json - --to benoist --number 2")
 
 
 @pytest.mark.parametrize("kind", ["diamond", "triangle"])
 @pytest.mark.parametrize("format", ["cells", "cells:ccw,turn1", "picture"])
-def test_boards_with_holes_are_read_back(kind: str, format: str) -> None:
+def test_boards_with_holes_are_read_back(kind: str, format: str, typed: Typed) -> None:
     puzzle, board = generate(kind, side=4, seed=1)
     write("holes.json", None, puzzle, None)
     write("laid", format, puzzle, board)
-    assert main(["convert", "laid", "back.json", "--puzzle", "holes.json", "--to", "best"]) == 0
+    typed("convert laid back.json --puzzle holes.json --to best")
     assert np.array_equal(load_board("back.json", puzzle)[1].colours(puzzle), board.colours(puzzle))
 
 
@@ -260,8 +210,7 @@ def test_a_board_without_frame_names_its_convention(convention: str) -> None:
             assert parse(text, puzzle=puzzle, format=named).board == board
 
 
-def test_the_list_of_formats_is_one_json_object(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["convert", "--list", "--json"]) == 0
-    listed = json.loads(capsys.readouterr().out)
+def test_the_list_of_formats_is_one_json_object(typed: Typed) -> None:
+    listed = typed.facts("convert --list")
     assert [form["name"] for form in listed["formats"]] == list(FORMATS)
     assert {"option", "holds", "about", "example"} < {*listed["formats"][0]} and listed["dialects"][0]["example"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import json
+import os
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,31 +17,25 @@ from exact.compare import ComparisonRow, Question
 from exact.paper.runs import PlannedRun
 from exact.polyominoes.grid import load, orientations
 from instances.formats import load_puzzle, write
-from lns.cli.main import main
 from lns.params import Params
 from lns.runs.directory import RunDirectory
 from lns.runs.files import REPORT, STATUS
 from lns_support.errors import InputError
+from tests.cli.conftest import Typed
 from tests.lns.run_parts import best_of, finished_run, new_directory, run_for, small_puzzle
 from tuning import benchmark
 
 PUZZLE, BOARD = lns.generate("like-e2", width=4, seed=1)
-GRAPH = "x y\ny z\n"
 DESIGN = "exact design hard --width 2 --height 3 --colours 2 --trees 2 --nodes 1000"
+IMPROVE = "improve b.url --puzzle p.json --window 2x2 --everywhere --nodes 1000"
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def files(here: Path) -> None:
     write("p.json", None, PUZZLE, None)
     write("b.url", None, PUZZLE, BOARD)
     Path("answer").write_text("s UNSATISFIABLE\n")
-    Path("graph.txt").write_text(GRAPH)
-
-
-def told(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return value
+    Path("graph.txt").write_text("x y\ny z\n")
 
 
 @pytest.mark.parametrize(
@@ -51,57 +45,51 @@ def told(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
      "exact count p.json", "exact solve p.json", "exact compare p.json", "exact cnf p.json --encoding half-2 --sizes",
      "exact decode answer p.json --encoding half-2", "exact trace p.json"],
 )  # fmt: skip
-def test_the_format_and_the_clues_of_a_puzzle_can_be_named(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    for option, value, sentence in (
-        ("--puzzle-format", "csv16", "p.json:1: the size of the board has 8 entries"),
-        ("--clues", "none.txt", "none.txt: no such file"),
-    ):
-        assert main([*command.split(), option, value]) == 2
-        assert sentence in capsys.readouterr().err
+def test_the_format_and_the_clues_of_a_puzzle_can_be_named(command: str, typed: Typed) -> None:
+    refused = typed.refused(f"{command} --puzzle-format csv16")
+    assert "p.json:1: the size of the board has 8 entries" in refused
+    assert "none.txt: no such file" in typed.refused(f"{command} --clues none.txt")
 
 
 @pytest.mark.parametrize(
     ("command", "prefix"),
     [
-        ("verify b.url --puzzle p.json", "--"),
-        ("show b.url --puzzle p.json", "--"),
-        ("improve b.url --puzzle p.json", "--"),
-        ("solve p.json --start b.url", "--start-"),
-        ("exact count p.json --start b.url", "--start-"),
+        *((f"{command} b.url --puzzle p.json", "--") for command in ("verify", "show", "improve")),
+        *((f"{command} p.json --start b.url", "--start-") for command in ("solve", "exact count", "exact trace")),
         ("exact solve p.json --start b.url", "--start-"),
-        ("exact trace p.json --start b.url", "--start-"),
     ],
 )
-def test_the_format_and_the_number_of_a_board_can_be_named(
-    command: str, prefix: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for option, value, sentence in (
-        ("format", "solution", "b.url:1: 1 lines; expected 16"),
-        ("number", "7", "b.url: the text has 1 URLs; expected a number from 1 to 1"),
-    ):
-        assert main([*command.split(), prefix + option, value]) == 2
-        assert sentence in capsys.readouterr().err
+def test_the_format_and_the_number_of_a_board_can_be_named(command: str, prefix: str, typed: Typed) -> None:
+    assert "b.url:1: 1 lines; expected 16" in typed.refused(f"{command} {prefix}format solution")
+    refused = typed.refused(f"{command} {prefix}number 7")
+    assert "b.url: the text has 1 URLs; expected a number from 1 to 1" in refused
 
 
 @pytest.mark.parametrize(
     ("command", "target"),
     [
-        ("report run", "r.html"),
-        ("exact graph graph.txt", "g.txt"),
-        (DESIGN, "d.json"),
-        ("exact trace p.json", "t.html"),
-        ("exact polyomino --cut 5x4 --svg p.svg", "p.txt"),
+        ("report run -o", "r.html"),
+        ("exact graph graph.txt -o", "g.txt"),
+        (f"{DESIGN} -o", "d.json"),
+        ("exact trace p.json -o", "t.html"),
+        ("exact cnf p.json --encoding half-2 -o", "f.cnf"),
+        ("exact polyomino --cut 5x4 --svg p.svg -o", "p.txt"),
+        ("generate like-e2 --width 4 -o", "o.txt"),
+        ("generate like-e2 --width 4 -o n.txt --solution", "s.txt"),
+        ("show p.json --tikz", "o.tex"),
+        (f"{IMPROVE} -o", "o.url"),
+        (f"{IMPROVE} --svg", "o.svg"),
     ],
 )
-def test_a_file_that_exists_is_overwritten_by_force_only(
-    command: str, target: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    if command == "report run":
+def test_a_file_that_exists_is_overwritten_by_force_only(command: str, target: str, typed: Typed) -> None:
+    if command.startswith("report"):
         finished_run(Path("run"), name="like-e2-4x4", engine="tabu", steps=1)
+    os.mkfifo("pipe")
     Path(target).write_text("mine")
-    assert main([*command.split(), "-o", target]) == 2
-    assert f"{target}: this exists already" in capsys.readouterr().err and Path(target).read_text() == "mine"
-    assert main([*command.split(), "-o", target, "--force"]) == 0
+    assert f"{target}: this exists already" in typed.refused(f"{command} {target}")
+    assert Path(target).read_text() == "mine"
+    assert "pipe: this is a pipe or a device" in typed.refused(f"{command} pipe --force")
+    typed(f"{command} {target} --force")
     assert Path(target).read_text() != "mine"
 
 
@@ -118,56 +106,50 @@ def test_a_checkpoint_is_due_after_the_seconds_it_is_told(monkeypatch: pytest.Mo
     assert counts[0] > counts[1] > 0
 
 
-def test_hints_of_16_bit_words_are_written_in_the_form_that_is_named() -> None:
+def test_hints_of_16_bit_words_are_written_in_the_form_that_is_named(typed: Typed) -> None:
     clued = PUZZLE.with_clues([lns.Clue(5, *BOARD.pairs()[5])])
     write("clued.json", None, clued, None)
     for form in ("csv16:xyr", "csv16:hxy"):
-        assert main(["convert", "clued.json", "c.csv", "--to", form, "--force"]) == 0
-        assert main(["convert", "c.csv", "back.json", "--from", form, "--force"]) == 0
+        typed(f"convert clued.json c.csv --to {form} --force")
+        typed(f"convert c.csv back.json --from {form} --force")
         back = load_puzzle("back.json")
         (clue,) = back.clues
         laid = np.roll(back.pieces[clue.piece], clue.rotation).tolist()
         assert clue.cell == 5 and laid == BOARD.of(PUZZLE).colours(PUZZLE)[5].tolist()
 
 
-def test_the_colours_of_border_and_inner_pieces_are_chosen() -> None:
-    command = "generate like-e2 --width 6 --border-colours 3 --inner-colours 4 -o made.json"
-    assert main(command.split()) == 0
+def test_the_colours_of_border_and_inner_pieces_are_chosen(typed: Typed) -> None:
+    typed("generate like-e2 --width 6 --border-colours 3 --inner-colours 4 -o made.json")
     puzzle = load_puzzle("made.json")
     rim = [quad for quad in puzzle.pieces.tolist() if 0 in quad]
     beside_grey = {quad[(side + step) % 4] for quad in rim for side in range(4) if quad[side] == 0 for step in (1, 3)}
     assert puzzle.colours == 7 and len(beside_grey - {0}) == 3
 
 
-def test_each_part_of_colorpairs_changes_the_tree_and_no_count(capsys: pytest.CaptureFixture[str]) -> None:
-    def count(*options: str) -> tuple[int, int]:
-        assert main(["exact", "count", "like-e2-5x5", "--json", "--quiet", *options]) == 0
-        found = told(capsys)
+def test_each_part_of_colorpairs_changes_the_tree_and_no_count(typed: Typed) -> None:
+    def count(options: str = "") -> tuple[int, int]:
+        found = typed.facts(f"exact count like-e2-5x5 --quiet {options}")
         return found["solutions"], found["nodes"]
 
     solutions, nodes = count()
-    parts = "motifs instantiation opposite preemption backjumping"
-    switches = [f"--no-{part}" for part in parts.split()]
+    switches = [f"--no-{part}" for part in ("motifs", "instantiation", "opposite", "preemption", "backjumping")]
     switches += ["--shaving", "--quick-shaving", "--random-cell --seed 5", "--values", "--single-colours"]
-    switches += ["--shared-edges", *(f"--heuristic {rule}" for rule in ("min-offer", "min-expected-offer"))]
-    switches += [f"--heuristic {rule}" for rule in ("max-expected-filtering", "row-major")]
-    for switch in switches:
-        other = count(*switch.split())
+    rules = ("min-offer", "min-expected-offer", "max-expected-filtering", "row-major")
+    for switch in (*switches, "--shared-edges", *(f"--heuristic {rule}" for rule in rules)):
+        other = count(switch)
         assert other[0] == solutions and other[1] != nodes, switch
     for switch in ("--cycles", "--heuristic min-expected-ratio"):  # the same tree on this puzzle
-        assert count(*switch.split()) == (solutions, nodes)
+        assert count(switch) == (solutions, nodes)
 
 
-def test_the_sat_solver_and_its_memory_are_chosen(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_sat_solver_and_its_memory_are_chosen(typed: Typed) -> None:
     pytest.importorskip("pysat")
-    command = "exact solve p.json --solver sat:half-2 --json --quiet --memory 8000 --sat-solver"
-    assert main([*command.split(), "minisat"]) == 0
-    assert told(capsys)["status"] == "solved"
-    assert main([*command.split(), "minisatt"]) == 2
-    assert "minisatt" in capsys.readouterr().err
+    command = "exact solve p.json --solver sat:half-2 --quiet --memory 8000 --sat-solver"
+    assert typed.facts(f"{command} minisat")["status"] == "solved"
+    assert "minisatt" in typed.refused(f"{command} minisatt")
 
 
-def test_compare_asks_what_its_options_say(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compare_asks_what_its_options_say(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
     asked: list[tuple[str, Question]] = []
 
     def run_solver(instance: str, puzzle: object, solver: str, question: Question) -> ComparisonRow:
@@ -176,69 +158,65 @@ def test_compare_asks_what_its_options_say(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr("exact.compare.run_solver", run_solver)
     options = "--solvers dlx --count --time 3 --memory 900 --fix-corner --sat-solver minisat --seed 5"
-    assert main(["exact", "compare", "p.json", *options.split()]) == 0
-    ((solver, question),) = asked
-    assert solver == "dlx" and question == Question(
-        count_all=True, seconds=3.0, memory=900_000_000, fix_corner=True, sat_solver="minisat", seed=5
-    )
+    typed(f"exact compare p.json {options}")
+    expected = {"seconds": 3.0, "memory": 900_000_000, "fix_corner": True, "sat_solver": "minisat", "seed": 5}
+    assert asked == [("dlx", Question(count_all=True, **expected))]  # type: ignore[arg-type]
 
 
-def test_grey_may_be_renamed_too() -> None:
+def test_grey_may_be_renamed_too(typed: Typed) -> None:
     for name, colours, framed in (("a.json", [0, 1], True), ("b.json", [2, 1], False)):
         write(name, None, lns.Puzzle([[colours[0], colours[1], colours[1], colours[0]]] * 4, 2, 2, framed=framed), None)
-    assert main(["exact", "isomorphic", "a.json", "b.json"]) == 1
-    assert main(["exact", "isomorphic", "a.json", "b.json", "--rename-grey"]) == 0
+    typed("exact isomorphic a.json b.json", 1)
+    typed("exact isomorphic a.json b.json --rename-grey")
 
 
-def test_pieces_of_a_cut_are_neither_thin_nor_alike() -> None:
-    cut = "exact polyomino --cut 8x8 --cells 4-6 -o"
-    assert main([*cut.split(), "thick.txt", "--thinnest", "2"]) == 0
+def test_pieces_of_a_cut_are_neither_thin_nor_alike(typed: Typed) -> None:
+    typed("exact polyomino --cut 8x8 --cells 4-6 -o thick.txt --thinnest 2")
     for shape in load("thick.txt").pieces.values():
         assert min(max(end) for end in zip(*shape, strict=True)) >= 1, "a row of cells is 1 thin"
-    assert main(["exact", "polyomino", "--cut", "6x8", "--cells", "2-5", "-o", "distinct.txt", "--distinct"]) == 0
+    typed("exact polyomino --cut 6x8 --cells 2-5 -o distinct.txt --distinct")
     pieces = load("distinct.txt").pieces.values()
     assert len({orientations(shape)[0] for shape in pieces}) == len(pieces)
 
 
-def test_a_budget_of_time_ends_a_count_of_fillings(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["exact", "polyomino", "--count", "--time", "0.2", "--json", "--quiet"]) == 0
-    assert told(capsys)["status"] == "budget spent"
+def test_a_budget_of_time_ends_a_count_of_fillings(typed: Typed) -> None:
+    assert typed.facts("exact polyomino --count --time 0.2 --quiet")["status"] == "budget spent"
 
 
-def test_the_full_scale_of_a_paper_has_more_runs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_full_scale_of_a_paper_has_more_runs(typed: Typed) -> None:
     Path("b.csv").touch()
     missing = []
-    for options in ([], ["--full"]):
-        assert main(["exact", "paper", "benoist2008", "-o", "b.csv", "--show", *options]) == 0
-        found = re.search(r"([\d,]+) runs are missing", capsys.readouterr().out)
+    for full in ("", "--full"):
+        shown = typed(f"exact paper benoist2008 -o b.csv --show {full}").out
+        found = re.search(r"([\d,]+) runs are missing", shown)
         assert found is not None
         missing.append(int(found[1].replace(",", "")))
     assert 0 < missing[0] < missing[1]
 
 
 def test_the_searches_of_a_paper_try_as_many_boards_as_they_are_told(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, typed: Typed
 ) -> None:
     planned: list[PlannedRun] = []
     monkeypatch.setattr("exact.paper.runs.run_experiment", lambda runs, *_: iter(planned.extend(runs) or ()))
-    assert main(["exact", "paper", "jolivet2008", "--sizes", "3", "--trees", "2", "-o", "j.csv"]) == 0
+    typed("exact paper jolivet2008 --sizes 3 --trees 2 -o j.csv")
     assert any("single solution among 2 boards" in run.question for run in planned)
-    assert main(["exact", "paper", "outcome", "--trees", "2"]) == 2
-    assert "outcome searches for no puzzles; expected no --trees" in capsys.readouterr().err
+    refused = typed.refused("exact paper outcome --trees 2")
+    assert "outcome searches for no puzzles; expected no --trees" in refused
 
 
-def test_a_resumed_run_tells_its_bests_and_ends_without_gain(capsys: pytest.CaptureFixture[str]) -> None:
-    run, said = finished_run(Path("run"), name="like-e2-8x8", engine="tabu", steps=1).resolve(), Path("said").resolve()
+def test_a_resumed_run_tells_its_bests_and_ends_without_gain(typed: Typed) -> None:
+    run, said = finished_run(Path("run"), name="like-e2-8x8", engine="tabu", steps=1), Path("said")
     before = best_of(run)
-    options = ["--stop-after-no-gain", "0.5", "--on-best", f"echo $LNS_SCORE >> '{said}'", "--quiet"]
-    assert main(["resume", str(run), *options]) == 0
-    assert "no improvement in 0.5 s" in capsys.readouterr().out
+    on_best = "echo $LNS_SCORE >> said"
+    out = typed(["resume", "run", "--stop-after-no-gain", "0.5", "--on-best", on_best, "--quiet"]).out
+    assert "no improvement in 0.5 s" in out
     assert int(said.read_text().split()[-1]) == best_of(run) > before
 
 
 @pytest.mark.parametrize("command", ["watch run", "report run --follow --open"])
 def test_what_follows_a_run_looks_again_after_the_time_it_is_told(
-    command: str, monkeypatch: pytest.MonkeyPatch
+    command: str, monkeypatch: pytest.MonkeyPatch, typed: Typed
 ) -> None:
     path = finished_run(Path("run"), name="like-e2-4x4", engine="tabu", steps=1)
     opened: list[str] = []
@@ -252,13 +230,11 @@ def test_what_follows_a_run_looks_again_after_the_time_it_is_told(
             run.close()  # so that the run is over
 
         monkeypatch.setattr("time.sleep", sleep)
-        assert main([*command.split(), "--every", "7"]) == 0
+        typed(f"{command} --every 7")
     assert slept == [7.0] and opened == [(path / REPORT).resolve().as_uri()] * command.startswith("report")
 
 
-def test_web_listens_where_it_is_told_and_opens_the_browser(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_web_listens_where_it_is_told_and_opens_the_browser(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
     pytest.importorskip("uvicorn")
     served: list[tuple[str, bool, bool]] = []
 
@@ -267,16 +243,15 @@ def test_web_listens_where_it_is_told_and_opens_the_browser(
 
     monkeypatch.setattr("lns.web.server.serve", serve)
     monkeypatch.delenv("LNS_WEB_PASSWORD", raising=False)
-    assert main(["web", "--port", "0", "--open"]) == 0
-    assert main(["web", "--port", "0", "--host", "0.0.0.0"]) == 2
-    assert "--host 0.0.0.0 needs a password" in capsys.readouterr().err
+    typed("web --port 0 --open")
+    assert "--host 0.0.0.0 needs a password" in typed("web --port 0 --host 0.0.0.0", 2).err
     monkeypatch.setenv("LNS_WEB_PASSWORD", "long enough")
-    assert main(["web", "--port", "0", "--host", "0.0.0.0"]) == 0
+    typed("web --port 0 --host 0.0.0.0")
     assert served == [("127.0.0.1", True, False), ("0.0.0.0", False, True)]
-    assert main(["web", "--port", "70000"]) == 2
+    typed.refused("web --port 70000")
 
 
-def test_a_study_is_asked_for_what_the_options_say(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_study_is_asked_for_what_the_options_say(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
     asked: list[dict[str, Any]] = []
 
     def tuned(**arguments: Any) -> NoReturn:
@@ -285,16 +260,14 @@ def test_a_study_is_asked_for_what_the_options_say(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr("tuning.api.tune", tuned)
     options = "--engine tabu --sampler random --run-seconds 4 --pairs 5 --held-out 30 --seed 9 --time 1h --workers 3"
-    assert main(["tune", "--family", "like-e2:6x6", "--study", "s", *options.split()]) == 2
+    typed(f"tune --family like-e2:6x6 --study s {options}", 2)
     request = asked[0]["request"]
     assert (asked[0]["time"], asked[0]["workers"], request.family) == (3600, 3, "like-e2:6x6")
     assert (request.engine, request.sampler, request.run_seconds) == ("tabu", "random", 4)
     assert (request.pairs, request.held_out, request.seed) == (5, 30, 9)
 
 
-def test_a_benchmark_runs_what_its_options_say(
-    params: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_benchmark_runs_what_its_options_say(params: str, monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
     asked: list[tuple[str, Params, int, benchmark.BenchmarkOptions]] = []
 
     def run(puzzle: lns.Puzzle, given: Params, seed: int, options: Any, *_: object) -> benchmark.BenchmarkRun:
@@ -302,9 +275,9 @@ def test_a_benchmark_runs_what_its_options_say(
         return benchmark.BenchmarkRun(seed, 9, {9: 1.0}, {}, 1.0, 1.0)
 
     monkeypatch.setattr(benchmark, "run_benchmark", run)
-    options = f"--fresh 8 --search-floor 450 --params {params} --workers 1 --time 3 --table t.csv --seeds 1 --json"
-    assert main(["benchmark", "--rows", "fresh-16x16-1", *options.split()]) == 0
+    options = f"--fresh 8 --search-floor 450 --params {params} --workers 1 --time 3 --table t.csv --seeds 1"
+    told = typed.facts(f"benchmark --rows fresh-16x16-1 {options}")
     ((name, given, seed, wanted),) = asked
     assert name.endswith("-s8") and given.construct.tail == 8 and seed == 1
     assert (wanted.time, wanted.workers, wanted.search_floor) == (3.0, 1, 450)
-    assert "fresh" in Path("t.csv").read_text() and told(capsys)["rows"][0]["instance"] == "fresh-16x16-1"
+    assert "fresh" in Path("t.csv").read_text() and told["rows"][0]["instance"] == "fresh-16x16-1"

@@ -23,16 +23,18 @@ from instances.formats import load_puzzle
 from instances.puzzle import Puzzle
 from lns.api.solving import resume, solve
 from lns.cli.ending import SignalStop, ended
-from lns.cli.main import main
-from lns.cli.watch import _footer
+from lns.cli.watch import footer
 from lns.engine import FoundBoard
 from lns.runs.run_summary import load_summary
 from lns.terminal import notify
 from lns.terminal.output import command_name
 from lns_support.errors import InputError
+from tests.cli.conftest import Typed
 from tests.cli.run_program import ONE_WORKER, ROOT, is_alive, program, wait_for
 from tests.lns.run_parts import best_of, finished_run
 from tests.torture import torture_kills
+
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def started(run: Path) -> bool:
@@ -41,6 +43,12 @@ def started(run: Path) -> bool:
         return bool(load_summary(run).heartbeat.pids)
     except ValueError:
         return False
+
+
+@pytest.fixture
+def tabu(params: str) -> str:
+    """A search of one step after the other, without a name for its run."""
+    return f"solve like-e2-8x8 --engine tabu --params {params} --quiet {' '.join(ONE_WORKER)}"
 
 
 @pytest.mark.slow
@@ -62,22 +70,21 @@ def test_a_signal_saves_and_leaves(number: signal.Signals, status: int, tmp_path
 @pytest.mark.slow
 def test_workers_do_not_outlive_a_killed_parent_and_killed_workers_are_replaced(tmp_path: Path) -> None:
     run = tmp_path / "run"
+
+    def pids() -> tuple[int, ...]:
+        return tuple(load_summary(run).heartbeat.pids) if started(run) else ()
+
     with program("solve", "like-e2-10x10", "--time", "1h", "--workers", "2", "--run-dir", str(run)) as process:
-        wait_for(lambda: len(load_summary(run).heartbeat.pids) == 2 if started(run) else False, "two workers")
-        first = load_summary(run).heartbeat.pids
+        wait_for(lambda: len(pids()) == 2, "two workers")
+        first = pids()
         os.kill(first[0], signal.SIGKILL)
-        wait_for(
-            lambda: "another one continues island" in (run / "run.log").read_text(), "the line about it in the log"
-        )
-        wait_for(
-            lambda: first[0] not in load_summary(run).heartbeat.pids and len(load_summary(run).heartbeat.pids) == 2,
-            "the new worker",
-        )
-        pids = load_summary(run).heartbeat.pids
-        assert first[1] in pids and load_summary(run).workers == 2
+        wait_for(lambda: "another one continues island" in (run / "run.log").read_text(), "the line in the log")
+        wait_for(lambda: first[0] not in pids() and len(pids()) == 2, "the new worker")
+        workers = pids()
+        assert first[1] in workers and load_summary(run).workers == 2
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-        wait_for(lambda: not any(map(is_alive, pids)), "the end of the workers", 10.0)
+        wait_for(lambda: not any(map(is_alive, workers)), "the end of the workers", 10.0)
     one = load_summary(run)
     assert one.state == "died" and one.workers == 0 and one.best is not None
 
@@ -96,16 +103,15 @@ def test_a_second_interrupt_leaves_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_lns_stop_ends_a_run_in_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lns_stop_ends_a_run_in_order(tmp_path: Path, typed: Typed) -> None:
     run = tmp_path / "run"
     endless = ["--time", "1h", "--steps", "1000000", *ONE_WORKER]
     with program("solve", "like-e2-10x10", *endless, "--run-dir", str(run)) as process:
         wait_for(lambda: started(run), "the first report")
-        assert main(["stop", str(run)]) == 0
+        assert "stopped with" in typed("stop run").out
         assert process.wait(20) == 0
-    assert "stopped with" in capsys.readouterr().out
     assert load_summary(run).why == "stopped" and not (run / "stop").exists()
-    assert main(["stop", str(run)]) == 1
+    typed("stop run", 1)
 
 
 @pytest.mark.slow
@@ -115,17 +121,15 @@ def test_kills_at_random_moments_lose_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [0, signal.SIGINT])
-def test_a_board_that_could_not_be_written_is_printed(
-    number: int, tmp_path: Path, params: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_board_that_could_not_be_written_is_printed(number: int, capsys: pytest.CaptureFixture[str]) -> None:
     """The run directory was removed, and no viewer has letters for the colours; also after Ctrl-C."""
     puzzle = load_puzzle("like-e2-6x6")
     colours = np.where(puzzle.pieces > 0, puzzle.pieces + 60, 0)
     many = Puzzle(name="many", width=puzzle.width, height=puzzle.height, pieces=colours)
-    found = solve(many, engine="tabu", steps=1, seed=1, workers=1, run_dir=tmp_path / "run", progress=None)
+    found = solve(many, engine="tabu", steps=1, seed=1, workers=1, run_dir="run", progress=None)
     assert found.board is not None and not found.url
     lost = replace(found, write_errors=["best.json"])
-    shutil.rmtree(tmp_path / "run")
+    shutil.rmtree("run")
     end = mock.Mock(signals=mock.Mock(number=int(number)))
     status = ended(lost, end, argparse.Namespace(stats=False, json=False, url=False), target=None)
     assert status == (130 if number else 2)
@@ -144,136 +148,112 @@ def test_a_signal_that_an_import_swallows_ends_the_search_when_it_begins() -> No
     assert signals(mock.Mock()) == "SIGINT"
 
 
-def test_the_end_is_a_few_short_lines_with_the_next_commands(
-    tmp_path: Path, params: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run = tmp_path / "my run"
-    command = ["solve", "like-e2-8x8", "--engine", "tabu", "--params", params, "--quiet", *ONE_WORKER]
-    assert main([*command, "--steps", "2", "--run-dir", str(run)]) == 0
+def test_the_end_is_a_few_short_lines_with_the_next_commands(tabu: str, typed: Typed) -> None:
+    run = Path("my run")
+    lines = typed(f"{tabu} --steps 2 --run-dir 'my run'").out.splitlines()
     score = best_of(run)
-    lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"best score  {score} of 112, {112 - score} mismatches"
     assert re.match(r"search      ended after \d+ s: steps made; 1 worker, seed ", lines[1])
-    assert lines[2:] == [f"saved in    {run}", f"see it      lns show '{run}'", f"go on       lns resume '{run}'"]
-    assert main(["resume", str(run), "--steps", "1", "--quiet", "--url"]) == 0
-    url = json.loads((run / "best.json").read_text())["url"]
-    assert f"\nviewer      {url}\n" in capsys.readouterr().out
-    missed = [*command, "--steps", "1", "--target", "112", "--run-dir", str(tmp_path / "missed")]
-    assert main(missed) == 1
-    assert "; the target 112 was not reached\n" in capsys.readouterr().out
-    reached = tmp_path / "reached"
-    assert main([*command, "--steps", "1", "--target", "50", "--run-dir", str(reached)]) == 0
-    said = capsys.readouterr().out
+    assert lines[2:] == ["saved in    my run", "see it      lns show 'my run'", "go on       lns resume 'my run'"]
+    said = typed("resume 'my run' --steps 1 --quiet --url").out
+    assert f"\nviewer      {json.loads((run / 'best.json').read_text())['url']}\n" in said
+    missed = typed(f"{tabu} --steps 1 --target 112 --run-dir missed", 1).out
+    assert "; the target 112 was not reached\n" in missed
+    said = typed(f"{tabu} --steps 1 --target 50 --run-dir reached").out
     assert "target reached" in said and "not reached" not in said
-    assert f"go on       lns solve {reached}/instance.json --start {reached}\n" in said, "its resumption ends at once"
-    start = ["--start", str(ROOT / "instances" / "data" / "like-e2-4x4.solution.txt")]
-    assert main(["solve", "like-e2-4x4", *start, "--run-dir", str(tmp_path / "solved"), "--quiet", *ONE_WORKER]) == 0
-    solved = capsys.readouterr().out
+    assert "go on       lns solve reached/instance.json --start reached\n" in said, "its resumption ends at once"
+    start = ROOT / "instances" / "data" / "like-e2-4x4.solution.txt"
+    solved = typed(f"solve like-e2-4x4 --start {start} --run-dir solved --quiet {' '.join(ONE_WORKER)}").out
     assert solved.startswith("best score  24 of 24, solved") and "lns resume" not in solved
     assert "no better board is possible" in solved, "no target was given"
-    ended = {name: load_summary(tmp_path / name) for name in ("my run", "reached", "solved")}
-    assert ended["reached"].state_in_words == "ended: target reached"
-    assert ended["solved"].state_in_words == "ended: no better board is possible"
-    assert [one.resumption for one in ended.values()] == [f"resume '{run}'", "", ""]
-    used = finished_run(tmp_path / "used", name="like-e2-8x8", engine="tabu", seconds=1e-3)
-    assert _footer([load_summary(used)]).endswith(f", lns resume {used} --time 1h goes on")
-    assert _footer([ended["reached"]]) == "this run is over; q ends this view"
+    runs = {name: load_summary(Path(name)) for name in ("my run", "reached", "solved")}
+    assert runs["reached"].state_in_words == "ended: target reached"
+    assert runs["solved"].state_in_words == "ended: no better board is possible"
+    assert [one.resumption for one in runs.values()] == ["resume 'my run'", "", ""]
+    used = finished_run(Path("used"), name="like-e2-8x8", engine="tabu", seconds=1e-3)
+    assert footer([load_summary(used)]).endswith(", lns resume used --time 1h goes on")
+    assert footer([runs["reached"]]) == "this run is over; q ends this view"
 
 
-def test_lines_of_the_end_break_between_words(
-    tmp_path: Path, params: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_lines_of_the_end_break_between_words(params: str, monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", "40")
-    run = str(tmp_path / "run")
-    command = ["solve", "like-e2-4x4", "--engine", "tabu", "--params", params, "--steps", "1", "--quiet"]
-    assert main([*command, "--workers", "1", "--seed", "1234567890", "--run-dir", run, "--target", "24"]) in (0, 1)
-    lines = capsys.readouterr().out.splitlines()
+    options = "--quiet --workers 1 --seed 1234567890 --run-dir run --target 20"
+    lines = typed(f"solve like-e2-4x4 --engine tabu --params {params} --steps 1 {options}").out.splitlines()
     search = lines.index(next(line for line in lines if line.startswith("search ")))
     assert all(len(line) <= 40 for line in lines[: search + 2]) and lines[search + 1].startswith(" " * 12)
     monkeypatch.setenv("COLUMNS", "80")
-    assert main(["show", "like-e2-16x16-clue1"]) == 0
-    assert "\n            in text files)\n" in capsys.readouterr().out
+    assert "\n            in text files)\n" in typed("show like-e2-16x16-clue1").out
 
 
 def test_the_next_commands_can_be_typed_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     found: dict[str, str | None] = {"lns": None}
     monkeypatch.setattr("shutil.which", found.get)
     monkeypatch.setattr("sys.executable", "/a b/python")
-    for started, named in (
+    for called, named in (
         (".venv/bin/lns", ".venv/bin/lns"), ("/a b/lns", "'/a b/lns'"), ("/x/lns/__main__.py", "'/a b/python' -m lns"),
         ("/x/pytest", "lns"),
     ):  # fmt: skip
-        monkeypatch.setattr("sys.argv", [started])
+        monkeypatch.setattr("sys.argv", [called])
         assert command_name() == named
     found["lns"] = "/usr/bin/lns"
-    for started in (".venv/bin/lns", "/x/lns/__main__.py"):
-        monkeypatch.setattr("sys.argv", [started])
+    for called in (".venv/bin/lns", "/x/lns/__main__.py"):
+        monkeypatch.setattr("sys.argv", [called])
         assert command_name() == "lns"
 
 
 def test_the_seed_is_drawn_and_saved_and_workers_are_as_many_as_cores(
-    tmp_path: Path, params: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    params: str, monkeypatch: pytest.MonkeyPatch, typed: Typed
 ) -> None:
-    command = ["solve", "like-e2-4x4", "--engine", "tabu", "--params", params, "--steps", "1", "--json"]
+    command = f"solve like-e2-4x4 --engine tabu --params {params} --steps 1 --json --run-dir"
     monkeypatch.setattr("lns.api.arguments.available_cores", lambda: 2)
     seeds = []
     for name in ("one", "two"):
-        assert main([*command, "--run-dir", str(tmp_path / name)]) == 0
-        captured = capsys.readouterr()
-        seeds.append(json.loads(captured.out)["seed"])
-        assert f"2 workers (one for each core), seed {seeds[-1]} (drawn at random), no time limit" in captured.err
-        assert load_summary(tmp_path / name).settings.seed == seeds[-1]
+        said = typed(f"{command} {name}")
+        seeds.append(json.loads(said.out)["seed"])
+        assert f"2 workers (one for each core), seed {seeds[-1]} (drawn at random), no time limit" in said.err
+        assert load_summary(Path(name)).settings.seed == seeds[-1]
     assert seeds[0] != seeds[1]
-    assert main([*command, "--run-dir", str(tmp_path / "three"), "--seed", "7", "--workers", "1"]) == 0
-    captured = capsys.readouterr()
-    assert json.loads(captured.out)["seed"] == 7 and "1 worker, seed 7, no time limit" in captured.err
+    said = typed(f"{command} three --seed 7 --workers 1")
+    assert json.loads(said.out)["seed"] == 7 and "1 worker, seed 7, no time limit" in said.err
 
 
-def test_resume_says_what_the_plan_was_and_what_it_is_now(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = finished_run(tmp_path / "run", name="like-e2-8x8", engine="tabu")
-    assert main(["resume", str(path), "--steps", "1"]) == 0
-    assert re.search("going on at . s of search; (1 min|5. s) left", capsys.readouterr().err)
-    assert main(["resume", str(path), "--steps", "1", "--time", "2h"]) == 0
-    said = capsys.readouterr().err
+def test_resume_says_what_the_plan_was_and_what_it_is_now(typed: Typed) -> None:
+    path = finished_run(Path("run"), name="like-e2-8x8", engine="tabu")
+    assert re.search("going on at . s of search; (1 min|5. s) left", typed("resume run --steps 1").err)
+    said = typed("resume run --steps 1 --time 2h").err
     assert re.search(r"the plan was 1 min of search, (1 min|5. s) left; now 2 h of search more", said)
     assert 7190 < load_summary(path).history.remaining_s <= 7200
     with pytest.raises(InputError, match="expected time, the seconds more to search"):
-        resume(finished_run(tmp_path / "used", name="like-e2-8x8", engine="tabu", seconds=1e-3))
+        resume(finished_run(Path("used"), name="like-e2-8x8", engine="tabu", seconds=1e-3))
 
 
-def test_a_run_ends_when_the_score_no_longer_rises(tmp_path: Path, params: str) -> None:
-    run = tmp_path / "run"
-    command = ["solve", "like-e2-8x8", "--engine", "tabu", "--params", params, "--quiet", *ONE_WORKER]
-    assert main([*command, "--stop-after-no-gain", "1", "--run-dir", str(run)]) == 0
-    one = load_summary(run)
-    log = (run / "run.log").read_text()
+def test_a_run_ends_when_the_score_no_longer_rises(tabu: str, typed: Typed) -> None:
+    typed(f"{tabu} --stop-after-no-gain 1 --run-dir run")
+    one, log = load_summary(Path("run")), Path("run/run.log").read_text()
     assert "no time limit; it ends after 1 s without a better board\n" in log
     assert one.why == "no improvement in 1 s" and not one.history.has_time_limit
     assert one.history.elapsed_s >= one.history.improvements[-1].elapsed_s + 1
 
 
 def test_a_command_is_run_at_each_new_best_and_never_waited_for(
-    tmp_path: Path, params: str, caplog: pytest.LogCaptureFixture
+    tabu: str, here: Path, typed: Typed, caplog: pytest.LogCaptureFixture
 ) -> None:
-    run, told = tmp_path / "run", tmp_path / "told"
-    command = ["solve", "like-e2-8x8", "--engine", "tabu", "--params", params, "--quiet", *ONE_WORKER]
-    on_best = f'test -f "$LNS_BEST" && echo "$LNS_SCORE $LNS_MAX_SCORE $LNS_RUN_DIR" >> \'{told}\'; echo no; exit 3'
-    assert main([*command, "--steps", "6", "--run-dir", str(run), "--on-best", on_best]) == 0
-    assert told.read_text().splitlines()[-1] == f"{best_of(run)} 112 {run}"
+    on_best = 'test -f "$LNS_BEST" && echo "$LNS_SCORE $LNS_MAX_SCORE $LNS_RUN_DIR" >> told; echo no; exit 3'
+    typed([*tabu.split(), "--steps", "6", "--run-dir", "run", "--on-best", on_best])
+    assert Path("told").read_text().splitlines()[-1] == f"{best_of(Path('run'))} 112 {here / 'run'}"
     assert "the command of --on-best ended with status 3: no" in caplog.text
 
 
 def test_a_notifier_tells_the_newest_best_after_a_slow_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    puzzle = load_puzzle("like-e2-4x4")
-    board = Board(np.arange(16) * 4, 4, 4).of(puzzle)
-    told, gate = tmp_path / "told", tmp_path / "gate"
+    board = Board(np.arange(16) * 4, 4, 4).of(load_puzzle("like-e2-4x4"))
+    told, gate = Path("told"), Path("gate")
     told.touch()
     os.mkfifo(gate)
     monkeypatch.setattr(notify, "LAST_S", 60.0)  # of waiting for a slow machine
-    with notify.Notifier(f"echo $LNS_SCORE >> '{told}'; read line < '{gate}'", tmp_path) as notifier:
+    with notify.Notifier("echo $LNS_SCORE >> told; read line < gate", Path()) as notifier:
         notifier(FoundBoard(board, 1, "tabu"))
         wait_for(lambda: told.read_text() == "1\n", "the first call")
         for score in (2, 3, 4):
@@ -284,21 +264,20 @@ def test_a_notifier_tells_the_newest_best_after_a_slow_command(
         gate.write_text("go\n")
     assert told.read_text().split() == ["1", "4"]
     monkeypatch.setattr(notify, "LONGEST_S", 0.1)
-    with notify.Notifier("sleep 100", tmp_path) as notifier:
+    with notify.Notifier("sleep 100", Path()) as notifier:
         notifier(FoundBoard(board, 5, "tabu"))
     assert "took more than 0.1 s and was killed" in caplog.text
 
 
 @pytest.mark.parametrize("when", ["before", "during"])
 def test_a_signal_ends_the_command_of_the_last_best(
-    when: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    when: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(notify, "LAST_S", 100.0)
     monkeypatch.setattr(notify, "LONGEST_S", 100.0)
     board = Board(np.arange(16) * 4, 4, 4).of(load_puzzle("like-e2-4x4"))
-    signalled, told = threading.Event(), tmp_path / "told"
-    began = time.monotonic()
-    with notify.Notifier(f"echo $LNS_SCORE >> '{told}'; sleep 90", tmp_path, signalled.is_set) as notifier:
+    signalled, told, began = threading.Event(), Path("told"), time.monotonic()
+    with notify.Notifier("echo $LNS_SCORE >> told; sleep 90", Path(), signalled.is_set) as notifier:
         notifier(FoundBoard(board, 1, "tabu"))
         wait_for(told.exists, "the call")
         notifier(FoundBoard(board, 2, "tabu"))

@@ -1,4 +1,4 @@
-"""`lns exact`: counts, first solutions, statuses, exit codes, the experiment."""
+"""`lns exact`: counts, first solutions, statuses, exit codes, the experiment; searched puzzles and reductions."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ import pytest
 
 from exact.compare import Question, compare
 from instances.board import Board
-from instances.formats import load_board, write
+from instances.formats import load_board, load_puzzle, write
 from instances.generate import corner_cells, uniform
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns.cli.main import main
 from lns_support.files import atomic_write
+from tests.cli.conftest import Typed
 from tests.cli.run_program import ROOT, program, wait_for
 
 PUZZLE = uniform(4, 4, 4, 7).puzzle
@@ -30,123 +30,92 @@ HARD = uniform(10, 10, 8, 1).with_clues(corner_cells(10, 10)).puzzle
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def files(here: Path) -> None:
     write("p.json", None, PUZZLE, None)
     write("hard.json", None, HARD, None)
     # two pieces of a 2x2 with colours that meet nowhere else
     write("none.json", None, Puzzle([[0, 1, 1, 0], [0, 1, 1, 0], [0, 2, 1, 0], [0, 1, 3, 0]], 2, 2), None)
 
 
-def said(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
-    answer = json.loads(capsys.readouterr().out)
-    assert isinstance(answer, dict)
-    return answer
+def full_disk(*_: object) -> NoReturn:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def test_both_solvers_count_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+def test_both_solvers_count_the_same(typed: Typed) -> None:
     counts = set()
     for solver in ("colorpairs", "rowscan"):
-        assert main(["exact", "count", "p.json", "--solver", solver, "--json", "--quiet"]) == 0
-        answer = said(capsys)
+        answer = typed.facts(f"exact count p.json --solver {solver} --quiet")
         assert answer["status"] == "solved" and answer["convention"] == "all rotations counted"
         counts.add(answer["solutions"])
     assert len(counts) == 1
-    assert main(["exact", "count", "p.json", "--fix-corner", "--json", "--quiet"]) == 0
-    fixed = said(capsys)
-    assert fixed["solutions"] == int(str(counts.pop())) // 4 and "top left corner" in str(fixed["convention"])
+    fixed = typed.facts("exact count p.json --fix-corner --quiet")
+    assert fixed["solutions"] == counts.pop() // 4 and "top left corner" in fixed["convention"]
 
 
-def test_every_switch_is_accepted(capsys: pytest.CaptureFixture[str]) -> None:
-    switches = "--no-motifs --no-instantiation --no-opposite --no-preemption --no-backjumping --shaving --values"
-    more = "--single-colours --shared-edges --cycles --heuristic max-expected-filtering"
-    assert main(["exact", "count", "p.json"]) == 0
-    plain = capsys.readouterr().out.splitlines()[:3]
-    assert main(["exact", "count", "p.json", *switches.split(), *more.split()]) == 0
-    assert capsys.readouterr().out.splitlines()[:3] == plain
-
-
-def test_the_first_solution_is_written(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["exact", "solve", "p.json", "--json", "-o", "board.json", "--quiet"]) == 0
-    answer = said(capsys)
+def test_the_first_solution_is_written(typed: Typed) -> None:
+    answer = typed.facts("exact solve p.json -o board.json --quiet")
     puzzle, board = load_board("board.json", PUZZLE)
-    assert verify(puzzle, board).score == PUZZLE.max_score
-    assert board.pairs() == answer["placements"]
-    assert load_board(str(answer["url"]), PUZZLE)[1] is not None
-    assert main(["exact", "solve", "p.json", "-o", "board.json", "--force", "--quiet"]) == 0
+    assert verify(puzzle, board).score == PUZZLE.max_score and board.pairs() == answer["placements"]
+    assert load_board(answer["url"], PUZZLE)[1] is not None
+    typed("exact solve p.json -o board.json --force --quiet")
 
 
-def test_a_solution_with_too_many_colours_for_a_url_is_printed_as_placements(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_solution_with_too_many_colours_for_a_url_is_printed_as_placements(typed: Typed) -> None:
     puzzle = uniform(6, 6, 60, 1).puzzle
     write("many.json", None, puzzle, None)
-    for more in ([], ["--all"]):
-        assert main(["exact", "solve", "many.json", "--json", "--quiet", *more]) == 0
-        assert said(capsys)["solutions"]
-        assert main(["exact", "solve", "many.json", "--quiet", *more]) == 0
-        out = capsys.readouterr().out
+    for more in ("", "--all"):
+        assert typed.facts(f"exact solve many.json --quiet {more}")["solutions"]
+        out = typed(f"exact solve many.json --quiet {more}").out
         assert "viewer URL has no letter" in out
         pairs = json.loads(out.partition("placements  ")[2].splitlines()[0])
         assert verify(puzzle, Board.from_pairs(pairs, 6, 6)).score == puzzle.max_score
-    assert main(["exact", "solve", "many.json", "--quiet", "-o", "many.url"]) == 2
-    assert "more colours than URLs have letters" in capsys.readouterr().err
-    assert main(["exact", "solve", "many.json", "--json", "--quiet", "-o", "many.board.json"]) == 0
-    assert said(capsys)["url"] == ""
+    refused = typed.refused("exact solve many.json --quiet -o many.url")
+    assert "more colours than URLs have letters" in refused
+    assert typed.facts("exact solve many.json --quiet -o many.board.json")["url"] == ""
     assert load_board("many.board.json")[0] == puzzle
 
 
-def test_pieces_of_the_start_board_stay(capsys: pytest.CaptureFixture[str]) -> None:
+def test_pieces_of_the_start_board_stay(typed: Typed) -> None:
     """Every solution is found from its own first pieces; one that lies wrongly leaves none."""
-    assert main(["exact", "solve", "p.json", "--all", "--json", "--quiet"]) == 0
-    boards = said(capsys)["boards"]
-    assert isinstance(boards, list) and len(boards) > 1
+    boards = typed.facts("exact solve p.json --all --quiet")["boards"]
+    assert len(boards) > 1
     corner, inner = tuple(boards[0][0]), tuple(boards[0][5])
     for laid in ({0: corner}, {0: corner, 5: inner}, {5: (inner[0], inner[1] ^ 2)}):
         expected = sum(all(tuple(board[cell]) == pair for cell, pair in laid.items()) for board in boards)
-        begun = Board.from_pairs([laid.get(cell) for cell in range(16)], 4, 4)
-        write("begun.json", None, PUZZLE, begun)
+        write("begun.json", None, PUZZLE, Board.from_pairs([laid.get(cell) for cell in range(16)], 4, 4))
         for solver in ("colorpairs", "rowscan"):
-            question = ["p.json", "--start", "begun.json", "--solver", solver, "--json", "--quiet"]
-            assert main(["exact", "count", *question]) == (0 if expected else 1)
-            assert said(capsys)["solutions"] == expected
-    assert main(["exact", "solve", "p.json", "--start", "begun.json", "--all", "-o", "completed", "--quiet"]) == 1
+            count = f"exact count p.json --start begun.json --solver {solver} --quiet"
+            assert typed.facts(count, 0 if expected else 1)["solutions"] == expected
+    typed("exact solve p.json --start begun.json --all -o completed --quiet", 1)
     assert not list(Path("completed").iterdir())
     write("begun.json", None, PUZZLE, Board.from_pairs([corner, *[None] * 15], 4, 4))
-    capsys.readouterr()
-    assert main(["exact", "solve", "p.json", "--start", "begun.json", "-o", "completed.json", "--json", "--quiet"]) == 0
-    assert said(capsys)["instance_sha256"] == PUZZLE.sha256
+    answer = typed.facts("exact solve p.json --start begun.json -o completed.json --quiet")
     again, board = load_board("completed.json")
-    assert again == PUZZLE and verify(PUZZLE, board).score == PUZZLE.max_score and board.pairs()[0] == list(corner)
-    upside_down = Board.from_pairs([[boards[0][0][0], boards[0][0][1] ^ 2], *[None] * 15], 4, 4)
-    write("illegal.json", None, PUZZLE, upside_down)
-    capsys.readouterr()
-    assert main(["exact", "count", "p.json", "--start", "illegal.json", "--quiet"]) == 2
-    assert "illegal.json: the start board is not legal" in capsys.readouterr().err
+    assert answer["instance_sha256"] == PUZZLE.sha256 and again == PUZZLE
+    assert verify(PUZZLE, board).score == PUZZLE.max_score and board.pairs()[0] == list(corner)
+    write("illegal.json", None, PUZZLE, Board.from_pairs([[corner[0], corner[1] ^ 2], *[None] * 15], 4, 4))
+    refused = typed.refused("exact count p.json --start illegal.json --quiet")
+    assert "illegal.json: the start board is not legal" in refused
 
 
-def test_all_solutions_are_listed_or_written(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["exact", "count", "p.json", "--json", "--quiet"]) == 0
-    count = said(capsys)["solutions"]
-    assert main(["exact", "solve", "p.json", "--all", "--json", "--quiet"]) == 0
-    answer = said(capsys)
+def test_all_solutions_are_listed_or_written(typed: Typed) -> None:
+    count = typed.facts("exact count p.json --quiet")["solutions"]
+    answer = typed.facts("exact solve p.json --all --quiet")
     boards = answer["boards"]
-    assert isinstance(boards, list) and answer["solutions"] == count == len(boards)
+    assert answer["solutions"] == count == len(boards)
     assert all(verify(PUZZLE, Board.from_pairs(board, 4, 4)).score == PUZZLE.max_score for board in boards)
-    assert main(["exact", "solve", "p.json", "--all", "--quiet"]) == 0
-    assert len({line for line in capsys.readouterr().out.splitlines() if line.startswith("url")}) == count
-    assert main(["exact", "solve", "p.json", "--all", "--quiet", "-o", "boards"]) == 0
-    assert f"{count} boards in boards" in capsys.readouterr().out
+    lines = typed("exact solve p.json --all --quiet").out.splitlines()
+    assert len({line for line in lines if line.startswith("url")}) == count
+    assert f"{count} boards in boards" in typed("exact solve p.json --all --quiet -o boards").out
     written = sorted(Path("boards").iterdir())
     assert [path.name for path in written] == [f"{number + 1:06d}.json" for number in range(len(boards))]
     assert [load_board(str(path), PUZZLE)[1].pairs() for path in written] == boards
-    assert main(["exact", "solve", "p.json", "--all", "-o", "boards"]) == 2
-    assert "with --all expected a new directory" in capsys.readouterr().err
+    assert "with --all expected a new directory" in typed.refused("exact solve p.json --all -o boards")
 
 
 @pytest.mark.parametrize("solver", ["colorpairs", "rowscan", "xcc"])
 def test_a_directory_that_fills_up_ends_the_search_with_what_was_found(
-    solver: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    solver: str, monkeypatch: pytest.MonkeyPatch, typed: Typed
 ) -> None:
     if solver == "xcc":
         pytest.importorskip("xcover")
@@ -157,171 +126,155 @@ def test_a_directory_that_fills_up_ends_the_search_with_what_was_found(
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
         atomic_write(path, data)
 
-    monkeypatch.setattr("lns.cli.exact_boards.atomic_write", full_after_three)
-    assert main(["exact", "solve", "p.json", "--all", "--solver", solver, "--quiet", "-o", "boards"]) == 2
-    told = capsys.readouterr()
+    monkeypatch.setattr("lns.cli.exact.atomic_write", full_after_three)
+    question = f"exact solve p.json --all --solver {solver} --quiet"
+    told = typed(f"{question} -o boards", 2)
     assert "status      interrupted" in told.out and "solutions   at least " in told.out
     assert "written     3 boards in boards" in told.out
     assert told.err == f"lns: boards/000004.json: {os.strerror(errno.ENOSPC)}\n"
     assert sorted(path.name for path in Path("boards").iterdir()) == ["000001.json", "000002.json", "000003.json"]
-    assert main(["exact", "solve", "p.json", "--all", "--solver", solver, "--quiet", "--json", "-o", "more"]) == 2
-    answer = said(capsys)
+    answer = typed.facts(f"{question} -o more", 2)
     assert answer["status"] == "interrupted" and answer["solutions"] and answer["output"] == "more"
 
 
-def test_a_listed_board_is_written_whole_or_not_at_all(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def full(descriptor: int) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
+def test_a_listed_board_is_written_whole_or_not_at_all(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
     write("clues.json", None, uniform(2, 2, 2, 1).with_clues(range(4)).puzzle, None)
-    monkeypatch.setattr(os, "fsync", full)
-    assert main(["exact", "solve", "p.json", "--all", "--quiet", "--json", "-o", "boards"]) == 2
-    assert said(capsys)["solutions"] == 1
+    monkeypatch.setattr(os, "fsync", full_disk)
+    assert typed.facts("exact solve p.json --all --quiet -o boards", 2)["solutions"] == 1
     assert not list(Path("boards").iterdir())
-    assert main(["exact", "solve", "clues.json", "--all", "--quiet", "-o", "boards"]) == 2  # found before any node
-    assert os.strerror(errno.ENOSPC) in capsys.readouterr().err
+    refused = typed.refused("exact solve clues.json --all --quiet -o boards")  # found before any node
+    assert os.strerror(errno.ENOSPC) in refused
 
 
 @pytest.mark.parametrize(
     ("more", "sentence"),
     [
-        (["--solver", "colorpair"], "did you mean 'colorpairs'"),
-        (["--solver", "sls:rsaps"], "cannot"),
-        (["--force"], "--force is for a single board"),
+        ("--solver colorpair", "did you mean 'colorpairs'"),
+        ("--solver sls:rsaps", "cannot"),
+        ("--force", "--force is for a single board"),
     ],
 )
-def test_a_refused_search_leaves_no_directory(
-    more: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["exact", "solve", "p.json", "--all", "--quiet", "-o", "boards", *more]) == 2
-    assert sentence in capsys.readouterr().err
+def test_a_refused_search_leaves_no_directory(more: str, sentence: str, typed: Typed) -> None:
+    assert sentence in typed.refused(f"exact solve p.json --all --quiet -o boards {more}")
     assert not Path("boards").exists()
 
 
-def test_compare_reads_its_puzzles_as_it_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_compare_reads_its_puzzles_as_it_is_told(typed: Typed) -> None:
     pytest.importorskip("pysat")
     Path("t.txt").write_text("0 1 0 2\n0 3 4 1\n")  # only the first one left of the second one matches
-    ask = ["exact", "compare", "t.txt", "--solvers", "sat:half-2", "--count", "--json"]
-    assert main(ask) == 2
-    capsys.readouterr()
-    assert main([*ask, "--puzzle-format", "pieces:tetravex,2x1"]) == 0
-    rows = said(capsys)["rows"]
-    assert isinstance(rows, list)
-    assert rows[0]["solutions"] == 1
+    question = "exact compare t.txt --solvers sat:half-2 --count"
+    typed.refused(question)
+    assert typed.facts(f"{question} --puzzle-format pieces:tetravex,2x1")["rows"][0]["solutions"] == 1
 
 
-def test_a_table_is_continued_by_the_same_question_only(capsys: pytest.CaptureFixture[str]) -> None:
-    ask = ["exact", "compare", "p.json", "--solvers", "rowscan", "--json", "-o", "c.csv"]
-    counts = []
-    for more in ([], ["--count"], []):
-        assert main([*ask, *more]) == 0
-        rows = said(capsys)["rows"]
-        assert isinstance(rows, list)
-        counts.append(rows[0]["solutions"])
+def test_a_table_is_continued_by_the_same_question_only(typed: Typed) -> None:
+    question = "exact compare p.json --solvers rowscan -o c.csv"
+    counts = [typed.facts(f"{question} {more}")["rows"][0]["solutions"] for more in ("", "--count", "")]
     assert counts[0] == counts[2] == 1 < counts[1]
     assert len(Path("c.csv").read_text().splitlines()) == 3
 
 
 @pytest.mark.parametrize("solver", ["colorpairs", "rowscan"])
 @pytest.mark.parametrize("job", ["count", "solve"])
-def test_no_solution_is_exit_1(solver: str, job: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["exact", job, "none.json", "--solver", solver, "--json"]) == 1
-    answer = said(capsys)
+def test_no_solution_is_exit_1(solver: str, job: str, typed: Typed) -> None:
+    answer = typed.facts(f"exact {job} none.json --solver {solver}", 1)
     assert (answer["status"], answer["solutions"]) == ("infeasible", 0)
 
 
-def test_budgets_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["exact", "count", "hard.json", "--nodes", "5000", "--json", "--quiet"]) == 0
-    answer = said(capsys)
+def test_budgets_are_kept(typed: Typed) -> None:
+    answer = typed.facts("exact count hard.json --nodes 5000 --quiet")
     assert (answer["status"], answer["nodes"]) == ("budget spent", 5000)
     for solver in ("colorpairs", "rowscan"):
         began = time.process_time()  # at most the time that has passed, however busy the machine is
-        assert main(["exact", "count", "hard.json", "--time", "0.5", "--solver", solver, "--quiet"]) == 0
+        told = typed(f"exact count hard.json --time 0.5 --solver {solver} --quiet").out
         assert time.process_time() - began < 2.0
-        said_of_it = capsys.readouterr().out
-        assert re.search(r"solutions   (none found yet; undecided|at least [1-9])", said_of_it)
-        assert re.search(r"time        0\.\d{3} s, ", said_of_it)
+        assert re.search(r"solutions   (none found yet; undecided|at least [1-9])", told)
+        assert re.search(r"time        0\.\d{3} s, ", told)
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["count", "p.json", "--solver", "colorpair"], "did you mean 'colorpairs'"),
-        (["count", "p.json", "--heuristic", "min-ofer"], "did you mean 'min-offer'"),
-        (["count", "p.json", "--solver", "rowscan", "--shaving"], "has none of these options"),
-        (["solve", "missing.txt"], "missing.txt"),
-        (["count", "p.json", "--time", "0"], "no duration"),
-        (["count", "p.json", "--nodes", "-3"], "whole number"),
-        (["solve", "p.json", "-o", "nowhere/board.json"], "no such directory"),
-        (["guess", "p.json"], "invalid choice"),
-        (["paper"], "PAPER"),
-        (["paper", "benoist"], "unknown paper 'benoist': did you mean 'benoist2008'?"),
-        (["paper", "knuth"], "unknown paper 'knuth': expected one of benoist2008, perrin_iq, bailleux2025"),
-        (["tray", "--count"], "unknown job 'tray': did you mean 'polyomino'?"),
-        (["paper", "bailleux2025", "--colours", "3"], "expected no --colours"),
-        (["paper", "benoist2008", "--colours", "3"], "expected no --colours"),
-        (
-            ["paper", "benoist2008", "--sizes", "6"],
-            "'6' is none of the sizes of benoist2008; expected some of 7, 8, 9, 10",
+        ("count p.json --solver colorpair", "did you mean 'colorpairs'"),
+        ("count p.json --heuristic min-ofer", "did you mean 'min-offer'"),
+        ("count p.json --solver rowscan --shaving", "has none of these options"),
+        ("solve missing.txt", "missing.txt"),
+        ("count p.json --time 0", "no duration"),
+        ("count p.json --nodes -3", "whole number"),
+        ("solve p.json -o nowhere/board.json", "no such directory"),
+        ("guess p.json", "unknown job 'guess': expected one of count, solve"),
+        ("paper", "PAPER"),
+        ("paper benoist", "unknown paper 'benoist': did you mean 'benoist2008'?"),
+        ("paper knuth", "unknown paper 'knuth': expected one of benoist2008, perrin_iq, bailleux2025"),
+        ("paper bailleux2025 --colours 3", "expected no --colours"),
+        ("paper benoist2008 --colours 3", "expected no --colours"),
+        ("paper benoist2008 --sizes 6", "'6' is none of the sizes of benoist2008; expected some of 7, 8, 9, 10"),
+        ("paper benoist2008 --solvers dlx", "'dlx' is none of the solvers of benoist2008"),
+        ("paper jolivet2008 --solvers cp", "expected some of dlx:binary, zig-zag"),
+        ("paper perrin_iq --sizes 13", "perrin_iq has no run with these options; expected some of the sizes 11, 12, 1"),
+        ("paper outcome --sizes 1", "expected some of the sizes 5, 6, 7, 8, 9, 10"),
+        ("paper cuvillier2010 --sizes 2 --colours 16", "the sizes 2, 3, 4, 5, 6, 7, 8 and the colours 2, 3, 4"),
+        ("paper outcome --all-colours", "outcome has no such puzzles; expected no --all-colours"),
+        ("solve p.json --all -o no/boards", "no such directory"),
+        ("solve p.json --all -o p.json", "with --all expected a new directory"),
+        ("solve p.json -o p.json", "p.json: this exists already"),
+        ("count p.json --solver rowscan --sat-solver x", "--sat-solver has no effect on solver 'row"),
+        ("count p.json --memory 9", "--memory has no effect on solver 'colorpairs'; it is for sat:..., cp"),
+        ("solve p.json --solver sat:half-2 --seed 0", "--seed has no effect on solver 'sat:half-2'"),
+        ("cnf p.json --encoding half-2 -o . --force", ".: this is a directory; expected"),
+        ("cnf p.json --encoding half-2 -o no/x", "no: there is no such directory"),
+        ("solve p.json -o x.txt", "x.txt: format benoist carries no board"),
+        ("count p.json --solver cp --memory 9e17", "MB are too many; expected at most 9,000,000,"),
+        ("compare p.json --memory 9223372036855", "MB are too many; expected at most 9,000,000,"),
+        ("count p.json --start-number 2", "--start-number is about the board of --start; expected --start"),
+        ("trace p.json --start-format url", "--start-format is about the board of --start"),
+        ("trace small --solver polyomino --clues c.txt", "--clues is for puzzles; expected none with"),
+        ("trace p.json --solver cp", "expected one of colorpairs"),
+        ("compare p.json -o /proc/self/rows.csv", "/proc/self/rows.csv: "),
+        ("compare p.json -o p.json", "p.json:1: other columns than expected"),
+        ("design easy --width 3 --colours 2", "unknown goal 'easy'; expected hard or single"),
+        ("design hard --width 3 --colours 2 --every", "expected the goal single"),
+        ("design single --width 5 --colours 3 --every", "expected at most 16,777,216"),
+        ("design hard --width 3 --colours 2 --joints 12", "2 joints; a board of 3 x 3 has 12"),
+        ("design hard --width 2 --colours 2 --joints 1021", "the character '0'; expected the digits 1"),
+        ("design hard --width 3 --colours 40 --trees 3", "40 colours; expected 1 to 35, one digit or"),
+        ("design hard --width 1 --colours 1 --trees 3", "a board of 1 x 1; expected two rows and two"),
+        ("design single --width 2 --height 1 --colours 2", "a board of 2 x 1; expected two rows and two"),
+        ("design single --width 2 --height 1 --colours 40 --every", "40 colours; expected 1 to 35"),
+        *(
+            (f"design single --width 2 --colours 2 --every {more}", "expected no --joints, --trees, --nodes or --seed")
+            for more in ("--joints 1111", "--trees 9", "--nodes 9", "--seed 0")
         ),
-        (["paper", "benoist2008", "--solvers", "dlx"], "'dlx' is none of the solvers of benoist2008"),
-        (["paper", "jolivet2008", "--solvers", "cp"], "expected some of dlx:binary, zig-zag"),
-        (["solve", "p.json", "--all", "-o", "no/boards"], "no such directory"),
-        (["solve", "p.json", "--all", "-o", "p.json"], "with --all expected a new directory"),
-        (["solve", "p.json", "-o", "p.json"], "p.json: this exists already"),
-        (["count", "p.json", "--solver", "rowscan", "--sat-solver", "x"], "--sat-solver has no effect on solver 'row"),
-        (["count", "p.json", "--memory", "9"], "--memory has no effect on solver 'colorpairs'; it is for sat:..., cp"),
-        (["solve", "p.json", "--solver", "sat:half-2", "--seed", "0"], "--seed has no effect on solver 'sat:half-2'"),
-        (["cnf", "p.json", "--encoding", "half-2", "-o", ".", "--force"], ".: this is a directory; expected"),
-        (["cnf", "p.json", "--encoding", "half-2", "-o", "no/x"], "no: there is no such directory"),
-        (["solve", "p.json", "-o", "x.txt"], "x.txt: format benoist carries no board"),
-        (["count", "p.json", "--solver", "cp", "--memory", "9e17"], "MB are too many; expected at most 9,000,000,"),
-        (["compare", "p.json", "--memory", "9223372036855"], "MB are too many; expected at most 9,000,000,"),
-        (["count", "p.json", "--start-number", "2"], "--start-number is about the board of --start; expected --start"),
-        (["trace", "p.json", "--start-format", "url"], "--start-format is about the board of --start"),
-        (["trace", "small", "--solver", "polyomino", "--clues", "c.txt"], "--clues is for puzzles; expected none with"),
-        (["compare", "p.json", "-o", "/proc/self/rows.csv"], "/proc/self/rows.csv: "),
-        (["compare", "p.json", "-o", "p.json"], "p.json:1: other columns than expected"),
     ],
 )
-def test_bad_input_is_one_sentence(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["exact", *arguments]) == 2
-    error = capsys.readouterr().err
-    assert sentence in error and error.startswith("lns: ") and error.count("\n") == 1
+def test_bad_input_is_one_sentence(arguments: str, sentence: str, typed: Typed) -> None:
+    assert sentence in typed.refused(f"exact {arguments}")
 
 
-def test_a_formula_is_written_through_no_link_and_over_no_other_file(tmp_path: Path) -> None:
-    precious = tmp_path / "precious"
+def test_a_formula_is_written_through_no_link_and_over_no_other_file(typed: Typed) -> None:
+    precious = Path("precious")
     precious.write_text("mine")
     Path("f.cnf.part").symlink_to(precious)
-    assert main(["exact", "cnf", "p.json", "--encoding", "half-2", "-o", "f.cnf"]) == 0
+    typed("exact cnf p.json --encoding half-2 -o f.cnf")
     assert Path("f.cnf").read_text().startswith("c ") and not list(Path().glob(".lns-*"))
     assert precious.read_text() == "mine" and Path("f.cnf.part").is_symlink()
 
 
-def test_a_table_is_tried_before_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_is_tried_before_the_search(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
     def searched(*_: object) -> NoReturn:
         raise AssertionError
 
     monkeypatch.setattr("exact.compare.run_solver", searched)
-    assert main(["exact", "compare", "p.json", "-o", "/proc/self/rows.csv"]) == 2
+    typed("exact compare p.json -o /proc/self/rows.csv", 2)
     with pytest.raises(AssertionError):
         next(compare([("p", PUZZLE)], ["rowscan"], Question(), Path("new.csv")))
     assert not Path("new.csv").exists()
 
 
-def test_a_formula_is_synced_to_disk_or_the_file_is_named(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def full(descriptor: int) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(os, "fsync", full)
-    assert main(["exact", "cnf", "p.json", "--encoding", "half-2", "-o", "f.cnf"]) == 2
-    told = capsys.readouterr()
-    assert told.err == f"lns: f.cnf: {os.strerror(errno.ENOSPC)}\n" and not told.out
+def test_a_formula_is_synced_to_disk_or_the_file_is_named(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
+    monkeypatch.setattr(os, "fsync", full_disk)
+    refused = typed.refused("exact cnf p.json --encoding half-2 -o f.cnf")
+    assert refused == f"lns: f.cnf: {os.strerror(errno.ENOSPC)}\n"
     assert not Path("f.cnf").exists() and not list(Path().glob(".lns-*"))
 
 
@@ -348,23 +301,119 @@ def test_the_board_is_written_even_if_stdout_is_closed_or_full(stdout: str, word
     assert verify(PUZZLE, load_board("board.json", PUZZLE)[1]).score == PUZZLE.max_score
 
 
-@pytest.mark.slow
-def test_the_experiment_prints_its_tables(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["exact", "paper", "benoist2008", "--budget", "0.3", "--per-size", "1", "-o", "runs.csv"]) == 0
-    said_ = capsys.readouterr()
-    assert "**Table 2." in said_.out and "**Table 3." in said_.out
-    assert "7x7-c6-s1 ColorPairs" in said_.err and Path("runs.csv").read_text().startswith("size,colours,seed")
-
-
-def test_trace_prints_each_step_and_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from lns.cli.main import main
-
-    assert main(["exact", "trace", "like-e2-4x4", "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+def test_trace_prints_each_step_and_writes_a_page(typed: Typed) -> None:
+    answer = typed.facts("exact trace like-e2-4x4")
     assert answer["status"] == "solved" and answer["steps"][-1][3] == "solution"
-    path = tmp_path / "steps.html"
-    assert main(["exact", "trace", "like-e2-4x4", "--solver", "rowscan", "-o", str(path)]) == 0
-    text = path.read_text()
+    typed("exact trace like-e2-4x4 --solver rowscan -o steps.html")
+    text = Path("steps.html").read_text()
     assert "import {" not in text and "\nexport " not in text and "</script>" in text
-    assert main(["exact", "trace", "like-e2-4x4", "--solver", "cp"]) == 2
-    assert "expected one of colorpairs" in capsys.readouterr().err
+
+
+def test_a_design_is_written_and_goes_on_from_its_joints(typed: Typed) -> None:
+    design = "exact design hard --width 4 --colours 4 --seed 2"
+    *_, best, written = typed(f"{design} --trees 30 -o design.json").out.splitlines()
+    assert written.split() == ["written", "design.json"]
+    assert typed(f"{design} --trees 1 --joints {best.split()[-1]}").out == f"{best}\n"
+    puzzle = load_puzzle("design.json")
+    assert (puzzle.width, puzzle.height, len(puzzle.clues)) == (4, 4, 1) and puzzle.colours <= 4
+
+
+def test_a_single_solution_and_the_proof_that_there_is_none(typed: Typed) -> None:
+    none = typed("exact design single --width 3 --colours 2 --every", 1).out
+    assert none == "0 of 4,096 colourings of 3 x 3 have a single solution up to rotation\n"
+    found = typed("exact design single --width 3 --colours 3 --trees 5000").out
+    assert "nodes, 1 solution, difficulty" in found.splitlines()[-1]
+    typed("exact design single --width 3 --colours 1 --trees 3", 1)
+
+
+def test_a_partition_there_and_back(typed: Typed) -> None:
+    typed("generate --from-3-partition 3 3 4 3 4 3 -o three.json")
+    typed("exact solve three.json --solver rowscan -o b.json --quiet")
+    answer = typed.facts("exact triples three.json b.json")
+    assert answer["sum"] == 10 and sorted(map(sorted, answer["triples"])) == [[3, 3, 4], [3, 3, 4]]
+    lines = typed("exact triples three.json b.json").out.splitlines()
+    assert [line.split(" = ")[1] for line in lines] == ["10", "10"]
+
+
+def test_graphs_are_compared_and_read_back(typed: Typed) -> None:
+    Path("a.txt").write_text("# a path and a lone node\nx y\ny z\nlone\n")
+    Path("b.txt").write_text("1 3\n2\n3 4\n")
+    Path("c.txt").write_text("1 3\n3 4\n4 2\n")
+    answer = typed.facts("exact graph a.txt b.txt")
+    assert answer["isomorphic"] and answer["nodes"]["y"] == "3" and answer["nodes"]["lone"] == "2"
+    typed("exact graph a.txt c.txt", 1)
+    typed("exact graph a.txt -o pieces.txt")
+    assert typed("exact graph pieces.txt --pieces").out == "2 3\n3 4\n5\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "sentence"),
+    [
+        ("a b c\n", "", "g.txt:1: 'a b c'; expected two different nodes, or one alone"),
+        ("\na a\n", "", "g.txt:2: 'a a'; expected two different nodes"),
+        ("0 2 3\n", "--pieces", "g.txt:1: '0 2 3'; expected the four colours of a piece"),
+        (f"0 2 1 {'9' * 5000}\n", "--pieces", "999…'; expected the four colours of a piece"),
+        ("# one piece\n0 2 3 4\n", "--pieces", "g.txt:2: the piece (0, 2, 3, 4) encodes no node of a graph"),
+        ("0 2 3 1\n", "--pieces", "g.txt: node 2 has the neighbour 3, which does not name it"),
+        ("0 2 1 1\n", "--pieces -o new.txt", "expected no -o with it"),
+        ("0 2 1 1\n", "--pieces g.txt", "unrecognized arguments"),
+        ("0 2 1 1\n", "g.txt --pieces", "expected no second file with it"),
+    ],
+)
+def test_bad_graphs_are_refused(text: str, options: str, sentence: str, typed: Typed) -> None:
+    Path("g.txt").write_text(text)
+    assert sentence in typed.refused(f"exact graph g.txt {options}")
+
+
+@pytest.mark.slow
+def test_the_experiment_prints_its_tables(typed: Typed) -> None:
+    said = typed("exact paper benoist2008 --budget 0.3 --per-size 1 -o runs.csv")
+    assert "**Table 2." in said.out and "**Table 3." in said.out
+    assert "7x7-c6-s1 ColorPairs" in said.err and Path("runs.csv").read_text().startswith("size,colours,seed")
+
+
+def test_only_cuvillier2010_has_puzzles_with_all_colours(typed: Typed) -> None:
+    tiny = "--sizes 2 --colours 4 --solvers sls:rsaps --all-colours -o rows.csv"
+    typed(f"exact paper cuvillier2010 --per-size 5 {tiny}")
+    rows = Path("rows.csv").read_text()
+    planted = [uniform(2, 2, 4, seed, all_colours=True).puzzle for seed in range(1, 6)]
+    assert all(puzzle.sha256[:12] in rows for puzzle in planted)
+
+
+def test_missing_runs_of_a_paper_are_named_and_made(typed: Typed) -> None:
+    small = "exact paper jolivet2008 --sizes 3 --colours 3 4 -o rows.csv"
+    zig_zag = f"{small} --solvers zig-zag --per-size"
+    sentence = "--show prints the tables of finished runs; expected -o with a file of them"
+    assert sentence in typed.refused(f"{small} --show")
+    typed(f"{zig_zag} 2")
+    before = Path("rows.csv").read_text()
+    missing = "2 runs are missing (1 of 3x3-c3 by zig-zag, 1 of 3x3-c4 by zig-zag); without --show they are made"
+    assert missing in typed(f"{zig_zag} 3 --show").out and Path("rows.csv").read_text() == before
+    typed(f"{zig_zag} 3")
+    assert Path("rows.csv").read_text().startswith(before)
+    shown = typed(f"{zig_zag} 3 --show").out
+    assert "no run is missing" in shown and "not shown" not in shown
+    others = "4 rows of rows.csv not shown: expected the options of their runs"
+    assert others in typed(f"{zig_zag} 1 --show").out
+
+
+def test_missing_runs_of_the_other_experiment(typed: Typed) -> None:
+    Path("b.csv").write_text(
+        "size,colours,seed,method,budget,status,solutions,nodes,seconds\n"
+        "7,6,1,ColorPairs,8.0,solved,1,10,0.1\n8,8,1,ColorPairs,8.0,budget spent,0,10,8.0\n"
+        "8,8,1,row scan,8.0,budget spent,0,10,8.0\n"
+    )
+    shown = typed("exact paper benoist2008 --sizes 7 8 --per-size 1 --solvers MinOffer -o b.csv --show").out
+    assert "2 instances, 1 finished by some method" in shown
+    assert "2 runs are missing (1 of 7x7-c6 by row scan, 1 of 7x7-c6 by MinOffer)" in shown
+
+
+def test_the_comparison_of_all_methods_draws_its_pictures(typed: Typed) -> None:
+    small = "exact paper outcome --sizes 5 --colours 20 --solvers rowscan xcc -o rows.csv"
+    said = typed(small).out
+    for name in ("fastest", "methods", "solved"):
+        assert f"rows-{name}.svg" in said
+        assert Path(f"rows-{name}.svg").read_text().startswith("<svg")
+    before = Path("rows.csv").read_text()
+    typed(small)
+    assert Path("rows.csv").read_text() == before and "no run is missing" in typed(f"{small} --show").out

@@ -8,6 +8,7 @@ import os
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -15,170 +16,140 @@ from exact.paper import perrin_iq
 from exact.paper.runs import run_experiment
 from exact.polyominoes.grid import IQ_PUZZLER_PRO, filling_errors, load, parse
 from exact.polyominoes.levels import find_level
-from lns.cli.main import main
+from tests.cli.conftest import Typed
 
-SMALL = "....\n....\n\nAAA\n\nBB\nB.\n\nCC\n"  # 8 cells
-NONE = "...\n...\n\nAAA\n.A.\n\nBB\n"
+FILL = "exact polyomino"
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("small.txt").write_text(SMALL)
-    Path("none.txt").write_text(NONE)
+def files(here: Path) -> None:
+    Path("small.txt").write_text("....\n....\n\nAAA\n\nBB\nB.\n\nCC\n")  # 8 cells
+    Path("none.txt").write_text("...\n...\n\nAAA\n.A.\n\nBB\n")
 
 
-def said(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
-    answer = json.loads(capsys.readouterr().out)
-    assert isinstance(answer, dict)
-    return answer
-
-
-def test_iq_puzzler_pro_is_filled(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["exact", "polyomino", "--json", "--quiet"]) == 0
-    answer = said(capsys)
+def test_iq_puzzler_pro_is_filled(typed: Typed) -> None:
+    answer = typed.facts(f"{FILL} --quiet")
     game = parse(IQ_PUZZLER_PRO)
-    filling = answer["filling"]
-    assert isinstance(filling, list) and filling_errors(game, filling) == []
+    assert filling_errors(game, answer["filling"]) == []
     assert (answer["status"], answer["solutions"], answer["options"]) == ("solved", 1, 2140)
-    assert main(["exact", "polyomino", "-o", "full.txt", "--weight", "perimeter", "--no-zones"]) == 0
-    out = capsys.readouterr().out
+    out = typed(f"{FILL} -o full.txt --weight perimeter --no-zones").out
     assert "fillings    1 found; the search ended there\n" in out and "pieces      have 2,140 placements" in out
     full = load("full.txt")
     assert filling_errors(game, full.rows) == [] and "\n".join(full.rows) in out
-    assert main(["exact", "polyomino", "full.txt", "--count", "--json"]) == 0
-    assert said(capsys)["solutions"] == 1
+    assert typed.facts(f"{FILL} full.txt --count")["solutions"] == 1
 
 
-def test_counts_and_statuses(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["exact", "polyomino", "small.txt", "--count", "--json"]) == 0
-    counted = said(capsys)
+def test_counts_and_statuses(typed: Typed) -> None:
+    counted = typed.facts(f"{FILL} small.txt --count")
     assert counted["status"] == "solved"
     for weight in ("ascender", "holes-inverse"):
-        assert main(["exact", "polyomino", "small.txt", "--count", "--weight", weight, "--json"]) == 0
-        assert said(capsys)["solutions"] == counted["solutions"]
-    assert main(["exact", "polyomino", "none.txt", "-o", "out.txt"]) == 1
-    out = capsys.readouterr().out
+        assert typed.facts(f"{FILL} small.txt --count --weight {weight}")["solutions"] == counted["solutions"]
+    out = typed(f"{FILL} none.txt -o out.txt", 1).out
     assert "status      infeasible\nfillings    0\n" in out and "written     nothing" in out
     assert not Path("out.txt").exists()
-    assert main(["exact", "polyomino", "none.txt", "--count", "--json"]) == 1
-    assert said(capsys)["filling"] is None
-    assert main(["exact", "polyomino", "--count", "--nodes", "5000", "--json"]) == 0
-    answer = said(capsys)
+    assert typed.facts(f"{FILL} none.txt --count", 1)["filling"] is None
+    answer = typed.facts(f"{FILL} --count --nodes 5000")
     assert (answer["status"], answer["nodes"]) == ("budget spent", 5000)
 
 
-def test_the_result_is_printed_when_the_disk_is_full(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def full(descriptor: int) -> None:
+def test_the_result_is_printed_when_the_disk_is_full(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
+    def full(descriptor: int) -> NoReturn:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    assert main(["exact", "polyomino", "small.txt", "--count", "--json"]) == 0
-    counted = said(capsys)["solutions"]
+    counted = typed.facts(f"{FILL} small.txt --count")["solutions"]
     monkeypatch.setattr(os, "fsync", full)
-    assert main(["exact", "polyomino", "small.txt", "--count", "-o", "out.txt"]) == 2
-    told = capsys.readouterr()
+    told = typed(f"{FILL} small.txt --count -o out.txt", 2)
     assert f"fillings    {counted}\n" in told.out and "written     nothing\n" in told.out
     assert os.strerror(errno.ENOSPC) in told.err and not Path("out.txt").exists()
 
 
-def test_a_long_start_of_the_library_is_told(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_long_start_of_the_library_is_told(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
     pytest.importorskip("xcover")
     monkeypatch.setattr("lns_support.child_process._SILENT_SECONDS", 0.0)
-    for quiet in ([], ["--quiet"]):
-        assert main(["exact", "polyomino", "small.txt", "--solver", "xcover", "--json", *quiet]) == 0
-        told = capsys.readouterr()
+    for quiet in ("", "--quiet"):
+        told = typed(f"{FILL} small.txt --solver xcover --json {quiet}")
         assert json.loads(told.out)["status"] == "solved"
         assert ("compiled; no time counts" in told.err) is not bool(quiet)
 
 
-def test_the_library_agrees(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_library_agrees(typed: Typed) -> None:
     pytest.importorskip("xcover")
-    assert main(["exact", "polyomino", "small.txt", "--count", "--json"]) == 0
-    own = said(capsys)
-    assert main(["exact", "polyomino", "small.txt", "--count", "--solver", "xcover", "--json"]) == 0
-    library = said(capsys)
+    own = typed.facts(f"{FILL} small.txt --count")
+    library = typed.facts(f"{FILL} small.txt --count --solver xcover")
     assert library["nodes"] is None and library["solutions"] == own["solutions"]
-    assert main(["exact", "polyomino", "small.txt", "--solver", "xcover"]) == 0
-    assert "nodes       - (xcover does not report them)" in capsys.readouterr().out
+    assert "nodes       - (xcover does not report them)" in typed(f"{FILL} small.txt --solver xcover").out
 
 
-def test_cuts(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["exact", "polyomino", "--cut", "9x5", "--seed", "3"]) == 0
-    shown = capsys.readouterr().out
-    assert main(["exact", "polyomino", "--cut", "9x5", "--seed", "3", "-o", "cut.txt"]) == 0
+def test_cuts(typed: Typed) -> None:
+    cut = f"{FILL} --cut 9x5 --seed 3"
+    shown = typed(cut).out
+    said = typed(f"{cut} -o cut.txt").out
     assert Path("cut.txt").read_text() == shown
     grid = load("cut.txt")
-    assert f"cut.txt: 9 x 5, {len(grid.pieces)} pieces" in capsys.readouterr().out
-    assert main(["exact", "polyomino", "--cut", "9x5", "--seed", "3", "--json"]) == 0
-    answer = said(capsys)
-    assert answer["grid"] == shown and filling_errors(grid, list(map(str, answer["filling"]))) == []  # type: ignore[call-overload]
-    assert main(["exact", "polyomino", "cut.txt"]) == 0
-    assert main(["exact", "polyomino", "--cut", "9x5", "-o", "cut.txt"]) == 2
-    assert main(["exact", "polyomino", "--cut", "9x5", "-o", "cut.txt", "--force", "--pieces", "2"]) == 0
+    assert f"cut.txt: 9 x 5, {len(grid.pieces)} pieces" in said
+    answer = typed.facts(cut)
+    assert answer["grid"] == shown and filling_errors(grid, list(map(str, answer["filling"]))) == []
+    typed(f"{FILL} cut.txt")
+    typed.refused(f"{FILL} --cut 9x5 -o cut.txt")
+    typed(f"{FILL} --cut 9x5 -o cut.txt --force --pieces 2")
     assert len(load("cut.txt").pieces) == 2
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["gone.txt"], "gone.txt: no such file; expected the picture of a grid"),
-        (["bad.txt"], "bad.txt:2: a row of 2 cells; expected 3, as in the first"),
-        (["bytes.txt"], "bytes.txt:"),
-        (["--weight", ""], "unknown weight ''; expected race"),
-        ([""], "the name is empty"),
-        (["--weight", "size"], "unknown weight 'size'; expected race, descender, ascender"),
-        (["--weight", "race", "--count"], "a race ends at the first filling"),
-        (["--solver", "xcover", "--nodes", "5"], "xcover has no nodes, weights or zones"),
-        (["--seed", "3"], "--seed is for --make-level and --cut"),
-        (["--distinct"], "--distinct is for --cut"),
-        (["--levels", "--seed", "3"], "--seed does nothing with --levels"),
-        (["--levels", "-o", "l.txt"], "-o does nothing with --levels"),
-        (["--steps", "s.json", "-o", "f.txt"], "--steps writes the steps, not the filling; expected no -o or --svg"),
-        (["--steps", "s.json", "--svg", "f.svg"], "expected no -o or --svg"),
-        (["--level", "easy-0"], "there is no level 'easy-0'; expected easy"),
-        (["--level", "easy-1", "small.txt"], "a FILE and --level are given"),
-        (["--cut", "9x9", "--cells", "few"], "'few' is no range of numbers; expected one like 3-5"),
-        (["--cut", "3x3", "--cells", "2"], "no cut of 3 x 3 into at most 50 pieces within these limits"),
-        (["--workers", "2", "--count"], "--workers is for a race to the first filling"),
-        (["--steps", "s.json", "--weight", "race"], "--steps records one search"),
-        (["--cut", "9x5", "--count"], "--count does nothing with --cut"),
-        (["--cut", "9x5", "--solver", "xcover"], "--solver xcover does nothing with --cut"),
-        (["--cut", "9by5"], "'9by5' is no size; expected width and height, like 16x10"),
-        (["--cut", "1x5"], "1 x 5 cannot be cut; expected sides of 2 or more"),
-        (["--cut", "9x5", "--pieces", "100"], "100 pieces; expected 1 to 87"),
-        (["-o", "small.txt"], "small.txt: this exists already"),
+        ("gone.txt", "gone.txt: no such file; expected the picture of a grid"),
+        ("bad.txt", "bad.txt:2: a row of 2 cells; expected 3, as in the first"),
+        ("bytes.txt", "bytes.txt:"),
+        ("--weight ''", "unknown weight ''; expected race"),
+        ("''", "the name is empty"),
+        ("--weight size", "unknown weight 'size'; expected race, descender, ascender"),
+        ("--weight race --count", "a race ends at the first filling"),
+        ("--solver xcover --nodes 5", "xcover has no nodes, weights or zones"),
+        ("--seed 3", "--seed is for --make-level and --cut"),
+        ("--distinct", "--distinct is for --cut"),
+        ("--levels --seed 3", "--seed does nothing with --levels"),
+        ("--levels -o l.txt", "-o does nothing with --levels"),
+        ("--levels --cut 9x5", "--cut does nothing with --levels"),
+        ("--steps s.json -o f.txt", "--steps writes the steps, not the filling; expected no -o or --svg"),
+        ("--steps s.json --svg f.svg", "expected no -o or --svg"),
+        ("--level easy-0", "there is no level 'easy-0'; expected easy"),
+        ("--level easy-1 small.txt", "a FILE and --level are given"),
+        ("--cut 9x9 --cells few", "'few' is no range of numbers; expected one like 3-5"),
+        ("--cut 3x3 --cells 2", "no cut of 3 x 3 into at most 50 pieces within these limits"),
+        ("--workers 2 --count", "--workers is for a race to the first filling"),
+        ("--steps s.json --weight race", "--steps records one search"),
+        ("--cut 9x5 --count", "--count does nothing with --cut"),
+        ("small.txt --cut 9x5", "FILE does nothing with --cut"),
+        ("--cut 9x5 --solver xcover", "--solver xcover does nothing with --cut"),
+        ("--cut 9by5", "'9by5' is no size; expected width and height, like 16x10"),
+        ("--cut 1x5", "1 x 5 cannot be cut; expected sides of 2 or more"),
+        ("--cut 9x5 --pieces 100", "100 pieces; expected 1 to 87"),
+        ("-o small.txt", "small.txt: this exists already"),
     ],
 )
-def test_bad_input_is_one_sentence(words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_is_one_sentence(words: str, sentence: str, typed: Typed) -> None:
     Path("bad.txt").write_text("...\n..\n")
     Path("bytes.txt").write_bytes(b"\xff\xfe\x00..")
-    assert main(["exact", "polyomino", *words]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == "" and captured.err.startswith("lns: ") and sentence in captured.err
-    assert captured.err.count("\n") == 1
+    assert sentence in typed.refused(f"{FILL} {words}")
 
 
-def test_the_experiment_of_perrin_iq(capsys: pytest.CaptureFixture[str]) -> None:
-    words = "exact paper perrin_iq --per-size 2 --sizes 11 --budget 2 --solvers race descender-no-zones -o runs.csv"
-    assert main(words.split()) == 0
-    captured = capsys.readouterr()
+def test_the_experiment_of_perrin_iq(typed: Typed) -> None:
+    experiment = (
+        "exact paper perrin_iq --per-size 2 --sizes 11 --budget 2 --solvers race descender-no-zones -o runs.csv"
+    )
+    said = typed(experiment)
     grids = 1 + 2 * 2 + 4 * 2  # the empty game, random levels, shipped levels of each tier
-    assert captured.err.count("solved") == 2 * grids
-    assert len(re.findall(r"^game, 0 placed +1 ", captured.out, re.MULTILINE)) == 2
-    assert len(re.findall(r"^level, expert +2 ", captured.out, re.MULTILINE)) == 2
-    lines = Path("runs.csv").read_text().splitlines()
-    assert len(lines) == 1 + 2 * grids
-    assert main(words.split()) == 0  # nothing is made again
-    assert Path("runs.csv").read_text().splitlines() == lines
-    assert capsys.readouterr().out == captured.out
-    assert main([*words.split(), "--show", "--sizes", "11", "12"]) == 0
-    assert "8 runs are missing (2 of 12x6 by race, 2 of 12x6 by descender-no-zones, 2 of" in capsys.readouterr().out
-    assert main(["exact", "paper", "perrin_iq", "--colours", "3"]) == 2
-    assert "perrin_iq has no colours; expected no --colours" in capsys.readouterr().err
+    assert said.err.count("solved") == 2 * grids
+    assert len(re.findall(r"^game, 0 placed +1 ", said.out, re.MULTILINE)) == 2
+    assert len(re.findall(r"^level, expert +2 ", said.out, re.MULTILINE)) == 2
+    rows = Path("runs.csv").read_text()
+    assert len(rows.splitlines()) == 1 + 2 * grids
+    assert typed(experiment).out == said.out and Path("runs.csv").read_text() == rows, "nothing is made again"
+    missing = "8 runs are missing (2 of 12x6 by race, 2 of 12x6 by descender-no-zones, 2 of"
+    assert missing in typed(f"{experiment} --show --sizes 11 12").out
+    refused = typed.refused("exact paper perrin_iq --colours 3")
+    assert "perrin_iq has no colours; expected no --colours" in refused
 
 
 def test_levels_and_classes_of_perrin_iq() -> None:
@@ -198,56 +169,43 @@ def test_levels_and_classes_of_perrin_iq() -> None:
     tiny = replace(perrin_iq.PLAN, per_size=1, sizes=(60,), solvers=("descender",), seconds=0.01)
     text = perrin_iq.tables(list(run_experiment(perrin_iq.runs(tiny), None)), tiny)
     assert text.count("840,000") == 2 and text.count("60x5") == 2
-    assert "60x5" in perrin_iq.tables([], replace(perrin_iq.PLAN, solvers=("xcover",))), (
-        "it has no placements to be counted"
-    )
+    library = perrin_iq.tables([], replace(perrin_iq.PLAN, solvers=("xcover",)))
+    assert "60x5" in library, "it has no placements to be counted"
 
 
-def test_levels_are_listed_made_and_filled(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["exact", "polyomino", "--levels"]) == 0
-    listed = capsys.readouterr().out.splitlines()
+def test_levels_are_listed_made_and_filled(typed: Typed) -> None:
+    listed = typed(f"{FILL} --levels").out.splitlines()
     assert listed[0] == "easy-1       4 pieces to place" and len(listed) == 24
-    assert main(["exact", "polyomino", "--level", "hard-1", "--count", "--json"]) == 0
-    assert said(capsys)["solutions"] == 1
-    assert main(["exact", "polyomino", "--make-level", "4", "--seed", "2", "-o", "level.txt"]) == 0
-    assert capsys.readouterr().out == "level.txt: 11 x 5, 12 pieces of 12 kinds\n"
-    assert main(["exact", "polyomino", "level.txt", "--count", "--weight", "none", "--no-dead-ends", "--json"]) == 0
-    assert said(capsys)["solutions"] == 1
+    assert typed.facts(f"{FILL} --level hard-1 --count")["solutions"] == 1
+    made = typed(f"{FILL} --make-level 4 --seed 2 -o level.txt").out
+    assert made == "level.txt: 11 x 5, 12 pieces of 12 kinds\n"
+    assert typed.facts(f"{FILL} level.txt --count --weight none --no-dead-ends")["solutions"] == 1
 
 
-def test_a_cut_within_limits_and_its_race(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["exact", "polyomino", "--cut", "10x6", "--cells", "3-5", "--longest", "4", "-o", "cut.txt"]
-    assert main(words) == 0
+def test_a_cut_within_limits_and_its_race(typed: Typed) -> None:
+    typed(f"{FILL} --cut 10x6 --cells 3-5 --longest 4 -o cut.txt")
     assert all(3 <= len(shape) <= 5 for shape in load("cut.txt").pieces.values())
-    capsys.readouterr()
-    assert main(["exact", "polyomino", "cut.txt", "--workers", "2", "--json", "--quiet"]) == 0
-    answer = said(capsys)
-    filling = answer["filling"]
-    assert isinstance(filling, list) and filling_errors(load("cut.txt"), filling) == []
+    answer = typed.facts(f"{FILL} cut.txt --workers 2 --quiet")
+    assert filling_errors(load("cut.txt"), answer["filling"]) == []
 
 
-def test_steps_are_written(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["exact", "polyomino", "small.txt", "--count", "--json"]) == 0
-    counted = said(capsys)
-    assert main(["exact", "polyomino", "small.txt", "--count", "--steps", "steps.json", "--json"]) == 0
-    told = said(capsys)
+def test_steps_are_written(typed: Typed) -> None:
+    counted = typed.facts(f"{FILL} small.txt --count")
+    told = typed.facts(f"{FILL} small.txt --count --steps steps.json")
     assert told["nodes"] == counted["nodes"] and told["branches"] == counted["branches"] and told["complete"]
     written = json.loads(Path("steps.json").read_text())
     assert len(written["steps"]) == told["nodes"]
     assert {step["outcome"] for step in written["steps"]} <= {"stays", "no_place", "zone", "filling"}
-    assert main(["exact", "polyomino", "--steps", "game.json", "--weight", "none", "--nodes", "20"]) == 0
-    assert capsys.readouterr().out.startswith("game.json: 20 steps; 20 nodes, ")
+    said = typed(f"{FILL} --steps game.json --weight none --nodes 20").out
+    assert said.startswith("game.json: 20 steps; 20 nodes, ")
 
 
-def test_a_search_is_traced_in_words_as_json_and_as_a_page(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["exact", "trace", "small.txt", "--solver", "polyomino"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+def test_a_search_is_traced_in_words_as_json_and_as_a_page(typed: Typed) -> None:
+    trace = "exact trace small.txt --solver polyomino"
+    lines = typed(trace).out.splitlines()
     assert lines[-1] == "status  solved" and lines[-2].endswith("a filling")
-    assert main(["exact", "trace", "none.txt", "--solver", "polyomino", "--json"]) == 1
-    assert said(capsys)["status"] == "infeasible"
-    assert main(["exact", "trace", "small.txt", "--solver", "polyomino", "--steps", "1", "-o", "page.html"]) == 0
-    assert "1 step, budget spent" in capsys.readouterr().out
+    assert typed.facts("exact trace none.txt --solver polyomino", 1)["status"] == "infeasible"
+    assert "1 step, budget spent" in typed(f"{trace} --steps 1 -o page.html").out
     page = Path("page.html").read_text()
     assert "import " not in page.split("<script", 2)[2] and "watchGrid(given.grid, given.trace)" in page
-    assert main(["exact", "trace", "small.txt", "--solver", "polyomino", "--start", "small.txt"]) == 2
-    assert "expected the placed pieces in the picture" in capsys.readouterr().err
+    assert "expected the placed pieces in the picture" in typed.refused(f"{trace} --start small.txt")

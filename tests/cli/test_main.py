@@ -13,46 +13,66 @@ import pytest
 from instances.board import Board
 from instances.formats import write
 from lns.cli.main import commands, main
+from tests.cli.conftest import Typed
 from tests.cli.run_program import ROOT
 from tests.instances.small_puzzles import planted
 
 
-def test_the_overview_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--help"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert all(f"  {name:<9} {line}" in lines for name, (_, line) in commands().items())
+def test_the_overview_names_every_command(typed: Typed) -> None:
+    lines = typed("--help").out.splitlines()
+    assert all(len(line) <= 80 for line in lines) and {"daily:", "boards:", "runs:", "research:"} <= {*lines}
+    jobs = typed("exact --help").out.splitlines()
+    for name, (_, line) in commands().items():
+        family, _, job = name.rpartition(" ")
+        assert f"  {job:<10} {line}" in jobs if family else f"  {job:<9} {line}" in lines
 
 
-@pytest.mark.parametrize("arguments", [["solv"], ["solv", "--help"], ["--help", "solv"]])
-def test_an_unknown_command_is_refused_also_beside_help(
-    arguments: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(arguments) == 2
-    said = capsys.readouterr()
-    assert said.out == "" and said.err == "lns: unknown command 'solv': did you mean 'solve'?\n"
+def test_help_shows_what_users_set_and_help_all_the_rest(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = {}
+    for option in ("--help", "--help-all"):
+        with pytest.raises(SystemExit):
+            main(["exact", "count", option])
+        shown[option] = capsys.readouterr().out
+    assert "--solver NAME" in shown["--help"] and "--help-all" in shown["--help"] and "--cycles" not in shown["--help"]
+    assert "--solver NAME" in shown["--help-all"] and "--cycles" in shown["--help-all"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        *((words, "unknown command 'solv': did you mean 'solve'?") for words in ("solv", "solv --help", "--help solv")),
+        ("view b.json", "unknown command 'view': did you mean 'show'?"),
+        ("count p.json", "unknown command 'count': did you mean 'exact count'?"),
+        ("exact tray", "unknown job 'tray': did you mean 'polyomino'?"),
+        ("exact", "expected a job of exact: count, solve, "),
+        ("solve p.json --timeout 9", "unrecognized arguments: --timeout 9: did you mean '--time'? (see 'lns solve"),
+        ("solve p.json --tagret 9", "did you mean '--target'?"),
+        ("exact count p.json --sovler x", "did you mean '--solver'?"),
+        ("solve p.json --zzz", "unrecognized arguments: --zzz (see 'lns solve --help')"),
+    ],
+)
+def test_what_was_meant_is_said(arguments: str, sentence: str, typed: Typed) -> None:
+    assert sentence in typed.refused(arguments)
 
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ("--nosuch", "unknown option '--nosuch'; expected a command first (see 'lns --help')"),
-        ("--help --nosuch", "unknown option '--nosuch'; expected a command first (see 'lns --help')"),
+        ("--nosuch", "'--nosuch'; expected a command first (see 'lns --help')"),
+        ("--help --nosuch", "'--nosuch'; expected a command first (see 'lns --help')"),
         (
-            "--json verify board",
-            "unknown option '--json' before 'verify'; options of a command belong behind it (see 'lns verify --help')",
+            "--json verify b",
+            "'--json' before 'verify'; options of a command belong behind it (see 'lns verify --help",
         ),
         (
-            "--time 60 solve like-e2-3x3",
-            "unknown option '--time' before 'solve'; options of a command belong behind it (see 'lns solve --help')",
+            "--time 60 solve p",
+            "'--time' before 'solve'; options of a command belong behind it (see 'lns solve --help",
         ),
+        ("exact --json count", "'--json' before 'count'; options of a job belong behind it (see 'lns exact count --he"),
     ],
 )
-def test_an_option_before_the_command_is_named(
-    arguments: str, expected: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(arguments.split()) == 2
-    said = capsys.readouterr()
-    assert said.out == "" and said.err == f"lns: {expected}\n"
+def test_an_option_before_the_command_is_named(arguments: str, expected: str, typed: Typed) -> None:
+    assert f"unknown option {expected}" in typed.refused(arguments)
 
 
 def test_a_closed_stdout_never_gives_status_0(tmp_path: Path) -> None:
@@ -126,21 +146,20 @@ def test_closed_streams_are_no_errors(closed: str) -> None:
     ("error", "status"), [(ZeroDivisionError("x"), 70), (AssertionError("x"), 70), (MemoryError(), 2)]
 )
 def test_a_fault_is_neither_done_nor_a_no(
-    error: Exception, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    error: Exception, status: int, monkeypatch: pytest.MonkeyPatch, typed: Typed
 ) -> None:
     def fail(arguments: list[str]) -> int:
         raise error
 
     monkeypatch.setattr("lns.cli.main._dispatch", fail)
-    assert main(["show", "like-e2-4x4"]) == status
-    said = capsys.readouterr().err
+    said = typed("show like-e2-4x4", status).err
     assert ("Traceback" in said) == (status == 70)
     assert status == 70 or said == "lns: not enough memory; expected a smaller puzzle, or more memory\n"
 
 
-@pytest.mark.parametrize("limit_kb", [400_000])
-def test_too_little_memory_is_a_sentence(limit_kb: int) -> None:
+def test_too_little_memory_is_a_sentence() -> None:
     """Neither a hang in the threads of OpenBLAS nor a status that means no."""
+    limit_kb = 400_000
     command = f"ulimit -v {limit_kb}; exec {sys.executable} -m lns exact solve like-e2-4x4 --solver blocks"
     done = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=100.0)
     assert done.returncode in (0, 2) and "Traceback" not in done.stderr

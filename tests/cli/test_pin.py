@@ -14,75 +14,57 @@ from instances.puzzle import Clue
 from instances.verify import verify
 from lns import cells as cell_lists
 from lns.api.starting import pinned
-from lns.cli.main import main
 from lns.engines import ENGINES
 from lns.params import to_toml
 from lns.runs.board_log import BoardLogReader
 from lns.runs.directory import read_run
 from lns.terminal.options import cell_list
-from tests.cli.run_program import ONE_WORKER
+from tests.cli.conftest import Typed
 from tests.instances.small_puzzles import planted
 from tests.lns.run_parts import QUICK
 
 PUZZLE, SOLUTION = planted(8, 7, 6, 6, clues=2)
 ROWS = list(range(7, 21))
+SOLVE = "solve p.json --start b.json --params quick.toml --workers 1 --seed 1 --quiet --run-dir"
 
 
-def start_board() -> Board:
-    """The solution with its lower rows' inner pieces turned upside down, and one cell of the last row empty."""
+@pytest.fixture(autouse=True)
+def files(here: Path) -> None:
+    """A start: the solution with the inner pieces of lower rows turned upside down, and one cell of the last empty."""
     placements = SOLUTION.placements.copy()
     clues = {clue.cell for clue in PUZZLE.clues}
     inner = [cell for cell in (22, 23, 24, 25, 26, 29, 30, 31, 32, 33) if cell not in clues]
     placements[inner] = np.roll(placements[inner], 3)
     placements[41] = -1
-    return Board(placements, 7, 6)
-
-
-@pytest.fixture
-def files(tmp_path: Path) -> list[str]:
-    """Arguments of `lns solve` for this puzzle and start."""
-    write(tmp_path / "p.json", None, PUZZLE, None)
-    write(tmp_path / "b.json", None, PUZZLE, start_board())
-    (tmp_path / "quick.toml").write_text(to_toml(QUICK))
-    given = ["--start", str(tmp_path / "b.json"), "--params", str(tmp_path / "quick.toml"), *ONE_WORKER]
-    return [str(tmp_path / "p.json"), *given]
+    write("p.json", None, PUZZLE, None)
+    write("b.json", None, PUZZLE, Board(placements, 7, 6))
+    Path("quick.toml").write_text(to_toml(QUICK))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
-def test_pinned_cells_stay_in_every_board_and_after_a_resume(
-    engine: str, files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run = tmp_path / "run"
-    assert main(["solve", *files, "--pin", "r1-2", "--engine", engine, "--min-score", "0", "--steps", "30",
-                 "--run-dir", str(run), "--quiet"]) == 0  # fmt: skip
+def test_pinned_cells_stay_in_every_board_and_after_a_resume(engine: str, typed: Typed) -> None:
+    run = Path("run")
+    typed(f"{SOLVE} run --pin r1-2 --engine {engine} --min-score 0 --steps 30")
     asked, puzzle = read_run(run)
     assert puzzle == PUZZLE and asked.instance_sha256 == PUZZLE.sha256
     assert {pin.cell for pin in asked.pins} == set(ROWS) - {clue.cell for clue in PUZZLE.clues}
-    assert main(["resume", str(run), "--steps", "30", "--quiet"]) == 0
+    typed("resume run --steps 30 --quiet")
     boards = [entry.board for entry in BoardLogReader(run, PUZZLE).read()]
     assert len(boards) > 1
     for board in boards:
-        assert (board.placements[ROWS] == SOLUTION.placements[ROWS]).all()
-        assert verify(PUZZLE, board).valid
-    capsys.readouterr()
-    assert main(["verify", str(run / "best.json"), "--puzzle", files[0], "--json"]) == 0
+        assert (board.placements[ROWS] == SOLUTION.placements[ROWS]).all() and verify(PUZZLE, board).valid
+    typed("verify run/best.json --puzzle p.json")
     assert json.loads((run / "best.json").read_text())["instance_sha256"] == PUZZLE.sha256
 
 
-def test_a_best_board_without_the_pins_is_set_aside(
-    files: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    run = tmp_path / "run"
-    assert main(["solve", *files, "--pin", "r1-2", "--engine", "tabu", "--steps", "1", "--run-dir", str(run),
-                 "--quiet"]) == 0  # fmt: skip
-    other = tmp_path / "other"
-    assert main(["solve", *files[:1], "--engine", "tabu", "--steps", "1", "--run-dir", str(other), "--quiet",
-                 *ONE_WORKER]) == 0  # fmt: skip
-    (run / "best.json").write_bytes((other / "best.json").read_bytes())
-    assert main(["resume", str(run), "--steps", "1", "--quiet"]) == 0
-    assert "not a board that keeps the pinned cells" in caplog.text and (run / "best.unusable.json").exists()
-    _, board = load_board(str(run / "best.json"), PUZZLE)
+def test_a_best_board_without_the_pins_is_set_aside(typed: Typed, caplog: pytest.LogCaptureFixture) -> None:
+    typed(f"{SOLVE} run --pin r1-2 --engine tabu --steps 1")
+    typed("solve p.json --engine tabu --steps 1 --run-dir other --quiet --workers 1 --seed 1")
+    Path("run/best.json").write_bytes(Path("other/best.json").read_bytes())
+    typed("resume run --steps 1 --quiet")
+    assert "not a board that keeps the pinned cells" in caplog.text and Path("run/best.unusable.json").exists()
+    _, board = load_board("run/best.json", PUZZLE)
     assert (board.placements[ROWS] == SOLUTION.placements[ROWS]).all()
 
 
@@ -98,48 +80,37 @@ def test_a_best_board_without_the_pins_is_set_aside(
         ("r0-5", "leave no cell free"),
     ],
 )
-def test_bad_pins_are_one_sentence_and_leave_nothing(
-    pin: str, expected: str, files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["solve", *files, "--pin", pin, "--run-dir", str(tmp_path / "run")]) == 2
-    captured = capsys.readouterr()
-    assert expected in captured.err and captured.err.count("\n") == 1 and captured.out == ""
-    assert not (tmp_path / "run").exists()
+def test_bad_pins_are_one_sentence_and_leave_nothing(pin: str, expected: str, typed: Typed) -> None:
+    assert expected in typed.refused(f"{SOLVE} run --pin {pin}") and not Path("run").exists()
 
 
-def test_pins_need_a_start_board(files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["solve", files[0], "--pin", "3", "--run-dir", str(tmp_path / "run")]) == 2
-    assert "pins keep cells of a start board; expected a start board beside them" in capsys.readouterr().err
+def test_pins_need_a_start_board(typed: Typed) -> None:
+    refused = typed.refused("solve p.json --pin 3 --run-dir run")
+    assert "pins keep cells of a start board; expected a start board beside them" in refused
 
 
-def test_a_pin_that_contradicts_a_clue_yet_to_be_laid_is_refused(
-    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_pin_that_contradicts_a_clue_yet_to_be_laid_is_refused(typed: Typed) -> None:
     clue = next(clue for clue in PUZZLE.clues if not any(PUZZLE.rim_sides(clue.cell)))
     beside = clue.cell + 1 if not any(PUZZLE.rim_sides(clue.cell + 1)) else clue.cell - 1
     placements = np.full(42, -1, dtype=np.int32)
     right = int(SOLUTION.placements[beside])
-    for placements[beside], status in ((right ^ 2, 2), (right, 0)):  # upside down, and as it belongs
-        write(tmp_path / "b.json", None, PUZZLE, Board(placements, 7, 6))
-        arguments = ["--pin", str(beside), "--steps", "1", "--engine", "tabu", "--quiet"]
-        assert main(["solve", *files, *arguments, "--run-dir", str(tmp_path / "run")]) == status
-        assert (tmp_path / "run").exists() == (status == 0)
-    assert "which do not match" in capsys.readouterr().err
+    solve = f"{SOLVE} run --pin {beside} --steps 1 --engine tabu"
+    placements[beside] = right ^ 2  # upside down
+    write("b.json", None, PUZZLE, Board(placements, 7, 6))
+    assert "which do not match" in typed.refused(solve) and not Path("run").exists()
+    placements[beside] = right
+    write("b.json", None, PUZZLE, Board(placements, 7, 6))
+    typed(solve)
 
 
-def test_a_start_board_with_the_piece_of_a_clue_on_another_cell_is_refused(
-    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_start_board_with_the_piece_of_a_clue_on_another_cell_is_refused(typed: Typed) -> None:
     clue = PUZZLE.clues[0]
-    other = next(
-        cell for cell in range(42) if cell != clue.cell and PUZZLE.rim_sides(cell) == PUZZLE.rim_sides(clue.cell)
-    )
+    alike = [cell for cell in range(42) if PUZZLE.rim_sides(cell) == PUZZLE.rim_sides(clue.cell)]
     placements = np.full(42, -1, dtype=np.int32)
-    placements[other] = clue.piece * 4 + clue.rotation
-    write(tmp_path / "b.json", None, PUZZLE, Board(placements, 7, 6))
-    assert main(["solve", *files, "--run-dir", str(tmp_path / "run")]) == 2
-    assert f"(cell {clue.cell}, from 0), where a clue wants it" in capsys.readouterr().err
-    assert not (tmp_path / "run").exists()
+    placements[next(cell for cell in alike if cell != clue.cell)] = clue.piece * 4 + clue.rotation
+    write("b.json", None, PUZZLE, Board(placements, 7, 6))
+    refused = typed.refused(f"{SOLVE} run")
+    assert f"(cell {clue.cell}, from 0), where a clue wants it" in refused and not Path("run").exists()
 
 
 def test_an_identical_piece_on_the_cell_of_a_clue_takes_the_number_of_the_clue() -> None:

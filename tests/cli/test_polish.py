@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +11,7 @@ import lns
 from instances.board import Board
 from instances.formats import load_board, write
 from instances.verify import verify
-from lns.cli.main import main
-from tests.cli.run_program import ONE_WORKER
+from tests.cli.conftest import Typed
 from tests.instances.small_puzzles import planted
 
 PUZZLE, SOLUTION = planted(3, 8, 8, 6, clues=2)
@@ -29,25 +27,15 @@ def damaged(swaps: int, seed: int = 1) -> Board:
     return Board(placed, 8, 8)
 
 
-def test_a_damaged_board_is_mended_and_saved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    given, puzzle_file = tmp_path / "given.json", tmp_path / "puzzle.json"
-    write(given, None, PUZZLE, damaged(3))
-    write(puzzle_file, None, PUZZLE, None)
-    command = [
-        "polish",
-        str(given),
-        "--puzzle",
-        str(puzzle_file),
-        "--time",
-        "60",
-        "--run-dir",
-        str(tmp_path / "run"),
-        "--json",
-        "--quiet",
-    ]
-    assert main([*command, *ONE_WORKER]) == 0
-    best = json.loads(capsys.readouterr().out)
-    puzzle, board = load_board(str(tmp_path / "run" / "best.json"), PUZZLE)
+@pytest.fixture(autouse=True)
+def files(here: Path) -> None:
+    write("given.json", None, PUZZLE, damaged(3))
+    write("p.json", None, PUZZLE, None)
+
+
+def test_a_damaged_board_is_mended_and_saved(typed: Typed) -> None:
+    best = typed.facts("polish given.json --puzzle p.json --time 60 --run-dir run --quiet --workers 1 --seed 1")
+    puzzle, board = load_board("run/best.json", PUZZLE)
     assert best["score"] == verify(puzzle, board).score == PUZZLE.max_score
     assert verify(PUZZLE, board).valid, "with its clues"
 
@@ -83,20 +71,13 @@ def test_it_ends_when_all_windows_are_proven_and_says_so() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nothing.json"], "nothing.json"),
-        (["BOARD", "--free", "r9"], "names row 9, off the board"),
-        (["BOARD", "--time", "-1"], "--time"),
+        ("nothing.json", "nothing.json"),
+        ("given.json --free r9", "names row 9, off the board"),
+        ("given.json --time -1", "--time"),
     ],
 )
-def test_bad_input_is_refused_in_a_sentence(
-    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    given = tmp_path / "given.json"
-    write(given, None, PUZZLE, damaged(2))
-    replaced = [str(given) if argument == "BOARD" else argument for argument in arguments]
-    assert main(["polish", *replaced, "--run-dir", str(tmp_path / "run")]) == 2
-    error = capsys.readouterr().err
-    assert message in error and error.count("\n") == 1
+def test_bad_input_is_refused_in_a_sentence(arguments: str, message: str, typed: Typed) -> None:
+    assert message in typed.refused(f"polish {arguments} --run-dir run")
 
 
 def test_an_empty_board_is_refused() -> None:

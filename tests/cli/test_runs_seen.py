@@ -22,8 +22,7 @@ import pytest
 from instances.formats import load_board, load_puzzle
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns.cli import status
-from lns.cli.main import main
+from lns.cli import runs
 from lns.islands import Archipelago
 from lns.rounds import Search
 from lns.runs.board_log import BestBoards, BoardLog
@@ -35,6 +34,7 @@ from lns.runs.run_summary import load_summary
 from lns.runs.watch_view import frame
 from lns.worker_pool import InProcessExecutor
 from lns_support.files import open_to_read
+from tests.cli.conftest import Typed
 from tests.cli.run_program import ROOT
 from tests.lns.run_parts import best_of, finished_run, log_of, new_directory, run_for, small_puzzle
 from tests.long_run import write_long_run
@@ -48,6 +48,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
+def copy(run: Path, here: Path) -> Path:
+    return shutil.copytree(run, here / "copy")
+
+
+@pytest.fixture
 def contents(run: Path) -> Iterator[None]:
     """Looking changes nothing."""
     before = {path.name: path.read_bytes() for path in run.iterdir()}
@@ -55,61 +60,48 @@ def contents(run: Path) -> Iterator[None]:
     assert {path.name: path.read_bytes() for path in run.iterdir()} == before
 
 
-def test_status_is_a_line_a_run(run: Path, contents: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    other = finished_run(tmp_path / "other")
-    assert main(["status", str(run), str(other)]) == 0
-    out = capsys.readouterr().out.splitlines()
-    lines = [line for line in out if not line.startswith("    ")]
+def test_status_is_a_line_a_run(run: Path, contents: None, here: Path, typed: Typed) -> None:
+    finished_run(here / "other")
+    out = typed(f"status {run} other").out.splitlines()
+    head, one, other = (line for line in out if not line.startswith("    "))
     certificates = [line for line in out if line.startswith("    ")]
     assert all("refills around the damage that are better: " in line for line in certificates)
-    assert len(lines) == 3 and lines[0].split()[:5] == ["run", "instance", "best", "found", "state"]
-    assert lines[1].startswith("one  ") and f"like-e2-8x8  {best_of(run)} of 112" in lines[1]
-    assert (
-        "ended: steps made" in lines[1]
-        and (" now " in lines[1] or " ago " in lines[1])
-        and lines[2].startswith("other")
-    )
-    assert main(["status", str(tmp_path / "none"), str(run), "--json", "--min-score", "10"]) == 2
-    captured = capsys.readouterr()
-    assert "no such directory" in captured.err
-    (facts,) = json.loads(captured.out)["runs"]
+    assert head.split()[:5] == ["run", "instance", "best", "found", "state"]
+    assert one.startswith("one  ") and f"like-e2-8x8  {best_of(run)} of 112" in one and other.startswith("other")
+    assert "ended: steps made" in one and (" now " in one or " ago " in one)
+    said = typed(f"status none {run} --json --min-score 10", 2)
+    assert "no such directory" in said.err
+    (facts,) = json.loads(said.out)["runs"]
     assert facts["score"] == best_of(run) and facts["state"] == "ended" and facts["workers"] == 0
     assert facts["boards"] == len([score for score, _ in log_of(run) if score >= 10])
     assert facts["left_s"] == pytest.approx(60 - facts["elapsed_s"])
-    summary = load_summary(run)
-    assert status.facts(replace(summary, history=RunHistory(UNLIMITED_S)), None)["left_s"] is None
+    endless = replace(load_summary(run), history=RunHistory(UNLIMITED_S))
+    assert runs.facts(endless, None)["left_s"] is None
 
 
 @pytest.mark.parametrize("command", ["status", "collect"])
-def test_other_directories_do_not_hide_the_runs(
-    command: str, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "ladder.csv").write_text("instance,score\n")
-    (tmp_path / "study").mkdir()
-    others = [str(tmp_path / name) for name in ("ladder.csv", "study", "x" * 300)]
-    assert main([command, str(run)]) == 0
-    alone = capsys.readouterr()
-    assert main([command, *others, str(run)]) == 2
-    among = capsys.readouterr()
+def test_other_directories_do_not_hide_the_runs(command: str, run: Path, here: Path, typed: Typed) -> None:
+    Path("ladder.csv").write_text("instance,score\n")
+    Path("study").mkdir()
+    others = ["ladder.csv", "study", "x" * 300]
+    alone, among = typed([command, str(run)]), typed([command, *others, str(run)], 2)
     assert among.out == alone.out != ""
     for other, line in zip(others, among.err.splitlines(), strict=True):
         assert line.startswith(f"lns: {other[:200]}")
     assert "cannot be read: File name too long" in among.err
-    assert main([command, *others]) == 2
+    typed([command, *others], 2)
 
 
-def test_a_run_without_workers_yet_is_starting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with new_directory(tmp_path / "new", small_puzzle(), engine="tabu") as directory:
+def test_a_run_without_workers_yet_is_starting(here: Path, typed: Typed) -> None:
+    with new_directory(here / "new", small_puzzle(), engine="tabu") as directory:
         search = Archipelago(Search(directory.puzzle, directory.params, 1, "tabu"), 2, executor=InProcessExecutor())
         Recorder(directory, RunHistory(60.0), BoardLog(directory.path), []).begin(search, "test")
-        assert main(["status", str(directory.path)]) == 0
-    said = capsys.readouterr().out
+        said = typed("status new").out
     assert "starting" in said and "none yet" in said and "running" not in said and "nodes/s" not in said
 
 
-def test_every_is_for_follow(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["report", str(run), "--every", "5"]) == 2
-    assert "expected --follow with it" in capsys.readouterr().err
+def test_every_is_for_follow(run: Path, typed: Typed) -> None:
+    assert "expected --follow with it" in typed.refused(f"report {run} --every 5")
 
 
 def test_status_imports_no_engine(run: Path) -> None:
@@ -118,52 +110,40 @@ def test_status_imports_no_engine(run: Path) -> None:
     assert not {"lns.loop.search_loop", "scipy", "numba"} & set(loaded.stdout.split())
 
 
-def test_status_without_status_json(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    copy = shutil.copytree(run, tmp_path / "copy")
+def test_status_without_status_json(run: Path, copy: Path, typed: Typed) -> None:
     (copy / STATUS).write_bytes((run / STATUS).read_bytes()[:-20])
-    assert main(["status", str(copy)]) == 0
-    output = capsys.readouterr().out
+    output = typed("status copy").out
     assert f"{best_of(run)} of 112" in output and "status.json: damaged" in output
 
 
-def test_collect_finds_each_board_once(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    copy = shutil.copytree(run, tmp_path / "copy")
-    assert main(["collect", str(run), str(copy), "--json"]) == 0
-    boards = json.loads(capsys.readouterr().out)["boards"]
+def test_collect_finds_each_board_once(run: Path, copy: Path, typed: Typed) -> None:
+    boards = typed.facts(f"collect {run} copy")["boards"]
     scores = [board["score"] for board in boards]
     assert scores == sorted((score for score, _ in log_of(run)), reverse=True)
     puzzle = load_puzzle("like-e2-8x8")
-    for board in boards:
-        again = load_board(board["url"], puzzle)[1]
-        assert verify(puzzle, again).score == board["score"]
-    assert main(["collect", str(run), "--min-score", str(scores[0]), "--top", "3"]) == 0
-    assert capsys.readouterr().out.splitlines()[0].startswith(f"{scores[0]} of 112  after ")
-    assert main(["collect", str(run), "--top", "3", "--url"]) == 0
-    assert capsys.readouterr().out.count("  https://e2.bucas.name/#puzzle=like-e2-8x8") == 3
-    assert main(["collect", str(run), "--min-score", "113"]) == 1
-    said = capsys.readouterr()
+    assert [verify(puzzle, load_board(board["url"], puzzle)[1]).score for board in boards] == scores
+    best = typed(f"collect {run} --min-score {scores[0]} --top 3").out
+    assert best.startswith(f"{scores[0]} of 112  after ")
+    assert typed(f"collect {run} --top 3 --url").out.count("  https://e2.bucas.name/#puzzle=like-e2-8x8") == 3
+    said = typed(f"collect {run} --min-score 113", 1)
     assert said.out == "" and said.err == f"lns: no board of at least 113 in {run}\n"
 
 
 def test_collect_continues_after_a_log_that_cannot_be_read(
-    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    run: Path, copy: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed
 ) -> None:
-    copy = shutil.copytree(run, tmp_path / "copy")
-
     def refused(path: Path) -> Any:
         if path == copy / "boards.jsonl":
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
         return open_to_read(path)
 
     monkeypatch.setattr("lns.runs.board_log.open_to_read", refused)
-    assert main(["collect", str(copy), str(run)]) == 2
-    captured = capsys.readouterr()
-    assert captured.err == f"lns: {copy / 'boards.jsonl'}: cannot be read: Permission denied\n"
-    assert captured.out.count("\n") == len(log_of(run))
+    said = typed(f"collect {copy} {run}", 2)
+    assert said.err == f"lns: {copy / 'boards.jsonl'}: cannot be read: Permission denied\n"
+    assert said.out.count("\n") == len(log_of(run))
 
 
-def test_collect_verifies_every_line(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    copy = shutil.copytree(run, tmp_path / "copy")
+def test_collect_verifies_every_line(run: Path, copy: Path, typed: Typed) -> None:
     log = copy / "boards.jsonl"
     lines = log.read_text().splitlines()
     claims = json.loads(lines[-1])
@@ -171,19 +151,14 @@ def test_collect_verifies_every_line(run: Path, tmp_path: Path, capsys: pytest.C
     twice = claims | {"oriented": [0] * 64}
     lines += [seal(claims | {"score": 112}), seal(twice), lines[0].replace("1", "2"), "null", "{}", "[" * 9000]
     log.write_text("\n".join(lines) + "\n")
-    assert main(["collect", str(copy), "--json"]) == 0
-    captured = capsys.readouterr()
-    assert max(board["score"] for board in json.loads(captured.out)["boards"]) == best_of(run)
-    assert "6 damaged lines skipped" in captured.err
+    said = typed("collect copy --json")
+    assert max(board["score"] for board in json.loads(said.out)["boards"]) == best_of(run)
+    assert "6 damaged lines skipped" in said.err
 
 
-def test_collect_says_when_a_board_of_best_json_alone_was_found(
-    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    copy = shutil.copytree(run, tmp_path / "copy")
+def test_collect_says_when_a_board_of_best_json_alone_was_found(run: Path, copy: Path, typed: Typed) -> None:
     (copy / "boards.jsonl").unlink()
-    assert main(["collect", str(copy), "--json"]) == 0
-    (board,) = json.loads(capsys.readouterr().out)["boards"]
+    (board,) = typed.facts("collect copy")["boards"]
     assert board["elapsed_s"] == json.loads((run / "best.json").read_text())["elapsed_s"] > 0
 
 
@@ -193,19 +168,15 @@ def test_watch_without_a_stdin_is_plain_too(run: Path) -> None:
     assert done.returncode == 0 and done.stderr == "" and done.stdout.count("\n") == 1
 
 
-def test_a_run_that_ended_without_a_board_says_so(
-    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_that_ended_without_a_board_says_so(run: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
     states = iter([replace(load_summary(run), state="running", best=None), replace(load_summary(run), best=None)])
     monkeypatch.setattr("lns.runs.run_summary.load_summary", lambda path: next(states))
-    assert main(["stop", str(run)]) == 0
-    assert capsys.readouterr().out.startswith("stopped with no board; lns resume")
+    assert typed(f"stop {run}").out.startswith("stopped with no board; lns resume")
     (run / "stop").unlink()
 
 
-def test_watch_without_a_terminal_is_plain(run: Path, contents: None, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["watch", str(run)]) == 0
-    output = capsys.readouterr().out
+def test_watch_without_a_terminal_is_plain(run: Path, contents: None, typed: Typed) -> None:
+    output = typed(f"watch {run}").out
     assert output.count("\n") == 1 and "\x1b" not in output
     assert f"one: {best_of(run)} of 112, ended: steps made; " in output
 
@@ -248,14 +219,11 @@ def test_watch_leaves_the_terminal_as_it_was(
             os.write(parent, end)
         else:
             process.send_signal(end)
-        while True:
-            try:
-                chunk = os.read(parent, 65536)
-            except OSError:  # the other end is closed
-                break
-            if not chunk:
-                break
-            output += chunk
+        try:
+            while chunk := os.read(parent, 65536):
+                output += chunk
+        except OSError:  # the other end is closed
+            pass
         assert process.wait(20) == status
     finally:
         process.kill()
@@ -279,20 +247,18 @@ class Page(HTMLParser):
         assert not [name for name, _ in attrs if name.startswith("on")]
 
 
-def test_the_report_has_no_external_resources(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    target = tmp_path / "page.html"
-    assert main(["report", str(run), "-o", str(target)]) == 0
-    assert main(["report", str(run), "-o", str(target)]) == 2
-    assert "exists already" in capsys.readouterr().err
-    text = target.read_text()
+def test_the_report_has_no_external_resources(copy: Path, typed: Typed) -> None:
+    typed("report copy -o page.html")
+    assert "exists already" in typed.refused("report copy -o page.html")
+    text = Path("page.html").read_text()
     page = Page(text)
     assert page.links and all(link.startswith("https://e2.bucas.name/#") for link in page.links)
     assert not {"script", "img", "link", "iframe", "object"} & set(page.tags)
     for picture in re.findall(r"<svg.*?</svg>", text, re.DOTALL):
         ET.fromstring(picture)
     assert page.tags.count("svg") == 2 + page.tags.count("figure") and page.tags.count("figure") > 1
-    assert main(["report", str(run)]) == main(["report", str(run)]) == 0
-    (run / "report.html").unlink()
+    typed("report copy")
+    typed("report copy")
 
 
 EVIL = "<script>alert(1)</script>&\"'"
@@ -305,37 +271,29 @@ def evil_run(path: Path) -> Path:
     run_for(new_directory(path, named), 4)
     text = json.loads((path / STATUS).read_text())
     del text["sum"]
-    history = text["history"]
-    evil = EVIL + "\x1b]0;owned\x07\n"
+    history, evil = text["history"], EVIL + "\x1b]0;owned\x07\n"
     history["improvements"] = [[score, at, evil, evil] for score, at, _, _ in history["improvements"]]
     history["operators"] = [[evil, 1, 1, 1]]
     history["sessions"][0].update(host=evil, machine=evil, version=evil, ended=evil)
-    text |= {
-        "statistics": {evil: 7, "operators": {evil: 7}},
-        "write_errors": [evil[:40]],
-    }
-    (path / STATUS).write_text(seal(text))
+    text |= {"statistics": {evil: 7, "operators": {evil: 7}}}
+    (path / STATUS).write_text(seal(text | {"write_errors": [evil[:40]]}))
     settings = unseal((path / "run.json").read_text())
     values = {name: settings.get(name) for name in json.loads((path / "run.json").read_text()) if name != "sum"}
     (path / "run.json").write_text(seal(values | {"instance": f"../../{evil}", "created_at": "\ud800\x1b"}))
     return path
 
 
-def test_texts_of_a_run_directory_are_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = evil_run(tmp_path / EVIL.replace("/", "_"))
-    assert main(["report", str(path)]) == 0
+def test_texts_of_a_run_directory_are_escaped(here: Path, typed: Typed) -> None:
+    path = evil_run(here / EVIL.replace("/", "_"))
+    typed(["report", str(path)])
     page = (path / "report.html").read_text()
     assert "<script" not in page and "&lt;script&gt;alert(1)" in page
     assert "\x1b" not in page and "\\ud800\\x1b" in page
     Page(page)
-    capsys.readouterr()
     for command in ("status", "watch", "collect"):
-        assert main([command, str(path)]) == 0
-        output = capsys.readouterr().out
+        output = typed([command, str(path)]).out
         assert "\x1b" not in output and "\x07" not in output
-    one = load_summary(path)
-    for line in frame(one, [], 120, 40, "none", signs=False):
-        assert line.isprintable()
+    assert all(line.isprintable() for line in frame(load_summary(path), [], 120, 40, "none", signs=False))
 
 
 @pytest.mark.parametrize(
@@ -347,17 +305,13 @@ def test_texts_of_a_run_directory_are_escaped(tmp_path: Path, capsys: pytest.Cap
         ("sessions", [1]), ("sessions", [{"started_at": "x" * 10**6}]),
     ],
 )  # fmt: skip
-def test_numbers_in_a_status_file_are_bounded(
-    field: str, value: object, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    copy = shutil.copytree(run, tmp_path / "copy")
+def test_numbers_in_a_status_file_are_bounded(field: str, value: object, run: Path, copy: Path, typed: Typed) -> None:
     status = json.loads((copy / STATUS).read_text())
     del status["sum"]
     status["history"][field] = value
     (copy / STATUS).write_text(seal(status))
-    assert main(["status", str(copy)]) == 0  # by the checkpoint's account
-    output = capsys.readouterr().out
-    assert f"{best_of(run)} of 112" in output and f"    {copy / STATUS}: " in output
+    output = typed("status copy").out  # by the checkpoint's account
+    assert f"{best_of(run)} of 112" in output and f"    copy/{STATUS}: " in output
 
 
 def test_status_does_not_read_a_long_board_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -380,8 +334,7 @@ def test_best_boards_follow_a_growing_log(run: Path, tmp_path: Path) -> None:
     puzzle = load_puzzle("like-e2-8x8")
     whole = BestBoards(run, puzzle, 3).update()
     lines = (run / "boards.jsonl").read_bytes().splitlines(keepends=True)
-    growing = BestBoards(tmp_path, puzzle, 3)
-    log = tmp_path / "boards.jsonl"
+    growing, log = BestBoards(tmp_path, puzzle, 3), tmp_path / "boards.jsonl"
     log.write_bytes(b"")
     for number, line in enumerate(lines):
         log.write_bytes(log.read_bytes() + line[:50])

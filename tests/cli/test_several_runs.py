@@ -17,8 +17,7 @@ from instances.formats import load_board, load_puzzle
 from instances.piece_set import translate
 from instances.puzzle import Clue
 from instances.verify import verify
-from lns.cli.main import main
-from lns.cli.status import table
+from lns.cli.runs import table
 from lns.engine import FoundBoard, Statistics
 from lns.runs import board_log, files
 from lns.runs.directory import read_run
@@ -26,8 +25,11 @@ from lns.runs.find import board_source, run_directories
 from lns.runs.history import Improvement, RunHistory
 from lns.runs.recorder import Recorder
 from lns.runs.run_summary import RELIABLE_BOARDS, load_summary
+from tests.cli.conftest import Typed
 from tests.instances.small_puzzles import renumbered
 from tests.lns.run_parts import best_of, finished_run, log_of, new_directory, run_for, small_puzzle
+
+pytestmark = pytest.mark.usefixtures("here")
 
 
 @pytest.fixture(scope="module")
@@ -41,18 +43,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_folder_means_the_runs_in_it(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_means_the_runs_in_it(folder: Path, here: Path, typed: Typed) -> None:
     runs = [folder / "more" / "two", folder / "one", folder / "other"]
     assert run_directories([folder]) == runs
     assert run_directories([folder / "one", folder]) == [runs[1], runs[0], runs[2]]
-    assert run_directories([tmp_path]) == [tmp_path], "for the message that this is none"
-    assert main(["status", str(folder)]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    assert run_directories([here]) == [here], "for the message that this is none"
+    lines = typed(f"status {folder}").out.splitlines()
     assert [line.split()[0] for line in lines] == ["run", "two", "one", "other"]
-    assert main(["status", str(tmp_path)]) == 2
-    assert "no run directory" in capsys.readouterr().err
-    assert main(["watch", str(folder)]) == 0
-    assert capsys.readouterr().out.count("ended: steps made") == 3
+    assert "no run directory" in typed(f"status {here}", 2).err
+    assert typed(f"watch {folder}").out.count("ended: steps made") == 3
 
 
 @pytest.mark.parametrize("width", [200, 80, 60])
@@ -63,74 +62,57 @@ def test_a_narrow_table_leaves_out_columns_and_cuts_no_line(folder: Path, width:
     assert ("search" in lines[0]) == (width == 200) and "best" in lines[0] and "state" in lines[0]
 
 
-def test_a_rate_needs_boards(folder: Path) -> None:
-    run = load_summary(folder / "other")
+def test_a_rate_needs_boards_and_a_dead_run_is_not_also_stopped(folder: Path) -> None:
     history = RunHistory(7200.0, elapsed_s=3600.0, counts={20: RELIABLE_BOARDS - 1, 21: 1})
-    seen = replace(run, history=history)
+    seen = replace(load_summary(folder / "other"), history=history)
     assert seen.rate_in_words(21) == "1 board of 21+" and seen.rate_in_words(20) == f"{RELIABLE_BOARDS}/h of 20+"
-
-
-def test_a_dead_run_is_not_also_stopped(folder: Path) -> None:
     assert replace(load_summary(folder / "one"), state="died").state_in_words == "died without saving its end"
 
 
-def test_a_run_directory_stands_for_its_best_board(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run = str(folder / "one")
-    for command in (["verify", run, "--json"], ["show", run, "--json"]):
-        assert main(command) == 0
-        assert json.loads(capsys.readouterr().out)["score"] == best_of(folder / "one")
-    assert lns.verify(load_puzzle("like-e2-8x8"), lns.load_board(run)).score == best_of(folder / "one")
+def test_a_run_directory_stands_for_its_best_board(folder: Path, typed: Typed) -> None:
+    run = folder / "one"
+    for command in ("verify", "show"):
+        assert typed.facts(f"{command} {run}")["score"] == best_of(run)
+    assert lns.verify(load_puzzle("like-e2-8x8"), lns.load_board(str(run))).score == best_of(run)
     assert board_source("https://e2.bucas.name/#puzzle=" + "a" * 5000).startswith("https")
-    new_directory(tmp_path / "empty", small_puzzle()).close()
-    assert main(["show", str(tmp_path / "empty")]) == 2
-    assert capsys.readouterr().err == f"lns: {tmp_path / 'empty'}: this run has found no board yet\n"
+    new_directory(Path("empty"), small_puzzle()).close()
+    assert typed.refused("show empty") == "lns: empty: this run has found no board yet\n"
 
 
-def test_collect_keeps_instances_apart_and_writes_a_file_a_board(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    target = tmp_path / "boards"
-    assert main(["collect", str(folder), "--top", "2", "-o", str(target), "--json"]) == 0
-    boards = json.loads(capsys.readouterr().out)["boards"]
-    assert len(boards) == 4 and [board["instance"] for board in boards] == ["like-e2-8x8"] * 2 + ["like-e2-6x6"] * 2
+def test_collect_keeps_instances_apart_and_writes_a_file_a_board(folder: Path, typed: Typed) -> None:
+    boards = typed.facts(f"collect {folder} --top 2 -o boards")["boards"]
+    assert [board["instance"] for board in boards] == ["like-e2-8x8"] * 2 + ["like-e2-6x6"] * 2
     for board in boards:
         puzzle, found = load_board(board["file"])
         assert puzzle.sha256 == board["instance_sha256"] and verify(puzzle, found).score == board["score"]
-    assert len(list(target.glob("*-0001.json"))) >= 2 and len(list(target.glob("*.instance.json"))) == 2
-    assert main(["collect", str(folder), "-o", str(target)]) == 2
-    assert "is not empty; expected a new or empty folder" in capsys.readouterr().err
-    assert main(["collect", str(folder), "--top", "1"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    written = Path("boards")
+    assert len(list(written.glob("*-0001.json"))) >= 2 and len(list(written.glob("*.instance.json"))) == 2
+    assert "is not empty; expected a new or empty folder" in typed.refused(f"collect {folder} -o boards")
+    lines = typed(f"collect {folder} --top 1").out.splitlines()
     assert len(lines) == 4 and lines[0].startswith("like-e2-8x8 (sha256 ") and lines[0].endswith(": 1 board")
 
 
-def test_compare_is_a_table_and_curves(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    same, page = [str(folder / "one"), str(folder / "more")], tmp_path / "page.html"
-    assert main(["compare", *same, "-o", str(page)]) == 0
-    lines = capsys.readouterr().out.splitlines()
+def test_compare_is_a_table_and_curves(folder: Path, typed: Typed) -> None:
+    same = f"compare {folder / 'one'} {folder / 'more'}"
+    lines = typed(f"{same} -o page.html").out.splitlines()
     assert lines[0].split()[:6] == ["run", "engine", "seed", "workers", "best", "after"]
     assert lines[1].split()[:5] == ["A", "one", "tabu", "3", "1"] and lines[2].startswith("B  two")
     assert str(best_of(folder / "one")) in lines[1]
     (top,) = (line for line in lines[4:] if line.strip().startswith(str(best_of(folder / "more" / "two"))))
     assert "B" in top or "*" in top
-    text = page.read_text()
+    text = Path("page.html").read_text()
     assert text.count('<path class="line"') == 2 and "one" in text and "<script" not in text
-    assert main(["compare", *same, "--json"]) == 0
-    first = json.loads(capsys.readouterr().out)["runs"][0]
+    first = typed.facts(same)["runs"][0]
     assert first["score"] == first["improvements"][-1][0] == best_of(folder / "one") and first["scores_after"]
-    assert main(["compare", str(folder)]) == 2
-    error = capsys.readouterr().err
+    error = typed.refused(f"compare {folder}")
     assert "a run of like-e2-6x6 (sha256 " in error and "; expected one of like-e2-8x8 (sha256 " in error
-    assert f", as in {folder / 'more'}" in error and error.count("\n") == 1
+    assert f", as in {folder / 'more'}" in error
 
 
-def test_merge_makes_one_run_that_goes_on(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    one, two, target = folder / "one", folder / "more" / "two", tmp_path / "merged"
+def test_merge_makes_one_run_that_goes_on(folder: Path, typed: Typed) -> None:
+    one, two, target = folder / "one", folder / "more" / "two", Path("merged")
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    assert main(["merge", str(one), str(two), "-o", str(target), "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    answer = typed.facts(f"merge {one} {two} -o merged")
     logs = {placements for _, placements in log_of(one) + log_of(two)}
     assert {placements for _, placements in log_of(target)} <= logs
     assert answer["boards"] == len(log_of(target)) == len(set(log_of(target)))
@@ -143,44 +125,35 @@ def test_merge_makes_one_run_that_goes_on(folder: Path, tmp_path: Path, capsys: 
     assert merged.heartbeat.statistics == both and both.moves > 0
     best = json.loads((target / "best.json").read_text())
     assert best["elapsed_s"] == pytest.approx(merged.history.improvements[-1].elapsed_s, abs=0.001)
-    again, third = tmp_path / "merged again", tmp_path / "third"
-    finished_run(third, name="like-e2-8x8", engine="tabu", steps=5)
-    assert main(["merge", str(third), str(target), "-o", str(again), "--json"]) == 0
+    third = finished_run(Path("third"), name="like-e2-8x8", engine="tabu", steps=5)
+    typed(["merge", "third", "merged", "-o", "merged again"])
     all_three = both + load_summary(third).heartbeat.statistics
-    assert load_summary(again).heartbeat.statistics == all_three, "also of runs that are merged already"
-    capsys.readouterr()
+    again = load_summary(Path("merged again")).heartbeat.statistics
+    assert again == all_three, "also of runs that are merged already"
     assert {path: path.read_bytes() for path in before} == before, "the runs are only read"
-    assert main(["resume", str(target), "--time", "1h", "--steps", "1", "--quiet"]) == 0
-    moves = sum((part.heartbeat.statistics for part in parts), Statistics()).moves
-    assert load_summary(target).heartbeat.statistics.moves > moves > 0
+    for _ in range(2):
+        typed("resume merged --time 1h --steps 1 --quiet")
+        moves = load_summary(target).heartbeat.statistics.moves
+        assert moves > sum((part.heartbeat.statistics for part in parts), Statistics()).moves > 0, "it keeps them"
     assert best_of(target) >= answer["score"] and log_of(target)[: answer["boards"]]
-    assert main(["resume", str(target), "--time", "1h", "--steps", "1", "--quiet"]) == 0
-    assert load_summary(target).heartbeat.statistics.moves > moves, "a resume keeps what the others did"
 
 
-def test_what_cannot_be_merged(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def refused(*arguments: Path) -> str:
-        assert main(["merge", *map(str, arguments)]) == 2
-        error = capsys.readouterr().err
-        assert error.count("\n") == 1
-        return error
-
-    target = tmp_path / "merged"
-    other = refused(folder, Path("-o"), target)
-    assert "a run of like-e2-6x6 (sha256 " in other and "expected one of like-e2-8x8" in other and not target.exists()
-    assert "1 run named; expected two or more" in refused(folder / "one", Path("-o"), target)
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "x").write_text("")
-    assert "is not empty" in refused(folder / "one", folder / "more", Path("-o"), tmp_path / "full")
-    damaged = shutil.copytree(folder / "one", tmp_path / "damaged")
+def test_what_cannot_be_merged(folder: Path, typed: Typed) -> None:
+    other = typed(f"merge {folder} -o merged", 2).err
+    assert "a run of like-e2-6x6 (sha256 " in other and "expected one of like-e2-8x8" in other
+    assert not Path("merged").exists()
+    assert "1 run named; expected two or more" in typed.refused(f"merge {folder / 'one'} -o merged")
+    Path("full").mkdir()
+    Path("full/x").write_text("")
+    assert "is not empty" in typed(f"merge {folder / 'one'} {folder / 'more'} -o full", 2).err
+    damaged = shutil.copytree(folder / "one", Path("damaged"))
     with (damaged / "boards.jsonl").open("a") as log:
         log.write("{}\n")
     for name in ("checkpoint.npz", "checkpoint.previous.npz"):
         (damaged / name).write_bytes(b"PK")
-    assert main(["merge", str(damaged), str(folder / "more"), "-o", str(target)]) == 0
-    said = capsys.readouterr()
+    said = typed(f"merge damaged {folder / 'more'} -o merged")
     assert "1 damaged line left out" in said.out and "has no usable checkpoint" in said.err
-    assert main(["resume", str(target), "--time", "1h", "--steps", "1", "--quiet"]) == 0
+    typed("resume merged --time 1h --steps 1 --quiet")
 
 
 def test_improvements_of_merged_runs_rise_with_time() -> None:
@@ -193,31 +166,24 @@ def test_improvements_of_merged_runs_rise_with_time() -> None:
     assert [(entry.score, entry.elapsed_s) for entry in merged] == [(10, 1.0), (12, 2.0), (13, 4.0), (14, 5.0)]
 
 
-def test_a_long_log_of_messages_begins_a_new_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("removed", [False, True])
+def test_a_long_log_of_messages_begins_a_new_file(removed: bool, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MAX_LOG_BYTES", 300)
-    handler = files.RunLog(tmp_path)
+    handler = files.RunLog(here)
     for number in range(60):
+        if removed and number == 50:
+            (here / "run.log").unlink()
         handler.handle(logging.makeLogRecord({"msg": f"line {number:03d}", "levelno": logging.INFO}))
     handler.close()
-    assert {path.name for path in tmp_path.iterdir()} == {"run.log", "run.log.1"}
-    kept = (tmp_path / "run.log.1").read_text() + (tmp_path / "run.log").read_text()
+    assert {path.name for path in here.iterdir()} == {"run.log", "run.log.1"}
+    kept = (here / "run.log.1").read_text() + (here / "run.log").read_text()
     numbers = [int(line[-3:]) for line in kept.splitlines()]
-    assert numbers == list(range(numbers[0], 60)) and len(kept) < 800
-
-
-def test_the_log_goes_on_where_somebody_removed_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MAX_LOG_BYTES", 100)
-    handler = files.RunLog(tmp_path)
-    for number in range(20):
-        if number == 10:
-            (tmp_path / "run.log").unlink()
-        handler.handle(logging.makeLogRecord({"msg": f"line {number:03d}", "levelno": logging.INFO}))
-    handler.close()
-    assert (tmp_path / "run.log").read_text().endswith("line 019\n")
+    assert numbers[-1] == 59 and len(kept) < 800
+    assert removed or numbers == list(range(numbers[0], 60))
 
 
 def test_a_full_board_log_takes_new_bests_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(board_log, "MAX_LOG_BYTES", 1)
     puzzle, solution = lns.generate("like-e2", width=6, seed=1)
@@ -228,14 +194,13 @@ def test_a_full_board_log_takes_new_bests_only(
         board = Board(placements, 6, 6)
         found.append(FoundBoard(board, verify(puzzle, board).score, "tabu"))
     found[:3] = sorted(found[:3], key=lambda one: -one.score)
-    path = tmp_path / "run"
-    with new_directory(path, puzzle, min_score=0) as directory:
-        log = board_log.BoardLog(path)
+    with new_directory(Path("run"), puzzle, min_score=0) as directory:
+        log = board_log.BoardLog(directory.path)
         recorder = Recorder(directory, RunHistory(60.0), log, [])
         for one in found:
             recorder._record([(0, one)])
         log.close()
-    assert [score for score, _ in log_of(path)] == [found[0].score, puzzle.max_score]
+    assert [score for score, _ in log_of(Path("run"))] == [found[0].score, puzzle.max_score]
     assert caplog.text.count("takes new bests only") == 1
 
 
@@ -252,43 +217,33 @@ def numberings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_runs_of_one_set_in_several_numberings_are_compared(
-    numberings: Path, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["compare", str(numberings), "-o", str(tmp_path / "page.html"), "--json"]) == 0
-    runs = json.loads(capsys.readouterr().out)["runs"]
+def test_runs_of_one_set_in_several_numberings_are_compared(numberings: Path, folder: Path, typed: Typed) -> None:
+    runs = typed.facts(f"compare {numberings} -o page.html")["runs"]
     assert [run["clues"] for run in runs] == ["none", "none", "1"]
     assert len({run["set_sha256"] for run in runs}) == 1 and len({run["instance_sha256"] for run in runs}) == 3
-    assert main(["compare", str(numberings)]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = typed(f"compare {numberings}").out.splitlines()
     assert lines[0].split()[-1] == "clues" and [line.split()[-1] for line in lines[1:4]] == ["none", "none", "1"]
-    places = [numberings / "a", folder / "other", numberings / "b", numberings / "c"]
-    assert main(["status", *map(str, places)]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    places = (numberings / "a", folder / "other", numberings / "b", numberings / "c")
+    lines = typed(["status", *map(str, places)]).out.splitlines()
     assert [line.split()[0] for line in lines] == ["run", "a", "b", "c", "other"], "runs of one set stand together"
     assert lines[0].split()[2] == "clues" and lines[3].split()[2] == "1"
 
 
-def test_a_board_found_in_two_numberings_is_collected_once(
-    numberings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    puzzle, entries = read_run(numberings / "a")[1], log_of(numberings / "a")
+def test_a_board_found_in_two_numberings_is_collected_once(numberings: Path, typed: Typed) -> None:
+    a, d = numberings / "a", Path("d")
+    puzzle, entries = read_run(a)[1], log_of(a)
     other = read_run(numberings / "b")[1]
-    with new_directory(tmp_path / "d", other, engine="tabu") as directory:
+    with new_directory(d, other, engine="tabu") as directory:
         log = board_log.BoardLog(directory.path)
         recorder = Recorder(directory, RunHistory(60.0), log, [])
         for score, placements in entries:
             board = translate(Board(np.frombuffer(placements, dtype=np.int32), 6, 6), puzzle, other)
             recorder._record([(0, FoundBoard(board, score, "tabu"))])
         log.close()
-    assert log_of(tmp_path / "d") and {*log_of(tmp_path / "d")}.isdisjoint(entries)
-    assert main(["collect", str(numberings / "a"), "--json"]) == 0
-    alone = json.loads(capsys.readouterr().out)["boards"]
-    assert main(["collect", str(numberings / "a"), str(tmp_path / "d"), "--json"]) == 0
-    both = json.loads(capsys.readouterr().out)["boards"]
+    assert log_of(d) and {*log_of(d)}.isdisjoint(entries)
+    alone, both = (typed.facts(f"collect {runs}")["boards"] for runs in (a, f"{a} d"))
     assert both == alone and len(alone) == len({placements for _, placements in entries})
-    assert main(["collect", str(numberings), "-o", str(tmp_path / "boards"), "--top", "50", "--json"]) == 0
-    boards = json.loads(capsys.readouterr().out)["boards"]
+    boards = typed.facts(f"collect {numberings} -o boards --top 50")["boards"]
     assert [board["score"] for board in boards] == sorted((board["score"] for board in boards), reverse=True)
     assert {board["clues"] for board in boards} == {"none", "1"}
     for board in boards:
@@ -296,32 +251,26 @@ def test_a_board_found_in_two_numberings_is_collected_once(
         assert puzzle.sha256 == board["instance_sha256"] and verify(puzzle, found).score == board["score"]
 
 
-def test_runs_in_two_numberings_are_merged_and_every_board_is_verified(
-    numberings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    one, two, target = numberings / "a", numberings / "b", tmp_path / "merged"
-    assert main(["merge", str(one), str(two), "-o", str(target), "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+def test_runs_in_two_numberings_are_merged_and_every_board_is_verified(numberings: Path, typed: Typed) -> None:
+    one, two, target = numberings / "a", numberings / "b", Path("merged")
+    answer = typed.facts(f"merge {one} {two} -o merged")
     assert answer["damaged"] == 0 and answer["score"] == max(best_of(one), best_of(two)) == best_of(target)
     assert answer["boards"] + answer["repeated"] == len(log_of(one)) + len(log_of(two))
     puzzle = read_run(target)[1]
     assert puzzle == read_run(one)[1]
     for score, placements in log_of(target):
         assert verify(puzzle, Board(np.frombuffer(placements, dtype=np.int32), 6, 6)).score == score
-    assert main(["resume", str(target), "--time", "1h", "--steps", "1", "--quiet"]) == 0
-    capsys.readouterr()
-    assert main(["merge", str(two), str(numberings / "c"), "-o", str(tmp_path / "no")]) == 2
-    error = capsys.readouterr().err
-    assert "has other clues than" in error and "(clues: 1, not none)" in error and not (tmp_path / "no").exists()
+    typed("resume merged --time 1h --steps 1 --quiet")
+    error = typed(f"merge {two} {numberings / 'c'} -o no", 2).err
+    assert "has other clues than" in error and "(clues: 1, not none)" in error and not Path("no").exists()
 
 
-def test_merged_boards_have_the_clues_own_pieces_where_some_are_identical(tmp_path: Path) -> None:
+def test_merged_boards_have_the_clues_own_pieces_where_some_are_identical(typed: Typed) -> None:
     puzzle, solution = lns.generate("uniform", width=5, colours=2, seed=3, clues=4)
     assert len({tuple(sorted(quad)) for quad in puzzle.pieces.tolist()}) < 20, "many pieces are identical"
     for name, each in (("a", puzzle), ("b", renumbered(puzzle, solution, 2)[0])):
-        run_for(new_directory(tmp_path / name, each, engine="tabu"), 4)
-    assert main(["merge", str(tmp_path / "a"), str(tmp_path / "b"), "-o", str(tmp_path / "c"), "--json"]) == 0
-    boards = [np.frombuffer(placements, dtype=np.int32) for _, placements in log_of(tmp_path / "c")]
-    best = load_board(str(tmp_path / "c" / "best.json"))[1].placements
-    for placements in (*boards, best):
+        run_for(new_directory(Path(name), each, engine="tabu"), 4)
+    typed("merge a b -o c")
+    boards = [np.frombuffer(placements, dtype=np.int32) for _, placements in log_of(Path("c"))]
+    for placements in (*boards, load_board("c/best.json")[1].placements):
         assert all(placements[clue.cell] == clue.oriented for clue in puzzle.clues)

@@ -1,4 +1,4 @@
-"""What long commands share: the line that says how they stand, and signals."""
+"""What commands share: types of options, the line that says how they stand, and signals."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ import pytest
 
 from lns.engines import kernel_count, main_kernel
 from lns.runs.files import format_duration
-from lns.terminal.help import HelpFormatter
+from lns.terminal.options import HelpFormatter, check_folder, duration, whole_number
 from lns.terminal.output import wrapped
 from lns.terminal.progress import LiveLine
 from lns.terminal.signals import exit_on_signal, interrupt_on_signal, signal_handler
+from lns_support.cores import available_cores
+from lns_support.errors import InputError
 from tests.cli.run_program import ROOT, wait_for
 
 
@@ -165,3 +167,59 @@ def test_the_number_of_kernels_in_messages_is_about_right(tmp_path: Path) -> Non
 def test_durations_have_their_two_largest_units() -> None:
     shown = [format_duration(seconds) for seconds in (0, 59.4, 59.6, 89, 3600, 7400, 86_400, 604_800, 620_000)]
     assert shown == ["0 s", "59 s", "1 min", "1 min 29 s", "1 h", "2 h 3 min", "1 d", "7 d", "7 d 4 h"]
+
+
+def test_an_output_file_is_refused_where_none_can_be_created(tmp_path: Path) -> None:
+    check_folder(None)
+    check_folder(tmp_path / "new.json")
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(InputError, match="there is no such directory"):
+        check_folder(tmp_path / "none" / "new.json")
+    if not Path("/proc/self").is_dir():
+        pytest.skip("no directory that not even root can write to")
+    with pytest.raises(InputError, match="/proc/self: no file can be made in this directory: "):
+        check_folder("/proc/self/new.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("90", 90), ("1.5", 1.5), (".5", 0.5), ("10m", 600), ("5m30s", 330), ("1h30m", 5400), ("7d", 604800),
+     ("1w", 604800), ("1w2d3h4m5s", 788645), ("1.5h", 5400)],
+)  # fmt: skip
+def test_durations(text: str, seconds: float) -> None:
+    assert duration(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "0", "0s", "5x", "30s5m", "5m5m", "-1", "1 h", "m", "1e3", "2000w"])
+def test_what_is_no_duration(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="is no duration; expected seconds above 0, or like 10m, 5m"):
+        duration(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("0", 0), ("007", 7), ("2e8", 200_000_000), ("1.5e9", 1_500_000_000), ("1.25e2", 125), ("9" * 18, 10**18 - 1)],
+)
+def test_whole_numbers(text: str, number: int) -> None:
+    assert whole_number(text) == number
+
+
+@pytest.mark.parametrize(
+    "text", ["", "-1", "1.5", "1.0", "1.25e1", "1e-3", "e3", "1e", "1e18", "9e99", "1" * 19, "1_000", "x", "٣", "nan"]
+)
+def test_what_is_no_whole_number(text: str) -> None:
+    sentence = "is no whole number of at most 18 digits; expected 0 or more, or like 2e8"
+    with pytest.raises(argparse.ArgumentTypeError, match=sentence):
+        whole_number(text)
+
+
+def test_cores_are_those_of_the_affinity_mask() -> None:
+    if not hasattr(os, "sched_setaffinity"):
+        pytest.skip("this system has no affinity masks")
+    before = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, {min(before)})
+        assert available_cores() == 1
+    finally:
+        os.sched_setaffinity(0, before)
+    assert 1 <= available_cores() <= len(before)

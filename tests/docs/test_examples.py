@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lns.cli.main import commands
+from lns.cli.main import find_command, parser_of
 from lns_support.errors import InputError
 from tests.docs import pages
 
@@ -32,14 +32,12 @@ def command_lines(page: Path) -> list[str]:
 
 @pytest.mark.parametrize("page", [page for page in pages.PAGES if command_lines(page)], ids=pages.name)
 def test_command_lines_are_accepted_by_the_parsers(page: Path) -> None:
-    from docs.tools.reference import command_parser
-
     for line in command_lines(page):
         words = shlex.split(re.split(r"\s{3,}|\s#\s", line)[0])
-        command, arguments = words[1], words[2:]
-        assert command in {*commands(), "ladder"}, line
+        command, arguments = find_command(words[1:])
+        assert command, line
         try:
-            command_parser(command).parse_args(arguments)
+            parser_of(command).parse_args(arguments)
         except (SystemExit, InputError) as error:
             pytest.fail(f"{line}: {error}")
 

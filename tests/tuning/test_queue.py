@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
-import importlib
 import json
 import os
 import random
@@ -22,7 +20,7 @@ import pytest
 
 from instances.formats import best_json, load_puzzle, shipped_instances
 from lns.api.files import load_board
-from lns.cli.main import commands
+from lns.cli.main import find_command, parser_of
 from lns_support.file_lock import try_lock
 from tuning import queue
 
@@ -120,9 +118,10 @@ def test_the_items_of_the_project_are_commands_of_the_program(monkeypatch: pytes
     assert "eternity2_clue5" in first and "--target 465" in first
     for each in items.values():
         words = shlex.split(each["command"])
-        parser = argparse.ArgumentParser(exit_on_error=False)
-        importlib.import_module(commands()[words[0]][0]).add_arguments(parser)
-        parser.parse_args([word.format(data="data", seed=5, run="runs/queue/x", commit="a") for word in words[1:]])
+        name, arguments = find_command(words)
+        parser_of(name).parse_args(
+            [word.format(data="data", seed=5, run="runs/queue/x", commit="a") for word in arguments]
+        )
         assert all(word.startswith(("docs/papers/data/", "runs/")) for word in words if word.endswith(".csv"))
 
 
