@@ -21,7 +21,7 @@ from lns.runs.board_log import BoardLog, BoardLogReader, is_verified
 from lns.runs.checkpoint import Checkpoint
 from lns.runs.directory import RunDirectory, RunSettings, ScoredBoard, read_best, with_pins
 from lns.runs.files import BEST, BOARDS, CHECKPOINT, PREVIOUS
-from lns.runs.history import RunHistory, read_status
+from lns.runs.history import Heartbeat, RunHistory, read_status
 from lns.runs.recorder import MAX_RECENT
 from lns_support.errors import InputError
 
@@ -57,11 +57,15 @@ def recover(directory: RunDirectory) -> Recovered:
     path, puzzle, candidates = directory.path, directory.puzzle, dict[str, ScoredBoard]()
     if directory.crashed_holder is not None:
         log.warning("the last session did not end in order (%s)", directory.crashed_holder)
-    told = _history_in_status(directory)
+    try:
+        told, heartbeat = read_status(path, directory.settings.run, puzzle)
+    except InputError:
+        told, heartbeat = RunHistory(0.0), Heartbeat()
     usable = newest_checkpoint(path, directory.settings, puzzle, directory.params)
     checkpoint = Checkpoint(told, {}, 0) if usable is None else usable.checkpoint
     if usable is None:
         told.forget_log()
+        told.other_statistics = heartbeat.statistics
     elif usable.best is not None:
         candidates[usable.name] = usable.best
     history = checkpoint.history
@@ -163,11 +167,3 @@ def _count_boards(
             candidates[BOARDS] = ScoredBoard(entry.board, entry.score)
     if reader.damaged:
         log.warning("%s: %d damaged lines are skipped", BOARDS, reader.damaged)
-
-
-def _history_in_status(directory: RunDirectory) -> RunHistory:
-    """The history in status.json, which may be newer than the checkpoint; an empty one if it cannot be used."""
-    try:
-        return read_status(directory.path, directory.settings.run, directory.puzzle)[0]
-    except InputError:
-        return RunHistory(0.0)

@@ -285,6 +285,7 @@ def test_what_does_not_fit_is_refused_whole_and_the_search_begins_from_the_board
         rewritten(path / name, change)
     search, found = resumed(path, 1)
     assert not found.islands and search.best_score >= before.score == found.history.best_score
+    assert found.history.other_statistics == before.heartbeat.statistics, "what was done still counts"
     assert found.history.elapsed_s >= before.history.elapsed_s and log_of(path)[: len(logged)] == logged
     (said,) = (record.message for record in caplog.records if "has no usable checkpoint" in record.message)
     assert re.search(why, said) and "\n" not in said and len(said) < 1500
