@@ -16,9 +16,9 @@ from exact.execution import Check, Request, build_and_run, unlimited
 from exact.outcome import Answer
 from exact.piece_classes import allowed_placements
 from instances.board import Board
-from instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
+from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Puzzle
 from lns_support.errors import InputError
-from lns_support.jit import flat_kernel, inline_flat_kernel
+from lns_support.jit import flat_kernel, inline_flat_kernel, kernel
 
 NODES, SOLUTIONS, EXHAUSTED, LEVEL, DESCENDING, COUNTERS = 0, 1, 2, 3, 4, 5
 
@@ -328,3 +328,53 @@ def _pairs(puzzle: Puzzle, oriented: IntArray, size: int) -> tuple[IntArray, int
         used[code] = True
     number = np.cumsum(used, dtype=np.int32) - 1
     return np.stack([number[code] for code in codes], axis=1), int(number[-1]) + 1
+
+
+def count_inner_blocks(puzzle: Puzzle, side: int, samples: int, seed: int) -> tuple[float, float]:
+    """Estimate the number of blocks of ``side`` x ``side`` inner pieces with matching joints (Jolivet 2008, 2.5).
+
+    Knuth's estimate: a random descent of the tree of a row scan, weighted by the product of its numbers of children, is
+    an unbiased estimate of the number of leaves. Rotated copies of a block count once.
+
+    Returns
+    -------
+    float, float
+        The mean, and its standard error.
+    """
+    quads = np.ascontiguousarray(puzzle.oriented, dtype=np.int32)
+    middle = puzzle.height // 2 * puzzle.width + puzzle.width // 2
+    inner = np.array(allowed_placements(puzzle.with_clues([]), middle, all_four=True), dtype=np.int32)
+    inner = inner[(quads[inner] != GREY).all(axis=1)]
+    weights = _sample(quads, inner, side, samples, np.random.default_rng(seed).random((samples, side * side)))
+    weights /= 4
+    return float(weights.mean()), float(weights.std(ddof=1) / np.sqrt(samples))
+
+
+@kernel
+def _sample(quads, inner, side, samples, draws):  # type: ignore[no-untyped-def]
+    """The weight of each random descent; ``draws``: numbers in [0, 1) that choose the children."""
+    cells = side * side
+    weights = np.zeros(samples)
+    placed = np.zeros(cells, dtype=np.int64)
+    fitting = np.zeros(len(inner), dtype=np.int64)
+    for at in range(samples):
+        weight = 1.0
+        for cell in range(cells):
+            count = 0
+            for value in inner:
+                if cell % side and quads[value, 3] != quads[placed[cell - 1], 1]:
+                    continue
+                if cell >= side and quads[value, 0] != quads[placed[cell - side], 2]:
+                    continue
+                is_free = True
+                for before in range(cell):
+                    is_free &= placed[before] >> 2 != value >> 2
+                if is_free:
+                    fitting[count] = value
+                    count += 1
+            weight *= count
+            if count == 0:
+                break
+            placed[cell] = fitting[int(draws[at, cell] * count)]
+        weights[at] = weight
+    return weights

@@ -18,18 +18,16 @@ from functools import cache, partial
 
 import numpy as np
 
-from exact.blocks import Blocks
+from exact.blocks import Blocks, count_inner_blocks
 from exact.compare import ComparisonRow
 from exact.cover.search import Cover
 from exact.driver import run_search
 from exact.outcome import SolveStatus
 from exact.paper.design import distinct_pieces, fewest_colours, improve
 from exact.paper.runs import BUDGET_SPENT, Plan, PlannedRun, Rows, crossed, mean_of, rounded
-from exact.piece_classes import allowed_placements
 from instances.formats import load_puzzle
 from instances.generate import uniform
-from instances.puzzle import GREY, Puzzle
-from lns_support.jit import kernel
+from instances.puzzle import Puzzle
 from lns_support.text_table import aligned
 
 CODES = {"dlx": "unary", "dlx:binary": "binary"}
@@ -290,53 +288,3 @@ def barrier_text(rows: Sequence[ComparisonRow]) -> str:
     lines += [[row.solver, f"{row.nodes:,}", rounded(row.seconds), row.note] for row in chosen]
     head = "section 2.5: inner 4x4 blocks (the paper: over 2e14 blocks of all kinds), deepest levels (210 to 220)\n"
     return head + aligned(lines)
-
-
-def count_inner_blocks(puzzle: Puzzle, side: int, samples: int, seed: int) -> tuple[float, float]:
-    """Estimate the number of blocks of ``side`` x ``side`` inner pieces with matching joints (Jolivet 2008, 2.5).
-
-    Knuth's estimate: a random descent of the tree of a row scan, weighted by the product of its numbers of children, is
-    an unbiased estimate of the number of leaves. Rotated copies of a block count once.
-
-    Returns
-    -------
-    float, float
-        The mean, and its standard error.
-    """
-    quads = np.ascontiguousarray(puzzle.oriented, dtype=np.int32)
-    middle = puzzle.height // 2 * puzzle.width + puzzle.width // 2
-    inner = np.array(allowed_placements(puzzle.with_clues([]), middle, all_four=True), dtype=np.int32)
-    inner = inner[(quads[inner] != GREY).all(axis=1)]
-    weights = _sample(quads, inner, side, samples, np.random.default_rng(seed).random((samples, side * side)))
-    weights /= 4
-    return float(weights.mean()), float(weights.std(ddof=1) / np.sqrt(samples))
-
-
-@kernel
-def _sample(quads, inner, side, samples, draws):  # type: ignore[no-untyped-def]
-    """The weight of each random descent; ``draws``: numbers in [0, 1) that choose the children."""
-    cells = side * side
-    weights = np.zeros(samples)
-    placed = np.zeros(cells, dtype=np.int64)
-    fitting = np.zeros(len(inner), dtype=np.int64)
-    for at in range(samples):
-        weight = 1.0
-        for cell in range(cells):
-            count = 0
-            for value in inner:
-                if cell % side and quads[value, 3] != quads[placed[cell - 1], 1]:
-                    continue
-                if cell >= side and quads[value, 0] != quads[placed[cell - side], 2]:
-                    continue
-                is_free = True
-                for before in range(cell):
-                    is_free &= placed[before] >> 2 != value >> 2
-                if is_free:
-                    fitting[count] = value
-                    count += 1
-            weight *= count
-            if count == 0:
-                break
-            placed[cell] = fitting[int(draws[at, cell] * count)]
-        weights[at] = weight
-    return weights

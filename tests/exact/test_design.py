@@ -9,7 +9,7 @@ from math import comb
 
 import pytest
 
-from exact.blocks import Blocks
+from exact.blocks import Blocks, count_inner_blocks
 from exact.driver import run_search
 from exact.paper.design import (
     distinct_pieces,
@@ -23,7 +23,7 @@ from exact.paper.design import (
     planted,
 )
 from exact.paper.jolivet2008 import random_puzzle
-from exact.paper.jolivet2008_searches import PATHS, constraints, count_inner_blocks, path, scan_along
+from exact.paper.jolivet2008_searches import PATHS, constraints, path, scan_along
 from exact.piece_classes import allowed_placements
 from exact.solvers import count
 from instances.generate import like_e2, uniform
