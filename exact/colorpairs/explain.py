@@ -210,7 +210,7 @@ def fits(t: Tables, s: State, cell: int, oriented: int) -> bool:
 
 
 @inline_flat_kernel
-def explain(t: Tables, s: State, cause: int, with_preempted: bool) -> None:
+def explain_cause(t: Tables, s: State, cause: int, with_preempted: bool) -> None:
     """Set ``s.explanation`` to the levels that suffice for ``cause``, a pair or one of the CAUSE constants + colour."""
     clear_explanation(t, s)
     if cause == 0:

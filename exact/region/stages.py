@@ -3,6 +3,8 @@
 A *task* is a stage to be filled and the most mismatches at its end; or, of a split stage, the check that part A, filled
 after part B, has more mismatches of its own than its share. A stage that is split is two tasks, one for each part to
 begin with; the second waits on a stack until the first has failed. The cap of a stage counts all mismatches so far.
+
+Both searches, `exact.region.kernel` and `exact.region.dynamic_search`, fill stages by these tasks.
 """
 
 from __future__ import annotations
@@ -10,9 +12,11 @@ from __future__ import annotations
 from typing import Any
 
 from exact.region import scalar
-from exact.region.scheme import SearchScheme
+from exact.region.scheme import DIRECT, SearchScheme
 from exact.region.state import OUTSIDE, RegionPlan, RegionState
 from lns_support.jit import inline_flat_kernel
+
+NO_TASK, STARTED, OVERSPENT, SEARCHED = range(4)  # what became of a task
 
 
 @inline_flat_kernel
@@ -25,31 +29,44 @@ def begin_stages(state: RegionState, depth: Any, task: Any) -> None:
 
 
 @inline_flat_kernel
-def split_task(
-    state: RegionState,
-    scheme: SearchScheme,
-    stage: Any,
-    most: Any,
-    following: Any,
-    spent: Any,
-    share: Any,
-    allowed: Any,
-) -> Any:
-    """Make two tasks of one that has ``allowed`` mismatches left after ``spent``; returns the one to begin with.
+def next_stage(plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth: Any) -> tuple[int, int]:
+    """Take the next pending task of a depth; returns what became of it, and its stage.
 
-    The first begins with part A of the stage and at most ``share`` mismatches there; the second, which is pending, with
-    part B and the rest. If one of the two has none left, the other is the only one.
+    As long as the mismatches that the task has left call for a split of its stage, it becomes the first of two tasks.
+    STARTED: the stage is to be filled, with the cap and the next task that are set for the depth. OVERSPENT: the task
+    has no mismatch left. SEARCHED: an earlier task has searched these pieces already. NO_TASK: none was pending.
     """
-    rest = allowed - 1 - share
-    if share >= 0 and rest >= 0:
-        check = add_task(state, stage, share, following, 1)
-        second = add_task(state, scheme.parts[stage, 3], most, check, 0)
-        second = add_task(state, scheme.parts[stage, 2], spent + rest, second, 0)
-        state.pending[state.scalars[scalar.PENDING]] = second
-        state.scalars[scalar.PENDING] += 1
-    first, own = (0, share) if share >= 0 else (2, rest)
-    second = add_task(state, scheme.parts[stage, first + 1], most, following, 0)
-    return add_task(state, scheme.parts[stage, first], spent + own, second, 0)
+    scalars = state.scalars
+    if scalars[scalar.PENDING] == state.pending_before[depth]:
+        scalars[scalar.TASKS] = state.tasks_before[depth]
+        return NO_TASK, 0
+    scalars[scalar.PENDING] -= 1
+    task = state.pending[scalars[scalar.PENDING]]
+    while True:
+        stage, most, following = state.task[task, 0], state.task[task, 1], state.task[task, 2]
+        if state.task[task, 3]:
+            if not _exceeds_share(plan, state, scheme, stage, most):
+                return SEARCHED, stage
+            task = following
+            continue
+        spent = state.spent[depth]
+        allowed = most - spent
+        if allowed < 0:
+            return OVERSPENT, stage
+        share = scheme.share[stage, allowed] if allowed < scheme.share.shape[1] else DIRECT
+        if share == DIRECT:
+            state.cap[depth] = most
+            state.next_task[depth] = following
+            return STARTED, stage
+        rest = allowed - 1 - share
+        if share >= 0 and rest >= 0:  # part B first and the rest of the mismatches there; it waits
+            check = add_task(state, stage, share, following, 1)
+            second = add_task(state, scheme.parts[stage, 3], most, check, 0)
+            state.pending[scalars[scalar.PENDING]] = add_task(state, scheme.parts[stage, 2], spent + rest, second, 0)
+            scalars[scalar.PENDING] += 1
+        first, own = (0, share) if share >= 0 else (2, rest)  # part A first, unless it has none
+        second = add_task(state, scheme.parts[stage, first + 1], most, following, 0)
+        task = add_task(state, scheme.parts[stage, first], spent + own, second, 0)
 
 
 @inline_flat_kernel
@@ -65,7 +82,7 @@ def add_task(state: RegionState, stage: Any, most: Any, following: Any, check: i
 
 
 @inline_flat_kernel
-def exceeds_share(plan: RegionPlan, state: RegionState, scheme: SearchScheme, stage: Any, share: Any) -> bool:
+def _exceeds_share(plan: RegionPlan, state: RegionState, scheme: SearchScheme, stage: Any, share: Any) -> bool:
     """Whether part A of a split stage has more than ``share`` mismatches on joints that do not touch part B."""
     before, own = scheme.parts[stage, 0], scheme.parts[stage, 1]  # filled before A; these cells and A
     begin = scheme.first_member[before]
