@@ -38,13 +38,6 @@ def add_to_conflict(t: Tables, s: State, level: int) -> None:
 
 
 @inline_flat_kernel
-def set_conflict(t: Tables, s: State, level: int) -> None:
-    """Make the explanation the conflict set of ``level``."""
-    for word in range(t.words):
-        s.conflict[level * t.words + word] = s.explanation[word]
-
-
-@inline_flat_kernel
 def merge_conflict(t: Tables, s: State, level: int, failed: int) -> None:
     """Add the conflict set of ``failed`` to that of ``level``."""
     for word in range(t.words):

@@ -117,7 +117,8 @@ def search(
             frame_open = True
             if not open_frame(t, s, w, depth, empty, colours, with_shaving):
                 failed = True
-                explain.set_conflict(t, s, depth)
+                explain.clear_conflict(t, s, depth)
+                explain.add_to_conflict(t, s, depth)
         elif s.frame_next[depth] == s.frame_end[depth]:
             failed = True
             if w.backjumping:
@@ -180,7 +181,8 @@ def try_value(t: Tables, s: State, w: Switches, depth: int, empty: int, colours:
     unassign(t, s, cell, shown, depth, colours)
     if w.backjumping:
         if not explain.explains_level(s, depth):
-            explain.set_conflict(t, s, depth)
+            explain.clear_conflict(t, s, depth)
+            explain.add_to_conflict(t, s, depth)
             return FAILED
         explain.add_to_conflict(t, s, depth)
         s.conflict[depth * t.words + (depth >> 6)] &= ~bit(depth)

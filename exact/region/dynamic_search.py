@@ -3,7 +3,7 @@
 State, moves, pairs and the record of explanations are those of ColorPairs (`exact.colorpairs`); a region without
 mismatches is the case r = 0. What spending adds:
 
-- Stages of a search scheme (`exact.region.stages`) limit where mismatches are spent. The cells of a stage are decided
+- Stages of a search scheme (`exact.region.scheme`) limit where mismatches are spent. The cells of a stage are decided
   in a dynamic order (`_choose`).
 - Bound: the spent mismatches, for every open cell the least mismatches of a free piece on its known sides, and Demand -
   Offer of pairs over the other cells, each counted once (`exact.region.dynamic_explain.count_pairs`).
@@ -44,8 +44,7 @@ from exact.region.dynamic_state import (
     place_piece,
     remove_piece,
 )
-from exact.region.scheme import SearchScheme
-from exact.region.stages import NO_TASK, SEARCHED, STARTED, begin_stages, next_stage
+from exact.region.scheme import NO_TASK, SEARCHED, STARTED, SearchScheme, begin_stages, next_stage
 from exact.region.state import RegionPlan, RegionState
 from lns_support.bits import bit, lowest_bit
 from lns_support.jit import flat_kernel, inline_flat_kernel

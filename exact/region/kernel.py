@@ -4,7 +4,7 @@ Candidates are bit sets of oriented pieces: those with exactly 0, 1, 2... mismat
 counting. Bounds: colour balance (`balance_bound`), look-ahead (`_lookahead_fails`) and, if the search uses
 prices, the cost-to-go tables (`exact.region.cost_to_go`).
 
-Stages of a search scheme are filled one after the other (`exact.region.stages`).
+Stages of a search scheme are filled one after the other (`exact.region.scheme`).
 
 Call `start_search`, then `search_region` until the search is finished.
 """
@@ -17,8 +17,7 @@ import numpy as np
 
 from exact.region import scalar
 from exact.region.cost_to_go import UNIT, look_up
-from exact.region.scheme import SearchScheme
-from exact.region.stages import NO_TASK, STARTED, add_task, begin_stages, next_stage
+from exact.region.scheme import NO_TASK, STARTED, SearchScheme, add_task, begin_stages, next_stage
 from exact.region.state import COLOUR_CLASSES, VACANT, RegionPlan, RegionState
 from lns_support.bits import lowest_bit
 from lns_support.jit import flat_kernel, inline_flat_kernel

@@ -26,7 +26,6 @@ _PRICE_CHECK = 50_000  # nodes searched before that cost is computed
 _NEVER = 1 << 62
 _PROBED_LEVELS = 3  # levels below the question at which both orders are tried then
 _PROBE = 500_000  # node equivalents of such an attempt
-
 _HOPELESS = math.log(8.0)  # a search whose expected cost is so many times that of the best gets no turn
 
 

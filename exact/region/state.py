@@ -97,7 +97,7 @@ class RegionPlan(NamedTuple):
 
 
 class RegionState(NamedTuple):
-    """The state of a search; it carries nothing from one region to the next. Tasks: see `exact.region.stages`."""
+    """The state of a search; it carries nothing from one region to the next. Tasks: see `exact.region.scheme`."""
 
     mask: Words  # uint64: oriented pieces by pattern, side, colour, word
     valid: Words  # uint64: distinct oriented pieces by pattern, word
