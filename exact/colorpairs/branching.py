@@ -14,11 +14,7 @@ from lns_support.jit import inline_flat_kernel
 
 NO_CELL = -1
 _BIG = 1 << 30
-_MIN_OFFER = int(Heuristic.MIN_OFFER)
-_MIN_EXPECTED_OFFER = int(Heuristic.MIN_EXPECTED_OFFER)
-_MIN_EXPECTED_GAP = int(Heuristic.MIN_EXPECTED_GAP)
-_MIN_EXPECTED_RATIO = int(Heuristic.MIN_EXPECTED_RATIO)
-_ROW_MAJOR = int(Heuristic.ROW_MAJOR)
+_MIN_OFFER, _MIN_EXPECTED_OFFER, _MIN_EXPECTED_GAP, _MIN_EXPECTED_RATIO, _, _ROW_MAJOR = map(int, Heuristic)
 
 
 @inline_flat_kernel

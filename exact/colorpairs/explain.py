@@ -38,13 +38,6 @@ def add_to_conflict(t: Tables, s: State, level: int) -> None:
 
 
 @inline_flat_kernel
-def set_conflict(t: Tables, s: State, level: int) -> None:
-    """Make the explanation the conflict set of ``level``."""
-    for word in range(t.words):
-        s.conflict[level * t.words + word] = s.explanation[word]
-
-
-@inline_flat_kernel
 def merge_conflict(t: Tables, s: State, level: int, failed: int) -> None:
     """Add the conflict set of ``failed`` to that of ``level``."""
     for word in range(t.words):
@@ -210,7 +203,7 @@ def fits(t: Tables, s: State, cell: int, oriented: int) -> bool:
 
 
 @inline_flat_kernel
-def explain(t: Tables, s: State, cause: int, with_preempted: bool) -> None:
+def explain_cause(t: Tables, s: State, cause: int, with_preempted: bool) -> None:
     """Set ``s.explanation`` to the levels that suffice for ``cause``, a pair or one of the CAUSE constants + colour."""
     clear_explanation(t, s)
     if cause == 0:

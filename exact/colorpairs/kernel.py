@@ -13,33 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from exact.colorpairs import counter
-from exact.colorpairs.branching import (
-    NO_CELL,
-    at_most_one_passes,
-    cell_demanding_colour,
-    cell_without_pair,
-    list_colour_values,
-    list_values,
-    most_urgent_cell,
-    motif_1_2_cell,
-    motif_3_4_cell,
-    propagate,
-    smallest_offer_pair,
-    sort_values,
-    undo_preemptions,
-)
-from exact.colorpairs.explain import (
-    add_to_conflict,
-    clear_conflict,
-    clear_explanation,
-    explain,
-    explain_values,
-    explains_level,
-    last_conflict,
-    merge_conflict,
-    set_conflict,
-)
+from exact.colorpairs import branching, counter, explain
+from exact.colorpairs.branching import NO_CELL
 from exact.colorpairs.moves import NO_CAUSE, assign, place, show_side, unassign
 from exact.colorpairs.state import ROOT, SLOTS, State, Switches, Tables
 from lns_support.bits import bit, lowest_bit
@@ -48,6 +23,8 @@ from lns_support.jit import flat_kernel, inline_flat_kernel
 NO_COLOUR = -1
 # answers of `next_forced`
 NOTHING_FORCED, FORCED, WITHOUT_VALUE, CONTRADICTED = range(4)
+# answers of `try_value`
+PLACED, SOLUTION, REFUTED, FAILED = range(4)
 
 
 @flat_kernel
@@ -71,18 +48,18 @@ def open_frame(
 ) -> bool:
     """Choose the cell of this depth and list its values; False on a contradiction, explained in ``s.explanation``."""
     start = s.frame_end[depth - 1] if depth else 0
-    clear_conflict(t, s, depth)
+    explain.clear_conflict(t, s, depth)
     s.preempted_height[depth] = s.counters[counter.PREEMPTED]
     s.frame_next[depth] = start
     s.frame_pair[depth] = 0
     cell = NO_CELL
     three_sided = s.counters[counter.THREE_SIDED] > 0
     if not three_sided:
-        cause, cell = propagate(t, s, w)
+        cause, cell = branching.propagate(t, s, w)
         if cause >= 0:
             s.counters[counter.CONTRADICTIONS] += 1
             if w.backjumping:
-                explain(t, s, cause, s.nb_preempted[cause] > 0)
+                explain.explain_cause(t, s, cause, s.nb_preempted[cause] > 0)
             return False
     colour = NO_COLOUR
     if cell == NO_CELL and not three_sided and w.single_colours and w.instantiation and depth:
@@ -90,7 +67,7 @@ def open_frame(
         for side in range(4):
             shown = t.quad[last * 4 + side]
             if colour < 0 and shown and s.colour_demand[shown] == 1 and s.colour_offer[shown] == 1:
-                cell, colour = cell_demanding_colour(t, s, shown), shown
+                cell, colour = branching.cell_demanding_colour(t, s, shown), shown
     if with_shaving is not None:  # noqa: SIM102 (alone, numba leaves the branch out of the machine code for None)
         if cell == NO_CELL and (w.shaving or not three_sided):
             shaved, end, dead = shave(t, s, w, depth, empty, start, colours)
@@ -101,23 +78,23 @@ def open_frame(
                 s.frame_end[depth] = end
                 return True
     if cell == NO_CELL and three_sided:
-        cell = motif_1_2_cell(t, s, w)
+        cell = branching.motif_1_2_cell(t, s, w)
     if cell == NO_CELL and w.motifs:
-        cell = motif_3_4_cell(t, s, w)
+        cell = branching.motif_3_4_cell(t, s, w)
     if cell == NO_CELL:
-        cell = most_urgent_cell(t, s, w)
+        cell = branching.most_urgent_cell(t, s, w)
     if cell == NO_CELL:
-        cell, colour = cell_without_pair(t, s)
+        cell, colour = branching.cell_without_pair(t, s)
     s.frame_cell[depth] = cell
     if colour >= 0:
         s.frame_pair[depth] = -1 - colour
-        s.frame_end[depth] = list_colour_values(t, s, cell, colour, start)
+        s.frame_end[depth] = branching.list_colour_values(t, s, cell, colour, start)
         return True
-    pair = smallest_offer_pair(s, w, cell)
+    pair = branching.smallest_offer_pair(s, w, cell)
     s.frame_pair[depth] = pair
-    s.frame_end[depth] = list_values(t, s, w, cell, pair, start)
+    s.frame_end[depth] = branching.list_values(t, s, w, cell, pair, start)
     if w.values:
-        sort_values(t, s, pair, start, s.frame_end[depth])
+        branching.sort_values(t, s, pair, start, s.frame_end[depth])
     return True
 
 
@@ -130,7 +107,6 @@ def search(
     A node is a placement tried: a piece that matches all known sides of the chosen cell. ``empty``: cells without clue.
     ``with_shaving``: None without any shaving, so that its code is compiled only for those who use it.
     """
-    words = t.words
     colours = w.single_colours or w.shared_edges or w.cycles
     depth = s.counters[counter.DEPTH]
     frame_open = s.counters[counter.FRAME_OPEN] != 0
@@ -141,67 +117,76 @@ def search(
             frame_open = True
             if not open_frame(t, s, w, depth, empty, colours, with_shaving):
                 failed = True
-                set_conflict(t, s, depth)
+                explain.clear_conflict(t, s, depth)
+                explain.add_to_conflict(t, s, depth)
         elif s.frame_next[depth] == s.frame_end[depth]:
             failed = True
             if w.backjumping:
-                clear_explanation(t, s)
+                explain.clear_explanation(t, s)
                 skip_preempted = w.preemption and s.counters[counter.THREE_SIDED] == 0
-                explain_values(t, s, s.frame_cell[depth], s.frame_pair[depth], skip_preempted)
-                add_to_conflict(t, s, depth)
+                explain.explain_values(t, s, s.frame_cell[depth], s.frame_pair[depth], skip_preempted)
+                explain.add_to_conflict(t, s, depth)
+        elif s.counters[counter.NODES] >= limit:
+            break
         else:
-            if s.counters[counter.NODES] >= limit:
-                break
-            s.counters[counter.NODES] += 1
-            cell = s.frame_cell[depth]
-            value = s.values[s.frame_next[depth]]
-            s.frame_next[depth] += 1
-            cause, shown = place(t, s, w, cell, value, depth, colours)
-            if cause < 0 and depth + 1 < empty:
+            outcome = try_value(t, s, w, depth, empty, colours)
+            failed = outcome == FAILED
+            if outcome == PLACED:
                 depth += 1
                 frame_open = False
-                if depth > s.counters[counter.DEEPEST]:
-                    s.counters[counter.DEEPEST] = depth
-                continue
-            if cause < 0:
-                if s.counters[counter.SOLUTIONS] == 0:
-                    for c in range(t.cells):
-                        s.first_solution[c] = s.grid[c]
-                s.counters[counter.SOLUTIONS] += 1
-                s.counters[counter.DEEPEST] = empty
-                unassign(t, s, cell, shown, depth, colours)
-                for level in range(depth):  # a solution depends on every level: step back one by one
-                    s.conflict[depth * words + (level >> 6)] |= bit(level)
-                if stop_at_first:
-                    break
-                continue
-            s.counters[counter.CONTRADICTIONS] += 1
-            if w.backjumping:
-                explain(t, s, cause, False)
-            unassign(t, s, cell, shown, depth, colours)
-            if w.backjumping:
-                if explains_level(s, depth):
-                    add_to_conflict(t, s, depth)
-                    s.conflict[depth * words + (depth >> 6)] &= ~bit(depth)
-                else:  # refuted without this placement
-                    failed = True
-                    set_conflict(t, s, depth)
+                s.counters[counter.DEEPEST] = max(s.counters[counter.DEEPEST], depth)
+            elif outcome == SOLUTION and stop_at_first:
+                break
         if failed:
-            target = depth - 1
-            if w.backjumping:
-                target = last_conflict(s, words, depth)
-                s.counters[counter.LEVELS_JUMPED] += depth - 1 - target
+            target = explain.last_conflict(s, t.words, depth) if w.backjumping else depth - 1
+            s.counters[counter.LEVELS_JUMPED] += depth - 1 - target
             if target < 0:
                 s.counters[counter.EXHAUSTED] = 1
                 break
-            merge_conflict(t, s, target, depth)
-            s.conflict[target * words + (target >> 6)] &= ~bit(target)
+            explain.merge_conflict(t, s, target, depth)
+            s.conflict[target * t.words + (target >> 6)] &= ~bit(target)
             while depth > target:
-                undo_preemptions(t, s, s.preempted_height[depth])
+                branching.undo_preemptions(t, s, s.preempted_height[depth])
                 depth -= 1
                 unassign(t, s, s.frame_cell[depth], 4, depth, colours)
     s.counters[counter.DEPTH] = depth
     s.counters[counter.FRAME_OPEN] = frame_open
+
+
+@inline_flat_kernel
+def try_value(t: Tables, s: State, w: Switches, depth: int, empty: int, colours: bool) -> int:
+    """Place the next value of the frame of ``depth``; returns what came of it. Only what is PLACED stays on the board.
+
+    The explanation is added to the conflict set. FAILED: it holds without this placement, so it refutes the frame.
+    """
+    s.counters[counter.NODES] += 1
+    cell, value = s.frame_cell[depth], s.values[s.frame_next[depth]]
+    s.frame_next[depth] += 1
+    cause, shown = place(t, s, w, cell, value, depth, colours)
+    if cause < 0 and depth + 1 < empty:
+        return PLACED
+    if cause < 0:
+        if s.counters[counter.SOLUTIONS] == 0:
+            for c in range(t.cells):
+                s.first_solution[c] = s.grid[c]
+        s.counters[counter.SOLUTIONS] += 1
+        s.counters[counter.DEEPEST] = empty
+        unassign(t, s, cell, shown, depth, colours)
+        for level in range(depth):  # a solution depends on every level: step back one by one
+            s.conflict[depth * t.words + (level >> 6)] |= bit(level)
+        return SOLUTION
+    s.counters[counter.CONTRADICTIONS] += 1
+    if w.backjumping:
+        explain.explain_cause(t, s, cause, False)
+    unassign(t, s, cell, shown, depth, colours)
+    if w.backjumping:
+        if not explain.explains_level(s, depth):
+            explain.clear_conflict(t, s, depth)
+            explain.add_to_conflict(t, s, depth)
+            return FAILED
+        explain.add_to_conflict(t, s, depth)
+        s.conflict[depth * t.words + (depth >> 6)] &= ~bit(depth)
+    return REFUTED
 
 
 # -- shaving -----------------------------------------------------------------------------------------------------------
@@ -219,7 +204,7 @@ def next_forced(t: Tables, s: State, w: Switches, frame: int, start: int) -> tup
     three_sided = s.counters[counter.THREE_SIDED] > 0
     single = NO_CELL
     if not three_sided:
-        cause, single = propagate(t, s, w)
+        cause, single = branching.propagate(t, s, w)
         if cause >= 0:
             return CONTRADICTED, cause
         if single == NO_CELL:
@@ -235,8 +220,8 @@ def next_forced(t: Tables, s: State, w: Switches, frame: int, start: int) -> tup
                     continue
             elif cell != single:
                 continue
-            pair = smallest_offer_pair(s, w, cell)
-            end = list_values(t, s, w, cell, pair, start)
+            pair = branching.smallest_offer_pair(s, w, cell)
+            end = branching.list_values(t, s, w, cell, pair, start)
             if end == start or (end == start + 1 and w.instantiation):
                 s.frame_cell[frame] = cell
                 s.frame_pair[frame] = pair
@@ -273,22 +258,22 @@ def is_refuted(
         if cause >= 0:
             answer = CONTRADICTED
             if w.backjumping:
-                explain(t, s, cause, with_preempted)
+                explain.explain_cause(t, s, cause, with_preempted)
         break
     if answer == WITHOUT_VALUE:
-        clear_explanation(t, s)
+        explain.clear_explanation(t, s)
     frame = last + 1
     while frame >= depth:
         if frame <= last:
-            undo_preemptions(t, s, s.preempted_height[frame + 1])
+            branching.undo_preemptions(t, s, s.preempted_height[frame + 1])
             unassign(t, s, s.frame_cell[frame], shown, frame, colours)
             shown = 4
         if w.backjumping and frame > depth:
             without_value = answer == WITHOUT_VALUE and frame == last + 1
-            if without_value or (answer > FORCED and frame <= last and explains_level(s, frame)):
+            if without_value or (answer > FORCED and frame <= last and explain.explains_level(s, frame)):
                 s.explanation[frame >> 6] &= ~bit(frame)
                 skip_preempted = w.preemption and s.counters[counter.THREE_SIDED] == 0
-                explain_values(t, s, s.frame_cell[frame], s.frame_pair[frame], skip_preempted)
+                explain.explain_values(t, s, s.frame_cell[frame], s.frame_pair[frame], skip_preempted)
         frame -= 1
     return answer > FORCED
 
@@ -308,10 +293,10 @@ def shave(t: Tables, s: State, w: Switches, depth: int, empty: int, start: int, 
         while cells:
             cell = (word << 6) + lowest_bit(cells)
             cells &= cells - np.uint64(1)
-            pair = smallest_offer_pair(s, w, cell)
-            if not w.shaving and not at_most_one_passes(t, s, w, cell, pair, start):
+            pair = branching.smallest_offer_pair(s, w, cell)
+            if not w.shaving and not branching.at_most_one_passes(t, s, w, cell, pair, start):
                 continue
-            end = list_values(t, s, w, cell, pair, start)
+            end = branching.list_values(t, s, w, cell, pair, start)
             kept = start
             for i in range(start, end):
                 value = s.values[i]
@@ -321,12 +306,12 @@ def shave(t: Tables, s: State, w: Switches, depth: int, empty: int, start: int, 
                     if kept > start + 1:
                         break
                 elif w.backjumping:
-                    if not explains_level(s, depth):
+                    if not explain.explains_level(s, depth):
                         return cell, start, True
-                    add_to_conflict(t, s, depth)
+                    explain.add_to_conflict(t, s, depth)
             if kept <= start + 1:
                 s.conflict[depth * t.words + (depth >> 6)] &= ~bit(depth)
                 s.frame_pair[depth] = pair
                 return cell, kept, False
-            clear_conflict(t, s, depth)
+            explain.clear_conflict(t, s, depth)
     return NO_CELL, start, False

@@ -6,6 +6,8 @@ placement is ever undone, so the pairs that it added are the last ones in the li
 
 from __future__ import annotations
 
+import numpy as np
+
 from exact.colorpairs import counter
 from exact.colorpairs.state import I32, SLOTS, UNKNOWN, State, Switches, Tables
 from lns_support.bits import bit
@@ -213,16 +215,7 @@ def count_colours(t: Tables, s: State, cell: int, oriented: int, change: int) ->
 @inline_flat_kernel
 def most_shared_edges(pieces: int) -> int:
     """h(N): the largest number of edges that N square tiles can share (4.2)."""
-    s = 0
-    while (s + 1) * (s + 1) <= pieces:
-        s += 1
-    rest = pieces - s * s
-    shared = 2 * s * (s - 1)
-    if rest > s:
-        return shared + 2 * rest - 2
-    if rest > 0:
-        return shared + 2 * rest - 1
-    return shared
+    return 2 * pieces - int(np.ceil(2.0 * np.sqrt(pieces)))
 
 
 @inline_flat_kernel

@@ -64,7 +64,7 @@ class ColorPairs(CountedSearch):
         """Share of the tree that is searched, as if sibling subtrees had equal sizes."""
         if self.exhausted:
             return 1.0
-        depth = int(self._state.counters[counter.DEPTH])
+        depth = int(self.counters[counter.DEPTH])
         ends = [0, *self._state.frame_end[: depth + 1].tolist()]
         following = self._state.frame_next[: depth + 1].tolist()
         return explored_share(
@@ -75,14 +75,8 @@ class ColorPairs(CountedSearch):
     @property
     def details(self) -> dict[str, float]:
         """Counts of the method so far, by name."""
-        counters = self._state.counters
-        return {
-            "deepest": float(counters[counter.DEEPEST]),
-            "contradictions": float(counters[counter.CONTRADICTIONS]),
-            "preemptions": float(counters[counter.PREEMPTIONS]),
-            "levels_jumped": float(counters[counter.LEVELS_JUMPED]),
-            "shaving_tests": float(counters[counter.SHAVING_TESTS]),
-        }
+        names = "deepest", "contradictions", "preemptions", "levels_jumped", "shaving_tests"
+        return {name: float(self.counters[getattr(counter, name.upper())]) for name in names}
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
         """Go on for ``budget`` nodes, or to the end, or to the next solution when ``stop_at_first``."""

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from exact.colorpairs import counter
 from exact.colorpairs.options import Heuristic, Options
 from exact.piece_classes import PieceClasses
-from instances.puzzle import GREY
+from instances.puzzle import GREY, LEFT, UP
 from lns_support.errors import InputError
 
 I32 = npt.NDArray[np.int32]
@@ -260,13 +260,8 @@ def empty_state(tables: Tables, options: Options, *, any_pair: bool = True, seed
     extra = 0
     if not any_pair:  # values of single colours, and of all pieces at the start of each part of the board
         longest = max(longest, 4 * int(np.diff(tables.colour_piece_start)[:-1].max(initial=0)))
-        extra = 4 * tables.pieces * _parts(tables.neighbour)
-
-    def ints(*names: str, size: int, fill: int = 0) -> dict[str, Any]:
-        return {name: np.full(size, fill, dtype=np.int32) for name in names}
-
-    def sets(**sizes: int) -> dict[str, Any]:
-        return {name: np.zeros(size, dtype=np.uint64) for name, size in sizes.items()}
+        begins = (tables.neighbour.reshape(-1, 4)[:, [UP, LEFT]] < 0).all(axis=1)  # each part of the board has one
+        extra = 4 * tables.pieces * int(begins.sum())
 
     return State(
         counters=np.zeros(counter.COUNT, dtype=np.int64),
@@ -275,34 +270,25 @@ def empty_state(tables: Tables, options: Options, *, any_pair: bool = True, seed
         colour_offer=np.diff(tables.colour_piece_start)[:-1].astype(np.int32),
         value_probability=np.zeros((cells + 1) * longest + extra),
         random=np.array([seed], dtype=np.uint64),
-        **ints("grid", "level", "first_solution", size=cells, fill=-1),
-        **ints("known_sides", "cell_pair_count", "surrounded_neighbours", size=cells),
-        **ints("side", size=cells * 4, fill=UNKNOWN),
-        **ints("cell_pairs", size=cells * SLOTS),
-        **ints("cell_of", size=max(cells, tables.pieces), fill=-1),
-        **ints("preempted_by", "preempted", size=max(cells, tables.pieces)),
-        **ints("demand", "nb_preempted", size=pairs),
-        **ints("demanded_edges", "colour_demand", size=colours),
-        **ints("preempted_height", "frame_pair", "frame_next", "frame_end", size=cells + 1),
-        **ints("frame_cell", size=cells + 1, fill=-1),
-        **ints("values", size=(cells + 1) * longest + extra),
-        **ints("pairs_before", size=(cells + 1) * 4),
-        **ints("chain", size=tables.rim_pieces + 2),
-        **sets(surrounded=words, three_sided=words, explanation=words, conflict=(cells + 1) * words),
-        **sets(demand_set=pairs * words, preemption_reason=pairs * words),
+        **arrays(np.int32, cells, "grid", "level", "first_solution", fill=-1),
+        **arrays(np.int32, cells, "known_sides", "cell_pair_count", "surrounded_neighbours"),
+        **arrays(np.int32, cells * 4, "side", fill=UNKNOWN),
+        **arrays(np.int32, cells * SLOTS, "cell_pairs"),
+        **arrays(np.int32, max(cells, tables.pieces), "cell_of", fill=-1),
+        **arrays(np.int32, max(cells, tables.pieces), "preempted_by", "preempted"),
+        **arrays(np.int32, pairs, "demand", "nb_preempted"),
+        **arrays(np.int32, colours, "demanded_edges", "colour_demand"),
+        **arrays(np.int32, cells + 1, "preempted_height", "frame_pair", "frame_next", "frame_end"),
+        **arrays(np.int32, cells + 1, "frame_cell", fill=-1),
+        **arrays(np.int32, (cells + 1) * longest + extra, "values"),
+        **arrays(np.int32, (cells + 1) * 4, "pairs_before"),
+        **arrays(np.int32, tables.rim_pieces + 2, "chain"),
+        **arrays(np.uint64, words, "surrounded", "three_sided", "explanation"),
+        **arrays(np.uint64, (cells + 1) * words, "conflict"),
+        **arrays(np.uint64, pairs * words, "demand_set", "preemption_reason"),
     )
 
 
-def _parts(neighbour: I32) -> int:
-    """Number of connected parts of the board; a hole counts as one."""
-    table = neighbour.reshape(-1, 4)
-    unseen = set(range(len(table)))
-    parts = 0
-    while unseen:
-        parts += 1
-        waiting = [unseen.pop()]
-        while waiting:
-            around = {int(other) for other in table[waiting.pop()] if other >= 0} & unseen
-            unseen -= around
-            waiting += around
-    return parts
+def arrays(kind: type, shape: int | tuple[int, int], *names: str, fill: int = 0) -> dict[str, Any]:
+    """Arrays of one kind and shape, by name."""
+    return {name: np.full(shape, fill, dtype=kind) if fill else np.zeros(shape, dtype=kind) for name in names}

@@ -19,8 +19,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from exact.colorpairs.state import arrays
 from exact.region.state import MAX_OPEN_JOINTS, CostTables, Ints, RegionPlan, RegionState
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
@@ -30,18 +30,35 @@ MAX_ENTRIES = 72_000_000  # of all tables together: 144 MB, of which only filled
 _ONE = np.uint64(1)
 
 
-def empty_tables() -> CostTables:
-    """Tables of length 0, for a search without prices."""
-    return _allocate(0, 0, 0, 0, 0, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
-
-
-def make_tables(plan: RegionPlan, state: RegionState, used: npt.NDArray[np.uint8], limit: int) -> CostTables:
+def make_tables(plan: RegionPlan, pieces: Ints, bits: int, limit: int) -> CostTables:
     """Allocate the tables of a region, for any order of its cells.
 
-    ``used``: uint8 (pieces,), 1 for pieces outside the region; ``limit``: most entries of one table.
+    ``pieces``: those that may be placed; ``bits``: for the pieces of a pattern; ``limit``: most entries of one table, 0
+    for a search without prices.
     """
-    free = np.flatnonzero((used == 0) & (plan.is_clue == 0) & (plan.kind_of_piece >= 0))
-    oriented = (free[:, None] * 4 + np.arange(4)).ravel()
+    n, entries, places = (len(plan.cells), MAX_ENTRIES, len(plan.kind_of) * bits) if limit else (0, 0, 0)
+    digit, radix = _number_colours(plan, pieces) if limit else np.zeros((2, 0), dtype=np.int64)
+
+    by_joint = "open_joint", "open_stride", "carried_joint", "next_stride", "carried_stride", "rank_stride"
+    by_depth = "cost_start", "open_count", "carried_count", "min_start", "max_level", "next_base", "paid"
+    return CostTables(
+        cost=np.empty(entries, dtype=np.int16),
+        min_cost=np.empty(entries, dtype=np.int16),
+        digit=digit,
+        radix=radix,
+        **arrays(np.int64, (n + 1, MAX_OPEN_JOINTS), *by_joint),
+        **arrays(np.int64, n + 1, *by_depth),
+        **arrays(np.int64, places, "price"),
+        **arrays(np.int64, MAX_OPEN_JOINTS, "odometer"),
+        **arrays(np.int64, (4, bits), "candidate"),
+        **arrays(np.int32, n * bits, "next_offset"),
+        **arrays(np.int16, limit, "row", "row_min"),
+    )
+
+
+def _number_colours(plan: RegionPlan, pieces: Ints) -> tuple[Ints, Ints]:
+    """The number of each colour within its class, and how many colours each joint can have."""
+    oriented = (pieces[:, None] * 4 + np.arange(4)).ravel()
     digit = np.zeros(len(plan.colour_class), dtype=np.int64)
     sizes = np.zeros(int(plan.colour_class.max()) + 1, dtype=np.int64)
     for colour in np.setdiff1d(plan.quads[oriented], [0]).tolist():
@@ -53,29 +70,7 @@ def make_tables(plan: RegionPlan, state: RegionState, used: npt.NDArray[np.uint8
         here = plan.pattern_at == pattern
         for side in range(4):
             radix[plan.joint_at[here & (plan.around[:, side] >= 0), side]] = sizes[plan.colour_class[shown[side]]]
-    patterns = len(plan.kind_of)
-    return _allocate(len(plan.cells), patterns, len(state.valid) // patterns * 64, limit, MAX_ENTRIES, digit, radix)
-
-
-def _allocate(n: int, patterns: int, bits: int, limit: int, entries: int, digit: Ints, radix: Ints) -> CostTables:
-    def arrays(kind: type, shape: int | tuple[int, int], *names: str) -> dict[str, Any]:
-        return {name: np.zeros(shape, dtype=kind) for name in names}
-
-    by_joint = "open_joint", "open_stride", "carried_joint", "next_stride", "carried_stride", "rank_stride"
-    by_depth = "cost_start", "open_count", "carried_count", "min_start", "max_level", "next_base", "paid"
-    return CostTables(
-        cost=np.empty(entries, dtype=np.int16),
-        min_cost=np.empty(entries, dtype=np.int16),
-        digit=digit,
-        radix=radix,
-        **arrays(np.int64, (n + 1, MAX_OPEN_JOINTS), *by_joint),
-        **arrays(np.int64, n + 1, *by_depth),
-        **arrays(np.int64, patterns * bits, "price"),
-        **arrays(np.int64, MAX_OPEN_JOINTS, "odometer"),
-        **arrays(np.int64, (4, bits), "candidate"),
-        **arrays(np.int32, n * bits, "next_offset"),
-        **arrays(np.int16, limit, "row", "row_min"),
-    )
+    return digit, radix
 
 
 @flat_kernel

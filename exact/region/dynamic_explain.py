@@ -28,13 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from exact.colorpairs.explain import (
-    add_demanding_neighbours,
-    add_neighbour,
-    add_piece,
-    add_placement,
-    clear_explanation,
-)
+from exact.colorpairs import explain
 from exact.colorpairs.state import SLOTS, State, Tables
 from exact.region import scalar
 from exact.region.dynamic_state import (
@@ -110,9 +104,9 @@ def _counted(t: Tables, p: Spending, depth: int, limit: int, cell: int) -> int:
 @inline_flat_kernel
 def _explain_pair(t: Tables, s: State, cell: int, pair: int) -> None:
     """Explain why ``cell`` demands a pair, and which of its pieces are placed."""
-    add_demanding_neighbours(t, s, cell, t.pair_first[pair], t.pair_second[pair], t.pair_span[pair])
+    explain.add_demanding_neighbours(t, s, cell, t.pair_first[pair], t.pair_second[pair], t.pair_span[pair])
     for i in range(t.pair_piece_start[pair], t.pair_piece_start[pair + 1]):
-        add_piece(s, t.pair_piece[i])
+        explain.add_piece(s, t.pair_piece[i])
 
 
 # -- caps --------------------------------------------------------------------------------------------------------------
@@ -125,11 +119,11 @@ def explain_spent(t: Tables, s: State, p: Spending, state: RegionState, depth: i
         if state.level[earlier] == 0:
             continue
         cell = p.cell[earlier]
-        add_placement(s, cell)
+        explain.add_placement(s, cell)
         for side in range(4):
             known = s.side[cell * 4 + side]
             if known > 0 and known != t.quad[s.grid[cell] * 4 + side]:
-                add_neighbour(t, s, cell, side)
+                explain.add_neighbour(t, s, cell, side)
 
 
 @inline_flat_kernel
@@ -141,11 +135,11 @@ def explain_check(t: Tables, s: State, p: Spending, scheme: SearchScheme, stage:
         while cells:
             cell = (word << 6) + lowest_bit(cells)
             cells &= cells - np.uint64(1)
-            add_placement(s, cell)
+            explain.add_placement(s, cell)
             for side in range(4):
                 beyond = t.neighbour[cell * 4 + side]
                 if beyond >= 0 and scheme.filled[own, beyond]:
-                    add_placement(s, beyond)
+                    explain.add_placement(s, beyond)
 
 
 @inline_flat_kernel
@@ -187,7 +181,7 @@ def _explain_cell(t: Tables, s: State, p: Spending, cell: int, mismatches: int, 
     for side in range(4):
         neighbour = t.neighbour[cell * 4 + side]
         if neighbour >= 0 and s.side[cell * 4 + side] > 0 and s.level[neighbour] < row - 1:
-            add_neighbour(t, s, cell, side)
+            explain.add_neighbour(t, s, cell, side)
     _explain_pieces(t, s, p, cell, mismatches, row)
 
 
@@ -202,7 +196,7 @@ def _explain_pieces(t: Tables, s: State, p: Spending, cell: int, mismatches: int
                 bits = with_level(pool, ones, twos, fours, level)
                 while bits:
                     piece = first_piece(bits, word)
-                    add_piece(s, piece)
+                    explain.add_piece(s, piece)
                     bits &= ~turns_of(piece)
 
 
@@ -236,7 +230,7 @@ def preempt(t: Tables, s: State, p: Spending, state: RegionState, depth: int, li
                 continue
             if not explained:
                 explained = True
-                clear_explanation(t, s)
+                explain.clear_explanation(t, s)
                 explain_limit(t, s, p, state, depth, limit, NO_CELL, ONE_MISMATCH)
                 for word in range(t.words):
                     p.nothing_left[word] = s.explanation[word]
@@ -327,7 +321,7 @@ def exclude_held(t: Tables, s: State, p: Spending, depth: int, cell: int, level:
 
     The reasons against those with ``level`` mismatches, its only level, are in ``s.explanation`` then.
     """
-    clear_explanation(t, s)
+    explain.clear_explanation(t, s)
     _explain_held(t, s, p, cell, level)
     for piece in range(t.pieces):
         if _is_held(t, p, piece, cell):

@@ -3,7 +3,7 @@
 State, moves, pairs and the record of explanations are those of ColorPairs (`exact.colorpairs`); a region without
 mismatches is the case r = 0. What spending adds:
 
-- Stages of a search scheme (`exact.region.stages`) limit where mismatches are spent. The cells of a stage are decided
+- Stages of a search scheme (`exact.region.scheme`) limit where mismatches are spent. The cells of a stage are decided
   in a dynamic order (`_choose`).
 - Bound: the spent mismatches, for every open cell the least mismatches of a free piece on its known sides, and Demand -
   Offer of pairs over the other cells, each counted once (`exact.region.dynamic_explain.count_pairs`).
@@ -27,29 +27,12 @@ from typing import Any
 
 import numpy as np
 
+from exact.colorpairs import explain
 from exact.colorpairs.branching import smallest_offer_pair, urgency
-from exact.colorpairs.explain import (
-    add_to_conflict,
-    clear_conflict,
-    clear_explanation,
-    last_conflict,
-    merge_conflict,
-)
 from exact.colorpairs.state import State, Switches, Tables
+from exact.region import dynamic_explain as reasons
 from exact.region import scalar
-from exact.region.dynamic_explain import (
-    NO_CELL,
-    NO_LIMIT,
-    NO_MISMATCH,
-    REGION,
-    STAGE,
-    count_pairs,
-    exclude_held,
-    explain_check,
-    explain_limit,
-    explain_spent,
-    preempt,
-)
+from exact.region.dynamic_explain import NO_CELL, NO_LIMIT, NO_MISMATCH, REGION, STAGE
 from exact.region.dynamic_state import (
     DOM_DEG,
     Spending,
@@ -61,8 +44,7 @@ from exact.region.dynamic_state import (
     place_piece,
     remove_piece,
 )
-from exact.region.scheme import DIRECT, SearchScheme
-from exact.region.stages import begin_stages, exceeds_share, split_task
+from exact.region.scheme import NO_TASK, SEARCHED, STARTED, SearchScheme, begin_stages, next_stage
 from exact.region.state import RegionPlan, RegionState
 from lns_support.bits import bit, lowest_bit
 from lns_support.jit import flat_kernel, inline_flat_kernel
@@ -108,13 +90,13 @@ def search_dynamic(
                 failed = depth
                 continue
             if w.backjumping and not _conflict_is_complete(t, s, depth):
-                clear_explanation(t, s)
-                explain_limit(t, s, p, state, depth, p.limit[depth], p.cell[depth], p.max_level[depth] + 1)
-                add_to_conflict(t, s, depth)
+                explain.clear_explanation(t, s)
+                reasons.explain_limit(t, s, p, state, depth, p.limit[depth], p.cell[depth], p.max_level[depth] + 1)
+                explain.add_to_conflict(t, s, depth)
         elif action == _START:
-            clear_explanation(t, s)
+            explain.clear_explanation(t, s)
             started = _start_stage(t, s, p, plan, state, scheme, depth)
-            add_to_conflict(t, s, depth)
+            explain.add_to_conflict(t, s, depth)
             failed = depth
             action = _BOUND if started else _JUMP
             continue
@@ -137,38 +119,24 @@ def _start_stage(
     t: Tables, s: State, p: Spending, plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth: int
 ) -> bool:
     """Start the next pending task of a depth; False if none is left. Explains the tasks that it drops."""
-    scalars = state.scalars
-    while scalars[scalar.PENDING] > state.pending_before[depth]:
-        scalars[scalar.PENDING] -= 1
-        task = state.pending[scalars[scalar.PENDING]]
-        while task >= 0:
-            stage, most, following = state.task[task, 0], state.task[task, 1], state.task[task, 2]
-            if state.task[task, 3]:
-                if not exceeds_share(plan, state, scheme, stage, most):
-                    explain_check(t, s, p, scheme, stage)
-                    break
-                task = following
-                continue
-            allowed = most - state.spent[depth]
-            if allowed < 0:
-                explain_spent(t, s, p, state, depth)
-                break
-            share = scheme.share[stage, allowed] if allowed < scheme.share.shape[1] else DIRECT
-            if share == DIRECT:
-                p.stage[depth] = stage
-                p.stage_left[depth] = scheme.length[stage]
-                state.cap[depth] = most
-                state.next_task[depth] = following
-                return True
-            task = split_task(state, scheme, stage, most, following, state.spent[depth], share, allowed)
-    scalars[scalar.TASKS] = state.tasks_before[depth]
-    return False
+    while True:
+        outcome, stage = next_stage(plan, state, scheme, depth)
+        if outcome == STARTED:
+            p.stage[depth] = stage
+            p.stage_left[depth] = scheme.length[stage]
+            return True
+        if outcome == NO_TASK:
+            return False
+        if outcome == SEARCHED:
+            reasons.explain_check(t, s, p, scheme, stage)
+        else:
+            reasons.explain_spent(t, s, p, state, depth)
 
 
 @inline_flat_kernel
 def _enter(t: Tables, s: State, p: Spending, state: RegionState, depth: int) -> int:
     """Begin a new node; returns what to do next."""
-    clear_conflict(t, s, depth)
+    explain.clear_conflict(t, s, depth)
     state.pending_before[depth] = -1
     if state.spent[depth] + state.bound[depth] * state.scalars[scalar.BALANCE] > state.scalars[scalar.ALLOWED]:
         for earlier in range(depth):
@@ -195,14 +163,14 @@ def _jump(
 ) -> tuple[int, int]:
     """Undo decisions to the last one that explains the dead end, or to a pending task; (depth, what to do next)."""
     depth = failed
-    target = last_conflict(s, t.words, failed) if w.backjumping else failed - 1
+    target = explain.last_conflict(s, t.words, failed) if w.backjumping else failed - 1
     while depth > target:
         if depth < failed and state.pending_before[depth] >= 0:
-            merge_conflict(t, s, depth, failed)
+            explain.merge_conflict(t, s, depth, failed)
             if state.scalars[scalar.PENDING] > state.pending_before[depth]:
                 return depth, _START
             failed = depth
-            target = last_conflict(s, t.words, failed) if w.backjumping else failed - 1
+            target = explain.last_conflict(s, t.words, failed) if w.backjumping else failed - 1
         if state.pending_before[depth] >= 0:
             state.scalars[scalar.PENDING] = state.pending_before[depth]
             state.scalars[scalar.TASKS] = state.tasks_before[depth]
@@ -211,7 +179,7 @@ def _jump(
             state.scalars[scalar.FINISHED] = 1
             return 0, _JUMP
         remove_piece(t, s, p, plan, state, depth)
-    merge_conflict(t, s, depth, failed)
+    explain.merge_conflict(t, s, depth, failed)
     s.conflict[depth * t.words + (depth >> 6)] &= ~bit(depth)
     return depth, _TRY
 
@@ -253,15 +221,15 @@ def _bound_and_choose(
     region_slack = state.scalars[scalar.ALLOWED] - in_region
     stage_deficit = region_deficit = 0
     if w.pairs and limit == NO_LIMIT:
-        stage_deficit, region_deficit = count_pairs(t, s, p, depth, NO_CELL)
+        stage_deficit, region_deficit = reasons.count_pairs(t, s, p, depth, NO_CELL)
         if stage_deficit > stage_slack:
             limit = STAGE
         elif region_deficit > region_slack:
             limit = REGION
     if limit != NO_LIMIT:
-        clear_explanation(t, s)
-        explain_limit(t, s, p, state, depth, limit, NO_CELL, NO_MISMATCH)
-        add_to_conflict(t, s, depth)
+        explain.clear_explanation(t, s)
+        reasons.explain_limit(t, s, p, state, depth, limit, NO_CELL, NO_MISMATCH)
+        explain.add_to_conflict(t, s, depth)
         return False
     cell, exact = NO_CELL, NO_LIMIT
     if preempts is not None:
@@ -270,9 +238,9 @@ def _bound_and_choose(
         elif stage_slack == 0:
             exact = STAGE
         if exact != NO_LIMIT:
-            failed, single = preempt(t, s, p, state, depth, exact)
+            failed, single = reasons.preempt(t, s, p, state, depth, exact)
             if failed != NO_CELL and w.preemption:
-                add_to_conflict(t, s, depth)
+                explain.add_to_conflict(t, s, depth)
                 return False
             if single != NO_CELL and w.instantiation and is_member(t, p, p.stage[depth], single):
                 cell = single
@@ -295,8 +263,8 @@ def _bound_and_choose(
     if preempts is not None and w.preemption and exact != NO_LIMIT:
         p.max_level[depth] = level
         p.limit[depth] = exact if level < known else NO_LIMIT
-        exclude_held(t, s, p, depth, cell, level)
-        add_to_conflict(t, s, depth)
+        reasons.exclude_held(t, s, p, depth, cell, level)
+        explain.add_to_conflict(t, s, depth)
     return True
 
 

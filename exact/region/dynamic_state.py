@@ -14,10 +14,11 @@ import numpy.typing as npt
 
 from exact.colorpairs.moves import assign, show_side, unassign
 from exact.colorpairs.options import Heuristic, Options
-from exact.colorpairs.state import I32, State, Switches, Tables, colours_by_axis, empty_state, make_tables
+from exact.colorpairs.state import I32, State, Switches, Tables, arrays, colours_by_axis, empty_state, make_tables
 from exact.region import scalar
 from exact.region.kernel import balance_bound, change_balance
 from exact.region.options import RegionOptions
+from exact.region.plan import Region
 from exact.region.scheme import SearchScheme
 from exact.region.state import OUTSIDE, RIM, VACANT, Ints, RegionPlan, RegionState, Words
 from lns_support.bits import bit, lowest_bit, popcount
@@ -74,21 +75,16 @@ def switches_of(options: RegionOptions) -> Switches:
     return Switches.of(Options())._replace(heuristic=heuristic, **chosen)
 
 
-def make_arrays(
-    plan: RegionPlan, used: npt.NDArray[np.uint8], board: npt.NDArray[np.int32], turns: bool
-) -> DynamicArrays:
-    """The arrays of a region, before its first cell is decided.
-
-    ``used``: 1 for pieces outside the region; ``board``: oriented pieces by cell of the board; ``turns``: whether
-    pieces may be turned.
-    """
-    free = np.flatnonzero((used == 0) & (plan.is_clue == 0) & (plan.kind_of_piece >= 0))
+def make_arrays(region: Region) -> DynamicArrays:
+    """The arrays of a region, before its first cell is decided."""
+    plan, turns = region.plan, region.puzzle.turns
+    free = np.flatnonzero(region.free)
     group = np.where(plan.identical[free] >= 0, plan.identical[free], free)
     by_group = np.argsort(group, kind="stable")
     free, group = free[by_group], group[by_group]
     oriented = (free[:, None] * 4 + np.arange(4)).ravel()
     colours = colours_by_axis(plan.quads, turns, int(plan.quads.max()))
-    outside = {int(joint): int(colours[board[cell], side]) for joint, cell, side in plan.outside}
+    outside = {int(joint): int(colours[region.outside[cell], side]) for joint, cell, side in plan.outside}
     values = np.unique(np.concatenate([[0], colours[oriented].ravel(), list(outside.values())]).astype(np.int64))
     quads = np.searchsorted(values, colours[oriented])
     shown = np.full(plan.around.shape, -1, dtype=np.int32)
@@ -104,9 +100,9 @@ def make_arrays(
         turns=turns,
         opposite_pairs=True,
     )
-    arrays = DynamicArrays(tables, empty_state(tables, Options()), _spending(plan, tables, oriented, quads))
-    _show_surroundings(*arrays, plan)
-    return arrays
+    made = DynamicArrays(tables, empty_state(tables, Options()), _spending(plan, tables, oriented, quads))
+    _show_surroundings(*made, plan)
+    return made
 
 
 def _spending(plan: RegionPlan, tables: Tables, oriented: Ints, quads: Ints) -> Spending:
@@ -120,24 +116,21 @@ def _spending(plan: RegionPlan, tables: Tables, oriented: Ints, quads: Ints) -> 
     looks, patterns = plan.distinct[oriented] > 0, plan.pattern_of[oriented]
     by_pattern = [as_set(looks & (patterns == pattern)) for pattern in range(len(plan.kind_of))]
 
-    def zeros(kind: type, *names: str, size: int) -> dict[str, Any]:
-        return {name: np.zeros(size, dtype=kind) for name in names}
-
     return Spending(
         origin=oriented.astype(np.int64),
         fit=np.concatenate([by_pattern[pattern] for pattern in plan.pattern_at]),
         mask=np.concatenate([as_set(quads[:, side] == c) for side in range(4) for c in range(tables.colours)]),
         min_level=np.zeros((n + 2, n), dtype=np.uint8),
         witness=np.full((n + 2, n), NO_BIT, dtype=np.int32),
-        **zeros(np.int64, "vacant", "cell", "max_level", "limit", "stage", "stage_left", size=n + 1),
-        **zeros(np.int32, "own_pair", size=n),
-        **zeros(np.int32, "pair_count", "stage_pair_count", size=pairs),
-        **zeros(np.int32, "holder", size=tables.pieces),
-        **zeros(np.uint64, "free", "placed", size=words),
-        **zeros(np.uint64, "members", size=0),
-        **zeros(np.uint64, "reason", size=tables.pieces * tables.words),
-        **zeros(np.uint64, "nothing_left", size=tables.words),
-        **zeros(np.uint64, "excluded", size=(n + 1) * words),
+        **arrays(np.int64, n + 1, "vacant", "cell", "max_level", "limit", "stage", "stage_left"),
+        **arrays(np.int32, n, "own_pair"),
+        **arrays(np.int32, pairs, "pair_count", "stage_pair_count"),
+        **arrays(np.int32, tables.pieces, "holder"),
+        **arrays(np.uint64, words, "free", "placed"),
+        **arrays(np.uint64, 0, "members"),
+        **arrays(np.uint64, tables.pieces * tables.words, "reason"),
+        **arrays(np.uint64, tables.words, "nothing_left"),
+        **arrays(np.uint64, (n + 1) * words, "excluded"),
     )
 
 
@@ -199,23 +192,25 @@ def place_piece(
     p.vacant[depth + 1] = vacant
     state.spent[depth + 1] = state.spent[depth] + state.level[depth]
     state.bound[depth + 1] = balance_bound(state, vacant, state.scalars[scalar.SPARE])
-    p.free[piece >> 4] &= ~turns_of(piece)
-    p.placed[piece >> 4] |= turns_of(piece)
-    if has_twin(t, piece):
-        p.free[(piece + 1) >> 4] |= turns_of(piece + 1)
+    _toggle_piece(t, p, piece)
 
 
 @inline_flat_kernel
 def remove_piece(t: Tables, s: State, p: Spending, plan: RegionPlan, state: RegionState, depth: int) -> None:
     """Undo `place_piece`."""
     cell = p.cell[depth]
-    piece = s.grid[cell] >> 2
-    if has_twin(t, piece):
-        p.free[(piece + 1) >> 4] &= ~turns_of(piece + 1)
-    p.placed[piece >> 4] &= ~turns_of(piece)
-    p.free[piece >> 4] |= turns_of(piece)
+    _toggle_piece(t, p, s.grid[cell] >> 2)
     unassign(t, s, cell, 4, depth, False)
     _change_balances(s, plan, state, cell, 1)
+
+
+@inline_flat_kernel
+def _toggle_piece(t: Tables, p: Spending, piece: int) -> None:
+    """Take a piece from the free ones or return it; its next duplicate is free while it is not."""
+    p.free[piece >> 4] ^= turns_of(piece)
+    p.placed[piece >> 4] ^= turns_of(piece)
+    if has_twin(t, piece):
+        p.free[(piece + 1) >> 4] ^= turns_of(piece + 1)
 
 
 @inline_flat_kernel

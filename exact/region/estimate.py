@@ -117,12 +117,7 @@ def sort_cells(cells: Ints, first_sign: int, first: Ints, second_sign: int, seco
 
 @kernel
 def _most_constrained_first(
-    model: EstimateModel,
-    members: Ints,
-    tie: Ints,
-    tie_sign: int,
-    filled: npt.NDArray[np.uint8],
-    used: Ints,
+    model: EstimateModel, members: Ints, tie: Ints, tie_sign: int, filled: npt.NDArray[np.uint8], used: Ints
 ) -> Ints:
     """The order in which the next cell is always the one with the fewest expected exact candidates.
 

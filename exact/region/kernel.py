@@ -4,7 +4,7 @@ Candidates are bit sets of oriented pieces: those with exactly 0, 1, 2... mismat
 counting. Bounds: colour balance (`balance_bound`), look-ahead (`_lookahead_fails`) and, if the search uses
 prices, the cost-to-go tables (`exact.region.cost_to_go`).
 
-Stages of a search scheme are filled one after the other (`exact.region.stages`).
+Stages of a search scheme are filled one after the other (`exact.region.scheme`).
 
 Call `start_search`, then `search_region` until the search is finished.
 """
@@ -17,8 +17,7 @@ import numpy as np
 
 from exact.region import scalar
 from exact.region.cost_to_go import UNIT, look_up
-from exact.region.scheme import DIRECT, SearchScheme
-from exact.region.stages import add_task, begin_stages, exceeds_share, split_task
+from exact.region.scheme import NO_TASK, STARTED, SearchScheme, add_task, begin_stages, next_stage
 from exact.region.state import COLOUR_CLASSES, VACANT, RegionPlan, RegionState
 from lns_support.bits import lowest_bit
 from lns_support.jit import flat_kernel, inline_flat_kernel
@@ -79,40 +78,18 @@ def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, no
     scalars = state.scalars
     if scalars[scalar.FINISHED]:
         return
-    n = np.uint64(len(plan.cells))
-    one = np.uint64(1)
-    depth = np.uint64(scalars[scalar.DEPTH])
-    nodes = scalars[scalar.NODES]
-    allowed = scalars[scalar.ALLOWED]
-    balance = state.balance
-    patterns = np.uint64(len(plan.kind_of))
-    words = np.uint64(len(state.valid)) // patterns
+    n, one = np.uint64(len(plan.cells)), np.uint64(1)
+    depth, nodes, allowed = np.uint64(scalars[scalar.DEPTH]), scalars[scalar.NODES], scalars[scalar.ALLOWED]
+    words = np.uint64(len(state.valid)) // np.uint64(len(plan.kind_of))
     bits_of = words * np.uint64(64)
-    use_balance = scalars[scalar.BALANCE]
-    lookahead = scalars[scalar.LOOKAHEAD]
-    priced = scalars[scalar.PRICED]
-    unit_limit = scalars[scalar.UNITS]
+    use_balance, lookahead = scalars[scalar.BALANCE], scalars[scalar.LOOKAHEAD]
+    priced, unit_limit = scalars[scalar.PRICED], scalars[scalar.UNITS]
     tables = state.tables
     while True:
         slot = np.uint64(state.slot[depth])
         bits = state.bits[depth]
         if bits == NO_BITS:
-            # the next word of candidates with this level, or the next level
-            word = state.word[depth] + 1
-            level = state.level[depth]
-            most = min(min(allowed, state.cap[depth]) - state.spent[depth], plan.known[slot])
-            if priced:
-                most = min(most, tables.max_level[depth])
-            while level <= most:
-                while word < np.int64(words):
-                    bits = candidates(plan, state, slot, level, np.uint64(word), words)
-                    if bits:
-                        break
-                    word += 1
-                if bits:
-                    break
-                level += 1
-                word = 0
+            bits = _next_candidates(plan, state, depth, slot, words, allowed)
             if bits == NO_BITS:
                 if state.pending_before[depth] >= 0 and _start_stage(plan, state, scheme, depth):
                     continue
@@ -120,10 +97,8 @@ def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, no
                     scalars[scalar.FINISHED] = 1
                     break
                 depth -= one
-                _remove_piece(plan, state, depth, bits_of)
+                _remove_piece(plan, state, depth, words)
                 continue
-            state.level[depth] = level
-            state.word[depth] = word
         if nodes >= node_budget:
             state.bits[depth] = bits
             break
@@ -136,34 +111,16 @@ def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, no
         state.bits[depth] = bits & (bits - one)
         nodes += 1
         bit = np.uint64(state.word[depth] * 64 + lowest_bit(bits))
+        deeper, pattern = depth + one, np.uint64(plan.pattern[slot])
         if priced:
-            paid = tables.paid[depth] + level * UNIT + tables.price[np.uint64(plan.pattern[slot]) * bits_of + bit]
+            paid = tables.paid[depth] + level * UNIT + tables.price[pattern * bits_of + bit]
             after = np.uint64(tables.next_base[depth] + tables.next_offset[depth * bits_of + bit])
             if paid + tables.cost[after] > unit_limit:
                 continue
-            tables.paid[depth + one] = paid
+            tables.paid[deeper] = paid
         state.chosen[depth] = np.int64(bit)
-        at = (np.uint64(plan.pattern[slot]) * bits_of + bit) * np.uint64(4)
-        changed = False
-        if level:
-            for j in range(np.uint64(plan.known[slot])):
-                required = state.joint_colour[np.uint64(plan.joint[slot, j])]
-                shown = state.shows[at + np.uint64(plan.side[slot, j])]
-                if required != shown:
-                    change_balance(plan, state, required, 1)
-                    change_balance(plan, state, shown, -1)
-            changed = True
-        first_open = np.uint64(plan.known[slot])
-        for j in range(first_open, first_open + np.uint64(plan.open[slot])):
-            colour = state.shows[at + np.uint64(plan.side[slot, j])]
-            state.joint_colour[np.uint64(plan.joint[slot, j])] = colour
-            demand = plan.demand[slot, j]
-            if balance[np.uint64(colour)] >= 2 and demand == 2:
-                balance[np.uint64(colour)] -= 2
-            else:
-                change_balance(plan, state, colour, -demand)
-                changed = True
-        deeper = depth + one
+        at = (pattern * bits_of + bit) * np.uint64(4)
+        changed = _change_balances(plan, state, slot, at, level, -1)
         state.placed[np.uint64(plan.order[slot])] = np.int64(at)
         state.spent[deeper] = total
         least = state.bound[depth]
@@ -171,77 +128,71 @@ def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, no
             least = balance_bound(state, plan.vacant[slot], scalars[scalar.SPARE])
         state.bound[deeper] = least
         if total + least * use_balance > allowed:
-            _remove_piece(plan, state, depth, bits_of)
+            _change_balances(plan, state, slot, at, level, 1)
             continue
         if deeper == n:
             scalars[scalar.BEST] = total
             allowed = total - 1
-            for d in range(n):
-                filled = np.uint64(state.slot[d])
-                at = np.uint64(plan.pattern[filled] * np.int64(bits_of) + state.chosen[d])
-                state.refill[np.uint64(plan.order[filled])] = state.oriented[at]
-            _remove_piece(plan, state, depth, bits_of)
+            for number in range(n):
+                state.refill[number] = state.oriented[np.uint64(state.placed[number]) >> np.uint64(2)]
+            _change_balances(plan, state, slot, at, level, 1)
             if allowed < 0:
                 scalars[scalar.FINISHED] = 1
             break
-        kind = np.uint64(plan.kind_of[np.uint64(plan.pattern[slot])])
-        turns = plan.rotations[kind]
-        state.free[kind * words + (bit >> np.uint64(6))] &= ~rotation_bits(np.int64(bit), turns)
-        identical = state.next_identical[kind * bits_of + (bit & ~np.uint64(turns - 1))]
-        if identical >= 0:
-            state.free[kind * words + np.uint64(identical >> 6)] |= rotation_bits(identical, turns)
+        _toggle_piece(plan, state, pattern, bit, words)
         if plan.ends_stage[slot]:
             begin_stages(state, deeper, state.next_task[depth])
-            if not _start_stage(plan, state, scheme, deeper):
-                _remove_piece(plan, state, depth, bits_of)
-                continue
+            entered = _start_stage(plan, state, scheme, deeper)
         else:
             state.slot[deeper] = np.int64(slot) + 1
             state.cap[deeper] = max(state.cap[depth], scheme.limit[slot + one])
             state.next_task[deeper] = state.next_task[depth]
             state.pending_before[deeper] = -1
-            if lookahead and _lookahead_fails(plan, state, scheme, deeper, words, allowed):
-                _remove_piece(plan, state, depth, bits_of)
-                continue
-            _start_depth(state, deeper)
-        depth = deeper
+            entered = not (lookahead and _lookahead_fails(plan, state, scheme, deeper, words, allowed))
+            if entered:
+                _start_depth(state, deeper)
+        if entered:
+            depth = deeper
+        else:
+            _remove_piece(plan, state, depth, words)
     scalars[scalar.DEPTH] = np.int64(depth)
     scalars[scalar.NODES] = nodes
     scalars[scalar.ALLOWED] = allowed
 
 
 @inline_flat_kernel
-def _start_stage(plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth: Any) -> bool:
-    """Start filling the stage of the next pending task of a depth. Returns False if no task is pending there.
+def _next_candidates(plan: RegionPlan, state: RegionState, depth: Any, slot: Any, words: Any, allowed: int) -> Any:
+    """The next word of candidates of a depth with its level, or with the next level; no bits if there is none."""
+    word, level = state.word[depth] + 1, state.level[depth]
+    most = min(min(allowed, state.cap[depth]) - state.spent[depth], plan.known[slot])
+    if state.scalars[scalar.PRICED]:
+        most = min(most, state.tables.max_level[depth])
+    while level <= most:
+        while word < np.int64(words):
+            bits = candidates(plan, state, slot, level, np.uint64(word), words)
+            if bits:
+                state.level[depth] = level
+                state.word[depth] = word
+                return bits
+            word += 1
+        level += 1
+        word = 0
+    return NO_BITS
 
-    Take the task on top of the stack. As long as the mismatches that it has left call for a split of its stage, it
-    becomes the first of two tasks. A task that has overspent, or a check that finds that an earlier task has searched
-    these pieces already, is dropped, and the next one is taken.
-    """
-    scalars = state.scalars
-    while scalars[scalar.PENDING] > state.pending_before[depth]:
-        scalars[scalar.PENDING] -= 1
-        task = state.pending[scalars[scalar.PENDING]]
-        while task >= 0:
-            stage, most, following = state.task[task, 0], state.task[task, 1], state.task[task, 2]
-            if state.task[task, 3]:
-                if not exceeds_share(plan, state, scheme, stage, most):
-                    break
-                task = following
-                continue
-            allowed = most - state.spent[depth]
-            if allowed < 0:
-                break
-            share = scheme.share[stage, allowed] if allowed < scheme.share.shape[1] else DIRECT
-            if share == DIRECT:
-                state.slot[depth] = scheme.first_slot[stage]
-                state.cap[depth] = max(most, scheme.limit[scheme.first_slot[stage]])
-                state.next_task[depth] = following
-                _start_depth(state, depth)
-                return True
-            task = split_task(state, scheme, stage, most, following, state.spent[depth], share, allowed)
-    scalars[scalar.TASKS] = state.tasks_before[depth]
-    return False
+
+@inline_flat_kernel
+def _start_stage(plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth: Any) -> bool:
+    """Start filling the stage of the next pending task of a depth. Returns False if no task is pending there."""
+    while True:
+        outcome, stage = next_stage(plan, state, scheme, depth)
+        if outcome == STARTED:
+            slot = scheme.first_slot[stage]
+            state.slot[depth] = slot
+            state.cap[depth] = max(state.cap[depth], scheme.limit[slot])
+            _start_depth(state, depth)
+            return True
+        if outcome == NO_TASK:
+            return False
 
 
 @inline_flat_kernel
@@ -285,49 +236,59 @@ def _start_depth(state: RegionState, depth: Any) -> None:
 
 
 @inline_flat_kernel
-def _remove_piece(plan: RegionPlan, state: RegionState, depth: Any, bits_of: Any) -> None:
+def _toggle_piece(plan: RegionPlan, state: RegionState, pattern: Any, bit: Any, words: Any) -> None:
+    """Take a piece from the free ones or return it; the identical piece after it is free while it is not."""
+    kind = np.uint64(plan.kind_of[pattern])
+    turns = plan.rotations[kind]
+    state.free[kind * words + (bit >> np.uint64(6))] ^= rotation_bits(np.int64(bit), turns)
+    identical = state.next_identical[kind * words * np.uint64(64) + (bit & ~np.uint64(turns - 1))]
+    if identical >= 0:
+        state.free[kind * words + np.uint64(identical >> 6)] ^= rotation_bits(identical, turns)
+
+
+@inline_flat_kernel
+def _remove_piece(plan: RegionPlan, state: RegionState, depth: Any, words: Any) -> None:
     """Remove the piece placed at ``depth``: restore balances and free pieces."""
-    bit = np.uint64(state.chosen[depth])
-    slot = np.uint64(state.slot[depth])
+    slot, bit = np.uint64(state.slot[depth]), np.uint64(state.chosen[depth])
     pattern = np.uint64(plan.pattern[slot])
-    at = (pattern * bits_of + bit) * np.uint64(4)
+    at = (pattern * words * np.uint64(64) + bit) * np.uint64(4)
+    _change_balances(plan, state, slot, at, state.level[depth], 1)
+    _toggle_piece(plan, state, pattern, bit, words)
+
+
+@inline_flat_kernel
+def _change_balances(plan: RegionPlan, state: RegionState, slot: Any, at: Any, level: int, sign: int) -> bool:
+    """Change the balances for a piece that is placed (sign -1) or removed (1); whether the bound may have changed.
+
+    A piece that is placed shows its colours on the open joints.
+    """
+    changed = level > 0
     first_open = np.uint64(plan.known[slot])
-    if state.level[depth]:
+    if changed:
         for j in range(first_open):
             required = state.joint_colour[np.uint64(plan.joint[slot, j])]
             shown = state.shows[at + np.uint64(plan.side[slot, j])]
             if required != shown:
-                change_balance(plan, state, required, -1)
-                change_balance(plan, state, shown, 1)
+                change_balance(plan, state, required, -sign)
+                change_balance(plan, state, shown, sign)
     for j in range(first_open, first_open + np.uint64(plan.open[slot])):
         colour = state.shows[at + np.uint64(plan.side[slot, j])]
+        if sign < 0:
+            state.joint_colour[np.uint64(plan.joint[slot, j])] = colour
         demand = plan.demand[slot, j]
-        if state.balance[np.uint64(colour)] >= 0 and demand == 2:
-            state.balance[np.uint64(colour)] += 2
+        if state.balance[np.uint64(colour)] >= 1 - sign and demand == 2:
+            state.balance[np.uint64(colour)] += 2 * sign
         else:
-            change_balance(plan, state, colour, demand)
-    kind = np.uint64(plan.kind_of[pattern])
-    words = bits_of >> np.uint64(6)
-    turns = plan.rotations[kind]
-    state.free[kind * words + (bit >> np.uint64(6))] |= rotation_bits(np.int64(bit), turns)
-    identical = state.next_identical[kind * bits_of + (bit & ~np.uint64(turns - 1))]
-    if identical >= 0:
-        state.free[kind * words + np.uint64(identical >> 6)] &= ~rotation_bits(identical, turns)
+            change_balance(plan, state, colour, demand * sign)
+            changed = True
+    return changed
 
 
 # -- candidates of a cell as bit sets ----------------------------------------------------------------------------------
 
 
 @inline_flat_kernel
-def pieces_showing(
-    plan: RegionPlan,
-    state: RegionState,
-    slot: Any,
-    j: Any,
-    pattern: Any,
-    word: Any,
-    words: Any,
-) -> Any:
+def pieces_showing(plan: RegionPlan, state: RegionState, slot: Any, j: Any, pattern: Any, word: Any, words: Any) -> Any:
     """The oriented pieces of one word that match the j-th known joint of a cell."""
     colour = np.uint64(state.joint_colour[np.uint64(plan.joint[slot, j])])
     side = np.uint64(plan.side[slot, j])

@@ -31,9 +31,9 @@ class RegionOptions:
         Prune when cells later in a static order have no matching candidate left. The dynamic order always does.
     curves : bool
         Limit how many mismatches may be spent by each depth, by a search scheme (`exact.region.scheme`) or spend
-        curves (`exact.region.spend_curves`).
+        curves (`exact.region.scheme`).
     prices : bool, int or None
-        Use the cost-to-go bound with Lagrangian prices (`exact.region.lagrangian`): from the start (True), never
+        Use the cost-to-go bound with Lagrangian prices (`exact.region.searches`): from the start (True), never
         (False), after so many nodes (int), or as soon as the search turns out to be long (None).
     backjumping : bool
         With the dynamic order: jump back to a decision that explains the dead end, not just to the last one.
@@ -79,10 +79,6 @@ class RegionOptions:
             raise InputError(f"the order '{self.order}' is not known; expected one of {', '.join(ORDERS)}")
         if self.heuristic != "dom-deg":
             Heuristic.of(self.heuristic)
-
-    def considers_dynamic_order(self, nodes: int | None) -> bool:
-        """Whether a search of so many nodes, None for any number, may turn from the static to the dynamic order."""
-        return nodes is None or nodes > self.dynamic_after
 
 
 def parse_parts(text: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""Make the arrays of a region search (`exact.region.state`) from a puzzle, the cells of the region and their orders."""
+"""The region that is searched, and its arrays (`exact.region.state`): the plan, its orders, the state of a search."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from exact.colorpairs.state import arrays
 from exact.piece_classes import distinct_rotations
 from exact.region import scalar
-from exact.region.cost_to_go import empty_tables
-from exact.region.scheme import SearchScheme, direct_scheme
+from exact.region.cost_to_go import make_tables
+from exact.region.options import HALVED_FROM
+from exact.region.scheme import RegionShape, SearchScheme
 from exact.region.state import (
     COLOUR_CLASSES,
     MAX_AHEAD,
@@ -26,8 +28,11 @@ from exact.region.state import (
     RegionPlan,
     RegionState,
 )
+from instances.board import EMPTY, Board
+from instances.duplicates import normalise_clue_pieces
 from instances.puzzle import DOWN, GREY, RIGHT, UP, Puzzle, canonical
-from lns_support.errors import InputError
+from instances.verify import Verification, verify
+from lns_support.errors import BoardError, InputError
 
 MAX_REGION = 256
 _ROTATIONS = [[((pattern << turn) | (pattern >> (4 - turn))) & 15 for turn in range(4)] for pattern in range(16)]
@@ -36,24 +41,81 @@ _TURNS = np.array([rotated.count(rotated[0]) for rotated in _ROTATIONS], dtype=n
 _SIDES = np.array([3, 0, 1, 2])  # in the order in which joints are listed: left, up, right, down
 
 
-def plan_region(puzzle: Puzzle, cells: Iterable[int], *, filled: npt.NDArray[np.bool_] | None = None) -> RegionPlan:
-    """Plan a region, without an order; `with_order` and `make_slots` give it one.
+class Region:
+    """Cells of a board to be refilled, and what is around them.
+
+    Mismatches are counted on the joints of the region. The score of the whole board is ``base`` + ``joints`` -
+    mismatches, where ``base`` counts the matches that do not touch the region.
 
     Parameters
     ----------
     puzzle : Puzzle
-    cells : iterable of int
-        Free cells of the region; none with a clue.
-    filled : ndarray of bool (cells of the board,), optional
-        Which cells outside the region hold a piece. Default: all.
+    board : Board
+    cells : list of int
+        Some without a clue among them.
+    halved_from : tuple of int
+        See `exact.region.options.RegionOptions`.
+
+    Attributes
+    ----------
+    plan : RegionPlan
+        Without an order.
+    outside : ndarray of int32 (cells of the board,)
+        Oriented pieces outside the region, -1 elsewhere.
+    free : ndarray of bool (pieces,)
+        Which pieces may be placed.
+    start : Board
+        The board with the clues of the region placed, and filled if it had some pieces there.
+    mismatches : int
+        Those of ``start``; ``joints`` + 1 if it breaks a rule or the region is empty.
 
     Raises
     ------
     InputError
-        If the region is empty, names a cell twice or off the board, or has more than MAX_REGION cells.
+        See `plan_region`; or if the board breaks a rule outside the region.
     """
-    free = checked_cells(puzzle, cells)
-    assert not set(free) & {clue.cell for clue in puzzle.fixed}
+
+    def __init__(
+        self, puzzle: Puzzle, board: Board, cells: list[int], halved_from: tuple[int, ...] = HALVED_FROM
+    ) -> None:
+        self.puzzle, self.given, self.cells = puzzle, board, cells
+        self.verification = verify(puzzle, board)
+        start = with_clues(puzzle, board, cells)
+        clue_cells = {clue.cell for clue in puzzle.fixed}
+        free = [cell for cell in cells if cell not in clue_cells]
+        self.outside = start.placements.copy()
+        self.outside[free] = EMPTY
+        filled = self.outside >= 0
+        self.plan = plan_region(puzzle, free, filled=filled)
+        self.joints = int((self.plan.around >= 0).sum()) // 2 + len(self.plan.outside)
+        self.base = self._score_outside(start, free)
+        unused = np.ones(puzzle.cells, dtype=bool)
+        unused[self.outside[filled] >> 2] = False
+        self.free = unused & (self.plan.is_clue == 0) & (self.plan.kind_of_piece >= 0)
+        self.shape = RegionShape(puzzle, self.plan, max(0, int(unused.sum()) - len(free)), halved_from)
+        occupied = start.placements[free] >= 0
+        verification = self.verification if start == board else verify(puzzle, start)
+        if occupied.any() and not occupied.all() and not verification.violations:
+            start = fill_empty_cells(puzzle, start, free)
+            verification = verify(puzzle, start)
+        legal = occupied.any() and not verification.violations
+        self.start = start
+        self.mismatches = self.base + self.joints - verification.score if legal else self.joints + 1
+
+    def _score_outside(self, start: Board, free: list[int]) -> int:
+        """The matches that do not touch the region. Raises BoardError if the board breaks a rule outside the region."""
+        given, freed = self.verification, set(free)
+        if start != self.given or given.violations or (start.placements[free] < 0).any():
+            return verify_rest(self.puzzle, Board(self.outside, self.puzzle.width, self.puzzle.height)).score
+        return given.score - self.joints + sum(a in freed or b in freed for a, b in given.mismatches)
+
+
+def plan_region(puzzle: Puzzle, free: list[int], *, filled: npt.NDArray[np.bool_] | None = None) -> RegionPlan:
+    """Plan a region, without an order; `make_slots` gives it one.
+
+    ``free``: its cells without those of clues; ``filled``: bool (cells of the board,), which cells outside the region
+    hold a piece, by default all. Raises InputError for more than MAX_REGION cells.
+    """
     if len(free) > MAX_REGION:
         raise InputError(f"the region frees {len(free)} cells; expected at most {MAX_REGION}")
     full = np.ones(puzzle.cells, dtype=bool) if filled is None else np.asarray(filled, dtype=bool)
@@ -75,7 +137,6 @@ def plan_region(puzzle: Puzzle, cells: Iterable[int], *, filled: npt.NDArray[np.
         pattern_at=pattern_at.astype(np.int64),
         around=around,
         joint_at=np.maximum(joint, 0),
-        **dict.fromkeys(_BY_SLOT, np.zeros(0, dtype=np.int64)),
         kind_of=kind_of.astype(np.int64),
         rotations=_TURNS[kinds],
         cells_of_kind=np.bincount(kind_of[pattern_at], minlength=len(kinds)).astype(np.int64),
@@ -170,15 +231,6 @@ def _colour_classes(puzzle: Puzzle, joints: frozenset[tuple[int, int, int]]) -> 
 
 # -- orders ------------------------------------------------------------------------------------------------------------
 
-_BY_SLOT = (
-    "order", "ends_stage", "pattern", "known", "open", "side", "joint", "demand", "vacant", "ahead", "ahead_known",
-)  # fmt: skip
-
-
-def with_order(plan: RegionPlan, order: Ints) -> RegionPlan:
-    """The plan to be filled in one order, so that slots are depths."""
-    return plan._replace(**make_slots(plan, direct_scheme(order)))
-
 
 def make_slots(plan: RegionPlan, scheme: SearchScheme) -> dict[str, Any]:
     """The arrays by slot of a scheme, for `RegionPlan._replace`: which joints of a cell are known when it is filled."""
@@ -228,44 +280,38 @@ def make_slots(plan: RegionPlan, scheme: SearchScheme) -> dict[str, Any]:
 # -- state -------------------------------------------------------------------------------------------------------------
 
 
-def make_state(
-    plan: RegionPlan, used: npt.NDArray[np.uint8], board: npt.NDArray[np.int32], spare: int = 0
-) -> RegionState:
-    """The state of a search of ``plan``, for any order of its cells.
+def make_state(region: Region, largest_table: int = 0) -> RegionState:
+    """The state of a search of a region, for any order of its cells.
 
-    ``used``: 1 for pieces outside the region; ``board``: oriented pieces by cell of the board; ``spare``: free pieces
-    of a kind that may be left over. Raises AssertionError if there are fewer free pieces of some kind than cells.
+    ``largest_table``: entries of a cost-to-go table, 0 = no prices. Raises AssertionError if there are fewer free
+    pieces of some kind than cells.
     """
+    plan = region.plan
     n, cells = len(plan.cells), len(plan.is_clue)
-    words = max(1, int(np.max(-(-(plan.cells_of_kind + spare) * plan.rotations // 64), initial=0)))
+    words = max(1, int(np.max(-(-(plan.cells_of_kind + region.shape.spare) * plan.rotations // 64), initial=0)))
     patterns, kinds, colours1 = len(plan.kind_of), len(plan.rotations), len(plan.colour_class)
-    bits = words * 64
-
-    def ints(*names: str, size: int | tuple[int, int]) -> dict[str, Any]:
-        return {name: np.zeros(size, dtype=np.int64) for name in names}
-
-    def sets(**sizes: int) -> dict[str, Any]:
-        return {name: np.zeros(size, dtype=np.uint64) for name, size in sizes.items()}
+    bits, pieces = words * 64, np.flatnonzero(region.free)
 
     state = RegionState(
-        **sets(mask=patterns * 4 * colours1 * words, valid=patterns * words, bits=n + 1),
-        **sets(free=kinds * words, free_before=kinds * words),
-        **ints("oriented", size=patterns * bits),
-        **ints("shows", size=patterns * bits * 4),
-        next_identical=np.full(kinds * bits, -1, dtype=np.int64),
-        **ints("joint_colour", size=2 * cells),
-        **ints("balance", "balance_before", size=colours1),
-        **ints("deficit", "odd_balances", size=COLOUR_CLASSES),
-        **ints("spent", "bound", "level", "word", "chosen", "slot", "cap", "next_task", size=n + 1),
-        **ints("tasks_before", "pending_before", size=n + 1),
-        **ints("task", size=(MAX_TASKS, 4)),
-        **ints("pending", size=MAX_PENDING),
-        **ints("placed", size=n),
-        **ints("scalars", size=scalar.COUNT),
+        **arrays(np.uint64, patterns * 4 * colours1 * words, "mask"),
+        **arrays(np.uint64, patterns * words, "valid"),
+        **arrays(np.uint64, kinds * words, "free", "free_before"),
+        **arrays(np.uint64, n + 1, "bits"),
+        **arrays(np.int64, patterns * bits, "oriented"),
+        **arrays(np.int64, patterns * bits * 4, "shows"),
+        **arrays(np.int64, kinds * bits, "next_identical", fill=-1),
+        **arrays(np.int64, 2 * cells, "joint_colour"),
+        **arrays(np.int64, colours1, "balance", "balance_before"),
+        **arrays(np.int64, COLOUR_CLASSES, "deficit", "odd_balances"),
+        **arrays(np.int64, n + 1, "spent", "bound", "level", "word", "chosen", "slot", "cap", "next_task"),
+        **arrays(np.int64, n + 1, "tasks_before", "pending_before"),
+        **arrays(np.int64, (MAX_TASKS, 4), "task"),
+        **arrays(np.int64, MAX_PENDING, "pending"),
+        **arrays(np.int64, n, "placed"),
+        **arrays(np.int64, scalar.COUNT, "scalars"),
         refill=np.zeros(n, dtype=np.int32),
-        tables=empty_tables(),
+        tables=make_tables(plan, pieces, bits, largest_table),
     )
-    pieces = np.flatnonzero((used == 0) & (plan.is_clue == 0) & (plan.kind_of_piece >= 0))
     kind = plan.kind_of_piece[pieces]
     by_kind = np.cumsum(kind[:, None] == np.arange(kinds), axis=0)
     if (by_kind[-1:] < plan.cells_of_kind).any():
@@ -292,9 +338,54 @@ def make_state(
         if each >= 0:
             last[each] = first
     joint, cell, side = plan.outside.T
-    state.joint_colour[joint] = plan.quads[board[cell], side]
+    state.joint_colour[joint] = plan.quads[region.outside[cell], side]
     np.add.at(state.balance_before, plan.quads[pieces * 4], 1)
     np.subtract.at(state.balance_before, state.joint_colour[joint], 1)
     state.balance_before[0] = 1 << 40
     state.scalars[scalar.SPARE] = len(pieces) - n
     return state
+
+
+# -- boards ------------------------------------------------------------------------------------------------------------
+
+
+def with_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
+    """The board with the clues of the region placed, replacing the pieces on their cells.
+
+    Identical pieces exchange numbers so that no other cell has the piece of a clue (see `normalise_clue_pieces`).
+    """
+    placements = normalise_clue_pieces(puzzle, board, cells).placements.copy()
+    for clue in puzzle.fixed:
+        if clue.cell in cells:
+            placements[clue.cell] = clue.piece * 4 + clue.rotation
+    return Board(placements, puzzle.width, puzzle.height)
+
+
+def fill_empty_cells(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
+    """A legal board with the empty ones of ``cells`` filled, in order, each by the free piece that matches most.
+
+    Pieces of clues are not used. A legal piece always remains.
+    """
+    placements = board.placements.copy()
+    unused = np.ones(puzzle.cells, dtype=bool)
+    unused[placements[placements >= 0] >> 2] = False
+    unused[[clue.piece for clue in puzzle.fixed]] = False
+    for cell in cells:
+        if placements[cell] >= 0:
+            continue
+        fits = np.repeat(unused, 4) & puzzle.fits(cell)
+        matches = fits.astype(int)
+        for side, other in puzzle.neighbours(cell):
+            if placements[other] >= 0:
+                matches += fits & (puzzle.oriented[:, side] == puzzle.oriented[placements[other], side ^ 2])
+        placements[cell] = matches.argmax()
+        unused[placements[cell] >> 2] = False
+    return Board(placements, puzzle.width, puzzle.height)
+
+
+def verify_rest(puzzle: Puzzle, rest: Board) -> Verification:
+    """Verify the board without the pieces of the region. Raises BoardError if it breaks a rule."""
+    verification = verify(puzzle, rest)
+    if verification.violations:
+        raise BoardError(f"the board breaks a rule outside the region: {verification.violations[0]}")
+    return verification

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import math
-
-import numpy as np
-import numpy.typing as npt
+import time
 
 from exact.driver import StepSizer
 from exact.region import scalar
-from exact.region.budget import Budget, SearchCosts
-from exact.region.lagrangian import LagrangianSearch
 from exact.region.options import RegionOptions
-from exact.region.plan import make_state, plan_region
+from exact.region.plan import Region, make_state
 from exact.region.result import OnImprove, OnProgress, RegionResult, RegionStatus
-from exact.region.scheme import RegionShape
-from exact.region.searches import DynamicSearch, Search, StaticSearch
-from exact.region.spend_curves import make_spend_curves
-from exact.region.state import EXHAUSTED, FOUND, PAUSED, RegionPlan, RegionState
-from instances.board import EMPTY, Board
-from instances.duplicates import normalise_clue_pieces
-from instances.puzzle import Puzzle
-from instances.verify import Verification, verify
-from lns_support.errors import BoardError
+from exact.region.scheme import make_spend_curves
+from exact.region.searches import DynamicSearch, LagrangianSearch, Search, StaticSearch
+from exact.region.state import EXHAUSTED, FOUND, PAUSED, RegionState
+from instances.board import Board
+from instances.verify import verify
 
 _FIRST_ATTEMPT = 100_000  # nodes of the first search for a better refill, before the proof by deepening begins
 _TRY_ALL = 20_000  # nodes; a level that cost less is repeated by all searches, to find the fastest
@@ -34,99 +26,54 @@ _PRICE_CHECK = 50_000  # nodes searched before that cost is computed
 _NEVER = 1 << 62
 _PROBED_LEVELS = 3  # levels below the question at which both orders are tried then
 _PROBE = 500_000  # node equivalents of such an attempt
+_HOPELESS = math.log(8.0)  # a search whose expected cost is so many times that of the best gets no turn
 
 
 class RegionSearch:
-    """The search for the best refill of one region.
+    """The search for the best refill of a region.
 
-    Mismatches are counted on the joints of the region. The score of the whole board is ``base`` + ``joints`` -
-    mismatches, where ``base`` counts the matches that do not touch the region.
+    Parameters
+    ----------
+    region : Region
+    options : RegionOptions
+    *ways : str
+        Which searches take turns: "scheme", fixed orders by a search scheme; "cyclic", fixed orders by cyclic spend
+        curves, which in bands are often faster; "dynamic". The first ones are tried first.
     """
 
-    def __init__(self, puzzle: Puzzle, board: Board, cells: list[int], options: RegionOptions) -> None:
-        self.puzzle = puzzle
-        self.given = board
-        self.cells = cells
-        self.options = options
-        self.given_verification = verify(puzzle, board)
+    def __init__(self, region: Region, options: RegionOptions, *ways: str) -> None:
+        self.region, self.options = region, options
         self.longest_turn = max(1, options.dynamic_after)  # node equivalents of the first attempts and turns
-        start = with_clues(puzzle, board, cells)
-        clue_cells = {clue.cell for clue in puzzle.fixed}
-        free = np.array([cell for cell in cells if cell not in clue_cells], dtype=np.int64)
-        outside = start.placements.copy()
-        outside[free] = EMPTY
-        self.outside = outside
-        self.plan: RegionPlan = plan_region(puzzle, free.tolist(), filled=outside >= 0)
-        self.joints = int((self.plan.around >= 0).sum()) // 2 + len(self.plan.outside)
-        self.base = self._score_outside(start, free)
-        self.used = np.zeros(puzzle.cells, dtype=np.uint8)
-        self.used[outside[outside >= 0] >> 2] = 1
-        self.spare = max(0, int((self.used == 0).sum()) - len(free))
+        self.searches: list[Search] = []
+        for way in ways:
+            if way == "cyclic":
+                state = make_state(region)
+                curves = make_spend_curves(region.puzzle, region.plan.cells)
+                self.searches += [StaticSearch(region, options, each, state) for each in curves]
+            else:
+                self.searches.append({"scheme": StaticSearch, "dynamic": DynamicSearch}[way](region, options))
+        prices = options.prices if "scheme" in ways else False
+        self.delays_prices = prices is None  # until they are worth their time
+        self.price_delay = (  # nodes
+            _PRICE_CHECK if prices is None else 0 if prices is True else _NEVER if prices is False else prices
+        )
         self.priced: LagrangianSearch | None = None
-        self.costs = SearchCosts()
-        self.shape = RegionShape(puzzle, self.plan, self.spare, options.halved_from)
-        self._question = self.shape, self.used, outside, options
-        self.searches: dict[str, Search] = {"scheme": StaticSearch(*self._question)}
-        self.best = start
-        verification = self.given_verification if start == board else verify(puzzle, start)
-        occupied = start.placements[free] >= 0
-        if occupied.any() and not occupied.all() and not verification.violations:
-            self.best = fill_empty_cells(puzzle, start, free.tolist())
-            verification = verify(puzzle, self.best)
-        # mismatches of the best refill so far; joints + 1 if the board has no legal one
-        legal = occupied.any() and not verification.violations
-        self.incumbent = self.base + self.joints - verification.score if legal else self.joints + 1
+        self.best, self.incumbent = region.start, region.mismatches  # the best refill so far, and its mismatches
         self.lower_bound = 0  # every refill has at least this many mismatches
 
-    def _score_outside(self, start: Board, free: npt.NDArray[np.int64]) -> int:
-        """The matches that do not touch the region. Raises BoardError if the board breaks a rule outside the region."""
-        given = self.given_verification
-        if start != self.given or given.violations or (start.placements[free] < 0).any():
-            return verify_rest(self.puzzle, Board(self.outside, self.puzzle.width, self.puzzle.height)).score
-        freed = set(free.tolist())
-        missed = sum(first in freed or second in freed for first, second in given.mismatches)
-        return given.score - (self.joints - missed)
-
-    def use_dynamic_order(self) -> None:
-        """Search in the dynamic order only."""
-        self.searches = {}
-        self.add_dynamic_order()
-
-    def add_dynamic_order(self) -> None:
-        """Search in the dynamic order too."""
-        self.searches["dynamic"] = DynamicSearch(*self._question)
-
-    def use_cyclic_curves(self) -> None:
-        """Search by cyclic spend curves too, in a fixed order; in bands they are often faster than a search scheme."""
-        curves = make_spend_curves(self.puzzle, self.plan.cells)
-        state = make_state(self.plan, self.used, self.outside, self.spare)
-        cyclic = {name: StaticSearch(*self._question, each, state) for name, each in curves.items()}
-        self.searches = cyclic | self.searches
-
-    # -- the search ------------------------------------------------------------------------------------------------
-
     def run(
-        self,
-        target: int | None,
-        prices: bool | int | None,
-        budget: Budget,
-        on_progress: OnProgress | None,
-        on_improve: OnImprove | None,
+        self, target: int | None, budget: Budget, on_progress: OnProgress | None, on_improve: OnImprove | None
     ) -> RegionResult:
         """Search until the best refill is proven, the target is reached or refuted, or the budget is spent."""
         # mismatches that the target allows; -1 = it cannot be reached, None = no target
-        self.allowed = None if target is None else max(-1, min(self.joints, self.base + self.joints - target))
+        most = self.region.joints
+        self.allowed = None if target is None else max(-1, min(most, self.region.base + most - target))
         interrupted = False
         self.budget, self.on_progress, self.on_improve = budget, on_progress, on_improve
         _compile(self)
         budget.start()
         try:
-            self.delays_prices = prices is None  # until they are worth their time
-            self.price_delay = (  # nodes
-                _PRICE_CHECK if prices is None else 0 if prices is True else _NEVER if prices is False else prices
-            )
-            first = next(iter(self.searches.values())).state
-            self._raise_bound(min(int(first.bound[0]) * self.options.balance, self.incumbent))
+            self._raise_bound(min(int(self.searches[0].state.bound[0]) * self.options.balance, self.incumbent))
             if self.price_delay == 0 and not self._settled:
                 self._consider_prices()
             self._search()
@@ -137,16 +84,14 @@ class RegionSearch:
     def _search(self) -> None:
         """Alternate searches for a better refill, each with four times the nodes, and levels of the deepening proof."""
         attempt_nodes = min(_FIRST_ATTEMPT, self.longest_turn)
-        while not self._settled and not self.budget.spent:
+        while not self._ends:
             goal = self._goal
             if self.allowed is not None:  # one question: no better board is wanted, and no lower level is of use
                 self._decide_level(goal)
                 continue
-            if goal > self.lower_bound:
-                cheapest = self.costs.ranked(self.searches, goal)[0]
-                if self._attempt(cheapest, goal, attempt_nodes) == FOUND:
-                    continue
-            while not self._settled and not self.budget.spent:
+            if goal > self.lower_bound and self._attempt(self.ranked(goal)[0], goal, attempt_nodes) == FOUND:
+                continue
+            while not self._ends:
                 before = self.budget.nodes
                 self._decide_level(self.lower_bound)
                 if self.budget.nodes - before > attempt_nodes:
@@ -160,98 +105,100 @@ class RegionSearch:
 
     @property
     def _settled(self) -> bool:
-        """Whether the search is over: no refill is better, or the target is reached or refuted."""
+        """Whether no refill is better, or the target is reached or refuted."""
         return self._goal < self.lower_bound or (self.allowed is not None and self.incumbent <= self.allowed)
+
+    @property
+    def _ends(self) -> bool:
+        return self._settled or self.budget.spent
+
+    def ranked(self, r: int) -> list[Search]:
+        """The searches by their expected cost at level ``r``; those not tried yet come last."""
+        return sorted(self.searches, key=lambda search: (search.known is None, search.log_cost(r)))
 
     def _decide_level(self, r: int) -> None:
         """Decide whether some refill has at most ``r`` mismatches; if that was cheap, find the fastest search."""
-        ranked = self.costs.ranked(self.searches, r)
         if self.priced is not None:
-            self._attempt("prices", r, _NEVER)
+            self._attempt(self.priced, r, _NEVER)
             return
-        first: dict[int, str] = {}  # those that run side by side, each in its own state
-        for name in ranked:
-            first.setdefault(id(self.searches[name].state), name)
+        ranked = self.ranked(r)
+        first: dict[int, Search] = {}  # those that run side by side, each in its own state
+        for search in ranked:
+            first.setdefault(id(search.state), search)
         winner, status = self._race(list(first.values()), r)
-        if status != EXHAUSTED:
+        if status != EXHAUSTED or winner.cost < self.options.compare_after:
             return
-        cost = self.costs.of(winner)
+        cost = winner.cost
         least = min(_TRY_ALL, self.options.dynamic_after)
-        others = [name for name in ranked if name != winner and (name != "dynamic" or cost >= least)]
-        if cost < self.options.compare_after:
-            return
-        for name in others[: len(others) if cost < _TRY_ALL else 2 if cost < _TRY_SOME else 0]:
-            if self._settled or self.budget.spent or self.priced is not None:
+        others = [each for each in ranked if each is not winner and (not _is_dynamic(each) or cost >= least)]
+        for search in others[: len(others) if cost < _TRY_ALL else 2 if cost < _TRY_SOME else 0]:
+            if self._ends or self.priced is not None:
                 break
-            if self._attempt(name, r, int(cost)) == EXHAUSTED:
-                cost = self.costs.of(name)
+            if self._attempt(search, r, int(cost)) == EXHAUSTED:
+                cost = search.cost
 
-    def _race(self, names: list[str], r: int) -> tuple[str, int]:
-        """Run searches for at most ``r`` mismatches in turns, which grow, until one ends; (its name, its status).
+    def _race(self, racing: list[Search], r: int) -> tuple[Search, int]:
+        """Run searches for at most ``r`` mismatches in turns, which grow, until one ends; (that one, its status).
 
         PAUSED if the budget is spent or prices are set.
         """
-        used = dict.fromkeys(names, 0)  # nodes
+        used = dict.fromkeys(racing, 0)  # nodes
         goal = min(_FIRST_TURN, self.longest_turn)  # node equivalents of each search
         while True:
-            for name in names:
-                search = self.searches[name]
-                if name == "dynamic" and len(names) > 1 and goal <= self.options.dynamic_after:
+            for search in racing:
+                joins = _is_dynamic(search) and len(racing) > 1
+                if joins and goal <= self.options.dynamic_after:
                     continue
-                if used[name] == 0:
-                    if name == "dynamic" and len(names) > 1:
-                        self._probe(names, r)
-                        names = self.costs.worth_a_turn(names, r)
-                        if self._settled or self.budget.spent or name not in names:
+                if used[search] == 0:
+                    if joins:
+                        self._probe(racing, r)
+                        least = min(each.log_cost(r) for each in racing)
+                        racing = [each for each in racing if each.log_cost(r) <= least + _HOPELESS]
+                        if self._ends or search not in racing:
                             break
                     search.start(r)
-                limit = None if len(names) == 1 else max(0, goal // search.NODE_COST - used[name])
+                limit = None if len(racing) == 1 else max(0, goal // search.NODE_COST - used[search])
                 status, nodes = self._run(search, limit)
-                used[name] += nodes
+                used[search] += nodes
                 if status == PAUSED:
                     if self.budget.spent or self.priced is not None:
-                        return name, PAUSED
+                        return search, PAUSED
                     continue
                 if status == EXHAUSTED:
-                    cost = used[name] * search.NODE_COST
-                    self.costs.record(name, r, cost)
-                    for other in names:
-                        unfinished = used[other] * self.searches[other].NODE_COST
-                        if unfinished > cost:
-                            self.costs.record(other, r, unfinished, ended=False)
+                    search.record(r, used[search])
+                    for other in racing:
+                        if used[other] * other.NODE_COST > search.cost:
+                            other.record(r, used[other], ended=False)
                     self._raise_bound(r + 1)
-                return name, status
-            if self._settled or self.budget.spent:
-                return names[0], PAUSED
+                return search, status
+            if self._ends:
+                return racing[0], PAUSED
             goal *= 2
 
-    def _probe(self, names: list[str], r: int) -> None:
+    def _probe(self, racing: list[Search], r: int) -> None:
         """Learn what searches cost by short attempts at the levels below ``r``, each in a state of its own."""
-        probes = {name: self.searches[name].copy() for name in names}
+        probes = [(search, search.copy()) for search in racing]
         for level in range(max(self.lower_bound, r - _PROBED_LEVELS), r):
-            for name, probe in probes.items():
-                if self._settled or self.budget.spent:
+            for search, probe in probes:
+                if self._ends:
                     return
                 probe.start(level)
-                limit = max(1, min(_PROBE, self.longest_turn) // probe.NODE_COST)
-                status, nodes = self._run(probe, limit)
-                cost = float(nodes * probe.NODE_COST)
+                status, nodes = self._run(probe, max(1, min(_PROBE, self.longest_turn) // probe.NODE_COST))
                 if status == EXHAUSTED:
                     self._raise_bound(level + 1)
-                self.costs.record(name, level, cost, ended=status == EXHAUSTED)
+                search.record(level, nodes, ended=status == EXHAUSTED)
                 if status == FOUND:
                     return
 
-    def _attempt(self, name: str, r: int, limit: int) -> int:
+    def _attempt(self, search: Search, r: int, limit: int) -> int:
         """Search for at most ``r`` mismatches within ``limit`` node equivalents; FOUND, EXHAUSTED or PAUSED."""
-        search = self.searches[name] if self.priced is None else self.priced
+        search = self.priced or search
         search.start(r)
         status, nodes = self._run(search, max(1, limit // search.NODE_COST))
-        cost = nodes * search.NODE_COST
         if status == EXHAUSTED:
             self._raise_bound(r + 1)
-        if status == EXHAUSTED or (status == PAUSED and cost >= limit):
-            self.costs.record(name, r, cost, ended=status == EXHAUSTED)
+        if status == EXHAUSTED or (status == PAUSED and nodes * search.NODE_COST >= limit):
+            search.record(r, nodes, ended=status == EXHAUSTED)
         return status
 
     def _run(self, search: Search, limit: int | None) -> tuple[int, int]:
@@ -273,7 +220,7 @@ class RegionSearch:
 
     def _consider_prices(self) -> None:
         """Set prices, or decide after how many nodes that is worth its time."""
-        priced = LagrangianSearch(*self._question)
+        priced = LagrangianSearch(self.region, self.options)
         cost = priced.steps // _TABLE_STEPS
         if priced.steps == 0:
             self.price_delay = _NEVER
@@ -294,18 +241,18 @@ class RegionSearch:
 
     def _report_progress(self) -> None:
         if self.on_progress is not None:
-            total = self.base + self.joints
+            total = self.region.base + self.region.joints
             bound = total - min(self.lower_bound, self.incumbent)
             self.on_progress(total - self.incumbent, bound, self.budget.nodes, self.budget.elapsed)
 
     def _accept(self, state: RegionState) -> None:
         """Verify the refill that was found and make it the incumbent if it is better."""
-        placements = self.outside.copy()
-        placements[self.plan.cells] = state.refill
-        board = Board(placements, self.puzzle.width, self.puzzle.height)
-        mismatches = int(state.scalars[scalar.BEST])
-        verification = verify(self.puzzle, board)
-        if verification.score != self.base + self.joints - mismatches or verification.violations:
+        region, mismatches = self.region, int(state.scalars[scalar.BEST])
+        placements = region.outside.copy()
+        placements[region.plan.cells] = state.refill
+        board = Board(placements, region.puzzle.width, region.puzzle.height)
+        verification = verify(region.puzzle, board)
+        if verification.score != region.base + region.joints - mismatches or verification.violations:
             raise AssertionError(f"a refill with {mismatches} mismatches does not verify: {verification}")
         if mismatches < self.incumbent:
             self.best, self.incumbent = board, mismatches
@@ -314,15 +261,16 @@ class RegionSearch:
             self._report_progress()
 
     def _result(self, interrupted: bool) -> RegionResult:
-        total, score_before, allowed = self.base + self.joints, self.given_verification.score, self.allowed
-        if self.lower_bound > self.joints and self.incumbent > self.joints:
+        region, given, allowed = self.region, self.region.verification, self.allowed
+        total = region.base + region.joints
+        has_refill = self.incumbent <= region.joints
+        if self.lower_bound > region.joints and not has_refill:
             raise AssertionError("the search found no refill, although there is one")
         bound = total - min(self.lower_bound, self.incumbent)
-        has_refill = self.incumbent <= self.joints
         proven = has_refill and self.lower_bound >= self.incumbent
         reached = has_refill and allowed is not None and self.incumbent <= allowed
-        improved = has_refill and (total - self.incumbent > score_before or bool(self.given_verification.violations))
-        replaced = improved or (has_refill and self.best.placed > self.given.placed)
+        improved = has_refill and (total - self.incumbent > given.score or bool(given.violations))
+        replaced = improved or (has_refill and self.best.placed > region.given.placed)
         status = (
             (RegionStatus.IMPROVED_OPTIMAL if improved else RegionStatus.OPTIMAL) if proven
             else RegionStatus.INTERRUPTED if interrupted
@@ -331,19 +279,23 @@ class RegionSearch:
             else RegionStatus.TARGET_REFUTED if allowed is not None and self.lower_bound > allowed
             else RegionStatus.BUDGET_SPENT
         )  # fmt: skip
-        score = total - self.incumbent if replaced else score_before
+        score = total - self.incumbent if replaced else given.score
         return RegionResult(
             status=status,
-            board=self.best if replaced else self.given,
+            board=self.best if replaced else region.given,
             score=score,
-            score_before=score_before,
+            score_before=given.score,
             bound=max(bound, score),
             nodes=self.budget.nodes,
             work=self.budget.work,
             seconds=self.budget.elapsed,
-            cells=tuple(self.cells),
-            legal=has_refill or not self.given_verification.violations,
+            cells=tuple(region.cells),
+            legal=has_refill or not given.violations,
         )
+
+
+def _is_dynamic(search: Search) -> bool:
+    return isinstance(search, DynamicSearch)
 
 
 _compiled: set[tuple[type[Search], bool]] = set()  # kinds of searches whose kernels this process has compiled or loaded
@@ -352,53 +304,54 @@ _compiled: set[tuple[type[Search], bool]] = set()  # kinds of searches whose ker
 def _compile(search: RegionSearch) -> None:
     """Compile or load the kernels of a search before its clock starts."""
     filters = search.options.preemption or search.options.instantiation
-    for each in search.searches.values():
-        if each is next(iter(search.searches.values())) or (type(each), filters) not in _compiled:
+    for each in search.searches:
+        if each is search.searches[0] or (type(each), filters) not in _compiled:
             each.start(-1)
             each.advance(0)
             _compiled.add((type(each), filters))
 
 
-# -- boards ------------------------------------------------------------------------------------------------------------
+class Budget:
+    """A budget of nodes and of seconds, None = no limit.
 
+    ``nodes``: nodes used so far; ``work``: the same, each weighted by what it costs.
 
-def with_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
-    """The board with the clues of the region placed, replacing the pieces on their cells.
-
-    Identical pieces exchange numbers so that no other cell has the piece of a clue (see `normalise_clue_pieces`).
+    The search asks `step` for the size of its next step, and reports it to `use` afterwards.
     """
-    placements = normalise_clue_pieces(puzzle, board, cells).placements.copy()
-    for clue in puzzle.fixed:
-        if clue.cell in cells:
-            placements[clue.cell] = clue.piece * 4 + clue.rotation
-    return Board(placements, puzzle.width, puzzle.height)
 
+    def __init__(self, nodes: int | None, seconds: float | None) -> None:
+        self.limit = nodes
+        self.seconds = seconds
+        self.nodes = self.work = 0
+        self.sizer = StepSizer()
+        self.start()
 
-def fill_empty_cells(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
-    """A legal board with the empty ones of ``cells`` filled, in order, each by the free piece that matches most.
+    def start(self) -> None:
+        """Start the clock."""
+        self.started = self._step_started = time.perf_counter()
 
-    Pieces of clues are not used. A legal piece always remains.
-    """
-    placements = board.placements.copy()
-    unused = np.ones(puzzle.cells, dtype=bool)
-    unused[placements[placements >= 0] >> 2] = False
-    unused[[clue.piece for clue in puzzle.fixed]] = False
-    for cell in cells:
-        if placements[cell] >= 0:
-            continue
-        fits = np.repeat(unused, 4) & puzzle.fits(cell)
-        matches = fits.astype(int)
-        for side, other in puzzle.neighbours(cell):
-            if placements[other] >= 0:
-                matches += fits & (puzzle.oriented[:, side] == puzzle.oriented[placements[other], side ^ 2])
-        placements[cell] = matches.argmax()
-        unused[placements[cell] >> 2] = False
-    return Board(placements, puzzle.width, puzzle.height)
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self.started
 
+    @property
+    def spent(self) -> bool:
+        """Whether one of the limits is reached."""
+        return (self.limit is not None and self.nodes >= self.limit) or (
+            self.seconds is not None and self.elapsed >= self.seconds
+        )
 
-def verify_rest(puzzle: Puzzle, rest: Board) -> Verification:
-    """Verify the board without the pieces of the region. Raises BoardError if it breaks a rule."""
-    verification = verify(puzzle, rest)
-    if verification.violations:
-        raise BoardError(f"the board breaks a rule outside the region: {verification.violations[0]}")
-    return verification
+    def step(self, most: int) -> int:
+        """The number of nodes of the next step, at most ``most``, and start its clock."""
+        self._step_started = time.perf_counter()
+        most = min(most, self.sizer.step)
+        return most if self.limit is None else min(most, self.limit - self.nodes)
+
+    def use(self, nodes: int, node_cost: int = 1) -> None:
+        """Count the nodes of a finished step, each of cost ``node_cost``, and adapt the size of the next step."""
+        now = time.perf_counter()
+        self.nodes += nodes
+        self.work += nodes * node_cost
+        remaining = None if self.seconds is None else self.started + self.seconds - now
+        self.sizer.update(nodes, now - self._step_started, remaining)

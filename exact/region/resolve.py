@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from exact.region.budget import Budget
 from exact.region.options import RegionOptions
-from exact.region.plan import checked_cells
-from exact.region.region_search import RegionSearch, verify_rest, with_clues
+from exact.region.plan import Region, checked_cells, verify_rest, with_clues
+from exact.region.region_search import Budget, RegionSearch
 from exact.region.result import OnImprove, OnProgress, RegionResult, RegionStatus
-from exact.region.spend_curves import is_band
+from exact.region.scheme import is_band
 from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.verify import verify
@@ -77,8 +76,8 @@ def resolve(
     Branch and bound with at most r mismatches, in fixed orders or by ColorPairs (`exact.region.dynamic_search`). With a
     target, r is what it allows; else r rises from a lower bound (`exact.region.kernel`) until a refill is found.
     Search schemes limit where mismatches may be placed (`exact.region.scheme`, after Kucherov et al. 2014), in bands
-    spend curves too (`exact.region.spend_curves`, after Dvoretzky & Motzkin 1947), and long searches in the static
-    order use cost-to-go tables with Lagrangian prices (`exact.region.lagrangian`, after Held & Karp 1971).
+    spend curves too (`exact.region.scheme`, after Dvoretzky & Motzkin 1947), and long searches in the static
+    order use cost-to-go tables with Lagrangian prices (`exact.region.searches`, after Held & Karp 1971).
     """
     region = checked_cells(puzzle, cells)
     donor_cells = [int(cell) for cell in donors]
@@ -88,16 +87,13 @@ def resolve(
     region = checked_cells(puzzle, [*region, *donor_cells])
     if set(region) <= {clue.cell for clue in puzzle.fixed}:
         return _only_clues(puzzle, board, region)
-    search = RegionSearch(puzzle, board, region, options)
-    prices = options.prices
-    if options.order == "dynamic":
-        search.use_dynamic_order()
-        prices = False
-    elif target is None and options.curves and is_band(puzzle, search.plan.cells):
-        search.use_cyclic_curves()
-    if options.order == "auto" and options.considers_dynamic_order(nodes):
-        search.add_dynamic_order()
-    return search.run(target, prices, Budget(nodes, seconds), on_progress, on_improve)
+    question = Region(puzzle, board, region, options.halved_from)
+    ways = ["dynamic" if options.order == "dynamic" else "scheme"]
+    if ways == ["scheme"] and target is None and options.curves and is_band(puzzle, question.plan.cells):
+        ways.insert(0, "cyclic")
+    if options.order == "auto" and (nodes is None or nodes > options.dynamic_after):
+        ways.append("dynamic")
+    return RegionSearch(question, options, *ways).run(target, Budget(nodes, seconds), on_progress, on_improve)
 
 
 def _only_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> RegionResult:
@@ -107,13 +103,4 @@ def _only_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> RegionResult:
     score = verify_rest(puzzle, after).score
     improved = score > before.score or bool(before.violations)
     status = RegionStatus.IMPROVED_OPTIMAL if improved else RegionStatus.OPTIMAL
-    return RegionResult(
-        status=status,
-        board=after,
-        score=score,
-        score_before=before.score,
-        bound=score,
-        nodes=0,
-        seconds=0.0,
-        cells=tuple(cells),
-    )
+    return RegionResult(status, after, score, before.score, score, nodes=0, seconds=0.0, cells=tuple(cells))

@@ -13,33 +13,56 @@ block together with the blocks that are filled before it. It is either split, or
 after the other. So mismatches are allowed only gradually, and each search begins at the most constrained cells, usually
 a corner of the region.
 
+A *task* is a stage to be filled and the most mismatches at its end; or, of a split stage, the check that part A, filled
+after part B, has more mismatches of its own than its share. A stage that is split is two tasks, one for each part to
+begin with; the second waits on a stack until the first has failed. The cap of a stage counts all mismatches so far.
+
+Both searches, `exact.region.kernel` and `exact.region.dynamic_search`, fill stages by these tasks.
+
 How a stage is split for each b is chosen by dynamic programming over an estimate of the nodes
 (`exact.region.estimate`). It does not depend on the board, so a scheme is kept for the next board.
+
+*Spend curves* split "at most r mismatches" in another way. The blocks of a region (its columns, say) form a cycle, and
+each block gets a share of r. Every mismatch of a refill is charged to one block. If a refill has at most r mismatches,
+then from *some* block on, going round the cycle, no prefix of blocks has more mismatches than its shares allow (the
+cycle lemma). So the region is searched once from each block, with the spend curve "after these blocks, at most the sum
+of their shares". Each search allows mismatches only when much of the region is filled and few candidates are left;
+docs/windows.md has measurements.
+
+A block without a share need not be a start: without it, the prefix sums of the other blocks stay within their shares.
 
 References
 ----------
 G. Kucherov, K. Salikhov and D. Tsur, "Approximate string matching using a bidirectional index", CPM 2014 (search
 schemes: which parts of a string may have how many errors, in which order).
+A. Dvoretzky and T. Motzkin, "A problem of arrangements", Duke Mathematical Journal 14, 1947.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from exact.region import scalar
 from exact.region.estimate import EstimateModel, choose_order, estimate_model, sort_cells
 from exact.region.options import HALVED_FROM
-from exact.region.state import Ints, RegionPlan
+from exact.region.state import OUTSIDE, Ints, RegionPlan, RegionState
 from instances.puzzle import Puzzle
-from lns_support.jit import inline_kernel, kernel
+from lns_support.jit import inline_flat_kernel, inline_kernel, kernel
 
 _MAX_SPLIT = 40  # mismatches; a block that may have more is filled directly
+NO_TASK, STARTED, OVERSPENT, SEARCHED = range(4)  # what became of a task
 DIRECT = -2  # instead of a share: the block is filled directly
 _MIN_BLOCK = 4  # cells; a smaller block is not split
 _MOST_STEPS = (6, 12, 20, _MAX_SPLIT)  # mismatches that a scheme is made for
+_BLOCKS_WITHOUT_SHARE = (
+    (1, 1),
+    (2, 1),
+    (0, 0),
+)  # at the beginning and at the end of the cycle; the first is tried first
 _AT_ONCE = np.zeros(1, dtype=np.int64)
 
 
@@ -63,7 +86,7 @@ def direct_scheme(order: Ints, first: Ints = _AT_ONCE) -> SearchScheme:
         cells=order,
         first_slot=first,
         members=order,
-        first_member=first,
+        first_member=first.copy(),
         length=np.diff(first, append=len(order)),
         parts=np.full((len(first), 4), -1, dtype=np.int64),
         share=np.full((len(first), 1), DIRECT, dtype=np.int64),
@@ -97,30 +120,13 @@ class RegionShape:
 
 
 @lru_cache(maxsize=256)
-def cached_scheme(shape: RegionShape, most: int) -> SearchScheme:
-    """The scheme for at most ``most`` mismatches, kept for the next board; -1: one stage, along the longer side."""
-    if most >= 0:
-        return make_scheme(shape, most)
-    rows, columns = np.divmod(shape.plan.cells, shape.puzzle.width)
-    tall = len(np.unique(rows)) > len(np.unique(columns))
-    return direct_scheme(np.lexsort((columns, rows) if tall else (rows, columns)).astype(np.int64))
-
-
 def make_scheme(shape: RegionShape, most: int) -> SearchScheme:
-    """The scheme of a region for questions of at most ``most`` mismatches or fewer."""
-    n = len(shape.plan.cells)
-    stages = sum(4**level for level in range(shape.levels + 1))
-    scheme = SearchScheme(
-        cells=np.zeros(0, dtype=np.int64),
-        first_slot=np.full(stages, -1, dtype=np.int64),
-        members=np.arange(n, dtype=np.int64),
-        first_member=np.zeros(stages, dtype=np.int64),
-        length=np.zeros(stages, dtype=np.int64),
-        parts=np.full((stages, 4), -1, dtype=np.int64),
-        share=np.full((stages, most + 1), DIRECT, dtype=np.int64),
-        filled=np.zeros((stages, n), dtype=np.uint8),
-        limit=np.zeros(0, dtype=np.int64),
-    )
+    """The scheme for at most ``most`` mismatches, kept for the next board; -1: one stage, along the longer side."""
+    if most < 0:
+        return direct_scheme(orders_from_both_ends(shape.puzzle, shape.plan.cells)[0])
+    n, stages = len(shape.plan.cells), sum(4**level for level in range(shape.levels + 1))
+    unsplit = direct_scheme(np.arange(n, dtype=np.int64), np.full(stages, -1, dtype=np.int64))
+    scheme = unsplit._replace(share=np.full((stages, most + 1), DIRECT, dtype=np.int64))
     orders = np.zeros((stages, n), dtype=np.int64)  # of a stage that is direct
     plan_stages(shape.levels, most, estimate_model(shape.plan, shape.puzzle.width, shape.spare), scheme, orders)
     reached = np.flatnonzero(_reached_directly(scheme.parts, scheme.share))
@@ -186,7 +192,7 @@ def _halve(order: Ints, begin: int, end: int, rows: Ints, columns: Ints) -> int:
     if end - begin < 2:
         return end
     members = order[begin:end]
-    tall = _extent(members, rows) > _extent(members, columns)
+    tall = np.ptp(rows[members]) > np.ptp(columns[members])
     along, across = (rows, columns) if tall else (columns, rows)
     sort_cells(members, 1, along, 1, across)
     middle = (end - begin) // 2
@@ -199,15 +205,6 @@ def _halve(order: Ints, begin: int, end: int, rows: Ints, columns: Ints) -> int:
     if cut == 0 or cut == end - begin:
         cut = middle
     return begin + cut
-
-
-@inline_kernel
-def _extent(members: Ints, place: Ints) -> int:
-    """The difference of the largest and the least row or column of some cells."""
-    least = most = place[members[0]]
-    for cell in members:
-        least, most = min(least, place[cell]), max(most, place[cell])
-    return int(most - least)
 
 
 @inline_kernel
@@ -264,3 +261,164 @@ def _reached_directly(parts: Ints, share: Ints) -> npt.NDArray[np.bool_]:
                     reached[parts[stage, 2 * turn + 1], allowed - spent] = True
                 own = allowed - 1 - own
     return direct
+
+
+# -- tasks -----------------------------------------------------------------------------------------------------------
+
+
+@inline_flat_kernel
+def begin_stages(state: RegionState, depth: Any, task: Any) -> None:
+    """Make ``task`` the only one pending at a depth where a stage begins."""
+    state.tasks_before[depth] = state.scalars[scalar.TASKS]
+    state.pending_before[depth] = state.scalars[scalar.PENDING]
+    state.pending[state.scalars[scalar.PENDING]] = task
+    state.scalars[scalar.PENDING] += 1
+
+
+@inline_flat_kernel
+def next_stage(plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth: Any) -> tuple[int, int]:
+    """Take the next pending task of a depth; returns what became of it, and its stage.
+
+    As long as the mismatches that the task has left call for a split of its stage, it becomes the first of two tasks.
+    STARTED: the stage is to be filled, with the cap and the next task that are set for the depth. OVERSPENT: the task
+    has no mismatch left. SEARCHED: an earlier task has searched these pieces already. NO_TASK: none was pending.
+    """
+    scalars = state.scalars
+    if scalars[scalar.PENDING] == state.pending_before[depth]:
+        scalars[scalar.TASKS] = state.tasks_before[depth]
+        return NO_TASK, 0
+    scalars[scalar.PENDING] -= 1
+    task = state.pending[scalars[scalar.PENDING]]
+    while True:
+        stage, most, following = state.task[task, 0], state.task[task, 1], state.task[task, 2]
+        if state.task[task, 3]:
+            if not _exceeds_share(plan, state, scheme, stage, most):
+                return SEARCHED, stage
+            task = following
+            continue
+        spent = state.spent[depth]
+        allowed = most - spent
+        if allowed < 0:
+            return OVERSPENT, stage
+        share = scheme.share[stage, allowed] if allowed < scheme.share.shape[1] else DIRECT
+        if share == DIRECT:
+            state.cap[depth] = most
+            state.next_task[depth] = following
+            return STARTED, stage
+        rest = allowed - 1 - share
+        if share >= 0 and rest >= 0:  # part B first and the rest of the mismatches there; it waits
+            check = add_task(state, stage, share, following, 1)
+            second = add_task(state, scheme.parts[stage, 3], most, check, 0)
+            state.pending[scalars[scalar.PENDING]] = add_task(state, scheme.parts[stage, 2], spent + rest, second, 0)
+            scalars[scalar.PENDING] += 1
+        first, own = (0, share) if share >= 0 else (2, rest)  # part A first, unless it has none
+        second = add_task(state, scheme.parts[stage, first + 1], most, following, 0)
+        task = add_task(state, scheme.parts[stage, first], spent + own, second, 0)
+
+
+@inline_flat_kernel
+def add_task(state: RegionState, stage: Any, most: Any, following: Any, check: int) -> Any:
+    """Add a task; returns its number."""
+    number = state.scalars[scalar.TASKS]
+    state.scalars[scalar.TASKS] = number + 1
+    state.task[number, 0] = stage
+    state.task[number, 1] = most
+    state.task[number, 2] = following
+    state.task[number, 3] = check
+    return number
+
+
+@inline_flat_kernel
+def _exceeds_share(plan: RegionPlan, state: RegionState, scheme: SearchScheme, stage: Any, share: Any) -> bool:
+    """Whether part A of a split stage has more than ``share`` mismatches on joints that do not touch part B."""
+    before, own = scheme.parts[stage, 0], scheme.parts[stage, 1]  # filled before A; these cells and A
+    begin = scheme.first_member[before]
+    for i in range(begin, begin + scheme.length[before]):
+        number = scheme.members[i]
+        at = state.placed[number]
+        for side in range(4):
+            beyond = plan.around[number, side]
+            shown = state.shows[at + side]
+            if beyond == OUTSIDE:
+                share -= shown != state.joint_colour[plan.joint_at[number, side]]
+            elif beyond >= 0 and scheme.filled[own, beyond] and (side in (1, 2) or scheme.filled[before, beyond]):
+                share -= shown != state.shows[state.placed[beyond] + (side ^ 2)]
+    return bool(share < 0)
+
+
+# -- spend curves ------------------------------------------------------------------------------------------------------
+
+
+class SpendCurves(NamedTuple):
+    """An order of n cells and the spend curve of each of its s starts.
+
+    The search from start i may have spent ``r * curve[i, depth] // total`` mismatches once ``depth`` is filled.
+    """
+
+    order: Ints  # int64 (n,): numbers of the cells, a cyclic order
+    starts: Ints  # int64 (s,): positions in `order` at which the searches begin
+    curve: Ints  # int64 (s, n): sum of shares after each depth
+    total: int  # sum of all shares
+    ends: Ints  # int64 (blocks + 1,): where each block begins in `order`, and the end
+
+
+def is_band(puzzle: Puzzle, cells: Ints) -> bool:
+    """Whether a region is at least twice as long as wide and fills a rectangle but for at most a tenth of its cells."""
+    rows, columns = (np.unique(part) for part in np.divmod(cells, puzzle.width))
+    box = (np.ptp(rows) + 1) * (np.ptp(columns) + 1)
+    longer, shorter = max(len(rows), len(columns)), min(len(rows), len(columns))
+    return bool(longer >= 2 * shorter > 2 and 10 * len(cells) >= 9 * box)
+
+
+def make_spend_curves(puzzle: Puzzle, cells: Ints) -> list[SpendCurves]:
+    """The spend curves worth trying for a region, the most promising first; ``cells``: its free cells on the board."""
+    rows, columns = np.divmod(cells, puzzle.width)
+    height, width = len(np.unique(rows)), len(np.unique(columns))
+    axes = [(columns, rows), (rows, columns)]
+    if height > width:
+        axes.reverse()
+    if max(height, width) >= 2 * min(height, width):
+        axes = axes[:1]
+    curves = []
+    for head, tail in _BLOCKS_WITHOUT_SHARE:
+        for along, across in axes:
+            if head + tail > 0 and len(np.unique(along)) < head + tail + 3:
+                continue
+            for sign in (-1, 1):
+                order = np.lexsort((across, sign * along)).astype(np.int64)
+                curves.append(_equal_shares(order, along[order], head, tail))
+    return curves
+
+
+def block_scheme(curves: SpendCurves, start: int, r: int) -> tuple[SearchScheme, Ints]:
+    """The blocks in the order of one start, as stages; the mismatches allowed after each, for at most ``r`` in all."""
+    lengths = np.roll(np.diff(curves.ends), -int(np.flatnonzero(curves.ends == curves.starts[start])[0]))
+    ends = np.cumsum(lengths)
+    caps: Ints = np.minimum(r, r * curves.curve[start, ends - 1] // curves.total)
+    return direct_scheme(np.roll(curves.order, -curves.starts[start]), ends - lengths), caps
+
+
+def orders_from_both_ends(puzzle: Puzzle, cells: Ints) -> tuple[Ints, Ints]:
+    """The two orders along the longer side of a region, from one end and from the other."""
+    rows, columns = np.divmod(cells, puzzle.width)
+    along, across = (columns, rows) if len(np.unique(rows)) <= len(np.unique(columns)) else (rows, columns)
+    return np.lexsort((across, along)).astype(np.int64), np.lexsort((across, -along)).astype(np.int64)
+
+
+def _equal_shares(order: Ints, block_of: Ints, head: int, tail: int) -> SpendCurves:
+    """Equal shares for all cells except those of the first ``head`` and the last ``tail`` blocks.
+
+    ``block_of``: by position in ``order``; consecutive equal values are a block.
+    """
+    n = len(order)
+    ends = np.flatnonzero(np.concatenate(([True], block_of[1:] != block_of[:-1], [True])))
+    share = np.ones(n, dtype=np.int64)
+    share[: ends[head]] = 0
+    share[ends[len(ends) - 1 - tail] :] = 0
+    starts = ends[:-1][share[ends[:-1]] > 0].astype(np.int64)
+    last_of_block = np.repeat(ends[1:], np.diff(ends)) - 1  # by position
+    sums = np.cumsum(np.concatenate((share, share)))
+    position = starts[:, None] + np.arange(n)
+    end = last_of_block[position % n] + n * (position >= n)
+    curve = sums[end] - sums[starts][:, None] + share[starts][:, None]
+    return SpendCurves(order=order, starts=starts, curve=curve, total=int(share.sum()), ends=ends.astype(np.int64))

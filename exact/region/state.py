@@ -24,6 +24,7 @@ Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 # status of a search: to be continued; all searched without a refill; a refill found
 PAUSED, EXHAUSTED, FOUND = range(3)
+_NO_SLOTS = np.zeros(0, dtype=np.int64)
 RIM, OUTSIDE, VACANT = -1, -2, -3  # neighbours without a number: none; a filled cell; a cell that stays empty
 
 
@@ -61,27 +62,14 @@ class CostTables(NamedTuple):
 class RegionPlan(NamedTuple):
     """A region of n free cells and the orders in which they are filled. p patterns, k kinds.
 
-    Arrays by slot (`exact.region.scheme.SearchScheme`) are made by `exact.region.plan.make_slots`; the others by
-    `exact.region.plan.plan_region`. In a plan with one order, slots are depths.
+    Arrays by slot (`exact.region.scheme.SearchScheme`) are made by `exact.region.plan.make_slots`; before, they are
+    empty. The others are made by `exact.region.plan.plan_region`. In a plan with one order, slots are depths.
     """
 
     cells: Ints  # int64 (n,): cell of the board, by number in the region
     pattern_at: Ints  # int64 (n,): pattern, by number
     around: Ints  # int64 (n, 4): number of the neighbour on each side, or RIM, OUTSIDE, VACANT
     joint_at: Ints  # int64 (n, 4): joint on each side
-    order: Ints  # int64 (slots,): number of the cell, by slot
-    ends_stage: Ints  # int64 (slots,): 1 for the last slot of a stage
-    pattern: Ints  # int64 (slots,): pattern of the cell, by slot
-    known: Ints  # int64 (slots,): its known joints, by slot
-    open: Ints  # int64 (slots,): its open and vacant joints, by slot
-    side: Ints  # int64 (slots, 4): sides, the known ones first, by slot
-    joint: Ints  # int64 (slots, 4): joints on these sides, by slot
-    demand: Ints  # int64 (slots, 4): half-edges that leave the colour balance: 2 for an open joint, 1 for a vacant one
-    vacant: Ints  # int64 (slots,): vacant joints of the cells that are open once the slot is filled
-    ahead: (
-        Ints  # int64 (slots, MAX_AHEAD): next slots of the stage whose cells have two known joints or more, -1 = none
-    )
-    ahead_known: Ints  # int64 (slots, MAX_AHEAD): how many of their joints are known
     kind_of: Ints  # int64 (p,): kind of a pattern
     rotations: Ints  # int64 (k,): rotations of a piece of this kind that have one pattern
     cells_of_kind: Ints  # int64 (k,): cells of this kind
@@ -93,10 +81,23 @@ class RegionPlan(NamedTuple):
     distinct: npt.NDArray[np.uint8]  # uint8 (4 * pieces,): 0 if an earlier rotation has the same colours
     identical: Ints  # int64 (pieces,): number of a set of identical pieces, -1 = unique
     colour_class: Ints  # int64 (colours + 1,): colours of different classes cannot meet on a joint of the region
+    # by slot
+    order: Ints = _NO_SLOTS  # int64 (slots,): number of the cell
+    ends_stage: Ints = _NO_SLOTS  # int64 (slots,): 1 for the last slot of a stage
+    pattern: Ints = _NO_SLOTS  # int64 (slots,): pattern of the cell
+    known: Ints = _NO_SLOTS  # int64 (slots,): its known joints
+    open: Ints = _NO_SLOTS  # int64 (slots,): its open and vacant joints
+    side: Ints = _NO_SLOTS  # int64 (slots, 4): sides, the known ones first
+    joint: Ints = _NO_SLOTS  # int64 (slots, 4): joints on these sides
+    demand: Ints = _NO_SLOTS  # int64 (slots, 4): half-edges that leave the balance: 2 for an open joint, 1 for a vacant
+    vacant: Ints = _NO_SLOTS  # int64 (slots,): vacant joints of the cells that are open once the slot is filled
+    # int64 (slots, MAX_AHEAD): next slots of the stage whose cells have two known joints or more, -1 = none
+    ahead: Ints = _NO_SLOTS
+    ahead_known: Ints = _NO_SLOTS  # int64 (slots, MAX_AHEAD): how many of their joints are known
 
 
 class RegionState(NamedTuple):
-    """The state of a search; it carries nothing from one region to the next. Tasks: see `exact.region.stages`."""
+    """The state of a search; it carries nothing from one region to the next. Tasks: see `exact.region.scheme`."""
 
     mask: Words  # uint64: oriented pieces by pattern, side, colour, word
     valid: Words  # uint64: distinct oriented pieces by pattern, word

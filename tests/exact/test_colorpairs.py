@@ -158,11 +158,12 @@ def test_ctrl_c_returns_the_result_so_far() -> None:
     assert outcome.status is SolveStatus.INTERRUPTED and outcome.nodes > 0
 
 
-def test_most_shared_edges_agree_with_the_formula() -> None:
-    # the most edges that n unit squares share: 2n - ceil(2 sqrt(n))
-    for n in range(1, 200):
-        assert most_shared_edges(n) == 2 * n - int(np.ceil(2 * np.sqrt(n)))
-    assert most_shared_edges(0) == 0
+def test_most_shared_edges_are_those_of_a_square_and_one_more_row_or_two() -> None:
+    for side in range(30):
+        square = 2 * side * (side - 1)
+        for rest in range(2 * side + 1):
+            joined = 2 * rest - (rest > 0) - (rest > side)
+            assert most_shared_edges(side * side + rest) == square + joined
 
 
 def test_an_unknown_heuristic_is_refused() -> None:

@@ -11,11 +11,10 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from exact.region.lagrangian import LagrangianSearch
 from exact.region.options import ORDERS
 from exact.region.region_search import RegionSearch
 from exact.region.resolve import RegionOptions, resolve
-from exact.region.searches import DynamicSearch, StaticSearch
+from exact.region.searches import DynamicSearch, LagrangianSearch, StaticSearch
 from exact.region.windows import rows
 from instances.board import Board
 from instances.duplicates import normalise_clue_pieces

@@ -11,32 +11,43 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from exact.region import scalar
-from exact.region.kernel import search_region, start_search
-from exact.region.lagrangian import LagrangianSearch
-from exact.region.plan import make_state, plan_region, with_order
+from exact.region.plan import Region, plan_region
 from exact.region.region_search import RegionSearch
 from exact.region.resolve import RegionOptions, RegionResult, RegionStatus, resolve
 from exact.region.scheme import (
     DIRECT,
     RegionShape,
     SearchScheme,
-    direct_scheme,
     make_scheme,
+    make_spend_curves,
 )
-from exact.region.searches import DynamicSearch, StaticSearch
-from exact.region.spend_curves import make_spend_curves
-from exact.region.state import OUTSIDE, RegionPlan, RegionState
+from exact.region.searches import DynamicSearch, LagrangianSearch
+from exact.region.state import OUTSIDE, RegionPlan
 from exact.region.warmup import warm_up
 from exact.region.windows import rows, window
 from instances.board import EMPTY, Board
-from instances.duplicates import normalise_clue_pieces
 from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
 from tests.fuzz_region import best_score, random_window
 from tests.instances.small_puzzles import planted
 from tests.shared_data import published_boards, shared
+
+
+def exchanged(board: Board, first: list[int], second: list[int]) -> Board:
+    """The board with the pieces of some cells exchanged."""
+    placements = board.placements.copy()
+    placements[first + second] = placements[second + first]
+    return Board(placements, board.width, board.height)
+
+
+def shuffled_inside() -> tuple[Puzzle, Board, list[int]]:
+    """A board of 8 x 8 cells whose inner pieces are shuffled, and these cells."""
+    puzzle, board = planted(3, 8, 8, 6)
+    placements = board.placements.copy()
+    inner = window(puzzle, 6, 6, 1, 1)
+    placements[inner] = np.random.default_rng(0).permutation(placements[inner])
+    return puzzle, Board(placements, 8, 8), inner
 
 
 def _ways(plan: RegionPlan, scheme: SearchScheme, stage: int, mismatched: np.ndarray, allowed: int) -> int:
@@ -110,7 +121,7 @@ def test_some_start_of_every_spend_curve_allows_every_distribution_of_mismatches
     puzzle, _ = planted(1, 8, 8, 5)
     for _ in range(30):
         cells = np.sort(rng.permutation(64)[: int(rng.integers(2, 40))]).astype(np.int64)
-        for curves in make_spend_curves(puzzle, cells).values():
+        for curves in make_spend_curves(puzzle, cells):
             assert (np.sort(curves.order) == np.arange(len(cells))).all()
             for _ in range(5):
                 spent = rng.integers(0, 3, len(cells)) * (rng.random(len(cells)) < rng.random())
@@ -121,94 +132,31 @@ def test_some_start_of_every_spend_curve_allows_every_distribution_of_mismatches
                 assert ok, (curves, spent, r)
 
 
-@pytest.mark.parametrize(("curves", "r"), [(True, 3), (True, -1), (False, 3)])
-def test_both_orders_share_the_scheme_of_a_region(curves: bool, r: int) -> None:
-    puzzle, board = planted(1, 8, 8, 5)
-    plan, _, used, placements = _prepared(puzzle, board, window(puzzle, 4, 4, 2, 2))
-    shape = RegionShape(puzzle, plan, 0)
-    static, dynamic = (
-        kind(shape, used, placements, RegionOptions(curves=curves)) for kind in (StaticSearch, DynamicSearch)
-    )
-    static.start(r)
-    dynamic.start(r)
-    assert static.scheme is dynamic.scheme
-
-
 def test_the_spend_curves_of_one_cell_are_one_search_that_allows_all_mismatches() -> None:
     puzzle, _ = planted(1, 8, 8, 5)
-    for curves in make_spend_curves(puzzle, np.array([27], dtype=np.int64)).values():
+    for curves in make_spend_curves(puzzle, np.array([27], dtype=np.int64)):
         assert [np.asarray(part).tolist() for part in curves] == [[0], [0], [[1]], 1, [0, 1]]
 
 
-def _prepared(puzzle: Puzzle, board: Board, cells: list[int]) -> tuple[RegionPlan, RegionState, np.ndarray, np.ndarray]:
-    plan = with_order(plan_region(puzzle, cells), np.arange(len(cells)))
-    used = np.ones(puzzle.cells, dtype=np.uint8)
-    used[board.placements[cells] >> 2] = 0
-    placements = board.placements.copy()
-    return plan, make_state(plan, used, placements), used, placements
-
-
-def _refill(plan: RegionPlan, state: RegionState, r_max: int, node_budget: int) -> tuple[bool, int, int]:
-    """One search for the best refill with at most ``r_max`` mismatches: (all searched, mismatches or -1, nodes)."""
-    scheme = direct_scheme(np.arange(len(plan.cells)))
-    state.scalars[scalar.BALANCE] = 1
-    start_search(plan, state, scheme, r_max)
-    while not state.scalars[scalar.FINISHED] and state.scalars[scalar.NODES] < node_budget:
-        search_region(plan, state, scheme, node_budget)
-    return tuple(state.scalars[[scalar.FINISHED, scalar.BEST, scalar.NODES]].tolist())
-
-
-def test_the_kernel_counts_mismatches_as_verify_does() -> None:
-    for seed in range(60):
-        window = random_window(1000 + seed)
-        puzzle, board = window.puzzle, normalise_clue_pieces(window.puzzle, window.board)
-        clues = {clue.cell for clue in puzzle.fixed}
-        free = [cell for cell in window.cells if cell not in clues]
-        if not verify(puzzle, board).complete or not free:
-            continue
-        plan, state, _, placements = _prepared(puzzle, board, free)
-        joints = {pair for cell in free for pair in _joints(puzzle, cell)}
-        best = best_score(type(window)(puzzle, board, free, []))
-        assert best is not None
-        outside = sum(pair in joints for pair in verify(puzzle, board).mismatches)
-        least = outside - (best - verify(puzzle, board).score)
-        finished, mismatches, nodes = _refill(plan, state, 99, 10_000_000)
-        assert finished and mismatches == least
-        refilled = placements.copy()
-        refilled[plan.cells] = state.refill
-        assert verify(puzzle, Board(refilled, board.width, board.height)).score == best
-        assert _refill(plan, state, least - 1, 10_000_000)[:2] == (True, -1)
-        assert _refill(plan, state, 99, 10_000_000) == (True, mismatches, nodes)
-        assert _refill(plan, state, least - 1, 0)[1:] == (-1, 0)
-
-
-def _joints(puzzle: Puzzle, cell: int) -> list[tuple[int, int]]:
-    return [(min(cell, other), max(cell, other)) for _, other in puzzle.neighbours(cell)]
-
-
-def test_budgets_are_deterministic_and_bounds_hold() -> None:
-    puzzle, board = planted(3, 8, 8, 6)
-    rng = np.random.default_rng(0)
-    placements = board.placements.copy()
-    inner = [8 * row + column for row in range(1, 7) for column in range(1, 7)]
-    placements[inner] = rng.permutation(placements[inner])
-    shuffled = Board(placements, 8, 8)
-    first = resolve(puzzle, shuffled, inner, nodes=30_000)
-    second = resolve(puzzle, shuffled, inner, nodes=30_000)
+@pytest.mark.parametrize("order", ["static", "dynamic"])
+def test_budgets_are_deterministic_and_bounds_hold(order: str) -> None:
+    puzzle, shuffled, inner = shuffled_inside()
+    options = RegionOptions(order)
+    first, second = (resolve(puzzle, shuffled, inner, nodes=30_000, options=options) for _ in range(2))
     assert first.nodes == second.nodes <= 30_000 and first.board == second.board and first.bound == second.bound
-    assert first.score > first.score_before and first.score <= first.bound <= puzzle.max_score
+    assert first.score_before < first.score <= first.bound <= puzzle.max_score
     assert first.status in (RegionStatus.IMPROVED, RegionStatus.IMPROVED_OPTIMAL)
-    nothing = resolve(puzzle, shuffled, inner, nodes=1)
-    assert nothing.status == RegionStatus.BUDGET_SPENT and nothing.board == shuffled
+    assert first.work == first.nodes * (DynamicSearch.NODE_COST if order == "dynamic" else 1)
+    nothing = resolve(puzzle, shuffled, inner, nodes=1, options=options)
+    assert nothing.status == RegionStatus.BUDGET_SPENT and nothing.nodes <= 1 and nothing.board == shuffled
     assert nothing.bound >= puzzle.max_score - 1
-    assert resolve(puzzle, shuffled, inner, seconds=0.001).seconds < 1
+    assert resolve(puzzle, shuffled, inner, seconds=0.001, options=options).seconds < 1
+    assert resolve(puzzle, shuffled, inner, options=options, target=first.score).score >= first.score
 
 
 def test_a_target_that_the_given_board_reaches_ends_at_once() -> None:
     puzzle, board = planted(3, 8, 8, 6)
-    placements = board.placements.copy()
-    placements[[9, 10, 18, 19]] = placements[[10, 9, 19, 18]]
-    damaged = Board(placements, 8, 8)
+    damaged = exchanged(board, [9, 18], [10, 19])
     score, middle = verify(puzzle, damaged).score, list(range(24, 40))
     for order in ("static", "dynamic"):
         for target in (score, score - 5, 1):
@@ -217,6 +165,7 @@ def test_a_target_that_the_given_board_reaches_ends_at_once() -> None:
             assert reached.board == damaged and not reached.proven and not reached.improved
     refilled = resolve(puzzle, damaged, range(32), target=score + 1)
     assert refilled.score > score and (refilled.status == RegionStatus.TARGET_REACHED or refilled.proven)
+    placements = damaged.placements.copy()
     placements[[9, 30]] = -1
     filled = resolve(puzzle, Board(placements, 8, 8), [9, 30], target=1)
     assert filled.board.placed == 64 and filled.status in (RegionStatus.TARGET_REACHED, RegionStatus.IMPROVED_OPTIMAL)
@@ -297,12 +246,11 @@ def test_an_illegal_board_is_never_proven_the_best() -> None:
 
 def test_spend_curves_are_ranked_at_any_level() -> None:
     puzzle, board = planted(3, 8, 8, 6)
-    search = RegionSearch(puzzle, board, list(range(64)), RegionOptions())
-    search.use_cyclic_curves()
+    search = RegionSearch(Region(puzzle, board, list(range(64))), RegionOptions(), "cyclic", "scheme")
     first, second, *_ = search.searches
-    search.costs.record(first, 0, 7.0)
-    search.costs.record(second, 2, 9.0)
-    assert search.costs.ranked(search.searches, 1000)[:2] == [second, first]  # 5**1000 overflows
+    first.record(0, 7)
+    second.record(2, 9)
+    assert search.ranked(1000)[:2] == [second, first]  # 5**1000 overflows
 
 
 def test_the_proof_begins_at_the_bound_of_the_root() -> None:
@@ -328,27 +276,20 @@ def test_the_proof_begins_at_the_bound_of_the_root() -> None:
 
 def test_a_target_that_the_rest_of_the_board_excludes_is_refuted_at_once() -> None:
     puzzle, board = planted(3, 8, 8, 6)
-    placements = board.placements.copy()
-    placements[[9, 10, 49, 50]] = placements[[10, 9, 50, 49]]
-    given = Board(placements, 8, 8)
+    given = exchanged(board, [9, 49], [10, 50])
     for order in ("static", "dynamic"):
         result = resolve(puzzle, given, [49, 50], target=puzzle.max_score, options=RegionOptions(order), nodes=1000)
         assert (result.status, result.nodes, result.board) == (RegionStatus.TARGET_REFUTED, 0, given)
 
 
 def test_the_result_does_not_depend_on_step_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
-    puzzle, board = planted(3, 8, 8, 6)
-    inner = [8 * row + column for row in range(1, 7) for column in range(1, 7)]
-    placements = board.placements.copy()
-    placements[inner] = np.random.default_rng(0).permutation(placements[inner])
-    variants = [RegionOptions(), RegionOptions(prices=True), RegionOptions(order="dynamic")]
+    puzzle, shuffled, _ = shuffled_inside()
 
     def results() -> list[RegionResult]:
-        shuffled = Board(placements, 8, 8)
-        resolved = [
-            resolve(puzzle, shuffled, rows(puzzle, 2, 5), nodes=40_000, options=options) for options in variants
+        return [
+            dataclasses.replace(resolve(puzzle, shuffled, rows(puzzle, 2, 5), nodes=40_000, options=each), seconds=0.0)
+            for each in (RegionOptions(), RegionOptions(prices=True), RegionOptions(order="dynamic"))
         ]
-        return [dataclasses.replace(result, seconds=0.0) for result in resolved]
 
     expected = results()
     monkeypatch.setattr("exact.driver.STEP_SECONDS", 0.0)  # a hundred nodes at a time
@@ -390,12 +331,7 @@ def test_placing_a_clue_may_lower_the_score() -> None:
 
 
 def test_a_target_above_the_price_bound_is_refuted_without_a_search() -> None:
-    puzzle, board = planted(3, 8, 8, 6)
-    rng = np.random.default_rng(0)
-    placements = board.placements.copy()
-    inner = [8 * row + column for row in range(1, 7) for column in range(1, 7)]
-    placements[inner] = rng.permutation(placements[inner])
-    shuffled = Board(placements, 8, 8)
+    puzzle, shuffled, _ = shuffled_inside()
     priced = resolve(puzzle, shuffled, rows(puzzle, 2, 4), options=RegionOptions(prices=True), nodes=1).bound
     assert verify(puzzle, shuffled).score < priced < puzzle.max_score
     refuted = resolve(puzzle, shuffled, rows(puzzle, 2, 4), options=RegionOptions(prices=True), target=priced + 1)
@@ -476,16 +412,16 @@ def test_identical_pieces_have_one_price() -> None:
         inner = np.flatnonzero(pieces.all(axis=1))
         pieces[inner[1::2]] = pieces[inner[::2]]
         puzzle = dataclasses.replace(puzzle, pieces=pieces)
-        search = RegionSearch(puzzle, board, list(range(6, 24)), RegionOptions())
-        priced = LagrangianSearch(search.shape, search.used, search.outside, RegionOptions())
-        priced.set_prices(search.incumbent - 1, lambda: False)
+        region = Region(puzzle, board, list(range(6, 24)))
+        priced = LagrangianSearch(region, RegionOptions())
+        priced.set_prices(region.mismatches - 1, lambda: False)
         state = priced.ends[0].state
         prices = np.zeros(puzzle.cells)
         prices[state.oriented >> 2] = state.tables.price
-        identical = search.plan.identical
-        for group in np.unique(identical[priced.free & (identical >= 0)]):
-            assert len(np.unique(prices[priced.free & (identical == group)])) == 1
-        different += len(np.unique(prices[priced.free])) > 1
+        identical = region.plan.identical
+        for group in np.unique(identical[region.free & (identical >= 0)]):
+            assert len(np.unique(prices[region.free & (identical == group)])) == 1
+        different += len(np.unique(prices[region.free])) > 1
     assert different >= 3, "other pieces' prices differ"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from exact.region.options import RegionOptions
 from exact.region.windows import around_mismatches, choose_donors, sweep_windows
 from instances.board import Board
 from instances.puzzle import Puzzle
@@ -13,17 +14,18 @@ from lns_support.errors import InputError
 from tests.instances.small_puzzles import planted
 
 
-def test_sweep_windows_visits_all_windows_and_keeps_improvements() -> None:
+@pytest.mark.parametrize("options", [RegionOptions(), RegionOptions("dynamic")])
+def test_sweep_windows_visits_all_windows_and_keeps_improvements(options: RegionOptions) -> None:
     puzzle, board = planted(4, 6, 5, 4)
     placements = board.placements.copy()
     placements[[7, 8]] = placements[[8, 7]]
     start = Board(placements, 6, 5)
-    results = list(sweep_windows(puzzle, start, 2, 3, nodes=100_000))
+    results = list(sweep_windows(puzzle, start, 2, 3, nodes=100_000, options=options))
     assert [(window.row, window.column) for window in results] == [
         (row, column) for row in range(4) for column in range(4)
     ]
     assert results[-1].result.score == puzzle.max_score > verify(puzzle, start).score
-    assert sum(window.result.improved for window in results) == 1
+    assert sum(window.result.improved for window in results) == 1 and all(each.result.proven for each in results)
     assert list(sweep_windows(puzzle, start, 2, 3, seconds=lambda: 0.0)) == []
 
 
