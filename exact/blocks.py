@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from exact.driver import CountedSearch, explored_share
 from exact.execution import Check, Request, build_and_run, unlimited
+from exact.kernels.jit import flat_kernel, inline_flat_kernel, kernel
 from exact.outcome import Answer
 from exact.piece_classes import allowed_placements
 from instances.board import Board
+from instances.errors import InputError
 from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Puzzle
-from lns_support.errors import InputError
-from lns_support.jit import flat_kernel, inline_flat_kernel, kernel
 
 NODES, SOLUTIONS, EXHAUSTED, LEVEL, DESCENDING, COUNTERS = 0, 1, 2, 3, 4, 5
 

@@ -8,18 +8,18 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from exact import csv_records
+from exact.child_process import Emit, ExitReason, run_in_process
 from exact.execution import Request
+from exact.kernels.cache import is_compiled
 from exact.outcome import Outcome, SolveStatus
 from exact.registry import find_solver
 from exact.solvers import solve_request
+from exact.text_table import aligned
+from instances.errors import InputError
 from instances.generate import uniform
 from instances.puzzle import Puzzle
-from lns_support import csv_records
-from lns_support.child_process import Emit, ExitReason, run_in_process
-from lns_support.errors import InputError
-from lns_support.kernel_cache import is_compiled
-from lns_support.text import format_seconds
-from lns_support.text_table import aligned
+from instances.text import format_seconds
 
 STARTUP_SECONDS = 60.0
 """Time beyond the limit that a child may take for its start and for what checks no clock."""

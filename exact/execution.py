@@ -10,14 +10,14 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from exact.child_process import Emit, ExitReason, run_in_process
 from exact.colorpairs.options import Options
 from exact.driver import STEP_SECONDS, PausedSearch, Progress, ProgressCallback, run_search
 from exact.outcome import NODES_UNKNOWN, Answer, SolveStatus, require_solution
 from exact.piece_classes import distinct_count
 from instances.board import Board
+from instances.errors import InputError
 from instances.puzzle import Puzzle
-from lns_support.child_process import Emit, ExitReason, run_in_process
-from lns_support.errors import InputError
 
 Item = TypeVar("Item")
 Check = Callable[[], None]

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from instances.errors import InputError
 from instances.puzzle import rotate
-from lns_support.errors import InputError
 
 Quad = Sequence[int]
 MARK, FILLER, FIRST_NODE = 0, 1, 2

@@ -15,9 +15,9 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
+from instances.arguments import checked
+from instances.errors import InputError
 from instances.puzzle import RULES
-from lns_support.arguments import checked
-from lns_support.errors import InputError
 
 if TYPE_CHECKING:
     from exact.execution import Request
@@ -42,7 +42,7 @@ class SolverEntry:
     arguments : tuple
         Passed to the function before (puzzle, request).
     extra : str, optional
-        The optional package that it needs (see `lns_support.optional_deps`).
+        The optional package that it needs (see `exact.optional_deps`).
     can_count : bool
         Whether it can search for all solutions.
     kernel_module : str, optional

@@ -20,12 +20,12 @@ import numpy.typing as npt
 
 from exact.driver import CountedSearch, explored_share
 from exact.execution import Request, run_request
+from exact.kernels.jit import kernel
 from exact.outcome import Answer
 from exact.piece_classes import PieceClasses, merge_duplicates
 from instances.board import Board
+from instances.errors import InputError
 from instances.puzzle import DOWN, GREY, RIGHT, Puzzle, rotate
-from lns_support.errors import InputError
-from lns_support.jit import kernel
 
 MAX_LISTS = 1 << 27
 _ANY = -1  # a right or lower side whose neighbour is not known: any colour but grey

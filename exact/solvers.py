@@ -17,9 +17,9 @@ from exact.outcome import NODES_UNKNOWN, Answer, Outcome, SolveStatus, require_s
 from exact.piece_classes import assignments_per_board
 from exact.registry import find_solver
 from instances.board import Board
+from instances.errors import InputError
 from instances.puzzle import GREY, Clue, Puzzle, canonical, rotate
 from instances.symmetry import rotate_board
-from lns_support.errors import InputError
 
 
 def solve(puzzle: Puzzle, solver: str = "colorpairs", **fields: Any) -> Outcome:

@@ -16,13 +16,13 @@ from exact.colorpairs import counter as pairs
 from exact.colorpairs.search import ColorPairs
 from exact.cover import kernel as covers
 from exact.cover.search import Cover
+from exact.kernels.bits import bit
 from exact.outcome import SolveStatus
 from exact.rowscan import RowScan
 from exact.sat.steps import Painting, paintings
+from instances.errors import InputError
 from instances.puzzle import Puzzle
-from lns_support.bits import bit
-from lns_support.errors import InputError
-from lns_support.text import count_of
+from instances.text import count_of
 
 PLACED, REFUSED, SOLUTION = "placed", "refused", "solution"
 MAX_STEPS = 100_000

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from instances.arguments import checked_class
+from instances.errors import BoardError, InputError
 from instances.puzzle import IntArray, Puzzle, read_only
 from instances.rich_display import RichDisplay
-from lns_support.arguments import checked_class
-from lns_support.errors import BoardError, InputError
 
 EMPTY = -1
 

@@ -13,9 +13,9 @@ from functools import lru_cache
 import numpy as np
 
 from instances.board import EMPTY, Board
+from instances.errors import InputError
 from instances.puzzle import GREY, Clue, IntArray, Puzzle, canonical, digest, rotate
 from instances.verify import verify
-from lns_support.errors import InputError
 
 Quad = Sequence[int]
 Pair = tuple[int, int]

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from instances.board import EMPTY, Board
+from instances.errors import InputError
 from instances.puzzle import Clue, IntArray, Puzzle, read_only
-from lns_support.errors import InputError
 
 _REFLECTED_SIDES = (0, 3, 2, 1)  # a reflection exchanges the right and left colours of a piece
 

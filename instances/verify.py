@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from instances.arguments import checked
 from instances.board import Board
 from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Puzzle, rotate
-from lns_support.arguments import checked
 
 _Quad = tuple[int, int, int, int]
 _SIDES = ("upper", "right", "lower", "left")

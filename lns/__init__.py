@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from exact.region.result import RegionStatus as RegionStatus
     from exact.registry import register_solver as register_solver
     from instances.board import Board as Board
+    from instances.errors import InputError as InputError
     from instances.generate.planted import Planted as Planted
     from instances.puzzle import Clue as Clue
     from instances.puzzle import Puzzle as Puzzle
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
     from lns.neighbourhoods.move import Move as Move
     from lns.neighbourhoods.operators import register_operator as register_operator
     from lns.params import Params as Params
-    from lns_support.errors import InputError as InputError
     from tuning.api import TuningResult as TuningResult
     from tuning.api import tune as tune
     from tuning.benchmark import BenchmarkResult as BenchmarkResult
@@ -80,7 +80,7 @@ _PUBLIC = {
     "lns.neighbourhoods.move": ("Move",),
     "lns.neighbourhoods.operators": ("register_operator",),
     "lns.params": ("Params",),
-    "lns_support.errors": ("InputError",),
+    "instances.errors": ("InputError",),
     "tuning.api": ("TuningResult", "tune"),
     "tuning.benchmark": ("BenchmarkResult", "benchmark"),
 }
@@ -93,7 +93,7 @@ def __getattr__(name: str) -> Any:
     if name == "cells":
         return import_module("lns.cells")
     if name == "__version__":
-        from lns_support.version import __version__
+        from lns.version import __version__
 
         return __version__
     if name not in _HOMES:

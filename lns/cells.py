@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lns_support.arguments import checked
-from lns_support.errors import InputError
-from lns_support.text import count_of
+from instances.arguments import checked
+from instances.errors import InputError
+from instances.text import count_of
 
 if TYPE_CHECKING:
     from instances.board import Board

@@ -19,13 +19,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from instances.board import Board
+from instances.errors import InputError
+from instances.text import count_of
 from lns import rounds
 from lns.cluster_client import ANSWER_S, differences
 from lns.packed_state import PackedState
 from lns.rounds import NotKept, Report, Task
 from lns.worker_pool import WorkerLost, Workers, WorkersGone
-from lns_support.errors import InputError
-from lns_support.text import count_of
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -14,12 +14,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
+from exact.optional_deps import require
+from instances.errors import InputError
+from instances.text import printable
 from lns import params as parameters
 from lns.params import Params
-from lns_support.errors import InputError
-from lns_support.optional_deps import require
-from lns_support.text import printable
-from lns_support.version import __version__
+from lns.version import __version__
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -119,7 +119,7 @@ def _described() -> dict[str, str]:
     found = {"lns": "", "parameters": ""}
     try:
         from lns.cluster_client import parameter_digest
-        from lns_support.version import __version__
+        from lns.version import __version__
 
         found = {"lns": __version__, "parameters": parameter_digest()}
     except ImportError:

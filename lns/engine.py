@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.board import Board
+from instances.errors import InputError
+from instances.json_values import bounded_integer
 from instances.puzzle import IntArray, Puzzle
+from instances.text import printable, quoted
 from instances.verify import verify
 from lns import node_equivalents
-from lns_support.errors import InputError
-from lns_support.json_values import bounded_integer
-from lns_support.text import printable, quoted
 
 State = dict[str, npt.NDArray[np.generic]]
 """State of an engine as flat arrays by name: the content of checkpoints, and what travels between processes.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from instances.errors import InputError
 from lns.neighbourhoods import OPERATORS
-from lns_support.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

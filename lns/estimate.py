@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from instances.errors import InputError
 from instances.puzzle import IntArray, Puzzle
 from lns.construct.schedule_search import ChildMeans, ScheduleForecast, best_schedule
 from lns.distinct_boards import DistinctBoards
@@ -30,7 +31,6 @@ from lns.orientation import Orientation
 from lns.params import Params
 from lns.rng import generator
 from lns.warmup import warm_up
-from lns_support.errors import InputError
 
 RAISE_TARGET_COUNT = 20  # distinct boards of a score after which only better ones are searched for
 RELIABLE_COUNT = 10  # distinct boards that a rate needs; with fewer `low` and `high` are far apart

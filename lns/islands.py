@@ -16,12 +16,12 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from dataclasses import replace
 
 from instances.board import Board
+from instances.errors import InputError
 from lns.engine import FoundBoard, Statistics
 from lns.greedy import ORIGIN as GREEDY
 from lns.greedy import greedy_board
 from lns.rounds import MAX_ISLANDS, Island, Report, Search, Task, run_round
 from lns.worker_pool import UNGUARDED, InProcessExecutor, UserExecutor, WorkerLost, WorkerPool, Workers
-from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
 

@@ -27,8 +27,8 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lns_support.errors import InputError
-from lns_support.text import printable
+from instances.errors import InputError
+from instances.text import printable
 
 if TYPE_CHECKING:
     from instances.board import Board

@@ -24,6 +24,7 @@ import numpy as np
 from distributed import Client
 
 import lns
+from exact.child_process import peak_bytes
 from instances.board import Board
 from instances.formats import load_puzzle
 from instances.puzzle import Puzzle
@@ -36,7 +37,6 @@ from lns.runs import checkpoint as checkpoints
 from lns.runs.checkpoint import Checkpoint
 from lns.runs.files import CHECKPOINT
 from lns.runs.history import RunHistory
-from lns_support.child_process import peak_bytes
 from tests.dask_processes import dask_cluster
 
 PUZZLE = "like-e2-16x16"

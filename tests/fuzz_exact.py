@@ -23,9 +23,9 @@ from exact.piece_classes import assignments_per_board
 from exact.registry import SOLVERS
 from exact.sat.search import Job, search
 from exact.solvers import count
+from instances.errors import InputError
 from instances.pairing import pairing
 from instances.puzzle import Puzzle
-from lns_support.errors import InputError
 from tests.exact.brute import TooMany, count_solutions, rotated_copies_once
 from tests.exact.test_agreement import child_count
 from tests.instances.small_puzzles import of_any_rules, rules_of

@@ -23,6 +23,8 @@ from pathlib import Path
 import numpy as np
 
 from instances.board import Board
+from instances.errors import InputError
+from instances.files import read_text
 from instances.formats import FORMATS, load_puzzle, read, read_board, read_puzzle, render, with_clues
 from instances.formats.base import Document
 from instances.formats.orders import CLOCKWISE, in_order
@@ -31,8 +33,6 @@ from instances.generate import tetravex
 from instances.puzzle import Clue, Puzzle, canonical
 from instances.symmetry import View, puzzle_in_view, rotate_board
 from instances.verify import verify
-from lns_support.errors import InputError
-from lns_support.files import read_text
 from tests.instances.hostile_files import TEXTS
 from tests.instances.small_puzzles import planted
 from tests.shared_data import SHARED

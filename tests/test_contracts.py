@@ -12,7 +12,7 @@ from pathlib import Path
 import grimp
 import pytest
 
-from lns_support import jit
+from exact.kernels import jit
 
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
@@ -28,7 +28,7 @@ def modules() -> dict[str, Path]:
 
 
 def has_kernel(path: Path) -> bool:
-    """Whether a function of the file uses a decorator of `lns_support.jit`."""
+    """Whether a function of the file uses a decorator of `exact.kernels.jit`."""
     functions = [node for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.FunctionDef)]
     return any(is_kernel_decorator(decorator) for function in functions for decorator in function.decorator_list)
 

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from lns_support.optional_deps import EXTRAS
-from lns_support.version import __version__
+from exact.optional_deps import EXTRAS
+from lns.version import __version__
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("lns_support", "instances", "exact", "lns", "tuning")
+PACKAGES = ("instances", "exact", "lns", "tuning")
 NOT_COPIED = (".git", ".venv", "build", "dist", "site", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis")
 
 SCRIPT = """\

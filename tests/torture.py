@@ -21,13 +21,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from instances.errors import InputError
 from instances.verify import verify
 from lns.runs.board_log import BoardLogReader
 from lns.runs.directory import read_best, read_run
 from lns.runs.files import STATUS, read_sealed
 from lns.runs.history import read_status
 from lns.runs.lock import process_is_alive, read_holder
-from lns_support.errors import InputError
 
 KILLS_A_RUN = 5
 ROOT = Path(__file__).resolve().parent.parent

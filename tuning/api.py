@@ -13,19 +13,19 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from instances.arguments import checked
+from instances.errors import InputError
+from instances.files import atomic_write
 from instances.puzzle import Puzzle
+from instances.text import count_of, printable
 from lns.api import kept_params
 from lns.api.arguments import check_workers
 from lns.api.kept_params import KeptParams
+from lns.cores import max_workers
 from lns.params import Params
 from lns.runs.files import utc_now
 from lns.runs.history import UNLIMITED_S
-from lns_support.arguments import checked
-from lns_support.cores import max_workers
-from lns_support.errors import InputError
-from lns_support.files import atomic_write
-from lns_support.text import count_of, printable
-from lns_support.version import __version__
+from lns.version import __version__
 from tuning import report, summary, validate
 from tuning.plan import DEFAULT_PAIRS, DEFAULT_RUN_S, StudyRequest
 from tuning.session import StudyProgress, TuningSession

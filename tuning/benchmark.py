@@ -22,24 +22,24 @@ from pathlib import Path
 from statistics import median, median_low
 from typing import Any
 
+from exact.child_process import peak_bytes
+from exact.csv_records import append_row, check_appendable
+from instances.arguments import checked, checked_class
 from instances.board import Board
+from instances.errors import InputError
+from instances.files import atomic_write, read_text
 from instances.formats import best_json, load_puzzle
 from instances.generate import family
 from instances.puzzle import Puzzle
+from instances.text import count_of
 from lns.api.arguments import check_workers
+from lns.cores import max_workers
 from lns.distinct_boards import DistinctBoards
 from lns.islands import Archipelago
 from lns.params import Params, from_dict, to_dict
 from lns.rounds import Search
 from lns.runs.history import UNLIMITED_S
-from lns_support.arguments import checked, checked_class
-from lns_support.child_process import peak_bytes
-from lns_support.cores import max_workers
-from lns_support.csv_records import append_row, check_appendable
-from lns_support.errors import InputError
-from lns_support.files import atomic_write, read_text
-from lns_support.text import count_of
-from lns_support.version import __version__
+from lns.version import __version__
 from tuning.objective import count_board
 
 log = logging.getLogger("lns")

@@ -16,6 +16,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from instances.errors import InputError
 from instances.formats import load_puzzle
 from instances.puzzle import IntArray, Puzzle
 from lns import params as parameters
@@ -24,7 +25,6 @@ from lns.estimate import Tally
 from lns.params import Params
 from lns.warmup import warm_up
 from lns.worker_pool import WorkerPool
-from lns_support.errors import InputError
 from tuning.benchmark import variants
 
 BELOW, ABOVE = 3, 2  # boards are counted from ``best`` - BELOW, or a given score, to ``best`` + ABOVE

@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from exact.kernels.jit import flat_kernel
 from exact.region.resolve import RegionOptions, resolve
 from exact.region.windows import rows
 from instances.board import Board
@@ -31,7 +32,6 @@ from lns.engines import make_engine
 from lns.params import ConstructParams, Params
 from lns.rng import random_state
 from lns.warmup import warm_up
-from lns_support.jit import flat_kernel
 
 TIGHT, LOOSE = 0, 4  # mismatches allowed in a tail: with few its search ends at once, with many it takes longer
 MISMATCHES = 20  # that the timed constructor may leave

@@ -15,17 +15,17 @@ from typing import Any
 
 import numpy as np
 
+from instances.arguments import checked_class
+from instances.errors import InputError
 from instances.formats import load_puzzle
 from instances.generate import family
+from instances.json_values import bounded_integer
 from instances.puzzle import Clue, Puzzle
+from instances.text import printable, quoted
 from lns import params as parameters
 from lns.api.engine_sources import engine_digest
 from lns.params import Params
-from lns_support.arguments import checked_class
-from lns_support.errors import InputError
-from lns_support.json_values import bounded_integer
-from lns_support.text import printable, quoted
-from lns_support.version import __version__
+from lns.version import __version__
 from tuning import SAMPLERS
 from tuning.objective import Pair, TrialRun
 from tuning.sampler import check_sampler

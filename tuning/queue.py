@@ -18,15 +18,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from exact.child_process import yield_to_all
+from exact.file_lock import try_lock
 from exact.paper.runs import measured
+from instances.errors import InputError
+from instances.files import atomic_file, atomic_write, read_text
 from instances.verify import verify
 from lns.api.files import load_board, load_puzzle
 from lns.terminal.output import print_error, print_text
 from lns.terminal.signals import exit_on_signal, signal_handler
-from lns_support.child_process import yield_to_all
-from lns_support.errors import InputError
-from lns_support.file_lock import try_lock
-from lns_support.files import atomic_file, atomic_write, read_text
 
 QUEUE, TABLE, RUNS, BEST = Path("tuning/queue.toml"), Path("runs/queue.csv"), Path("runs/queue"), Path("runs/best")
 COLUMNS = ("item", "seed", "started", "machine", "commit", "core_hours", "state", "best", "command")

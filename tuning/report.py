@@ -14,8 +14,8 @@ import numpy as np
 from optuna.trial import FrozenTrial, TrialState
 
 from instances.draw import page as frame
+from instances.text import escape_controls, printable
 from lns import params as parameters
-from lns_support.text import escape_controls, printable
 from tuning import validate
 from tuning.objective import OBJECTIVE
 from tuning.plan import MAX_COMMAND

@@ -15,9 +15,9 @@ from typing import Any
 
 from optuna.trial import FrozenTrial, TrialState
 
+from instances.errors import InputError
+from instances.text import count_of, printable
 from lns.worker_pool import WorkerLost, WorkerPool
-from lns_support.errors import InputError
-from lns_support.text import count_of, printable
 from tuning import validate
 from tuning.objective import Trace
 from tuning.sampler import STARTUP_TRIALS

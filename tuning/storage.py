@@ -24,9 +24,9 @@ import optuna
 from optuna.storages import BaseStorage
 from optuna.storages.journal import JournalFileBackend
 
+from instances.errors import InputError
+from instances.text import printable
 from lns.runs.files import is_sealed, seal
-from lns_support.errors import InputError
-from lns_support.text import printable
 from tuning.objective import Trace
 
 log = logging.getLogger("lns")

@@ -15,16 +15,16 @@ import optuna
 from optuna.storages import BaseStorage
 from optuna.trial import FrozenTrial, TrialState
 
+from instances.errors import InputError
+from instances.files import atomic_write, read_text
 from instances.generate import family
 from instances.puzzle import Puzzle
+from instances.text import printable
 from lns import params as parameters
 from lns.params import Params
 from lns.runs.files import seal
 from lns.runs.lock import Holder, clear_temporaries
-from lns_support.errors import InputError
-from lns_support.files import atomic_write, read_text
-from lns_support.text import printable
-from lns_support.version import __version__
+from lns.version import __version__
 from tuning.objective import BELOW_BEST, Pair, Trace
 from tuning.plan import (
     SCHEMA,

@@ -14,8 +14,8 @@ import optuna
 from optuna.trial import FrozenTrial, TrialState
 from scipy.stats import spearmanr
 
+from instances.text import count_of, printable
 from lns.runs.lock import Holder
-from lns_support.text import count_of, printable
 from tuning import validate
 from tuning.plan import MIN_HELD_OUT_PAIRS
 from tuning.sampler import STARTUP_TRIALS

@@ -19,13 +19,13 @@ import numpy as np
 from optuna.trial import FrozenTrial, TrialState
 from scipy.stats import wilcoxon
 
+from instances.errors import InputError
+from instances.files import atomic_write
+from instances.text import count_of, printable
 from lns import params as parameters
 from lns.params import Params
 from lns.runs.files import utc_now
-from lns_support.errors import InputError
-from lns_support.files import atomic_write
-from lns_support.text import count_of, printable
-from lns_support.version import __version__
+from lns.version import __version__
 from tuning.objective import Trace, difference
 from tuning.plan import MAX_COMMAND, MIN_HELD_OUT_PAIRS, params_digest
 from tuning.study import BEST_FILE, CHOICES, FINISHED, Study, trial_value

@@ -19,9 +19,9 @@ import optuna
 from optuna.trial import TrialState
 from scipy.stats import wilcoxon
 
+from instances.errors import InputError
 from lns.params import Params
 from lns.worker_pool import stop_requested
-from lns_support.errors import InputError
 from tuning.objective import Pair, Stopped, Trace, TrialRun, worth_difference
 from tuning.plan import StudyRequest
 from tuning.sampler import suggest_params

@@ -7,12 +7,12 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from exact.optional_deps import EXTRAS
 from exact.registry import all_solvers
 from instances.formats.registry import FORMATS
 from lns.cli import FAMILIES
 from lns.cli.main import commands, parser_of
 from lns.params import Params
-from lns_support.optional_deps import EXTRAS
 
 
 def _cell(text: object) -> str:

@@ -9,8 +9,8 @@ from exact.colorpairs.explain import clear_explanation, demand_side, explain_pai
 from exact.colorpairs.moves import NO_CAUSE
 from exact.colorpairs.options import Heuristic
 from exact.colorpairs.state import SLOTS, State, Switches, Tables
-from lns_support.bits import lowest_bit
-from lns_support.jit import inline_flat_kernel
+from exact.kernels.bits import lowest_bit
+from exact.kernels.jit import inline_flat_kernel
 
 NO_CELL = -1
 _BIG = 1 << 30

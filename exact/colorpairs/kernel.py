@@ -17,8 +17,8 @@ from exact.colorpairs import branching, counter, explain
 from exact.colorpairs.branching import NO_CELL
 from exact.colorpairs.moves import NO_CAUSE, assign, place, show_side, unassign
 from exact.colorpairs.state import ROOT, SLOTS, State, Switches, Tables
-from lns_support.bits import bit, lowest_bit
-from lns_support.jit import flat_kernel, inline_flat_kernel
+from exact.kernels.bits import bit, lowest_bit
+from exact.kernels.jit import flat_kernel, inline_flat_kernel
 
 NO_COLOUR = -1
 # answers of `next_forced`

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import IntEnum
 
-from lns_support.arguments import checked_class
-from lns_support.errors import InputError
+from instances.arguments import checked_class
+from instances.errors import InputError
 
 
 class Heuristic(IntEnum):

@@ -14,8 +14,8 @@ import numpy.typing as npt
 from exact.colorpairs import counter
 from exact.colorpairs.options import Heuristic, Options
 from exact.piece_classes import PieceClasses
+from instances.errors import InputError
 from instances.puzzle import GREY, LEFT, UP
-from lns_support.errors import InputError
 
 I32 = npt.NDArray[np.int32]
 U64 = npt.NDArray[np.uint64]

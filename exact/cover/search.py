@@ -20,17 +20,17 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from exact.child_process import Emit
 from exact.cover import kernel
 from exact.cover.kernel import CoverState, Problem
 from exact.driver import CountedSearch, explored_share
 from exact.execution import Check, Request, SolverReporter, build_and_run, solve_in_child, unlimited
+from exact.optional_deps import require
 from exact.outcome import NODES_UNKNOWN, Answer
 from exact.piece_classes import allowed_placements
 from instances.board import Board
+from instances.errors import InputError
 from instances.puzzle import DOWN, GREY, RIGHT, Puzzle
-from lns_support.child_process import Emit
-from lns_support.errors import InputError
-from lns_support.optional_deps import require
 
 IntArray = npt.NDArray[np.int32]
 CODES = ("unary", "binary", "colours")

@@ -20,12 +20,12 @@ from exact.region.resolve import resolve
 from exact.region.result import RegionResult, RegionStatus
 from exact.region.windows import window
 from instances.board import Board
+from instances.errors import InputError
+from instances.files import read_text
 from instances.formats import load_board, load_puzzle
 from instances.puzzle import Puzzle
+from instances.text import quoted
 from instances.verify import verify
-from lns_support.errors import InputError
-from lns_support.files import read_text
-from lns_support.text import quoted
 
 Flags = dict[str, dict[str, Any]]
 """Options of a program: flag -> arguments of ``add_argument``."""

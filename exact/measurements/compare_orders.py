@@ -19,9 +19,9 @@ from exact.region.searches import DynamicSearch
 from exact.region.warmup import warm_up
 from exact.region.windows import around_mismatches
 from instances.board import Board
+from instances.errors import InputError
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns_support.errors import InputError
 
 _VARIANTS = {
     "static": RegionOptions(),

@@ -16,13 +16,13 @@ from pathlib import Path
 
 import numpy as np
 
+from exact import csv_records
 from exact.measurements.boards import FROM_SCORE, Flags, measure, options_of, read_boards, timed, windows
 from exact.region.options import parse_parts
 from exact.region.warmup import warm_up
 from instances.board import Board
 from instances.formats import viewer_url
 from instances.puzzle import Puzzle
-from lns_support import csv_records
 
 _GROUPS = {"467 to 470": (467, 470), "461 to 464": (461, 464), "458 to 460": (458, 460), "all": (0, 1 << 20)}
 

@@ -16,9 +16,9 @@ import numpy as np
 from exact.compare import ComparisonRow
 from exact.execution import Request
 from exact.paper.runs import PlannedRun, crossed, mean_of, rounded, run_experiment, solver_run
+from instances.errors import InputError
 from instances.generate import balanced_torus
 from instances.puzzle import Puzzle
-from lns_support.errors import InputError
 
 SOLVERS = ("sat:half-3", "sat:half-2", "sat:full-2", "colorpairs")
 

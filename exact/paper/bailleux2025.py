@@ -21,8 +21,8 @@ from exact.execution import Request
 from exact.paper.runs import NAN, Plan, PlannedRun, Rows, mean_of, plot_curves, rounded, solver_run, times
 from exact.sat.dimacs import lines_of
 from exact.sat.encodings import encode
+from exact.text_table import aligned
 from instances.generate import balanced_torus
-from lns_support.text_table import aligned
 
 ENCODINGS = ("half-3", "full-2", "half-2", "full-4")
 SAT_SOLVER = "kissat404"

@@ -21,9 +21,9 @@ from exact.colorpairs.options import Heuristic, Options
 from exact.compare import ComparisonRow
 from exact.execution import Request
 from exact.paper.runs import Plan, PlannedRun, is_finished, solver_run
+from exact.text_table import markdown
 from instances.generate import corner_cells, uniform
 from instances.puzzle import Puzzle
-from lns_support.text_table import markdown
 
 ROW_SCAN, REFERENCE = "row scan", "ColorPairs"
 MIN_OFFER = "MinOffer"  # the paper's reference has no heuristic of its own

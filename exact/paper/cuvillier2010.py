@@ -29,7 +29,7 @@ from exact.paper.runs import (
     times,
     uniform_classes,
 )
-from lns_support.text_table import aligned
+from exact.text_table import aligned
 
 PROGRAM = "minisat"
 

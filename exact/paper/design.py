@@ -14,10 +14,10 @@ from itertools import product
 import numpy as np
 
 from exact.blocks import Blocks
+from instances.errors import InputError
 from instances.generate.planted import Planted, check_shape, plant
 from instances.generate.portable_random import PortableRandom
 from instances.puzzle import GREY, Clue, canonical, rotate
-from lns_support.errors import InputError
 
 GOALS = ("hard", "single")
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"

@@ -23,7 +23,7 @@ from exact.compare import ComparisonRow
 from exact.paper import jolivet2008_searches as searches
 from exact.paper.jolivet2008_searches import CODES, random_puzzle, tree
 from exact.paper.runs import BUDGET_SPENT, NAN, Plan, PlannedRun, Rows, crossed, mean_of, plot_curves, rounded
-from lns_support.text_table import aligned
+from exact.text_table import aligned
 
 METHODS = ("dlx:binary", "zig-zag", "grouping", "dlx")
 PARTS = ("paths", "hard", "single", "eternity")  # figure 3, the searches of tables 3 and 4, section 2.5

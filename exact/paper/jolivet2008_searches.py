@@ -25,10 +25,10 @@ from exact.driver import run_search
 from exact.outcome import SolveStatus
 from exact.paper.design import distinct_pieces, fewest_colours, improve
 from exact.paper.runs import BUDGET_SPENT, Plan, PlannedRun, Rows, crossed, mean_of, rounded
+from exact.text_table import aligned
 from instances.formats import load_puzzle
 from instances.generate import uniform
 from instances.puzzle import Puzzle
-from lns_support.text_table import aligned
 
 CODES = {"dlx": "unary", "dlx:binary": "binary"}
 # The paper has two codes of colours and does not say which its tables used; the measured counts fit the binary one.

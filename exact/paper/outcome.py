@@ -15,6 +15,7 @@ from typing import Any
 from exact.colorpairs.options import Heuristic, Options
 from exact.compare import ComparisonRow
 from exact.execution import Request
+from exact.optional_deps import is_installed
 from exact.paper import cuvillier2010
 from exact.paper.runs import (
     Plan,
@@ -28,8 +29,7 @@ from exact.paper.runs import (
     uniform_classes,
 )
 from exact.registry import SOLVERS
-from lns_support.optional_deps import is_installed
-from lns_support.text_table import aligned
+from exact.text_table import aligned
 
 PLAIN, HERE = "plain", "here"
 BENOIST, JOLIVET, BAILLEUX, CUVILLIER = "Benoist", "Jolivet", "Bailleux", "Cuvillier"

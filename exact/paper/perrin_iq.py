@@ -27,7 +27,7 @@ from exact.polyominoes.cut import cut_grid
 from exact.polyominoes.grid import NO_WEIGHT, WEIGHTS, Grid, render
 from exact.polyominoes.levels import TIERS, levels, random_level
 from exact.polyominoes.search import RACE, fill, fill_by_library
-from lns_support.text_table import aligned
+from exact.text_table import aligned
 
 NO_ZONES, NO_DEAD_ENDS = "-no-zones", "-no-dead-ends"
 LIBRARY = "xcover"

@@ -18,16 +18,16 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from exact import csv_records
 from exact.compare import ComparisonRow, Question, outcome_row, read_rows
 from exact.execution import Request
 from exact.outcome import SolveStatus
 from exact.solvers import solve_request
+from exact.text_table import aligned
+from instances.errors import InputError
 from instances.generate import uniform
 from instances.puzzle import Puzzle
-from lns_support import csv_records
-from lns_support.errors import InputError
-from lns_support.text import format_seconds
-from lns_support.text_table import aligned
+from instances.text import format_seconds
 
 BUDGET_SPENT = str(SolveStatus.BUDGET_SPENT)
 NAN = float("nan")

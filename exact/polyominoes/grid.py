@@ -13,8 +13,8 @@ from functools import cached_property
 from math import prod
 from pathlib import Path
 
-from lns_support.errors import InputError
-from lns_support.files import read_text
+from instances.errors import InputError
+from instances.files import read_text
 
 FREE, BLOCKED = ".", "#"
 MAX_CELLS = 10_000

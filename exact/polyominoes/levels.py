@@ -13,8 +13,8 @@ from itertools import combinations
 from exact.polyominoes.grid import BLOCKED, FREE, IQ_PUZZLER_PRO, Grid, parse
 from exact.polyominoes.model import build_model
 from exact.polyominoes.search import fill
+from instances.errors import InputError
 from instances.generate.portable_random import PortableRandom
-from lns_support.errors import InputError
 
 TIERS = {"easy": 4, "medium": 6, "hard": 8, "expert": 9}
 """Pieces to place by tier."""

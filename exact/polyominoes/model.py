@@ -17,7 +17,7 @@ import numpy.typing as npt
 from exact.cover.kernel import OptionLists, Problem, make_problem, option_lists
 from exact.execution import Check, each_after, unlimited
 from exact.polyominoes.grid import Cell, Grid, Shape, neighbours, normal, orientations
-from lns_support.errors import InputError
+from instances.errors import InputError
 
 IntArray = npt.NDArray[np.int32]
 MAX_NODES = 10_000_000

@@ -20,16 +20,16 @@ from typing import Any
 
 import numpy as np
 
+from exact.child_process import Emit, ExitReason, run_in_process
 from exact.cover.kernel import BRANCHES, DEEPEST, PRUNED, initial_state
 from exact.cover.search import PausedCover, import_xcover, library_covers
 from exact.driver import Progress, ProgressCallback, run_search
 from exact.execution import BuildingClock, BuildingEnded, Request, each_after
+from exact.optional_deps import require
 from exact.outcome import NODES_UNKNOWN, SolveStatus
 from exact.polyominoes.grid import NO_WEIGHT, WEIGHTS, Grid, filling_errors
 from exact.polyominoes.model import IntArray, Model, build_model
-from lns_support.child_process import Emit, ExitReason, run_in_process
-from lns_support.errors import InputError
-from lns_support.optional_deps import require
+from instances.errors import InputError
 
 RACE = "race"  # the weight that means: all weights in turn, until one of them ends
 COUNTING_WEIGHT = "descender"  # for counting, where the order hardly matters

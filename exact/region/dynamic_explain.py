@@ -30,6 +30,8 @@ import numpy as np
 
 from exact.colorpairs import explain
 from exact.colorpairs.state import SLOTS, State, Tables
+from exact.kernels.bits import lowest_bit
+from exact.kernels.jit import inline_flat_kernel
 from exact.region import scalar
 from exact.region.dynamic_state import (
     Spending,
@@ -44,8 +46,6 @@ from exact.region.dynamic_state import (
 )
 from exact.region.scheme import SearchScheme
 from exact.region.state import RegionState
-from lns_support.bits import lowest_bit
-from lns_support.jit import inline_flat_kernel
 
 # Numbers of numpy, so that kernels are not compiled anew for each constant.
 NO_LIMIT: Any = np.int64(0)  # the stage or the region allows no more mismatches

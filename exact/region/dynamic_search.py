@@ -30,6 +30,8 @@ import numpy as np
 from exact.colorpairs import explain
 from exact.colorpairs.branching import smallest_offer_pair, urgency
 from exact.colorpairs.state import State, Switches, Tables
+from exact.kernels.bits import bit, lowest_bit
+from exact.kernels.jit import flat_kernel, inline_flat_kernel
 from exact.region import dynamic_explain as reasons
 from exact.region import scalar
 from exact.region.dynamic_explain import NO_CELL, NO_LIMIT, NO_MISMATCH, REGION, STAGE
@@ -46,8 +48,6 @@ from exact.region.dynamic_state import (
 )
 from exact.region.scheme import NO_TASK, SEARCHED, STARTED, SearchScheme, begin_stages, next_stage
 from exact.region.state import RegionPlan, RegionState
-from lns_support.bits import bit, lowest_bit
-from lns_support.jit import flat_kernel, inline_flat_kernel
 
 _NO_BITS = np.uint64(0)
 _WEIGHT = 60 << 4  # divisible by 1 to 5 (open neighbours + 1), and by 2 for each of 4 mismatches

@@ -15,14 +15,14 @@ import numpy.typing as npt
 from exact.colorpairs.moves import assign, show_side, unassign
 from exact.colorpairs.options import Heuristic, Options
 from exact.colorpairs.state import I32, State, Switches, Tables, arrays, colours_by_axis, empty_state, make_tables
+from exact.kernels.bits import bit, lowest_bit, popcount
+from exact.kernels.jit import flat_kernel, inline_flat_kernel
 from exact.region import scalar
 from exact.region.kernel import balance_bound, change_balance
 from exact.region.options import RegionOptions
 from exact.region.plan import Region
 from exact.region.scheme import SearchScheme
 from exact.region.state import OUTSIDE, RIM, VACANT, Ints, RegionPlan, RegionState, Words
-from lns_support.bits import bit, lowest_bit, popcount
-from lns_support.jit import flat_kernel, inline_flat_kernel
 
 DOM_DEG = -1  # instead of a `Heuristic`: fewest candidates, divided by the open neighbours
 NO_BIT = -1

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from exact.kernels.bits import lowest_bit
+from exact.kernels.jit import flat_kernel, inline_flat_kernel
 from exact.region import scalar
 from exact.region.cost_to_go import UNIT, look_up
 from exact.region.scheme import NO_TASK, STARTED, SearchScheme, add_task, begin_stages, next_stage
 from exact.region.state import COLOUR_CLASSES, VACANT, RegionPlan, RegionState
-from lns_support.bits import lowest_bit
-from lns_support.jit import flat_kernel, inline_flat_kernel
 
 NO_BITS = np.uint64(0)
 NO_LEVEL = 5  # no cell has so many mismatches

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from exact.colorpairs.options import Heuristic
-from lns_support.errors import InputError
+from instances.errors import InputError
 
 ORDERS = ("auto", "static", "dynamic")
 PARTS = ("balance", "lookahead", "curves", "prices", "backjumping", "pairs")

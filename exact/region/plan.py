@@ -30,9 +30,9 @@ from exact.region.state import (
 )
 from instances.board import EMPTY, Board
 from instances.duplicates import normalise_clue_pieces
+from instances.errors import BoardError, InputError
 from instances.puzzle import DOWN, GREY, RIGHT, UP, Puzzle, canonical
 from instances.verify import Verification, verify
-from lns_support.errors import BoardError, InputError
 
 MAX_REGION = 256
 _ROTATIONS = [[((pattern << turn) | (pattern >> (4 - turn))) & 15 for turn in range(4)] for pattern in range(16)]

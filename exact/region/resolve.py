@@ -10,9 +10,9 @@ from exact.region.region_search import Budget, RegionSearch
 from exact.region.result import OnImprove, OnProgress, RegionResult, RegionStatus
 from exact.region.scheme import is_band
 from instances.board import Board
+from instances.errors import InputError
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns_support.errors import InputError
 
 __all__ = ["OnImprove", "OnProgress", "RegionOptions", "RegionResult", "RegionStatus", "resolve"]
 

@@ -46,12 +46,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from exact.kernels.jit import inline_flat_kernel, inline_kernel, kernel
 from exact.region import scalar
 from exact.region.estimate import EstimateModel, choose_order, estimate_model, sort_cells
 from exact.region.options import HALVED_FROM
 from exact.region.state import OUTSIDE, Ints, RegionPlan, RegionState
 from instances.puzzle import Puzzle
-from lns_support.jit import inline_flat_kernel, inline_kernel, kernel
 
 _MAX_SPLIT = 40  # mismatches; a block that may have more is filled directly
 NO_TASK, STARTED, OVERSPENT, SEARCHED = range(4)  # what became of a task

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
+from exact.kernels.cache import is_compiled
 from exact.region.options import RegionOptions
 from exact.region.resolve import resolve
 from exact.region.result import RegionStatus
 from instances.board import Board
 from instances.generate import uniform
-from lns_support.kernel_cache import is_compiled
 
 _KERNELS = {
     "static": ("exact.region.kernel", "exact.region.scheme", "exact.region.cost_to_go"),

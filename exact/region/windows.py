@@ -14,10 +14,10 @@ from exact.region.options import RegionOptions
 from exact.region.resolve import resolve
 from exact.region.result import OnImprove, RegionResult, RegionStatus
 from instances.board import Board
+from instances.errors import InputError
 from instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
+from instances.text import count_of
 from instances.verify import verify
-from lns_support.errors import InputError
-from lns_support.text import count_of
 
 _DEFAULTS = RegionOptions()
 _MAX_AROUND = 64  # cells; a larger set is reduced to the cells that touch a mismatch

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lns_support.jit import flat_kernel, inline_flat_kernel
+from exact.kernels.jit import flat_kernel, inline_flat_kernel
 
 Ints = npt.NDArray[np.int32]
 

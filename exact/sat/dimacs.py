@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from exact.child_process import die_with_parent
 from exact.outcome import NODES_UNKNOWN
 from exact.sat.encoding import Block, Encoding
-from lns_support.child_process import die_with_parent
-from lns_support.errors import InputError
+from instances.errors import InputError
 
 
 def write(encoding: Encoding, file: IO[str]) -> int:

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from exact.sat.encoding import Block, BoolArray, Encoding, Family, at_most_one_pairs, clause, units
+from instances.errors import InputError
 from instances.puzzle import Puzzle
-from lns_support.errors import InputError
 
 Ints = npt.NDArray[np.signedinteger[Any]]
 

@@ -14,11 +14,11 @@ from enum import StrEnum
 
 import numpy as np
 
+from exact.child_process import Emit, ExitReason, run_in_process
 from instances.board import EMPTY, Board
 from instances.duplicates import normalise_clue_pieces
 from instances.puzzle import GREY, Puzzle, canonical, rotate
 from instances.verify import verify
-from lns_support.child_process import Emit, ExitReason, run_in_process
 
 SOLVER = "cadical195"
 """The SAT solver that is asked, by its name in python-sat."""

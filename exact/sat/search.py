@@ -13,17 +13,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from exact.child_process import Emit
 from exact.execution import Request, SolverReporter, solve_in_child
+from exact.optional_deps import require
 from exact.outcome import NODES_UNKNOWN, Answer
 from exact.sat.cdcl import Cdcl
 from exact.sat.dimacs import PREFIX, run_program
 from exact.sat.encoding import Encoding
 from exact.sat.encodings import encode
 from exact.sat.steps import PiecesFirst
+from instances.errors import InputError
 from instances.puzzle import Puzzle
-from lns_support.child_process import Emit
-from lns_support.errors import InputError
-from lns_support.optional_deps import require
 
 OWN = "cdcl"
 """The name of the SAT solver of this project."""

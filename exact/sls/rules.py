@@ -6,6 +6,7 @@ Parameters are the defaults of the rules' authors. Where the papers are silent, 
 
 from __future__ import annotations
 
+from exact.kernels.jit import flat_kernel, inline_flat_kernel
 from exact.sls.state import (
     BEST,
     DECREASING,
@@ -26,7 +27,6 @@ from exact.sls.state import (
     flip,
     recount,
 )
-from lns_support.jit import flat_kernel, inline_flat_kernel
 
 RULES = ("adaptnovelty+", "adaptg2wsat", "rsaps", "dcrwalk", "irots")
 ADAPTNOVELTY, ADAPTG2WSAT, RSAPS, DCRWALK, IROTS = range(5)

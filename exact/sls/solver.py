@@ -19,8 +19,8 @@ from exact.sat.encoding import Block, units
 from exact.sat.encodings import Triangles
 from exact.sls.rules import RSAPS, RULES, advance
 from exact.sls.state import FALSE, NOISE, STEP, formula_of, random_walk
+from instances.errors import InputError
 from instances.puzzle import Puzzle
-from lns_support.errors import InputError
 
 
 class Simplified(NamedTuple):

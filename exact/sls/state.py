@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from exact.execution import unlimited
-from lns_support.jit import flat_kernel, inline_flat_kernel
+from exact.kernels.jit import flat_kernel, inline_flat_kernel
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from instances.pairing import half_edges, pairing
 from instances.puzzle import GREY, Puzzle, canonical
-from lns_support.text import count_of
+from instances.text import count_of
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ the letters), ``solution``, ``best``, ``cells`` (any dialect), ``clues``, ``meta
 ``picture``.
 """
 
+from instances.files import atomic_write
 from instances.formats.base import Document
 from instances.formats.own_json import best_json
 from instances.formats.reading import (
@@ -34,7 +35,6 @@ from instances.formats.reading import (
 from instances.formats.registry import FORMATS
 from instances.formats.sources import is_url, shipped_instances
 from instances.formats.viewer import url_if_any, viewer_url
-from lns_support.files import atomic_write
 
 __all__ = [
     "CLUE_WORDS",

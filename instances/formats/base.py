@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.puzzle import Puzzle
-from lns_support.errors import InputError
-from lns_support.text import count_of
+from instances.text import count_of
 
 Quad = tuple[int, int, int, int]
 

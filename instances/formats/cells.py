@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.eternity2 import SWAPPED, recognise
 from instances.formats.base import Document, Format, NearError, Source, Target, never
 from instances.formats.evidence import Laid, Reading, best, by_cell, by_place, in_place
@@ -37,8 +38,7 @@ from instances.formats.lines import (
 from instances.formats.orders import CLOCKWISE, ORDERS
 from instances.formats.piece_list import parse
 from instances.puzzle import Puzzle
-from lns_support.errors import InputError
-from lns_support.text import count_of, quoted
+from instances.text import count_of, quoted
 
 
 class _Found(NamedTuple):

@@ -13,14 +13,14 @@ import math
 import re
 from collections.abc import Sequence
 
+from instances.errors import InputError
 from instances.eternity2 import held_clues
 from instances.formats.base import Document, Format, NearError, NeedsPuzzleError, Source, Target
 from instances.formats.cells import CONVENTION, number_rows
 from instances.formats.evidence import NEAR, Entry, Reading, by_place, by_turn
 from instances.formats.lines import Row, rows_of
 from instances.puzzle import Puzzle
-from lns_support.errors import InputError
-from lns_support.text import count_of, quoted
+from instances.text import count_of, quoted
 
 _EDITOR = re.compile(r"^[ \t]{0,20}([0-9]{1,4})[ \t]{0,20}=[ \t]{0,20}([A-Z])([0-9]{1,2})-Rot([0-3])", re.M)
 _ORDERS = {  # of the coordinates, as comments name them

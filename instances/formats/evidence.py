@@ -17,12 +17,12 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.formats.base import NearError
 from instances.formats.matching import PieceIndex
 from instances.formats.orders import CLOCKWISE, clockwise
 from instances.puzzle import GREY, MAX_CELLS, IntArray, Puzzle
 from instances.verify import Verification, verify
-from lns_support.errors import InputError
 
 _T = TypeVar("_T")
 

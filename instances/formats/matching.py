@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.formats.base import Quad
 from instances.puzzle import GREY, Puzzle, canonical, rotate
-from lns_support.errors import InputError
 
 _Pattern = tuple[int | None, ...]  # four colours, None for unknown ones
 

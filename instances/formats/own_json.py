@@ -21,17 +21,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.eternity2 import STARTER, official_clues
 from instances.formats import viewer
 from instances.formats.base import Document, Format, Source, Target
 from instances.formats.lines import board_shape
 from instances.formats.sources import holds_url, shipped_instances
+from instances.json_values import JsonFields, bounded_integer, bounded_row, describe_found, json_object
 from instances.piece_set import numbering, set_sha256, translate, translation
 from instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle
+from instances.text import printable, quoted
 from instances.verify import verify
-from lns_support.errors import InputError
-from lns_support.json_values import JsonFields, bounded_integer, bounded_row, describe_found, json_object
-from lns_support.text import printable, quoted
 
 INSTANCE_COPY = "instance.json"  # the copy of the puzzle in a run directory
 _MAX_URL = 64 * MAX_CELLS  # characters

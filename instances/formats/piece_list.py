@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
+from instances.errors import InputError
 from instances.formats.base import NearError
 from instances.formats.lines import (
     MAX_NUMBER,
@@ -26,8 +27,7 @@ from instances.formats.lines import (
     words_in_rows,
 )  # fmt: skip
 from instances.formats.orders import CLOCKWISE
-from lns_support.errors import InputError
-from lns_support.text import printable, quoted
+from instances.text import printable, quoted
 
 SIDE_OF_LETTER = {
     letter: side for side, letters in {"u": "unt", "r": "re", "d": "dsb", "l": "lwo"}.items() for letter in letters

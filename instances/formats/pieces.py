@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from instances.errors import InputError
 from instances.eternity2 import recognise
 from instances.formats import orders
 from instances.formats.base import Document, Format, NearError, Source, Target, never
@@ -25,8 +26,7 @@ from instances.formats.matching import PieceIndex
 from instances.formats.orders import CLOCKWISE, clockwise, in_words
 from instances.formats.piece_list import NO_FRAME, NO_TURNS, SIDE_OF_LETTER, PieceList, is_bounded_header, parse
 from instances.puzzle import GREY, MAX_CELLS, Clue, Puzzle, canonical, rotate
-from lns_support.errors import InputError
-from lns_support.text import count_of, printable, quoted
+from instances.text import count_of, printable, quoted
 
 _MOST_COLOURS = 4000
 _MACMAHON = 4  # colours of the usual sets of them, or fewer

@@ -12,7 +12,9 @@ from contextlib import suppress
 from dataclasses import replace
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.eternity2 import CLUES, STARTER, clue_sentence, held_clues, name_of_clues, official_clues, recognise
+from instances.files import write_output
 from instances.formats import cells, lists
 from instances.formats import clues as clue_lines
 from instances.formats.base import Document, NearError, NeedsPuzzleError, Source, Target
@@ -22,10 +24,8 @@ from instances.formats.registry import FORMATS, by_content, by_extension, by_nam
 from instances.formats.sources import VIEWER_URL, file_of, holds_url, is_url, name_of, source_name, text_of
 from instances.puzzle import Clue, Puzzle, rotate
 from instances.symmetry import rotate_board
+from instances.text import printable
 from instances.verify import verify
-from lns_support.errors import InputError
-from lns_support.files import write_output
-from lns_support.text import printable
 
 HELD = "held"
 """Word for the clues of a puzzle that is read for a search: its own; of a board, the official clues that it holds."""

@@ -7,12 +7,12 @@ from pathlib import PurePath
 import numpy as np
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.formats import cells, clues, lists, own_json, pieces, tetravex, viewer
 from instances.formats.base import Format, Target
 from instances.formats.lines import first_rows
 from instances.puzzle import Puzzle
-from lns_support.errors import InputError
-from lns_support.text import quoted
+from instances.text import quoted
 
 FORMATS: dict[str, Format] = {
     form.name: form

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from instances.board import EMPTY, Board
+from instances.errors import InputError
 from instances.generate.portable_random import PortableRandom
 from instances.puzzle import DOWN, GREY, LEFT, MAX_CELLS, MAX_COLOUR, RIGHT, UP, Clue, Puzzle, rotate
-from lns_support.errors import InputError
 
 Quad = tuple[int, int, int, int]
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import MutableSequence
 from typing import Any
 
-from lns_support.errors import InputError
+from instances.errors import InputError
 
 
 class PortableRandom:

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.generate.portable_random import PortableRandom
 from instances.puzzle import DOWN, MAX_CELLS, RIGHT, Puzzle, canonical, rotate
-from lns_support.errors import InputError
 
 ENDS, FLANKS, NORTH, EAST, SOUTH, WEST = 1, 2, 3, 4, 5, 6
 FIRST_BAR = 7

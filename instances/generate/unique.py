@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from instances.errors import InputError
 from instances.generate.planted import Planted, check_shape, plant
 from instances.generate.portable_random import PortableRandom
-from lns_support.errors import InputError
 
 CONSTRUCTIONS = ("m+n-2", "max")
 

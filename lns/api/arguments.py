@@ -11,13 +11,17 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from instances.arguments import checked_class
+from instances.errors import InputError
 from instances.pairing import pairing
 from instances.puzzle import Puzzle
+from instances.text import count_of, printable
 from lns import params as parameters
 from lns.api.files import BoardSource, PuzzleSource
 from lns.api.kept_params import DEFAULTS, find
 from lns.api.progress import ProgressView
 from lns.api.stopping import MaxSteps, StopRule
+from lns.cores import available_cores, max_workers
 from lns.engine import FoundBoard
 from lns.engines import ENGINES
 from lns.params import Params
@@ -25,10 +29,6 @@ from lns.rounds import MAX_ISLANDS
 from lns.runs.directory import LEAST_CHECKPOINT_S
 from lns.runs.history import UNLIMITED_S, RunHistory
 from lns.worker_pool import UNGUARDED, WORKER_NAME, Workers
-from lns_support.arguments import checked_class
-from lns_support.cores import available_cores, max_workers
-from lns_support.errors import InputError
-from lns_support.text import count_of, printable
 
 if TYPE_CHECKING:
     from distributed import Client

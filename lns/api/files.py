@@ -8,14 +8,14 @@ from dataclasses import KW_ONLY, dataclass
 from typing import NamedTuple
 
 from instances import formats
+from instances.arguments import checked, checked_class
 from instances.board import Board
+from instances.errors import InputError
 from instances.formats.reading import parse
 from instances.generate import Family, clue_cells, corner_cells
 from instances.puzzle import Puzzle
 from lns.api.takes import takes
 from lns.runs.find import board_source
-from lns_support.arguments import checked, checked_class
-from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
 

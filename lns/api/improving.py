@@ -6,20 +6,20 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING
 
+from exact.optional_deps import require
 from exact.region import windows
 from exact.region.options import RegionOptions
 from exact.region.resolve import resolve
 from exact.region.result import RegionResult, RegionStatus
 from exact.region.warmup import warm_up
 from exact.sat.refill import SOLVER, CheckAnswer, check_refills
+from instances.arguments import checked, checked_class
 from instances.board import Board
+from instances.errors import BoardError, InputError
 from instances.puzzle import Puzzle
 from instances.verify import Verification, verify
 from lns.api.files import BoardSource, PuzzleSource, load_board, load_puzzle
 from lns.api.takes import takes
-from lns_support.arguments import checked, checked_class
-from lns_support.errors import BoardError, InputError
-from lns_support.optional_deps import require
 
 if TYPE_CHECKING:
     from exact.colorpairs.options import Options

@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from instances.errors import InputError
+from instances.files import atomic_write
 from instances.piece_set import numbering, set_sha256
 from instances.puzzle import GREY, Puzzle
+from instances.text import printable
 from lns import params as parameters
 from lns.api.engine_sources import engine_digest
 from lns.params import Params
 from lns.runs.files import expect_schema, read_sealed, seal, utc_now
-from lns_support.errors import InputError
-from lns_support.files import atomic_write
-from lns_support.text import printable
-from lns_support.version import __version__
+from lns.version import __version__
 
 SCHEMA = 1
 DEFAULTS = "default"  # in place of a file of parameters: the defaults, whatever is kept

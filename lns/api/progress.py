@@ -6,8 +6,8 @@ import sys
 from types import TracebackType
 from typing import Any, Protocol, runtime_checkable
 
+from instances.errors import InputError
 from lns.terminal.progress import LiveLine
-from lns_support.errors import InputError
 
 CHOICES = ("auto", "terminal", "notebook", "none")
 

@@ -6,15 +6,15 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from exact.optional_deps import require
 from instances.board import Board
+from instances.errors import InputError
 from instances.formats import write
 from instances.pairing import pairing
 from instances.puzzle import Puzzle
+from instances.text import count_of
 from lns.engine import Statistics
 from lns.runs.history import Improvement, RunHistory
-from lns_support.errors import InputError
-from lns_support.optional_deps import require
-from lns_support.text import count_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,6 +10,7 @@ import logging
 import queue
 import threading
 
+from exact.kernels.cache import is_compiled
 from instances.board import Board
 from instances.pairing import pairing
 from instances.puzzle import Puzzle
@@ -24,9 +25,8 @@ from lns.islands import Archipelago
 from lns.runs.directory import RunDirectory
 from lns.runs.history import UNLIMITED_S
 from lns.runs.recorder import MemoryRecorder, Recorder
+from lns.version import __version__
 from lns.worker_pool import WorkersGone
-from lns_support.kernel_cache import is_compiled
-from lns_support.version import __version__
 
 log = logging.getLogger("lns")
 

@@ -11,8 +11,12 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
+from instances.arguments import checked
 from instances.board import Board
+from instances.errors import InputError
+from instances.files import read_text
 from instances.puzzle import Puzzle
+from instances.text import count_of
 from lns import cells
 from lns import params as parameters
 from lns.api.arguments import (
@@ -43,10 +47,6 @@ from lns.runs.files import PARAMETERS, RunLog, format_duration
 from lns.runs.history import UNLIMITED_S, RunHistory
 from lns.runs.recorder import MemoryRecorder, Recorder
 from lns.runs.recover import recover
-from lns_support.arguments import checked
-from lns_support.errors import InputError
-from lns_support.files import read_text
-from lns_support.text import count_of
 
 log = logging.getLogger("lns")
 

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 from instances.board import Board
 from instances.duplicates import normalise_clue_pieces
+from instances.errors import InputError
 from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
 from lns import cells
 from lns.api.arguments import RunSpec
 from lns.api.files import read_board
 from lns.assignment import fill
-from lns_support.errors import InputError
 
 
 class Start(NamedTuple):

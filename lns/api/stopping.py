@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lns_support.arguments import checked, checked_class
-from lns_support.errors import InputError
+from instances.arguments import checked, checked_class
+from instances.errors import InputError
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,9 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from instances.errors import InputError
+from instances.files import write_output
+from instances.text import count_of, printable
 from lns.terminal import options as opt
 from lns.terminal.inputs import print_notes, puzzle_of_board, read_board
 from lns.terminal.output import (
@@ -19,9 +22,6 @@ from lns.terminal.output import (
     print_text,
     print_wrapped,
 )
-from lns_support.errors import InputError
-from lns_support.files import write_output
-from lns_support.text import count_of, printable
 
 if TYPE_CHECKING:
     from instances.board import Board

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from instances.errors import InputError
+from instances.text import count_of
 from lns.api.stopping import NoImprovement, SearchProgress, StopRule
 from lns.terminal.options import JSON, QUIET, duration, flag, value
 from lns.terminal.output import (
@@ -28,8 +30,6 @@ from lns.terminal.output import (
 )
 from lns.terminal.progress import screen_log
 from lns.terminal.signals import signal_handler
-from lns_support.errors import InputError
-from lns_support.text import count_of
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from instances.text import count_of
 from lns.terminal import options as opt
 from lns.terminal.inputs import print_notes, read_puzzle
 from lns.terminal.output import DONE, picked, print_answer, print_wrapped
-from lns_support.text import count_of
 
 if TYPE_CHECKING:
     from instances.puzzle import Puzzle

@@ -7,13 +7,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from exact.optional_deps import EXTRAS, is_installed
+from instances.errors import InputError
 from instances.formats import atomic_write, render, url_if_any
+from instances.text import count_of, format_seconds
 from lns.terminal import options as opt
 from lns.terminal.inputs import check_board_file, check_start_options, is_new_or_empty, print_notes, read_puzzle
 from lns.terminal.output import DONE, board_lines, print_answer, print_error, print_text, print_wrapped, status_of
-from lns_support.errors import InputError
-from lns_support.optional_deps import EXTRAS, is_installed
-from lns_support.text import count_of, format_seconds
 
 if TYPE_CHECKING:
     from exact.colorpairs.options import Options
@@ -242,8 +242,8 @@ def _options(args: argparse.Namespace) -> Options:
 
 def announce_compilation(solver: str) -> None:
     """Print a line on stderr if ``solver`` must be compiled first."""
+    from exact.kernels.cache import is_compiled
     from exact.registry import SOLVERS
-    from lns_support.kernel_cache import is_compiled
 
     entry = SOLVERS.get(solver)
     if entry is not None and entry.kernel_module is not None and not is_compiled(entry.kernel_module):

@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from instances.errors import InputError
+from instances.files import atomic_file, behind_links, open_to_read
+from instances.text import count_of
 from lns.terminal import options as opt
 from lns.terminal.inputs import check_board_file, read_puzzles
 from lns.terminal.output import ANSWER_IS_NO, DONE, board_lines, picked, print_answer
-from lns_support.errors import InputError
-from lns_support.files import atomic_file, behind_links, open_to_read
-from lns_support.text import count_of
 
 ENCODING = opt.value(
     "--encoding", "NAME", None,

@@ -12,14 +12,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from exact.optional_deps import require
+from exact.text_table import table_width
+from instances.errors import InputError
+from instances.files import atomic_write
+from instances.text import count_of, format_seconds
 from lns.terminal import options as opt
 from lns.terminal.inputs import read_puzzles
 from lns.terminal.output import DONE, INTERRUPTED, print_answer, print_error, print_wrapped, terminal_width
-from lns_support.errors import InputError
-from lns_support.files import atomic_write
-from lns_support.optional_deps import require
-from lns_support.text import count_of, format_seconds
-from lns_support.text_table import table_width
 
 if TYPE_CHECKING:
     from exact.compare import ComparisonRow

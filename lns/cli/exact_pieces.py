@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from instances.errors import InputError
+from instances.files import read_text, write_output
+from instances.text import count_of, quoted
 from lns.terminal import options as opt
 from lns.terminal.output import ANSWER_IS_NO, DONE, INTERRUPTED, print_answer, print_text
-from lns_support.errors import InputError
-from lns_support.files import read_text, write_output
-from lns_support.text import count_of, quoted
 
 if TYPE_CHECKING:
     from exact.paper.design import Design

@@ -9,11 +9,11 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from instances.errors import InputError
+from instances.files import write_output
+from instances.text import count_of, format_seconds
 from lns.terminal import options as opt
 from lns.terminal.output import DONE, picked, print_answer, print_text, status_of, wrapped
-from lns_support.errors import InputError
-from lns_support.files import write_output
-from lns_support.text import count_of, format_seconds
 
 if TYPE_CHECKING:
     from exact.driver import Progress

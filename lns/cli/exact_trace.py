@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from instances.errors import InputError
+from instances.files import write_output
+from instances.text import count_of
 from lns.cli.exact import read_puzzle_and_start
 from lns.terminal import options as opt
 from lns.terminal.inputs import check_start_options, print_notes
 from lns.terminal.output import print_answer, status_of
-from lns_support.errors import InputError
-from lns_support.files import write_output
-from lns_support.text import count_of
 
 if TYPE_CHECKING:
     from exact.sat.steps import Painting

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import re
 
+from instances.errors import BoardError, InputError
 from lns.cli.improve_region import Question, improve_region, region_options
 from lns.terminal import options as opt
 from lns.terminal.inputs import check_board_file, read_board
-from lns_support.errors import BoardError, InputError
 
 _EXAMPLES = """\
 examples:

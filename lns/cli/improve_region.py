@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from instances.text import count_of, format_seconds
 from lns.terminal.inputs import print_notes
 from lns.terminal.output import (
     ANSWER_IS_NO,
@@ -20,7 +21,6 @@ from lns.terminal.output import (
     print_error,
     print_text,
 )
-from lns_support.text import count_of, format_seconds
 
 if TYPE_CHECKING:
     from exact.region.options import RegionOptions

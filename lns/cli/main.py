@@ -49,7 +49,7 @@ class _Parser(argparse.ArgumentParser):
         super().exit(status, message)
 
     def error(self, message: str) -> NoReturn:
-        from lns_support.errors import InputError
+        from instances.errors import InputError
 
         unknown = re.match(r"unrecognized arguments: (--[^\s=]+)", message)
         near = _nearest(unknown[1], self._option_string_actions) if unknown else None
@@ -111,9 +111,9 @@ def _memory_limit() -> int | None:
 
 
 def _main(arguments: list[str]) -> int:
+    from instances.errors import InputError
+    from instances.text import printable
     from lns.terminal.output import BAD_INPUT, OUTPUT_CLOSED, discard, print_error
-    from lns_support.errors import InputError
-    from lns_support.text import printable
 
     # streams that the parent process closed: an empty stdin, and outputs that go nowhere
     sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())
@@ -182,7 +182,7 @@ def _dispatch(arguments: list[str]) -> int:
     family = arguments[0] if arguments and arguments[0] in FAMILIES else ""
     _refuse_unknown(arguments[bool(family) :], family)
     if "--version" in arguments:
-        from lns_support.version import __version__
+        from lns.version import __version__
 
         print_text(f"lns {__version__}")
     else:
@@ -200,7 +200,7 @@ def _names(family: str) -> dict[str, str]:
 
 def _refuse_unknown(arguments: list[str], family: str) -> None:
     """Raise InputError for an unknown command or job, for none, and for an option before it."""
-    from lns_support.errors import InputError
+    from instances.errors import InputError
 
     what, names = ("job" if family else "command"), _names(family)
     of, begun = (f" of {family}" if family else ""), f"lns {family}".strip()

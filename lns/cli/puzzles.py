@@ -7,14 +7,14 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from instances.errors import InputError
+from instances.files import write_output
 from instances.formats.registry import overview
 from instances.generate import KINDS
+from instances.text import count_of
 from lns.terminal import options as opt
 from lns.terminal.inputs import print_notes, puzzle_of_board
 from lns.terminal.output import DONE, picked, print_json, print_text
-from lns_support.errors import InputError
-from lns_support.files import write_output
-from lns_support.text import count_of
 
 if TYPE_CHECKING:
     from instances.board import Board

@@ -10,6 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from instances.errors import InputError
+from instances.files import atomic_write, behind_links
+from instances.text import count_of, cut_middle, printable
 from lns.terminal import options as opt
 from lns.terminal.output import (
     ANSWER_IS_NO,
@@ -23,10 +26,7 @@ from lns.terminal.output import (
     print_text,
     terminal_width,
 )
-from lns_support.errors import InputError
-from lns_support.files import atomic_write, behind_links
-from lns_support.text import count_of, cut_middle, printable
-from lns_support.version import __version__
+from lns.version import __version__
 
 if TYPE_CHECKING:
     from lns.runs.run_summary import RunSummary

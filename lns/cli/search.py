@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
+from instances.errors import InputError
 from lns.cli.ending import ENDING_OPTIONS, ended, search_end
 from lns.engines import ENGINES
 from lns.terminal import options as opt
 from lns.terminal.inputs import check_start_options, read_board, read_puzzle
 from lns.terminal.output import picked
-from lns_support.errors import InputError
 
 RUN_DIR = opt.value("--run-dir", "DIR", opt.nonempty_path, "new directory for the results (default runs/NAME-DATE)")
 STEPS = opt.value(

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from exact.text_table import aligned, table_width
+from instances.errors import InputError
+from instances.files import atomic_write, read_text, write_output
+from instances.json_values import JsonFields, json_object
+from instances.text import count_of, cut_middle, printable
 from lns.terminal import options as opt
 from lns.terminal.inputs import is_new_or_empty
 from lns.terminal.output import ANSWER_IS_NO, BAD_INPUT, DONE, NO_URL, picked, print_answer, print_error, terminal_width
-from lns_support.errors import InputError
-from lns_support.files import atomic_write, read_text, write_output
-from lns_support.json_values import JsonFields, json_object
-from lns_support.text import count_of, cut_middle, printable
-from lns_support.text_table import aligned, table_width
-from lns_support.version import __version__
+from lns.version import __version__
 
 if TYPE_CHECKING:
     from instances.board import Board

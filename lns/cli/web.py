@@ -7,10 +7,10 @@ import contextlib
 import os
 import sys
 
+from exact.optional_deps import require
+from instances.errors import InputError
 from lns.terminal.options import argument, command, flag, value, whole_number
 from lns.terminal.output import DONE, print_error, print_text
-from lns_support.errors import InputError
-from lns_support.optional_deps import require
 
 PASSWORD_VARIABLE = "LNS_WEB_PASSWORD"
 _LEAST_PASSWORD = 8

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from instances.errors import InputError
 from instances.puzzle import DOWN, RIGHT, IntArray, Puzzle
 from lns.construct.beam_kernel import BeamPlan, LayerWorkspace, Paths, extend_layer
 from lns.construct.candidates import MAX_FAVOURED, CandidateTables, Int64Array, build_tables
 from lns.construct.population import new_population
 from lns.params import BeamParams
 from lns.rng import RandomState, generator
-from lns_support.errors import InputError
 
 
 def beam_tables(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.puzzle import GREY, IntArray, Puzzle
 from lns.assignment import fill
 from lns.construct.beam import BeamSearch
@@ -18,7 +19,6 @@ from lns.engine import Engine, State, Statistics, saved_board, saved_counters, s
 from lns.node_equivalents import BEAM_CHILD
 from lns.params import Params
 from lns.rng import RandomState
-from lns_support.errors import InputError
 
 MAX_PLACED = 2**25  # most pieces in all prefixes of a layer, as all of them are in a checkpoint
 NO_BEAM = -1  # depth between two beams

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.puzzle import Puzzle
 from instances.symmetry import board_from_view, puzzle_in_view
 from lns import node_equivalents
@@ -29,7 +30,6 @@ from lns.construct.tail import plan_tail
 from lns.engine import State, saved_counters
 from lns.params import ConstructParams
 from lns.rng import RandomState, generator
-from lns_support.errors import InputError
 
 NODES_BEFORE_DIVISOR = 8  # a restart that reaches exact tails lasts nodes_before / 8 nodes,
 MAX_RESTART_FACTOR = 10  # but at least `restart_nodes`, and at most this many times as much

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from exact.kernels.jit import flat_kernel, inline_flat_kernel
 from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 from lns.construct.candidates import (
     Bitsets,
@@ -38,7 +39,6 @@ from lns.construct.candidates import (
     pack_candidates,
 )
 from lns.construct.order import padded_positions
-from lns_support.jit import flat_kernel, inline_flat_kernel
 
 MAX_ENDGAME_PIECES = 64  # free pieces at the start of the endgame: each is one bit of a set
 MAX_CLOSINGS = 256

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from exact.kernels.jit import flat_kernel, inline_flat_kernel
 from instances.puzzle import DOWN, RIGHT, IntArray, Puzzle
 from lns.construct import candidates as packed
 from lns.construct import endgame
@@ -27,7 +28,6 @@ from lns.construct.endgame_plan import BREAKS, CHOSEN, ROW_WORDS, EndgamePlan, E
 from lns.construct.order import padded_positions
 from lns.construct.schedule import BreakSchedule
 from lns.construct.tail import TailPlan, TailWorkspace, solve_tail
-from lns_support.jit import flat_kernel, inline_flat_kernel
 
 MISMATCH_BINS = 16  # sampled tails are counted by their mismatches, 0 to 15
 TAIL_SAMPLE_NODES = 50_000  # a tail is sampled each time that the prefixes have taken so many nodes more,

@@ -27,6 +27,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from instances.errors import InputError
 from instances.puzzle import Puzzle
 from instances.symmetry import IDENTITY_VIEW, View, puzzle_in_view
 from lns.construct.candidates import BREAK_COST, MAX_BREAKS, FloatArray
@@ -58,7 +59,6 @@ from lns.construct.schedule_search import (
 from lns.engine import MAX_SAVED_COUNTER, State
 from lns.params import ConstructParams
 from lns.rng import RandomState, generator
-from lns_support.errors import InputError
 
 COARSE_SCALES = (100, 95, 90, 85, 80, 70, 0)  # in percent of `ConstructParams.quota_scale`, tried one after the other
 MAX_SCALE = 150  # percent

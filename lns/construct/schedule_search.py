@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from exact.kernels.jit import kernel
 from instances.puzzle import IntArray, Puzzle
 from lns import node_equivalents
 from lns.construct.candidates import MAX_BREAKS, FloatArray, Int64Array, build_tables
@@ -30,7 +31,6 @@ from lns.construct.population import grow_population, new_population, new_reserv
 from lns.construct.schedule import BreakSchedule, Quota
 from lns.params import BeamParams, ConstructParams
 from lns.rng import RandomState, generator
-from lns_support.jit import kernel
 
 SAMPLES = 8  # populations of one measurement
 SMOOTHING_CELLS = 3  # cells of the same class, before and behind, over which a measurement is averaged

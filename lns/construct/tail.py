@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from exact.kernels.bits import lowest_bit
+from exact.kernels.jit import flat_kernel, inline_flat_kernel
 from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 from lns.construct.candidates import Bitsets, Int64Array, first_of_equal_rotations, is_unclued_piece
 from lns.construct.order import padded_positions
-from lns_support.bits import lowest_bit
-from lns_support.jit import flat_kernel, inline_flat_kernel
 
 MAX_TAIL = 16
 NOT_FOUND = -1  # mismatches where no refill was found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.puzzle import Puzzle
 from instances.symmetry import cells_from_view
 from lns.assignment import fill
@@ -18,7 +19,6 @@ from lns.loop.pool import Pool
 from lns.orientation import Orientation
 from lns.params import Params
 from lns.rng import random_state
-from lns_support.errors import InputError
 
 FILL_COST = 100_000.0  # node equivalents of a greedy fill, about
 

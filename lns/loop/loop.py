@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from instances.errors import InputError
 from instances.puzzle import Puzzle
 from lns.engine import Engine, verified_board
 from lns.loop.chooser import Chooser
@@ -19,7 +20,6 @@ from lns.loop.operator import Freed, Operator, Repaired
 from lns.loop.pool import ELSEWHERE, Pool
 from lns.params import Params
 from lns.rng import RandomState, generator
-from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
 

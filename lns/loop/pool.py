@@ -13,6 +13,7 @@ from hashlib import blake2b
 import numpy as np
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.puzzle import IntArray, Puzzle
 from lns.engine import (
     FoundBoard,
@@ -24,7 +25,6 @@ from lns.engine import (
     saved_record,
 )
 from lns.node_equivalents import REGION_NODE
-from lns_support.errors import InputError
 
 REMEMBERED = 1 << 14  # questions that are not asked again, since another board had the same pieces around the cells
 KNOWN = 1 << 14  # boards that are recognised when they are found again

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from exact.region.options import RegionOptions
 from exact.region.resolve import resolve
 from instances.board import Board
+from instances.errors import InputError
 from instances.puzzle import Puzzle
 from lns import node_equivalents
 from lns.engine import State, Statistics, legal_score, saved_record
@@ -15,7 +16,6 @@ from lns.loop.operator import Found, Freed, Repaired
 from lns.loop.pool import Member, Pool
 from lns.neighbourhoods.regions import Cells, windows
 from lns.params import NeighbourhoodsParams
-from lns_support.errors import InputError
 
 MAX_BOARDS = 8  # of the best score, one a family
 GROWTH = 4  # times more nodes for a window that was left open, each time

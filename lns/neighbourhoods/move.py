@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.puzzle import IntArray, Puzzle
 from instances.verify import verify
 from lns import node_equivalents
@@ -15,7 +16,6 @@ from lns.assignment import matched_edges
 from lns.engine import State, Statistics, saved_counters
 from lns.loop.operator import Found, Freed, Repaired
 from lns.loop.pool import Pool
-from lns_support.errors import InputError
 
 OVERRUN = 100  # times its nodes that an operator may take
 

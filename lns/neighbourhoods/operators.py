@@ -16,7 +16,10 @@ from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import NamedTuple
 
+from instances.arguments import checked
+from instances.errors import InputError
 from instances.puzzle import Puzzle
+from instances.text import quoted
 from lns.engine import MAX_OPERATOR_NAME, MAX_OPERATORS
 from lns.greedy import ORIGIN as GREEDY
 from lns.loop.construction import Beam, Construction, Fill
@@ -33,9 +36,6 @@ from lns.params import Params
 from lns.rng import STREAM
 from lns.tabu.operator import Tabu
 from lns.tabu.search import MAX_CELLS
-from lns_support.arguments import checked
-from lns_support.errors import InputError
-from lns_support.text import quoted
 
 ENTRY_POINTS = "lns.operators"
 RESERVED = ("start", "elsewhere", "others", GREEDY)

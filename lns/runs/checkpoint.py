@@ -19,16 +19,16 @@ from pathlib import Path
 
 import numpy as np
 
+from instances.errors import InputError
+from instances.files import open_to_read, sync_folder
+from instances.json_values import JsonFields, json_object
 from instances.puzzle import Puzzle
+from instances.text import printable
 from lns.engine import State, Statistics
 from lns.packed_state import PackedState
 from lns.rounds import MAX_ISLANDS, Island
 from lns.runs.files import CHECKPOINT, PREVIOUS, expect_schema, from_json, open_regular
 from lns.runs.history import RunHistory, history_from_json
-from lns_support.errors import InputError
-from lns_support.files import open_to_read, sync_folder
-from lns_support.json_values import JsonFields, json_object
-from lns_support.text import printable
 
 SCHEMA = 18
 MAX_BYTES = 2**30  # of a file

@@ -18,8 +18,12 @@ from types import TracebackType
 from typing import Annotated, Any
 
 from instances.board import Board
+from instances.errors import InputError
+from instances.files import atomic_write, read_text
 from instances.formats import best_json, load_board, load_puzzle, write
+from instances.json_values import JsonFields
 from instances.puzzle import MAX_CELLS, Clue, Puzzle
+from instances.text import printable, quoted
 from instances.verify import verify
 from lns import params as parameters
 from lns.engines import ENGINES
@@ -40,10 +44,6 @@ from lns.runs.files import (
     utc_now,
 )
 from lns.runs.lock import Lock
-from lns_support.errors import InputError
-from lns_support.files import atomic_write, read_text
-from lns_support.json_values import JsonFields
-from lns_support.text import printable, quoted
 
 log = logging.getLogger("lns")
 

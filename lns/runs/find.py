@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from instances.errors import InputError
 from lns.runs.files import BEST, SETTINGS
-from lns_support.errors import InputError
 
 MAX_DEPTH = 4  # folders below the one that is named
 

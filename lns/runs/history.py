@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
+from instances.errors import InputError
+from instances.files import atomic_write, read_text
+from instances.json_values import JsonFields
 from instances.puzzle import Puzzle
 from lns.engine import FoundBoard, Statistics
 from lns.runs.files import STATUS, STATUS_SCHEMA, expect_schema, format_duration, from_json, seal, unseal, utc_now
-from lns_support.errors import InputError
-from lns_support.files import atomic_write, read_text
-from lns_support.json_values import JsonFields
 
 MAX_SESSIONS = 1000
 UNLIMITED_S = 1e9  # seconds of search of a run without a time limit

@@ -13,11 +13,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
+from exact.file_lock import try_lock
+from instances.errors import InputError
+from instances.files import open_to_read, read_text
+from instances.json_values import json_object
 from lns.runs.files import LOCK, STATUS, from_json, open_regular, utc_now
-from lns_support.errors import InputError
-from lns_support.file_lock import try_lock
-from lns_support.files import open_to_read, read_text
-from lns_support.json_values import json_object
 
 log = logging.getLogger("lns")
 

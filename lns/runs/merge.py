@@ -10,6 +10,7 @@ from pathlib import Path
 
 from instances.board import Board
 from instances.duplicates import normalise_clue_pieces
+from instances.errors import InputError
 from instances.piece_set import translate, translated_clues
 from instances.puzzle import Puzzle
 from lns import params as parameters
@@ -22,7 +23,6 @@ from lns.runs.files import PARAMETERS, utc_now
 from lns.runs.history import Heartbeat, Improvement, RunHistory, write_status
 from lns.runs.recover import newest_checkpoint
 from lns.runs.run_summary import RunSummary, check_same_set, load_summary
-from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
 

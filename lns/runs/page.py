@@ -10,11 +10,11 @@ from html import escape
 from instances.draw import svg
 from instances.draw.page import chart, page, table
 from instances.formats.viewer import url_if_any
+from instances.text import count_of, printable
 from lns.runs.board_log import LoggedBoard
 from lns.runs.files import format_duration
 from lns.runs.history import Improvement, parts
 from lns.runs.run_summary import RunSummary
-from lns_support.text import count_of, printable
 
 SHOWN_EDGES = 24  # the axis of scores begins at most so far below the best one
 SHOWN_BARS = 40  # of the highest scores

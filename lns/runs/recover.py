@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.engine import Engine, FoundBoard, legal_score, saved_counters
@@ -23,7 +24,6 @@ from lns.runs.directory import RunDirectory, RunSettings, ScoredBoard, read_best
 from lns.runs.files import BEST, BOARDS, CHECKPOINT, PREVIOUS
 from lns.runs.history import Heartbeat, RunHistory, read_status
 from lns.runs.recorder import MAX_RECENT
-from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
 

@@ -9,16 +9,16 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
+from instances.errors import InputError
 from instances.eternity2 import name_of_clues
 from instances.piece_set import set_sha256, translation
 from instances.puzzle import Puzzle
+from instances.text import count_of, printable
 from lns.runs import checkpoint as checkpoints
 from lns.runs.directory import RunSettings, ScoredBoard, read_best, read_run
 from lns.runs.files import CHECKPOINT, PREVIOUS, parse_time, reason_in_words
 from lns.runs.history import Heartbeat, RunHistory, read_status
 from lns.runs.lock import process_is_alive, read_holder
-from lns_support.errors import InputError
-from lns_support.text import count_of, printable
 
 HEARTBEAT_LATE_S = 30.0  # a run on another machine whose status.json is older counts as dead
 RELIABLE_BOARDS = 10  # boards that a rate needs

@@ -9,11 +9,11 @@ from itertools import zip_longest
 
 from instances.draw import terminal
 from instances.draw.terminal import Colour
+from instances.text import count_of, printable
 from lns.runs.board_log import LoggedBoard
 from lns.runs.files import format_duration, local_time, time_ago
 from lns.runs.history import RunHistory, parts
 from lns.runs.run_summary import RunSummary
-from lns_support.text import count_of, printable
 
 _MIN_TEXT_WIDTH = 31  # columns of the text beside a board
 _BAR_ENDS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")

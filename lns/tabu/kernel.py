@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from exact.kernels.jit import inline_kernel, kernel
 from lns.rng import random_below
-from lns_support.jit import inline_kernel, kernel
 
 ILLEGAL = -64  # added to the matches of a rotation that a cell does not allow, such as one with grey inside
 BLOCK = 256  # length of the rows of swap_matches is a multiple of it, so that vector instructions have no remainder

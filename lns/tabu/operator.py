@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.puzzle import Puzzle
 from lns import node_equivalents
 from lns.engine import State, Statistics, saved_board, saved_counters
@@ -14,7 +15,6 @@ from lns.params import TabuParams
 from lns.rng import random_state
 from lns.tabu import kernel
 from lns.tabu.search import TabuSearch
-from lns_support.errors import InputError
 
 SAVED = ("placed", "tabu_until", "visited_step", "visited_hash", "scalars", "best_placed", "random")  # of TabuState
 SHORT_WALK = 3  # kicks without a new best after which a walk from a board of the pool ends

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.puzzle import Puzzle, Sides
 from lns.rng import RandomState, generator
 from lns.tabu import kernel
 from lns.tabu.kernel import BEST, CHANGED, EVALUATED, SCORE, STEP, TENURE, TabuProblem, TabuState
-from lns_support.errors import InputError
 
 VISITED_SLOTS = 1 << 16  # boards remembered by the reactive tenure
 MAX_CELLS = 1024

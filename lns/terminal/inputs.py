@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from instances.errors import InputError
 from lns.terminal.options import PUZZLE_OPTIONS, add_options, check_files
 from lns.terminal.output import print_error
-from lns_support.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

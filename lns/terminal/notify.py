@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from instances.text import printable
 from lns.runs.files import BEST
-from lns_support.text import printable
 
 if TYPE_CHECKING:
     from lns.engine import FoundBoard

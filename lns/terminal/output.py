@@ -12,7 +12,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from lns_support.text import escape_controls
+from instances.text import escape_controls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -20,11 +20,11 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
+from instances.errors import InputError
+from instances.files import decode
+from instances.json_values import json_object
 from lns.web.guard import Guard, JSONResponse, refuse, with_key
 from lns.web.handlers import CHANGES, READS, Events, Fields, Server
-from lns_support.errors import InputError
-from lns_support.files import decode
-from lns_support.json_values import json_object
 
 MOST_STREAMS = 100
 PAGES = {

@@ -18,15 +18,21 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from exact.optional_deps import EXTRAS, is_installed
 from exact.polyominoes.grid import NO_WEIGHT, WEIGHTS
 from exact.polyominoes.levels import find_level, levels
 from exact.registry import all_solvers
 from exact.trace import TRACED
 from instances import formats
 from instances.draw import svg
+from instances.errors import InputError
+from instances.files import decode
+from instances.json_values import JsonFields
+from instances.text import printable
 from lns.api.arguments import ResumeSpec, RunSpec, choose_parameters
 from lns.api.files import generate
 from lns.api.files import read_puzzle as load_instance
+from lns.cores import max_workers
 from lns.engines import ENGINES
 from lns.params import Params, to_dict
 from lns.runs.directory import take_run_directory
@@ -39,12 +45,6 @@ from lns.web.jobs import MAX_SECONDS, Jobs
 from lns.web.recording import colours, grid_to_json
 from lns.web.runs import Runs
 from lns.web.tasks import PAGE_TASKS
-from lns_support.cores import max_workers
-from lns_support.errors import InputError
-from lns_support.files import decode
-from lns_support.json_values import JsonFields
-from lns_support.optional_deps import EXTRAS, is_installed
-from lns_support.text import printable
 
 EVERY_S = 1.0
 """Seconds between two updates of a run."""

@@ -11,9 +11,11 @@ from typing import IO, Any
 
 import numpy as np
 
+from instances.errors import InputError
 from instances.eternity2 import name_of_set
 from instances.piece_set import set_sha256
 from instances.puzzle import Puzzle
+from instances.text import escape_controls, printable
 from lns import params
 from lns.params import Params
 from lns.runs import checkpoint
@@ -23,8 +25,6 @@ from lns.runs.find import runs_below
 from lns.runs.history import parts
 from lns.runs.run_summary import RunSummary, load_summary
 from lns.web.wire import board_to_json, picked, puzzle_to_json
-from lns_support.errors import InputError
-from lns_support.text import escape_controls, printable
 
 MOST_RUNS = 500
 MAX_BEST_BOARDS = 6

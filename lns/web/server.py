@@ -18,6 +18,7 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from instances.errors import InputError
 from instances.formats import read
 from lns.runs.files import SETTINGS
 from lns.web.app import make_app
@@ -25,7 +26,6 @@ from lns.web.guard import Access
 from lns.web.handlers import Server
 from lns.web.runs import Runs
 from lns.web.wire import document_to_json
-from lns_support.errors import InputError
 
 DEFAULT_PORT = 8040
 MOST_CONNECTIONS = 4000

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from exact.driver import Progress, run_search
+from exact.kernels.cache import is_compiled
+from exact.optional_deps import require
 from exact.outcome import SolveStatus
 from exact.polyominoes.grid import NO_WEIGHT, WEIGHTS
 from exact.polyominoes.levels import random_level
@@ -22,14 +24,12 @@ from exact.polyominoes.search import FIRST_STEP, FillingSearch
 from exact.registry import find_solver
 from exact.trace import TRACED
 from instances.board import Board
+from instances.errors import InputError
+from instances.json_values import JsonFields
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.web.recording import GridRecorder, grid_to_json, page, trace_to_json
 from lns.web.wire import board_to_json, picked, puzzle_to_json, read_board, read_cells, read_grid, read_puzzle
-from lns_support.errors import InputError
-from lns_support.json_values import JsonFields
-from lns_support.kernel_cache import is_compiled
-from lns_support.optional_deps import require
 
 if TYPE_CHECKING:
     from lns.estimate import Measurement

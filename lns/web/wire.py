@@ -10,14 +10,14 @@ import numpy as np
 from exact.polyominoes.cut import CutLimits, cut_grid
 from exact.polyominoes.grid import IQ_PUZZLER_PRO, Grid, parse
 from instances.board import EMPTY, Board
+from instances.errors import InputError
 from instances.formats import is_url, load_puzzle, shipped_instances, with_facts
 from instances.formats.base import Document, Source
 from instances.formats.registry import FORMATS, by_content, by_name
+from instances.json_values import JsonFields, bounded_integer, describe_found
 from instances.puzzle import MAX_CELLS, Puzzle
+from instances.text import printable
 from instances.verify import verify
-from lns_support.errors import InputError
-from lns_support.json_values import JsonFields, bounded_integer, describe_found
-from lns_support.text import printable
 
 MAX_TEXT = 1_000_000  # characters of a puzzle or board that comes in as text
 MOST_CELLS = 1_000  # of a grid of polyominoes

@@ -13,11 +13,11 @@ import sys
 from pathlib import Path
 from typing import IO, Any
 
+from exact.child_process import die_with_parent
+from instances.errors import InputError
+from instances.json_values import JsonFields
+from instances.text import escape_controls
 from lns.terminal.signals import interrupt_on_signal, signal_handler
-from lns_support.child_process import die_with_parent
-from lns_support.errors import InputError
-from lns_support.json_values import JsonFields
-from lns_support.text import escape_controls
 
 log = logging.getLogger("lns")
 

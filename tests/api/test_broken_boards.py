@@ -11,11 +11,11 @@ import pytest
 import lns
 from exact.region.windows import sweep_windows
 from instances.board import EMPTY, Board
+from instances.errors import BoardError
 from instances.formats import write
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.cli.main import main
-from lns_support.errors import BoardError
 from tests.exact.small_regions import FAULTS, KINDS, best_refill, break_rule, breaks_a_rule_outside, small_board
 
 NO_TURNS = Puzzle([[0, 0, 5, 0], [1, 0, 0, 0], [5, 0, 1, 0], [5, 0, 5, 0]], 1, 4, turns=False)

@@ -21,11 +21,11 @@ from lns.api import progress as views
 from lns.api.arguments import resumed_workers
 from lns.api.result import Result
 from lns.cli.main import main
+from lns.cores import available_cores, max_workers
 from lns.params import from_dict, to_toml
 from lns.runs.history import RunHistory, SessionRecord
 from lns.runs.run_summary import load_summary
 from lns.worker_pool import InProcessExecutor
-from lns_support.cores import available_cores, max_workers
 from tests.cli.run_program import ROOT
 
 QUICK = {

@@ -16,11 +16,11 @@ import lns
 from exact.compare import ComparisonRow, Question
 from exact.paper.runs import PlannedRun
 from exact.polyominoes.grid import load, orientations
+from instances.errors import InputError
 from instances.formats import load_puzzle, write
 from lns.params import Params
 from lns.runs.directory import RunDirectory
 from lns.runs.files import REPORT, STATUS
-from lns_support.errors import InputError
 from tests.cli.conftest import Typed
 from tests.lns.run_parts import best_of, finished_run, new_directory, run_for, small_puzzle
 from tuning import benchmark

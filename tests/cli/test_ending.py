@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.formats import load_puzzle
 from instances.puzzle import Puzzle
 from lns.api.solving import resume, solve
@@ -28,7 +29,6 @@ from lns.engine import FoundBoard
 from lns.runs.run_summary import load_summary
 from lns.terminal import notify
 from lns.terminal.output import command_name
-from lns_support.errors import InputError
 from tests.cli.conftest import Typed
 from tests.cli.run_program import ONE_WORKER, ROOT, is_alive, program, wait_for
 from tests.lns.run_parts import best_of, finished_run

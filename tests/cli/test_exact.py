@@ -17,11 +17,11 @@ import pytest
 
 from exact.compare import Question, compare
 from instances.board import Board
+from instances.files import atomic_write
 from instances.formats import load_board, load_puzzle, write
 from instances.generate import corner_cells, uniform
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns_support.files import atomic_write
 from tests.cli.conftest import Typed
 from tests.cli.run_program import ROOT, program, wait_for
 

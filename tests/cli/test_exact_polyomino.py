@@ -65,7 +65,7 @@ def test_the_result_is_printed_when_the_disk_is_full(monkeypatch: pytest.MonkeyP
 
 def test_a_long_start_of_the_library_is_told(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
     pytest.importorskip("xcover")
-    monkeypatch.setattr("lns_support.child_process._SILENT_SECONDS", 0.0)
+    monkeypatch.setattr("exact.child_process._SILENT_SECONDS", 0.0)
     for quiet in ("", "--quiet"):
         told = typed(f"{FILL} small.txt --solver xcover --json {quiet}")
         assert json.loads(told.out)["status"] == "solved"

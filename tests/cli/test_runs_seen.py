@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from instances.files import open_to_read
 from instances.formats import load_board, load_puzzle
 from instances.puzzle import Puzzle
 from instances.verify import verify
@@ -33,7 +34,6 @@ from lns.runs.recorder import Recorder
 from lns.runs.run_summary import load_summary
 from lns.runs.watch_view import frame
 from lns.worker_pool import InProcessExecutor
-from lns_support.files import open_to_read
 from tests.cli.conftest import Typed
 from tests.cli.run_program import ROOT
 from tests.lns.run_parts import best_of, finished_run, log_of, new_directory, run_for, small_puzzle

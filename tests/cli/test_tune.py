@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 
 import pytest
 
+from instances.errors import InputError
 from instances.puzzle import Clue
 from lns.params import from_dict, load, to_toml
-from lns_support.errors import InputError
 from tests.cli.conftest import Typed
 from tests.cli.run_program import program, wait_for
 from tuning.plan import StudyRequest

@@ -11,7 +11,7 @@ import pytest
 
 from tests.docs.pages import ROOT
 
-PACKAGES = ("lns_support", "instances", "exact", "lns", "tuning")
+PACKAGES = ("instances", "exact", "lns", "tuning")
 _NAME = re.compile(rf"(?<!`)`((?:{'|'.join((*PACKAGES, 'tests'))})(?:\.\w+)+)[`(]")
 
 

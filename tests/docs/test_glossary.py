@@ -10,7 +10,7 @@ import pytest
 
 from tests.docs.pages import ROOT
 
-ROOMS = ("lns_support", "instances", "exact", "lns", "tuning", "docs", "README.md", "CONTRIBUTING.md")
+ROOMS = ("instances", "exact", "lns", "tuning", "docs", "README.md", "CONTRIBUTING.md")
 
 # retired word -> the term instead
 RETIRED = {

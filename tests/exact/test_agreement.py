@@ -13,10 +13,10 @@ from exact.registry import SOLVERS
 from exact.rowscan import run_rowscan
 from exact.sat.search import Job, search
 from exact.solvers import run_colorpairs
+from instances.errors import InputError
 from instances.formats import load_puzzle
 from instances.generate import uniform
 from instances.puzzle import Clue, Puzzle
-from lns_support.errors import InputError
 from tests.exact.brute import count_solutions
 from tests.shared_data import shared
 

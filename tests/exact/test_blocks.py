@@ -6,11 +6,11 @@ import pytest
 
 from exact.blocks import Blocks
 from exact.piece_classes import distinct_count
+from instances.errors import InputError
 from instances.formats import load_puzzle
 from instances.generate import uniform
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns_support.errors import InputError
 from tests.exact.brute import count_solutions
 from tests.exact.puzzles import small_puzzle
 from tests.shared_data import shared

@@ -20,10 +20,10 @@ from exact.colorpairs.options import Heuristic, Options
 from exact.colorpairs.search import ColorPairs
 from exact.outcome import SolveStatus
 from exact.solvers import count, solve
+from instances.errors import InputError
 from instances.formats import load_puzzle
 from instances.generate import corner_cells, like_e2, uniform
 from instances.verify import verify
-from lns_support.errors import InputError
 from tests.exact.brute import count_solutions
 from tests.exact.puzzles import small_puzzle
 from tests.shared_data import shared

@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
+from exact import csv_records
 from exact.blocks import Blocks
+from exact.child_process import ExitReason, ProcessResult
 from exact.compare import (
     COMPILATION_SECONDS,
     STARTUP_SECONDS,
@@ -26,13 +28,11 @@ from exact.compare import (
     table,
 )
 from exact.paper import bailleux2025, cuvillier2010, jolivet2008, runs
+from instances.errors import InputError
 from instances.formats import load_puzzle
 from instances.generate import three_partition, triples_of, uniform
 from instances.puzzle import Puzzle
 from lns.cli.main import main
-from lns_support import csv_records
-from lns_support.child_process import ExitReason, ProcessResult
-from lns_support.errors import InputError
 
 pytest.importorskip("pysat")
 
@@ -240,7 +240,7 @@ def test_a_first_compilation_is_announced(
 ) -> None:
     made = tmp_path / "unique.txt"
     for compiled in (True, False):
-        monkeypatch.setattr("lns_support.kernel_cache.is_compiled", lambda module, known=compiled: known)
+        monkeypatch.setattr("exact.kernels.cache.is_compiled", lambda module, known=compiled: known)
         assert main(["generate", "--unique", "max", "--width", "3", "-o", str(made), "--force"]) == 0
         assert ("compiling" in capsys.readouterr().err) is not compiled
 

@@ -8,10 +8,10 @@ import pytest
 from exact.cover.search import CODES, Cover, build, cover_by_library, matrix_nodes, run_xcover
 from exact.execution import Request, SolverMessage
 from exact.piece_classes import assignments_per_board, distinct_count
+from instances.errors import InputError
 from instances.generate import uniform
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns_support.errors import InputError
 from tests.exact.brute import all_boards, count_solutions
 from tests.exact.puzzles import small_puzzle
 

@@ -26,11 +26,11 @@ from exact.paper.jolivet2008 import random_puzzle
 from exact.paper.jolivet2008_searches import PATHS, constraints, path, scan_along
 from exact.piece_classes import allowed_placements
 from exact.solvers import count
+from instances.errors import InputError
 from instances.generate import like_e2, uniform
 from instances.generate.portable_random import PortableRandom
 from instances.puzzle import Puzzle, canonical
 from instances.verify import verify
-from lns_support.errors import InputError
 from tests.exact.brute import count_solutions
 
 NO_LIMIT = 1 << 40

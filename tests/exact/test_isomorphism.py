@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from exact.isomorphism import graph_of_pieces, pieces_of_graph
+from instances.errors import InputError
 from instances.formats import write
 from instances.generate import like_e2
 from instances.piece_set import find_renaming
 from instances.puzzle import Puzzle, canonical, rotate
 from lns.cli.main import main
-from lns_support.errors import InputError
 
 networkx = pytest.importorskip("networkx")
 

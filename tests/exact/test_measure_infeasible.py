@@ -9,8 +9,8 @@ import pytest
 
 from exact.compare import read_rows
 from exact.measurements.infeasible import main, with_swapped_sides
+from instances.errors import InputError
 from instances.generate import balanced_torus
-from lns_support.errors import InputError
 
 pytest.importorskip("pysat")
 

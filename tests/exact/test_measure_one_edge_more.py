@@ -10,9 +10,9 @@ import pytest
 
 from exact.measurements.one_edge_more import damaged_windows, main
 from instances.board import Board
+from instances.errors import InputError
 from instances.formats import viewer_url, write
 from instances.verify import verify
-from lns_support.errors import InputError
 from tests.instances.small_puzzles import planted
 
 

@@ -23,7 +23,7 @@ from exact.paper.benoist2008 import (
     tables,
 )
 from exact.paper.runs import is_finished, run_experiment
-from lns_support.errors import InputError
+from instances.errors import InputError
 
 TINY = replace(PLAN, sizes=(7,), per_size=1, seconds=5.0)
 

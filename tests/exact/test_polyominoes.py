@@ -29,8 +29,8 @@ from exact.polyominoes.levels import TIERS, find_level, levels, make_level
 from exact.polyominoes.model import build_model, symmetries
 from exact.polyominoes.search import SLICE, FillingSearch, WeightRace, fill, fill_by_library, race
 from exact.polyominoes.steps import StepOutcome, StepRecorder
+from instances.errors import InputError
 from instances.generate.portable_random import PortableRandom
-from lns_support.errors import InputError
 
 GAME = parse(IQ_PUZZLER_PRO)
 

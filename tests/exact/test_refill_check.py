@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 
 import lns
+from exact import optional_deps
 from exact.region.result import RegionResult, RegionStatus
 from exact.region.windows import window
 from exact.sat import refill
 from exact.sat.refill import SOLVER, CheckAnswer, Refills, check_refills
 from instances.board import EMPTY, Board
+from instances.errors import InputError
 from instances.formats import load_board, write
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.api import improving
 from lns.cli.main import main
-from lns_support import optional_deps
-from lns_support.errors import InputError
 from tests.exact.small_regions import FAULTS, KINDS, best_refill, break_rule, breaks_a_rule_outside, small_board
 from tests.instances.small_puzzles import planted
 from tests.shared_data import published_boards

@@ -26,9 +26,9 @@ from exact.region.state import OUTSIDE, RegionPlan
 from exact.region.warmup import warm_up
 from exact.region.windows import rows, window
 from instances.board import EMPTY, Board
+from instances.errors import InputError
 from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
-from lns_support.errors import InputError
 from tests.fuzz_region import best_score, random_window
 from tests.instances.small_puzzles import planted
 from tests.shared_data import published_boards, shared

@@ -23,10 +23,10 @@ from exact.region.state import EXHAUSTED, FOUND, PAUSED
 from exact.region.windows import rows, window
 from exact.solvers import count
 from instances.board import Board
+from instances.errors import InputError
 from instances.formats import load_board, viewer_url, write
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns_support.errors import InputError
 from tests.fuzz_region import Window, best_score
 from tests.instances.small_puzzles import planted
 from tests.shared_data import published_boards, shared

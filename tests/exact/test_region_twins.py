@@ -9,9 +9,9 @@ import pytest
 
 from exact.region.resolve import RegionOptions, RegionStatus, resolve
 from instances.board import EMPTY, Board
+from instances.errors import BoardError
 from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
-from lns_support.errors import BoardError
 from tests.fuzz_region import Window, best_score, check, random_window, renamed
 
 VARIANTS: list[dict[str, Any]] = [

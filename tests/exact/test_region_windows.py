@@ -8,9 +8,9 @@ import pytest
 from exact.region.options import RegionOptions
 from exact.region.windows import around_mismatches, choose_donors, sweep_windows
 from instances.board import Board
+from instances.errors import InputError
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns_support.errors import InputError
 from tests.instances.small_puzzles import planted
 
 

@@ -13,9 +13,9 @@ import pytest
 import exact
 from exact.registry import ENTRY_POINTS, SOLVERS, all_solvers, find_solver
 from instances.board import Board
+from instances.errors import InputError
 from instances.generate import uniform
 from instances.puzzle import Puzzle
-from lns_support.errors import InputError
 from tests.exact.brute import count_solutions
 
 PUZZLE = uniform(3, 2, 2, seed=1).puzzle

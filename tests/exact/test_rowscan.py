@@ -13,11 +13,11 @@ from exact.measurements.rowscan_speed import placements_per_second
 from exact.outcome import SolveStatus
 from exact.rowscan import RowScan
 from exact.solvers import corner_variants, count, counted_rotations, solve
+from instances.errors import InputError
 from instances.formats import load_puzzle
 from instances.generate import uniform
 from instances.puzzle import Puzzle, canonical, rotate
 from instances.verify import verify
-from lns_support.errors import InputError
 from tests.exact.brute import all_boards, count_solutions
 from tests.exact.puzzles import small_puzzle
 from tests.shared_data import shared

@@ -18,10 +18,10 @@ from exact.sat.dimacs import read_answer, write
 from exact.sat.encoding import Encoding, at_most_one_pairs, exactly_one_counters
 from exact.sat.encodings import ENCODINGS, Bailleux, encode
 from exact.sat.search import Job, search
+from instances.errors import InputError
 from instances.generate import balanced_torus, uniform
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns_support.errors import InputError
 from tests.exact.brute import all_boards
 from tests.exact.puzzles import small_puzzle
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from exact.child_process import Emit, ExitReason, ProcessResult, run_in_process
 from exact.execution import BuildingEnded, Request, SolverMessage, not_built, solve_in_child
 from exact.outcome import NODES_UNKNOWN, SolveStatus
 from exact.polyominoes.grid import parse
@@ -22,10 +23,9 @@ from exact.polyominoes.search import fill_by_library
 from exact.registry import SOLVERS, SolverEntry
 from exact.sat.search import Job, canonical_name, compile_cdcl, search
 from exact.solvers import count, solve, solve_request
+from instances.errors import InputError
 from instances.generate import uniform
 from instances.puzzle import Puzzle
-from lns_support.child_process import Emit, ExitReason, ProcessResult, run_in_process
-from lns_support.errors import InputError
 
 
 def emit_and_crash(emit: Emit) -> None:
@@ -76,7 +76,7 @@ def test_time_and_memory_limits() -> None:
 def test_a_time_limit_may_be_longer_than_one_poll(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="no such thing"):
         run_in_process(refuse, receive=print, seconds=1e9)
-    monkeypatch.setattr("lns_support.child_process._POLL_SECONDS", 0.02)
+    monkeypatch.setattr("exact.child_process._POLL_SECONDS", 0.02)
     began = time.perf_counter()
     assert run_in_process(sleep, receive=[].append, seconds=0.5).reason is ExitReason.TIME
     assert time.perf_counter() - began > 0.5
@@ -184,7 +184,7 @@ def test_importing_a_library_does_not_count(
     pytest.importorskip(package)
     (tmp_path / package).mkdir()
     (tmp_path / package / "__init__.py").write_text(
-        "import time\nfrom lns_support.errors import InputError\ntime.sleep(1.5)\nraise InputError('imported at last')"
+        "import time\nfrom instances.errors import InputError\ntime.sleep(1.5)\nraise InputError('imported at last')"
     )
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(InputError, match="imported at last"):
@@ -314,7 +314,7 @@ def test_registry_entries_name_a_function_and_the_module_that_it_compiles(entry:
     if entry.kernel_module is None:
         assert entry.extra is not None, "it calls a library"
     else:
-        assert b"lns_support.jit" in Path(str(import_module(entry.kernel_module).__file__)).read_bytes()
+        assert b"exact.kernels.jit" in Path(str(import_module(entry.kernel_module).__file__)).read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from exact.sls.rules import RULES, advance
 from exact.sls.solver import LocalSearch, simplify
 from exact.sls.state import FALSE, formula_of, random_walk, recount
 from exact.solvers import count, solve
+from instances.errors import InputError
 from instances.generate import uniform
-from lns_support.errors import InputError
 
 
 def random_3sat(variables: int, clauses: int, seed: int) -> npt.NDArray[np.int32]:

@@ -15,9 +15,9 @@ from exact.polyominoes.cut import cut_grid
 from exact.polyominoes.search import FillResult, fill
 from exact.registry import all_solvers
 from exact.solvers import solve_request
+from instances.errors import InputError
 from instances.generate import like_e2
 from instances.puzzle import Puzzle
-from lns_support.errors import InputError
 
 SECONDS = 0.2
 LATE = 1.0  # seconds after the limit at which a search must have ended

@@ -10,8 +10,8 @@ from exact.sat.steps import Painting
 from exact.solvers import solve
 from exact.trace import PLACED, REFUSED, SOLUTION, TRACED, TREE_SEARCHES, trace
 from instances.board import Board
+from instances.errors import InputError
 from instances.verify import verify
-from lns_support.errors import InputError
 
 
 def standing(steps: tuple, at: int) -> dict[int, int]:  # type: ignore[type-arg]

@@ -8,9 +8,9 @@ import pytest
 
 from exact.outcome import SolveStatus
 from exact.solvers import count, counted_rotations, solve
+from instances.errors import InputError
 from instances.generate import three_partition, triples_of, unique
 from instances.verify import verify
-from lns_support.errors import InputError
 
 SHAPES = [(w, h) for w in range(2, 11) for h in range(2, w + 1)]
 

@@ -16,10 +16,10 @@ from exact.registry import SOLVERS
 from exact.rowscan import run_rowscan
 from exact.sat.search import Job, search
 from exact.solvers import run_colorpairs
+from instances.errors import InputError
 from instances.generate import family
 from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
-from lns_support.errors import InputError
 from tests.exact.brute import count_solutions
 from tests.exact.test_agreement import child_count, proven_count
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from instances.board import EMPTY, Board
+from instances.errors import InputError
 from instances.puzzle import Puzzle
-from lns_support.errors import InputError
 from tests.instances.small_puzzles import boards, planted
 
 

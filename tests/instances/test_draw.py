@@ -18,10 +18,10 @@ from instances.draw import svg, terminal, tikz
 from instances.draw.palette import BACKGROUND, EMPTY, GREY, MISMATCH, PALETTE, hex_code, pattern_number, rgb, xterm
 from instances.draw.scene import scene
 from instances.draw.summary import describe, summarise
+from instances.errors import InputError
 from instances.generate import clue_cells, family, like_e2, uniform
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns_support.errors import InputError
 from tests.shared_data import published_boards
 
 NAMESPACE = {"s": "http://www.w3.org/2000/svg"}

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.formats import (
     Document,
     atomic_write,
@@ -27,7 +28,6 @@ from instances.formats.reading import parse
 from instances.generate import tetravex
 from instances.puzzle import Clue, Puzzle, canonical, rotate
 from instances.verify import verify
-from lns_support.errors import InputError
 from tests.instances.small_puzzles import boards, planted, puzzles
 
 quick = settings(deadline=None)  # the machine may be busy

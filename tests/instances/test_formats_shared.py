@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.eternity2 import held_clues
 from instances.formats import load_board, load_puzzle, read, viewer_url, write
 from instances.puzzle import Puzzle, canonical
 from instances.verify import verify
-from lns_support.errors import InputError
 from tests.shared_data import shared
 
 INSTANCES = (

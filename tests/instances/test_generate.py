@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from instances.draw.summary import summarise
+from instances.errors import InputError
 from instances.generate import (
     Planted,
     balanced_torus,
@@ -23,7 +24,6 @@ from instances.generate import (
 from instances.generate.portable_random import PortableRandom
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns_support.errors import InputError
 
 
 def is_perfect(planted: Planted) -> bool:

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from instances.board import Board
+from instances.errors import InputError
+from instances.files import decode
 from instances.formats import read_board, read_puzzle, with_clues
 from instances.formats.base import Document
 from instances.formats.reading import parse
 from instances.generate import tetravex
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns_support.errors import InputError
-from lns_support.files import decode
 from tests.instances.small_puzzles import planted
 from tests.shared_data import SHARED, shared
 

@@ -15,13 +15,13 @@ import lns
 from exact.isomorphism import pieces_of_graph
 from instances import piece_set
 from instances.board import Board
+from instances.errors import InputError
 from instances.eternity2 import name_of_clues, name_of_set, official_clues
 from instances.formats import load_board, read, write
 from instances.piece_set import find_renaming, numbering, set_sha256, translate, translated_clues, translation
 from instances.puzzle import Puzzle
 from instances.symmetry import View, board_in_view, puzzle_in_view
 from instances.verify import verify
-from lns_support.errors import InputError
 from tests.instances.small_puzzles import boards, renumbered
 from tests.shared_data import published_boards, shared
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.generate import family
 from instances.puzzle import Clue, Puzzle
 from instances.symmetry import (
@@ -18,7 +19,6 @@ from instances.symmetry import (
     rotate_puzzle,
 )
 from instances.verify import verify
-from lns_support.errors import InputError
 from tests.instances.small_puzzles import planted
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns_support.errors import InputError
 from tests.instances.small_puzzles import boards, planted
 
 

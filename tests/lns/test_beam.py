@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from instances.errors import InputError
 from instances.formats import load_puzzle
 from instances.generate import like_e2
 from instances.puzzle import Clue, Puzzle
@@ -17,7 +18,6 @@ from lns.engines import make_engine
 from lns.loop.operator import WHOLE_BOARD
 from lns.params import BeamParams, Params, from_dict
 from lns.rng import random_state
-from lns_support.errors import InputError
 from tests.instances.small_puzzles import planted
 from tests.shared_data import shared
 

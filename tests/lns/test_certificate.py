@@ -7,6 +7,7 @@ import pytest
 
 from exact.region.resolve import resolve
 from exact.region.result import RegionResult, RegionStatus
+from instances.errors import InputError
 from instances.formats import load_puzzle
 from instances.puzzle import Puzzle
 from instances.verify import verify
@@ -15,7 +16,6 @@ from lns.loop.operator import Freed, Repaired
 from lns.loop.pool import Pool
 from lns.neighbourhoods.certificate import Certificate
 from lns.params import NeighbourhoodsParams
-from lns_support.errors import InputError
 from tests.instances.small_puzzles import planted
 from tests.lns.loop_parts import damaged, exchanged, good_board, pool_with
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from instances.errors import InputError
 from instances.verify import verify
 from lns.construct.kernel import MAX_FRONTIER_KEYS
 from lns.engine import State
@@ -28,7 +29,6 @@ from lns.runs.directory import RunDirectory, read_best, read_run
 from lns.runs.files import BEST, BOARDS, CHECKPOINT, PREVIOUS, SETTINGS, seal
 from lns.runs.run_summary import load_summary
 from lns.worker_pool import Workers
-from lns_support.errors import InputError
 from tests.lns.run_parts import (
     QUICK,
     best_of,

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from instances.errors import InputError
 from lns.loop.chooser import Chooser
-from lns_support.errors import InputError
 
 PRICE = 1e7
 

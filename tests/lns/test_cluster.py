@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import lns
+from instances.errors import InputError
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.engine import FoundBoard, Statistics
@@ -25,7 +26,6 @@ from lns.runs.checkpoint import Checkpoint
 from lns.runs.files import CHECKPOINT
 from lns.runs.history import RunHistory
 from lns.worker_pool import InProcessExecutor, WorkerLost, WorkersGone
-from lns_support.errors import InputError
 from tests.lns.run_parts import QUICK, small_puzzle
 from tests.lns.test_islands import Staged, same
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.formats import load_puzzle
 from instances.generate import like_e2
 from instances.puzzle import IntArray, Puzzle
@@ -26,7 +27,6 @@ from lns.construct.schedule_search import cell_order
 from lns.construct.tail import MAX_TAIL, plan_tail, solve_tail
 from lns.params import ConstructParams
 from lns.rng import random_state
-from lns_support.errors import InputError
 from tests.instances.small_puzzles import planted
 from tests.lns.candidate_lists import list_of, standing
 

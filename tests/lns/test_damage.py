@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from numpy.random import default_rng
 
+from instances.errors import InputError
 from lns.cli.main import main
 from lns.runs import lock, run_summary
 from lns.runs.board_log import BoardLog
@@ -33,7 +34,6 @@ from lns.runs.files import (
 from lns.runs.lock import Holder, Lock
 from lns.runs.run_summary import load_summary
 from lns.tabu.search import random_board
-from lns_support.errors import InputError
 from tests.fuzz_run import mutate, one_process
 from tests.lns.run_parts import best_of, copied, finished_run, log_of, new_directory, resumed, small_puzzle
 

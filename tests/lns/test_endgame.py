@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from instances.errors import InputError
 from instances.formats import load_puzzle
 from instances.puzzle import Clue
 from instances.verify import verify
@@ -19,7 +20,6 @@ from lns.construct.quota_profile import quota_profile
 from lns.construct.schedule import BreakSchedule, Quota, favoured_colours
 from lns.params import ConstructParams
 from lns.rng import random_state
-from lns_support.errors import InputError
 from tests.instances.small_puzzles import planted
 from tests.lns.candidate_lists import list_of, standing
 from tests.lns.rim_closings import closes

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from instances.errors import InputError
+from instances.files import open_to_read, read_bytes
 from lns.cli.main import main
 from lns.runs.directory import RunDirectory
 from lns.runs.files import (
@@ -31,8 +33,6 @@ from lns.runs.files import (
 from lns.runs.lock import Holder, Lock, is_free
 from lns.runs.recorder import Recorder
 from lns.runs.recover import recover
-from lns_support.errors import InputError
-from lns_support.files import open_to_read, read_bytes
 from tests.fuzz_run import call, fuzz
 from tests.lns.run_parts import copied, finished_run, log_of
 

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns import warmup
@@ -26,7 +27,6 @@ from lns.params import Params
 from lns.rounds import Island, Report, Search, Task, run_round
 from lns.warmup import warm_up
 from lns.worker_pool import InProcessExecutor, WorkerLost, WorkerPool, Workers
-from lns_support.errors import InputError
 from tests.lns.run_parts import QUICK, small_puzzle
 
 ENGINES = ("auto", "tabu", "lns", "beam")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.formats import load_board, load_puzzle, shipped_instances
 from instances.generate import family
 from instances.puzzle import Clue, Puzzle
@@ -28,7 +29,6 @@ from lns.neighbourhoods.operators import Island, make_operators, operators_of
 from lns.orientation import Orientation
 from lns.params import Params, from_dict
 from lns.rng import random_state
-from lns_support.errors import InputError
 from tests.instances.small_puzzles import planted
 from tests.lns.loop_parts import assert_same_state, exchanged, interrupted, steps
 from tests.shared_data import shared

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from instances.errors import InputError
 from instances.generate import uniform
 from instances.puzzle import Clue, Puzzle
 from lns.construct.constructor import Constructor
@@ -16,7 +17,6 @@ from lns.construct.quota_arm import MAX_KEYS, Keys, PrefixNovelty
 from lns.construct.schedule import BreakSchedule
 from lns.params import ConstructParams
 from lns.rng import random_state
-from lns_support.errors import InputError
 from tests.instances.small_puzzles import planted
 
 CHANCE = np.random.default_rng(7)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.formats import load_puzzle
 from instances.generate import family
 from instances.puzzle import Puzzle
@@ -31,7 +32,6 @@ from lns.orientation import Orientation
 from lns.params import BeamParams, ConstructParams, NeighbourhoodsParams, Params, from_dict
 from lns.tabu.search import MAX_CELLS as TABU_CELLS
 from lns.tabu.search import random_board
-from lns_support.errors import InputError
 from tests.fuzz_region import renamed
 from tests.instances.small_puzzles import planted
 from tests.lns.loop_parts import damaged, good_board, pool_with

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from instances.errors import InputError
 from instances.formats import load_board, load_puzzle, shipped_instances
 from instances.puzzle import Clue
 from instances.symmetry import IDENTITY_VIEW, View, puzzle_in_view, rotate_board, rotate_puzzle
@@ -18,7 +19,6 @@ from lns.neighbourhoods.operators import Island, make_operators
 from lns.orientation import Orientation, best_quarter_turns, island_views, prefix_partition
 from lns.params import ConstructParams, Params, from_dict
 from lns.rng import random_state
-from lns_support.errors import InputError
 from tests.instances.small_puzzles import planted
 from tests.lns.candidate_lists import standing
 from tests.lns.loop_parts import interrupted

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.assignment import fill
@@ -29,7 +30,6 @@ from lns.neighbourhoods.operators import (
 from lns.params import from_dict
 from lns.rounds import Search, Task, run_round
 from lns.worker_pool import WorkerPool
-from lns_support.errors import InputError
 from tests.lns.run_parts import best_of, copied, new_directory, resumed, run_for, small_puzzle
 
 QUICK = from_dict({"beam": {"width": 50}, "neighbourhoods": {"nodes": 5000, "certificate": 0.0}})

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from instances.errors import InputError
 from lns.params import Params, from_dict, load, omitted_names, to_dict, to_toml
-from lns_support.errors import InputError
 
 
 def test_defaults_survive_toml(tmp_path):

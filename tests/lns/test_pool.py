@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.puzzle import Puzzle
 from lns.engine import FoundBoard, verified_board
 from lns.loop.pool import FAMILY_SHARE, Pool
 from lns.tabu.search import random_board
-from lns_support.errors import InputError
 from tests.instances.small_puzzles import planted
 
 PUZZLE: Puzzle = planted(8, 4, 4, 5)[0]

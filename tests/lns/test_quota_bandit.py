@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from instances.errors import InputError
 from instances.formats import load_puzzle
 from instances.verify import verify
 from lns.construct.candidates import MAX_BREAKS, PIECE_MASK
@@ -18,7 +19,6 @@ from lns.construct.schedule import quota_end
 from lns.construct.schedule_search import best_schedule, break_schedule
 from lns.params import ConstructParams
 from lns.rng import random_state
-from lns_support.errors import InputError
 
 QUICK = ConstructParams(population=300, restart_nodes=2_000_000, restart_nodes_without_prefix=1_000_000)
 

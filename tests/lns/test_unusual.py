@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from exact.region.resolve import resolve
 from instances.board import Board
+from instances.errors import InputError
 from instances.generate import family
 from instances.puzzle import Puzzle
 from instances.verify import verify
@@ -21,7 +22,6 @@ from lns.neighbourhoods.operators import register_operator, unregister_operator
 from lns.node_equivalents import TABU_MOVE
 from lns.params import Params
 from lns.tabu.search import TabuSearch, random_board
-from lns_support.errors import InputError
 
 TEXTS = ["tetravex:4x3:3", "unframed:3x4:4", "triangle:3:3", "diamond:3:3", "tetravex:1x5:2", "diamond:2:2"]
 

@@ -5,13 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from lns_support import file_lock, jit, kernel_cache, kernel_sources
+from exact import file_lock
+from exact.kernels import cache as kernel_cache
+from exact.kernels import jit
+from exact.kernels import sources as kernel_sources
 from tests.support.demo_package import FILES
 
 
 @pytest.fixture
 def demo(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
-    """The folder of a package ``exact.demo`` next to a copy of ``lns_support.jit``, in a checkout or installed."""
+    """The folder of a package ``exact.demo`` next to a copy of ``exact.kernels.jit``, in a checkout or installed."""
     root = tmp_path / getattr(request, "param", "checkout")
     for module in (jit, kernel_cache, kernel_sources, file_lock):
         copy = root.joinpath(*module.__name__.split(".")).with_suffix(".py")

@@ -18,7 +18,7 @@ import numpy as np
 from exact.demo import places
 from exact.demo.callee import twice
 from exact.demo.constants import FACTOR
-from lns_support.jit import kernel
+from exact.kernels.jit import kernel
 
 if TYPE_CHECKING:
     from exact.demo.pair import Pair
@@ -36,7 +36,7 @@ def report() -> None:
     print(answer(Pair(10, 1)))
 '''
 CALLEE = """
-from lns_support.jit import inline_kernel
+from exact.kernels.jit import inline_kernel
 
 @inline_kernel
 def twice(number):
@@ -89,7 +89,7 @@ def output(running: subprocess.Popen[str]) -> list[str]:
 def answer(demo: Path, before: str = "") -> tuple[int, str]:
     """The result and the source key of a kernel in a new process, which runs the program text ``before`` first."""
     program = (
-        "from lns_support.kernel_sources import source_key; from exact.demo import kernel as k; "
+        "from exact.kernels.sources import source_key; from exact.demo import kernel as k; "
         "k.report(); print(source_key(k.__name__))"
     )
     number, key = output(process(demo, before + program))

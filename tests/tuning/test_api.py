@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from instances.errors import InputError
 from instances.formats import load_puzzle
 from instances.generate import like_e2
 from lns.api.kept_params import find
 from lns.cli.main import main
 from lns.params import Params, load, to_toml
-from lns_support.errors import InputError
 from tests.tuning.made_up import Flat, Inline
 from tuning import api
 from tuning import session as sessions

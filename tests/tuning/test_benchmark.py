@@ -11,15 +11,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from exact.csv_records import append_row
 from instances.board import Board
+from instances.errors import InputError
 from instances.formats import load_puzzle
 from lns.cli.main import main
 from lns.distinct_boards import DistinctBoards
 from lns.engine import FoundBoard, Statistics
 from lns.engines import make_engine
 from lns.params import Params, from_dict, to_dict, to_toml
-from lns_support.csv_records import append_row
-from lns_support.errors import InputError
 from tests.lns.run_parts import QUICK, small_puzzle
 from tuning import bench, benchmark
 from tuning.benchmark import BenchmarkOptions, BenchmarkRow, BenchmarkRun

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import pytest
 
+from exact.file_lock import try_lock
 from instances.formats import best_json, load_puzzle, shipped_instances
 from lns.api.files import load_board
 from lns.cli.main import find_command, parser_of
-from lns_support.file_lock import try_lock
 from tuning import queue
 
 ROOT = Path(__file__).resolve().parents[2]

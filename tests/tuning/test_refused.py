@@ -11,10 +11,10 @@ from pathlib import Path
 import optuna
 import pytest
 
+from instances.errors import InputError
 from lns.cli.main import main
 from lns.params import from_dict
 from lns.runs.files import seal
-from lns_support.errors import InputError
 from tests.fuzz_study import fuzz, recorded_study, report, state
 from tests.tuning.made_up import REQUEST, searched
 from tuning import study as studies

@@ -14,8 +14,8 @@ import optuna
 import pytest
 from optuna.trial import TrialState
 
+from instances.errors import InputError
 from lns.params import Component, Params, from_dict, option
-from lns_support.errors import InputError
 from tests.tuning.made_up import REQUEST, searched
 from tuning import SAMPLERS
 from tuning.plan import StudyRequest
@@ -226,7 +226,7 @@ def test_cmaes_draws_everything_unless_a_condition_may_fail():
 
 def test_without_its_package_a_sampler_is_refused_before_anything_is_written(monkeypatch, tmp_path):
     real = importlib.util.find_spec
-    monkeypatch.setattr("lns_support.optional_deps.find_spec", lambda name: None if name == "cmaes" else real(name))
+    monkeypatch.setattr("exact.optional_deps.find_spec", lambda name: None if name == "cmaes" else real(name))
     with pytest.raises(
         InputError, match=r"--sampler cmaes needs cmaes, which is not installed .*: pip install cmaes, or"
     ):
@@ -235,7 +235,7 @@ def test_without_its_package_a_sampler_is_refused_before_anything_is_written(mon
     open_study(tmp_path / "t", REQUEST)
     monkeypatch.undo()
     path = open_study(tmp_path / "u", replace(REQUEST, sampler="cmaes")).path
-    monkeypatch.setattr("lns_support.optional_deps.find_spec", lambda name: None)
+    monkeypatch.setattr("exact.optional_deps.find_spec", lambda name: None)
     with pytest.raises(InputError, match="needs cmaes"):
         open_study(path, StudyRequest())
     assert open_study(path, StudyRequest(), reading=True).plan.sampler == "cmaes", "a report needs none"

@@ -11,11 +11,11 @@ from tests.cli.run_program import ROOT
 
 def test_what_a_run_imports_changes_the_digest_and_nothing_else_does(tmp_path):
     sources = {
-        "tuning/objective.py": "from lns.engines import make_engine\nfrom lns_support import jit\n",
+        "tuning/objective.py": "from lns.engines import make_engine\nfrom exact.kernels import jit\n",
         "lns/engines.py": "def make_engine():\n    from lns.tabu.engine import TabuEngine\n",
         "lns/tabu/engine.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import lns.runs.page\n",
         "lns/__init__.py": "def __getattr__(name):\n    import lns.runs.page\n",
-        "lns_support/jit.py": "import numba\n",
+        "exact/kernels/jit.py": "import numba\n",
         "lns/runs/page.py": "",
         "tuning/report.py": "",
     }

@@ -18,9 +18,9 @@ import optuna
 import pytest
 from optuna.trial import TrialState
 
+from instances.errors import InputError
 from lns.cli.main import main
 from lns.params import Params
-from lns_support.errors import InputError
 from tests.tuning.database_servers import PASSWORD, QUOTED, SERVERS, missing
 from tests.tuning.made_up import REQUEST, MadeUp
 from tuning import study as studies

@@ -20,13 +20,13 @@ import optuna
 import pytest
 from optuna.trial import TrialState
 
+from instances.errors import InputError
 from instances.formats import load_puzzle
 from lns.cli.main import main
 from lns.engine import Statistics
 from lns.params import Params, from_dict, load
 from lns.runs.lock import Holder
 from lns.worker_pool import WorkerLost
-from lns_support.errors import InputError
 from tests.tuning.made_up import REQUEST, Flat, Inline, MadeUp, add_default_runs, searched, validated
 from tuning import report, summary, validate
 from tuning import session as sessions

@@ -177,7 +177,7 @@ ODD_BYTES = (
 ODD_LETTERS = ("²", "٣", "\ud800", "\0", "é", "9", "-", "\n", " ", ",", "{", "[", "\u202e", "99999999", "_")
 NO_JOBS = """
 from lns.web.jobs import Jobs
-from lns_support.errors import InputError
+from instances.errors import InputError
 async def start(*_, **__):
     raise InputError("no job is started here")
 Jobs.start = start

@@ -10,10 +10,10 @@ import pytest
 import lns
 from instances import formats
 from instances.board import Board
+from instances.json_values import JsonFields
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.web.wire import board_to_json, puzzle_to_json, read_board, read_puzzle
-from lns_support.json_values import JsonFields
 from tests.web.page import Page, fields
 
 

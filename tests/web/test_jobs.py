@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 import lns
+from instances.errors import InputError
 from instances.puzzle import Puzzle
 from lns.web import jobs
 from lns.web.jobs import Job, Jobs
 from lns.web.wire import puzzle_to_json
-from lns_support.errors import InputError
 from tests.web.page import Page
 
 TASKS = """

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 import lns
+from instances.errors import InputError
 from lns.params import Params
 from lns.runs.files import CHECKPOINT, LOG, PARAMETERS, SETTINGS
 from lns.web.jobs import Jobs
 from lns.web.runs import Runs
-from lns_support.errors import InputError
 from tests.web.page import Page
 
 

@@ -12,11 +12,11 @@ import pytest
 import lns
 from instances.board import Board
 from instances.formats import viewer_url, write
+from instances.json_values import JsonFields
 from instances.puzzle import Puzzle
 from lns.api import solving
 from lns.web import tasks
 from lns.web.jobs import Jobs
-from lns_support.json_values import JsonFields
 from tests.shared_data import shared
 from tests.web.page import Page
 

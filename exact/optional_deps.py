@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from lns_support.errors import InputError
+from instances.errors import InputError
 
 # name -> (module that is imported, packages that pip installs, extra of this project that has them)
 EXTRAS = {

@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from lns_support.errors import InputError
-from lns_support.text import printable
+from instances.errors import InputError
+from instances.text import printable
 
 EXPECTED_FILE = "expected the name of a file"  # at the end of messages about a name that is none
 _COMMENT = re.compile(rb"(?<!\S)(?:#|//|(?<![^\r\n])(?:[;%]|c[ \t]))[^\r\n]*")

@@ -16,9 +16,9 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[__name__.count(".")]  # of the project's packages
-_PACKAGES = ("lns_support", "instances", "exact", "lns", "tuning")
+_PACKAGES = ("instances", "exact", "lns", "tuning")
 _IS_INSTALLED = ROOT.name in ("site-packages", "dist-packages")  # other projects lie beside these packages
-_DECORATORS = "lns_support.jit"  # the module of the decorators that make a function a kernel
+_DECORATORS = "exact.kernels.jit"  # the module of the decorators that make a function a kernel
 
 
 @cache
@@ -73,7 +73,7 @@ class _Source:
                 self.imported.setdefault(name, []).append(target)
 
     def kernels(self) -> list[str]:
-        """Names of the functions that are decorated with a decorator of `lns_support.jit`."""
+        """Names of the functions that are decorated with a decorator of `exact.kernels.jit`."""
         imported = self.imported.items()
         decorators = {name for name, targets in imported if any(f"{t}.".startswith(f"{_DECORATORS}.") for t in targets)}
         defined = self.defined.items()

@@ -6,8 +6,8 @@ import json
 import math
 from typing import Any
 
-from lns_support.errors import InputError
-from lns_support.text import printable, quoted
+from instances.errors import InputError
+from instances.text import printable, quoted
 
 
 def json_object(text: str) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Compiled code: decorators of kernels, the cache of their machine code, and sets as bit vectors."""
