@@ -13,7 +13,6 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from exact.kernels.jit import flat_kernel
 from exact.region.resolve import RegionOptions, resolve
 from exact.region.windows import rows
 from instances.board import Board
@@ -22,16 +21,14 @@ from instances.verify import verify
 from lns import node_equivalents as costs
 from lns.construct import kernel, quota_profile, schedule, schedule_search
 from lns.construct.constructor import Constructor
-from lns.construct.endgame import REACHED, start_endgame
-from lns.construct.endgame_plan import EndgamePlan, EndgameState
-from lns.construct.kernel import ConstructorPlan, ConstructorState
+from lns.construct.endgame import REACHED
 from lns.construct.quota_bandit import QuotaBandit
-from lns.construct.tail import solve_tail
 from lns.engine import Engine
 from lns.engines import make_engine
 from lns.params import ConstructParams, Params
 from lns.rng import random_state
 from lns.warmup import warm_up
+from tuning import cost_kernels
 
 TIGHT, LOOSE = 0, 4  # mismatches allowed in a tail: with few its search ends at once, with many it takes longer
 MISMATCHES = 20  # that the timed constructor may leave
@@ -109,7 +106,9 @@ def time_tails(constructor: Constructor, nodes: int, allowed: int, repeats: int)
     """(seconds, nodes, prefixes, tail placements) of ``nodes`` nodes; the constructor is restored afterwards."""
     state, before = constructor.state(), constructor.nodes
     began = time.process_time()
-    prefixes, placements = _finish_prefixes(constructor.plan, constructor.arrays, before + nodes, allowed, repeats)
+    prefixes, placements = cost_kernels.finish_prefixes(
+        constructor.plan, constructor.arrays, before + nodes, allowed, repeats
+    )
     seconds, made = time.process_time() - began, constructor.nodes - before
     constructor.restore(state)
     return seconds, made, prefixes, placements
@@ -129,39 +128,10 @@ def time_endgames(constructor: Constructor, frontier_keys: int, rounds: int) -> 
         prefixes.append((prefix.used.copy(), prefix.right.copy(), prefix.down.copy()))
     used, right, down = (np.array(column) for column in zip(*prefixes, strict=True))
     began = time.process_time()
-    _start_each(constructor.plan.endgame, constructor.arrays.endgame, used, right, down, rounds)
+    cost_kernels.start_each(constructor.plan.endgame, constructor.arrays.endgame, used, right, down, rounds)
     seconds = time.process_time() - began
     constructor.restore(state)
     return seconds, len(prefixes) * rounds
-
-
-@flat_kernel
-def _start_each(
-    end: EndgamePlan,
-    work: EndgameState,
-    used: npt.NDArray[np.uint8],
-    right: npt.NDArray[np.int64],
-    down: npt.NDArray[np.int64],
-    rounds: int,
-) -> None:
-    """Start ``rounds`` endgames from each prefix."""
-    for _ in range(rounds):
-        for i in range(len(used)):
-            start_endgame(end, work, used[i], right[i], down[i], 0)
-
-
-@flat_kernel
-def _finish_prefixes(
-    plan: ConstructorPlan, state: ConstructorState, node_limit: int, allowed: int, repeats: int
-) -> tuple[int, int]:
-    """(prefixes, placements of tails) until ``node_limit``; each tail is solved ``repeats`` times."""
-    prefixes, placements, prefix, most = 0, 0, state.prefix, 1_000_000
-    while kernel.next_prefix(plan, state, node_limit) == REACHED:
-        prefixes += 1
-        for _ in range(repeats):
-            tail = solve_tail(plan.tail, state.tail, prefix.used, prefix.right, prefix.down, allowed, most)
-            placements += tail[1]
-    return prefixes, placements
 
 
 def _run_engine(name: str, puzzle: Puzzle, placements: int) -> tuple[Engine, float]:

@@ -106,7 +106,7 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: tune(PUZZLE, study=5), f"study is {NEITHER}; expected a string or a path"),
     (lambda: tune(PUZZLE, time="1m"), f"time is '1m' (str){NUMBER}{NONE}"),
     (lambda: tune(5), f"instances is {NEITHER}; expected a sequence, a string or a Puzzle"),
-    (lambda: tune(PUZZLE, pairs="5"), "'pairs': found"),
+    (lambda: tune(PUZZLE, pairs="5"), f"pairs is {TEXT}{WHOLE}{NONE}"),
     (lambda: lns.benchmark("like-e2-4x4"), "rows is 'like-e2-4x4' (str); expected a sequence of strings"),
     (lambda: lns.benchmark((), time="5"), f"time is {TEXT}{NUMBER}"),
 ]
