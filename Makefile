@@ -73,7 +73,7 @@ dist: install
 	@ls dist
 
 bench: install
-	@$(BIN)/python -m tuning.bench
+	@$(BIN)/python -m lns.tuning.bench
 
 fuzz: install
 	@$(BIN)/python -m tests.fuzz_region 100000 $(SEED)
@@ -84,7 +84,7 @@ fuzz: install
 
 queue: export DATA := $(DATA)
 queue: install
-	@$(BIN)/python -m tuning.queue $(if $(filter file,$(origin WORKERS)),1,$(WORKERS)) "$$DATA"
+	@$(BIN)/python -m lns.tuning.queue $(if $(filter file,$(origin WORKERS)),1,$(WORKERS)) "$$DATA"
 
 lock: install
 	$(PIP) uv

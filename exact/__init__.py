@@ -17,18 +17,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from exact.colorpairs.options import Heuristic, Options
-    from exact.execution import Request
-    from exact.outcome import Answer, Outcome, SolveStatus
-    from exact.region.options import RegionOptions
-    from exact.region.resolve import resolve
-    from exact.region.result import RegionResult
-    from exact.registry import all_solvers, register_solver
-    from exact.solvers import corner_variants, count, solve, solve_request
+    from lns.exact.colorpairs.options import Heuristic, Options
+    from lns.exact.execution import Request
+    from lns.exact.outcome import Answer, Outcome, SolveStatus
+    from lns.exact.region.options import RegionOptions
+    from lns.exact.region.resolve import resolve
+    from lns.exact.region.result import RegionResult
+    from lns.exact.registry import all_solvers, register_solver
+    from lns.exact.solvers import corner_variants, count, solve, solve_request
 
 _MODULES = (  # in which a name is looked for, those that import little first
-    "exact.outcome", "exact.registry", "exact.colorpairs.options", "exact.region.options", "exact.execution",
-    "exact.solvers", "exact.region.result", "exact.region.resolve",
+    "lns.exact.outcome", "lns.exact.registry", "lns.exact.colorpairs.options", "lns.exact.region.options",
+    "lns.exact.execution", "lns.exact.solvers", "lns.exact.region.result", "lns.exact.region.resolve",
 )  # fmt: skip
 
 __all__ = [

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.driver import CountedSearch, explored_share
-from exact.execution import Check, Request, build_and_run, unlimited
-from exact.kernels.jit import flat_kernel, inline_flat_kernel, kernel
-from exact.outcome import Answer
-from exact.piece_classes import allowed_placements
-from instances.board import Board
-from instances.errors import InputError
-from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Puzzle
+from lns.exact.driver import CountedSearch, explored_share
+from lns.exact.execution import Check, Request, build_and_run, unlimited
+from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel, kernel
+from lns.exact.outcome import Answer
+from lns.exact.piece_classes import allowed_placements
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Puzzle
 
 NODES, SOLUTIONS, EXHAUSTED, LEVEL, DESCENDING, COUNTERS = 0, 1, 2, 3, 4, 5
 
@@ -133,7 +133,7 @@ MAX_BLOCKS = 6_000_000
 class Blocks(CountedSearch):
     """A paused row scan over blocks (Jolivet 2008, 2.1 and 2.3). Nodes are placements; the empty board is one.
 
-    Duplicate pieces are distinct (see `exact.piece_classes`).
+    Duplicate pieces are distinct (see `lns.exact.piece_classes`).
 
     Parameters
     ----------

@@ -27,10 +27,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from instances.errors import InputError
+from lns.instances.errors import InputError
 
 Emit = Callable[[Any], None]
-_SERVE = "from exact.child_process import serve; serve()"
+_SERVE = "from lns.exact.child_process import serve; serve()"
 _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 """Each thread of a linear algebra library takes address space; OpenBLAS hangs if it gets none."""
 _SILENT_SECONDS = 2.0  # a start that takes longer is logged

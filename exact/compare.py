@@ -8,18 +8,18 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from exact import csv_records
-from exact.child_process import Emit, ExitReason, run_in_process
-from exact.execution import Request
-from exact.kernels.cache import is_compiled
-from exact.outcome import Outcome, SolveStatus
-from exact.registry import find_solver
-from exact.solvers import solve_request
-from exact.text_table import aligned
-from instances.errors import InputError
-from instances.generate import uniform
-from instances.puzzle import Puzzle
-from instances.text import format_seconds
+from lns.exact import csv_records
+from lns.exact.child_process import Emit, ExitReason, run_in_process
+from lns.exact.execution import Request
+from lns.exact.kernels.cache import is_compiled
+from lns.exact.outcome import Outcome, SolveStatus
+from lns.exact.registry import find_solver
+from lns.exact.solvers import solve_request
+from lns.exact.text_table import aligned
+from lns.instances.errors import InputError
+from lns.instances.generate import uniform
+from lns.instances.puzzle import Puzzle
+from lns.instances.text import format_seconds
 
 STARTUP_SECONDS = 60.0
 """Time beyond the limit that a child may take for its start and for what checks no clock."""
@@ -39,7 +39,7 @@ class ComparisonRow:
     status : str
         That of the outcome, 'refused' or 'failed' (with the sentence in ``note``), or 'budget spent'.
     solutions, nodes : int
-        As in `exact.outcome.Outcome`.
+        As in `lns.exact.outcome.Outcome`.
     seconds : float
         Time of the search, without compilation.
     megabytes : float
@@ -98,7 +98,7 @@ def compare(
     instances : sequence of (str, Puzzle)
         Names and puzzles.
     solvers : sequence of str
-        Names of `exact.registry.all_solvers`.
+        Names of `lns.exact.registry.all_solvers`.
     question : Question
         First solution or all, and limits.
     output : Path, optional

@@ -23,13 +23,13 @@ from typing import Any
 
 import numpy as np
 
-from exact.child_process import Emit
-from exact.execution import Request, SolverReporter, solve_in_child
-from exact.optional_deps import require
-from exact.outcome import NODES_UNKNOWN, Answer
-from exact.piece_classes import allowed_placements
-from instances.board import Board
-from instances.puzzle import DOWN, RIGHT, Puzzle
+from lns.exact.child_process import Emit
+from lns.exact.execution import Request, SolverReporter, solve_in_child
+from lns.exact.optional_deps import require
+from lns.exact.outcome import NODES_UNKNOWN, Answer
+from lns.exact.piece_classes import allowed_placements
+from lns.instances.board import Board
+from lns.instances.puzzle import DOWN, RIGHT, Puzzle
 
 MODELS = ("element", "element-alldifferent", "table", "table-alldifferent")
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from instances.errors import InputError
+from lns.instances.errors import InputError
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -10,7 +10,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from exact.outcome import SolveStatus
+from lns.exact.outcome import SolveStatus
 
 STEP_SECONDS = 0.08
 FIRST_STEP = 500

@@ -10,14 +10,14 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from exact.child_process import Emit, ExitReason, run_in_process
-from exact.colorpairs.options import Options
-from exact.driver import STEP_SECONDS, PausedSearch, Progress, ProgressCallback, run_search
-from exact.outcome import NODES_UNKNOWN, Answer, SolveStatus, require_solution
-from exact.piece_classes import distinct_count
-from instances.board import Board
-from instances.errors import InputError
-from instances.puzzle import Puzzle
+from lns.exact.child_process import Emit, ExitReason, run_in_process
+from lns.exact.colorpairs.options import Options
+from lns.exact.driver import STEP_SECONDS, PausedSearch, Progress, ProgressCallback, run_search
+from lns.exact.outcome import NODES_UNKNOWN, Answer, SolveStatus, require_solution
+from lns.exact.piece_classes import distinct_count
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
 
 Item = TypeVar("Item")
 Check = Callable[[], None]
@@ -36,13 +36,13 @@ class Request:
     count_all : bool
         Search for all solutions; otherwise for the first.
     nodes : int, optional
-        Budget of nodes, in the solver's own unit (see `exact.outcome.Answer`). None is no limit.
+        Budget of nodes, in the solver's own unit (see `lns.exact.outcome.Answer`). None is no limit.
     seconds : float, optional
         Budget of time, without compilation; building a model counts. None is no limit.
     options : Options
         Parts of ColorPairs to switch on or off. Other solvers ignore it.
     on_progress : callable, optional
-        Called with a `exact.driver.Progress` about every tenth of a second.
+        Called with a `lns.exact.driver.Progress` about every tenth of a second.
     memory : int, optional
         Limit in bytes on the address space, for solvers that run in a child process.
     sat_solver : str, optional

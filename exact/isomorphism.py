@@ -1,14 +1,14 @@
 """Graphs as sets of pieces, and back (Jolivet 2008, figure 7).
 
-Two graphs are isomorphic just when `instances.piece_set.find_renaming` finds a renaming of their pieces.
+Two graphs are isomorphic just when `lns.instances.piece_set.find_renaming` finds a renaming of their pieces.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from instances.errors import InputError
-from instances.puzzle import rotate
+from lns.instances.errors import InputError
+from lns.instances.puzzle import rotate
 
 Quad = Sequence[int]
 MARK, FILLER, FIRST_NODE = 0, 1, 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from instances.errors import InputError
+from lns.instances.errors import InputError
 
 # name -> (module that is imported, packages that pip installs, extra of this project that has them)
 EXTRAS = {

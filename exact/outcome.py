@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from instances.board import Board
-from instances.puzzle import Puzzle
-from instances.verify import verify
+from lns.instances.board import Board
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 
 NODES_UNKNOWN = -1
 """The node count of a library that does not report one."""
@@ -57,7 +57,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Outcome(Answer):
-    """The result of `exact.solve` and `exact.count`: an answer whose board is verified.
+    """The result of `lns.exact.solve` and `lns.exact.count`: an answer whose board is verified.
 
     Parameters
     ----------

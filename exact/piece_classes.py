@@ -13,8 +13,8 @@ from math import factorial, prod
 
 import numpy as np
 
-from instances.board import Board
-from instances.puzzle import IntArray, Puzzle, rotate
+from lns.instances.board import Board
+from lns.instances.puzzle import IntArray, Puzzle, rotate
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,14 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
-from instances.arguments import checked
-from instances.errors import InputError
-from instances.puzzle import RULES
+from lns.instances.arguments import checked
+from lns.instances.errors import InputError
+from lns.instances.puzzle import RULES
 
 if TYPE_CHECKING:
-    from exact.execution import Request
-    from exact.outcome import Answer
-    from instances.puzzle import Puzzle
+    from lns.exact.execution import Request
+    from lns.exact.outcome import Answer
+    from lns.instances.puzzle import Puzzle
 
 ENTRY_POINTS = "lns.solvers"
 
@@ -42,7 +42,7 @@ class SolverEntry:
     arguments : tuple
         Passed to the function before (puzzle, request).
     extra : str, optional
-        The optional package that it needs (see `exact.optional_deps`).
+        The optional package that it needs (see `lns.exact.optional_deps`).
     can_count : bool
         Whether it can search for all solutions.
     kernel_module : str, optional
@@ -87,7 +87,7 @@ def register_solver(
     Parameters
     ----------
     name : str
-        Its name for `exact.solve` and `exact.count`.
+        Its name for `lns.exact.solve` and `lns.exact.count`.
     function : callable
         ``(puzzle, request) -> Answer``; see `exact.Request` and `exact.Answer`. The first board of an answer is
         verified by the caller.
@@ -150,7 +150,7 @@ def _plugins() -> dict[str, SolverEntry]:
 
 def _call_plugin(point: EntryPoint, puzzle: Puzzle, request: Request) -> Answer:
     """Load the entry point and call it; raises InputError if it cannot be loaded or returns something else."""
-    from exact.outcome import Answer
+    from lns.exact.outcome import Answer
 
     try:
         function = point.load()
@@ -171,43 +171,45 @@ BAILLEUX, CUVILLIER = "Bailleux 2025", "Cuvillier & Szymkowiak 2010"
 
 
 def _sat(encoding: str, description: str, source: str, restricted: bool = False) -> SolverEntry:
-    return SolverEntry(description, source, "exact.sat.search:run_sat", (encoding, restricted), "sat")
+    return SolverEntry(description, source, "lns.exact.sat.search:run_sat", (encoding, restricted), "sat")
 
 
 def _sls(rule: str, description: str) -> dict[str, SolverEntry]:
     """A local search on the simplified formula, and on the formula as it is."""
-    source, function = f"{CUVILLIER}, 1.2.2.1", "exact.sls.solver:run_sls"
+    source, function = f"{CUVILLIER}, 1.2.2.1", "lns.exact.sls.solver:run_sls"
     return {
         f"sls:{rule}{suffix}": SolverEntry(
             f"local search: {description}{after}", source, function, (rule, not suffix), can_count=False,
-            kernel_module="exact.sls.rules",
+            kernel_module="lns.exact.sls.rules",
         )
         for suffix, after in (("", ""), ("-raw", ", formula not simplified"))
     }  # fmt: skip
 
 
 def _cover(code: str, description: str, source: str) -> SolverEntry:
-    return SolverEntry(description, source, "exact.cover.search:run_cover", (code,), kernel_module="exact.cover.kernel")
+    return SolverEntry(
+        description, source, "lns.exact.cover.search:run_cover", (code,), kernel_module="lns.exact.cover.kernel"
+    )
 
 
 def _cp(model: str, description: str) -> SolverEntry:
     description += ", by OR-tools' classic solver"
-    return SolverEntry(description, f"{BENOIST}, 2.2", "exact.cp:run_classic", (model,), "cp", refuses=RULES)
+    return SolverEntry(description, f"{BENOIST}, 2.2", "lns.exact.cp:run_classic", (model,), "cp", refuses=RULES)
 
 
 SOLVERS: dict[str, SolverEntry] = {
-    "colorpairs": SolverEntry("pairs of colours, preemption, backjumping", BENOIST, "exact.solvers:run_colorpairs",
-                              kernel_module="exact.colorpairs.kernel"),
+    "colorpairs": SolverEntry("pairs of colours, preemption, backjumping", BENOIST, "lns.exact.solvers:run_colorpairs",
+                              kernel_module="lns.exact.colorpairs.kernel"),
     "rowscan": SolverEntry("plain depth first, row by row, tables of what fits", f"{BENOIST}, 6; {JOLIVET}, 2.1",
-                           "exact.rowscan:run_rowscan", kernel_module="exact.rowscan"),
+                           "lns.exact.rowscan:run_rowscan", kernel_module="lns.exact.rowscan"),
     "dlx": _cover("unary", "exact cover, k items an edge", f"{JOLIVET}, 2.2"),
     "dlx:binary": _cover("binary", "exact cover, about log2 k items an edge", f"{JOLIVET}, 2.2"),
-    "xcc": SolverEntry("exact cover with colours, by xcover (reports no nodes)", KNUTH, "exact.cover.search:run_xcover",
-                       extra="cover"),
+    "xcc": SolverEntry("exact cover with colours, by xcover (reports no nodes)", KNUTH,
+                       "lns.exact.cover.search:run_xcover", extra="cover"),
     "xcc:counted": _cover("colours", "exact cover with colours, nodes counted", KNUTH),
     "blocks": SolverEntry("all 2x2 blocks, then row by row; even sides only", f"{JOLIVET}, 2.3",
-                          "exact.blocks:run_blocks", kernel_module="exact.blocks", refuses=RULES),
-    "cp": SolverEntry("AllDifferent and tables, by OR-tools CP-SAT", f"{BENOIST}, 2.2 and 6", "exact.cp:run_cp",
+                          "lns.exact.blocks:run_blocks", kernel_module="lns.exact.blocks", refuses=RULES),
+    "cp": SolverEntry("AllDifferent and tables, by OR-tools CP-SAT", f"{BENOIST}, 2.2 and 6", "lns.exact.cp:run_cp",
                       extra="cp"),
     "cp:element": _cp("element", "an Element for each side of a cell, disequalities"),
     "cp:element-alldifferent": _cp("element-alldifferent", "an Element for each side of a cell, AllDifferent"),

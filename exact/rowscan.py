@@ -18,14 +18,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.driver import CountedSearch, explored_share
-from exact.execution import Request, run_request
-from exact.kernels.jit import kernel
-from exact.outcome import Answer
-from exact.piece_classes import PieceClasses, merge_duplicates
-from instances.board import Board
-from instances.errors import InputError
-from instances.puzzle import DOWN, GREY, RIGHT, Puzzle, rotate
+from lns.exact.driver import CountedSearch, explored_share
+from lns.exact.execution import Request, run_request
+from lns.exact.kernels.jit import kernel
+from lns.exact.outcome import Answer
+from lns.exact.piece_classes import PieceClasses, merge_duplicates
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import DOWN, GREY, RIGHT, Puzzle, rotate
 
 MAX_LISTS = 1 << 27
 _ANY = -1  # a right or lower side whose neighbour is not known: any colour but grey
@@ -147,7 +147,7 @@ def scan(
     """Go on for ``budget`` nodes, or to the end of the tree, or to the next solution if ``stop_at_first``.
 
     A node is a placement of a free candidate that matches its left and upper neighbours; the last cell counts too.
-    ``candidates``, ``starts``, ``bases``: see `exact.rowscan.RowTables`.
+    ``candidates``, ``starts``, ``bases``: see `lns.exact.rowscan.RowTables`.
     """
     class_mask = np.uint64(0x1FFF)
     colour_mask = np.uint64(0xFFFF)
@@ -201,7 +201,7 @@ def scan(
 
 
 class RowScan(CountedSearch):
-    """A paused row scan of ``puzzle``; `exact.driver.run_search` runs it."""
+    """A paused row scan of ``puzzle``; `lns.exact.driver.run_search` runs it."""
 
     COUNTER_INDEXES = NODES, SOLUTIONS, EXHAUSTED
 

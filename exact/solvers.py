@@ -1,7 +1,8 @@
 """The exact solvers behind one interface: `solve` for the first solution, `count` for all of them.
 
-A solver is a function from (puzzle, `exact.execution.Request`) to `exact.outcome.Answer`. What is the same for all is
-done here: counting conventions, pinned corners, and the check of the boards. See `exact.registry` to add one.
+A solver is a function from (puzzle, `lns.exact.execution.Request`) to `lns.exact.outcome.Answer`. What is the same for
+all is done here: counting conventions, pinned corners, and the check of the boards. See `lns.exact.registry` to add
+one.
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from exact.driver import Progress, ProgressCallback
-from exact.execution import BuildingEnded, Request, not_built, run_request
-from exact.outcome import NODES_UNKNOWN, Answer, Outcome, SolveStatus, require_solution
-from exact.piece_classes import assignments_per_board
-from exact.registry import find_solver
-from instances.board import Board
-from instances.errors import InputError
-from instances.puzzle import GREY, Clue, Puzzle, canonical, rotate
-from instances.symmetry import rotate_board
+from lns.exact.driver import Progress, ProgressCallback
+from lns.exact.execution import BuildingEnded, Request, not_built, run_request
+from lns.exact.outcome import NODES_UNKNOWN, Answer, Outcome, SolveStatus, require_solution
+from lns.exact.piece_classes import assignments_per_board
+from lns.exact.registry import find_solver
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import GREY, Clue, Puzzle, canonical, rotate
+from lns.instances.symmetry import rotate_board
 
 
 def solve(puzzle: Puzzle, solver: str = "colorpairs", **fields: Any) -> Outcome:
@@ -30,9 +31,9 @@ def solve(puzzle: Puzzle, solver: str = "colorpairs", **fields: Any) -> Outcome:
     puzzle : Puzzle
         The pieces and the board; its clues stay on their cells.
     solver : str
-        A name of `exact.registry.all_solvers`; the default is ColorPairs [1]_.
+        A name of `lns.exact.registry.all_solvers`; the default is ColorPairs [1]_.
     **fields
-        Fields of `exact.execution.Request`, such as ``seconds`` and ``nodes``; None is the default.
+        Fields of `lns.exact.execution.Request`, such as ``seconds`` and ``nodes``; None is the default.
 
     Returns
     -------
@@ -96,7 +97,7 @@ def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs", 
         The first solution or all, limits and callbacks. With ``on_solution`` all solutions are searched for, and each
         is passed on once, verified.
     solver : str
-        A name of `exact.registry.all_solvers`.
+        A name of `lns.exact.registry.all_solvers`.
     fix_corner : bool
         Leave out rotated copies (see `corner_variants`).
 
@@ -144,7 +145,7 @@ def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs", 
 
 def run_colorpairs(puzzle: Puzzle, request: Request) -> Answer:
     """The solver 'colorpairs' (Benoist & Bourreau 2008) with ``request.options``."""
-    from exact.colorpairs.search import ColorPairs  # its kernels take a while to import
+    from lns.exact.colorpairs.search import ColorPairs  # its kernels take a while to import
 
     return run_request(ColorPairs(puzzle, request.options, request.seed), request)
 

@@ -1,7 +1,7 @@
 """Searches watched step by step: what is decided, what is taken back, and why.
 
 The kernels run as always, a node at a time; between two nodes their state is read. A SAT solver tells what it decides
-and assigns (`exact.sat.steps`).
+and assigns (`lns.exact.sat.steps`).
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from exact import rowscan as scans
-from exact.colorpairs import counter as pairs
-from exact.colorpairs.search import ColorPairs
-from exact.cover import kernel as covers
-from exact.cover.search import Cover
-from exact.kernels.bits import bit
-from exact.outcome import SolveStatus
-from exact.rowscan import RowScan
-from exact.sat.steps import Painting, paintings
-from instances.errors import InputError
-from instances.puzzle import Puzzle
-from instances.text import count_of
+from lns.exact import rowscan as scans
+from lns.exact.colorpairs import counter as pairs
+from lns.exact.colorpairs.search import ColorPairs
+from lns.exact.cover import kernel as covers
+from lns.exact.cover.search import Cover
+from lns.exact.kernels.bits import bit
+from lns.exact.outcome import SolveStatus
+from lns.exact.rowscan import RowScan
+from lns.exact.sat.steps import Painting, paintings
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
+from lns.instances.text import count_of
 
 PLACED, REFUSED, SOLUTION = "placed", "refused", "solution"
 MAX_STEPS = 100_000

@@ -1,13 +1,14 @@
 """Puzzles and boards: the data that every solver works on.
 
 Values
-    `instances.puzzle` has `Puzzle` (pieces, board shape, clues), `Clue`, the sides of a piece and the grey of the rim,
-    `instances.board` has `Board` (an oriented piece on each cell). Both draw themselves in a notebook.
+    `lns.instances.puzzle` has `Puzzle` (pieces, board shape, clues), `Clue`, the sides of a piece and the grey of the
+    rim, `lns.instances.board` has `Board` (an oriented piece on each cell). Both draw themselves in a notebook.
 Verification
-    `instances.verify` counts the score of a board and lists the rules that it breaks.
+    `lns.instances.verify` counts the score of a board and lists the rules that it breaks.
 Files and pictures
-    `instances.formats` reads and writes files, `instances.generate` makes puzzles with a planted solution,
-    `instances.draw` makes pictures.
+    `lns.instances.formats` reads and writes files, `lns.instances.generate` makes puzzles with a planted solution,
+    `lns.instances.draw` makes pictures.
 Sameness
-    `instances.symmetry` rotates and mirrors puzzles and boards; `instances.duplicates` handles identical pieces.
+    `lns.instances.symmetry` rotates and mirrors puzzles and boards; `lns.instances.duplicates` handles identical
+    pieces.
 """

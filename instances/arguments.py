@@ -11,8 +11,8 @@ from numbers import Integral, Real
 from os import PathLike
 from typing import Any, ParamSpec, TypeVar, get_args, get_origin
 
-from instances.errors import InputError
-from instances.text import printable
+from lns.instances.errors import InputError
+from lns.instances.text import printable
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -1,4 +1,4 @@
-"""The board: which piece lies on each cell, and how it is turned. `instances.verify` counts its score."""
+"""The board: which piece lies on each cell, and how it is turned. `lns.instances.verify` counts its score."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from instances.arguments import checked_class
-from instances.errors import BoardError, InputError
-from instances.puzzle import IntArray, Puzzle, read_only
-from instances.rich_display import RichDisplay
+from lns.instances.arguments import checked_class
+from lns.instances.errors import BoardError, InputError
+from lns.instances.puzzle import IntArray, Puzzle, read_only
+from lns.instances.rich_display import RichDisplay
 
 EMPTY = -1
 

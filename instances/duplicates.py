@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from instances.board import Board
-from instances.puzzle import IntArray, Puzzle
+from lns.instances.board import Board
+from lns.instances.puzzle import IntArray, Puzzle
 
 
 def normalise_clue_pieces(puzzle: Puzzle, board: Board, freed: Iterable[int] = ()) -> Board:

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from instances.board import Board
-from instances.piece_set import colour_ranks, ranked
-from instances.puzzle import Clue, Puzzle, rotate
+from lns.instances.board import Board
+from lns.instances.piece_set import colour_ranks, ranked
+from lns.instances.puzzle import Clue, Puzzle, rotate
 
 Quad = tuple[int, int, int, int]
 

@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from instances.errors import InputError
-from instances.text import printable
+from lns.instances.errors import InputError
+from lns.instances.text import printable
 
 EXPECTED_FILE = "expected the name of a file"  # at the end of messages about a name that is none
 _COMMENT = re.compile(rb"(?<!\S)(?:#|//|(?<![^\r\n])(?:[;%]|c[ \t]))[^\r\n]*")

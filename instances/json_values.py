@@ -6,8 +6,8 @@ import json
 import math
 from typing import Any
 
-from instances.errors import InputError
-from instances.text import printable, quoted
+from lns.instances.errors import InputError
+from lns.instances.text import printable, quoted
 
 
 def json_object(text: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from instances.puzzle import GREY, Puzzle
+from lns.instances.puzzle import GREY, Puzzle
 
 
 @dataclass(frozen=True)

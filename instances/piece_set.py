@@ -12,10 +12,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from instances.board import EMPTY, Board
-from instances.errors import InputError
-from instances.puzzle import GREY, Clue, IntArray, Puzzle, canonical, digest, rotate
-from instances.verify import verify
+from lns.instances.board import EMPTY, Board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import GREY, Clue, IntArray, Puzzle, canonical, digest, rotate
+from lns.instances.verify import verify
 
 Quad = Sequence[int]
 Pair = tuple[int, int]

@@ -21,10 +21,10 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from instances.arguments import checked_class
-from instances.errors import InputError
-from instances.rich_display import RichDisplay
-from instances.text import count_of
+from lns.instances.arguments import checked_class
+from lns.instances.errors import InputError
+from lns.instances.rich_display import RichDisplay
+from lns.instances.text import count_of
 
 UP, RIGHT, DOWN, LEFT = range(4)
 GREY = 0

@@ -16,7 +16,7 @@ class RichDisplay:
     @staticmethod
     def drawing() -> Any:
         """The module with svg_of, html_of and score_of."""
-        return import_module("instances.draw.notebook")
+        return import_module("lns.instances.draw.notebook")
 
     def _repr_svg_(self) -> str:
         return str(self.drawing().svg_of(self))

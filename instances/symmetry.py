@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from instances.board import EMPTY, Board
-from instances.errors import InputError
-from instances.puzzle import Clue, IntArray, Puzzle, read_only
+from lns.instances.board import EMPTY, Board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Clue, IntArray, Puzzle, read_only
 
 _REFLECTED_SIDES = (0, 3, 2, 1)  # a reflection exchanges the right and left colours of a piece
 

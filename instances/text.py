@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from instances.errors import InputError
+from lns.instances.errors import InputError
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")  # ASCII digits only, and few enough that int() is fast
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from instances.arguments import checked
-from instances.board import Board
-from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Puzzle, rotate
+from lns.instances.arguments import checked
+from lns.instances.board import Board
+from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Puzzle, rotate
 
 _Quad = tuple[int, int, int, int]
 _SIDES = ("upper", "right", "lower", "left")

@@ -20,20 +20,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from exact.colorpairs.options import Heuristic as Heuristic
-    from exact.colorpairs.options import Options as Options
-    from exact.outcome import Outcome as Outcome
-    from exact.outcome import SolveStatus as SolveStatus
-    from exact.region.result import RegionResult as RegionResult
-    from exact.region.result import RegionStatus as RegionStatus
-    from exact.registry import register_solver as register_solver
-    from instances.board import Board as Board
-    from instances.errors import InputError as InputError
-    from instances.generate.planted import Planted as Planted
-    from instances.puzzle import Clue as Clue
-    from instances.puzzle import Puzzle as Puzzle
-    from instances.verify import Verification as Verification
-    from instances.verify import verify as verify
     from lns import cells as cells
     from lns.api.files import generate as generate
     from lns.api.files import load_board as load_board
@@ -53,24 +39,38 @@ if TYPE_CHECKING:
     from lns.api.stopping import TargetScore as TargetScore
     from lns.engine import FoundBoard as FoundBoard
     from lns.engine import Statistics as Statistics
+    from lns.exact.colorpairs.options import Heuristic as Heuristic
+    from lns.exact.colorpairs.options import Options as Options
+    from lns.exact.outcome import Outcome as Outcome
+    from lns.exact.outcome import SolveStatus as SolveStatus
+    from lns.exact.region.result import RegionResult as RegionResult
+    from lns.exact.region.result import RegionStatus as RegionStatus
+    from lns.exact.registry import register_solver as register_solver
+    from lns.instances.board import Board as Board
+    from lns.instances.errors import InputError as InputError
+    from lns.instances.generate.planted import Planted as Planted
+    from lns.instances.puzzle import Clue as Clue
+    from lns.instances.puzzle import Puzzle as Puzzle
+    from lns.instances.verify import Verification as Verification
+    from lns.instances.verify import verify as verify
     from lns.neighbourhoods.move import Move as Move
     from lns.neighbourhoods.operators import register_operator as register_operator
     from lns.params import Params as Params
-    from tuning.api import TuningResult as TuningResult
-    from tuning.api import tune as tune
-    from tuning.benchmark import BenchmarkResult as BenchmarkResult
-    from tuning.benchmark import benchmark as benchmark
+    from lns.tuning.api import TuningResult as TuningResult
+    from lns.tuning.api import tune as tune
+    from lns.tuning.benchmark import BenchmarkResult as BenchmarkResult
+    from lns.tuning.benchmark import benchmark as benchmark
 
 # module -> its public names; the tuner stands above this package, so it is only named here
 _PUBLIC = {
-    "exact.colorpairs.options": ("Heuristic", "Options"),
-    "exact.outcome": ("Outcome", "SolveStatus"),
-    "exact.region.result": ("RegionResult", "RegionStatus"),
-    "exact.registry": ("register_solver",),
-    "instances.board": ("Board",),
-    "instances.generate.planted": ("Planted",),
-    "instances.puzzle": ("Clue", "Puzzle"),
-    "instances.verify": ("Verification", "verify"),
+    "lns.exact.colorpairs.options": ("Heuristic", "Options"),
+    "lns.exact.outcome": ("Outcome", "SolveStatus"),
+    "lns.exact.region.result": ("RegionResult", "RegionStatus"),
+    "lns.exact.registry": ("register_solver",),
+    "lns.instances.board": ("Board",),
+    "lns.instances.generate.planted": ("Planted",),
+    "lns.instances.puzzle": ("Clue", "Puzzle"),
+    "lns.instances.verify": ("Verification", "verify"),
     "lns.api.files": ("generate", "load_board", "load_puzzle", "save", "viewer_url"),
     "lns.api.improving": ("count", "improve"),
     "lns.api.result": ("Result",),
@@ -80,9 +80,9 @@ _PUBLIC = {
     "lns.neighbourhoods.move": ("Move",),
     "lns.neighbourhoods.operators": ("register_operator",),
     "lns.params": ("Params",),
-    "instances.errors": ("InputError",),
-    "tuning.api": ("TuningResult", "tune"),
-    "tuning.benchmark": ("BenchmarkResult", "benchmark"),
+    "lns.instances.errors": ("InputError",),
+    "lns.tuning.api": ("TuningResult", "tune"),
+    "lns.tuning.benchmark": ("BenchmarkResult", "benchmark"),
 }
 _HOMES = {name: module for module, names in _PUBLIC.items() for name in names}
 

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
-from instances.board import Board
-from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
+from lns.instances.board import Board
+from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 
 _FORBIDDEN = -1000.0  # matches of a rotation that breaks a rule, such as grey inside
 

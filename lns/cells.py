@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from instances.arguments import checked
-from instances.errors import InputError
-from instances.text import count_of
+from lns.instances.arguments import checked
+from lns.instances.errors import InputError
+from lns.instances.text import count_of
 
 if TYPE_CHECKING:
-    from instances.board import Board
-    from instances.puzzle import Puzzle
+    from lns.instances.board import Board
+    from lns.instances.puzzle import Puzzle
 
 __all__ = ["around_mismatches", "columns", "parse", "rectangle", "rows"]
 
@@ -42,7 +42,7 @@ def rows(puzzle: Puzzle, first: int, end: int) -> list[int]:
     InputError
         The range is empty or leaves the board.
     """
-    from exact.region import windows
+    from lns.exact.region import windows
 
     return windows.rows(puzzle, first, end)
 
@@ -123,7 +123,7 @@ def around_mismatches(puzzle: Puzzle, board: Board) -> list[int]:
     InputError
         The board has another shape than the puzzle.
     """
-    from exact.region import windows
+    from lns.exact.region import windows
 
     return windows.around_mismatches(puzzle, board)
 

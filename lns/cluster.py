@@ -18,11 +18,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.text import count_of
 from lns import rounds
 from lns.cluster_client import ANSWER_S, differences
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.text import count_of
 from lns.packed_state import PackedState
 from lns.rounds import NotKept, Report, Task
 from lns.worker_pool import WorkerLost, Workers, WorkersGone

@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
-from exact.optional_deps import require
-from instances.errors import InputError
-from instances.text import printable
 from lns import params as parameters
+from lns.exact.optional_deps import require
+from lns.instances.errors import InputError
+from lns.instances.text import printable
 from lns.params import Params
 from lns.version import __version__
 

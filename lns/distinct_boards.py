@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from instances.puzzle import IntArray
+from lns.instances.puzzle import IntArray
 
 MIN_DISTANCE = 20  # cells in which boards of different families differ at least; a quarter of a small board
 _RECENT = 64  # compared first: boards of one family are mostly found one after the other

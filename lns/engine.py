@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.json_values import bounded_integer
-from instances.puzzle import IntArray, Puzzle
-from instances.text import printable, quoted
-from instances.verify import verify
 from lns import node_equivalents
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.json_values import bounded_integer
+from lns.instances.puzzle import IntArray, Puzzle
+from lns.instances.text import printable, quoted
+from lns.instances.verify import verify
 
 State = dict[str, npt.NDArray[np.generic]]
 """State of an engine as flat arrays by name: the content of checkpoints, and what travels between processes.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from instances.errors import InputError
+from lns.instances.errors import InputError
 from lns.neighbourhoods import OPERATORS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from instances.puzzle import Puzzle
+    from lns.instances.puzzle import Puzzle
     from lns.loop.search_loop import SearchLoop
     from lns.params import Params
 

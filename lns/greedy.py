@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from instances.board import Board
-from instances.puzzle import Puzzle
 from lns.engine import FoundBoard, verified_board
+from lns.instances.board import Board
+from lns.instances.puzzle import Puzzle
 
 ORIGIN = "greedy"
 """Origin of the board in reports. No search is given this board, which a longer first step would not have known."""

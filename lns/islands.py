@@ -15,11 +15,11 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import replace
 
-from instances.board import Board
-from instances.errors import InputError
 from lns.engine import FoundBoard, Statistics
 from lns.greedy import ORIGIN as GREEDY
 from lns.greedy import greedy_board
+from lns.instances.board import Board
+from lns.instances.errors import InputError
 from lns.rounds import MAX_ISLANDS, Island, Report, Search, Task, run_round
 from lns.worker_pool import UNGUARDED, InProcessExecutor, UserExecutor, WorkerLost, WorkerPool, Workers
 

@@ -26,7 +26,7 @@ def exact_tails(prefixes: int, placements: int) -> float:
 
 
 def region(placements: int, order: str = "static") -> float:
-    """Cost of one region re-solve in an order of `exact.region.options.RegionOptions`."""
+    """Cost of one region re-solve in an order of `lns.exact.region.options.RegionOptions`."""
     if order == "dynamic":
         return COLORPAIRS_SETUP + placements * COLORPAIRS_NODE
     return REGION_SETUP + placements * REGION_NODE

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from instances.board import Board
-from instances.puzzle import IntArray, Puzzle
-from instances.symmetry import View, rotate_board, rotate_puzzle
+from lns.instances.board import Board
+from lns.instances.puzzle import IntArray, Puzzle
+from lns.instances.symmetry import View, rotate_board, rotate_puzzle
 
 CLUE_TOLERANCE_ROWS = 2  # a turn is good if the clues come at most this many rows later, on average, than by the best
 

@@ -12,9 +12,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar
 
-from instances.arguments import checked_class
-from instances.errors import InputError
-from instances.files import read_text
+from lns.instances.arguments import checked_class
+from lns.instances.errors import InputError
+from lns.instances.files import read_text
 
 
 def option(

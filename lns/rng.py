@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from exact.kernels.jit import inline_flat_kernel
+from lns.exact.kernels.jit import inline_flat_kernel
 
 RandomState = npt.NDArray[np.uint64]
 

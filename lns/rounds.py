@@ -12,9 +12,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from instances.board import Board
-from instances.puzzle import Puzzle
 from lns.engine import Engine, FoundBoard, State, Statistics
+from lns.instances.board import Board
+from lns.instances.puzzle import Puzzle
 from lns.packed_state import PackedState, unpacked
 from lns.params import Params
 from lns.worker_pool import is_worker, mark_begin, stop_requested

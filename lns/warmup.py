@@ -5,11 +5,11 @@ from __future__ import annotations
 import gc
 from functools import partial
 
-from exact.region import warmup as region_warmup
-from exact.region.resolve import resolve
-from instances.formats import load_puzzle
-from instances.puzzle import Puzzle
 from lns.engines import make_engine
+from lns.exact.region import warmup as region_warmup
+from lns.exact.region.resolve import resolve
+from lns.instances.formats import load_puzzle
+from lns.instances.puzzle import Puzzle
 from lns.params import from_dict
 from lns.worker_pool import stop_requested
 

@@ -27,11 +27,11 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from instances.errors import InputError
-from instances.text import printable
+from lns.instances.errors import InputError
+from lns.instances.text import printable
 
 if TYPE_CHECKING:
-    from instances.board import Board
+    from lns.instances.board import Board
 
 _T = TypeVar("_T")
 _Job = tuple[Future[Any], Callable[..., Any], tuple[Any, ...], dict[str, Any]]

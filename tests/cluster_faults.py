@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from instances.verify import verify
+from lns.instances.verify import verify
 from lns.runs import checkpoint as checkpoints
 from lns.runs.board_log import BoardLogReader
 from lns.runs.directory import read_best, read_run

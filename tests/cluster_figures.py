@@ -24,12 +24,12 @@ import numpy as np
 from distributed import Client
 
 import lns
-from exact.child_process import peak_bytes
-from instances.board import Board
-from instances.formats import load_puzzle
-from instances.puzzle import Puzzle
 from lns.cluster import DaskWorkers
 from lns.engine import FoundBoard, State, Statistics
+from lns.exact.child_process import peak_bytes
+from lns.instances.board import Board
+from lns.instances.formats import load_puzzle
+from lns.instances.puzzle import Puzzle
 from lns.islands import Archipelago
 from lns.params import Params
 from lns.rounds import Search, Task

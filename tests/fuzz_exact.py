@@ -15,17 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from exact.colorpairs.options import Heuristic, Options
-from exact.cover.search import cover_by_library
-from exact.cp import MODELS, solve_by_cp_sat, solve_classic
-from exact.outcome import SolveStatus
-from exact.piece_classes import assignments_per_board
-from exact.registry import SOLVERS
-from exact.sat.search import Job, search
-from exact.solvers import count
-from instances.errors import InputError
-from instances.pairing import pairing
-from instances.puzzle import Puzzle
+from lns.exact.colorpairs.options import Heuristic, Options
+from lns.exact.cover.search import cover_by_library
+from lns.exact.cp import MODELS, solve_by_cp_sat, solve_classic
+from lns.exact.outcome import SolveStatus
+from lns.exact.piece_classes import assignments_per_board
+from lns.exact.registry import SOLVERS
+from lns.exact.sat.search import Job, search
+from lns.exact.solvers import count
+from lns.instances.errors import InputError
+from lns.instances.pairing import pairing
+from lns.instances.puzzle import Puzzle
 from tests.exact.brute import TooMany, count_solutions, rotated_copies_once
 from tests.exact.test_agreement import child_count
 from tests.instances.small_puzzles import of_any_rules, rules_of

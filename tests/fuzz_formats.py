@@ -22,17 +22,17 @@ from pathlib import Path
 
 import numpy as np
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.files import read_text
-from instances.formats import FORMATS, load_puzzle, read, read_board, read_puzzle, render, with_clues
-from instances.formats.base import Document
-from instances.formats.orders import CLOCKWISE, in_order
-from instances.formats.reading import parse
-from instances.generate import tetravex
-from instances.puzzle import Clue, Puzzle, canonical
-from instances.symmetry import View, puzzle_in_view, rotate_board
-from instances.verify import verify
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.files import read_text
+from lns.instances.formats import FORMATS, load_puzzle, read, read_board, read_puzzle, render, with_clues
+from lns.instances.formats.base import Document
+from lns.instances.formats.orders import CLOCKWISE, in_order
+from lns.instances.formats.reading import parse
+from lns.instances.generate import tetravex
+from lns.instances.puzzle import Clue, Puzzle, canonical
+from lns.instances.symmetry import View, puzzle_in_view, rotate_board
+from lns.instances.verify import verify
 from tests.instances.hostile_files import TEXTS
 from tests.instances.small_puzzles import planted
 from tests.shared_data import SHARED

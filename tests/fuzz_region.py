@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from exact.colorpairs.options import Heuristic
-from exact.region.options import HALVED_FROM, ORDERS
-from exact.region.resolve import RegionOptions, RegionResult, RegionStatus, resolve
-from instances.board import EMPTY, Board
-from instances.puzzle import Clue, Puzzle, canonical, rotate
-from instances.verify import verify
+from lns.exact.colorpairs.options import Heuristic
+from lns.exact.region.options import HALVED_FROM, ORDERS
+from lns.exact.region.resolve import RegionOptions, RegionResult, RegionStatus, resolve
+from lns.instances.board import EMPTY, Board
+from lns.instances.puzzle import Clue, Puzzle, canonical, rotate
+from lns.instances.verify import verify
 from tests.instances.small_puzzles import of_any_rules, rules_of
 
 HEURISTICS = ["dom-deg", *(heuristic.label for heuristic in Heuristic)]

@@ -21,6 +21,8 @@ from typing import Any
 from unittest import mock
 
 from lns.cli.main import main
+from lns.tuning import worker as workers
+from lns.tuning.storage import MAX_BYTES
 from tests.mutations import (
     MAX_MEMORY,
     change_kind,
@@ -33,8 +35,6 @@ from tests.mutations import (
     state,
 )
 from tests.tuning.made_up import REQUEST, MadeUp, searched, validated
-from tuning import worker as workers
-from tuning.storage import MAX_BYTES
 
 FILES = ("journal.log",)
 MAX_SECONDS = 20.0  # of processor time, of one report

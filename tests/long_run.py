@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from instances.formats import load_puzzle
-from instances.verify import verify
 from lns.engine import FoundBoard
 from lns.engines import make_engine
+from lns.instances.formats import load_puzzle
+from lns.instances.verify import verify
 from lns.params import Params
 from lns.rounds import Island
 from lns.runs import checkpoint as checkpoints

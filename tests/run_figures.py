@@ -16,8 +16,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from instances.formats import load_puzzle
 from lns.engines import make_engine
+from lns.instances.formats import load_puzzle
 from lns.params import Params
 from lns.rounds import Island, Search, Task, run_round
 from lns.runs import checkpoint as checkpoints

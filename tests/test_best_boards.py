@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import lns
-from instances.formats import shipped_instances
+from lns.instances.formats import shipped_instances
 from tests.shared_data import shared
 
 BEST = Path(__file__).resolve().parent.parent / "runs" / "best"

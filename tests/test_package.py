@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from exact.optional_deps import EXTRAS
+from lns.exact.optional_deps import EXTRAS
 from lns.version import __version__
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("instances", "exact", "lns", "tuning")
+PACKAGES = ("instances", "exact", "lns", "tuning")  # folders of the repository; in the wheel all lie in lns
 NOT_COPIED = (".git", ".venv", "build", "dist", "site", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis")
 
 SCRIPT = """\
@@ -84,10 +84,11 @@ def environment(distributions: tuple[Path, Path], tmp_path_factory: pytest.TempP
 def test_wheel_and_sdist_hold_what_they_should(distributions: tuple[Path, Path]) -> None:
     sdist, wheel = distributions
     held = set(zipfile.ZipFile(wheel).namelist())
-    modules = {str(path.relative_to(ROOT)) for name in PACKAGES for path in (ROOT / name).rglob("*.py")}
-    data = {str(path.relative_to(ROOT)) for path in (ROOT / "instances" / "data").iterdir()}
-    assert modules | data | {f"{name}/py.typed" for name in PACKAGES} <= held
-    assert {name.split("/")[0] for name in held} == {*PACKAGES, f"lns-{__version__}.dist-info"}
+    expected = {path.relative_to(ROOT) for name in PACKAGES for path in (ROOT / name).rglob("*.py")}
+    expected |= {path.relative_to(ROOT) for path in (ROOT / "instances" / "data").iterdir()}
+    expected |= {Path(name, "py.typed") for name in PACKAGES}
+    assert {str(path if path.parts[0] == "lns" else "lns" / path) for path in expected} <= held
+    assert {name.split("/")[0] for name in held} == {"lns", f"lns_edge_matching-{__version__}.dist-info"}
     with tarfile.open(sdist) as archive:
         sources = {name.partition("/")[2] for name in archive.getnames()}
     assert {

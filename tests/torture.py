@@ -21,8 +21,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from instances.errors import InputError
-from instances.verify import verify
+from lns.instances.errors import InputError
+from lns.instances.verify import verify
 from lns.runs.board_log import BoardLogReader
 from lns.runs.directory import read_best, read_run
 from lns.runs.files import STATUS, read_sealed

@@ -18,17 +18,17 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from exact.colorpairs.options import Heuristic, Options
-from exact.region.resolve import RegionOptions, resolve
-from exact.region.windows import rows, window
-from exact.solvers import count
-from instances.board import Board
-from instances.formats import load_puzzle
-from instances.generate import family
-from instances.puzzle import Puzzle
-from instances.verify import verify
 from lns.engine import FoundBoard
 from lns.engines import make_engine
+from lns.exact.colorpairs.options import Heuristic, Options
+from lns.exact.region.resolve import RegionOptions, resolve
+from lns.exact.region.windows import rows, window
+from lns.exact.solvers import count
+from lns.instances.board import Board
+from lns.instances.formats import load_puzzle
+from lns.instances.generate import family
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from lns.loop.pool import Pool
 from lns.neighbourhoods import OPERATORS
 from lns.neighbourhoods.operators import Island, make_operators

@@ -23,9 +23,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from lns.params import from_dict
+from lns.tuning.plan import StudyRequest
+from lns.tuning.study import FINISHED, Study, open_study
 from tests.tuning.database_servers import SERVERS, missing
-from tuning.plan import StudyRequest
-from tuning.study import FINISHED, Study, open_study
 
 LONGEST_S = 3600.0  # to wait for a run; kernels may be compiled first
 REQUEST = StudyRequest(

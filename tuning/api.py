@@ -13,26 +13,26 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from instances.arguments import checked
-from instances.errors import InputError
-from instances.files import atomic_write
-from instances.puzzle import Puzzle
-from instances.text import count_of, printable
 from lns.api import kept_params
 from lns.api.arguments import check_workers
 from lns.api.kept_params import KeptParams
 from lns.cores import max_workers
+from lns.instances.arguments import checked
+from lns.instances.errors import InputError
+from lns.instances.files import atomic_write
+from lns.instances.puzzle import Puzzle
+from lns.instances.text import count_of, printable
 from lns.params import Params
 from lns.runs.files import utc_now
 from lns.runs.history import UNLIMITED_S
+from lns.tuning import report, summary, validate
+from lns.tuning.plan import DEFAULT_PAIRS, DEFAULT_RUN_S, StudyRequest
+from lns.tuning.session import StudyProgress, TuningSession
+from lns.tuning.storage import storage_errors
+from lns.tuning.study import DAMAGE, FINISHED, REPORT_FILE, Study, damaged, is_study, open_study
+from lns.tuning.validate import Verdict
+from lns.tuning.worker import CALIBRATION_TRIALS
 from lns.version import __version__
-from tuning import report, summary, validate
-from tuning.plan import DEFAULT_PAIRS, DEFAULT_RUN_S, StudyRequest
-from tuning.session import StudyProgress, TuningSession
-from tuning.storage import storage_errors
-from tuning.study import DAMAGE, FINISHED, REPORT_FILE, Study, damaged, is_study, open_study
-from tuning.validate import Verdict
-from tuning.worker import CALIBRATION_TRIALS
 
 log = logging.getLogger("lns")
 

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-from exact.measurements.rowscan_speed import placements_per_second
-from instances.formats import load_puzzle, shipped_instances
-from instances.puzzle import Puzzle
 from lns.engines import make_engine
+from lns.exact.measurements.rowscan_speed import placements_per_second
+from lns.instances.formats import load_puzzle, shipped_instances
+from lns.instances.puzzle import Puzzle
 from lns.params import Params
+from lns.tuning.cost_calibration import measure_costs
 from lns.warmup import warm_up
-from tuning.cost_calibration import measure_costs
 
 REAL = Path("../shared/instances/eternity2_clue1.txt")  # beside a checkout, as for `lns benchmark`; else SHIPPED
 SHIPPED = "like-e2-16x16"

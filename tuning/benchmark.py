@@ -22,25 +22,25 @@ from pathlib import Path
 from statistics import median, median_low
 from typing import Any
 
-from exact.child_process import peak_bytes
-from exact.csv_records import append_row, check_appendable
-from instances.arguments import checked, checked_class
-from instances.board import Board
-from instances.errors import InputError
-from instances.files import atomic_write, read_text
-from instances.formats import best_json, load_puzzle
-from instances.generate import family
-from instances.puzzle import Puzzle
-from instances.text import count_of
 from lns.api.arguments import check_workers
 from lns.cores import max_workers
 from lns.distinct_boards import DistinctBoards
+from lns.exact.child_process import peak_bytes
+from lns.exact.csv_records import append_row, check_appendable
+from lns.instances.arguments import checked, checked_class
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.files import atomic_write, read_text
+from lns.instances.formats import best_json, load_puzzle
+from lns.instances.generate import family
+from lns.instances.puzzle import Puzzle
+from lns.instances.text import count_of
 from lns.islands import Archipelago
 from lns.params import Params, from_dict, to_dict
 from lns.rounds import Search
 from lns.runs.history import UNLIMITED_S
+from lns.tuning.objective import count_board
 from lns.version import __version__
-from tuning.objective import count_board
 
 log = logging.getLogger("lns")
 
@@ -262,13 +262,13 @@ def benchmark(
     Parameters
     ----------
     rows : sequence of str
-        Names of rows, see `tuning.benchmark`; all by default. Public instances that are missing in ``data`` are skipped
-        unless they are named.
+        Names of rows, see `lns.tuning.benchmark`; all by default. Public instances that are missing in ``data`` are
+        skipped unless they are named.
     on_run, on_row, on_ablation : callable, optional
         Called after each run with (row, variant, run), after each row, and after all variants of an instance with its
         name and the lines of a table that compares them.
     **settings
-        Fields of `tuning.benchmark.BenchmarkOptions`: ``time``, ``seeds``, ``first_seed``, ``workers``, ``engine``,
+        Fields of `lns.tuning.benchmark.BenchmarkOptions`: ``time``, ``seeds``, ``first_seed``, ``workers``, ``engine``,
         ``search_floor``, ``with_ablations``, ``data``, ``fresh``, ``params``, ``table``, ``boards``, ``note``.
 
     Returns

@@ -1,4 +1,4 @@
-"""`python -m tuning.boards_per_node`: boards found per node, which shows what a change of the search is worth.
+"""`python -m lns.tuning.boards_per_node`: boards found per node, which shows what a change of the search is worth.
 
 A benchmark row of a minute often ends at the same score before and after a change. Here each island searches as if it
 had a board of score ``best`` already, and distinct boards of a few edges less are counted. Budgets are nodes, so other
@@ -16,16 +16,16 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from instances.errors import InputError
-from instances.formats import load_puzzle
-from instances.puzzle import IntArray, Puzzle
 from lns import params as parameters
 from lns.engines import make_engine
 from lns.estimate import Tally
+from lns.instances.errors import InputError
+from lns.instances.formats import load_puzzle
+from lns.instances.puzzle import IntArray, Puzzle
 from lns.params import Params
+from lns.tuning.benchmark import variants
 from lns.warmup import warm_up
 from lns.worker_pool import WorkerPool
-from tuning.benchmark import variants
 
 BELOW, ABOVE = 3, 2  # boards are counted from ``best`` - BELOW, or a given score, to ``best`` + ABOVE
 
@@ -114,7 +114,7 @@ def combined_counts(puzzle: Puzzle, count: Count, islands: Sequence[BoardCounts]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tuning.boards_per_node", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m lns.tuning.boards_per_node", description=__doc__.split("\n")[0])
     parser.add_argument("instance", metavar="INSTANCE", help="a puzzle file, or the name of a shipped instance")
     parser.add_argument("--best", type=int, required=True, metavar="SCORE", help="search as if this score were reached")
     parser.add_argument("--floor", type=int, metavar="SCORE", help=f"count from this score on (default {BELOW} less)")

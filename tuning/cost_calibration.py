@@ -1,7 +1,8 @@
 """Measures the costs in `lns.node_equivalents` on this machine: each part is timed alone, in constructor nodes.
 
-Beams and tabu moves are timed as engines, by what their statistics count, and regions as `exact.region.resolve`. What
-the construction mixes is timed by its kernels: nodes, exact tails, the start of an endgame, the measurement of quotas.
+Beams and tabu moves are timed as engines, by what their statistics count, and regions as `lns.exact.region.resolve`.
+What the construction mixes is timed by its kernels: nodes, exact tails, the start of an endgame, the measurement of
+quotas.
 """
 
 from __future__ import annotations
@@ -13,11 +14,6 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from exact.region.resolve import RegionOptions, resolve
-from exact.region.windows import rows
-from instances.board import Board
-from instances.puzzle import Puzzle
-from instances.verify import verify
 from lns import node_equivalents as costs
 from lns.construct import kernel, quota_profile, schedule, schedule_search
 from lns.construct.constructor import Constructor
@@ -25,10 +21,15 @@ from lns.construct.endgame import REACHED
 from lns.construct.quota_bandit import QuotaBandit
 from lns.engine import Engine
 from lns.engines import make_engine
+from lns.exact.region.resolve import RegionOptions, resolve
+from lns.exact.region.windows import rows
+from lns.instances.board import Board
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from lns.params import ConstructParams, Params
 from lns.rng import random_state
+from lns.tuning import cost_kernels
 from lns.warmup import warm_up
-from tuning import cost_kernels
 
 TIGHT, LOOSE = 0, 4  # mismatches allowed in a tail: with few its search ends at once, with many it takes longer
 MISMATCHES = 20  # that the timed constructor may leave

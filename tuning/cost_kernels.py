@@ -1,16 +1,16 @@
-"""Kernels that `tuning.cost_calibration` times."""
+"""Kernels that `lns.tuning.cost_calibration` times."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from exact.kernels.jit import flat_kernel
 from lns.construct import kernel
 from lns.construct.endgame import REACHED, start_endgame
 from lns.construct.endgame_plan import EndgamePlan, EndgameState
 from lns.construct.kernel import ConstructorPlan, ConstructorState
 from lns.construct.tail import solve_tail
+from lns.exact.kernels.jit import flat_kernel
 
 
 @flat_kernel

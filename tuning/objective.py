@@ -24,11 +24,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from instances.puzzle import Puzzle
 from lns import node_equivalents
 from lns.distinct_boards import DistinctBoards
 from lns.engine import FoundBoard
 from lns.engines import make_engine
+from lns.instances.puzzle import Puzzle
 from lns.params import Params
 
 EARLY_BONUS = 0.5  # edges, for a score that is reached at once

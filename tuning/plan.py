@@ -15,26 +15,26 @@ from typing import Any
 
 import numpy as np
 
-from instances.arguments import checked_class
-from instances.errors import InputError
-from instances.formats import load_puzzle
-from instances.generate import family
-from instances.json_values import bounded_integer
-from instances.puzzle import Clue, Puzzle
-from instances.text import printable, quoted
 from lns import params as parameters
 from lns.api.engine_sources import engine_digest
+from lns.instances.arguments import checked_class
+from lns.instances.errors import InputError
+from lns.instances.formats import load_puzzle
+from lns.instances.generate import family
+from lns.instances.json_values import bounded_integer
+from lns.instances.puzzle import Clue, Puzzle
+from lns.instances.text import printable, quoted
 from lns.params import Params
+from lns.tuning import SAMPLERS
+from lns.tuning.objective import Pair, TrialRun
+from lns.tuning.sampler import check_sampler
+from lns.tuning.storage import unsealed
 from lns.version import __version__
-from tuning import SAMPLERS
-from tuning.objective import Pair, TrialRun
-from tuning.sampler import check_sampler
-from tuning.storage import unsealed
 
 log = logging.getLogger("lns")
 
 SCHEMA = 5
-RUN_MODULE = "tuning.objective"  # makes the runs of a trial; what it imports decides what a run finds
+RUN_MODULE = "lns.tuning.objective"  # makes the runs of a trial; what it imports decides what a run finds
 DEFAULT_PAIRS, DEFAULT_HELD_OUT, DEFAULT_RUN_S, DEFAULT_SEED = 10, 24, 10.0, 1
 MIN_HELD_OUT_PAIRS = 20  # with fewer, no candidate is called better
 SHORT_DIVISOR = 4  # a short run has the nodes of a long run divided by this

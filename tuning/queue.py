@@ -18,13 +18,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from exact.child_process import yield_to_all
-from exact.file_lock import try_lock
-from exact.paper.runs import measured
-from instances.errors import InputError
-from instances.files import atomic_file, atomic_write, read_text
-from instances.verify import verify
 from lns.api.files import load_board, load_puzzle
+from lns.exact.child_process import yield_to_all
+from lns.exact.file_lock import try_lock
+from lns.exact.paper.runs import measured
+from lns.instances.errors import InputError
+from lns.instances.files import atomic_file, atomic_write, read_text
+from lns.instances.verify import verify
 from lns.terminal.output import print_error, print_text
 from lns.terminal.signals import exit_on_signal, signal_handler
 

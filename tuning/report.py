@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from optuna.trial import FrozenTrial, TrialState
 
-from instances.draw import page as frame
-from instances.text import escape_controls, printable
 from lns import params as parameters
-from tuning import validate
-from tuning.objective import OBJECTIVE
-from tuning.plan import MAX_COMMAND
-from tuning.sampler import values_of
-from tuning.storage import JOURNAL_FILE
-from tuning.study import Study, trial_value
-from tuning.summary import (
+from lns.instances.draw import page as frame
+from lns.instances.text import escape_controls, printable
+from lns.tuning import validate
+from lns.tuning.objective import OBJECTIVE
+from lns.tuning.plan import MAX_COMMAND
+from lns.tuning.sampler import values_of
+from lns.tuning.storage import JOURNAL_FILE
+from lns.tuning.study import Study, trial_value
+from lns.tuning.summary import (
     MIN_TRIALS,
     agreement,
     calibration_trials,
@@ -33,7 +33,7 @@ from tuning.summary import (
     trials_with_runs,
     verdict_text,
 )
-from tuning.validate import Conclusion, Verdict
+from lns.tuning.validate import Conclusion, Verdict
 
 OVER_DEFAULTS = "edges over the defaults"
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 16, 30, 42  # margins of a chart

@@ -27,7 +27,7 @@ from optuna.distributions import BaseDistribution, FloatDistribution, IntDistrib
 from optuna.samplers import BaseSampler, RandomSampler, TPESampler
 from optuna.trial import BaseTrial, FrozenTrial, TrialState
 
-from exact.optional_deps import require
+from lns.exact.optional_deps import require
 
 STARTUP_TRIALS = 20  # random trials before a model is used; every other one is near the base
 KEEP_PROBABILITY = 0.75  # of a parameter to keep the value of the base, in a trial near it

@@ -15,14 +15,14 @@ from typing import Any
 
 from optuna.trial import FrozenTrial, TrialState
 
-from instances.errors import InputError
-from instances.text import count_of, printable
+from lns.instances.errors import InputError
+from lns.instances.text import count_of, printable
+from lns.tuning import validate
+from lns.tuning.objective import Trace
+from lns.tuning.sampler import STARTUP_TRIALS
+from lns.tuning.study import FINISHED, Study, trial_value
+from lns.tuning.worker import CALIBRATION_TRIALS, MAX_FAILURES, search_task, validation_task
 from lns.worker_pool import WorkerLost, WorkerPool
-from tuning import validate
-from tuning.objective import Trace
-from tuning.sampler import STARTUP_TRIALS
-from tuning.study import FINISHED, Study, trial_value
-from tuning.worker import CALIBRATION_TRIALS, MAX_FAILURES, search_task, validation_task
 
 log = logging.getLogger("lns")
 

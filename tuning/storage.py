@@ -24,10 +24,10 @@ import optuna
 from optuna.storages import BaseStorage
 from optuna.storages.journal import JournalFileBackend
 
-from instances.errors import InputError
-from instances.text import printable
+from lns.instances.errors import InputError
+from lns.instances.text import printable
 from lns.runs.files import is_sealed, seal
-from tuning.objective import Trace
+from lns.tuning.objective import Trace
 
 log = logging.getLogger("lns")
 

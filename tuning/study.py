@@ -15,18 +15,17 @@ import optuna
 from optuna.storages import BaseStorage
 from optuna.trial import FrozenTrial, TrialState
 
-from instances.errors import InputError
-from instances.files import atomic_write, read_text
-from instances.generate import family
-from instances.puzzle import Puzzle
-from instances.text import printable
 from lns import params as parameters
+from lns.instances.errors import InputError
+from lns.instances.files import atomic_write, read_text
+from lns.instances.generate import family
+from lns.instances.puzzle import Puzzle
+from lns.instances.text import printable
 from lns.params import Params
 from lns.runs.files import seal
 from lns.runs.lock import Holder, clear_temporaries
-from lns.version import __version__
-from tuning.objective import BELOW_BEST, Pair, Trace
-from tuning.plan import (
+from lns.tuning.objective import BELOW_BEST, Pair, Trace
+from lns.tuning.plan import (
     SCHEMA,
     StudyPlan,
     StudyRequest,
@@ -39,8 +38,8 @@ from tuning.plan import (
     read_plan,
     replan,
 )
-from tuning.sampler import SeededSampler, check_sampler, search_space, suggest_params, values_of
-from tuning.storage import (
+from lns.tuning.sampler import SeededSampler, check_sampler, search_space, suggest_params, values_of
+from lns.tuning.storage import (
     JOURNAL_FILE,
     SHARED_S,
     STORAGE_FILE,
@@ -54,6 +53,7 @@ from tuning.storage import (
     shown,
     storage_errors,
 )
+from lns.version import __version__
 
 LOCK_FILE, REPORT_FILE, BEST_FILE = "study.lock", "report.html", "best_params.toml"
 OPTUNA_NAME = "lns"  # of the study in the journal

@@ -14,13 +14,13 @@ import optuna
 from optuna.trial import FrozenTrial, TrialState
 from scipy.stats import spearmanr
 
-from instances.text import count_of, printable
+from lns.instances.text import count_of, printable
 from lns.runs.lock import Holder
-from tuning import validate
-from tuning.plan import MIN_HELD_OUT_PAIRS
-from tuning.sampler import STARTUP_TRIALS
-from tuning.study import FINISHED, Study, trial_value
-from tuning.validate import Conclusion, Verdict
+from lns.tuning import validate
+from lns.tuning.plan import MIN_HELD_OUT_PAIRS
+from lns.tuning.sampler import STARTUP_TRIALS
+from lns.tuning.study import FINISHED, Study, trial_value
+from lns.tuning.validate import Conclusion, Verdict
 
 MIN_TRIALS = 20  # for the importance of parameters
 NO_BOARD = -1e6  # value in the ranking by short runs of a trial that made no board where the defaults made one

@@ -19,16 +19,16 @@ import numpy as np
 from optuna.trial import FrozenTrial, TrialState
 from scipy.stats import wilcoxon
 
-from instances.errors import InputError
-from instances.files import atomic_write
-from instances.text import count_of, printable
 from lns import params as parameters
+from lns.instances.errors import InputError
+from lns.instances.files import atomic_write
+from lns.instances.text import count_of, printable
 from lns.params import Params
 from lns.runs.files import utc_now
+from lns.tuning.objective import Trace, difference
+from lns.tuning.plan import MAX_COMMAND, MIN_HELD_OUT_PAIRS, params_digest
+from lns.tuning.study import BEST_FILE, CHOICES, FINISHED, Study, trial_value
 from lns.version import __version__
-from tuning.objective import Trace, difference
-from tuning.plan import MAX_COMMAND, MIN_HELD_OUT_PAIRS, params_digest
-from tuning.study import BEST_FILE, CHOICES, FINISHED, Study, trial_value
 
 MAX_CANDIDATES = 3  # validated in one session
 ALPHA = 0.05  # level of the test

@@ -19,14 +19,14 @@ import optuna
 from optuna.trial import TrialState
 from scipy.stats import wilcoxon
 
-from instances.errors import InputError
+from lns.instances.errors import InputError
 from lns.params import Params
+from lns.tuning.objective import Pair, Stopped, Trace, TrialRun, worth_difference
+from lns.tuning.plan import StudyRequest
+from lns.tuning.sampler import suggest_params
+from lns.tuning.storage import RunKey, storage_errors
+from lns.tuning.study import Study, first_number, open_study, trial_value
 from lns.worker_pool import stop_requested
-from tuning.objective import Pair, Stopped, Trace, TrialRun, worth_difference
-from tuning.plan import StudyRequest
-from tuning.sampler import suggest_params
-from tuning.storage import RunKey, storage_errors
-from tuning.study import Study, first_number, open_study, trial_value
 
 PROMOTED_ONE_IN = 3  # of all trials that finished their short runs, one in so many is promoted
 MAX_FAILURES = 5  # consecutive trials that fail, after which the worker stops

@@ -12,18 +12,18 @@ from pathlib import Path
 import numpy as np
 
 from docs.tools import charts
-from exact.paper import outcome
-from exact.paper.runs import finished_rows
-from exact.region.resolve import resolve
-from exact.region.warmup import warm_up
-from exact.region.windows import rows
-from instances.board import EMPTY, Board
-from instances.draw import svg
-from instances.formats import load_board, load_puzzle, shipped_instances
-from instances.puzzle import Puzzle
 from lns.construct.schedule import BreakSchedule, quota_end
 from lns.construct.schedule_search import cell_order, tail_cut
 from lns.engines import make_engine
+from lns.exact.paper import outcome
+from lns.exact.paper.runs import finished_rows
+from lns.exact.region.resolve import resolve
+from lns.exact.region.warmup import warm_up
+from lns.exact.region.windows import rows
+from lns.instances.board import EMPTY, Board
+from lns.instances.draw import svg
+from lns.instances.formats import load_board, load_puzzle, shipped_instances
+from lns.instances.puzzle import Puzzle
 from lns.loop.construction import Construction
 from lns.loop.search_loop import SearchLoop
 from lns.params import ConstructParams, from_dict

@@ -7,11 +7,11 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from exact.optional_deps import EXTRAS
-from exact.registry import all_solvers
-from instances.formats.registry import FORMATS
 from lns.cli import FAMILIES
 from lns.cli.main import commands, parser_of
+from lns.exact.optional_deps import EXTRAS
+from lns.exact.registry import all_solvers
+from lns.instances.formats.registry import FORMATS
 from lns.params import Params
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from exact.colorpairs import counter
-from exact.colorpairs.explain import clear_explanation, demand_side, explain_pair, fits
-from exact.colorpairs.moves import NO_CAUSE
-from exact.colorpairs.options import Heuristic
-from exact.colorpairs.state import SLOTS, State, Switches, Tables
-from exact.kernels.bits import lowest_bit
-from exact.kernels.jit import inline_flat_kernel
+from lns.exact.colorpairs import counter
+from lns.exact.colorpairs.explain import clear_explanation, demand_side, explain_pair, fits
+from lns.exact.colorpairs.moves import NO_CAUSE
+from lns.exact.colorpairs.options import Heuristic
+from lns.exact.colorpairs.state import SLOTS, State, Switches, Tables
+from lns.exact.kernels.bits import lowest_bit
+from lns.exact.kernels.jit import inline_flat_kernel
 
 NO_CELL = -1
 _BIG = 1 << 30

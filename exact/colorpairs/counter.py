@@ -1,4 +1,4 @@
-"""Indices in `exact.colorpairs.state.State.counters`."""
+"""Indices in `lns.exact.colorpairs.state.State.counters`."""
 
 from __future__ import annotations
 

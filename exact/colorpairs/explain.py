@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from exact.colorpairs.moves import CAUSE_COLOUR_DEMAND, CAUSE_CYCLE, CAUSE_SHARED_EDGES, chain_colours
-from exact.colorpairs.state import State, Tables
-from exact.kernels.bits import bit, highest_bit, lowest_bit
-from exact.kernels.jit import inline_flat_kernel
+from lns.exact.colorpairs.moves import CAUSE_COLOUR_DEMAND, CAUSE_CYCLE, CAUSE_SHARED_EDGES, chain_colours
+from lns.exact.colorpairs.state import State, Tables
+from lns.exact.kernels.bits import bit, highest_bit, lowest_bit
+from lns.exact.kernels.jit import inline_flat_kernel
 
 NO_BITS = np.uint64(0)
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from exact.colorpairs import branching, counter, explain
-from exact.colorpairs.branching import NO_CELL
-from exact.colorpairs.moves import NO_CAUSE, assign, place, show_side, unassign
-from exact.colorpairs.state import ROOT, SLOTS, State, Switches, Tables
-from exact.kernels.bits import bit, lowest_bit
-from exact.kernels.jit import flat_kernel, inline_flat_kernel
+from lns.exact.colorpairs import branching, counter, explain
+from lns.exact.colorpairs.branching import NO_CELL
+from lns.exact.colorpairs.moves import NO_CAUSE, assign, place, show_side, unassign
+from lns.exact.colorpairs.state import ROOT, SLOTS, State, Switches, Tables
+from lns.exact.kernels.bits import bit, lowest_bit
+from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 
 NO_COLOUR = -1
 # answers of `next_forced`

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from exact.colorpairs import counter
-from exact.colorpairs.state import I32, SLOTS, UNKNOWN, State, Switches, Tables
-from exact.kernels.bits import bit
-from exact.kernels.jit import inline_flat_kernel
+from lns.exact.colorpairs import counter
+from lns.exact.colorpairs.state import I32, SLOTS, UNKNOWN, State, Switches, Tables
+from lns.exact.kernels.bits import bit
+from lns.exact.kernels.jit import inline_flat_kernel
 
 NO_CAUSE = -1
 # causes of a contradiction: a pair's number, or one of these plus the colour

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import IntEnum
 
-from instances.arguments import checked_class
-from instances.errors import InputError
+from lns.instances.arguments import checked_class
+from lns.instances.errors import InputError
 
 
 class Heuristic(IntEnum):

@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from exact.colorpairs import counter
-from exact.colorpairs.kernel import prepare, search
-from exact.colorpairs.options import Options
-from exact.colorpairs.state import Switches, build_tables, empty_state
-from exact.driver import CountedSearch, explored_share
-from exact.piece_classes import merge_duplicates
-from instances.board import Board
-from instances.puzzle import Puzzle
+from lns.exact.colorpairs import counter
+from lns.exact.colorpairs.kernel import prepare, search
+from lns.exact.colorpairs.options import Options
+from lns.exact.colorpairs.state import Switches, build_tables, empty_state
+from lns.exact.driver import CountedSearch, explored_share
+from lns.exact.piece_classes import merge_duplicates
+from lns.instances.board import Board
+from lns.instances.puzzle import Puzzle
 
 
 class ColorPairs(CountedSearch):
-    """A paused ColorPairs search (Benoist & Bourreau 2008); `exact.driver.run_search` runs it.
+    """A paused ColorPairs search (Benoist & Bourreau 2008); `lns.exact.driver.run_search` runs it.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """The constant tables of a ColorPairs search, and the state of a paused one, as flat arrays.
 
-A search fills a whole board (`build_tables`) or a region of one (`exact.region.dynamic_state.make_arrays`); the
+A search fills a whole board (`build_tables`) or a region of one (`lns.exact.region.dynamic_state.make_arrays`); the
 tables then hold only the freed pieces, and the sides that laid pieces show to the cells of the region.
 """
 
@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.colorpairs import counter
-from exact.colorpairs.options import Heuristic, Options
-from exact.piece_classes import PieceClasses
-from instances.errors import InputError
-from instances.puzzle import GREY, LEFT, UP
+from lns.exact.colorpairs import counter
+from lns.exact.colorpairs.options import Heuristic, Options
+from lns.exact.piece_classes import PieceClasses
+from lns.instances.errors import InputError
+from lns.instances.puzzle import GREY, LEFT, UP
 
 I32 = npt.NDArray[np.int32]
 U64 = npt.NDArray[np.uint64]
@@ -203,7 +203,7 @@ class State(NamedTuple):
     Sets of cells or levels are bit vectors of W = `Tables.words` 64-bit words. C: cells, P: pairs, K: colours.
     """
 
-    counters: npt.NDArray[np.int64]  # (COUNT,): see `exact.colorpairs.counter`
+    counters: npt.NDArray[np.int64]  # (COUNT,): see `lns.exact.colorpairs.counter`
     # the board
     grid: I32  # (C,): piece*4 + rotation on a cell, -1 = empty
     cell_of: I32  # (N,): cell of a piece, -1 = free
@@ -248,7 +248,9 @@ class State(NamedTuple):
 
 
 def empty_state(tables: Tables, options: Options, *, any_pair: bool = True, seed: int = 0) -> State:
-    """The state of the empty board, before the rim and the clues are placed (see `exact.colorpairs.kernel.prepare`).
+    """The state of the empty board, before the rim and the clues are placed.
+
+    `lns.exact.colorpairs.kernel.prepare` places them.
 
     ``any_pair``: at every node some cell demands a pair, because the board has a frame. ``seed``: for random choices.
     """

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.kernels.jit import flat_kernel, inline_flat_kernel
+from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 
 NODES, SOLUTIONS, EXHAUSTED, LEVEL, DESCENDING, PRUNED, BRANCHES, DEEPEST, COUNTERS = range(9)
 NOTHING = -1

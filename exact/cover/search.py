@@ -20,17 +20,17 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from exact.child_process import Emit
-from exact.cover import kernel
-from exact.cover.kernel import CoverState, Problem
-from exact.driver import CountedSearch, explored_share
-from exact.execution import Check, Request, SolverReporter, build_and_run, solve_in_child, unlimited
-from exact.optional_deps import require
-from exact.outcome import NODES_UNKNOWN, Answer
-from exact.piece_classes import allowed_placements
-from instances.board import Board
-from instances.errors import InputError
-from instances.puzzle import DOWN, GREY, RIGHT, Puzzle
+from lns.exact.child_process import Emit
+from lns.exact.cover import kernel
+from lns.exact.cover.kernel import CoverState, Problem
+from lns.exact.driver import CountedSearch, explored_share
+from lns.exact.execution import Check, Request, SolverReporter, build_and_run, solve_in_child, unlimited
+from lns.exact.optional_deps import require
+from lns.exact.outcome import NODES_UNKNOWN, Answer
+from lns.exact.piece_classes import allowed_placements
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import DOWN, GREY, RIGHT, Puzzle
 
 IntArray = npt.NDArray[np.int32]
 CODES = ("unary", "binary", "colours")
@@ -174,13 +174,13 @@ class PausedCover(CountedSearch):
 
 
 class Cover(PausedCover):
-    """A paused exact cover search (Jolivet 2008, 2.2). Duplicate pieces are distinct (see `exact.piece_classes`).
+    """A paused exact cover search (Jolivet 2008, 2.2). Duplicate pieces are distinct (see `lns.exact.piece_classes`).
 
     Parameters
     ----------
     puzzle : Puzzle
     code : str
-        How the edges are written, one of `exact.cover.search.CODES`.
+        How the edges are written, one of `lns.exact.cover.search.CODES`.
     all_four : bool
         The equal rotations of symmetric pieces are distinct too.
     check : callable

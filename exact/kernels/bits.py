@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from exact.kernels.jit import inline_flat_kernel
+from lns.exact.kernels.jit import inline_flat_kernel
 
 
 @inline_flat_kernel

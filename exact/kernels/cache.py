@@ -1,6 +1,6 @@
 """Where the machine code of kernels is kept, and how processes share it.
 
-Each kernel module gets a cache directory whose name is its `exact.kernels.sources.source_key`, so machine code is
+Each kernel module gets a cache directory whose name is its `lns.exact.kernels.sources.source_key`, so machine code is
 never older than the definitions that it depends on.
 """
 
@@ -24,8 +24,8 @@ import numba
 from numba.core import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 
-from exact.file_lock import try_lock, unlock
-from exact.kernels.sources import ROOT, source_key
+from lns.exact.file_lock import try_lock, unlock
+from lns.exact.kernels.sources import ROOT, source_key
 
 _numba_config: Any = config  # numba makes its options at run time, so a type checker does not know them
 _MAX_WAIT_S, _POLL_S = 300.0, 0.05  # while another process compiles the same kernel

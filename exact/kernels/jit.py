@@ -1,7 +1,7 @@
 """How kernels are compiled with numba.
 
 A kernel is a function that one of the decorators here compiles: `kernel`, `inline_kernel`, `flat_kernel` or
-`inline_flat_kernel`. No other module of the project uses numba's own decorators. `exact.kernels.cache` keeps the
+`inline_flat_kernel`. No other module of the project uses numba's own decorators. `lns.exact.kernels.cache` keeps the
 machine code.
 
 When numba is upgraded: all decorators use private parts of numba, and pyproject.toml caps its version for
@@ -18,8 +18,8 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.core import config
 
-from exact.kernels.cache import KernelCache, cache_directory
-from exact.kernels.sources import kernels_of
+from lns.exact.kernels.cache import KernelCache, cache_directory
+from lns.exact.kernels.sources import kernels_of
 
 _OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}  # nothing calls kernels from C
 numba_config: Any = config  # numba makes its options at run time, so a type checker does not know them
@@ -33,7 +33,7 @@ def kernel(function: _Kernel) -> _Kernel:
 
     The machine code releases the GIL, divides by numpy's rules (``error_model="numpy"``) and uses no fastmath. It is
     compiled at the first call with each combination of argument types, or loaded from the directory that
-    `exact.kernels.cache.cache_directory` gives.
+    `lns.exact.kernels.cache.cache_directory` gives.
 
     Parameters
     ----------
@@ -54,9 +54,7 @@ def _compile(function: _Kernel, options: dict[str, bool]) -> _Kernel:
         return function
     expected = kernels_of(function.__module__)
     if expected is not None and function.__name__ not in expected:
-        raise TypeError(
-            f"{function.__module__}.{function.__name__}: expected the decorator to be imported from exact.kernels.jit"
-        )
+        raise TypeError(f"{function.__module__}.{function.__name__}: expected the decorator from lns.exact.kernels.jit")
     directory = cache_directory(function.__module__)
     before = numba_config.CACHE_DIR
     try:  # numba reads this setting when the decorator is applied; kernels of other packages keep theirs

@@ -15,10 +15,9 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[__name__.count(".")]  # of the project's packages
-_PACKAGES = ("instances", "exact", "lns", "tuning")
-_IS_INSTALLED = ROOT.name in ("site-packages", "dist-packages")  # other projects lie beside these packages
-_DECORATORS = "exact.kernels.jit"  # the module of the decorators that make a function a kernel
+ROOT = Path(__file__).absolute().parents[__name__.count(".")]  # of the folder of lns; a link is not followed
+_IS_INSTALLED = ROOT.name in ("site-packages", "dist-packages")  # other projects lie beside it
+_DECORATORS = "lns.exact.kernels.jit"  # the module of the decorators that make a function a kernel
 
 
 @cache
@@ -73,7 +72,7 @@ class _Source:
                 self.imported.setdefault(name, []).append(target)
 
     def kernels(self) -> list[str]:
-        """Names of the functions that are decorated with a decorator of `exact.kernels.jit`."""
+        """Names of the functions that are decorated with a decorator of `lns.exact.kernels.jit`."""
         imported = self.imported.items()
         decorators = {name for name, targets in imported if any(f"{t}.".startswith(f"{_DECORATORS}.") for t in targets)}
         defined = self.defined.items()
@@ -114,7 +113,7 @@ def _text(statement: ast.stmt) -> str:
 def _path_of(module: str) -> Path | None:
     """The file of a module of this project; None for every other name."""
     parts = module.split(".")
-    if _IS_INSTALLED and parts[0] not in _PACKAGES:
+    if _IS_INSTALLED and parts[0] != "lns":
         return None
     base = ROOT.joinpath(*parts)
     return next((path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()), None)

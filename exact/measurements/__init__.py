@@ -1,4 +1,4 @@
-"""Programs that measure the exact searches; each is run as `python -m exact.measurements.NAME`.
+"""Programs that measure the exact searches; each is run as `python -m lns.exact.measurements.NAME`.
 
 - `full_rows`: windows of full rows on published boards, how many are proven
 - `one_edge_more`: whether windows of found boards can gain one matched edge

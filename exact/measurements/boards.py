@@ -15,17 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from exact.region.options import ORDERS, PARTS, RegionOptions, options_without, parse_parts
-from exact.region.resolve import resolve
-from exact.region.result import RegionResult, RegionStatus
-from exact.region.windows import window
-from instances.board import Board
-from instances.errors import InputError
-from instances.files import read_text
-from instances.formats import load_board, load_puzzle
-from instances.puzzle import Puzzle
-from instances.text import quoted
-from instances.verify import verify
+from lns.exact.region.options import ORDERS, PARTS, RegionOptions, options_without, parse_parts
+from lns.exact.region.resolve import resolve
+from lns.exact.region.result import RegionResult, RegionStatus
+from lns.exact.region.windows import window
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.files import read_text
+from lns.instances.formats import load_board, load_puzzle
+from lns.instances.puzzle import Puzzle
+from lns.instances.text import quoted
+from lns.instances.verify import verify
 
 Flags = dict[str, dict[str, Any]]
 """Options of a program: flag -> arguments of ``add_argument``."""

@@ -1,4 +1,4 @@
-"""Compare static and dynamic orders: `python -m exact.measurements.compare_orders BOARDS.csv --puzzle INSTANCE`.
+"""Compare static and dynamic orders: `python -m lns.exact.measurements.compare_orders BOARDS.csv --puzzle INSTANCE`.
 
 Shapes: HxW, the rectangle with the most mismatches; ``touched``, the cells that touch a mismatch; ``around``, these
 and their neighbours (`lns improve --around-mismatches`); ``scatteredN``, N random cells, half of them at a mismatch.
@@ -13,15 +13,15 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from exact.measurements.boards import Flags, measure, read_boards, timed, windows
-from exact.region.options import RegionOptions, options_without
-from exact.region.searches import DynamicSearch
-from exact.region.warmup import warm_up
-from exact.region.windows import around_mismatches
-from instances.board import Board
-from instances.errors import InputError
-from instances.puzzle import Puzzle
-from instances.verify import verify
+from lns.exact.measurements.boards import Flags, measure, read_boards, timed, windows
+from lns.exact.region.options import RegionOptions, options_without
+from lns.exact.region.searches import DynamicSearch
+from lns.exact.region.warmup import warm_up
+from lns.exact.region.windows import around_mismatches
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 
 _VARIANTS = {
     "static": RegionOptions(),

@@ -1,4 +1,4 @@
-"""Windows of full rows on published boards: `python -m exact.measurements.full_rows BOARDS.csv --puzzle INSTANCE`.
+"""Windows of full rows on published boards: `python -m lns.exact.measurements.full_rows BOARDS.csv --puzzle INSTANCE`.
 
 For every board and height it re-solves the window of full rows with the most mismatches, or every window, and prints a
 table of how many were proven. A row of a CSV file is appended for each window, so that a stopped run can be continued.
@@ -16,13 +16,13 @@ from pathlib import Path
 
 import numpy as np
 
-from exact import csv_records
-from exact.measurements.boards import FROM_SCORE, Flags, measure, options_of, read_boards, timed, windows
-from exact.region.options import parse_parts
-from exact.region.warmup import warm_up
-from instances.board import Board
-from instances.formats import viewer_url
-from instances.puzzle import Puzzle
+from lns.exact import csv_records
+from lns.exact.measurements.boards import FROM_SCORE, Flags, measure, options_of, read_boards, timed, windows
+from lns.exact.region.options import parse_parts
+from lns.exact.region.warmup import warm_up
+from lns.instances.board import Board
+from lns.instances.formats import viewer_url
+from lns.instances.puzzle import Puzzle
 
 _GROUPS = {"467 to 470": (467, 470), "461 to 464": (461, 464), "458 to 460": (458, 460), "all": (0, 1 << 20)}
 

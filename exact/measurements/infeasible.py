@@ -1,4 +1,4 @@
-"""Proofs that a puzzle has no solution, by encoding: `python -m exact.measurements.infeasible SIDE ... -o CSV`.
+"""Proofs that a puzzle has no solution, by encoding: `python -m lns.exact.measurements.infeasible SIDE ... -o CSV`.
 
 Bailleux 2025, 3.1, asks whether the propagations that HALF-3 lacks are useless for such a proof too. The puzzles are
 those of its experiment with the upper colours of two inner pieces swapped; each colour occurs as often as before.
@@ -13,19 +13,19 @@ from pathlib import Path
 
 import numpy as np
 
-from exact.compare import ComparisonRow
-from exact.execution import Request
-from exact.paper.runs import PlannedRun, crossed, mean_of, rounded, run_experiment, solver_run
-from instances.errors import InputError
-from instances.generate import balanced_torus
-from instances.puzzle import Puzzle
+from lns.exact.compare import ComparisonRow
+from lns.exact.execution import Request
+from lns.exact.paper.runs import PlannedRun, crossed, mean_of, rounded, run_experiment, solver_run
+from lns.instances.errors import InputError
+from lns.instances.generate import balanced_torus
+from lns.instances.puzzle import Puzzle
 
 SOLVERS = ("sat:half-3", "sat:half-2", "sat:full-2", "colorpairs")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the mean processor time of the proofs and their number, by side and solver."""
-    parser = argparse.ArgumentParser(prog="python -m exact.measurements.infeasible", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m lns.exact.measurements.infeasible", description=__doc__)
     parser.add_argument("sides", metavar="SIDE", type=int, nargs="+", help="rows of the boards")
     parser.add_argument("--per-size", metavar="N", type=int, default=10, help="puzzles of each side (default 10)")
     parser.add_argument("--seconds", metavar="S", type=float, default=60.0, help="limit of a run (default 60)")

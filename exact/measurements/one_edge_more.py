@@ -1,4 +1,4 @@
-"""One edge more in a window? `python -m exact.measurements.one_edge_more BOARDS --puzzle INSTANCE --windows 5x6,5x8`.
+"""One edge more in a window? `python -m lns.exact.measurements.one_edge_more BOARDS --puzzle FILE --windows 5x6,5x8`.
 
 Windows are all rectangles of a shape with a given share of the mismatches of their board; a random sample of them is
 searched for a refill with one matched edge more. The table has CPU seconds of the whole call and nodes.
@@ -12,12 +12,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from exact.measurements.boards import FROM_SCORE, Flags, measure, options_of, read_boards, timed, windows
-from exact.region.options import RegionOptions
-from exact.region.warmup import warm_up
-from instances.board import Board
-from instances.puzzle import Puzzle
-from instances.verify import verify
+from lns.exact.measurements.boards import FROM_SCORE, Flags, measure, options_of, read_boards, timed, windows
+from lns.exact.region.options import RegionOptions
+from lns.exact.region.warmup import warm_up
+from lns.instances.board import Board
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 
 _HEADER = "| window | windows | decided | improved | nodes, median | s, median | s, mean | s, worst |"
 

@@ -1,13 +1,13 @@
-"""The speed of the row scan on one core: `python -m exact.measurements.rowscan_speed INSTANCE [NODES]`."""
+"""The speed of the row scan on one core: `python -m lns.exact.measurements.rowscan_speed INSTANCE [NODES]`."""
 
 from __future__ import annotations
 
 import sys
 import time
 
-from exact.rowscan import RowScan
-from instances.formats import load_puzzle
-from instances.puzzle import Puzzle
+from lns.exact.rowscan import RowScan
+from lns.instances.formats import load_puzzle
+from lns.instances.puzzle import Puzzle
 
 
 def placements_per_second(puzzle: Puzzle, nodes: int = 2_000_000_000) -> float:

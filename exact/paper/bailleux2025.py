@@ -16,13 +16,13 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 
-from exact.compare import ComparisonRow
-from exact.execution import Request
-from exact.paper.runs import NAN, Plan, PlannedRun, Rows, mean_of, plot_curves, rounded, solver_run, times
-from exact.sat.dimacs import lines_of
-from exact.sat.encodings import encode
-from exact.text_table import aligned
-from instances.generate import balanced_torus
+from lns.exact.compare import ComparisonRow
+from lns.exact.execution import Request
+from lns.exact.paper.runs import NAN, Plan, PlannedRun, Rows, mean_of, plot_curves, rounded, solver_run, times
+from lns.exact.sat.dimacs import lines_of
+from lns.exact.sat.encodings import encode
+from lns.exact.text_table import aligned
+from lns.instances.generate import balanced_torus
 
 ENCODINGS = ("half-3", "full-2", "half-2", "full-4")
 SAT_SOLVER = "kissat404"

@@ -17,13 +17,13 @@ from functools import partial
 from itertools import product
 from statistics import geometric_mean, mean
 
-from exact.colorpairs.options import Heuristic, Options
-from exact.compare import ComparisonRow
-from exact.execution import Request
-from exact.paper.runs import Plan, PlannedRun, is_finished, solver_run
-from exact.text_table import markdown
-from instances.generate import corner_cells, uniform
-from instances.puzzle import Puzzle
+from lns.exact.colorpairs.options import Heuristic, Options
+from lns.exact.compare import ComparisonRow
+from lns.exact.execution import Request
+from lns.exact.paper.runs import Plan, PlannedRun, is_finished, solver_run
+from lns.exact.text_table import markdown
+from lns.instances.generate import corner_cells, uniform
+from lns.instances.puzzle import Puzzle
 
 ROW_SCAN, REFERENCE = "row scan", "ColorPairs"
 MIN_OFFER = "MinOffer"  # the paper's reference has no heuristic of its own

@@ -15,9 +15,9 @@ from importlib.resources import files
 from itertools import product
 from pathlib import Path
 
-from exact.compare import ComparisonRow
-from exact.execution import Request
-from exact.paper.runs import (
+from lns.exact.compare import ComparisonRow
+from lns.exact.execution import Request
+from lns.exact.paper.runs import (
     Plan,
     PlannedRun,
     Rows,
@@ -29,11 +29,11 @@ from exact.paper.runs import (
     times,
     uniform_classes,
 )
-from exact.text_table import aligned
+from lns.exact.text_table import aligned
 
 PROGRAM = "minisat"
 
-# method -> (name in `exact.registry.SOLVERS`, its SAT solver, title, table of the paper)
+# method -> (name in `lns.exact.registry.SOLVERS`, its SAT solver, title, table of the paper)
 METHODS: dict[str, tuple[str, str | None, str, str]] = {
     PROGRAM: ("sat:triangles", f"program:{PROGRAM}", "minisat, the program, which simplifies the formula", "4.1"),
     "sat:triangles": ("sat:triangles", "minisat22", "minisat of python-sat, which does not simplify", "4.1"),
@@ -61,7 +61,7 @@ _SIZES = (4, 9, 16, 25, 36, 49, 64)
 def _printed() -> dict[str, dict[int, dict[int, tuple[float, int]]]]:
     """The printed tables: number of the table -> colours -> {pieces: (seconds of all solved, solved of 100)}."""
     tables: dict[str, dict[int, dict[int, tuple[float, int]]]] = {}
-    for line in (files("exact.paper") / "cuvillier2010.txt").read_text().splitlines():
+    for line in (files("lns.exact.paper") / "cuvillier2010.txt").read_text().splitlines():
         first, *cells = line.split()
         if first == "table":
             table = tables.setdefault(cells[0], {})

@@ -13,11 +13,11 @@ from itertools import product
 
 import numpy as np
 
-from exact.blocks import Blocks
-from instances.errors import InputError
-from instances.generate.planted import Planted, check_shape, plant
-from instances.generate.portable_random import PortableRandom
-from instances.puzzle import GREY, Clue, canonical, rotate
+from lns.exact.blocks import Blocks
+from lns.instances.errors import InputError
+from lns.instances.generate.planted import Planted, check_shape, plant
+from lns.instances.generate.portable_random import PortableRandom
+from lns.instances.puzzle import GREY, Clue, canonical, rotate
 
 GOALS = ("hard", "single")
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"

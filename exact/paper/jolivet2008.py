@@ -19,11 +19,11 @@ from functools import partial
 from pathlib import Path
 from statistics import stdev
 
-from exact.compare import ComparisonRow
-from exact.paper import jolivet2008_searches as searches
-from exact.paper.jolivet2008_searches import CODES, random_puzzle, tree
-from exact.paper.runs import BUDGET_SPENT, NAN, Plan, PlannedRun, Rows, crossed, mean_of, plot_curves, rounded
-from exact.text_table import aligned
+from lns.exact.compare import ComparisonRow
+from lns.exact.paper import jolivet2008_searches as searches
+from lns.exact.paper.jolivet2008_searches import CODES, random_puzzle, tree
+from lns.exact.paper.runs import BUDGET_SPENT, NAN, Plan, PlannedRun, Rows, crossed, mean_of, plot_curves, rounded
+from lns.exact.text_table import aligned
 
 METHODS = ("dlx:binary", "zig-zag", "grouping", "dlx")
 PARTS = ("paths", "hard", "single", "eternity")  # figure 3, the searches of tables 3 and 4, section 2.5
@@ -97,7 +97,7 @@ def _shapes(plan: Plan) -> dict[str, tuple[int, int]]:
 
 
 def runs(plan: Plan) -> Iterator[PlannedRun]:
-    """Plan a run for each puzzle of each class, and those of the parts of `exact.paper.jolivet2008_searches`."""
+    """Plan a run for each puzzle of each class, and those of the parts of `lns.exact.paper.jolivet2008_searches`."""
     wanted = [
         (side, side, colours, method)
         for side, colours in _classes(plan, TABLE_1).values()

@@ -1,7 +1,7 @@
 """Jolivet 2008: the search of a tree, paths (figure 3), searched puzzles (tables 3 and 4), estimates (2.5).
 
 Each part has planned runs and a text. The puzzles that a search finds are kept in the rows: the note is the text of
-their joints, which `exact.paper.design.joints_of` reads.
+their joints, which `lns.exact.paper.design.joints_of` reads.
 
 References
 ----------
@@ -18,17 +18,17 @@ from functools import cache, partial
 
 import numpy as np
 
-from exact.blocks import Blocks, count_inner_blocks
-from exact.compare import ComparisonRow
-from exact.cover.search import Cover
-from exact.driver import run_search
-from exact.outcome import SolveStatus
-from exact.paper.design import distinct_pieces, fewest_colours, improve
-from exact.paper.runs import BUDGET_SPENT, Plan, PlannedRun, Rows, crossed, mean_of, rounded
-from exact.text_table import aligned
-from instances.formats import load_puzzle
-from instances.generate import uniform
-from instances.puzzle import Puzzle
+from lns.exact.blocks import Blocks, count_inner_blocks
+from lns.exact.compare import ComparisonRow
+from lns.exact.cover.search import Cover
+from lns.exact.driver import run_search
+from lns.exact.outcome import SolveStatus
+from lns.exact.paper.design import distinct_pieces, fewest_colours, improve
+from lns.exact.paper.runs import BUDGET_SPENT, Plan, PlannedRun, Rows, crossed, mean_of, rounded
+from lns.exact.text_table import aligned
+from lns.instances.formats import load_puzzle
+from lns.instances.generate import uniform
+from lns.instances.puzzle import Puzzle
 
 CODES = {"dlx": "unary", "dlx:binary": "binary"}
 # The paper has two codes of colours and does not say which its tables used; the measured counts fit the binary one.

@@ -12,12 +12,12 @@ from io import StringIO
 from itertools import product
 from typing import Any
 
-from exact.colorpairs.options import Heuristic, Options
-from exact.compare import ComparisonRow
-from exact.execution import Request
-from exact.optional_deps import is_installed
-from exact.paper import cuvillier2010
-from exact.paper.runs import (
+from lns.exact.colorpairs.options import Heuristic, Options
+from lns.exact.compare import ComparisonRow
+from lns.exact.execution import Request
+from lns.exact.optional_deps import is_installed
+from lns.exact.paper import cuvillier2010
+from lns.exact.paper.runs import (
     Plan,
     PlannedRun,
     Rows,
@@ -28,8 +28,8 @@ from exact.paper.runs import (
     times,
     uniform_classes,
 )
-from exact.registry import SOLVERS
-from exact.text_table import aligned
+from lns.exact.registry import SOLVERS
+from lns.exact.text_table import aligned
 
 PLAIN, HERE = "plain", "here"
 BENOIST, JOLIVET, BAILLEUX, CUVILLIER = "Benoist", "Jolivet", "Bailleux", "Cuvillier"
@@ -49,7 +49,7 @@ class Method:
     title : str
         What it is.
     solver : str
-        A name of `exact.registry.SOLVERS`.
+        A name of `lns.exact.registry.SOLVERS`.
     sat_solver : str, optional
         The solver of python-sat, for the solvers ``sat:...``.
     options : Options

@@ -18,16 +18,16 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from exact import csv_records
-from exact.compare import ComparisonRow, Question, outcome_row, read_rows
-from exact.execution import Request
-from exact.outcome import SolveStatus
-from exact.solvers import solve_request
-from exact.text_table import aligned
-from instances.errors import InputError
-from instances.generate import uniform
-from instances.puzzle import Puzzle
-from instances.text import format_seconds
+from lns.exact import csv_records
+from lns.exact.compare import ComparisonRow, Question, outcome_row, read_rows
+from lns.exact.execution import Request
+from lns.exact.outcome import SolveStatus
+from lns.exact.solvers import solve_request
+from lns.exact.text_table import aligned
+from lns.instances.errors import InputError
+from lns.instances.generate import uniform
+from lns.instances.puzzle import Puzzle
+from lns.instances.text import format_seconds
 
 BUDGET_SPENT = str(SolveStatus.BUDGET_SPENT)
 NAN = float("nan")
@@ -211,7 +211,7 @@ def uniform_classes(plan: Plan) -> Iterator[tuple[int, int, int, Puzzle]]:
 def solver_run(
     instance: str, puzzle: Puzzle, solver: str, request: Request, *, label: str = "", question: str = ""
 ) -> PlannedRun:
-    """Plan a run of a solver of `exact.registry`; compilation and imports do not count as its time.
+    """Plan a run of a solver of `lns.exact.registry`; compilation and imports do not count as its time.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def solver_run(
         Name of the puzzle in the row.
     puzzle : Puzzle
     solver : str
-        A name of `exact.registry.SOLVERS`.
+        A name of `lns.exact.registry.SOLVERS`.
     request : Request
         Its seconds are of processor time.
     label : str, optional

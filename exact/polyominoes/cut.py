@@ -7,9 +7,19 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from exact.polyominoes.grid import FREE, MAX_CELLS, Cell, Grid, Shape, bounding_box, neighbours, normal, orientations
-from instances.errors import InputError
-from instances.generate.portable_random import PortableRandom
+from lns.exact.polyominoes.grid import (
+    FREE,
+    MAX_CELLS,
+    Cell,
+    Grid,
+    Shape,
+    bounding_box,
+    neighbours,
+    normal,
+    orientations,
+)
+from lns.instances.errors import InputError
+from lns.instances.generate.portable_random import PortableRandom
 
 MAX_PIECES = 50  # as in the report
 MIN_CELLS = 2  # of a piece

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
-from exact.polyominoes.grid import BLOCKED, FREE, Grid
-from instances.draw.palette import BACKGROUND, EMPTY, Rgb, hex_code, rgb, xterm
-from instances.draw.terminal import Colour
+from lns.exact.polyominoes.grid import BLOCKED, FREE, Grid
+from lns.instances.draw.palette import BACKGROUND, EMPTY, Rgb, hex_code, rgb, xterm
+from lns.instances.draw.terminal import Colour
 
 _CELL, _MARGIN = 24, 4
 _BLACK: Rgb = (0, 0, 0)

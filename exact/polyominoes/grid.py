@@ -13,8 +13,8 @@ from functools import cached_property
 from math import prod
 from pathlib import Path
 
-from instances.errors import InputError
-from instances.files import read_text
+from lns.instances.errors import InputError
+from lns.instances.files import read_text
 
 FREE, BLOCKED = ".", "#"
 MAX_CELLS = 10_000

@@ -10,11 +10,11 @@ from functools import cache
 from importlib.resources import files
 from itertools import combinations
 
-from exact.polyominoes.grid import BLOCKED, FREE, IQ_PUZZLER_PRO, Grid, parse
-from exact.polyominoes.model import build_model
-from exact.polyominoes.search import fill
-from instances.errors import InputError
-from instances.generate.portable_random import PortableRandom
+from lns.exact.polyominoes.grid import BLOCKED, FREE, IQ_PUZZLER_PRO, Grid, parse
+from lns.exact.polyominoes.model import build_model
+from lns.exact.polyominoes.search import fill
+from lns.instances.errors import InputError
+from lns.instances.generate.portable_random import PortableRandom
 
 TIERS = {"easy": 4, "medium": 6, "hard": 8, "expert": 9}
 """Pieces to place by tier."""
@@ -26,7 +26,7 @@ _COUNT_NODES = 3_000_000
 @cache
 def levels() -> dict[str, Grid]:
     """The shipped levels by name, tier by tier: 'easy-1' and so on."""
-    directory = files("exact.polyominoes") / "levels"
+    directory = files("lns.exact.polyominoes") / "levels"
     found: dict[str, Grid] = {}
     for tier in TIERS:
         texts = sorted((directory / tier).iterdir(), key=lambda file: file.name)

@@ -14,10 +14,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from exact.cover.kernel import OptionLists, Problem, make_problem, option_lists
-from exact.execution import Check, each_after, unlimited
-from exact.polyominoes.grid import Cell, Grid, Shape, neighbours, normal, orientations
-from instances.errors import InputError
+from lns.exact.cover.kernel import OptionLists, Problem, make_problem, option_lists
+from lns.exact.execution import Check, each_after, unlimited
+from lns.exact.polyominoes.grid import Cell, Grid, Shape, neighbours, normal, orientations
+from lns.instances.errors import InputError
 
 IntArray = npt.NDArray[np.int32]
 MAX_NODES = 10_000_000

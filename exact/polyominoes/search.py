@@ -20,16 +20,16 @@ from typing import Any
 
 import numpy as np
 
-from exact.child_process import Emit, ExitReason, run_in_process
-from exact.cover.kernel import BRANCHES, DEEPEST, PRUNED, initial_state
-from exact.cover.search import PausedCover, import_xcover, library_covers
-from exact.driver import Progress, ProgressCallback, run_search
-from exact.execution import BuildingClock, BuildingEnded, Request, each_after
-from exact.optional_deps import require
-from exact.outcome import NODES_UNKNOWN, SolveStatus
-from exact.polyominoes.grid import NO_WEIGHT, WEIGHTS, Grid, filling_errors
-from exact.polyominoes.model import IntArray, Model, build_model
-from instances.errors import InputError
+from lns.exact.child_process import Emit, ExitReason, run_in_process
+from lns.exact.cover.kernel import BRANCHES, DEEPEST, PRUNED, initial_state
+from lns.exact.cover.search import PausedCover, import_xcover, library_covers
+from lns.exact.driver import Progress, ProgressCallback, run_search
+from lns.exact.execution import BuildingClock, BuildingEnded, Request, each_after
+from lns.exact.optional_deps import require
+from lns.exact.outcome import NODES_UNKNOWN, SolveStatus
+from lns.exact.polyominoes.grid import NO_WEIGHT, WEIGHTS, Grid, filling_errors
+from lns.exact.polyominoes.model import IntArray, Model, build_model
+from lns.instances.errors import InputError
 
 RACE = "race"  # the weight that means: all weights in turn, until one of them ends
 COUNTING_WEIGHT = "descender"  # for counting, where the order hardly matters
@@ -78,7 +78,7 @@ class FillResult:
 
 
 class FillingSearch(PausedCover):
-    """A search that can be paused, for `exact.driver.run_search`.
+    """A search that can be paused, for `lns.exact.driver.run_search`.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def fill(
         more placements.
     **fields
         ``count_all``, ``nodes`` (placements tested), ``seconds``, ``on_progress`` and ``processor_time`` of
-        `exact.execution.Request`. Symmetric images of a filling are searched once and counted each.
+        `lns.exact.execution.Request`. Symmetric images of a filling are searched once and counted each.
 
     Returns
     -------

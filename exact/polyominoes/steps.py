@@ -10,9 +10,9 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
-from exact.cover.kernel import LEVEL, NOTHING, last_choice
-from exact.polyominoes.grid import Cell
-from exact.polyominoes.search import FillingSearch
+from lns.exact.cover.kernel import LEVEL, NOTHING, last_choice
+from lns.exact.polyominoes.grid import Cell
+from lns.exact.polyominoes.search import FillingSearch
 
 
 class StepOutcome(IntEnum):

@@ -1,4 +1,4 @@
 """The region re-solve: the best refill of a freed region of a board, with a proof.
 
-`exact.region.resolve.resolve` does it; `exact.region.windows` chooses regions.
+`lns.exact.region.resolve.resolve` does it; `lns.exact.region.windows` chooses regions.
 """

@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from exact.colorpairs.state import arrays
-from exact.kernels.jit import flat_kernel, inline_flat_kernel
-from exact.region.state import MAX_OPEN_JOINTS, CostTables, Ints, RegionPlan, RegionState
+from lns.exact.colorpairs.state import arrays
+from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
+from lns.exact.region.state import MAX_OPEN_JOINTS, CostTables, Ints, RegionPlan, RegionState
 
 UNIT = 16  # units of cost to a mismatch
 INFINITE = 30_000  # units; more than any region costs

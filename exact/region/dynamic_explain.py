@@ -1,7 +1,7 @@
 """Explanations of dead ends of the dynamic search: sets of decisions that suffice for them, as bit sets over depths.
 
 A set E of decisions *explains* a dead end if no refill within the caps agrees with all of E. The functions add to
-``s.explanation``, like those of `exact.colorpairs.explain`.
+``s.explanation``, like those of `lns.exact.colorpairs.explain`.
 
 - The stage or the region is over its cap. E: the decisions that spent mismatches, with the pieces that these are with;
   for each open cell that the bound counts with m > 0 mismatches, its decided neighbours and the decisions that placed a
@@ -28,12 +28,12 @@ from typing import Any
 
 import numpy as np
 
-from exact.colorpairs import explain
-from exact.colorpairs.state import SLOTS, State, Tables
-from exact.kernels.bits import lowest_bit
-from exact.kernels.jit import inline_flat_kernel
-from exact.region import scalar
-from exact.region.dynamic_state import (
+from lns.exact.colorpairs import explain
+from lns.exact.colorpairs.state import SLOTS, State, Tables
+from lns.exact.kernels.bits import lowest_bit
+from lns.exact.kernels.jit import inline_flat_kernel
+from lns.exact.region import scalar
+from lns.exact.region.dynamic_state import (
     Spending,
     candidates,
     count_mismatches,
@@ -44,8 +44,8 @@ from exact.region.dynamic_state import (
     turns_of,
     with_level,
 )
-from exact.region.scheme import SearchScheme
-from exact.region.state import RegionState
+from lns.exact.region.scheme import SearchScheme
+from lns.exact.region.state import RegionState
 
 # Numbers of numpy, so that kernels are not compiled anew for each constant.
 NO_LIMIT: Any = np.int64(0)  # the stage or the region allows no more mismatches

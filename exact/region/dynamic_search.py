@@ -1,17 +1,17 @@
 """ColorPairs for regions: a tree search for a refill with at most r mismatches; flat arrays.
 
-State, moves, pairs and the record of explanations are those of ColorPairs (`exact.colorpairs`); a region without
+State, moves, pairs and the record of explanations are those of ColorPairs (`lns.exact.colorpairs`); a region without
 mismatches is the case r = 0. What spending adds:
 
-- Stages of a search scheme (`exact.region.scheme`) limit where mismatches are spent. The cells of a stage are decided
-  in a dynamic order (`_choose`).
+- Stages of a search scheme (`lns.exact.region.scheme`) limit where mismatches are spent. The cells of a stage are
+  decided in a dynamic order (`_choose`).
 - Bound: the spent mismatches, for every open cell the least mismatches of a free piece on its known sides, and Demand -
-  Offer of pairs over the other cells, each counted once (`exact.region.dynamic_explain.count_pairs`).
-- Preemption and instantiation where a stage or the region has no mismatch left (`exact.region.dynamic_explain`).
+  Offer of pairs over the other cells, each counted once (`lns.exact.region.dynamic_explain.count_pairs`).
+- Preemption and instantiation where a stage or the region has no mismatch left (`lns.exact.region.dynamic_explain`).
 
-A dead end is explained by decisions (`exact.region.dynamic_explain`), of which one must change. The search jumps back
-to the last of them, and the others are added to the explanation of the failed value there. It stops at a depth where
-another task of a stage is pending. An empty explanation proves that there is no refill.
+A dead end is explained by decisions (`lns.exact.region.dynamic_explain`), of which one must change. The search jumps
+back to the last of them, and the others are added to the explanation of the failed value there. It stops at a depth
+where another task of a stage is pending. An empty explanation proves that there is no refill.
 
 References
 ----------
@@ -27,15 +27,15 @@ from typing import Any
 
 import numpy as np
 
-from exact.colorpairs import explain
-from exact.colorpairs.branching import smallest_offer_pair, urgency
-from exact.colorpairs.state import State, Switches, Tables
-from exact.kernels.bits import bit, lowest_bit
-from exact.kernels.jit import flat_kernel, inline_flat_kernel
-from exact.region import dynamic_explain as reasons
-from exact.region import scalar
-from exact.region.dynamic_explain import NO_CELL, NO_LIMIT, NO_MISMATCH, REGION, STAGE
-from exact.region.dynamic_state import (
+from lns.exact.colorpairs import explain
+from lns.exact.colorpairs.branching import smallest_offer_pair, urgency
+from lns.exact.colorpairs.state import State, Switches, Tables
+from lns.exact.kernels.bits import bit, lowest_bit
+from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
+from lns.exact.region import dynamic_explain as reasons
+from lns.exact.region import scalar
+from lns.exact.region.dynamic_explain import NO_CELL, NO_LIMIT, NO_MISMATCH, REGION, STAGE
+from lns.exact.region.dynamic_state import (
     DOM_DEG,
     Spending,
     candidates,
@@ -46,8 +46,8 @@ from exact.region.dynamic_state import (
     place_piece,
     remove_piece,
 )
-from exact.region.scheme import NO_TASK, SEARCHED, STARTED, SearchScheme, begin_stages, next_stage
-from exact.region.state import RegionPlan, RegionState
+from lns.exact.region.scheme import NO_TASK, SEARCHED, STARTED, SearchScheme, begin_stages, next_stage
+from lns.exact.region.state import RegionPlan, RegionState
 
 _NO_BITS = np.uint64(0)
 _WEIGHT = 60 << 4  # divisible by 1 to 5 (open neighbours + 1), and by 2 for each of 4 mismatches
@@ -71,7 +71,7 @@ def search_dynamic(
     """Continue until a refill is found (BEST), the search is complete (FINISHED) or NODES reach ``node_budget``.
 
     ``preempts``: None without preemption and instantiation, whose machine code is then left out. The search begins
-    after `exact.region.kernel.start_search` with RUNNING = 0.
+    after `lns.exact.region.kernel.start_search` with RUNNING = 0.
     """
     scalars = state.scalars
     depth = failed = scalars[scalar.DEPTH]

@@ -1,8 +1,8 @@
-"""The state of a dynamic search: that of ColorPairs (`exact.colorpairs.state`), and what spending mismatches adds.
+"""The state of a dynamic search: that of ColorPairs (`lns.exact.colorpairs.state`), and what spending mismatches adds.
 
-Pieces, cells and colours have the numbers of `exact.colorpairs.state`: the freed pieces from 0, duplicates one after
-the other; cells by their number in the region; colours without gaps. *Bits* of a set of oriented pieces are piece * 4 +
-rotation. Of `RegionState`, `shows` and `placed` are by these bits.
+Pieces, cells and colours have the numbers of `lns.exact.colorpairs.state`: the freed pieces from 0, duplicates one
+after the other; cells by their number in the region; colours without gaps. *Bits* of a set of oriented pieces are piece
+* 4 + rotation. Of `RegionState`, `shows` and `placed` are by these bits.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.colorpairs.moves import assign, show_side, unassign
-from exact.colorpairs.options import Heuristic, Options
-from exact.colorpairs.state import I32, State, Switches, Tables, arrays, colours_by_axis, empty_state, make_tables
-from exact.kernels.bits import bit, lowest_bit, popcount
-from exact.kernels.jit import flat_kernel, inline_flat_kernel
-from exact.region import scalar
-from exact.region.kernel import balance_bound, change_balance
-from exact.region.options import RegionOptions
-from exact.region.plan import Region
-from exact.region.scheme import SearchScheme
-from exact.region.state import OUTSIDE, RIM, VACANT, Ints, RegionPlan, RegionState, Words
+from lns.exact.colorpairs.moves import assign, show_side, unassign
+from lns.exact.colorpairs.options import Heuristic, Options
+from lns.exact.colorpairs.state import I32, State, Switches, Tables, arrays, colours_by_axis, empty_state, make_tables
+from lns.exact.kernels.bits import bit, lowest_bit, popcount
+from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
+from lns.exact.region import scalar
+from lns.exact.region.kernel import balance_bound, change_balance
+from lns.exact.region.options import RegionOptions
+from lns.exact.region.plan import Region
+from lns.exact.region.scheme import SearchScheme
+from lns.exact.region.state import OUTSIDE, RIM, VACANT, Ints, RegionPlan, RegionState, Words
 
 DOM_DEG = -1  # instead of a `Heuristic`: fewest candidates, divided by the open neighbours
 NO_BIT = -1

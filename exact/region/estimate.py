@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.kernels.jit import inline_kernel, kernel
-from exact.region.state import OUTSIDE, Ints, RegionPlan
+from lns.exact.kernels.jit import inline_kernel, kernel
+from lns.exact.region.state import OUTSIDE, Ints, RegionPlan
 
 _MAX_GREEDY = 64  # cells; in larger blocks only orders by rows and columns are tried
 

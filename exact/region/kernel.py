@@ -2,9 +2,9 @@
 
 Candidates are bit sets of oriented pieces: those with exactly 0, 1, 2... mismatches on the known joints, by bit-sliced
 counting. Bounds: colour balance (`balance_bound`), look-ahead (`_lookahead_fails`) and, if the search uses
-prices, the cost-to-go tables (`exact.region.cost_to_go`).
+prices, the cost-to-go tables (`lns.exact.region.cost_to_go`).
 
-Stages of a search scheme are filled one after the other (`exact.region.scheme`).
+Stages of a search scheme are filled one after the other (`lns.exact.region.scheme`).
 
 Call `start_search`, then `search_region` until the search is finished.
 """
@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from exact.kernels.bits import lowest_bit
-from exact.kernels.jit import flat_kernel, inline_flat_kernel
-from exact.region import scalar
-from exact.region.cost_to_go import UNIT, look_up
-from exact.region.scheme import NO_TASK, STARTED, SearchScheme, add_task, begin_stages, next_stage
-from exact.region.state import COLOUR_CLASSES, VACANT, RegionPlan, RegionState
+from lns.exact.kernels.bits import lowest_bit
+from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
+from lns.exact.region import scalar
+from lns.exact.region.cost_to_go import UNIT, look_up
+from lns.exact.region.scheme import NO_TASK, STARTED, SearchScheme, add_task, begin_stages, next_stage
+from lns.exact.region.state import COLOUR_CLASSES, VACANT, RegionPlan, RegionState
 
 NO_BITS = np.uint64(0)
 NO_LEVEL = 5  # no cell has so many mismatches

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from exact.colorpairs.options import Heuristic
-from instances.errors import InputError
+from lns.exact.colorpairs.options import Heuristic
+from lns.instances.errors import InputError
 
 ORDERS = ("auto", "static", "dynamic")
 PARTS = ("balance", "lookahead", "curves", "prices", "backjumping", "pairs")
@@ -23,17 +23,17 @@ class RegionOptions:
     ----------
     order : {"static", "dynamic", "auto"}
         In which order the cells are decided. "static": in the fixed orders of a search scheme. "dynamic": at each node
-        the cell with the fewest candidates (`exact.region.dynamic_search`), without prices. "auto": static, and after
-        `dynamic_after` nodes both in turns, unless short attempts show that one of them would take far longer.
+        the cell with the fewest candidates (`lns.exact.region.dynamic_search`), without prices. "auto": static, and
+        after `dynamic_after` nodes both in turns, unless short attempts show that one of them would take far longer.
     balance : bool
-        Use the bound by colour balance (`exact.region.kernel`).
+        Use the bound by colour balance (`lns.exact.region.kernel`).
     lookahead : bool
         Prune when cells later in a static order have no matching candidate left. The dynamic order always does.
     curves : bool
-        Limit how many mismatches may be spent by each depth, by a search scheme (`exact.region.scheme`) or spend
-        curves (`exact.region.scheme`).
+        Limit how many mismatches may be spent by each depth, by a search scheme (`lns.exact.region.scheme`) or spend
+        curves (`lns.exact.region.scheme`).
     prices : bool, int or None
-        Use the cost-to-go bound with Lagrangian prices (`exact.region.searches`): from the start (True), never
+        Use the cost-to-go bound with Lagrangian prices (`lns.exact.region.searches`): from the start (True), never
         (False), after so many nodes (int), or as soon as the search turns out to be long (None).
     backjumping : bool
         With the dynamic order: jump back to a decision that explains the dead end, not just to the last one.
@@ -45,7 +45,7 @@ class RegionOptions:
     instantiation : bool
         With the dynamic order: where no mismatch is left to spend, a cell with one candidate is decided at once.
     heuristic : str
-        With the dynamic order: which cell is decided, "dom-deg" or a name of `exact.colorpairs.options.Heuristic`.
+        With the dynamic order: which cell is decided, "dom-deg" or a name of `lns.exact.colorpairs.options.Heuristic`.
     dynamic_after : int
         With the order "auto": node equivalents in the static order before the dynamic order is considered. No attempt
         or turn is longer at first.

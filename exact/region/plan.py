@@ -1,4 +1,4 @@
-"""The region that is searched, and its arrays (`exact.region.state`): the plan, its orders, the state of a search."""
+"""The region that is searched, and its arrays (`lns.exact.region.state`): its plan, its orders, a search's state."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from exact.colorpairs.state import arrays
-from exact.piece_classes import distinct_rotations
-from exact.region import scalar
-from exact.region.cost_to_go import make_tables
-from exact.region.options import HALVED_FROM
-from exact.region.scheme import RegionShape, SearchScheme
-from exact.region.state import (
+from lns.exact.colorpairs.state import arrays
+from lns.exact.piece_classes import distinct_rotations
+from lns.exact.region import scalar
+from lns.exact.region.cost_to_go import make_tables
+from lns.exact.region.options import HALVED_FROM
+from lns.exact.region.scheme import RegionShape, SearchScheme
+from lns.exact.region.state import (
     COLOUR_CLASSES,
     MAX_AHEAD,
     MAX_PENDING,
@@ -28,11 +28,11 @@ from exact.region.state import (
     RegionPlan,
     RegionState,
 )
-from instances.board import EMPTY, Board
-from instances.duplicates import normalise_clue_pieces
-from instances.errors import BoardError, InputError
-from instances.puzzle import DOWN, GREY, RIGHT, UP, Puzzle, canonical
-from instances.verify import Verification, verify
+from lns.instances.board import EMPTY, Board
+from lns.instances.duplicates import normalise_clue_pieces
+from lns.instances.errors import BoardError, InputError
+from lns.instances.puzzle import DOWN, GREY, RIGHT, UP, Puzzle, canonical
+from lns.instances.verify import Verification, verify
 
 MAX_REGION = 256
 _ROTATIONS = [[((pattern << turn) | (pattern >> (4 - turn))) & 15 for turn in range(4)] for pattern in range(16)]
@@ -54,7 +54,7 @@ class Region:
     cells : list of int
         Some without a clue among them.
     halved_from : tuple of int
-        See `exact.region.options.RegionOptions`.
+        See `lns.exact.region.options.RegionOptions`.
 
     Attributes
     ----------

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 import time
 
-from exact.driver import StepSizer
-from exact.region import scalar
-from exact.region.options import RegionOptions
-from exact.region.plan import Region, make_state
-from exact.region.result import OnImprove, OnProgress, RegionResult, RegionStatus
-from exact.region.scheme import make_spend_curves
-from exact.region.searches import DynamicSearch, LagrangianSearch, Search, StaticSearch
-from exact.region.state import EXHAUSTED, FOUND, PAUSED, RegionState
-from instances.board import Board
-from instances.verify import verify
+from lns.exact.driver import StepSizer
+from lns.exact.region import scalar
+from lns.exact.region.options import RegionOptions
+from lns.exact.region.plan import Region, make_state
+from lns.exact.region.result import OnImprove, OnProgress, RegionResult, RegionStatus
+from lns.exact.region.scheme import make_spend_curves
+from lns.exact.region.searches import DynamicSearch, LagrangianSearch, Search, StaticSearch
+from lns.exact.region.state import EXHAUSTED, FOUND, PAUSED, RegionState
+from lns.instances.board import Board
+from lns.instances.verify import verify
 
 _FIRST_ATTEMPT = 100_000  # nodes of the first search for a better refill, before the proof by deepening begins
 _TRY_ALL = 20_000  # nodes; a level that cost less is repeated by all searches, to find the fastest

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from exact.region.options import RegionOptions
-from exact.region.plan import Region, checked_cells, verify_rest, with_clues
-from exact.region.region_search import Budget, RegionSearch
-from exact.region.result import OnImprove, OnProgress, RegionResult, RegionStatus
-from exact.region.scheme import is_band
-from instances.board import Board
-from instances.errors import InputError
-from instances.puzzle import Puzzle
-from instances.verify import verify
+from lns.exact.region.options import RegionOptions
+from lns.exact.region.plan import Region, checked_cells, verify_rest, with_clues
+from lns.exact.region.region_search import Budget, RegionSearch
+from lns.exact.region.result import OnImprove, OnProgress, RegionResult, RegionStatus
+from lns.exact.region.scheme import is_band
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 
 __all__ = ["OnImprove", "OnProgress", "RegionOptions", "RegionResult", "RegionStatus", "resolve"]
 
@@ -73,11 +73,11 @@ def resolve(
 
     Notes
     -----
-    Branch and bound with at most r mismatches, in fixed orders or by ColorPairs (`exact.region.dynamic_search`). With a
-    target, r is what it allows; else r rises from a lower bound (`exact.region.kernel`) until a refill is found.
-    Search schemes limit where mismatches may be placed (`exact.region.scheme`, after Kucherov et al. 2014), in bands
-    spend curves too (`exact.region.scheme`, after Dvoretzky & Motzkin 1947), and long searches in the static
-    order use cost-to-go tables with Lagrangian prices (`exact.region.searches`, after Held & Karp 1971).
+    Branch and bound with at most r mismatches, in fixed orders or by ColorPairs (`lns.exact.region.dynamic_search`).
+    With a target, r is what it allows; else r rises from a lower bound (`lns.exact.region.kernel`) until a refill is
+    found. Search schemes limit where mismatches may be placed (`lns.exact.region.scheme`, after Kucherov et al. 2014),
+    in bands spend curves too (`lns.exact.region.scheme`, after Dvoretzky & Motzkin 1947), and long searches in the
+    static order use cost-to-go tables with Lagrangian prices (`lns.exact.region.searches`, after Held & Karp 1971).
     """
     region = checked_cells(puzzle, cells)
     donor_cells = [int(cell) for cell in donors]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from instances.board import Board
+from lns.instances.board import Board
 
 
 class RegionStatus(StrEnum):
@@ -23,7 +23,7 @@ class RegionStatus(StrEnum):
 
 @dataclass(frozen=True)
 class RegionResult:
-    """The result of `exact.region.resolve.resolve`.
+    """The result of `lns.exact.region.resolve.resolve`.
 
     The score is never lower than that of the given board, unless the given board breaks a rule, or has the piece of a
     clue on another cell while the clue's cell is empty.
@@ -48,8 +48,9 @@ class RegionResult:
     work : int
         `nodes`, each placement in the dynamic order counted as the placements in fixed orders that take as long.
     check : str or None
-        What a second solver says of `bound` as the search gave it, where it was asked (`exact.sat.refill`): "proved",
-        "open" (its time was over) or "contradicted": by `board`, which scores more. That is a fault of the search.
+        What a second solver says of `bound` as the search gave it, where it was asked (`lns.exact.sat.refill`):
+        "proved", "open" (its time was over) or "contradicted": by `board`, which scores more. That is a fault of the
+        search.
     check_solver : str or None
         Which solver that is.
     check_seconds : float

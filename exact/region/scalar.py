@@ -1,4 +1,4 @@
-"""Indices in `exact.region.state.RegionState.scalars`."""
+"""Indices in `lns.exact.region.state.RegionState.scalars`."""
 
 from __future__ import annotations
 

@@ -17,10 +17,10 @@ A *task* is a stage to be filled and the most mismatches at its end; or, of a sp
 after part B, has more mismatches of its own than its share. A stage that is split is two tasks, one for each part to
 begin with; the second waits on a stack until the first has failed. The cap of a stage counts all mismatches so far.
 
-Both searches, `exact.region.kernel` and `exact.region.dynamic_search`, fill stages by these tasks.
+Both searches, `lns.exact.region.kernel` and `lns.exact.region.dynamic_search`, fill stages by these tasks.
 
 How a stage is split for each b is chosen by dynamic programming over an estimate of the nodes
-(`exact.region.estimate`). It does not depend on the board, so a scheme is kept for the next board.
+(`lns.exact.region.estimate`). It does not depend on the board, so a scheme is kept for the next board.
 
 *Spend curves* split "at most r mismatches" in another way. The blocks of a region (its columns, say) form a cycle, and
 each block gets a share of r. Every mismatch of a refill is charged to one block. If a refill has at most r mismatches,
@@ -46,12 +46,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.kernels.jit import inline_flat_kernel, inline_kernel, kernel
-from exact.region import scalar
-from exact.region.estimate import EstimateModel, choose_order, estimate_model, sort_cells
-from exact.region.options import HALVED_FROM
-from exact.region.state import OUTSIDE, Ints, RegionPlan, RegionState
-from instances.puzzle import Puzzle
+from lns.exact.kernels.jit import inline_flat_kernel, inline_kernel, kernel
+from lns.exact.region import scalar
+from lns.exact.region.estimate import EstimateModel, choose_order, estimate_model, sort_cells
+from lns.exact.region.options import HALVED_FROM
+from lns.exact.region.state import OUTSIDE, Ints, RegionPlan, RegionState
+from lns.instances.puzzle import Puzzle
 
 _MAX_SPLIT = 40  # mismatches; a block that may have more is filled directly
 NO_TASK, STARTED, OVERSPENT, SEARCHED = range(4)  # what became of a task

@@ -1,11 +1,12 @@
 """The searches of one region for a refill with at most r mismatches: in fixed orders, in a dynamic order, with prices.
 
-With Lagrangian prices and cost-to-go bounds (`exact.region.cost_to_go`), the region is searched from both ends towards
-a cut. Let C be the units that a refill costs before the cut, and V and W the least that the parts before and after it
-cost (pieces reusable, colours at the cut given). Of R units in all, R - V - W can be wasted, and one of the two parts
-wastes at most half of that. So two searches, one from each end, find every refill: each limits its own first part to V
-plus half of the waste. (At the cut, one search uses the colours on its side of a joint and the other those on the other
-side. Where they differ, the refill pays a mismatch that neither first part counts, and V and W change by no more.)
+With Lagrangian prices and cost-to-go bounds (`lns.exact.region.cost_to_go`), the region is searched from both ends
+towards a cut. Let C be the units that a refill costs before the cut, and V and W the least that the parts before and
+after it cost (pieces reusable, colours at the cut given). Of R units in all, R - V - W can be wasted, and one of the
+two parts wastes at most half of that. So two searches, one from each end, find every refill: each limits its own first
+part to V plus half of the waste. (At the cut, one search uses the colours on its side of a joint and the other those on
+the other side. Where they differ, the refill pays a mismatch that neither first part counts, and V and W change by no
+more.)
 
 Prices are set by subgradient steps: a piece that the cheapest refill repeats becomes more expensive, one that it leaves
 out cheaper. Identical pieces have one price.
@@ -28,14 +29,14 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from exact.region import scalar
-from exact.region.cost_to_go import UNIT, add_cheapest_refill, fill_tables, plan_tables
-from exact.region.dynamic_search import search_dynamic
-from exact.region.dynamic_state import DynamicArrays, make_arrays, members_of, switches_of
-from exact.region.kernel import search_region, start_search
-from exact.region.options import RegionOptions
-from exact.region.plan import Region, make_slots, make_state
-from exact.region.scheme import (
+from lns.exact.region import scalar
+from lns.exact.region.cost_to_go import UNIT, add_cheapest_refill, fill_tables, plan_tables
+from lns.exact.region.dynamic_search import search_dynamic
+from lns.exact.region.dynamic_state import DynamicArrays, make_arrays, members_of, switches_of
+from lns.exact.region.kernel import search_region, start_search
+from lns.exact.region.options import RegionOptions
+from lns.exact.region.plan import Region, make_slots, make_state
+from lns.exact.region.scheme import (
     RegionShape,
     SearchScheme,
     SpendCurves,
@@ -45,7 +46,7 @@ from exact.region.scheme import (
     make_spend_curves,
     orders_from_both_ends,
 )
-from exact.region.state import EXHAUSTED, FOUND, PAUSED, Ints, RegionPlan, RegionState
+from lns.exact.region.state import EXHAUSTED, FOUND, PAUSED, Ints, RegionPlan, RegionState
 
 MAX_TABLE = 1 << 21  # entries of a table: four rows of Eternity II
 STEPS = 60  # subgradient steps

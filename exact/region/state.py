@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 MAX_AHEAD = 8  # cells that the look-ahead tests at a depth
 MAX_OPEN_JOINTS = 8  # open joints that a cost-to-go table can have
-MAX_TASKS, MAX_PENDING = 4096, 1024  # at one time, in a search by `exact.region.scheme`
+MAX_TASKS, MAX_PENDING = 4096, 1024  # at one time, in a search by `lns.exact.region.scheme`
 COLOUR_CLASSES = 4  # classes of colours that the colour balance distinguishes
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
@@ -29,7 +29,7 @@ RIM, OUTSIDE, VACANT = -1, -2, -3  # neighbours without a number: none; a filled
 
 
 class CostTables(NamedTuple):
-    """The cost-to-go tables of a region of n cells (`exact.region.cost_to_go`), in units of a mismatch / UNIT.
+    """The cost-to-go tables of a region of n cells (`lns.exact.region.cost_to_go`), in units of a mismatch / UNIT.
 
     The table of a depth is indexed by the colours of the joints open there; that index is a sum of digit * stride.
     """
@@ -62,8 +62,8 @@ class CostTables(NamedTuple):
 class RegionPlan(NamedTuple):
     """A region of n free cells and the orders in which they are filled. p patterns, k kinds.
 
-    Arrays by slot (`exact.region.scheme.SearchScheme`) are made by `exact.region.plan.make_slots`; before, they are
-    empty. The others are made by `exact.region.plan.plan_region`. In a plan with one order, slots are depths.
+    Arrays by slot (`lns.exact.region.scheme.SearchScheme`) are made by `lns.exact.region.plan.make_slots`; before, they
+    are empty. The others are made by `lns.exact.region.plan.plan_region`. In a plan with one order, slots are depths.
     """
 
     cells: Ints  # int64 (n,): cell of the board, by number in the region
@@ -97,7 +97,7 @@ class RegionPlan(NamedTuple):
 
 
 class RegionState(NamedTuple):
-    """The state of a search; it carries nothing from one region to the next. Tasks: see `exact.region.scheme`."""
+    """The state of a search; it carries nothing from one region to the next. Tasks: see `lns.exact.region.scheme`."""
 
     mask: Words  # uint64: oriented pieces by pattern, side, colour, word
     valid: Words  # uint64: distinct oriented pieces by pattern, word
@@ -125,6 +125,6 @@ class RegionState(NamedTuple):
     tasks_before: Ints  # int64 (n+1,): tasks made before a depth was reached, if a stage begins there
     pending: Ints  # int64 (MAX_PENDING,): stack of tasks to be tried instead
     pending_before: Ints  # int64 (n+1,): height of that stack before a depth was reached, if a stage begins there
-    scalars: Ints  # int64 (COUNT,): see `exact.region.scalar`
+    scalars: Ints  # int64 (COUNT,): see `lns.exact.region.scalar`
     refill: npt.NDArray[np.int32]  # int32 (n,): the refill found, oriented pieces by number of the cell
     tables: CostTables  # empty unless the search uses prices

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from functools import cache
 
-from exact.kernels.cache import is_compiled
-from exact.region.options import RegionOptions
-from exact.region.resolve import resolve
-from exact.region.result import RegionStatus
-from instances.board import Board
-from instances.generate import uniform
+from lns.exact.kernels.cache import is_compiled
+from lns.exact.region.options import RegionOptions
+from lns.exact.region.resolve import resolve
+from lns.exact.region.result import RegionStatus
+from lns.instances.board import Board
+from lns.instances.generate import uniform
 
 _KERNELS = {
-    "static": ("exact.region.kernel", "exact.region.scheme", "exact.region.cost_to_go"),
-    "dynamic": ("exact.region.dynamic_search",),
+    "static": ("lns.exact.region.kernel", "lns.exact.region.scheme", "lns.exact.region.cost_to_go"),
+    "dynamic": ("lns.exact.region.dynamic_search",),
 }
 _ORDERS = {"auto": ("static", "dynamic")}
 

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from exact.region.options import RegionOptions
-from exact.region.resolve import resolve
-from exact.region.result import OnImprove, RegionResult, RegionStatus
-from instances.board import Board
-from instances.errors import InputError
-from instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
-from instances.text import count_of
-from instances.verify import verify
+from lns.exact.region.options import RegionOptions
+from lns.exact.region.resolve import resolve
+from lns.exact.region.result import OnImprove, RegionResult, RegionStatus
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
+from lns.instances.text import count_of
+from lns.instances.verify import verify
 
 _DEFAULTS = RegionOptions()
 _MAX_AROUND = 64  # cells; a larger set is reduced to the cells that touch a mismatch
@@ -120,7 +120,7 @@ def sweep_windows(
     nodes : int, optional
         Budget of nodes of each window.
     options, on_improve
-        As for `exact.region.resolve.resolve`.
+        As for `lns.exact.region.resolve.resolve`.
     seconds : callable
         Returns the remaining seconds, or None without a limit. It is called before each window, and the sweep ends when
         it returns 0 or less.

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from exact.sat import cdcl_kernel as kernel
-from exact.sat.cdcl_kernel import Ints, Solver
+from lns.exact.sat import cdcl_kernel as kernel
+from lns.exact.sat.cdcl_kernel import Ints, Solver
 
 _STEP = 2000  # conflicts
 
 
 class Cdcl:
-    """A search for a model of a formula, with the methods of python-sat's solvers that `exact.sat.search` calls.
+    """A search for a model of a formula, with the methods of python-sat's solvers that `lns.exact.sat.search` calls.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The kernels of `exact.sat.cdcl`: conflict-driven clause learning on flat arrays.
+"""The kernels of `lns.exact.sat.cdcl`: conflict-driven clause learning on flat arrays.
 
 Two watched literals, the first unique implication point, activities of variables (VSIDS), saved phases, and Luby
 restarts (Eén & Sörensson 2003), and learnt clauses kept by the number of their levels (Audemard & Simon 2009).
@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.kernels.jit import flat_kernel, inline_flat_kernel
+from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 
 Ints = npt.NDArray[np.int32]
 

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from exact.child_process import die_with_parent
-from exact.outcome import NODES_UNKNOWN
-from exact.sat.encoding import Block, Encoding
-from instances.errors import InputError
+from lns.exact.child_process import die_with_parent
+from lns.exact.outcome import NODES_UNKNOWN
+from lns.exact.sat.encoding import Block, Encoding
+from lns.instances.errors import InputError
 
 
 def write(encoding: Encoding, file: IO[str]) -> int:

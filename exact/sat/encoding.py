@@ -14,8 +14,8 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from instances.board import Board
-from instances.puzzle import DOWN, GREY, RIGHT, Puzzle
+from lns.instances.board import Board
+from lns.instances.puzzle import DOWN, GREY, RIGHT, Puzzle
 
 Block = npt.NDArray[np.int32]
 BoolArray = npt.NDArray[np.bool_]

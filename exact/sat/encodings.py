@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from exact.sat.encoding import Block, BoolArray, Encoding, Family, at_most_one_pairs, clause, units
-from instances.errors import InputError
-from instances.puzzle import Puzzle
+from lns.exact.sat.encoding import Block, BoolArray, Encoding, Family, at_most_one_pairs, clause, units
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
 
 Ints = npt.NDArray[np.signedinteger[Any]]
 

@@ -1,7 +1,7 @@
 """A second opinion on a region: has any refill a higher score? A SAT solver is asked, about a model of its own.
 
-Nothing of `exact.region` is used. A variable for each way to lay a piece on a cell, with identical pieces as one; one
-for each colour at each side of a cell; one for each inner joint that does not match; and a bound on how many joints
+Nothing of `lns.exact.region` is used. A variable for each way to lay a piece on a cell, with identical pieces as one;
+one for each colour at each side of a cell; one for each inner joint that does not match; and a bound on how many joints
 do not match (Bailleux & Boufkhad 2003).
 """
 
@@ -14,11 +14,11 @@ from enum import StrEnum
 
 import numpy as np
 
-from exact.child_process import Emit, ExitReason, run_in_process
-from instances.board import EMPTY, Board
-from instances.duplicates import normalise_clue_pieces
-from instances.puzzle import GREY, Puzzle, canonical, rotate
-from instances.verify import verify
+from lns.exact.child_process import Emit, ExitReason, run_in_process
+from lns.instances.board import EMPTY, Board
+from lns.instances.duplicates import normalise_clue_pieces
+from lns.instances.puzzle import GREY, Puzzle, canonical, rotate
+from lns.instances.verify import verify
 
 SOLVER = "cadical195"
 """The SAT solver that is asked, by its name in python-sat."""
@@ -59,7 +59,7 @@ def check_refills(puzzle: Puzzle, board: Board, cells: Collection[int], score: i
     ----------
     puzzle : Puzzle
     board : Board
-        It may break rules inside the region, as for `exact.region.resolve.resolve`.
+        It may break rules inside the region, as for `lns.exact.region.resolve.resolve`.
     cells : collection of int
         The cells that may change; each gets a piece, those of clues the piece of their clue.
     score : int

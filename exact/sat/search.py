@@ -13,17 +13,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from exact.child_process import Emit
-from exact.execution import Request, SolverReporter, solve_in_child
-from exact.optional_deps import require
-from exact.outcome import NODES_UNKNOWN, Answer
-from exact.sat.cdcl import Cdcl
-from exact.sat.dimacs import PREFIX, run_program
-from exact.sat.encoding import Encoding
-from exact.sat.encodings import encode
-from exact.sat.steps import PiecesFirst
-from instances.errors import InputError
-from instances.puzzle import Puzzle
+from lns.exact.child_process import Emit
+from lns.exact.execution import Request, SolverReporter, solve_in_child
+from lns.exact.optional_deps import require
+from lns.exact.outcome import NODES_UNKNOWN, Answer
+from lns.exact.sat.cdcl import Cdcl
+from lns.exact.sat.dimacs import PREFIX, run_program
+from lns.exact.sat.encoding import Encoding
+from lns.exact.sat.encodings import encode
+from lns.exact.sat.steps import PiecesFirst
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
 
 OWN = "cdcl"
 """The name of the SAT solver of this project."""
@@ -36,7 +36,7 @@ class Job:
     Parameters
     ----------
     encoding : str
-        A name of `exact.sat.encodings.ENCODINGS`.
+        A name of `lns.exact.sat.encodings.ENCODINGS`.
     sat_solver : str
         python-sat's name of the solver, ``cdcl`` for that of this project, or ``program:NAME`` for a program that reads
         DIMACS.

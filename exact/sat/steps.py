@@ -12,13 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
-from exact.child_process import Emit, ExitReason, run_in_process
-from exact.optional_deps import require
-from exact.outcome import SolveStatus
-from exact.sat.encodings import Triangles
-from instances.errors import InputError
-from instances.puzzle import Puzzle
-from instances.text import count_of
+from lns.exact.child_process import Emit, ExitReason, run_in_process
+from lns.exact.optional_deps import require
+from lns.exact.outcome import SolveStatus
+from lns.exact.sat.encodings import Triangles
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
+from lns.instances.text import count_of
 
 DECIDED, LEARNED, SOLUTION = "decided", "learned", "solution"
 MAX_CELLS = 144  # the clauses of more fill the memory

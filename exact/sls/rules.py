@@ -6,8 +6,8 @@ Parameters are the defaults of the rules' authors. Where the papers are silent, 
 
 from __future__ import annotations
 
-from exact.kernels.jit import flat_kernel, inline_flat_kernel
-from exact.sls.state import (
+from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
+from lns.exact.sls.state import (
     BEST,
     DECREASING,
     FALSE,

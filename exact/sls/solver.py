@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exact.driver import run_search
-from exact.execution import BuildingClock, Check, Request, each_after, unlimited
-from exact.outcome import Answer, require_solution
-from exact.piece_classes import allowed_placements
-from exact.sat.encoding import Block, units
-from exact.sat.encodings import Triangles
-from exact.sls.rules import RSAPS, RULES, advance
-from exact.sls.state import FALSE, NOISE, STEP, formula_of, random_walk
-from instances.errors import InputError
-from instances.puzzle import Puzzle
+from lns.exact.driver import run_search
+from lns.exact.execution import BuildingClock, Check, Request, each_after, unlimited
+from lns.exact.outcome import Answer, require_solution
+from lns.exact.piece_classes import allowed_placements
+from lns.exact.sat.encoding import Block, units
+from lns.exact.sat.encodings import Triangles
+from lns.exact.sls.rules import RSAPS, RULES, advance
+from lns.exact.sls.state import FALSE, NOISE, STEP, formula_of, random_walk
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
 
 
 class Simplified(NamedTuple):
@@ -106,7 +106,7 @@ class LocalSearch:
     Parameters
     ----------
     blocks : iterable of ndarray
-        Blocks of clauses, see `exact.sat.encoding`.
+        Blocks of clauses, see `lns.exact.sat.encoding`.
     variables : int
         Number of variables.
     rule : str

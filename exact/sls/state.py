@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.execution import unlimited
-from exact.kernels.jit import flat_kernel, inline_flat_kernel
+from lns.exact.execution import unlimited
+from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
-from instances.draw.palette import BACKGROUND, EMPTY, Rgb, hex_code
+from lns.instances.draw.palette import BACKGROUND, EMPTY, Rgb, hex_code
 
 # value -> (letter in the text, colour in the SVG, meaning)
 Legend = dict[str, tuple[str, Rgb, str]]

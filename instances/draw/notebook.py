@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from html import escape
 
-from instances.board import Board
-from instances.draw import svg
-from instances.draw.scene import printable_name, scene
-from instances.puzzle import Puzzle
-from instances.verify import verify
+from lns.instances.board import Board
+from lns.instances.draw import svg
+from lns.instances.draw.scene import printable_name, scene
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 
 _LONGEST_SIDE = 560.0  # pixels
 _CELL = 36.0, 6.0  # largest and smallest side of a cell in pixels

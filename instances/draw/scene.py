@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from instances.board import Board
-from instances.puzzle import DOWN, GREY, RIGHT, Puzzle, rotate
-from instances.verify import verify
+from lns.instances.board import Board
+from lns.instances.puzzle import DOWN, GREY, RIGHT, Puzzle, rotate
+from lns.instances.verify import verify
 
 Quad = tuple[int, int, int, int]
 

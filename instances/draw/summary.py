@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from instances.pairing import half_edges, pairing
-from instances.puzzle import GREY, Puzzle, canonical
-from instances.text import count_of
+from lns.instances.pairing import half_edges, pairing
+from lns.instances.puzzle import GREY, Puzzle, canonical
+from lns.instances.text import count_of
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from instances.board import Board
-from instances.draw.palette import CLUE, EMPTY, GREY, MISMATCH, NO_FRAME, Rgb, hex_code, pattern_number, rgb
-from instances.draw.scene import Scene, scene
-from instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
+from lns.instances.board import Board
+from lns.instances.draw.palette import CLUE, EMPTY, GREY, MISMATCH, NO_FRAME, Rgb, hex_code, pattern_number, rgb
+from lns.instances.draw.scene import Scene, scene
+from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
 
 _CELL = 24  # side of a cell in units of the drawing; even, so that its centre is a whole number
 _RIM = 8
@@ -31,7 +31,7 @@ def render(puzzle: Puzzle, board: Board | None, *, piece_numbers: bool = False, 
     """A board, or for None all pieces in file order, apart from each other, as a whole SVG document.
 
     ``piece_numbers`` writes on each piece its number in the file, from 1; ``scale`` is the side of a cell in pixels.
-    Colours beyond the first eight have a pattern over them, see `instances.draw.palette`. Raises BoardError if the
+    Colours beyond the first eight have a pattern over them, see `lns.instances.draw.palette`. Raises BoardError if the
     board has another shape than the puzzle.
     """
     picture = scene(puzzle, board)

@@ -11,11 +11,11 @@ from typing import IO, Literal
 
 import numpy as np
 
-from instances.board import Board
-from instances.draw.palette import BACKGROUND, CLUE, EMPTY, MISMATCH, Rgb, rgb, xterm
-from instances.draw.palette import GREY as GREY_RGB
-from instances.draw.scene import Scene, scene
-from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
+from lns.instances.board import Board
+from lns.instances.draw.palette import BACKGROUND, CLUE, EMPTY, MISMATCH, Rgb, rgb, xterm
+from lns.instances.draw.palette import GREY as GREY_RGB
+from lns.instances.draw.scene import Scene, scene
+from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 
 Colour = Literal["truecolor", "256", "none"]
 _LARGEST, _SMALLEST = 8, 2  # side of a cell in pixels; 1 where only mismatches can be shown

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from instances.board import Board
-from instances.draw.palette import CLUE, EMPTY, GREY, MISMATCH, hex_code, rgb
-from instances.draw.scene import scene
-from instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
+from lns.instances.board import Board
+from lns.instances.draw.palette import CLUE, EMPTY, GREY, MISMATCH, hex_code, rgb
+from lns.instances.draw.scene import scene
+from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
 
 # the two ends of each side of a cell, clockwise; y grows downwards
 _ENDS = {UP: ((0, 0), (1, 0)), RIGHT: ((1, 0), (1, 1)), DOWN: ((1, 1), (0, 1)), LEFT: ((0, 1), (0, 0))}

@@ -16,10 +16,10 @@ the letters), ``solution``, ``best``, ``cells`` (any dialect), ``clues``, ``meta
 ``picture``.
 """
 
-from instances.files import atomic_write
-from instances.formats.base import Document
-from instances.formats.own_json import best_json
-from instances.formats.reading import (
+from lns.instances.files import atomic_write
+from lns.instances.formats.base import Document
+from lns.instances.formats.own_json import best_json
+from lns.instances.formats.reading import (
     CLUE_WORDS,
     HELD,
     load_board,
@@ -32,9 +32,9 @@ from instances.formats.reading import (
     with_facts,
     write,
 )
-from instances.formats.registry import FORMATS
-from instances.formats.sources import is_url, shipped_instances
-from instances.formats.viewer import url_if_any, viewer_url
+from lns.instances.formats.registry import FORMATS
+from lns.instances.formats.sources import is_url, shipped_instances
+from lns.instances.formats.viewer import url_if_any, viewer_url
 
 __all__ = [
     "CLUE_WORDS",

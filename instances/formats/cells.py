@@ -1,8 +1,9 @@
 """Boards in any dialect, by evidence: colours in place, piece and turn of each cell, or place and turn of each piece.
 
 Each shape that a text may have is a function, and the first that recognises it makes the readings, one for each
-convention; `instances.formats.evidence` finds the best, and asks if two that show different boards are near each other.
-An option names a convention: ``cells:udlr``, ``cells:base0,ccw,bottom,turn2`` and so on, as the notes write them.
+convention; `lns.instances.formats.evidence` finds the best, and asks if two that show different boards are near each
+other. An option names a convention: ``cells:udlr``, ``cells:base0,ccw,bottom,turn2`` and so on, as the notes write
+them.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.eternity2 import SWAPPED, recognise
-from instances.formats.base import Document, Format, NearError, Source, Target, never
-from instances.formats.evidence import Laid, Reading, best, by_cell, by_place, in_place
-from instances.formats.lines import (
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.eternity2 import SWAPPED, recognise
+from lns.instances.formats.base import Document, Format, NearError, Source, Target, never
+from lns.instances.formats.evidence import Laid, Reading, best, by_cell, by_place, in_place
+from lns.instances.formats.lines import (
     BRACKETED,
     WORD_ORDER,
     Row,
@@ -35,10 +36,10 @@ from instances.formats.lines import (
     sides_of_words,
     words_in_rows,
 )  # fmt: skip
-from instances.formats.orders import CLOCKWISE, ORDERS
-from instances.formats.piece_list import parse
-from instances.puzzle import Puzzle
-from instances.text import count_of, quoted
+from lns.instances.formats.orders import CLOCKWISE, ORDERS
+from lns.instances.formats.piece_list import parse
+from lns.instances.puzzle import Puzzle
+from lns.instances.text import count_of, quoted
 
 
 class _Found(NamedTuple):

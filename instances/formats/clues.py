@@ -2,7 +2,7 @@
 
 These are read: ``piece row column turn`` and ``piece x y turn``, a line each; ``139=I8-Rot0`` (row letter, column,
 anticlockwise turns); a list of cell types in which a negative number is a clue. Numbers count from 0 or 1 and turns run
-either way, so candidate conventions are tried as for boards (`instances.formats.cells`). Those that place official
+either way, so candidate conventions are tried as for boards (`lns.instances.formats.cells`). Those that place official
 clues of Eternity II come first, then those that count rows from the top and turns from the pieces as listed. If
 several are left that place different pieces, the convention must be named: ``clues:base1,yx,from0,cw``.
 """
@@ -13,14 +13,14 @@ import math
 import re
 from collections.abc import Sequence
 
-from instances.errors import InputError
-from instances.eternity2 import held_clues
-from instances.formats.base import Document, Format, NearError, NeedsPuzzleError, Source, Target
-from instances.formats.cells import CONVENTION, number_rows
-from instances.formats.evidence import NEAR, Entry, Reading, by_place, by_turn
-from instances.formats.lines import Row, rows_of
-from instances.puzzle import Puzzle
-from instances.text import count_of, quoted
+from lns.instances.errors import InputError
+from lns.instances.eternity2 import held_clues
+from lns.instances.formats.base import Document, Format, NearError, NeedsPuzzleError, Source, Target
+from lns.instances.formats.cells import CONVENTION, number_rows
+from lns.instances.formats.evidence import NEAR, Entry, Reading, by_place, by_turn
+from lns.instances.formats.lines import Row, rows_of
+from lns.instances.puzzle import Puzzle
+from lns.instances.text import count_of, quoted
 
 _EDITOR = re.compile(r"^[ \t]{0,20}([0-9]{1,4})[ \t]{0,20}=[ \t]{0,20}([A-Z])([0-9]{1,2})-Rot([0-3])", re.M)
 _ORDERS = {  # of the coordinates, as comments name them

@@ -16,13 +16,13 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.formats.base import NearError
-from instances.formats.matching import PieceIndex
-from instances.formats.orders import CLOCKWISE, clockwise
-from instances.puzzle import GREY, MAX_CELLS, IntArray, Puzzle
-from instances.verify import Verification, verify
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.formats.base import NearError
+from lns.instances.formats.matching import PieceIndex
+from lns.instances.formats.orders import CLOCKWISE, clockwise
+from lns.instances.puzzle import GREY, MAX_CELLS, IntArray, Puzzle
+from lns.instances.verify import Verification, verify
 
 _T = TypeVar("_T")
 

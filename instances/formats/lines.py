@@ -15,11 +15,11 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from instances.errors import InputError
-from instances.formats.base import NearError
-from instances.formats.orders import ORDERS, clockwise
-from instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle, canonical
-from instances.text import count_of, parse_integer, quoted
+from lns.instances.errors import InputError
+from lns.instances.formats.base import NearError
+from lns.instances.formats.orders import ORDERS, clockwise
+from lns.instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle, canonical
+from lns.instances.text import count_of, parse_integer, quoted
 
 MAX_SIDE = 64  # of a square board: 64 * 64 = MAX_CELLS
 MAX_NUMBER = 65_535

@@ -31,14 +31,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.formats import orders
-from instances.formats.base import Document, Format, Source, Target, never
-from instances.formats.lines import MAX_SIDE, Lines, board_shape, check_square, first_rows, with_clues
-from instances.formats.orders import CLOCKWISE
-from instances.puzzle import GREY, MAX_CELLS, MAX_COLOUR, Clue, Puzzle, rotate
-from instances.text import count_of, parse_integer, quoted
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.formats import orders
+from lns.instances.formats.base import Document, Format, Source, Target, never
+from lns.instances.formats.lines import MAX_SIDE, Lines, board_shape, check_square, first_rows, with_clues
+from lns.instances.formats.orders import CLOCKWISE
+from lns.instances.puzzle import GREY, MAX_CELLS, MAX_COLOUR, Clue, Puzzle, rotate
+from lns.instances.text import count_of, parse_integer, quoted
 
 _META_ORDER = "dlur"  # clockwise from the bottom
 _WITH_CLUES = re.compile(r"[0-9]+\s+[0-9]+\s+clues\s+[0-9]+")

@@ -6,10 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.formats.base import Quad
-from instances.puzzle import GREY, Puzzle, canonical, rotate
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.formats.base import Quad
+from lns.instances.puzzle import GREY, Puzzle, canonical, rotate
 
 _Pattern = tuple[int | None, ...]  # four colours, None for unknown ones
 
@@ -42,8 +42,8 @@ class PieceIndex:
 
         Among identical pieces the stated one is chosen; without a statement, the clue's piece on the cell of a clue;
         otherwise the pieces in the order of the index; of pieces that may not be turned those first that need no turn.
-        If the cells show more of them than exist, the last one is placed repeatedly, which `instances.verify` reports.
-        Raises InputError for a cell that shows colours of no piece.
+        If the cells show more of them than exist, the last one is placed repeatedly, which `lns.instances.verify`
+        reports. Raises InputError for a cell that shows colours of no piece.
         """
         forms = {cell: canonical(quad) for cell, quad in enumerate(quads) if quad is not None}
         alike = {cell: self.by_colours.get(form, []) for cell, form in forms.items()}

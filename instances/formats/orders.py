@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from instances.errors import InputError
-from instances.puzzle import GREY, canonical
-from instances.text import quoted
+from lns.instances.errors import InputError
+from lns.instances.puzzle import GREY, canonical
+from lns.instances.text import quoted
 
 Quads = Sequence[Sequence[int]]
 

@@ -3,13 +3,13 @@
 A puzzle has ``"schema": 1, "name", "width", "height", "pieces": [[up, right, down, left], ...]`` and ``"clues": [[cell,
 piece, rotation], ...]``; all numbers count from 0, as inside the program. Three more fields are written where they are
 not the usual ones: ``"holes": [cell, ...]``, whose blanks are not among the pieces, ``"framed": false`` and ``"turns":
-false``. See `instances.puzzle.Puzzle`. Width, height and pieces suffice.
+false``. See `lns.instances.puzzle.Puzzle`. Width, height and pieces suffice.
 
 A ``best.json`` is a board with its score, instance and viewer URL. ``placements`` has [piece, rotation] for each cell,
 row by row; pieces count from 0 in file order, rotations are clockwise quarter turns, null is an empty cell or a hole.
 ``url`` is empty if a viewer URL has no letter for some colour. ``set_sha256`` is the key of the pieces in any
-numbering, and ``numbering`` has the number of each piece in the set and its turns (`instances.piece_set`); it is empty
-if the set has no order of its own. Older files have neither.
+numbering, and ``numbering`` has the number of each piece in the set and its turns (`lns.instances.piece_set`); it is
+empty if the set has no order of its own. Older files have neither.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.eternity2 import STARTER, official_clues
-from instances.formats import viewer
-from instances.formats.base import Document, Format, Source, Target
-from instances.formats.lines import board_shape
-from instances.formats.sources import holds_url, shipped_instances
-from instances.json_values import JsonFields, bounded_integer, bounded_row, describe_found, json_object
-from instances.piece_set import numbering, set_sha256, translate, translation
-from instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle
-from instances.text import printable, quoted
-from instances.verify import verify
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.eternity2 import STARTER, official_clues
+from lns.instances.formats import viewer
+from lns.instances.formats.base import Document, Format, Source, Target
+from lns.instances.formats.lines import board_shape
+from lns.instances.formats.sources import holds_url, shipped_instances
+from lns.instances.json_values import JsonFields, bounded_integer, bounded_row, describe_found, json_object
+from lns.instances.piece_set import numbering, set_sha256, translate, translation
+from lns.instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle
+from lns.instances.text import printable, quoted
+from lns.instances.verify import verify
 
 INSTANCE_COPY = "instance.json"  # the copy of the puzzle in a run directory
 _MAX_URL = 64 * MAX_CELLS  # characters

@@ -1,6 +1,6 @@
 """The text of a piece list: finds the pieces, and what is said beside them, in the dialects in use.
 
-`instances.formats.pieces` finds what they mean: the colour of the rim, the order of the sides, the shape.
+`lns.instances.formats.pieces` finds what they mean: the colour of the rim, the order of the sides, the shape.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
-from instances.errors import InputError
-from instances.formats.base import NearError
-from instances.formats.lines import (
+from lns.instances.errors import InputError
+from lns.instances.formats.base import NearError
+from lns.instances.formats.lines import (
     MAX_NUMBER,
     WORD_ORDER,
     Row,
@@ -26,8 +26,8 @@ from instances.formats.lines import (
     sides_of_words,
     words_in_rows,
 )  # fmt: skip
-from instances.formats.orders import CLOCKWISE
-from instances.text import printable, quoted
+from lns.instances.formats.orders import CLOCKWISE
+from lns.instances.text import printable, quoted
 
 SIDE_OF_LETTER = {
     letter: side for side, letters in {"u": "unt", "r": "re", "d": "dsb", "l": "lwo"}.items() for letter in letters

@@ -16,17 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from instances.errors import InputError
-from instances.eternity2 import recognise
-from instances.formats import orders
-from instances.formats.base import Document, Format, NearError, Source, Target, never
-from instances.formats.evidence import Laid, in_place
-from instances.formats.lines import halves
-from instances.formats.matching import PieceIndex
-from instances.formats.orders import CLOCKWISE, clockwise, in_words
-from instances.formats.piece_list import NO_FRAME, NO_TURNS, SIDE_OF_LETTER, PieceList, is_bounded_header, parse
-from instances.puzzle import GREY, MAX_CELLS, Clue, Puzzle, canonical, rotate
-from instances.text import count_of, printable, quoted
+from lns.instances.errors import InputError
+from lns.instances.eternity2 import recognise
+from lns.instances.formats import orders
+from lns.instances.formats.base import Document, Format, NearError, Source, Target, never
+from lns.instances.formats.evidence import Laid, in_place
+from lns.instances.formats.lines import halves
+from lns.instances.formats.matching import PieceIndex
+from lns.instances.formats.orders import CLOCKWISE, clockwise, in_words
+from lns.instances.formats.piece_list import NO_FRAME, NO_TURNS, SIDE_OF_LETTER, PieceList, is_bounded_header, parse
+from lns.instances.puzzle import GREY, MAX_CELLS, Clue, Puzzle, canonical, rotate
+from lns.instances.text import count_of, printable, quoted
 
 _MOST_COLOURS = 4000
 _MACMAHON = 4  # colours of the usual sets of them, or fewer

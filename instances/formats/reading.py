@@ -11,21 +11,21 @@ import re
 from contextlib import suppress
 from dataclasses import replace
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.eternity2 import CLUES, STARTER, clue_sentence, held_clues, name_of_clues, official_clues, recognise
-from instances.files import write_output
-from instances.formats import cells, lists
-from instances.formats import clues as clue_lines
-from instances.formats.base import Document, NearError, NeedsPuzzleError, Source, Target
-from instances.formats.lines import picture_in, rows_of
-from instances.formats.pieces import NoRimError
-from instances.formats.registry import FORMATS, by_content, by_extension, by_name
-from instances.formats.sources import VIEWER_URL, file_of, holds_url, is_url, name_of, source_name, text_of
-from instances.puzzle import Clue, Puzzle, rotate
-from instances.symmetry import rotate_board
-from instances.text import printable
-from instances.verify import verify
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.eternity2 import CLUES, STARTER, clue_sentence, held_clues, name_of_clues, official_clues, recognise
+from lns.instances.files import write_output
+from lns.instances.formats import cells, lists
+from lns.instances.formats import clues as clue_lines
+from lns.instances.formats.base import Document, NearError, NeedsPuzzleError, Source, Target
+from lns.instances.formats.lines import picture_in, rows_of
+from lns.instances.formats.pieces import NoRimError
+from lns.instances.formats.registry import FORMATS, by_content, by_extension, by_name
+from lns.instances.formats.sources import VIEWER_URL, file_of, holds_url, is_url, name_of, source_name, text_of
+from lns.instances.puzzle import Clue, Puzzle, rotate
+from lns.instances.symmetry import rotate_board
+from lns.instances.text import printable
+from lns.instances.verify import verify
 
 HELD = "held"
 """Word for the clues of a puzzle that is read for a search: its own; of a board, the official clues that it holds."""

@@ -6,13 +6,13 @@ from pathlib import PurePath
 
 import numpy as np
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.formats import cells, clues, lists, own_json, pieces, tetravex, viewer
-from instances.formats.base import Format, Target
-from instances.formats.lines import first_rows
-from instances.puzzle import Puzzle
-from instances.text import quoted
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.formats import cells, clues, lists, own_json, pieces, tetravex, viewer
+from lns.instances.formats.base import Format, Target
+from lns.instances.formats.lines import first_rows
+from lns.instances.puzzle import Puzzle
+from lns.instances.text import quoted
 
 FORMATS: dict[str, Format] = {
     form.name: form

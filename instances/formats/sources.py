@@ -7,9 +7,9 @@ from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
-from instances.errors import InputError
-from instances.files import EXPECTED_FILE, read_text
-from instances.text import printable
+from lns.instances.errors import InputError
+from lns.instances.files import EXPECTED_FILE, read_text
+from lns.instances.text import printable
 
 VIEWER_URL = "viewer URL"  # what messages call a URL that was given in place of a file
 _HAS_EDGES = re.compile(r"board_edges(\\?=|%(25)*3[dD])")  # '=' as it is, for a shell, or percent-encoded

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 
-from instances.errors import InputError
-from instances.formats import cells, pieces
-from instances.formats.base import Document, Format, Source, Target, never
-from instances.formats.lines import WORD_ORDER, words_in_rows
-from instances.formats.orders import CLOCKWISE, in_order
-from instances.puzzle import Puzzle
+from lns.instances.errors import InputError
+from lns.instances.formats import cells, pieces
+from lns.instances.formats.base import Document, Format, Source, Target, never
+from lns.instances.formats.lines import WORD_ORDER, words_in_rows
+from lns.instances.formats.orders import CLOCKWISE, in_order
+from lns.instances.puzzle import Puzzle
 
 _DIGITS = 10
 

@@ -19,15 +19,15 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.eternity2 import mirror
-from instances.formats.base import Document, Format, Quad, Source, Target
-from instances.formats.lines import board_shape, left_out, one_of
-from instances.formats.matching import PieceIndex, match_letters
-from instances.formats.sources import holds_url, shipped_instances
-from instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical, cell_label
-from instances.text import count_of, parse_integer, quoted
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.eternity2 import mirror
+from lns.instances.formats.base import Document, Format, Quad, Source, Target
+from lns.instances.formats.lines import board_shape, left_out, one_of
+from lns.instances.formats.matching import PieceIndex, match_letters
+from lns.instances.formats.sources import holds_url, shipped_instances
+from lns.instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical, cell_label
+from lns.instances.text import count_of, parse_integer, quoted
 
 # The letter at index i is the default letter of the colour that such a URL writes as letter i.
 MOTIFS_ORDERS = {

@@ -12,12 +12,12 @@ Results and defaults
     and `default_like_e2` choose numbers of colours.
 """
 
-from instances.generate.colours import default_colours, default_like_e2
-from instances.generate.eternity import like_e2
-from instances.generate.kinds import KINDS, Family, balanced_torus, family, other_rules, tetravex, uniform
-from instances.generate.planted import Planted, clue_cells, corner_cells
-from instances.generate.three_partition import numbers_of, three_partition, triples_of
-from instances.generate.unique import unique
+from lns.instances.generate.colours import default_colours, default_like_e2
+from lns.instances.generate.eternity import like_e2
+from lns.instances.generate.kinds import KINDS, Family, balanced_torus, family, other_rules, tetravex, uniform
+from lns.instances.generate.planted import Planted, clue_cells, corner_cells
+from lns.instances.generate.three_partition import numbers_of, three_partition, triples_of
+from lns.instances.generate.unique import unique
 
 __all__ = [
     "KINDS",

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import lgamma, log
 
-from instances.errors import InputError
-from instances.generate.planted import Quad
-from instances.puzzle import GREY, canonical, rotate
+from lns.instances.errors import InputError
+from lns.instances.generate.planted import Quad
+from lns.instances.puzzle import GREY, canonical, rotate
 
 
 def joints_by_class(width: int, height: int) -> tuple[int, int]:

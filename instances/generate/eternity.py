@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from instances.errors import InputError
-from instances.generate.colours import check_piece_classes, default_like_e2, joints_by_class
-from instances.generate.planted import Planted, Quad, check_shape, clue_cells, even_colours, plant
-from instances.generate.portable_random import PortableRandom
-from instances.puzzle import canonical
+from lns.instances.errors import InputError
+from lns.instances.generate.colours import check_piece_classes, default_like_e2, joints_by_class
+from lns.instances.generate.planted import Planted, Quad, check_shape, clue_cells, even_colours, plant
+from lns.instances.generate.portable_random import PortableRandom
+from lns.instances.puzzle import canonical
 
 _EXCHANGES = 50_000  # attempts before a new colouring is drawn
 _COLOURINGS = 4

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from instances.errors import InputError
-from instances.generate.colours import default_colours, default_colours_of
-from instances.generate.eternity import like_e2
-from instances.generate.planted import Planted, check_colours, check_shape, cut, even_colours, plant, plant_quads
-from instances.generate.portable_random import PortableRandom
+from lns.instances.errors import InputError
+from lns.instances.generate.colours import default_colours, default_colours_of
+from lns.instances.generate.eternity import like_e2
+from lns.instances.generate.planted import Planted, check_colours, check_shape, cut, even_colours, plant, plant_quads
+from lns.instances.generate.portable_random import PortableRandom
 
 _OTHER_RULES = {
     "unframed": {"framed": False, "turns": True},

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from instances.board import EMPTY, Board
-from instances.errors import InputError
-from instances.generate.portable_random import PortableRandom
-from instances.puzzle import DOWN, GREY, LEFT, MAX_CELLS, MAX_COLOUR, RIGHT, UP, Clue, Puzzle, rotate
+from lns.instances.board import EMPTY, Board
+from lns.instances.errors import InputError
+from lns.instances.generate.portable_random import PortableRandom
+from lns.instances.puzzle import DOWN, GREY, LEFT, MAX_CELLS, MAX_COLOUR, RIGHT, UP, Clue, Puzzle, rotate
 
 Quad = tuple[int, int, int, int]
 

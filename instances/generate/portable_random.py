@@ -6,7 +6,7 @@ import random
 from collections.abc import MutableSequence
 from typing import Any
 
-from instances.errors import InputError
+from lns.instances.errors import InputError
 
 
 class PortableRandom:

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.generate.portable_random import PortableRandom
-from instances.puzzle import DOWN, MAX_CELLS, RIGHT, Puzzle, canonical, rotate
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.generate.portable_random import PortableRandom
+from lns.instances.puzzle import DOWN, MAX_CELLS, RIGHT, Puzzle, canonical, rotate
 
 ENDS, FLANKS, NORTH, EAST, SOUTH, WEST = 1, 2, 3, 4, 5, 6
 FIRST_BAR = 7

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from instances.errors import InputError
-from instances.generate.planted import Planted, check_shape, plant
-from instances.generate.portable_random import PortableRandom
+from lns.instances.errors import InputError
+from lns.instances.generate.planted import Planted, check_shape, plant
+from lns.instances.generate.portable_random import PortableRandom
 
 CONSTRUCTIONS = ("m+n-2", "max")
 

@@ -11,11 +11,6 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from instances.arguments import checked_class
-from instances.errors import InputError
-from instances.pairing import pairing
-from instances.puzzle import Puzzle
-from instances.text import count_of, printable
 from lns import params as parameters
 from lns.api.files import BoardSource, PuzzleSource
 from lns.api.kept_params import DEFAULTS, find
@@ -24,6 +19,11 @@ from lns.api.stopping import MaxSteps, StopRule
 from lns.cores import available_cores, max_workers
 from lns.engine import FoundBoard
 from lns.engines import ENGINES
+from lns.instances.arguments import checked_class
+from lns.instances.errors import InputError
+from lns.instances.pairing import pairing
+from lns.instances.puzzle import Puzzle
+from lns.instances.text import count_of, printable
 from lns.params import Params
 from lns.rounds import MAX_ISLANDS
 from lns.runs.directory import LEAST_CHECKPOINT_S

@@ -7,14 +7,14 @@ import os
 from dataclasses import KW_ONLY, dataclass
 from typing import NamedTuple
 
-from instances import formats
-from instances.arguments import checked, checked_class
-from instances.board import Board
-from instances.errors import InputError
-from instances.formats.reading import parse
-from instances.generate import Family, clue_cells, corner_cells
-from instances.puzzle import Puzzle
 from lns.api.takes import takes
+from lns.instances import formats
+from lns.instances.arguments import checked, checked_class
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.formats.reading import parse
+from lns.instances.generate import Family, clue_cells, corner_cells
+from lns.instances.puzzle import Puzzle
 from lns.runs.find import board_source
 
 log = logging.getLogger("lns")

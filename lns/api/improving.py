@@ -6,24 +6,24 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING
 
-from exact.optional_deps import require
-from exact.region import windows
-from exact.region.options import RegionOptions
-from exact.region.resolve import resolve
-from exact.region.result import RegionResult, RegionStatus
-from exact.region.warmup import warm_up
-from exact.sat.refill import SOLVER, CheckAnswer, check_refills
-from instances.arguments import checked, checked_class
-from instances.board import Board
-from instances.errors import BoardError, InputError
-from instances.puzzle import Puzzle
-from instances.verify import Verification, verify
 from lns.api.files import BoardSource, PuzzleSource, load_board, load_puzzle
 from lns.api.takes import takes
+from lns.exact.optional_deps import require
+from lns.exact.region import windows
+from lns.exact.region.options import RegionOptions
+from lns.exact.region.resolve import resolve
+from lns.exact.region.result import RegionResult, RegionStatus
+from lns.exact.region.warmup import warm_up
+from lns.exact.sat.refill import SOLVER, CheckAnswer, check_refills
+from lns.instances.arguments import checked, checked_class
+from lns.instances.board import Board
+from lns.instances.errors import BoardError, InputError
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import Verification, verify
 
 if TYPE_CHECKING:
-    from exact.colorpairs.options import Options
-    from exact.outcome import Outcome
+    from lns.exact.colorpairs.options import Options
+    from lns.exact.outcome import Outcome
 
 DEFAULT_SECONDS = 60.0
 REPAIR_NODES = 200_000  # of each of the two searches that make a board legal
@@ -257,6 +257,6 @@ def count(
     InputError
         Unknown solver, missing package, or a puzzle that the solver cannot take.
     """
-    from exact import solvers
+    from lns.exact import solvers
 
     return solvers.count(load_puzzle(puzzle), solver, seconds=time, nodes=nodes, options=options, fix_corner=fix_corner)

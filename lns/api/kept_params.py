@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from instances.errors import InputError
-from instances.files import atomic_write
-from instances.piece_set import numbering, set_sha256
-from instances.puzzle import GREY, Puzzle
-from instances.text import printable
 from lns import params as parameters
 from lns.api.engine_sources import engine_digest
+from lns.instances.errors import InputError
+from lns.instances.files import atomic_write
+from lns.instances.piece_set import numbering, set_sha256
+from lns.instances.puzzle import GREY, Puzzle
+from lns.instances.text import printable
 from lns.params import Params
 from lns.runs.files import expect_schema, read_sealed, seal, utc_now
 from lns.version import __version__
@@ -126,7 +126,7 @@ def _puzzle_key(puzzle: Puzzle) -> str:
 def _family_key(puzzle: Puzzle) -> str:
     """A key of the shape, the rules and the colours: how many, where they are, and whether they are equally frequent.
 
-    All puzzles of `instances.generate.like_e2` of one size have one key, also Eternity II that of 16 x 16.
+    All puzzles of `lns.instances.generate.like_e2` of one size have one key, also Eternity II that of 16 x 16.
     """
     rim: Counter[int] = Counter()
     inner: Counter[int] = Counter()

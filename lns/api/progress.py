@@ -6,7 +6,7 @@ import sys
 from types import TracebackType
 from typing import Any, Protocol, runtime_checkable
 
-from instances.errors import InputError
+from lns.instances.errors import InputError
 from lns.terminal.progress import LiveLine
 
 CHOICES = ("auto", "terminal", "notebook", "none")

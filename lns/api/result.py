@@ -6,14 +6,14 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exact.optional_deps import require
-from instances.board import Board
-from instances.errors import InputError
-from instances.formats import write
-from instances.pairing import pairing
-from instances.puzzle import Puzzle
-from instances.text import count_of
 from lns.engine import Statistics
+from lns.exact.optional_deps import require
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.formats import write
+from lns.instances.pairing import pairing
+from lns.instances.puzzle import Puzzle
+from lns.instances.text import count_of
 from lns.runs.history import Improvement, RunHistory
 
 if TYPE_CHECKING:

@@ -10,17 +10,17 @@ import logging
 import queue
 import threading
 
-from exact.kernels.cache import is_compiled
-from instances.board import Board
-from instances.pairing import pairing
-from instances.puzzle import Puzzle
-from instances.verify import verify
 from lns.api.arguments import SessionSpec
 from lns.api.progress import progress_view
 from lns.api.result import IslandSummary, Result
 from lns.api.stopping import MaxTime, SearchProgress
 from lns.engine import FoundBoard
 from lns.engines import kernel_count, main_kernel
+from lns.exact.kernels.cache import is_compiled
+from lns.instances.board import Board
+from lns.instances.pairing import pairing
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from lns.islands import Archipelago
 from lns.runs.directory import RunDirectory
 from lns.runs.history import UNLIMITED_S

@@ -11,12 +11,6 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
-from instances.arguments import checked
-from instances.board import Board
-from instances.errors import InputError
-from instances.files import read_text
-from instances.puzzle import Puzzle
-from instances.text import count_of
 from lns import cells
 from lns import params as parameters
 from lns.api.arguments import (
@@ -39,6 +33,12 @@ from lns.api.starting import read_start
 from lns.api.stopping import NoImprovement, SearchProgress, StopRule, length_of
 from lns.api.takes import takes
 from lns.engine import FoundBoard
+from lns.instances.arguments import checked
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.files import read_text
+from lns.instances.puzzle import Puzzle
+from lns.instances.text import count_of
 from lns.islands import Archipelago
 from lns.rounds import Search
 from lns.runs.board_log import BoardLog

@@ -6,15 +6,15 @@ import os
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from instances.board import Board
-from instances.duplicates import normalise_clue_pieces
-from instances.errors import InputError
-from instances.puzzle import Clue, Puzzle
-from instances.verify import verify
 from lns import cells
 from lns.api.arguments import RunSpec
 from lns.api.files import read_board
 from lns.assignment import fill
+from lns.instances.board import Board
+from lns.instances.duplicates import normalise_clue_pieces
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Clue, Puzzle
+from lns.instances.verify import verify
 
 
 class Start(NamedTuple):

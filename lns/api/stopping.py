@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from instances.arguments import checked, checked_class
-from instances.errors import InputError
+from lns.instances.arguments import checked, checked_class
+from lns.instances.errors import InputError
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from instances.errors import InputError
-from instances.files import write_output
-from instances.text import count_of, printable
+from lns.instances.errors import InputError
+from lns.instances.files import write_output
+from lns.instances.text import count_of, printable
 from lns.terminal import options as opt
 from lns.terminal.inputs import print_notes, puzzle_of_board, read_board
 from lns.terminal.output import (
@@ -24,10 +24,10 @@ from lns.terminal.output import (
 )
 
 if TYPE_CHECKING:
-    from instances.board import Board
-    from instances.draw.terminal import Colour
-    from instances.puzzle import Puzzle
-    from instances.verify import Verification
+    from lns.instances.board import Board
+    from lns.instances.draw.terminal import Colour
+    from lns.instances.puzzle import Puzzle
+    from lns.instances.verify import Verification
 
 LINES_BELOW = 4  # of the terminal, for the caption, the legend and the prompt
 
@@ -37,7 +37,7 @@ LINES_BELOW = 4  # of the terminal, for the caption, the legend and the prompt
     epilog="Exit status: 0 the board is valid, 1 it breaks a rule, 2 BOARD or INSTANCE cannot be read.",
 )  # fmt: skip
 def verify(args: argparse.Namespace) -> int:
-    from instances.verify import verify
+    from lns.instances.verify import verify
 
     puzzle, board, document, notes = read_board(args)
     found = verify(puzzle, board)
@@ -89,8 +89,8 @@ examples:
 """,
 )  # fmt: skip
 def show(args: argparse.Namespace) -> int:
-    from instances import formats
-    from instances.draw import svg, tikz
+    from lns.instances import formats
+    from lns.instances.draw import svg, tikz
     from lns.runs.find import board_source
 
     source = board_source(args.board)
@@ -135,9 +135,9 @@ def show(args: argparse.Namespace) -> int:
 def _draw(puzzle: Puzzle, board: Board | None, choice: str) -> None:
     import shutil
 
-    from instances.draw import summary, terminal
-    from instances.draw.scene import scene
-    from instances.verify import verify
+    from lns.instances.draw import summary, terminal
+    from lns.instances.draw.scene import scene
+    from lns.instances.verify import verify
 
     columns, lines = shutil.get_terminal_size((80, 24))
     height = lines - LINES_BELOW if sys.stdout.isatty() else None
@@ -157,7 +157,7 @@ def _draw(puzzle: Puzzle, board: Board | None, choice: str) -> None:
 
 def colour_of(choice: str) -> Colour:
     """The colours of a drawing on stdout, as --colour and the terminal have it."""
-    from instances.draw import terminal
+    from lns.instances.draw import terminal
 
     if choice == "auto":
         return terminal.capability(sys.stdout)
@@ -169,8 +169,8 @@ def colour_of(choice: str) -> Colour:
 
 
 def _facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
-    from instances.draw.summary import summarise
-    from instances.verify import verify
+    from lns.instances.draw.summary import summarise
+    from lns.instances.verify import verify
 
     counts = summarise(puzzle)
     facts = picked(puzzle, "name sha256 width height max_score")
@@ -204,7 +204,7 @@ def _open(picture: str) -> None:
     opt.JSON, epilog="A name stands for its file wherever a command takes an INSTANCE: lns solve like-e2-16x16."
 )
 def instances(args: argparse.Namespace) -> int:
-    from instances.formats import load_puzzle, shipped_instances
+    from lns.instances.formats import load_puzzle, shipped_instances
 
     paths = shipped_instances()
     puzzles = {name: load_puzzle(str(path)) for name, path in paths.items()}

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from instances.errors import InputError
-from instances.text import count_of
 from lns.api.stopping import NoImprovement, SearchProgress, StopRule
+from lns.instances.errors import InputError
+from lns.instances.text import count_of
 from lns.terminal.options import JSON, QUIET, duration, flag, value
 from lns.terminal.output import (
     ANSWER_IS_NO,
@@ -34,8 +34,8 @@ from lns.terminal.signals import signal_handler
 if TYPE_CHECKING:
     from distributed import Client
 
-    from instances.puzzle import Puzzle
     from lns.api.result import Result
+    from lns.instances.puzzle import Puzzle
 
 ENDING_OPTIONS = (
     value("--stop-after-no-gain", "S", duration, "stop when the best score has not risen for S seconds of search, or "
@@ -154,7 +154,7 @@ def ended(result: Result, end: SearchEnd, args: argparse.Namespace, *, target: i
 
 def _print_summary(result: Result, stats: dict[str, Any] | None, *, with_url: bool) -> None:
     """The score and what it means, where the run is saved, and the commands that come next."""
-    from instances.pairing import pairing
+    from lns.instances.pairing import pairing
     from lns.runs.files import INSTANCE, format_duration, reason_in_words
 
     if stats is not None:

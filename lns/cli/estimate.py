@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from instances.text import count_of
+from lns.instances.text import count_of
 from lns.terminal import options as opt
 from lns.terminal.inputs import print_notes, read_puzzle
 from lns.terminal.output import DONE, picked, print_answer, print_wrapped
 
 if TYPE_CHECKING:
-    from instances.puzzle import Puzzle
     from lns.estimate import Estimate, EstimateRow
+    from lns.instances.puzzle import Puzzle
 
 LONGEST_HOURS = 1000 * 8766.0  # a thousand years: longer times are not told apart
 CLOSE = 8.0  # bounds that are further from the expected time are given as a factor

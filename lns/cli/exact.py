@@ -7,20 +7,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from exact.optional_deps import EXTRAS, is_installed
-from instances.errors import InputError
-from instances.formats import atomic_write, render, url_if_any
-from instances.text import count_of, format_seconds
+from lns.exact.optional_deps import EXTRAS, is_installed
+from lns.instances.errors import InputError
+from lns.instances.formats import atomic_write, render, url_if_any
+from lns.instances.text import count_of, format_seconds
 from lns.terminal import options as opt
 from lns.terminal.inputs import check_board_file, check_start_options, is_new_or_empty, print_notes, read_puzzle
 from lns.terminal.output import DONE, board_lines, print_answer, print_error, print_text, print_wrapped, status_of
 
 if TYPE_CHECKING:
-    from exact.colorpairs.options import Options
-    from exact.driver import Progress
-    from exact.outcome import Outcome, SolveStatus
-    from instances.board import Board
-    from instances.puzzle import Puzzle
+    from lns.exact.colorpairs.options import Options
+    from lns.exact.driver import Progress
+    from lns.exact.outcome import Outcome, SolveStatus
+    from lns.instances.board import Board
+    from lns.instances.puzzle import Puzzle
 
 # option of the command line -> (field of Options, value that it sets, help)
 SWITCHES = {
@@ -145,9 +145,9 @@ class _Found:
 
 
 def _search(args: argparse.Namespace, *, count_all: bool) -> int:
-    from exact.execution import Request
-    from exact.solvers import solve_request
-    from instances.formats import write
+    from lns.exact.execution import Request
+    from lns.exact.solvers import solve_request
+    from lns.instances.formats import write
     from lns.terminal.progress import live_line
 
     every, output, force = (getattr(args, name, None) for name in ("all", "output", "force"))
@@ -201,8 +201,8 @@ def _search(args: argparse.Namespace, *, count_all: bool) -> int:
 
 def read_puzzle_and_start(args: argparse.Namespace) -> tuple[Puzzle, Puzzle, list[str]]:
     """The puzzle of INSTANCE, the same with the pieces of --start as clues, and notes. Raises InputError."""
-    from instances.formats import read_board
     from lns.api.starting import placed_as_clues
+    from lns.instances.formats import read_board
 
     check_start_options(args)
     document = read_puzzle(args, args.instance)
@@ -218,8 +218,8 @@ def read_puzzle_and_start(args: argparse.Namespace) -> tuple[Puzzle, Puzzle, lis
 
 def _options(args: argparse.Namespace) -> Options:
     """The parts of ColorPairs. Raises InputError for options that the solver does not have."""
-    from exact.colorpairs.options import Heuristic, Options
-    from exact.registry import SOLVERS
+    from lns.exact.colorpairs.options import Heuristic, Options
+    from lns.exact.registry import SOLVERS
 
     given: dict[str, Any] = {
         field: value for name, (field, value, _) in SWITCHES.items() if getattr(args, name[2:].replace("-", "_"))
@@ -242,8 +242,8 @@ def _options(args: argparse.Namespace) -> Options:
 
 def announce_compilation(solver: str) -> None:
     """Print a line on stderr if ``solver`` must be compiled first."""
-    from exact.kernels.cache import is_compiled
-    from exact.registry import SOLVERS
+    from lns.exact.kernels.cache import is_compiled
+    from lns.exact.registry import SOLVERS
 
     entry = SOLVERS.get(solver)
     if entry is not None and entry.kernel_module is not None and not is_compiled(entry.kernel_module):
@@ -259,7 +259,7 @@ def _progress_line(progress: Progress) -> str:
 
 
 def _facts(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome, board: Board | None) -> dict[str, Any]:
-    from exact.outcome import NODES_UNKNOWN
+    from lns.exact.outcome import NODES_UNKNOWN
 
     facts = {
         "status": str(outcome.status),
@@ -279,7 +279,7 @@ def _facts(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome, board: Bo
 
 
 def _lines(solver: str, outcome: Outcome, *, counted: bool) -> list[str]:
-    from exact.outcome import NODES_UNKNOWN
+    from lns.exact.outcome import NODES_UNKNOWN
 
     unbuilt = "; the time was over before the model was built" if "model_unfinished" in outcome.details else ""
     nodes, rate = f"- ({solver}: the library does not report them)", ""
@@ -297,7 +297,7 @@ def _lines(solver: str, outcome: Outcome, *, counted: bool) -> list[str]:
 
 def solutions_in_words(status: SolveStatus, solutions: int, *, counted: bool) -> str:
     """How many solutions there are, as far as a search tells; ``counted``: it was to find them all."""
-    from exact.outcome import SolveStatus
+    from lns.exact.outcome import SolveStatus
 
     if status is SolveStatus.INFEASIBLE or (counted and status is SolveStatus.SOLVED):
         return f"{solutions:,}"
@@ -308,7 +308,7 @@ def solutions_in_words(status: SolveStatus, solutions: int, *, counted: bool) ->
 
 @opt.command(opt.JSON)
 def solvers(args: argparse.Namespace) -> int:
-    from exact.registry import all_solvers
+    from lns.exact.registry import all_solvers
     from lns.terminal.output import print_json
 
     known = all_solvers()

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from instances.errors import InputError
-from instances.files import atomic_file, behind_links, open_to_read
-from instances.text import count_of
+from lns.instances.errors import InputError
+from lns.instances.files import atomic_file, behind_links, open_to_read
+from lns.instances.text import count_of
 from lns.terminal import options as opt
 from lns.terminal.inputs import check_board_file, read_puzzles
 from lns.terminal.output import ANSWER_IS_NO, DONE, board_lines, picked, print_answer
@@ -30,8 +30,8 @@ ENCODING = opt.value(
     interruptible=True,
 )  # fmt: skip
 def cnf(args: argparse.Namespace) -> int:
-    from exact.sat.dimacs import write
-    from exact.sat.encodings import encode
+    from lns.exact.sat.dimacs import write
+    from lns.exact.sat.encodings import encode
 
     if args.json and args.output is None and not args.sizes:
         raise InputError("--json and the formula both go to stdout; expected -o FILE or --sizes")
@@ -70,10 +70,10 @@ def cnf(args: argparse.Namespace) -> int:
     interruptible=True,
 )  # fmt: skip
 def decode(args: argparse.Namespace) -> int:
-    from exact.sat.dimacs import read_answer
-    from exact.sat.encodings import encode
-    from instances.formats import url_if_any, write
-    from instances.verify import verify
+    from lns.exact.sat.dimacs import read_answer
+    from lns.exact.sat.encodings import encode
+    from lns.instances.formats import url_if_any, write
+    from lns.instances.verify import verify
 
     [puzzle] = read_puzzles(args, [args.instance], named=False)
     check_board_file(args.output, puzzle, args.force)

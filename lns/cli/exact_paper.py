@@ -12,18 +12,18 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from exact.optional_deps import require
-from exact.text_table import table_width
-from instances.errors import InputError
-from instances.files import atomic_write
-from instances.text import count_of, format_seconds
+from lns.exact.optional_deps import require
+from lns.exact.text_table import table_width
+from lns.instances.errors import InputError
+from lns.instances.files import atomic_write
+from lns.instances.text import count_of, format_seconds
 from lns.terminal import options as opt
 from lns.terminal.inputs import read_puzzles
 from lns.terminal.output import DONE, INTERRUPTED, print_answer, print_error, print_wrapped, terminal_width
 
 if TYPE_CHECKING:
-    from exact.compare import ComparisonRow
-    from exact.paper.runs import Plan, PlannedRun
+    from lns.exact.compare import ComparisonRow
+    from lns.exact.paper.runs import Plan, PlannedRun
 
 PAPERS = {
     "benoist2008": "Benoist & Bourreau 2008: ColorPairs, tables 1 to 3",
@@ -60,9 +60,9 @@ def _paper_name(text: str) -> str:
 def compare(args: argparse.Namespace) -> int:
     from dataclasses import asdict
 
-    from exact.compare import Question, compare, table
-    from exact.outcome import NODES_UNKNOWN
-    from exact.registry import all_solvers, find_solver
+    from lns.exact.compare import Question, compare, table
+    from lns.exact.outcome import NODES_UNKNOWN
+    from lns.exact.registry import all_solvers, find_solver
 
     solvers = list(all_solvers()) if args.solvers == ["all"] else args.solvers
     for solver in solvers:
@@ -126,8 +126,8 @@ def _made(make: Callable[[], tuple[list[str], Iterable[Any]]], said: Callable[[A
     interruptible=True,
 )  # fmt: skip
 def paper(args: argparse.Namespace) -> int:
-    from exact.compare import read_rows
-    from exact.paper import runs
+    from lns.exact.compare import read_rows
+    from lns.exact.paper import runs
 
     if args.output is not None and args.output.suffix.lower() == ".png":
         raise InputError(
@@ -137,7 +137,7 @@ def paper(args: argparse.Namespace) -> int:
         raise InputError(f"{args.paper} has no such puzzles; expected no --all-colours")
     if args.show and (args.output is None or not args.output.exists()):
         raise InputError("--show prints the tables of finished runs; expected -o with a file of them", args.output)
-    paper: Any = import_module(f"exact.paper.{args.paper}")
+    paper: Any = import_module(f"lns.exact.paper.{args.paper}")
     plan = _plan(args, paper)
     if args.show:
         rows, left = runs.finished_rows(_planned(args, paper, plan), args.output)
@@ -218,7 +218,7 @@ def _missing(left: list[tuple[str, str]]) -> str:
 
 def _checked_solvers(args: argparse.Namespace, plan: Plan, paper: Any) -> tuple[str, ...]:
     """The solvers of the command line; bailleux2025 compares any of them, the other papers only their own."""
-    from exact.registry import SOLVERS
+    from lns.exact.registry import SOLVERS
 
     is_benoist = args.paper == "benoist2008"
     possible = SOLVERS if args.paper == "bailleux2025" else paper.METHODS if is_benoist else plan.solvers

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from instances.errors import InputError
-from instances.files import read_text, write_output
-from instances.text import count_of, quoted
+from lns.instances.errors import InputError
+from lns.instances.files import read_text, write_output
+from lns.instances.text import count_of, quoted
 from lns.terminal import options as opt
 from lns.terminal.output import ANSWER_IS_NO, DONE, INTERRUPTED, print_answer, print_text
 
 if TYPE_CHECKING:
-    from exact.paper.design import Design
-    from instances.puzzle import IntArray
+    from lns.exact.paper.design import Design
+    from lns.instances.puzzle import IntArray
 
 MAX_DIGITS = 9  # of a colour in a file of pieces
 TREES, MOST_NODES = 1000, 100_000_000  # boards to try, and nodes of a tree, where no option says how many
@@ -34,8 +34,8 @@ _SHOWN = 20  # pieces
     interruptible=True,
 )  # fmt: skip
 def isomorphic(args: argparse.Namespace) -> int:
-    from instances.formats import load_puzzle, shipped_instances
-    from instances.piece_set import find_renaming
+    from lns.instances.formats import load_puzzle, shipped_instances
+    from lns.instances.piece_set import find_renaming
     from lns.terminal.progress import live_line
 
     deadline = time.monotonic() + args.time
@@ -82,7 +82,7 @@ def isomorphic(args: argparse.Namespace) -> int:
 
 def _moved_pieces(first: IntArray, second: IntArray, renaming: dict[int, int], *, turns: bool) -> list[tuple[int, int]]:
     """The pieces, from 1, that have another number in the second puzzle; of identical ones as few as possible."""
-    from instances.piece_set import ranked
+    from lns.instances.piece_set import ranked
 
     numbers: dict[tuple[int, ...], list[int]] = {}
     same = {colour: colour for colour in second.ravel().tolist()}
@@ -109,8 +109,8 @@ def _moved_pieces(first: IntArray, second: IntArray, renaming: dict[int, int], *
     interruptible=True,
 )  # fmt: skip
 def graph(args: argparse.Namespace) -> int:
-    from exact.isomorphism import FIRST_NODE, pieces_of_graph
-    from instances.piece_set import find_renaming
+    from lns.exact.isomorphism import FIRST_NODE, pieces_of_graph
+    from lns.instances.piece_set import find_renaming
 
     if args.pieces and (args.second is not None or args.output is not None):
         unused = "second file" if args.second is not None else "-o"
@@ -166,7 +166,7 @@ def _read_graph(path: Path) -> dict[str, list[str]]:
 
 def _graph_of_pieces(path: Path) -> dict[int, list[int]]:
     """The graph that a file of pieces encodes. Raises InputError that names the file, and the line if there is one."""
-    from exact.isomorphism import graph_of_pieces
+    from lns.exact.isomorphism import graph_of_pieces
 
     line: int | None = None
     numbered = _words_of_lines(path)
@@ -192,9 +192,9 @@ def _graph_of_pieces(path: Path) -> dict[int, list[int]]:
     epilog="Each row of bars on the board is a triple; all triples have the same sum.",
 )  # fmt: skip
 def triples(args: argparse.Namespace) -> int:
-    from instances.formats import load_board, load_puzzle
-    from instances.generate.three_partition import numbers_of, triples_of
-    from instances.verify import verify
+    from lns.instances.formats import load_board, load_puzzle
+    from lns.instances.generate.three_partition import numbers_of, triples_of
+    from lns.instances.verify import verify
 
     puzzle = load_puzzle(args.puzzle)
     _, board = load_board(args.board, puzzle)
@@ -231,7 +231,7 @@ Exit status: 0 found, 1 the goal 'single' was not reached, 2 bad input, 130 inte
     interruptible=True,
 )  # fmt: skip
 def design(args: argparse.Namespace) -> int:
-    from exact.paper.design import GOALS, improve, joints_of
+    from lns.exact.paper.design import GOALS, improve, joints_of
 
     if args.goal not in GOALS:
         raise InputError(f"unknown goal '{args.goal}'; expected {' or '.join(GOALS)}")
@@ -259,7 +259,7 @@ def design(args: argparse.Namespace) -> int:
 
 
 def _try_every(args: argparse.Namespace, height: int) -> int:
-    from exact.paper.design import every_single, joint_count
+    from lns.exact.paper.design import every_single, joint_count
 
     total = args.colours ** joint_count(args.width, height)
     if args.goal != "single":
@@ -283,8 +283,8 @@ def _line(design: Design) -> str:
 
 
 def _write(args: argparse.Namespace, best: Design) -> None:
-    from exact.paper.design import planted
-    from instances.formats import render
+    from lns.exact.paper.design import planted
+    from lns.instances.formats import render
 
     if args.output is not None:
         puzzle = planted(best.width, best.height, best.joints).puzzle

@@ -9,16 +9,16 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from instances.errors import InputError
-from instances.files import write_output
-from instances.text import count_of, format_seconds
+from lns.instances.errors import InputError
+from lns.instances.files import write_output
+from lns.instances.text import count_of, format_seconds
 from lns.terminal import options as opt
 from lns.terminal.output import DONE, picked, print_answer, print_text, status_of, wrapped
 
 if TYPE_CHECKING:
-    from exact.driver import Progress
-    from exact.polyominoes.grid import Grid
-    from exact.polyominoes.search import FillResult
+    from lns.exact.driver import Progress
+    from lns.exact.polyominoes.grid import Grid
+    from lns.exact.polyominoes.search import FillResult
 
 MOST_STEPS = 100_000  # steps that are recorded where --nodes does not say how many
 _EPILOG = """\
@@ -128,7 +128,7 @@ def _is_given(args: argparse.Namespace, option: str) -> bool:
 
 
 def _list_levels(args: argparse.Namespace) -> int:
-    from exact.polyominoes.levels import levels
+    from lns.exact.polyominoes.levels import levels
 
     found = levels()
     lines = (f"{name:<12} {len(grid.loose)} pieces to place" for name, grid in found.items())
@@ -137,13 +137,13 @@ def _list_levels(args: argparse.Namespace) -> int:
 
 
 def _make_level(args: argparse.Namespace) -> int:
-    from exact.polyominoes.levels import make_level
+    from lns.exact.polyominoes.levels import make_level
 
     return _write_grid(args, make_level(args.make_level, args.seed or 0))
 
 
 def _cut(args: argparse.Namespace) -> int:
-    from exact.polyominoes.cut import MAX_PIECES, CutLimits, cut_grid
+    from lns.exact.polyominoes.cut import MAX_PIECES, CutLimits, cut_grid
 
     limits = None
     if args.cells or args.longest or args.thinnest or args.distinct:
@@ -156,7 +156,7 @@ def _cut(args: argparse.Namespace) -> int:
 
 def _write_grid(args: argparse.Namespace, grid: Grid, planted: tuple[str, ...] | None = None) -> int:
     """Write or print a grid; ``planted``: the filling that it was cut from."""
-    from exact.polyominoes.grid import orientations, render
+    from lns.exact.polyominoes.grid import orientations, render
 
     text = render(grid)
     if args.output is not None:
@@ -176,14 +176,14 @@ def _write_grid(args: argparse.Namespace, grid: Grid, planted: tuple[str, ...] |
 def _draw(args: argparse.Namespace, grid: Grid, rows: Sequence[str]) -> None:
     """Write the picture that --svg asks for."""
     if args.svg is not None:
-        from exact.polyominoes import draw
+        from lns.exact.polyominoes import draw
 
         write_output(args.svg, draw.svg(grid, rows))
 
 
 def _fill(args: argparse.Namespace) -> int:
-    from exact.polyominoes.grid import IQ_PUZZLER_PRO, Grid, load, parse, render
-    from exact.polyominoes.levels import find_level
+    from lns.exact.polyominoes.grid import IQ_PUZZLER_PRO, Grid, load, parse, render
+    from lns.exact.polyominoes.levels import find_level
 
     if args.file is not None and args.level is not None:
         raise InputError("a FILE and --level are given; expected one of them")
@@ -208,7 +208,7 @@ def _fill(args: argparse.Namespace) -> int:
 
 def _searched(args: argparse.Namespace, grid: Grid) -> FillResult:
     """Search with the solver and weight of the options."""
-    from exact.polyominoes.search import RACE, fill, fill_by_library, race
+    from lns.exact.polyominoes.search import RACE, fill, fill_by_library, race
     from lns.terminal.progress import live_line, screen_log
 
     if args.solver == "xcover":
@@ -233,10 +233,10 @@ def _searched(args: argparse.Namespace, grid: Grid) -> FillResult:
 
 def _record(args: argparse.Namespace, grid: Grid) -> int:
     """Search with one weight and write its steps."""
-    from exact.polyominoes.grid import render
-    from exact.polyominoes.model import build_model
-    from exact.polyominoes.search import COUNTING_WEIGHT, RACE, FillingSearch, check_weight
-    from exact.polyominoes.steps import StepOutcome, StepRecorder
+    from lns.exact.polyominoes.grid import render
+    from lns.exact.polyominoes.model import build_model
+    from lns.exact.polyominoes.search import COUNTING_WEIGHT, RACE, FillingSearch, check_weight
+    from lns.exact.polyominoes.steps import StepOutcome, StepRecorder
 
     if args.solver == "xcover" or args.weight == RACE or args.workers is not None or args.time is not None:
         raise InputError("--steps records one search; expected no race, --workers, --time or --solver xcover")
@@ -265,8 +265,8 @@ def _record(args: argparse.Namespace, grid: Grid) -> int:
 
 
 def _print_result(args: argparse.Namespace, grid: Grid, result: FillResult, written: bool) -> None:
-    from exact.outcome import NODES_UNKNOWN
-    from exact.polyominoes.search import CONVENTION
+    from lns.exact.outcome import NODES_UNKNOWN
+    from lns.exact.polyominoes.search import CONVENTION
 
     facts = {
         "status": str(result.status),
@@ -278,8 +278,8 @@ def _print_result(args: argparse.Namespace, grid: Grid, result: FillResult, writ
         "output": str(args.output) if written else None,
     }
     if result.filling is not None and not args.json:
-        from exact.polyominoes import draw
         from lns.cli.boards import colour_of
+        from lns.exact.polyominoes import draw
 
         sys.stdout.write(draw.terminal(grid, result.filling, colour_of(args.colour)) + "\n\n")
     print_answer(args, facts, _lines(args, result))
@@ -289,9 +289,9 @@ def _print_result(args: argparse.Namespace, grid: Grid, result: FillResult, writ
 
 
 def _lines(args: argparse.Namespace, result: FillResult) -> Iterator[str]:
-    from exact.outcome import NODES_UNKNOWN
-    from exact.polyominoes.search import CONVENTION
     from lns.cli.exact import solutions_in_words
+    from lns.exact.outcome import NODES_UNKNOWN
+    from lns.exact.polyominoes.search import CONVENTION
 
     yield f"status      {result.status}"
     yield f"fillings    {solutions_in_words(result.status, result.solutions, counted=args.count)}"

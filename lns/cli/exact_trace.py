@@ -7,18 +7,18 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from instances.errors import InputError
-from instances.files import write_output
-from instances.text import count_of
 from lns.cli.exact import read_puzzle_and_start
+from lns.instances.errors import InputError
+from lns.instances.files import write_output
+from lns.instances.text import count_of
 from lns.terminal import options as opt
 from lns.terminal.inputs import check_start_options, print_notes
 from lns.terminal.output import print_answer, status_of
 
 if TYPE_CHECKING:
-    from exact.sat.steps import Painting
-    from exact.trace import Step
-    from instances.puzzle import Puzzle
+    from lns.exact.sat.steps import Painting
+    from lns.exact.trace import Step
+    from lns.instances.puzzle import Puzzle
 
 _OUTCOMES = ("stays", "no place left for a cell or a piece", "a zone cannot be filled", "a filling")
 
@@ -39,7 +39,7 @@ _OUTCOMES = ("stays", "no place left for a cell or a piece", "a zone cannot be f
     interruptible=True,
 )  # fmt: skip
 def trace(args: argparse.Namespace) -> int:
-    from exact.outcome import SolveStatus
+    from lns.exact.outcome import SolveStatus
     from lns.web.recording import page, trace_to_json
 
     check_start_options(args)
@@ -51,7 +51,7 @@ def trace(args: argparse.Namespace) -> int:
             for level, name, cells, outcome in facts["steps"]
         )
     else:
-        from exact.trace import trace
+        from lns.exact.trace import trace
 
         _, puzzle, notes = read_puzzle_and_start(args)
         found = trace(puzzle, args.solver, steps=args.steps)
@@ -76,9 +76,9 @@ def _with_status(lines: Iterable[str], status: object) -> Iterable[str]:
 
 def _fill_grid(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
     """Record a search that fills a grid of polyominoes: its steps, and their page where one is asked for."""
-    from exact.polyominoes.grid import load
-    from exact.polyominoes.levels import levels
-    from exact.trace import MAX_STEPS
+    from lns.exact.polyominoes.grid import load
+    from lns.exact.polyominoes.levels import levels
+    from lns.exact.trace import MAX_STEPS
     from lns.web.recording import grid_page, record_grid
 
     if args.start is not None:
@@ -96,7 +96,7 @@ def _fill_grid(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
 
 def _line(puzzle: Puzzle, step: Step | Painting) -> str:
     """A step in words."""
-    from exact.trace import Step
+    from lns.exact.trace import Step
 
     if isinstance(step, Step):
         where = puzzle.cell_label(step.cell)

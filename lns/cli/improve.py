@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import re
 
-from instances.errors import BoardError, InputError
 from lns.cli.improve_region import Question, improve_region, region_options
+from lns.instances.errors import BoardError, InputError
 from lns.terminal import options as opt
 from lns.terminal.inputs import check_board_file, read_board
 
@@ -81,7 +81,7 @@ def _shape(text: str) -> tuple[int, int]:
     interruptible=True,
 )  # fmt: skip
 def improve(args: argparse.Namespace) -> int:
-    from instances.formats.sources import source_name
+    from lns.instances.formats.sources import source_name
     from lns.runs.find import board_source
 
     _check_options(args)

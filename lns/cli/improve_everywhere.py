@@ -5,17 +5,17 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from exact.region.resolve import RegionResult, RegionStatus
-from exact.region.warmup import warm_up
-from exact.region.windows import WindowResult, check_shape, sweep_windows
-from instances.board import Board
-from instances.draw.heatmap import Legend, svg_map, terminal_map
-from instances.files import write_output
-from instances.formats import url_if_any
-from instances.text import count_of, format_seconds
-from instances.verify import verify
 from lns.api.improving import legal_refill
 from lns.cli.improve_region import Question, region_options
+from lns.exact.region.resolve import RegionResult, RegionStatus
+from lns.exact.region.warmup import warm_up
+from lns.exact.region.windows import WindowResult, check_shape, sweep_windows
+from lns.instances.board import Board
+from lns.instances.draw.heatmap import Legend, svg_map, terminal_map
+from lns.instances.files import write_output
+from lns.instances.formats import url_if_any
+from lns.instances.text import count_of, format_seconds
+from lns.instances.verify import verify
 from lns.terminal.inputs import print_notes
 from lns.terminal.output import DONE, INTERRUPTED, board_lines, print_error, print_json, print_text
 from lns.terminal.progress import live_line

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from instances.text import count_of, format_seconds
+from lns.instances.text import count_of, format_seconds
 from lns.terminal.inputs import print_notes
 from lns.terminal.output import (
     ANSWER_IS_NO,
@@ -23,11 +23,11 @@ from lns.terminal.output import (
 )
 
 if TYPE_CHECKING:
-    from exact.region.options import RegionOptions
-    from exact.region.resolve import RegionResult
-    from instances.board import Board
-    from instances.puzzle import Puzzle
-    from instances.verify import Verification
+    from lns.exact.region.options import RegionOptions
+    from lns.exact.region.resolve import RegionResult
+    from lns.instances.board import Board
+    from lns.instances.puzzle import Puzzle
+    from lns.instances.verify import Verification
 
 _MINUTE = 60.0
 _SENTENCES = {
@@ -57,7 +57,7 @@ class Question:
 
     def announce_compilation(self) -> None:
         """Print a line on stderr if the kernels must be compiled first."""
-        from exact.region.warmup import is_ready
+        from lns.exact.region.warmup import is_ready
 
         if not self.args.quiet and not is_ready(self.args.order):
             print_error("compiling the kernels, once for this installation: about a minute of an idle core ...")
@@ -65,7 +65,7 @@ class Question:
     def write(self, board: Board) -> None:
         """Write ``board`` to the file of --output, if there is one."""
         if self.args.output:
-            from instances import formats
+            from lns.instances import formats
 
             formats.write(self.args.output, None, self.puzzle, board, instance=self.instance)
 
@@ -77,7 +77,7 @@ class Question:
 
 def region_options(args: argparse.Namespace) -> RegionOptions:
     """The options of the region search. Raises InputError for an unknown heuristic."""
-    from exact.region.options import RegionOptions
+    from lns.exact.region.options import RegionOptions
 
     return RegionOptions(
         args.order,
@@ -89,7 +89,7 @@ def region_options(args: argparse.Namespace) -> RegionOptions:
 
 
 def improve_region(asked: Question) -> int:
-    from exact.region.resolve import RegionStatus
+    from lns.exact.region.resolve import RegionStatus
 
     args, result = asked.args, _improved(asked)
     try:
@@ -145,8 +145,8 @@ def _improved(asked: Question) -> RegionResult:
 
 
 def _print_result(asked: Question, result: RegionResult) -> None:
-    from instances.formats import url_if_any
-    from instances.verify import verify
+    from lns.instances.formats import url_if_any
+    from lns.instances.verify import verify
 
     puzzle, before = asked.puzzle, verify(asked.puzzle, asked.board)
     if not asked.args.quiet:

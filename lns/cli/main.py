@@ -21,7 +21,7 @@ from lns.terminal.output import FAULT, print_text
 
 # No import of a package outside of the command line at the top: an interrupt during it must reach `main`.
 
-COMMAND_PACKAGES = ("lns.cli", "tuning.cli")
+COMMAND_PACKAGES = ("lns.cli", "lns.tuning.cli")
 """Packages that offer commands, each with `COMMANDS` and, if it likes, `ALIASES`. They are imported by name, and what a
 command is made of only when it is called, so that `lns --help` loads neither numpy nor numba."""
 
@@ -49,7 +49,7 @@ class _Parser(argparse.ArgumentParser):
         super().exit(status, message)
 
     def error(self, message: str) -> NoReturn:
-        from instances.errors import InputError
+        from lns.instances.errors import InputError
 
         unknown = re.match(r"unrecognized arguments: (--[^\s=]+)", message)
         near = _nearest(unknown[1], self._option_string_actions) if unknown else None
@@ -111,8 +111,8 @@ def _memory_limit() -> int | None:
 
 
 def _main(arguments: list[str]) -> int:
-    from instances.errors import InputError
-    from instances.text import printable
+    from lns.instances.errors import InputError
+    from lns.instances.text import printable
     from lns.terminal.output import BAD_INPUT, OUTPUT_CLOSED, discard, print_error
 
     # streams that the parent process closed: an empty stdin, and outputs that go nowhere
@@ -200,7 +200,7 @@ def _names(family: str) -> dict[str, str]:
 
 def _refuse_unknown(arguments: list[str], family: str) -> None:
     """Raise InputError for an unknown command or job, for none, and for an option before it."""
-    from instances.errors import InputError
+    from lns.instances.errors import InputError
 
     what, names = ("job" if family else "command"), _names(family)
     of, begun = (f" of {family}" if family else ""), f"lns {family}".strip()

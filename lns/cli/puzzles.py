@@ -7,18 +7,18 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from instances.errors import InputError
-from instances.files import write_output
-from instances.formats.registry import overview
-from instances.generate import KINDS
-from instances.text import count_of
+from lns.instances.errors import InputError
+from lns.instances.files import write_output
+from lns.instances.formats.registry import overview
+from lns.instances.generate import KINDS
+from lns.instances.text import count_of
 from lns.terminal import options as opt
 from lns.terminal.inputs import print_notes, puzzle_of_board
 from lns.terminal.output import DONE, picked, print_json, print_text
 
 if TYPE_CHECKING:
-    from instances.board import Board
-    from instances.puzzle import Puzzle
+    from lns.instances.board import Board
+    from lns.instances.puzzle import Puzzle
 
 ATTEMPTS, PROOF_SECONDS = 12, 10.0  # of candidates of --unique, and of the proof for each
 
@@ -67,8 +67,8 @@ is written only with --solution.
     epilog=_EXAMPLES,
 )  # fmt: skip
 def generate(args: argparse.Namespace) -> int:
-    from instances.formats import render
     from lns.api.files import generate
+    from lns.instances.formats import render
 
     opt.check_files(args.force, args.output, args.solution)
     if sum(way is not None for way in (args.kind, args.unique, args.from_3_partition)) != 1:
@@ -108,7 +108,7 @@ def generate(args: argparse.Namespace) -> int:
 
 def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
     """The constructions of Jolivet 2008: a single solution, proven by ColorPairs, or a 3-partition problem."""
-    from instances.generate import three_partition, uniform, unique
+    from lns.instances.generate import three_partition, uniform, unique
 
     if args.side is not None:
         raise InputError("--side is for the kinds triangle and diamond; expected none here")
@@ -119,9 +119,9 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
         if args.solution is not None or args.width is not None or args.height is not None:
             raise InputError("--from-3-partition plants no solution and has its own size; expected neither")
         return three_partition(args.from_3_partition, args.seed), None
-    from exact.outcome import Outcome, SolveStatus
-    from exact.solvers import count, counted_rotations
     from lns.cli.exact import announce_compilation
+    from lns.exact.outcome import Outcome, SolveStatus
+    from lns.exact.solvers import count, counted_rotations
     from lns.terminal.progress import live_line
 
     def counted(puzzle: Puzzle, seconds: float | None) -> Outcome:
@@ -174,10 +174,10 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
     "extensions: .txt benoist, or quads for a rectangle; .solution.txt; .csv csv16; .url; .json best or json",
 )  # fmt: skip
 def convert(args: argparse.Namespace) -> int:
-    from instances.formats import read, render
-    from instances.formats.reading import with_clues
-    from instances.formats.registry import examples, facts
-    from instances.formats.sources import source_name
+    from lns.instances.formats import read, render
+    from lns.instances.formats.reading import with_clues
+    from lns.instances.formats.registry import examples, facts
+    from lns.instances.formats.sources import source_name
 
     if args.list:
         if args.json:
@@ -239,15 +239,15 @@ def _output(args: argparse.Namespace) -> tuple[str | None, str | None]:
 
 
 def _mirrored(puzzle: Puzzle, mirror: bool) -> Puzzle:
-    from instances.symmetry import View, puzzle_in_view
+    from lns.instances.symmetry import View, puzzle_in_view
 
     return puzzle_in_view(puzzle, View(0, mirrored=True)) if mirror else puzzle
 
 
 def _check_mirrored(args: argparse.Namespace, puzzle: Puzzle) -> None:
     """Raise InputError if the board of IN is one of ``puzzle`` as it is."""
-    from instances.formats import read
-    from instances.formats.sources import source_name
+    from lns.instances.formats import read
+    from lns.instances.formats.sources import source_name
 
     try:
         read(args.input, puzzle=puzzle, format=args.from_format, number=args.number)
@@ -262,7 +262,7 @@ def _check_mirrored(args: argparse.Namespace, puzzle: Puzzle) -> None:
 
 def _transformed(puzzle: Puzzle, board: Board | None, turns: int, mirror: bool) -> tuple[Puzzle, Board | None]:
     """Puzzle and board, mirrored, then turned. The clues of a square stay where they are if its board is turned."""
-    from instances.symmetry import View, board_from_view, rotate_board, rotate_puzzle
+    from lns.instances.symmetry import View, board_from_view, rotate_board, rotate_puzzle
 
     if mirror and board is not None:
         board = board_from_view(board, View(0, mirrored=True))

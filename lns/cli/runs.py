@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from instances.errors import InputError
-from instances.files import atomic_write, behind_links
-from instances.text import count_of, cut_middle, printable
+from lns.instances.errors import InputError
+from lns.instances.files import atomic_write, behind_links
+from lns.instances.text import count_of, cut_middle, printable
 from lns.terminal import options as opt
 from lns.terminal.output import (
     ANSWER_IS_NO,
@@ -105,7 +105,7 @@ def _aligned(rows: list[list[str]], width: int | None) -> list[str]:
 
 def facts(summary: RunSummary, min_score: int | None) -> dict[str, Any]:
     """The object of a run in the JSON output."""
-    from instances.piece_set import set_sha256
+    from lns.instances.piece_set import set_sha256
 
     history, heartbeat = summary.history, summary.heartbeat
     score = _min_score(summary, min_score)
@@ -126,7 +126,7 @@ def _min_score(summary: RunSummary, min_score: int | None) -> int:
 
 
 def _row(summary: RunSummary, min_score: int | None) -> list[str]:
-    from instances.eternity2 import name_of_set
+    from lns.instances.eternity2 import name_of_set
     from lns.runs.files import format_duration, time_ago
 
     history, searching = summary.history, summary.state == "running" and not summary.starting

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from instances.errors import InputError
 from lns.cli.ending import ENDING_OPTIONS, ended, search_end
 from lns.engines import ENGINES
+from lns.instances.errors import InputError
 from lns.terminal import options as opt
 from lns.terminal.inputs import check_start_options, read_board, read_puzzle
 from lns.terminal.output import picked

@@ -12,19 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from exact.text_table import aligned, table_width
-from instances.errors import InputError
-from instances.files import atomic_write, read_text, write_output
-from instances.json_values import JsonFields, json_object
-from instances.text import count_of, cut_middle, printable
+from lns.exact.text_table import aligned, table_width
+from lns.instances.errors import InputError
+from lns.instances.files import atomic_write, read_text, write_output
+from lns.instances.json_values import JsonFields, json_object
+from lns.instances.text import count_of, cut_middle, printable
 from lns.terminal import options as opt
 from lns.terminal.inputs import is_new_or_empty
 from lns.terminal.output import ANSWER_IS_NO, BAD_INPUT, DONE, NO_URL, picked, print_answer, print_error, terminal_width
 from lns.version import __version__
 
 if TYPE_CHECKING:
-    from instances.board import Board
-    from instances.puzzle import Puzzle
+    from lns.instances.board import Board
+    from lns.instances.puzzle import Puzzle
     from lns.runs.history import RunHistory
     from lns.runs.run_summary import RunSummary
 
@@ -55,7 +55,7 @@ class _CollectedBoard:
     "listed all the same).",
 )
 def collect(args: argparse.Namespace) -> int:
-    from instances.piece_set import translate, translation
+    from lns.instances.piece_set import translate, translation
     from lns.runs.find import run_directories
 
     unique: dict[tuple[str, bytes], _CollectedBoard] = {}
@@ -90,9 +90,9 @@ def collect(args: argparse.Namespace) -> int:
 
 
 def _board_facts(entry: _CollectedBoard, file: Path | None) -> dict[str, Any]:
-    from instances.eternity2 import name_of_clues
-    from instances.formats import url_if_any
-    from instances.piece_set import set_sha256
+    from lns.instances.eternity2 import name_of_clues
+    from lns.instances.formats import url_if_any
+    from lns.instances.piece_set import set_sha256
 
     puzzle = entry.puzzle
     facts = {"score": entry.score, "max_score": puzzle.max_score, "instance": puzzle.name}
@@ -104,7 +104,7 @@ def _board_facts(entry: _CollectedBoard, file: Path | None) -> dict[str, Any]:
 
 def _lines(groups: list[list[_CollectedBoard]], listed: Iterator[dict[str, Any]], *, with_url: bool) -> Iterator[str]:
     """The boards, a line each; a headline for each set of pieces where there are several."""
-    from instances.eternity2 import name_of_set
+    from lns.instances.eternity2 import name_of_set
     from lns.runs.files import format_duration
 
     for group in groups:
@@ -123,7 +123,7 @@ def _lines(groups: list[list[_CollectedBoard]], listed: Iterator[dict[str, Any]]
 
 def _write(folder: Path, boards: list[_CollectedBoard]) -> list[Path | None]:
     """Write each board to a file that `lns show`, `lns solve --start` and the like read; the names of the files."""
-    from instances.formats import best_json, write
+    from lns.instances.formats import best_json, write
     from lns.runs.directory import safe_name
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -270,9 +270,9 @@ def _chart(runs: Sequence[RunSummary]) -> list[str]:
 def _page(runs: Sequence[RunSummary]) -> str:
     from html import escape
 
-    from instances.draw.page import page, table
-    from instances.eternity2 import name_of_set
-    from instances.piece_set import set_sha256
+    from lns.instances.draw.page import page, table
+    from lns.instances.eternity2 import name_of_set
+    from lns.instances.piece_set import set_sha256
     from lns.runs.files import utc_now
     from lns.runs.page import Curve, curve_colour, scores_over_time
 
@@ -297,7 +297,7 @@ def _page(runs: Sequence[RunSummary]) -> str:
 
 def _run_facts(summary: RunSummary) -> dict[str, Any]:
     """The object of a run in the JSON output."""
-    from instances.piece_set import set_sha256
+    from lns.instances.piece_set import set_sha256
 
     puzzle, history = summary.puzzle, summary.history
     facts: dict[str, Any] = {"run_dir": str(summary.path), "instance": puzzle.name, "instance_sha256": puzzle.sha256}

@@ -51,8 +51,8 @@ def _leave(number: int, frame: object) -> None:
 
 
 def _live(paths: list[Path], every: float) -> None:
-    from instances.draw.terminal import capability, encodes
     from lns.cli.runs import table
+    from lns.instances.draw.terminal import capability, encodes
     from lns.runs.board_log import BestBoards
     from lns.runs.run_summary import load_summary
     from lns.runs.watch_view import frame

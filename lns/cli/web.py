@@ -7,8 +7,8 @@ import contextlib
 import os
 import sys
 
-from exact.optional_deps import require
-from instances.errors import InputError
+from lns.exact.optional_deps import require
+from lns.instances.errors import InputError
 from lns.terminal.options import argument, command, flag, value, whole_number
 from lns.terminal.output import DONE, print_error, print_text
 

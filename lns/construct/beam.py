@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from instances.errors import InputError
-from instances.puzzle import DOWN, RIGHT, IntArray, Puzzle
 from lns.construct.beam_kernel import BeamPlan, LayerWorkspace, Paths, extend_layer
 from lns.construct.candidates import MAX_FAVOURED, CandidateTables, Int64Array, build_tables
 from lns.construct.population import new_population
+from lns.instances.errors import InputError
+from lns.instances.puzzle import DOWN, RIGHT, IntArray, Puzzle
 from lns.params import BeamParams
 from lns.rng import RandomState, generator
 

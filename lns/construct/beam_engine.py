@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.puzzle import GREY, IntArray, Puzzle
 from lns.assignment import fill
 from lns.construct.beam import BeamSearch
 from lns.construct.beam_kernel import Paths, search_tails
@@ -16,6 +13,9 @@ from lns.construct.schedule import favoured_colours
 from lns.construct.schedule_search import beam_tail_cut, cell_order
 from lns.construct.tail import plan_tail
 from lns.engine import Engine, State, Statistics, saved_board, saved_counters, saved_placements, verified_board
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import GREY, IntArray, Puzzle
 from lns.node_equivalents import BEAM_CHILD
 from lns.params import Params
 from lns.rng import RandomState

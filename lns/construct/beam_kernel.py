@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.kernels.jit import kernel
-from instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray
 from lns.construct import candidates as packed
 from lns.construct.candidates import CandidateTables, Int64Array, oriented_piece
 from lns.construct.population import Population, append_child, is_used
 from lns.construct.tail import NOT_FOUND, TailPlan, TailWorkspace, solve_tail
+from lns.exact.kernels.jit import kernel
+from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray
 from lns.rng import RandomState, random_below
 
 Paths = npt.NDArray[np.int16]

@@ -25,9 +25,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.kernels.jit import inline_flat_kernel
-from instances.errors import InputError
-from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Clue, IntArray, Puzzle
+from lns.exact.kernels.jit import inline_flat_kernel
+from lns.instances.errors import InputError
+from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Clue, IntArray, Puzzle
 
 BREAK_BITS = 10
 BREAK_COST = 1 << BREAK_BITS  # of one break, in units of gain; more than all favoured half-edges (`QuotaBandit`)

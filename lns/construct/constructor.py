@@ -7,10 +7,6 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.puzzle import Puzzle
-from instances.symmetry import board_from_view, puzzle_in_view
 from lns import node_equivalents
 from lns.construct import endgame, kernel
 from lns.construct.candidates import (
@@ -28,6 +24,10 @@ from lns.construct.kernel import ConstructorPlan, ConstructorState, PrefixPlan, 
 from lns.construct.schedule import BreakSchedule, quota_end
 from lns.construct.tail import plan_tail
 from lns.engine import State, saved_counters
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
+from lns.instances.symmetry import board_from_view, puzzle_in_view
 from lns.params import ConstructParams
 from lns.rng import RandomState, generator
 

@@ -16,11 +16,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from exact.kernels.bits import lowest_bit, popcount
-from exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.construct import endgame_plan as at
 from lns.construct.candidates import MAX_BREAKS, Bitsets, Int64Array
 from lns.construct.endgame_plan import ClosingPlan, ClosingState, EndgamePlan, EndgameState, assign_bit
+from lns.exact.kernels.bits import lowest_bit, popcount
+from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 
 REACHED, BUDGET, EXHAUSTED = 0, 1, 2  # status of a search
 DEPTH, NODES = range(2)  # indexes of ``PrefixState.scalars``

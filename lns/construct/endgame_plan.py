@@ -25,8 +25,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.kernels.jit import flat_kernel, inline_flat_kernel
-from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 from lns.construct.candidates import (
     Bitsets,
     CellClass,
@@ -39,6 +37,8 @@ from lns.construct.candidates import (
     pack_candidates,
 )
 from lns.construct.order import padded_positions
+from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
+from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 
 MAX_ENDGAME_PIECES = 64  # free pieces at the start of the endgame: each is one bit of a set
 MAX_CLOSINGS = 256

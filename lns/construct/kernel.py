@@ -18,8 +18,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.kernels.jit import flat_kernel, inline_flat_kernel
-from instances.puzzle import DOWN, RIGHT, IntArray, Puzzle
 from lns.construct import candidates as packed
 from lns.construct import endgame
 from lns.construct.candidates import CandidateTables, Int64Array, breaks_spent, oriented_piece
@@ -28,6 +26,8 @@ from lns.construct.endgame_plan import BREAKS, CHOSEN, ROW_WORDS, EndgamePlan, E
 from lns.construct.order import padded_positions
 from lns.construct.schedule import BreakSchedule
 from lns.construct.tail import TailPlan, TailWorkspace, solve_tail
+from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
+from lns.instances.puzzle import DOWN, RIGHT, IntArray, Puzzle
 
 MISMATCH_BINS = 16  # sampled tails are counted by their mismatches, 0 to 15
 TAIL_SAMPLE_NODES = 50_000  # a tail is sampled each time that the prefixes have taken so many nodes more,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from instances.puzzle import IntArray
+from lns.instances.puzzle import IntArray
 
 
 def comb_order(

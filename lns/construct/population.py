@@ -18,10 +18,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.kernels.jit import flat_kernel, inline_flat_kernel
-from instances.puzzle import IntArray
 from lns.construct import candidates as packed
 from lns.construct.candidates import CandidateTables, FloatArray, Int64Array, breaks_spent
+from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
+from lns.instances.puzzle import IntArray
 from lns.rng import RandomState, random_below
 
 MAX_COUNTED_BREAKS = 255  # prefixes with more breaks count as prefixes with this many

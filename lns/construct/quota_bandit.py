@@ -27,9 +27,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from instances.errors import InputError
-from instances.puzzle import Puzzle
-from instances.symmetry import IDENTITY_VIEW, View, puzzle_in_view
 from lns.construct.candidates import BREAK_COST, MAX_BREAKS, FloatArray
 from lns.construct.constructor import SURPLUS_BINS, Constructor
 from lns.construct.kernel import MISMATCH_BINS
@@ -57,6 +54,9 @@ from lns.construct.schedule_search import (
     tail_cut,
 )
 from lns.engine import MAX_SAVED_COUNTER, State
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
+from lns.instances.symmetry import IDENTITY_VIEW, View, puzzle_in_view
 from lns.params import ConstructParams
 from lns.rng import RandomState, generator
 

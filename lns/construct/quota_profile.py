@@ -22,10 +22,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
-from instances.puzzle import IntArray, Puzzle
 from lns import node_equivalents
 from lns.construct.candidates import MAX_FAVOURED, FloatArray, Int64Array, build_tables
 from lns.construct.population import grow_strata, new_population, new_reservoirs
+from lns.instances.puzzle import IntArray, Puzzle
 from lns.rng import generator, random_state
 
 STRATA, PREFIXES_PER_STRATUM = 32, 512

@@ -18,10 +18,10 @@ from operator import or_
 
 import numpy as np
 
-from instances.puzzle import GREY, IntArray, Puzzle
-from instances.symmetry import IDENTITY_VIEW, View
 from lns.construct.candidates import BREAK_COST, Int64Array
 from lns.construct.endgame_plan import MAX_ENDGAME_PIECES
+from lns.instances.puzzle import GREY, IntArray, Puzzle
+from lns.instances.symmetry import IDENTITY_VIEW, View
 
 QUOTA_SHARE = 160 / 256  # share of the cells within which a quota holds
 LARGE_BOARD = 256  # cells; on larger boards more inner colours are favoured

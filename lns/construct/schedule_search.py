@@ -22,13 +22,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from exact.kernels.jit import kernel
-from instances.puzzle import IntArray, Puzzle
 from lns import node_equivalents
 from lns.construct.candidates import MAX_BREAKS, FloatArray, Int64Array, build_tables
 from lns.construct.order import comb_order
 from lns.construct.population import grow_population, new_population, new_reservoirs
 from lns.construct.schedule import BreakSchedule, Quota
+from lns.exact.kernels.jit import kernel
+from lns.instances.puzzle import IntArray, Puzzle
 from lns.params import BeamParams, ConstructParams
 from lns.rng import RandomState, generator
 

@@ -1,9 +1,9 @@
 """The exact tail: the last cells of a prefix, refilled with the fewest mismatches, thousands of times a second.
 
-This is a special case of the region search (`exact.region`) that is small enough for one machine word: at most 16 free
-pieces, so 64 oriented pieces, one bit each. The candidates of a cell with 0, 1 and 2 mismatches are three sets. The
-bound by colour balance (for each colour, half-edges on free pieces minus those that placed pieces ask for) is updated
-in constant time.
+This is a special case of the region search (`lns.exact.region`) that is small enough for one machine word: at most 16
+free pieces, so 64 oriented pieces, one bit each. The candidates of a cell with 0, 1 and 2 mismatches are three sets.
+The bound by colour balance (for each colour, half-edges on free pieces minus those that placed pieces ask for) is
+updated in constant time.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.kernels.bits import lowest_bit
-from exact.kernels.jit import flat_kernel, inline_flat_kernel
-from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 from lns.construct.candidates import Bitsets, Int64Array, first_of_equal_rotations, is_unclued_piece
 from lns.construct.order import padded_positions
+from lns.exact.kernels.bits import lowest_bit
+from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
+from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 
 MAX_TAIL = 16
 NOT_FOUND = -1  # mismatches where no refill was found

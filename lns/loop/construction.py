@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.puzzle import Puzzle
-from instances.symmetry import cells_from_view
 from lns.assignment import fill
 from lns.construct.beam_engine import BeamEngine
 from lns.construct.constructor import Constructor
 from lns.construct.quota_bandit import QuotaBandit
 from lns.engine import State, Statistics, saved_counters
 from lns.greedy import greedy_board
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
+from lns.instances.symmetry import cells_from_view
 from lns.loop.operator import WHOLE_BOARD, Found, Freed, Repaired
 from lns.loop.pool import Pool
 from lns.orientation import Orientation

@@ -11,18 +11,18 @@ from itertools import islice
 
 import numpy as np
 
-from exact.region.options import RegionOptions
-from exact.region.resolve import resolve
-from exact.region.result import RegionResult
-from instances.board import EMPTY, Board
-from instances.puzzle import Puzzle
 from lns import node_equivalents
 from lns.engine import State, Statistics, saved_record
+from lns.exact.region.options import RegionOptions
+from lns.exact.region.resolve import resolve
+from lns.exact.region.result import RegionResult
+from lns.instances.board import EMPTY, Board
+from lns.instances.puzzle import Puzzle
 from lns.loop.operator import Found, Freed, Neighbourhood, Repaired
 from lns.loop.pool import Member, Pool
 
 ORDERS = ("static", "dynamic")
-"""Orders of `exact.region.options.RegionOptions`; the second is ColorPairs."""
+"""Orders of `lns.exact.region.options.RegionOptions`; the second is ColorPairs."""
 TRY_OTHER = 8  # each eighth region is searched in the other order
 SIDEWAYS = 0.5  # share of the regions without a gain whose refill as good is looked for
 _PRIOR_DECIDED = 0.5  # so that an order that has decided no region has a cost too

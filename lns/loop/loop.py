@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from instances.errors import InputError
-from instances.puzzle import Puzzle
 from lns.engine import Engine, verified_board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
 from lns.loop.chooser import Chooser
 from lns.loop.construction import Construction
 from lns.loop.operator import Freed, Operator, Repaired

@@ -7,9 +7,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from instances.board import Board
-from instances.puzzle import IntArray, Puzzle
 from lns.engine import State, Statistics
+from lns.instances.board import Board
+from lns.instances.puzzle import IntArray, Puzzle
 from lns.loop.pool import Member, Pool
 
 

@@ -12,9 +12,6 @@ from hashlib import blake2b
 
 import numpy as np
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.puzzle import IntArray, Puzzle
 from lns.engine import (
     FoundBoard,
     State,
@@ -24,6 +21,9 @@ from lns.engine import (
     saved_placements,
     saved_record,
 )
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import IntArray, Puzzle
 from lns.node_equivalents import REGION_NODE
 
 REMEMBERED = 1 << 14  # questions that are not asked again, since another board had the same pieces around the cells

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from instances.board import Board
 from lns.engine import FoundBoard, State, Statistics, saved_board, saved_counters, saved_placements
+from lns.instances.board import Board
 from lns.loop.construction import component
 from lns.loop.loop import Loop
 from lns.loop.pool import ELSEWHERE

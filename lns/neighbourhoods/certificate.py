@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from exact.region.options import RegionOptions
-from exact.region.resolve import resolve
-from instances.board import Board
-from instances.errors import InputError
-from instances.puzzle import Puzzle
 from lns import node_equivalents
 from lns.engine import State, Statistics, legal_score, saved_record
+from lns.exact.region.options import RegionOptions
+from lns.exact.region.resolve import resolve
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
 from lns.loop.operator import Found, Freed, Repaired
 from lns.loop.pool import Member, Pool
 from lns.neighbourhoods.regions import Cells, windows

@@ -11,11 +11,11 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from exact.region.windows import with_neighbours
-from instances.board import Board
-from instances.puzzle import IntArray, Puzzle
 from lns import node_equivalents
 from lns.assignment import matching_edges, placement_matches, reassign
+from lns.exact.region.windows import with_neighbours
+from lns.instances.board import Board
+from lns.instances.puzzle import IntArray, Puzzle
 from lns.neighbourhoods.move import Move, mismatched_pairs, score_of
 from lns.tabu.search import MAX_CELLS, TabuSearch
 

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.puzzle import IntArray, Puzzle
-from instances.verify import verify
 from lns import node_equivalents
 from lns.assignment import matched_edges
 from lns.engine import State, Statistics, saved_counters
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import IntArray, Puzzle
+from lns.instances.verify import verify
 from lns.loop.operator import Found, Freed, Repaired
 from lns.loop.pool import Pool
 

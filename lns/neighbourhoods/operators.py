@@ -16,12 +16,12 @@ from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import NamedTuple
 
-from instances.arguments import checked
-from instances.errors import InputError
-from instances.puzzle import Puzzle
-from instances.text import quoted
 from lns.engine import MAX_OPERATOR_NAME, MAX_OPERATORS
 from lns.greedy import ORIGIN as GREEDY
+from lns.instances.arguments import checked
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
+from lns.instances.text import quoted
 from lns.loop.construction import Beam, Construction, Fill
 from lns.loop.exact_repair import RegionOperator
 from lns.loop.operator import Neighbourhood, Operator

@@ -11,9 +11,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from instances.board import Board
-from instances.puzzle import IntArray, Puzzle
-from instances.symmetry import View, board_from_view, board_in_view, puzzle_in_view
 from lns.construct.beam import BeamSearch, beam_tables
 from lns.construct.beam_kernel import Paths, search_tails
 from lns.construct.candidates import CandidateTables
@@ -21,6 +18,9 @@ from lns.construct.order import padded_positions
 from lns.construct.schedule import favoured_colours
 from lns.construct.schedule_search import beam_tail_cut, cell_order
 from lns.construct.tail import plan_tail
+from lns.instances.board import Board
+from lns.instances.puzzle import IntArray, Puzzle
+from lns.instances.symmetry import View, board_from_view, board_in_view, puzzle_in_view
 from lns.neighbourhoods.move import Move, mismatched_pairs, score_of
 from lns.node_equivalents import BEAM_CHILD, REGION_NODE, TAIL_NODE, exact_tails
 from lns.params import BeamParams, ConstructParams

@@ -13,9 +13,9 @@ from itertools import combinations, product
 import numpy as np
 import numpy.typing as npt
 
-from exact.region.windows import window, with_neighbours
-from instances.board import Board
-from instances.puzzle import DOWN, GREY, RIGHT, IntArray, Puzzle
+from lns.exact.region.windows import window, with_neighbours
+from lns.instances.board import Board
+from lns.instances.puzzle import DOWN, GREY, RIGHT, IntArray, Puzzle
 from lns.loop.pool import Member
 from lns.neighbourhoods.move import mismatched_pairs
 from lns.params import NeighbourhoodsParams

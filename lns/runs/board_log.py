@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.files import open_to_read
-from instances.puzzle import MAX_CELLS, Puzzle
-from instances.verify import verify
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.files import open_to_read
+from lns.instances.puzzle import MAX_CELLS, Puzzle
+from lns.instances.verify import verify
 from lns.runs.files import BOARDS, from_json, open_regular, seal, unseal, whole_lines, write_all
 
 MAX_LINE = 64 + 512 + 8 * MAX_CELLS  # bytes of a line

@@ -19,12 +19,12 @@ from pathlib import Path
 
 import numpy as np
 
-from instances.errors import InputError
-from instances.files import open_to_read, sync_folder
-from instances.json_values import JsonFields, json_object
-from instances.puzzle import Puzzle
-from instances.text import printable
 from lns.engine import State, Statistics
+from lns.instances.errors import InputError
+from lns.instances.files import open_to_read, sync_folder
+from lns.instances.json_values import JsonFields, json_object
+from lns.instances.puzzle import Puzzle
+from lns.instances.text import printable
 from lns.packed_state import PackedState
 from lns.rounds import MAX_ISLANDS, Island
 from lns.runs.files import CHECKPOINT, PREVIOUS, expect_schema, from_json, open_regular

@@ -17,16 +17,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Annotated, Any
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.files import atomic_write, read_text
-from instances.formats import best_json, load_board, load_puzzle, write
-from instances.json_values import JsonFields
-from instances.puzzle import MAX_CELLS, Clue, Puzzle
-from instances.text import printable, quoted
-from instances.verify import verify
 from lns import params as parameters
 from lns.engines import ENGINES
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.files import atomic_write, read_text
+from lns.instances.formats import best_json, load_board, load_puzzle, write
+from lns.instances.json_values import JsonFields
+from lns.instances.puzzle import MAX_CELLS, Clue, Puzzle
+from lns.instances.text import printable, quoted
+from lns.instances.verify import verify
 from lns.params import Params
 from lns.runs.files import (
     BEST,
@@ -212,7 +212,7 @@ class RunDirectory:
 
     def draw(self, board: Board) -> None:
         """Draw ``board`` into best.svg. Raises OSError."""
-        from instances.draw import svg
+        from lns.instances.draw import svg
 
         atomic_write(self.path / PICTURE, svg.render(self.puzzle, board))
 

@@ -19,11 +19,11 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import IO, Any, get_args, get_origin, get_type_hints
 
-from instances.errors import InputError
-from instances.files import read_text
-from instances.formats.own_json import INSTANCE_COPY
-from instances.json_values import JsonFields, describe_found, json_object
-from instances.text import escape_controls, printable
+from lns.instances.errors import InputError
+from lns.instances.files import read_text
+from lns.instances.formats.own_json import INSTANCE_COPY
+from lns.instances.json_values import JsonFields, describe_found, json_object
+from lns.instances.text import escape_controls, printable
 
 SETTINGS, INSTANCE, PARAMETERS = "run.json", INSTANCE_COPY, "params.toml"
 BEST, PICTURE, BOARDS, LOG, REPORT = "best.json", "best.svg", "boards.jsonl", "run.log", "report.html"

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from instances.errors import InputError
+from lns.instances.errors import InputError
 from lns.runs.files import BEST, SETTINGS
 
 MAX_DEPTH = 4  # folders below the one that is named

@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-from instances.errors import InputError
-from instances.files import atomic_write, read_text
-from instances.json_values import JsonFields
-from instances.puzzle import Puzzle
 from lns.engine import FoundBoard, Statistics
+from lns.instances.errors import InputError
+from lns.instances.files import atomic_write, read_text
+from lns.instances.json_values import JsonFields
+from lns.instances.puzzle import Puzzle
 from lns.runs.files import STATUS, STATUS_SCHEMA, expect_schema, format_duration, from_json, seal, unseal, utc_now
 
 MAX_SESSIONS = 1000

@@ -13,10 +13,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
-from exact.file_lock import try_lock
-from instances.errors import InputError
-from instances.files import open_to_read, read_text
-from instances.json_values import json_object
+from lns.exact.file_lock import try_lock
+from lns.instances.errors import InputError
+from lns.instances.files import open_to_read, read_text
+from lns.instances.json_values import json_object
 from lns.runs.files import LOCK, STATUS, from_json, open_regular, utc_now
 
 log = logging.getLogger("lns")

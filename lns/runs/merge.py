@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from instances.board import Board
-from instances.duplicates import normalise_clue_pieces
-from instances.errors import InputError
-from instances.piece_set import translate, translated_clues
-from instances.puzzle import Puzzle
 from lns import params as parameters
 from lns.engine import FoundBoard
+from lns.instances.board import Board
+from lns.instances.duplicates import normalise_clue_pieces
+from lns.instances.errors import InputError
+from lns.instances.piece_set import translate, translated_clues
+from lns.instances.puzzle import Puzzle
 from lns.runs import checkpoint as checkpoints
 from lns.runs.board_log import BoardLog, BoardLogReader, is_verified
 from lns.runs.checkpoint import Checkpoint

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from instances.draw import svg
-from instances.draw.page import chart, page, table
-from instances.formats.viewer import url_if_any
-from instances.text import count_of, printable
+from lns.instances.draw import svg
+from lns.instances.draw.page import chart, page, table
+from lns.instances.formats.viewer import url_if_any
+from lns.instances.text import count_of, printable
 from lns.runs.board_log import LoggedBoard
 from lns.runs.files import format_duration
 from lns.runs.history import Improvement, parts

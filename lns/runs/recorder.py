@@ -12,10 +12,10 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from instances.board import Board
-from instances.formats import best_json
-from instances.puzzle import Puzzle
 from lns.engine import FoundBoard, check_found
+from lns.instances.board import Board
+from lns.instances.formats import best_json
+from lns.instances.puzzle import Puzzle
 from lns.islands import Archipelago
 from lns.runs import checkpoint as checkpoints
 from lns.runs.board_log import BoardLog, LoggedBoard

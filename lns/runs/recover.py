@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.puzzle import Puzzle
-from instances.verify import verify
 from lns.engine import Engine, FoundBoard, legal_score, saved_counters
 from lns.engines import make_engine
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from lns.packed_state import unpacked
 from lns.params import Params
 from lns.rounds import Island

@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
-from instances.errors import InputError
-from instances.eternity2 import name_of_clues
-from instances.piece_set import set_sha256, translation
-from instances.puzzle import Puzzle
-from instances.text import count_of, printable
+from lns.instances.errors import InputError
+from lns.instances.eternity2 import name_of_clues
+from lns.instances.piece_set import set_sha256, translation
+from lns.instances.puzzle import Puzzle
+from lns.instances.text import count_of, printable
 from lns.runs import checkpoint as checkpoints
 from lns.runs.directory import RunSettings, ScoredBoard, read_best, read_run
 from lns.runs.files import CHECKPOINT, PREVIOUS, parse_time, reason_in_words

@@ -7,9 +7,9 @@ import textwrap
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from instances.draw import terminal
-from instances.draw.terminal import Colour
-from instances.text import count_of, printable
+from lns.instances.draw import terminal
+from lns.instances.draw.terminal import Colour
+from lns.instances.text import count_of, printable
 from lns.runs.board_log import LoggedBoard
 from lns.runs.files import format_duration, local_time, time_ago
 from lns.runs.history import RunHistory, parts

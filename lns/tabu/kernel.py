@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.kernels.jit import inline_kernel, kernel
+from lns.exact.kernels.jit import inline_kernel, kernel
 from lns.rng import random_below
 
 ILLEGAL = -64  # added to the matches of a rotation that a cell does not allow, such as one with grey inside

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.puzzle import Puzzle
 from lns import node_equivalents
 from lns.engine import State, Statistics, saved_board, saved_counters
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
 from lns.loop.operator import WHOLE_BOARD, Found, Freed, Repaired
 from lns.loop.pool import Pool
 from lns.params import TabuParams

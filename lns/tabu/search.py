@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.puzzle import Puzzle, Sides
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle, Sides
 from lns.rng import RandomState, generator
 from lns.tabu import kernel
 from lns.tabu.kernel import BEST, CHANGED, EVALUATED, SCORE, STEP, TENURE, TabuProblem, TabuState

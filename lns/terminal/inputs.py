@@ -7,16 +7,16 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from instances.errors import InputError
+from lns.instances.errors import InputError
 from lns.terminal.options import PUZZLE_OPTIONS, add_options, check_files
 from lns.terminal.output import print_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from instances.board import Board
-    from instances.formats import Document
-    from instances.puzzle import Puzzle
+    from lns.instances.board import Board
+    from lns.instances.formats import Document
+    from lns.instances.puzzle import Puzzle
 
 
 def add_puzzle_options(parser: argparse.ArgumentParser) -> None:
@@ -27,9 +27,9 @@ def add_puzzle_options(parser: argparse.ArgumentParser) -> None:
 def read_puzzle(args: argparse.Namespace, source: str) -> Document:
     """The puzzle of INSTANCE as the options say, for a search; a board gives its pieces and the clues that it holds.
 
-    Raises InputError as `instances.formats.read_puzzle` does.
+    Raises InputError as `lns.instances.formats.read_puzzle` does.
     """
-    from instances import formats
+    from lns.instances import formats
 
     return formats.read_puzzle(source, args.puzzle_format, args.clues or formats.HELD)
 
@@ -63,7 +63,7 @@ def check_start_options(args: argparse.Namespace) -> None:
 
 def puzzle_of_board(args: argparse.Namespace) -> tuple[Puzzle | None, tuple[str, ...]]:
     """The puzzle of --puzzle, None without it, and notes. Raises InputError for options without it."""
-    from instances import formats
+    from lns.instances import formats
 
     if args.puzzle is not None:
         document = formats.read_puzzle(args.puzzle, args.puzzle_format, args.clues)
@@ -76,7 +76,7 @@ def puzzle_of_board(args: argparse.Namespace) -> tuple[Puzzle | None, tuple[str,
 
 def read_board(args: argparse.Namespace) -> tuple[Puzzle, Board, Document, list[str]]:
     """Puzzle and board of BOARD as the options say, how it was read, and all notes. Raises InputError."""
-    from instances.formats import read_board
+    from lns.instances.formats import read_board
     from lns.runs.find import board_source
 
     known, notes = puzzle_of_board(args)
@@ -93,8 +93,8 @@ def print_notes(notes: Iterable[str]) -> None:
 
 def check_board_file(path: str | os.PathLike[str] | None, puzzle: Puzzle, force: bool) -> None:
     """Raise InputError if a board of ``puzzle`` could not be written to ``path``; called before a search."""
-    from instances.formats.registry import by_extension
-    from instances.formats.viewer import MOST_LETTERS
+    from lns.instances.formats.registry import by_extension
+    from lns.instances.formats.viewer import MOST_LETTERS
 
     if path is None:
         return

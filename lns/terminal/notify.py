@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from instances.text import printable
+from lns.instances.text import printable
 from lns.runs.files import BEST
 
 if TYPE_CHECKING:

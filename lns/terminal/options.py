@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from instances.errors import InputError
-from instances.files import behind_links
 from lns.cores import max_workers
+from lns.instances.errors import InputError
+from lns.instances.files import behind_links
 
 MOST_MEGABYTES = 9 * 10**12  # in bytes nearly the largest signed number of 64 bits
 _UNITS = {"w": 604800.0, "d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}

@@ -12,14 +12,14 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from instances.text import escape_controls
+from lns.instances.text import escape_controls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from exact.outcome import SolveStatus
-    from instances.board import Board
-    from instances.puzzle import Puzzle
+    from lns.exact.outcome import SolveStatus
+    from lns.instances.board import Board
+    from lns.instances.puzzle import Puzzle
 
 DONE, ANSWER_IS_NO, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130  # 128 + the signal's number for other signals
 FAULT = 70  # an error that is a fault of the program (EX_SOFTWARE in sysexits.h)
@@ -92,7 +92,7 @@ def print_answer(args: Namespace, facts: dict[str, Any], lines: Iterable[object]
 
 def board_lines(puzzle: Puzzle, board: Board) -> list[str]:
     """Lines with the viewer URL of a board, or its placements if it has too many colours for a URL."""
-    from instances.formats import url_if_any
+    from lns.instances.formats import url_if_any
 
     if url := url_if_any(puzzle, board):
         return [f"url         {url}"]
@@ -101,7 +101,7 @@ def board_lines(puzzle: Puzzle, board: Board) -> list[str]:
 
 def status_of(status: SolveStatus) -> int:
     """The exit status of an exact search."""
-    from exact.outcome import SolveStatus
+    from lns.exact.outcome import SolveStatus
 
     return {SolveStatus.INTERRUPTED: INTERRUPTED, SolveStatus.INFEASIBLE: ANSWER_IS_NO}.get(status, DONE)
 

@@ -77,7 +77,7 @@ class LiveLine:
         """Thread that says what is waited for."""
         if self._ended.wait(1.0):
             return
-        from exact.kernels.cache import saved_kernels
+        from lns.exact.kernels.cache import saved_kernels
 
         before, began = saved_kernels(), self._began
         while not self._ended.wait(1.0):

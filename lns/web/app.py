@@ -20,9 +20,9 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
-from instances.errors import InputError
-from instances.files import decode
-from instances.json_values import json_object
+from lns.instances.errors import InputError
+from lns.instances.files import decode
+from lns.instances.json_values import json_object
 from lns.web.guard import Guard, JSONResponse, refuse, with_key
 from lns.web.handlers import CHANGES, READS, Events, Fields, Server
 

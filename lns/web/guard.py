@@ -23,7 +23,7 @@ from starlette.responses import JSONResponse as _JSONResponse
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from instances.text import printable
+from lns.instances.text import printable
 
 log = logging.getLogger("lns")
 

@@ -18,22 +18,22 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from exact.optional_deps import EXTRAS, is_installed
-from exact.polyominoes.grid import NO_WEIGHT, WEIGHTS
-from exact.polyominoes.levels import find_level, levels
-from exact.registry import all_solvers
-from exact.trace import TRACED
-from instances import formats
-from instances.draw import svg
-from instances.errors import InputError
-from instances.files import decode
-from instances.json_values import JsonFields
-from instances.text import printable
 from lns.api.arguments import ResumeSpec, RunSpec, choose_parameters
 from lns.api.files import generate
 from lns.api.files import read_puzzle as load_instance
 from lns.cores import max_workers
 from lns.engines import ENGINES
+from lns.exact.optional_deps import EXTRAS, is_installed
+from lns.exact.polyominoes.grid import NO_WEIGHT, WEIGHTS
+from lns.exact.polyominoes.levels import find_level, levels
+from lns.exact.registry import all_solvers
+from lns.exact.trace import TRACED
+from lns.instances import formats
+from lns.instances.draw import svg
+from lns.instances.errors import InputError
+from lns.instances.files import decode
+from lns.instances.json_values import JsonFields
+from lns.instances.text import printable
 from lns.params import Params, to_dict
 from lns.runs.directory import take_run_directory
 from lns.runs.files import STOP, open_regular

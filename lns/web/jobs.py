@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from instances.errors import InputError
+from lns.instances.errors import InputError
 
 MOST_JOBS = max(2, os.cpu_count() or 1)
 MOST_KEPT = 50  # ended jobs whose messages can still be read

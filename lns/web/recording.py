@@ -9,16 +9,16 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from exact.outcome import SolveStatus
-from exact.polyominoes.grid import Cell, Grid
-from exact.polyominoes.model import build_model
-from exact.polyominoes.search import COUNTING_WEIGHT, FillingSearch
-from exact.polyominoes.steps import StepRecorder
-from exact.sat.steps import Painting
-from exact.trace import Step, Trace
-from instances.draw import svg
-from instances.draw.palette import CLUE, GREY, MISMATCH, PALETTE, hex_code
-from instances.puzzle import Puzzle
+from lns.exact.outcome import SolveStatus
+from lns.exact.polyominoes.grid import Cell, Grid
+from lns.exact.polyominoes.model import build_model
+from lns.exact.polyominoes.search import COUNTING_WEIGHT, FillingSearch
+from lns.exact.polyominoes.steps import StepRecorder
+from lns.exact.sat.steps import Painting
+from lns.exact.trace import Step, Trace
+from lns.instances.draw import svg
+from lns.instances.draw.palette import CLUE, GREY, MISMATCH, PALETTE, hex_code
+from lns.instances.puzzle import Puzzle
 from lns.web.wire import puzzle_to_json
 
 _STATIC = Path(__file__).parent / "static"

@@ -11,12 +11,12 @@ from typing import IO, Any
 
 import numpy as np
 
-from instances.errors import InputError
-from instances.eternity2 import name_of_set
-from instances.piece_set import set_sha256
-from instances.puzzle import Puzzle
-from instances.text import escape_controls, printable
 from lns import params
+from lns.instances.errors import InputError
+from lns.instances.eternity2 import name_of_set
+from lns.instances.piece_set import set_sha256
+from lns.instances.puzzle import Puzzle
+from lns.instances.text import escape_controls, printable
 from lns.params import Params
 from lns.runs import checkpoint
 from lns.runs.board_log import BestBoards, LoggedBoard

@@ -18,8 +18,8 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from instances.errors import InputError
-from instances.formats import read
+from lns.instances.errors import InputError
+from lns.instances.formats import read
 from lns.runs.files import SETTINGS
 from lns.web.app import make_app
 from lns.web.guard import Access

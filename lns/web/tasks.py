@@ -13,21 +13,21 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from exact.driver import Progress, run_search
-from exact.kernels.cache import is_compiled
-from exact.optional_deps import require
-from exact.outcome import SolveStatus
-from exact.polyominoes.grid import NO_WEIGHT, WEIGHTS
-from exact.polyominoes.levels import random_level
-from exact.polyominoes.model import build_model
-from exact.polyominoes.search import FIRST_STEP, FillingSearch
-from exact.registry import find_solver
-from exact.trace import TRACED
-from instances.board import Board
-from instances.errors import InputError
-from instances.json_values import JsonFields
-from instances.puzzle import Puzzle
-from instances.verify import verify
+from lns.exact.driver import Progress, run_search
+from lns.exact.kernels.cache import is_compiled
+from lns.exact.optional_deps import require
+from lns.exact.outcome import SolveStatus
+from lns.exact.polyominoes.grid import NO_WEIGHT, WEIGHTS
+from lns.exact.polyominoes.levels import random_level
+from lns.exact.polyominoes.model import build_model
+from lns.exact.polyominoes.search import FIRST_STEP, FillingSearch
+from lns.exact.registry import find_solver
+from lns.exact.trace import TRACED
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.json_values import JsonFields
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from lns.web.recording import GridRecorder, grid_to_json, page, trace_to_json
 from lns.web.wire import board_to_json, picked, puzzle_to_json, read_board, read_cells, read_grid, read_puzzle
 
@@ -58,8 +58,8 @@ def improve(fields: JsonFields) -> Work:
     target = None if fields.get("target") is None else fields.integer("target", 0, puzzle.max_score)
 
     def work(send: Send) -> Answer:
-        from exact.region.warmup import is_ready
         from lns.api.improving import improve
+        from lns.exact.region.warmup import is_ready
 
         _say_if_compiling(send, is_ready("auto"))
         result = improve(
@@ -86,8 +86,8 @@ def windows(fields: JsonFields) -> Work:
     height, width = fields.integer("height", 1, puzzle.height), fields.integer("width", 1, puzzle.width)
 
     def work(send: Send) -> Answer:
-        from exact.region.warmup import warm_up
-        from exact.region.windows import sweep_windows
+        from lns.exact.region.warmup import warm_up
+        from lns.exact.region.windows import sweep_windows
 
         warm_up("auto")
         board, outcomes, began = given, {"proven": 0, "improved": 0, "open": 0}, time.monotonic()
@@ -119,7 +119,7 @@ def solve(fields: JsonFields) -> Work:
         require(entry.extra, f"the solver {solver}")
 
     def work(send: Send) -> Answer:
-        from exact.solvers import solve
+        from lns.exact.solvers import solve
 
         if board is not None and (because := _why_not(puzzle, board)):
             impossible = {"status": "infeasible", "because": because, "board": None}
@@ -149,7 +149,7 @@ def trace(fields: JsonFields) -> Work:
         raise InputError(f"this solver cannot be watched; expected one of {', '.join(TRACED)}")
 
     def work(send: Send) -> Answer:
-        from exact.trace import trace
+        from lns.exact.trace import trace
 
         searched = _kept(puzzle, board)
         found = trace(searched, solver, steps=most)

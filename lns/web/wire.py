@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from exact.polyominoes.cut import CutLimits, cut_grid
-from exact.polyominoes.grid import IQ_PUZZLER_PRO, Grid, parse
-from instances.board import EMPTY, Board
-from instances.errors import InputError
-from instances.formats import is_url, load_puzzle, shipped_instances, with_facts
-from instances.formats.base import Document, Source
-from instances.formats.registry import FORMATS, by_content, by_name
-from instances.json_values import JsonFields, bounded_integer, describe_found
-from instances.puzzle import MAX_CELLS, Puzzle
-from instances.text import printable
-from instances.verify import verify
+from lns.exact.polyominoes.cut import CutLimits, cut_grid
+from lns.exact.polyominoes.grid import IQ_PUZZLER_PRO, Grid, parse
+from lns.instances.board import EMPTY, Board
+from lns.instances.errors import InputError
+from lns.instances.formats import is_url, load_puzzle, shipped_instances, with_facts
+from lns.instances.formats.base import Document, Source
+from lns.instances.formats.registry import FORMATS, by_content, by_name
+from lns.instances.json_values import JsonFields, bounded_integer, describe_found
+from lns.instances.puzzle import MAX_CELLS, Puzzle
+from lns.instances.text import printable
+from lns.instances.verify import verify
 
 MAX_TEXT = 1_000_000  # characters of a puzzle or board that comes in as text
 MOST_CELLS = 1_000  # of a grid of polyominoes
@@ -29,7 +29,7 @@ def picked(source: object, *names: str) -> dict[str, Any]:
 
 
 def puzzle_to_json(puzzle: Puzzle) -> dict[str, Any]:
-    """The fields of the format ``json`` (`instances.formats.own_json`), the name safe to show."""
+    """The fields of the format ``json`` (`lns.instances.formats.own_json`), the name safe to show."""
     return {
         "schema": 1,
         "name": printable(puzzle.name, 200),
@@ -76,7 +76,7 @@ def read_cells(fields: JsonFields, puzzle: Puzzle, name: str = "cells") -> list[
 
 
 def read_grid(fields: JsonFields) -> Grid:
-    """The grid in the field ``text``, a picture as `exact.polyominoes.grid.parse` reads; "" is IQ Puzzler Pro."""
+    """The grid in the field ``text``, a picture as `lns.exact.polyominoes.grid.parse` reads; "" is IQ Puzzler Pro."""
     grid = parse(fields.text("text", 100_000) or IQ_PUZZLER_PRO)
     if (cells := sum(map(len, grid.rows))) > MOST_CELLS:
         raise InputError(f"the grid has {cells} cells; expected at most {MOST_CELLS} on the page")

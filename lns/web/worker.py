@@ -13,10 +13,10 @@ import sys
 from pathlib import Path
 from typing import IO, Any
 
-from exact.child_process import die_with_parent
-from instances.errors import InputError
-from instances.json_values import JsonFields
-from instances.text import escape_controls
+from lns.exact.child_process import die_with_parent
+from lns.instances.errors import InputError
+from lns.instances.json_values import JsonFields
+from lns.instances.text import escape_controls
 from lns.terminal.signals import interrupt_on_signal, signal_handler
 
 log = logging.getLogger("lns")

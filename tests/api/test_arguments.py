@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import lns
-from instances.arguments import checked
+from lns.instances.arguments import checked
 
 PUZZLE, SOLUTION = lns.generate("like-e2", width=4, seed=1)
 TEXT, HALF, NEITHER = "'5' (str)", "1.5 (float)", "5 (int)"

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import lns
-from exact.region.windows import sweep_windows
-from instances.board import EMPTY, Board
-from instances.errors import BoardError
-from instances.formats import write
-from instances.puzzle import Puzzle
-from instances.verify import verify
 from lns.cli.main import main
+from lns.exact.region.windows import sweep_windows
+from lns.instances.board import EMPTY, Board
+from lns.instances.errors import BoardError
+from lns.instances.formats import write
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from tests.exact.small_regions import FAULTS, KINDS, best_refill, break_rule, breaks_a_rule_outside, small_board
 
 NO_TURNS = Puzzle([[0, 0, 5, 0], [1, 0, 0, 0], [5, 0, 1, 0], [5, 0, 5, 0]], 1, 4, turns=False)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import lns
-from instances.formats import render
 from lns.cli.main import main
+from lns.instances.formats import render
 
 
 def test_a_puzzle_comes_from_a_name_a_file_a_url_or_its_text(tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 import lns
-from instances.generate import family, like_e2
-from instances.puzzle import Clue, Puzzle
 from lns.api import kept_params
 from lns.api.kept_params import KeptParams, find, folder, keep
 from lns.cli.main import main
+from lns.instances.generate import family, like_e2
+from lns.instances.puzzle import Clue, Puzzle
 from lns.params import Params, from_dict, load, to_toml
 from lns.runs.files import read_sealed, seal
 from tests.instances.small_puzzles import renumbered

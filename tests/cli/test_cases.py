@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from instances.formats import load_board, load_puzzle, viewer_url
+from lns.instances.formats import load_board, load_puzzle, viewer_url
 from tests.cli.conftest import Typed
 from tests.shared_data import shared
 

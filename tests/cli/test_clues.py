@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import lns
-from instances.errors import InputError
-from instances.formats import best_json, load_board, load_puzzle, read_puzzle, viewer_url
-from instances.symmetry import rotate_board
-from instances.verify import verify
+from lns.instances.errors import InputError
+from lns.instances.formats import best_json, load_board, load_puzzle, read_puzzle, viewer_url
+from lns.instances.symmetry import rotate_board
+from lns.instances.verify import verify
 from tests.cli.conftest import Typed
 from tests.shared_data import published_boards, shared
 

@@ -13,17 +13,17 @@ import numpy as np
 import pytest
 
 import lns
-from exact.compare import ComparisonRow, Question
-from exact.paper.runs import PlannedRun
-from exact.polyominoes.grid import load, orientations
-from instances.errors import InputError
-from instances.formats import load_puzzle, write
+from lns.exact.compare import ComparisonRow, Question
+from lns.exact.paper.runs import PlannedRun
+from lns.exact.polyominoes.grid import load, orientations
+from lns.instances.errors import InputError
+from lns.instances.formats import load_puzzle, write
 from lns.params import Params
 from lns.runs.directory import RunDirectory
 from lns.runs.files import REPORT, STATUS
+from lns.tuning import benchmark
 from tests.cli.conftest import Typed
 from tests.lns.run_parts import best_of, finished_run, new_directory, run_for, small_puzzle
-from tuning import benchmark
 
 PUZZLE, BOARD = lns.generate("like-e2", width=4, seed=1)
 DESIGN = "exact design hard --width 2 --height 3 --colours 2 --trees 2 --nodes 1000"
@@ -156,7 +156,7 @@ def test_compare_asks_what_its_options_say(monkeypatch: pytest.MonkeyPatch, type
         asked.append((solver, question))
         return ComparisonRow(instance, solver, "solved", 1)
 
-    monkeypatch.setattr("exact.compare.run_solver", run_solver)
+    monkeypatch.setattr("lns.exact.compare.run_solver", run_solver)
     options = "--solvers dlx --count --time 3 --memory 900 --fix-corner --sat-solver minisat --seed 5"
     typed(f"exact compare p.json {options}")
     expected = {"seconds": 3.0, "memory": 900_000_000, "fix_corner": True, "sat_solver": "minisat", "seed": 5}
@@ -198,7 +198,7 @@ def test_the_searches_of_a_paper_try_as_many_boards_as_they_are_told(
     monkeypatch: pytest.MonkeyPatch, typed: Typed
 ) -> None:
     planned: list[PlannedRun] = []
-    monkeypatch.setattr("exact.paper.runs.run_experiment", lambda runs, *_: iter(planned.extend(runs) or ()))
+    monkeypatch.setattr("lns.exact.paper.runs.run_experiment", lambda runs, *_: iter(planned.extend(runs) or ()))
     typed("exact paper jolivet2008 --sizes 3 --trees 2 -o j.csv")
     assert any("single solution among 2 boards" in run.question for run in planned)
     refused = typed.refused("exact paper outcome --trees 2")
@@ -258,7 +258,7 @@ def test_a_study_is_asked_for_what_the_options_say(monkeypatch: pytest.MonkeyPat
         asked.append(arguments)
         raise InputError("that is all")
 
-    monkeypatch.setattr("tuning.api.tune", tuned)
+    monkeypatch.setattr("lns.tuning.api.tune", tuned)
     options = "--engine tabu --sampler random --run-seconds 4 --pairs 5 --held-out 30 --seed 9 --time 1h --workers 3"
     typed(f"tune --family like-e2:6x6 --study s {options}", 2)
     request = asked[0]["request"]

@@ -18,14 +18,14 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.formats import load_puzzle
-from instances.puzzle import Puzzle
 from lns.api.solving import resume, solve
 from lns.cli.ending import SignalStop, ended
 from lns.cli.watch import footer
 from lns.engine import FoundBoard
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.formats import load_puzzle
+from lns.instances.puzzle import Puzzle
 from lns.runs.run_summary import load_summary
 from lns.terminal import notify
 from lns.terminal.output import command_name

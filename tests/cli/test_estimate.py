@@ -10,9 +10,9 @@ from typing import NoReturn
 
 import pytest
 
-from instances.formats import write
 from lns.cli.estimate import row_in_words, time_in_words, words
 from lns.estimate import RELIABLE_COUNT, Estimate, EstimateRow, Measurement
+from lns.instances.formats import write
 from tests.cli.conftest import Typed
 from tests.cli.run_program import program
 from tests.instances.small_puzzles import planted

@@ -15,13 +15,13 @@ from typing import NoReturn
 
 import pytest
 
-from exact.compare import Question, compare
-from instances.board import Board
-from instances.files import atomic_write
-from instances.formats import load_board, load_puzzle, write
-from instances.generate import corner_cells, uniform
-from instances.puzzle import Puzzle
-from instances.verify import verify
+from lns.exact.compare import Question, compare
+from lns.instances.board import Board
+from lns.instances.files import atomic_write
+from lns.instances.formats import load_board, load_puzzle, write
+from lns.instances.generate import corner_cells, uniform
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from tests.cli.conftest import Typed
 from tests.cli.run_program import ROOT, program, wait_for
 
@@ -264,7 +264,7 @@ def test_a_table_is_tried_before_the_search(monkeypatch: pytest.MonkeyPatch, typ
     def searched(*_: object) -> NoReturn:
         raise AssertionError
 
-    monkeypatch.setattr("exact.compare.run_solver", searched)
+    monkeypatch.setattr("lns.exact.compare.run_solver", searched)
     typed("exact compare p.json -o /proc/self/rows.csv", 2)
     with pytest.raises(AssertionError):
         next(compare([("p", PUZZLE)], ["rowscan"], Question(), Path("new.csv")))

@@ -12,10 +12,10 @@ from typing import NoReturn
 
 import pytest
 
-from exact.paper import perrin_iq
-from exact.paper.runs import run_experiment
-from exact.polyominoes.grid import IQ_PUZZLER_PRO, filling_errors, load, parse
-from exact.polyominoes.levels import find_level
+from lns.exact.paper import perrin_iq
+from lns.exact.paper.runs import run_experiment
+from lns.exact.polyominoes.grid import IQ_PUZZLER_PRO, filling_errors, load, parse
+from lns.exact.polyominoes.levels import find_level
 from tests.cli.conftest import Typed
 
 FILL = "exact polyomino"
@@ -65,7 +65,7 @@ def test_the_result_is_printed_when_the_disk_is_full(monkeypatch: pytest.MonkeyP
 
 def test_a_long_start_of_the_library_is_told(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
     pytest.importorskip("xcover")
-    monkeypatch.setattr("exact.child_process._SILENT_SECONDS", 0.0)
+    monkeypatch.setattr("lns.exact.child_process._SILENT_SECONDS", 0.0)
     for quiet in ("", "--quiet"):
         told = typed(f"{FILL} small.txt --solver xcover --json {quiet}")
         assert json.loads(told.out)["status"] == "solved"

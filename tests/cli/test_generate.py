@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 import lns
-from exact.outcome import Outcome, SolveStatus
-from instances.formats import load_board, load_puzzle
-from instances.generate.planted import plant
-from instances.generate.portable_random import PortableRandom
-from instances.puzzle import Puzzle
-from instances.verify import verify
+from lns.exact.outcome import Outcome, SolveStatus
+from lns.instances.formats import load_board, load_puzzle
+from lns.instances.generate.planted import plant
+from lns.instances.generate.portable_random import PortableRandom
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from tests.cli.conftest import Typed
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -75,7 +75,7 @@ def test_a_single_solution_is_recognised_if_every_corner_piece_has_an_identical_
 ) -> None:
     cells = len(right) + 1
     row = plant([*right, 0], [0] * cells, cells, 1, PortableRandom(1), "row")
-    monkeypatch.setattr("instances.generate.unique", lambda *arguments: row)
+    monkeypatch.setattr("lns.instances.generate.unique", lambda *arguments: row)
     typed("generate --unique max --width 9 -o row.json", status)
 
 
@@ -94,7 +94,7 @@ def test_an_interrupted_proof_ends_the_command(stopped_at: int, monkeypatch: pyt
         status = SolveStatus.INTERRUPTED if len(asked) == stopped_at else SolveStatus.SOLVED
         return Outcome(status, 0, 0, 0.0)
 
-    monkeypatch.setattr("exact.solvers.count", interrupted)
+    monkeypatch.setattr("lns.exact.solvers.count", interrupted)
     typed("generate --unique max --width 5 -o p.txt", 130)
     assert len(asked) == stopped_at and not Path("p.txt").exists()
 
@@ -109,7 +109,7 @@ def test_compiling_does_not_count_as_time_of_the_proofs(monkeypatch: pytest.Monk
         time.sleep(3.0)  # the first call compiles
         return Outcome(SolveStatus.BUDGET_SPENT, 0, 0, 3.0)
 
-    monkeypatch.setattr("exact.solvers.count", count)
+    monkeypatch.setattr("lns.exact.solvers.count", count)
     typed("generate --unique max --width 5 -o p.txt --time 2")
     assert cells == [4, 25]
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from instances.text import escape_controls
 from lns.cli.main import main
+from lns.instances.text import escape_controls
 from tests.cli.run_program import ROOT
 from tests.lns.run_parts import finished_run
 

@@ -19,15 +19,15 @@ import numpy as np
 import pytest
 
 import lns
-from exact.region import region_search, warmup
-from exact.region.result import RegionStatus
-from instances.board import Board
-from instances.draw.heatmap import svg_map, terminal_map
-from instances.formats import load_board, viewer_url, write
-from instances.puzzle import Clue, Puzzle
-from instances.verify import verify
 from lns.cli import improve_everywhere
 from lns.cli.improve_region import status_in_words
+from lns.exact.region import region_search, warmup
+from lns.exact.region.result import RegionStatus
+from lns.instances.board import Board
+from lns.instances.draw.heatmap import svg_map, terminal_map
+from lns.instances.formats import load_board, viewer_url, write
+from lns.instances.puzzle import Clue, Puzzle
+from lns.instances.verify import verify
 from lns.terminal import progress
 from tests.cli.conftest import Typed
 from tests.cli.run_program import ROOT, program, wait_for
@@ -335,7 +335,7 @@ def test_the_answer_is_printed_even_if_its_file_cannot_be_written(
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "b.url")
 
-    monkeypatch.setattr("instances.formats.write", full)
+    monkeypatch.setattr("lns.instances.formats.write", full)
     assert typed.facts(f"{BETTER} --rows 1:3 -o o.url", 2)["score"] == PUZZLE.max_score
 
 
@@ -369,12 +369,12 @@ def test_kernels_are_compiled_before_the_clock_starts(monkeypatch: pytest.Monkey
 
 WARM = """
 import sys, numba
-from exact.region import warmup
-from exact.region.resolve import RegionOptions, resolve
+from lns.exact.region import warmup
+from lns.exact.region.resolve import RegionOptions, resolve
 from tests.instances.small_puzzles import planted
-from instances.board import Board
+from lns.instances.board import Board
 def compiled():
-    modules = [module for name, module in sys.modules.items() if name.startswith('exact.region')]
+    modules = [module for name, module in sys.modules.items() if name.startswith('lns.exact.region')]
     kernels = {one for module in modules for one in vars(module).values() if hasattr(one, 'signatures')}
     return sorted((one.__module__, one.__name__, len(one.signatures)) for one in kernels)
 warmup.warm_up(sys.argv[1])

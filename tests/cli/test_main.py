@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from instances.board import Board
-from instances.formats import write
 from lns.cli.main import commands, main
+from lns.instances.board import Board
+from lns.instances.formats import write
 from tests.cli.conftest import Typed
 from tests.cli.run_program import ROOT
 from tests.instances.small_puzzles import planted

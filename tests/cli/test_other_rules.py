@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from exact.solvers import count
-from instances.formats import load_puzzle
-from instances.puzzle import Puzzle
+from lns.exact.solvers import count
+from lns.instances.formats import load_puzzle
+from lns.instances.puzzle import Puzzle
 from tests.cli.conftest import Typed
 from tests.shared_data import shared
 

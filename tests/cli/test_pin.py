@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from instances.board import Board
-from instances.formats import load_board, write
-from instances.puzzle import Clue
-from instances.verify import verify
 from lns import cells as cell_lists
 from lns.api.starting import pinned
 from lns.engines import ENGINES
+from lns.instances.board import Board
+from lns.instances.formats import load_board, write
+from lns.instances.puzzle import Clue
+from lns.instances.verify import verify
 from lns.params import to_toml
 from lns.runs.board_log import BoardLogReader
 from lns.runs.directory import read_run

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import lns
-from instances.board import Board
-from instances.formats import load_board, write
-from instances.verify import verify
+from lns.instances.board import Board
+from lns.instances.formats import load_board, write
+from lns.instances.verify import verify
 from tests.cli.conftest import Typed
 from tests.instances.small_puzzles import planted
 

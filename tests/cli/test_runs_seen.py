@@ -19,11 +19,11 @@ from typing import Any
 
 import pytest
 
-from instances.files import open_to_read
-from instances.formats import load_board, load_puzzle
-from instances.puzzle import Puzzle
-from instances.verify import verify
 from lns.cli import runs
+from lns.instances.files import open_to_read
+from lns.instances.formats import load_board, load_puzzle
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from lns.islands import Archipelago
 from lns.rounds import Search
 from lns.runs.board_log import BestBoards, BoardLog

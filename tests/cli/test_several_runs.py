@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 import lns
-from instances.board import Board
-from instances.formats import load_board, load_puzzle
-from instances.piece_set import translate
-from instances.puzzle import Clue
-from instances.verify import verify
 from lns.cli.runs import table
 from lns.engine import FoundBoard, Statistics
+from lns.instances.board import Board
+from lns.instances.formats import load_board, load_puzzle
+from lns.instances.piece_set import translate
+from lns.instances.puzzle import Clue
+from lns.instances.verify import verify
 from lns.runs import board_log, files
 from lns.runs.directory import read_run
 from lns.runs.find import board_source, run_directories

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import instances
-from instances.board import Board
-from instances.formats import load_board, load_puzzle, viewer_url, write
+import lns.instances
+from lns.instances.board import Board
+from lns.instances.formats import load_board, load_puzzle, viewer_url, write
 from tests.cli.conftest import Typed
 
 
@@ -19,7 +19,7 @@ from tests.cli.conftest import Typed
 def solution(here: Path) -> None:
     """best.json: the planted solution of the shipped 4x4 with one piece turned."""
     puzzle = load_puzzle("like-e2-4x4")
-    shipped = Path(instances.__file__).parent / "data" / "like-e2-4x4.solution.txt"
+    shipped = Path(lns.instances.__file__).parent / "data" / "like-e2-4x4.solution.txt"
     placements = load_board(str(shipped), puzzle)[1].placements.copy()
     placements[5] ^= 1
     write("best.json", "best", puzzle, Board(placements, 4, 4), instance="like-e2-4x4")

@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 
 import lns
-from instances.board import Board
-from instances.formats import load_board, load_puzzle, viewer_url, write
-from instances.puzzle import Clue, Puzzle
-from instances.verify import verify
 from lns.cli.main import main
+from lns.instances.board import Board
+from lns.instances.formats import load_board, load_puzzle, viewer_url, write
+from lns.instances.puzzle import Clue, Puzzle
+from lns.instances.verify import verify
 from lns.runs import recorder
 from lns.runs.directory import digest, take_run_directory
 from lns.runs.files import seal, utc_now

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from instances.errors import InputError
 from lns.cores import available_cores
 from lns.engines import kernel_count, main_kernel
+from lns.instances.errors import InputError
 from lns.runs.files import format_duration
 from lns.terminal.options import HelpFormatter, check_folder, duration, whole_number
 from lns.terminal.output import wrapped
@@ -130,7 +130,7 @@ def test_what_is_waited_for_is_said_until_the_work_begins(
 ) -> None:
     caplog.set_level(logging.INFO, "lns")
     saved = iter([100, 100, *[103] * 100])
-    monkeypatch.setattr("exact.kernels.cache.saved_kernels", lambda: next(saved))
+    monkeypatch.setattr("lns.exact.kernels.cache.saved_kernels", lambda: next(saved))
     monkeypatch.setattr("lns.terminal.progress.WAIT_S", 0.5)
     with LiveLine(90.0, quiet=False, kernels=9) as line:
         wait_for(lambda: len(caplog.records) >= 2, "two lines about the start")
@@ -155,7 +155,7 @@ def test_the_number_of_kernels_in_messages_is_about_right(tmp_path: Path) -> Non
     for engine in ("beam", "tabu"):
         cache, module = tmp_path / engine, main_kernel(engine)
         program = (
-            "from lns.warmup import warm_up; from exact.kernels.cache import is_compiled\n"
+            "from lns.warmup import warm_up; from lns.exact.kernels.cache import is_compiled\n"
             f"print(is_compiled({module!r})); warm_up({engine!r}); print(is_compiled({module!r}))"
         )
         environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}

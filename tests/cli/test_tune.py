@@ -10,13 +10,13 @@ from typing import Any, NoReturn
 
 import pytest
 
-from instances.errors import InputError
-from instances.puzzle import Clue
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Clue
 from lns.params import from_dict, load, to_toml
+from lns.tuning.plan import StudyRequest
+from lns.tuning.study import FINISHED, open_study
 from tests.cli.conftest import Typed
 from tests.cli.run_program import program, wait_for
-from tuning.plan import StudyRequest
-from tuning.study import FINISHED, open_study
 
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 
@@ -98,7 +98,7 @@ def test_the_format_and_the_clues_of_an_instance_can_be_named(monkeypatch: pytes
         asked.append(arguments["request"])
         raise InputError("that is all")
 
-    monkeypatch.setattr("tuning.api.tune", tuned)
+    monkeypatch.setattr("lns.tuning.api.tune", tuned)
     Path("p.txt").write_text("1002 1120\n0030 2034\n")  # without an option, up left right down
     Path("clues.txt").write_text("# 1 clues: piece from 1, row column from 0, clockwise turns\n2 0 1 0\n")
     tune = "tune p.txt --study s --puzzle-format pieces:tetravex,urdl"
@@ -122,7 +122,7 @@ def test_too_little_time_is_refused_before_any_run(typed: Typed) -> None:
 def test_the_runs_of_a_new_study_are_as_short_as_its_time_asks_for(
     typed: Typed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tuning.session.TuningSession.run", lambda session: None)
+    monkeypatch.setattr("lns.tuning.session.TuningSession.run", lambda session: None)
     tune = "tune like-e2-6x6 --study s --time"
     error = typed(f"{tune} 3m", 1).err
     assert "runs of 2.6 s instead of 10 s, so that the defaults and 6 trials fit into this session" in error

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from instances.board import Board
-from instances.formats import best_json, viewer_url, write
+from lns.instances.board import Board
+from lns.instances.formats import best_json, viewer_url, write
 from tests.cli.conftest import Typed
 from tests.instances.small_puzzles import planted
 from tests.shared_data import published_boards, shared

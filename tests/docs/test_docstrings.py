@@ -100,11 +100,17 @@ def test_names_in_docstrings_exist(package: str) -> None:
 
 
 def test_what_exists() -> None:
-    known = ("exact.region", "exact.region.kernel", "exact.driver.run_search", "exact.solve", "exact.registry.SOLVERS",
-             "lns.islands.Archipelago.stop", "exact.polyominoes.search.FillingSearch.nodes", "tuning.SAMPLERS",
-             "exact.outcome.SolveStatus.SOLVED", "exact.colorpairs.state.Switches.motifs")  # fmt: skip
+    known = ("lns.exact.region", "lns.exact.region.kernel", "lns.exact.driver.run_search", "lns.exact.solve",
+             "lns.exact.registry.SOLVERS", "lns.islands.Archipelago.stop",
+             "lns.exact.polyominoes.search.FillingSearch.nodes", "lns.tuning.SAMPLERS",
+             "lns.exact.outcome.SolveStatus.SOLVED", "lns.exact.colorpairs.state.Switches.motifs")  # fmt: skip
     assert [name for name in known if not exists(name)] == []
-    unknown = ("exact.nothing", "exact.driver.drive", "exact.polyominoes.fill", "lns.islands.Archipelago.nothing")
+    unknown = (
+        "lns.exact.nothing",
+        "lns.exact.driver.drive",
+        "lns.exact.polyominoes.fill",
+        "lns.islands.Archipelago.nothing",
+    )
     assert [name for name in unknown if exists(name)] == []
-    text = "`exact.solve`, ``exact.a``, `exact.solve(puzzle)`, `lns.cells.rows` and `numpy.ndarray`"
-    assert _NAME.findall(text) == ["exact.solve", "exact.solve", "lns.cells.rows"]
+    text = "`lns.exact.solve`, ``lns.exact.a``, `lns.exact.solve(puzzle)`, `lns.cells.rows` and `numpy.ndarray`"
+    assert _NAME.findall(text) == ["lns.exact.solve", "lns.exact.solve", "lns.cells.rows"]

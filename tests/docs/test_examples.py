@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from instances.errors import InputError
 from lns.cli.main import find_command, parser_of
+from lns.instances.errors import InputError
 from tests.docs import pages
 
 PYTHON = [page for page in pages.PAGES if pages.blocks(page, "python")]

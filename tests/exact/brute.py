@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from functools import cache
 
-from instances.puzzle import Puzzle, rotate
+from lns.instances.puzzle import Puzzle, rotate
 
 Quad = tuple[int, int, int, int]
 Look = tuple[Quad, ...]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from instances.errors import InputError
-from instances.generate import uniform
-from instances.puzzle import Clue, Puzzle
+from lns.instances.errors import InputError
+from lns.instances.generate import uniform
+from lns.instances.puzzle import Clue, Puzzle
 
 
 def small_puzzle(seed: int, largest: int = 16) -> Puzzle:

@@ -7,10 +7,10 @@ from collections.abc import Collection
 
 import numpy as np
 
-from instances.board import EMPTY, Board
-from instances.generate import family
-from instances.puzzle import Clue, Puzzle, canonical, rotate
-from instances.verify import verify
+from lns.instances.board import EMPTY, Board
+from lns.instances.generate import family
+from lns.instances.puzzle import Clue, Puzzle, canonical, rotate
+from lns.instances.verify import verify
 from tests.exact.brute import all_boards
 from tests.exact.test_unusual import unframed_with_a_hole
 from tests.instances.small_puzzles import planted

@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from exact.cover.search import cover_by_library
-from exact.cp import MODELS, solve_by_cp_sat, solve_classic
-from exact.execution import Request, SolverMessage
-from exact.outcome import Answer, SolveStatus
-from exact.registry import SOLVERS
-from exact.rowscan import run_rowscan
-from exact.sat.search import Job, search
-from exact.solvers import run_colorpairs
-from instances.errors import InputError
-from instances.formats import load_puzzle
-from instances.generate import uniform
-from instances.puzzle import Clue, Puzzle
+from lns.exact.cover.search import cover_by_library
+from lns.exact.cp import MODELS, solve_by_cp_sat, solve_classic
+from lns.exact.execution import Request, SolverMessage
+from lns.exact.outcome import Answer, SolveStatus
+from lns.exact.registry import SOLVERS
+from lns.exact.rowscan import run_rowscan
+from lns.exact.sat.search import Job, search
+from lns.exact.solvers import run_colorpairs
+from lns.instances.errors import InputError
+from lns.instances.formats import load_puzzle
+from lns.instances.generate import uniform
+from lns.instances.puzzle import Clue, Puzzle
 from tests.exact.brute import count_solutions
 from tests.shared_data import shared
 

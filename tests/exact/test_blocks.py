@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from exact.blocks import Blocks
-from exact.piece_classes import distinct_count
-from instances.errors import InputError
-from instances.formats import load_puzzle
-from instances.generate import uniform
-from instances.puzzle import Puzzle
-from instances.verify import verify
+from lns.exact.blocks import Blocks
+from lns.exact.piece_classes import distinct_count
+from lns.instances.errors import InputError
+from lns.instances.formats import load_puzzle
+from lns.instances.generate import uniform
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from tests.exact.brute import count_solutions
 from tests.exact.puzzles import small_puzzle
 from tests.shared_data import shared
@@ -57,7 +57,7 @@ def test_odd_sides_are_refused() -> None:
 
 def test_counting_stops_where_there_are_too_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """uniform(16, 16, 2) has 1.1e10 blocks on one inner place; counting them would take hours in one kernel call."""
-    monkeypatch.setattr("exact.blocks.MAX_BLOCKS", 1500)
+    monkeypatch.setattr("lns.exact.blocks.MAX_BLOCKS", 1500)
     with pytest.raises(InputError, match="more than 1,500 blocks of 2x2 pieces"):
         Blocks(uniform(6, 6, 2, 1).puzzle)
 

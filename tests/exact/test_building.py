@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from exact import execution as building
-from exact.driver import Progress
-from exact.execution import BuildingClock, Request
-from exact.outcome import SolveStatus
-from exact.solvers import solve_request
-from instances.formats import write
-from instances.generate import like_e2
-from instances.puzzle import Puzzle
 from lns.cli.main import main
+from lns.exact import execution as building
+from lns.exact.driver import Progress
+from lns.exact.execution import BuildingClock, Request
+from lns.exact.outcome import SolveStatus
+from lns.exact.solvers import solve_request
+from lns.instances.formats import write
+from lns.instances.generate import like_e2
+from lns.instances.puzzle import Puzzle
 
 
 @pytest.fixture(scope="module")

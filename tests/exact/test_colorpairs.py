@@ -14,16 +14,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exact.colorpairs.counter import DEPTH
-from exact.colorpairs.moves import most_shared_edges
-from exact.colorpairs.options import Heuristic, Options
-from exact.colorpairs.search import ColorPairs
-from exact.outcome import SolveStatus
-from exact.solvers import count, solve
-from instances.errors import InputError
-from instances.formats import load_puzzle
-from instances.generate import corner_cells, like_e2, uniform
-from instances.verify import verify
+from lns.exact.colorpairs.counter import DEPTH
+from lns.exact.colorpairs.moves import most_shared_edges
+from lns.exact.colorpairs.options import Heuristic, Options
+from lns.exact.colorpairs.search import ColorPairs
+from lns.exact.outcome import SolveStatus
+from lns.exact.solvers import count, solve
+from lns.instances.errors import InputError
+from lns.instances.formats import load_puzzle
+from lns.instances.generate import corner_cells, like_e2, uniform
+from lns.instances.verify import verify
 from tests.exact.brute import count_solutions
 from tests.exact.puzzles import small_puzzle
 from tests.shared_data import shared
@@ -172,8 +172,8 @@ def test_an_unknown_heuristic_is_refused() -> None:
 
 
 _TINY = """
-from exact.colorpairs.options import Heuristic, Options
-from exact.solvers import count
+from lns.exact.colorpairs.options import Heuristic, Options
+from lns.exact.solvers import count
 from tests.exact.brute import count_solutions
 from tests.exact.puzzles import small_puzzle
 every = Options(shaving=True, values=True, single_colours=True, shared_edges=True, cycles=True)

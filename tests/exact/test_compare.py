@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from exact import csv_records
-from exact.blocks import Blocks
-from exact.child_process import ExitReason, ProcessResult
-from exact.compare import (
+from lns.cli.main import main
+from lns.exact import csv_records
+from lns.exact.blocks import Blocks
+from lns.exact.child_process import ExitReason, ProcessResult
+from lns.exact.compare import (
     COMPILATION_SECONDS,
     STARTUP_SECONDS,
     ComparisonRow,
@@ -27,12 +28,11 @@ from exact.compare import (
     run_solver,
     table,
 )
-from exact.paper import bailleux2025, cuvillier2010, jolivet2008, runs
-from instances.errors import InputError
-from instances.formats import load_puzzle
-from instances.generate import three_partition, triples_of, uniform
-from instances.puzzle import Puzzle
-from lns.cli.main import main
+from lns.exact.paper import bailleux2025, cuvillier2010, jolivet2008, runs
+from lns.instances.errors import InputError
+from lns.instances.formats import load_puzzle
+from lns.instances.generate import three_partition, triples_of, uniform
+from lns.instances.puzzle import Puzzle
 
 pytest.importorskip("pysat")
 
@@ -112,7 +112,7 @@ def test_rows_are_reused_only_for_the_same_question(tmp_path: Path, monkeypatch:
         runs_made.append((puzzle.sha256, question))
         return ComparisonRow(instance, solver, "solved", len(runs_made))
 
-    monkeypatch.setattr("exact.compare.run_solver", run_solver)
+    monkeypatch.setattr("lns.exact.compare.run_solver", run_solver)
     puzzle, csv = uniform(3, 3, 3, seed=1).puzzle, tmp_path / "rows.csv"
     plain = Question()
     others = [
@@ -226,7 +226,7 @@ def test_generate_by_construction(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert puzzle == three_partition(numbers)
     solved = tmp_path / "solved.json"
     assert main(["exact", "solve", str(bars), "--solver", "rowscan", "--quiet", "-o", str(solved)]) == 0
-    from instances.formats import read
+    from lns.instances.formats import read
 
     board = read(str(solved), puzzle=puzzle).board
     assert board is not None
@@ -240,7 +240,7 @@ def test_a_first_compilation_is_announced(
 ) -> None:
     made = tmp_path / "unique.txt"
     for compiled in (True, False):
-        monkeypatch.setattr("exact.kernels.cache.is_compiled", lambda module, known=compiled: known)
+        monkeypatch.setattr("lns.exact.kernels.cache.is_compiled", lambda module, known=compiled: known)
         assert main(["generate", "--unique", "max", "--width", "3", "-o", str(made), "--force"]) == 0
         assert ("compiling" in capsys.readouterr().err) is not compiled
 
@@ -255,10 +255,10 @@ def test_what_a_solver_compiles_counts_neither_as_its_time_nor_as_its_memory(mon
         (first_runs if memory is None else limits).append((solver, puzzle.cells, seconds))
         return ProcessResult(ExitReason.TIME, seconds, 0)
 
-    monkeypatch.setattr("exact.compare.run_in_process", run_in_process)
+    monkeypatch.setattr("lns.exact.compare.run_in_process", run_in_process)
     compile_solver.cache_clear()
     for compiled in (True, False):
-        monkeypatch.setattr("exact.compare.is_compiled", lambda module, known=compiled: known)
+        monkeypatch.setattr("lns.exact.compare.is_compiled", lambda module, known=compiled: known)
         for solver in ("rowscan", "xcc"):
             run_solver("small", uniform(3, 3, 2).puzzle, solver, Question(seconds=4.0, memory=10**9))
     long, names = 4 + COMPILATION_SECONDS, ("rowscan", "xcc")

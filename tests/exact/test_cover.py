@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from exact.cover.search import CODES, Cover, build, cover_by_library, matrix_nodes, run_xcover
-from exact.execution import Request, SolverMessage
-from exact.piece_classes import assignments_per_board, distinct_count
-from instances.errors import InputError
-from instances.generate import uniform
-from instances.puzzle import Puzzle
-from instances.verify import verify
+from lns.exact.cover.search import CODES, Cover, build, cover_by_library, matrix_nodes, run_xcover
+from lns.exact.execution import Request, SolverMessage
+from lns.exact.piece_classes import assignments_per_board, distinct_count
+from lns.instances.errors import InputError
+from lns.instances.generate import uniform
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from tests.exact.brute import all_boards, count_solutions
 from tests.exact.puzzles import small_puzzle
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from exact.execution import SolverMessage
-from exact.outcome import SolveStatus
-from exact.solvers import count, solve
-from instances.generate import corner_cells, uniform
-from instances.puzzle import Puzzle
-from instances.verify import verify
+from lns.exact.execution import SolverMessage
+from lns.exact.outcome import SolveStatus
+from lns.exact.solvers import count, solve
+from lns.instances.generate import corner_cells, uniform
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from tests.exact.brute import count_solutions
 from tests.exact.puzzles import small_puzzle
 
 pytest.importorskip("ortools")
-from exact.cp import MODELS, solve_by_cp_sat
+from lns.exact.cp import MODELS, solve_by_cp_sat
 
 
 def last_message(puzzle: Puzzle, count_all: bool, conflicts: int | None = None) -> SolverMessage:

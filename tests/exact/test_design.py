@@ -9,9 +9,9 @@ from math import comb
 
 import pytest
 
-from exact.blocks import Blocks, count_inner_blocks
-from exact.driver import run_search
-from exact.paper.design import (
+from lns.exact.blocks import Blocks, count_inner_blocks
+from lns.exact.driver import run_search
+from lns.exact.paper.design import (
     distinct_pieces,
     evaluate,
     every_single,
@@ -22,15 +22,15 @@ from exact.paper.design import (
     joints_of,
     planted,
 )
-from exact.paper.jolivet2008 import random_puzzle
-from exact.paper.jolivet2008_searches import PATHS, constraints, path, scan_along
-from exact.piece_classes import allowed_placements
-from exact.solvers import count
-from instances.errors import InputError
-from instances.generate import like_e2, uniform
-from instances.generate.portable_random import PortableRandom
-from instances.puzzle import Puzzle, canonical
-from instances.verify import verify
+from lns.exact.paper.jolivet2008 import random_puzzle
+from lns.exact.paper.jolivet2008_searches import PATHS, constraints, path, scan_along
+from lns.exact.piece_classes import allowed_placements
+from lns.exact.solvers import count
+from lns.instances.errors import InputError
+from lns.instances.generate import like_e2, uniform
+from lns.instances.generate.portable_random import PortableRandom
+from lns.instances.puzzle import Puzzle, canonical
+from lns.instances.verify import verify
 from tests.exact.brute import count_solutions
 
 NO_LIMIT = 1 << 40

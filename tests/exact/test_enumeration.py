@@ -6,12 +6,12 @@ from itertools import pairwise
 
 import pytest
 
-from exact.driver import STEP_SECONDS, StepSizer
-from exact.outcome import SolveStatus
-from exact.solvers import count
-from instances.board import Board
-from instances.generate import uniform
-from instances.puzzle import Puzzle
+from lns.exact.driver import STEP_SECONDS, StepSizer
+from lns.exact.outcome import SolveStatus
+from lns.exact.solvers import count
+from lns.instances.board import Board
+from lns.instances.generate import uniform
+from lns.instances.puzzle import Puzzle
 from tests.exact.brute import all_boards
 from tests.exact.puzzles import small_puzzle
 

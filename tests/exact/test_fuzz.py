@@ -11,15 +11,15 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from exact.region.options import ORDERS
-from exact.region.region_search import RegionSearch
-from exact.region.resolve import RegionOptions, resolve
-from exact.region.searches import DynamicSearch, LagrangianSearch, StaticSearch
-from exact.region.windows import rows
-from instances.board import Board
-from instances.duplicates import normalise_clue_pieces
-from instances.puzzle import Puzzle
-from instances.verify import verify
+from lns.exact.region.options import ORDERS
+from lns.exact.region.region_search import RegionSearch
+from lns.exact.region.resolve import RegionOptions, resolve
+from lns.exact.region.searches import DynamicSearch, LagrangianSearch, StaticSearch
+from lns.exact.region.windows import rows
+from lns.instances.board import Board
+from lns.instances.duplicates import normalise_clue_pieces
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from tests import fuzz_exact, fuzz_region
 from tests.fuzz_region import HEURISTICS, questions, random_window
 from tests.instances.small_puzzles import planted, rules_of

@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from exact.isomorphism import graph_of_pieces, pieces_of_graph
-from instances.errors import InputError
-from instances.formats import write
-from instances.generate import like_e2
-from instances.piece_set import find_renaming
-from instances.puzzle import Puzzle, canonical, rotate
 from lns.cli.main import main
+from lns.exact.isomorphism import graph_of_pieces, pieces_of_graph
+from lns.instances.errors import InputError
+from lns.instances.formats import write
+from lns.instances.generate import like_e2
+from lns.instances.piece_set import find_renaming
+from lns.instances.puzzle import Puzzle, canonical, rotate
 
 networkx = pytest.importorskip("networkx")
 

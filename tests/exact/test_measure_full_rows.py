@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from exact.measurements import compare_orders
-from exact.measurements.boards import read_boards
-from exact.measurements.full_rows import main, worst_rows
-from instances.board import Board
-from instances.formats import viewer_url, write
+from lns.exact.measurements import compare_orders
+from lns.exact.measurements.boards import read_boards
+from lns.exact.measurements.full_rows import main, worst_rows
+from lns.instances.board import Board
+from lns.instances.formats import viewer_url, write
 from tests.instances.small_puzzles import planted
 
 

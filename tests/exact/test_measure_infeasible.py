@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from exact.compare import read_rows
-from exact.measurements.infeasible import main, with_swapped_sides
-from instances.errors import InputError
-from instances.generate import balanced_torus
+from lns.exact.compare import read_rows
+from lns.exact.measurements.infeasible import main, with_swapped_sides
+from lns.instances.errors import InputError
+from lns.instances.generate import balanced_torus
 
 pytest.importorskip("pysat")
 

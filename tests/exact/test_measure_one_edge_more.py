@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from exact.measurements.one_edge_more import damaged_windows, main
-from instances.board import Board
-from instances.errors import InputError
-from instances.formats import viewer_url, write
-from instances.verify import verify
+from lns.exact.measurements.one_edge_more import damaged_windows, main
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.formats import viewer_url, write
+from lns.instances.verify import verify
 from tests.instances.small_puzzles import planted
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from exact.compare import ComparisonRow
-from exact.outcome import SolveStatus
-from exact.paper.benoist2008 import (
+from lns.exact.compare import ComparisonRow
+from lns.exact.outcome import SolveStatus
+from lns.exact.paper.benoist2008 import (
     PLAN,
     REFERENCE,
     ROW_SCAN,
@@ -22,8 +22,8 @@ from exact.paper.benoist2008 import (
     runs,
     tables,
 )
-from exact.paper.runs import is_finished, run_experiment
-from instances.errors import InputError
+from lns.exact.paper.runs import is_finished, run_experiment
+from lns.instances.errors import InputError
 
 TINY = replace(PLAN, sizes=(7,), per_size=1, seconds=5.0)
 

@@ -7,11 +7,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from exact.compare import ComparisonRow
-from exact.paper import outcome
-from exact.paper.outcome import METHODS, PICTURES, best_of, printed, runs, scores, shade, tables
-from exact.paper.runs import Plan
-from exact.registry import SOLVERS
+from lns.exact.compare import ComparisonRow
+from lns.exact.paper import outcome
+from lns.exact.paper.outcome import METHODS, PICTURES, best_of, printed, runs, scores, shade, tables
+from lns.exact.paper.runs import Plan
+from lns.exact.registry import SOLVERS
 
 SVG = "{http://www.w3.org/2000/svg}"
 

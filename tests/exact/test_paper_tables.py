@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from exact.compare import ComparisonRow
-from exact.paper import cuvillier2010
 from lns.cli.main import main
+from lns.exact.compare import ComparisonRow
+from lns.exact.paper import cuvillier2010
 
 DATA = Path(__file__).resolve().parents[2] / "docs" / "papers" / "data"
 PARTS = ["ColorPairs", "row scan", "without backjumping", "without preemption", "MinOffer"]

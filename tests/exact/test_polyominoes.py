@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from exact.outcome import NODES_UNKNOWN, SolveStatus
-from exact.polyominoes.cut import CutLimits, cut_grid
-from exact.polyominoes.grid import (
+from lns.exact.outcome import NODES_UNKNOWN, SolveStatus
+from lns.exact.polyominoes.cut import CutLimits, cut_grid
+from lns.exact.polyominoes.grid import (
     IQ_PUZZLER_PRO,
     NO_WEIGHT,
     WEIGHTS,
@@ -25,12 +25,12 @@ from exact.polyominoes.grid import (
     parse,
     render,
 )
-from exact.polyominoes.levels import TIERS, find_level, levels, make_level
-from exact.polyominoes.model import build_model, symmetries
-from exact.polyominoes.search import SLICE, FillingSearch, WeightRace, fill, fill_by_library, race
-from exact.polyominoes.steps import StepOutcome, StepRecorder
-from instances.errors import InputError
-from instances.generate.portable_random import PortableRandom
+from lns.exact.polyominoes.levels import TIERS, find_level, levels, make_level
+from lns.exact.polyominoes.model import build_model, symmetries
+from lns.exact.polyominoes.search import SLICE, FillingSearch, WeightRace, fill, fill_by_library, race
+from lns.exact.polyominoes.steps import StepOutcome, StepRecorder
+from lns.instances.errors import InputError
+from lns.instances.generate.portable_random import PortableRandom
 
 GAME = parse(IQ_PUZZLER_PRO)
 

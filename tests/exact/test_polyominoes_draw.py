@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from exact.polyominoes import draw
-from exact.polyominoes.grid import parse
-from instances.draw.palette import PALETTE, hex_code, xterm
 from lns.cli.main import main
+from lns.exact.polyominoes import draw
+from lns.exact.polyominoes.grid import parse
+from lns.instances.draw.palette import PALETTE, hex_code, xterm
 
 GRID = parse("AAB\n.CB\n.C#\n\nAA\n\nBB\n\nCC\n\n<<\n")
 FILLED = ("AAB", "<CB", "<C#")

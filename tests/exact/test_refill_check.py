@@ -1,4 +1,4 @@
-"""The second opinion on a region (`exact.sat.refill`): what brute force says, whatever the search says."""
+"""The second opinion on a region (`lns.exact.sat.refill`): what brute force says, whatever the search says."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 
 import lns
-from exact import optional_deps
-from exact.region.result import RegionResult, RegionStatus
-from exact.region.windows import window
-from exact.sat import refill
-from exact.sat.refill import SOLVER, CheckAnswer, Refills, check_refills
-from instances.board import EMPTY, Board
-from instances.errors import InputError
-from instances.formats import load_board, write
-from instances.puzzle import Puzzle
-from instances.verify import verify
 from lns.api import improving
 from lns.cli.main import main
+from lns.exact import optional_deps
+from lns.exact.region.result import RegionResult, RegionStatus
+from lns.exact.region.windows import window
+from lns.exact.sat import refill
+from lns.exact.sat.refill import SOLVER, CheckAnswer, Refills, check_refills
+from lns.instances.board import EMPTY, Board
+from lns.instances.errors import InputError
+from lns.instances.formats import load_board, write
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from tests.exact.small_regions import FAULTS, KINDS, best_refill, break_rule, breaks_a_rule_outside, small_board
 from tests.instances.small_puzzles import planted
 from tests.shared_data import published_boards

@@ -11,24 +11,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from exact.region.plan import Region, plan_region
-from exact.region.region_search import RegionSearch
-from exact.region.resolve import RegionOptions, RegionResult, RegionStatus, resolve
-from exact.region.scheme import (
+from lns.exact.region.plan import Region, plan_region
+from lns.exact.region.region_search import RegionSearch
+from lns.exact.region.resolve import RegionOptions, RegionResult, RegionStatus, resolve
+from lns.exact.region.scheme import (
     DIRECT,
     RegionShape,
     SearchScheme,
     make_scheme,
     make_spend_curves,
 )
-from exact.region.searches import DynamicSearch, LagrangianSearch
-from exact.region.state import OUTSIDE, RegionPlan
-from exact.region.warmup import warm_up
-from exact.region.windows import rows, window
-from instances.board import EMPTY, Board
-from instances.errors import InputError
-from instances.puzzle import Clue, Puzzle
-from instances.verify import verify
+from lns.exact.region.searches import DynamicSearch, LagrangianSearch
+from lns.exact.region.state import OUTSIDE, RegionPlan
+from lns.exact.region.warmup import warm_up
+from lns.exact.region.windows import rows, window
+from lns.instances.board import EMPTY, Board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Clue, Puzzle
+from lns.instances.verify import verify
 from tests.fuzz_region import best_score, random_window
 from tests.instances.small_puzzles import planted
 from tests.shared_data import published_boards, shared
@@ -292,7 +292,7 @@ def test_the_result_does_not_depend_on_step_sizes(monkeypatch: pytest.MonkeyPatc
         ]
 
     expected = results()
-    monkeypatch.setattr("exact.driver.STEP_SECONDS", 0.0)  # a hundred nodes at a time
+    monkeypatch.setattr("lns.exact.driver.STEP_SECONDS", 0.0)  # a hundred nodes at a time
     assert results() == expected
 
 
@@ -393,7 +393,7 @@ def test_the_kernels_without_jit_and_with_bounds_checking(variable: str) -> None
 
 
 def test_two_damaged_rows_of_the_published_470_boards_are_the_best_possible() -> None:
-    from instances.formats import load_board, load_puzzle
+    from lns.instances.formats import load_board, load_puzzle
 
     puzzle = load_puzzle(str(shared("instances", "eternity2.txt")))
     for score, _, edges in published_boards()[:2]:
@@ -427,7 +427,7 @@ def test_identical_pieces_have_one_price() -> None:
 
 @pytest.mark.slow
 def test_prices_are_set_in_long_searches_and_prove_the_same() -> None:
-    from instances.formats import load_board, load_puzzle
+    from lns.instances.formats import load_board, load_puzzle
 
     puzzle = load_puzzle(str(shared("instances", "eternity2.txt")))
     for number, first, best in ((18, 1, 464), (42, 12, 461)):

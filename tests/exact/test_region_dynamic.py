@@ -12,21 +12,21 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from exact.colorpairs.explain import last_conflict
-from exact.colorpairs.state import State
-from exact.measurements.compare_orders import cells_of, main
-from exact.region.plan import Region
-from exact.region.region_search import RegionSearch
-from exact.region.resolve import RegionOptions, RegionStatus, resolve
-from exact.region.searches import DynamicSearch, Search
-from exact.region.state import EXHAUSTED, FOUND, PAUSED
-from exact.region.windows import rows, window
-from exact.solvers import count
-from instances.board import Board
-from instances.errors import InputError
-from instances.formats import load_board, viewer_url, write
-from instances.puzzle import Puzzle
-from instances.verify import verify
+from lns.exact.colorpairs.explain import last_conflict
+from lns.exact.colorpairs.state import State
+from lns.exact.measurements.compare_orders import cells_of, main
+from lns.exact.region.plan import Region
+from lns.exact.region.region_search import RegionSearch
+from lns.exact.region.resolve import RegionOptions, RegionStatus, resolve
+from lns.exact.region.searches import DynamicSearch, Search
+from lns.exact.region.state import EXHAUSTED, FOUND, PAUSED
+from lns.exact.region.windows import rows, window
+from lns.exact.solvers import count
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.formats import load_board, viewer_url, write
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from tests.fuzz_region import Window, best_score
 from tests.instances.small_puzzles import planted
 from tests.shared_data import published_boards, shared
@@ -189,7 +189,7 @@ def test_orders_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         assert f"{wrong[0]} is 0; expected" in capsys.readouterr().err
     window = resolve(puzzle, board, [0, 1], seconds=1.0)
     interrupted = mock.Mock(return_value=replace(window, status=RegionStatus.INTERRUPTED))
-    with mock.patch("exact.measurements.boards.resolve", interrupted):
+    with mock.patch("lns.exact.measurements.boards.resolve", interrupted):
         assert main([*arguments, "--shapes", "2x4", "--every", "1"]) == 130
     assert interrupted.call_count == 1
 
@@ -226,7 +226,7 @@ def check_explanations(seed: int) -> int:
         checked += 1
         return int(last_conflict(state, words, depth))
 
-    with mock.patch("exact.colorpairs.explain.last_conflict", check_explanation):
+    with mock.patch("lns.exact.colorpairs.explain.last_conflict", check_explanation):
         status = EXHAUSTED
         while status == EXHAUSTED and r < region.joints:
             r += 1
@@ -243,7 +243,7 @@ def test_every_explanation_holds() -> None:
 
 
 def test_a_scheme_needs_a_hundredth_of_the_nodes_in_published_squares() -> None:
-    from instances.formats import load_puzzle
+    from lns.instances.formats import load_puzzle
 
     puzzle = load_puzzle(str(shared("instances", "eternity2.txt")))
     nodes = {"scheme": 0, "dynamic": 0, "plain": 0}

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from exact.region.resolve import RegionOptions, RegionStatus, resolve
-from instances.board import EMPTY, Board
-from instances.errors import BoardError
-from instances.puzzle import Clue, Puzzle
-from instances.verify import verify
+from lns.exact.region.resolve import RegionOptions, RegionStatus, resolve
+from lns.instances.board import EMPTY, Board
+from lns.instances.errors import BoardError
+from lns.instances.puzzle import Clue, Puzzle
+from lns.instances.verify import verify
 from tests.fuzz_region import Window, best_score, check, random_window, renamed
 
 VARIANTS: list[dict[str, Any]] = [

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from exact.region.options import RegionOptions
-from exact.region.windows import around_mismatches, choose_donors, sweep_windows
-from instances.board import Board
-from instances.errors import InputError
-from instances.puzzle import Puzzle
-from instances.verify import verify
+from lns.exact.region.options import RegionOptions
+from lns.exact.region.windows import around_mismatches, choose_donors, sweep_windows
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from tests.instances.small_puzzles import planted
 
 

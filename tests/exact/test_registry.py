@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-import exact
-from exact.registry import ENTRY_POINTS, SOLVERS, all_solvers, find_solver
-from instances.board import Board
-from instances.errors import InputError
-from instances.generate import uniform
-from instances.puzzle import Puzzle
+import lns.exact
+from lns.exact.registry import ENTRY_POINTS, SOLVERS, all_solvers, find_solver
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.generate import uniform
+from lns.instances.puzzle import Puzzle
 from tests.exact.brute import count_solutions
 
 PUZZLE = uniform(3, 2, 2, seed=1).puzzle
 
 
-def brute_force(puzzle: Puzzle, request: exact.Request) -> exact.Answer:
+def brute_force(puzzle: Puzzle, request: lns.exact.Request) -> lns.exact.Answer:
     """The example of the docs: place oriented pieces cell by cell, and check each against left and upper neighbours."""
     boards: dict[bytes, Board] = {}
     placed: list[int] = []
@@ -47,16 +47,16 @@ def brute_force(puzzle: Puzzle, request: exact.Request) -> exact.Answer:
                 placed.pop()
 
     extend()
-    status = exact.SolveStatus.SOLVED if boards else exact.SolveStatus.INFEASIBLE
-    return exact.Answer(status, len(boards), nodes, 0.0, next(iter(boards.values()), None))
+    status = lns.exact.SolveStatus.SOLVED if boards else lns.exact.SolveStatus.INFEASIBLE
+    return lns.exact.Answer(status, len(boards), nodes, 0.0, next(iter(boards.values()), None))
 
 
-def not_an_answer(puzzle: Puzzle, request: exact.Request) -> Any:
+def not_an_answer(puzzle: Puzzle, request: lns.exact.Request) -> Any:
     return 3
 
 
-def wrong_board(puzzle: Puzzle, request: exact.Request) -> exact.Answer:
-    return exact.Answer(exact.SolveStatus.SOLVED, 1, 0, 0.0, Board.empty(puzzle))
+def wrong_board(puzzle: Puzzle, request: lns.exact.Request) -> lns.exact.Answer:
+    return lns.exact.Answer(lns.exact.SolveStatus.SOLVED, 1, 0, 0.0, Board.empty(puzzle))
 
 
 @pytest.fixture
@@ -78,32 +78,32 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
             read.append(group)
             return [EntryPoint(name, f"tests.exact.{target}", group) for name, target in targets.items()]
 
-        monkeypatch.setattr("exact.registry.entry_points", entry_points)
+        monkeypatch.setattr("lns.exact.registry.entry_points", entry_points)
         return read
 
     return install
 
 
 def test_a_registered_solver_solves_and_counts(registered: None) -> None:
-    exact.register_solver("brute", brute_force, description="tries everything", source="this test")
-    outcome = exact.count(PUZZLE, "brute")
-    assert outcome.solutions == count_solutions(PUZZLE) == exact.count(PUZZLE).solutions > 0
-    assert exact.solve(PUZZLE, "brute").solutions == 1
+    lns.exact.register_solver("brute", brute_force, description="tries everything", source="this test")
+    outcome = lns.exact.count(PUZZLE, "brute")
+    assert outcome.solutions == count_solutions(PUZZLE) == lns.exact.count(PUZZLE).solutions > 0
+    assert lns.exact.solve(PUZZLE, "brute").solutions == 1
     assert all_solvers()["brute"].description == "tries everything"
 
 
 def test_a_registered_solver_is_verified(registered: None) -> None:
-    exact.register_solver("wrong", wrong_board)
+    lns.exact.register_solver("wrong", wrong_board)
     with pytest.raises(RuntimeError, match="wrong returned a board that is not a solution"):
-        exact.solve(PUZZLE, "wrong")
+        lns.exact.solve(PUZZLE, "wrong")
 
 
 def test_a_name_that_exists_is_refused(registered: None, install: Callable[..., list[str]]) -> None:
     with pytest.raises(InputError, match="a solver 'rowscan' exists already"):
-        exact.register_solver("rowscan", brute_force)
+        lns.exact.register_solver("rowscan", brute_force)
     install(plugin="test_registry:brute_force")
     with pytest.raises(InputError, match="a solver 'plugin' exists already"):
-        exact.register_solver("plugin", brute_force)
+        lns.exact.register_solver("plugin", brute_force)
     install(rowscan="test_registry:brute_force")
     with pytest.raises(InputError, match="an installed package offers a solver 'rowscan', which exists already"):
         all_solvers()
@@ -111,9 +111,9 @@ def test_a_name_that_exists_is_refused(registered: None, install: Callable[..., 
 
 def test_entry_points_are_read_only_for_other_names(install: Callable[..., list[str]]) -> None:
     read = install(plugin="test_registry:brute_force")
-    exact.solve(PUZZLE, "rowscan")
+    lns.exact.solve(PUZZLE, "rowscan")
     assert read == []
-    assert exact.count(PUZZLE, "plugin").solutions == count_solutions(PUZZLE)
+    assert lns.exact.count(PUZZLE, "plugin").solutions == count_solutions(PUZZLE)
     assert read == [ENTRY_POINTS]
     assert list(all_solvers()) == [*SOLVERS, "plugin"]
 
@@ -131,7 +131,7 @@ def test_a_broken_entry_point_is_one_sentence(install: Callable[..., list[str]],
     install(plugin=target)
     assert "plugin" in all_solvers(), "the list imports no solver"
     with pytest.raises(InputError, match=sentence) as caught:
-        exact.solve(PUZZLE, "plugin")
+        lns.exact.solve(PUZZLE, "plugin")
     assert "\n" not in str(caught.value)
 
 
@@ -146,13 +146,13 @@ def test_an_unknown_name_gets_a_hint(install: Callable[..., list[str]]) -> None:
 @pytest.mark.parametrize("budget", [{"nodes": -1}, {"seconds": float("nan")}, {"memory": -5}])
 def test_a_negative_budget_is_refused(budget: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="expected 0 or more"):
-        exact.solve(PUZZLE, **budget)
+        lns.exact.solve(PUZZLE, **budget)
 
 
 def test_what_exact_exports_is_documented() -> None:
-    assert sorted(exact.__all__) == sorted(dir(exact))
-    for name in exact.__all__:
-        value = getattr(exact, name)
+    assert sorted(lns.exact.__all__) == sorted(dir(lns.exact))
+    for name in lns.exact.__all__:
+        value = getattr(lns.exact, name)
         assert value.__doc__ and value.__doc__.strip().splitlines()[0].endswith("."), name
         if not inspect.isfunction(value):
             continue

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exact.measurements.rowscan_speed import placements_per_second
-from exact.outcome import SolveStatus
-from exact.rowscan import RowScan
-from exact.solvers import corner_variants, count, counted_rotations, solve
-from instances.errors import InputError
-from instances.formats import load_puzzle
-from instances.generate import uniform
-from instances.puzzle import Puzzle, canonical, rotate
-from instances.verify import verify
+from lns.exact.measurements.rowscan_speed import placements_per_second
+from lns.exact.outcome import SolveStatus
+from lns.exact.rowscan import RowScan
+from lns.exact.solvers import corner_variants, count, counted_rotations, solve
+from lns.instances.errors import InputError
+from lns.instances.formats import load_puzzle
+from lns.instances.generate import uniform
+from lns.instances.puzzle import Puzzle, canonical, rotate
+from lns.instances.verify import verify
 from tests.exact.brute import all_boards, count_solutions
 from tests.exact.puzzles import small_puzzle
 from tests.shared_data import shared
@@ -137,7 +137,7 @@ def test_one_cell_and_too_many_colours() -> None:
 def test_the_benchmark_counts_placements(monkeypatch: pytest.MonkeyPatch) -> None:
     puzzle = uniform(4, 4, 4, 1).puzzle
     clock = SimpleNamespace(perf_counter=iter([10.0, 12.5]).__next__)
-    monkeypatch.setattr("exact.measurements.rowscan_speed.time", clock)
+    monkeypatch.setattr("lns.exact.measurements.rowscan_speed.time", clock)
     assert placements_per_second(puzzle, 500) == 500 / 2.5
 
 

@@ -11,17 +11,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from exact.execution import SolverMessage
-from exact.paper.bailleux2025 import PAPER
-from exact.sat.cdcl import Cdcl
-from exact.sat.dimacs import read_answer, write
-from exact.sat.encoding import Encoding, at_most_one_pairs, exactly_one_counters
-from exact.sat.encodings import ENCODINGS, Bailleux, encode
-from exact.sat.search import Job, search
-from instances.errors import InputError
-from instances.generate import balanced_torus, uniform
-from instances.puzzle import Puzzle
-from instances.verify import verify
+from lns.exact.execution import SolverMessage
+from lns.exact.paper.bailleux2025 import PAPER
+from lns.exact.sat.cdcl import Cdcl
+from lns.exact.sat.dimacs import read_answer, write
+from lns.exact.sat.encoding import Encoding, at_most_one_pairs, exactly_one_counters
+from lns.exact.sat.encodings import ENCODINGS, Bailleux, encode
+from lns.exact.sat.search import Job, search
+from lns.instances.errors import InputError
+from lns.instances.generate import balanced_torus, uniform
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from tests.exact.brute import all_boards
 from tests.exact.puzzles import small_puzzle
 

@@ -15,17 +15,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from exact.child_process import Emit, ExitReason, ProcessResult, run_in_process
-from exact.execution import BuildingEnded, Request, SolverMessage, not_built, solve_in_child
-from exact.outcome import NODES_UNKNOWN, SolveStatus
-from exact.polyominoes.grid import parse
-from exact.polyominoes.search import fill_by_library
-from exact.registry import SOLVERS, SolverEntry
-from exact.sat.search import Job, canonical_name, compile_cdcl, search
-from exact.solvers import count, solve, solve_request
-from instances.errors import InputError
-from instances.generate import uniform
-from instances.puzzle import Puzzle
+from lns.exact.child_process import Emit, ExitReason, ProcessResult, run_in_process
+from lns.exact.execution import BuildingEnded, Request, SolverMessage, not_built, solve_in_child
+from lns.exact.outcome import NODES_UNKNOWN, SolveStatus
+from lns.exact.polyominoes.grid import parse
+from lns.exact.polyominoes.search import fill_by_library
+from lns.exact.registry import SOLVERS, SolverEntry
+from lns.exact.sat.search import Job, canonical_name, compile_cdcl, search
+from lns.exact.solvers import count, solve, solve_request
+from lns.instances.errors import InputError
+from lns.instances.generate import uniform
+from lns.instances.puzzle import Puzzle
 
 
 def emit_and_crash(emit: Emit) -> None:
@@ -76,7 +76,7 @@ def test_time_and_memory_limits() -> None:
 def test_a_time_limit_may_be_longer_than_one_poll(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="no such thing"):
         run_in_process(refuse, receive=print, seconds=1e9)
-    monkeypatch.setattr("exact.child_process._POLL_SECONDS", 0.02)
+    monkeypatch.setattr("lns.exact.child_process._POLL_SECONDS", 0.02)
     began = time.perf_counter()
     assert run_in_process(sleep, receive=[].append, seconds=0.5).reason is ExitReason.TIME
     assert time.perf_counter() - began > 0.5
@@ -184,20 +184,20 @@ def test_importing_a_library_does_not_count(
     pytest.importorskip(package)
     (tmp_path / package).mkdir()
     (tmp_path / package / "__init__.py").write_text(
-        "import time\nfrom instances.errors import InputError\ntime.sleep(1.5)\nraise InputError('imported at last')"
+        "import time\nfrom lns.instances.errors import InputError\ntime.sleep(1.5)\nraise InputError('at last')"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(InputError, match="imported at last"):
+    with pytest.raises(InputError, match="at last"):
         solve(uniform(3, 3, 3).puzzle, solver=solver, seconds=0.2)
     if solver == "xcc":
-        with pytest.raises(InputError, match="imported at last"):
+        with pytest.raises(InputError, match="at last"):
             fill_by_library(parse("..\n\naa"), seconds=0.2)
 
 
 def test_compiling_the_own_sat_solver_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     prepared: list[object] = []
     monkeypatch.setattr(
-        "exact.sat.search.solve_in_child",
+        "lns.exact.sat.search.solve_in_child",
         lambda *arguments, prepare: prepared.append(prepare) or not_built(BuildingEnded(0.0)),
     )
     solve(uniform(3, 3, 3).puzzle, solver="sat:half-3", sat_solver="cdcl")
@@ -314,7 +314,7 @@ def test_registry_entries_name_a_function_and_the_module_that_it_compiles(entry:
     if entry.kernel_module is None:
         assert entry.extra is not None, "it calls a library"
     else:
-        assert b"exact.kernels.jit" in Path(str(import_module(entry.kernel_module).__file__)).read_bytes()
+        assert b"lns.exact.kernels.jit" in Path(str(import_module(entry.kernel_module).__file__)).read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -329,5 +329,5 @@ def test_the_time_spent_is_the_limit_only_if_the_limit_was_reached(
         receive(SolverMessage(0, NODES_UNKNOWN, None, False, {"own_seconds": 1.0, "processor_seconds": 0.5}))
         return ProcessResult(reason, 2.0, 0)
 
-    monkeypatch.setattr("exact.execution.run_in_process", run_in_process)
+    monkeypatch.setattr("lns.exact.execution.run_in_process", run_in_process)
     assert solve_in_child(emit_and_crash, puzzle, Request(seconds=100.0, processor_time=True)).seconds == seconds

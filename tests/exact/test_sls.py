@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from exact.outcome import SolveStatus
-from exact.sat.encodings import encode
-from exact.sls.rules import RULES, advance
-from exact.sls.solver import LocalSearch, simplify
-from exact.sls.state import FALSE, formula_of, random_walk, recount
-from exact.solvers import count, solve
-from instances.errors import InputError
-from instances.generate import uniform
+from lns.exact.outcome import SolveStatus
+from lns.exact.sat.encodings import encode
+from lns.exact.sls.rules import RULES, advance
+from lns.exact.sls.solver import LocalSearch, simplify
+from lns.exact.sls.state import FALSE, formula_of, random_walk, recount
+from lns.exact.solvers import count, solve
+from lns.instances.errors import InputError
+from lns.instances.generate import uniform
 
 
 def random_3sat(variables: int, clauses: int, seed: int) -> npt.NDArray[np.int32]:

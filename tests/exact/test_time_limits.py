@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from exact.cover.search import CoverModel, build
-from exact.execution import Request
-from exact.outcome import Outcome, SolveStatus
-from exact.polyominoes.cut import cut_grid
-from exact.polyominoes.search import FillResult, fill
-from exact.registry import all_solvers
-from exact.solvers import solve_request
-from instances.errors import InputError
-from instances.generate import like_e2
-from instances.puzzle import Puzzle
+from lns.exact.cover.search import CoverModel, build
+from lns.exact.execution import Request
+from lns.exact.outcome import Outcome, SolveStatus
+from lns.exact.polyominoes.cut import cut_grid
+from lns.exact.polyominoes.search import FillResult, fill
+from lns.exact.registry import all_solvers
+from lns.exact.solvers import solve_request
+from lns.instances.errors import InputError
+from lns.instances.generate import like_e2
+from lns.instances.puzzle import Puzzle
 
 SECONDS = 0.2
 LATE = 1.0  # seconds after the limit at which a search must have ended
@@ -65,7 +65,7 @@ def test_building_counts_for_each_pinned_corner(monkeypatch: pytest.MonkeyPatch)
         time.sleep(0.3)
         return build(*arguments, **options)
 
-    monkeypatch.setattr("exact.cover.search.build", slowly)
+    monkeypatch.setattr("lns.exact.cover.search.build", slowly)
     request = Request(count_all=True, seconds=60.0)
     outcome = solve_request(like_e2(4, 3, seed=1).puzzle, request, "xcc:counted", fix_corner=True)
     assert outcome.seconds >= 0.6

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 import lns
-from exact.outcome import SolveStatus
-from exact.sat.steps import Painting
-from exact.solvers import solve
-from exact.trace import PLACED, REFUSED, SOLUTION, TRACED, TREE_SEARCHES, trace
-from instances.board import Board
-from instances.errors import InputError
-from instances.verify import verify
+from lns.exact.outcome import SolveStatus
+from lns.exact.sat.steps import Painting
+from lns.exact.solvers import solve
+from lns.exact.trace import PLACED, REFUSED, SOLUTION, TRACED, TREE_SEARCHES, trace
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.verify import verify
 
 
 def standing(steps: tuple, at: int) -> dict[int, int]:  # type: ignore[type-arg]

@@ -6,11 +6,11 @@ import itertools
 
 import pytest
 
-from exact.outcome import SolveStatus
-from exact.solvers import count, counted_rotations, solve
-from instances.errors import InputError
-from instances.generate import three_partition, triples_of, unique
-from instances.verify import verify
+from lns.exact.outcome import SolveStatus
+from lns.exact.solvers import count, counted_rotations, solve
+from lns.instances.errors import InputError
+from lns.instances.generate import three_partition, triples_of, unique
+from lns.instances.verify import verify
 
 SHAPES = [(w, h) for w in range(2, 11) for h in range(2, w + 1)]
 

@@ -7,19 +7,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import exact
-from exact.colorpairs.options import Heuristic, Options
-from exact.cover.search import cover_by_library
-from exact.cp import solve_by_cp_sat
-from exact.execution import Request
-from exact.registry import SOLVERS
-from exact.rowscan import run_rowscan
-from exact.sat.search import Job, search
-from exact.solvers import run_colorpairs
-from instances.errors import InputError
-from instances.generate import family
-from instances.puzzle import Clue, Puzzle
-from instances.verify import verify
+import lns.exact
+from lns.exact.colorpairs.options import Heuristic, Options
+from lns.exact.cover.search import cover_by_library
+from lns.exact.cp import solve_by_cp_sat
+from lns.exact.execution import Request
+from lns.exact.registry import SOLVERS
+from lns.exact.rowscan import run_rowscan
+from lns.exact.sat.search import Job, search
+from lns.exact.solvers import run_colorpairs
+from lns.instances.errors import InputError
+from lns.instances.generate import family
+from lns.instances.puzzle import Clue, Puzzle
+from lns.instances.verify import verify
 from tests.exact.brute import count_solutions
 from tests.exact.test_agreement import child_count, proven_count
 
@@ -81,7 +81,7 @@ def test_a_hole_in_a_board_without_frame(turns: bool) -> None:
         wanted = count_solutions(puzzle)
         assert wanted > 0
         for solver in ("colorpairs", "rowscan", "dlx"):
-            assert exact.count(puzzle, solver).solutions == wanted, solver
+            assert lns.exact.count(puzzle, solver).solutions == wanted, solver
 
 
 @pytest.mark.parametrize("text", FAMILIES)
@@ -102,7 +102,7 @@ def test_cover_encodings_and_libraries_count_what_brute_force_counts(text: str) 
 def test_local_search_solves_what_has_a_solution(text: str) -> None:
     for puzzle in puzzles(text, 3):
         for solver in ("sls:adaptg2wsat", "sls:rsaps-raw"):
-            outcome = exact.solve(puzzle, solver, nodes=500_000)
+            outcome = lns.exact.solve(puzzle, solver, nodes=500_000)
             solved = outcome.board is not None and verify(puzzle, outcome.board).score == puzzle.max_score
             assert solved == (count_solutions(puzzle) > 0), (puzzle, solver)
 
@@ -111,12 +111,12 @@ def test_local_search_solves_what_has_a_solution(text: str) -> None:
 @pytest.mark.parametrize("solver", ["blocks", "cp:table"])
 def test_other_solvers_refuse_them(text: str, rules: str, solver: str) -> None:
     with pytest.raises(InputError, match=f"^solver {solver} takes no puzzle with {rules}; expected another solver"):
-        exact.solve(family(text)(1).puzzle, solver)
+        lns.exact.solve(family(text)(1).puzzle, solver)
 
 
 def test_rotated_copies_are_counted_where_no_corner_can_be_fixed() -> None:
     puzzle = family("diamond:2:2")(1).puzzle
-    outcome = exact.count(puzzle, "rowscan", fix_corner=True)
+    outcome = lns.exact.count(puzzle, "rowscan", fix_corner=True)
     assert outcome.solutions == count_solutions(puzzle)
     assert outcome.convention == "all solutions counted (no corner piece is fixed: holes)"
 
@@ -125,5 +125,7 @@ def test_rotated_copies_are_counted_where_no_corner_can_be_fixed() -> None:
 def test_larger_boards_have_the_same_count_by_three_methods(text: str) -> None:
     for seed in range(2):
         puzzle = family(text)(seed).puzzle
-        counts = {solver: exact.count(puzzle, solver).solutions for solver in ("rowscan", "colorpairs", "xcc:counted")}
+        counts = {
+            solver: lns.exact.count(puzzle, solver).solutions for solver in ("rowscan", "colorpairs", "xcc:counted")
+        }
         assert len(set(counts.values())) == 1 and counts["rowscan"] > 0, counts

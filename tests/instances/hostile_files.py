@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from instances.formats import best_json, render, viewer_url
-from instances.formats.registry import FORMATS
-from instances.generate import tetravex
-from instances.puzzle import Clue, Puzzle
+from lns.instances.formats import best_json, render, viewer_url
+from lns.instances.formats.registry import FORMATS
+from lns.instances.generate import tetravex
+from lns.instances.puzzle import Clue, Puzzle
 from tests.instances.small_puzzles import planted
 
 PUZZLE, BOARD = planted(8, 5, 5, 6, clues=2)

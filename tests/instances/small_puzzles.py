@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 
-from instances.board import EMPTY, Board
-from instances.puzzle import Clue, Puzzle, canonical, rotate
+from lns.instances.board import EMPTY, Board
+from lns.instances.puzzle import Clue, Puzzle, canonical, rotate
 
 
 def planted(

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from instances.board import EMPTY, Board
-from instances.errors import InputError
-from instances.puzzle import Puzzle
+from lns.instances.board import EMPTY, Board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
 from tests.instances.small_puzzles import boards, planted
 
 

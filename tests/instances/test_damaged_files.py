@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from instances.errors import InputError
-from instances.formats import read
+from lns.instances.errors import InputError
+from lns.instances.formats import read
 from tests.instances.hostile_files import BARE, HOLDS_BOARD, TEXTS
 from tests.instances.small_puzzles import planted
 

@@ -11,9 +11,9 @@ from dataclasses import fields
 import numpy as np
 from hypothesis import given, settings
 
-from instances.board import Board
-from instances.generate import like_e2
-from instances.puzzle import Puzzle
+from lns.instances.board import Board
+from lns.instances.generate import like_e2
+from lns.instances.puzzle import Puzzle
 from tests.instances.small_puzzles import boards, planted
 
 NAMESPACE = {"s": "http://www.w3.org/2000/svg"}

@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instances.board import Board
-from instances.draw import svg, terminal, tikz
-from instances.draw.palette import BACKGROUND, EMPTY, GREY, MISMATCH, PALETTE, hex_code, pattern_number, rgb, xterm
-from instances.draw.scene import scene
-from instances.draw.summary import describe, summarise
-from instances.errors import InputError
-from instances.generate import clue_cells, family, like_e2, uniform
-from instances.puzzle import Puzzle
-from instances.verify import verify
+from lns.instances.board import Board
+from lns.instances.draw import svg, terminal, tikz
+from lns.instances.draw.palette import BACKGROUND, EMPTY, GREY, MISMATCH, PALETTE, hex_code, pattern_number, rgb, xterm
+from lns.instances.draw.scene import scene
+from lns.instances.draw.summary import describe, summarise
+from lns.instances.errors import InputError
+from lns.instances.generate import clue_cells, family, like_e2, uniform
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from tests.shared_data import published_boards
 
 NAMESPACE = {"s": "http://www.w3.org/2000/svg"}

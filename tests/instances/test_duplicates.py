@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instances.board import EMPTY, Board
-from instances.duplicates import normalise_clue_pieces
-from instances.puzzle import Clue, Puzzle
-from instances.verify import verify
+from lns.instances.board import EMPTY, Board
+from lns.instances.duplicates import normalise_clue_pieces
+from lns.instances.puzzle import Clue, Puzzle
+from lns.instances.verify import verify
 from tests.fuzz_region import renamed
 from tests.instances.small_puzzles import boards, planted
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.formats import (
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.formats import (
     Document,
     atomic_write,
     best_json,
@@ -24,10 +24,10 @@ from instances.formats import (
     viewer_url,
     write,
 )
-from instances.formats.reading import parse
-from instances.generate import tetravex
-from instances.puzzle import Clue, Puzzle, canonical, rotate
-from instances.verify import verify
+from lns.instances.formats.reading import parse
+from lns.instances.generate import tetravex
+from lns.instances.puzzle import Clue, Puzzle, canonical, rotate
+from lns.instances.verify import verify
 from tests.instances.small_puzzles import boards, planted, puzzles
 
 quick = settings(deadline=None)  # the machine may be busy
@@ -274,8 +274,8 @@ def test_shipped_instances_are_found_by_name_and_a_file_comes_first(
     data = tmp_path / "data"
     data.mkdir()
     write(data / "mine.txt", None, puzzle, None)
-    monkeypatch.setattr("instances.formats.sources.shipped_instances", lambda: {"mine": data / "mine.txt"})
-    monkeypatch.setattr("instances.formats.viewer.shipped_instances", lambda: {"mine": data / "mine.txt"})
+    monkeypatch.setattr("lns.instances.formats.sources.shipped_instances", lambda: {"mine": data / "mine.txt"})
+    monkeypatch.setattr("lns.instances.formats.viewer.shipped_instances", lambda: {"mine": data / "mine.txt"})
     monkeypatch.chdir(tmp_path)
     assert load_puzzle("mine") == puzzle and load_puzzle("mine").name == "mine"
     assert read(viewer_url(load_puzzle("mine"), board)).notes[0].startswith("shipped instance mine")

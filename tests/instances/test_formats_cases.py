@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from instances.errors import InputError
-from instances.formats import FORMATS, load_puzzle, read_board, render, write
-from instances.formats.reading import parse
-from instances.formats.registry import DIALECTS, examples
-from instances.puzzle import Puzzle
-from instances.verify import verify
+from lns.instances.errors import InputError
+from lns.instances.formats import FORMATS, load_puzzle, read_board, render, write
+from lns.instances.formats.reading import parse
+from lns.instances.formats.registry import DIALECTS, examples
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from tests.instances.small_puzzles import planted
 from tests.shared_data import shared
 

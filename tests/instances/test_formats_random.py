@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from instances.errors import InputError
-from instances.formats import read
+from lns.instances.errors import InputError
+from lns.instances.formats import read
 from tests.fuzz_formats import guess, round_trip, vanished
 
 SEEDS = st.integers(0, 2**32)

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.eternity2 import held_clues
-from instances.formats import load_board, load_puzzle, read, viewer_url, write
-from instances.puzzle import Puzzle, canonical
-from instances.verify import verify
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.eternity2 import held_clues
+from lns.instances.formats import load_board, load_puzzle, read, viewer_url, write
+from lns.instances.puzzle import Puzzle, canonical
+from lns.instances.verify import verify
 from tests.shared_data import shared
 
 INSTANCES = (

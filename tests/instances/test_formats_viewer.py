@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.formats import load_board, read, viewer_url
-from instances.formats.viewer import MOTIFS_ORDERS
-from instances.puzzle import Clue, Puzzle
-from instances.symmetry import View, board_from_view, puzzle_in_view
-from instances.verify import verify
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.formats import load_board, read, viewer_url
+from lns.instances.formats.viewer import MOTIFS_ORDERS
+from lns.instances.puzzle import Clue, Puzzle
+from lns.instances.symmetry import View, board_from_view, puzzle_in_view
+from lns.instances.verify import verify
 from tests.instances.small_puzzles import boards, planted
 
 PUZZLE, BOARD = planted(11, 6, 5, 9)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instances.draw.summary import summarise
-from instances.errors import InputError
-from instances.generate import (
+from lns.instances.draw.summary import summarise
+from lns.instances.errors import InputError
+from lns.instances.generate import (
     Planted,
     balanced_torus,
     clue_cells,
@@ -21,9 +21,9 @@ from instances.generate import (
     like_e2,
     uniform,
 )  # fmt: skip
-from instances.generate.portable_random import PortableRandom
-from instances.puzzle import Puzzle
-from instances.verify import verify
+from lns.instances.generate.portable_random import PortableRandom
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 
 
 def is_perfect(planted: Planted) -> bool:
@@ -94,7 +94,7 @@ def test_balanced_torus_uses_every_colour_equally_often(monkeypatch: pytest.Monk
     def keep(right: list[int], down: list[int], *rest: object) -> None:
         joints.extend([*right, *down])
 
-    monkeypatch.setattr("instances.generate.kinds.plant", keep)
+    monkeypatch.setattr("lns.instances.generate.kinds.plant", keep)
     balanced_torus(7, 9, 3)
     assert len(joints) == 98
     assert sorted(Counter(joints).values()) == [10] * 1 + [11] * 8
@@ -204,7 +204,7 @@ def test_impossible_like_e2_is_refused(
 
 
 def test_repair_stops_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("instances.generate.eternity._EXCHANGES", 0)
+    monkeypatch.setattr("lns.instances.generate.eternity._EXCHANGES", 0)
     with pytest.raises(InputError, match="no 6 x 6 board with 2 rim and 4 inner colours was found"):
         like_e2(6, 6, 2, 4, 1)
 

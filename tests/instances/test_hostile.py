@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from instances.formats import viewer_url
 from lns.cli.main import main
+from lns.instances.formats import viewer_url
 from tests.instances.hostile_files import TEXTS, URL, Case, cases
 from tests.instances.small_puzzles import planted
 

@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.files import decode
-from instances.formats import read_board, read_puzzle, with_clues
-from instances.formats.base import Document
-from instances.formats.reading import parse
-from instances.generate import tetravex
-from instances.puzzle import Puzzle
-from instances.verify import verify
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.files import decode
+from lns.instances.formats import read_board, read_puzzle, with_clues
+from lns.instances.formats.base import Document
+from lns.instances.formats.reading import parse
+from lns.instances.generate import tetravex
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from tests.instances.small_puzzles import planted
 from tests.shared_data import SHARED, shared
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import lns
-from instances.board import Board
-from instances.pairing import pairing
-from instances.puzzle import Puzzle
-from instances.verify import verify
 from lns.cli.main import main
+from lns.instances.board import Board
+from lns.instances.pairing import pairing
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from tests.instances.small_puzzles import planted
 
 

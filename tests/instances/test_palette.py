@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from instances.draw.palette import GROUP_SIZE, PALETTE
+from lns.instances.draw.palette import GROUP_SIZE, PALETTE
 
 # What a dichromat sees, on linear RGB: Machado, Oliveira & Fernandes 2009, table 1, severity 1.0.
 VISION = {

@@ -12,16 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lns
-from exact.isomorphism import pieces_of_graph
-from instances import piece_set
-from instances.board import Board
-from instances.errors import InputError
-from instances.eternity2 import name_of_clues, name_of_set, official_clues
-from instances.formats import load_board, read, write
-from instances.piece_set import find_renaming, numbering, set_sha256, translate, translated_clues, translation
-from instances.puzzle import Puzzle
-from instances.symmetry import View, board_in_view, puzzle_in_view
-from instances.verify import verify
+from lns.exact.isomorphism import pieces_of_graph
+from lns.instances import piece_set
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.eternity2 import name_of_clues, name_of_set, official_clues
+from lns.instances.formats import load_board, read, write
+from lns.instances.piece_set import find_renaming, numbering, set_sha256, translate, translated_clues, translation
+from lns.instances.puzzle import Puzzle
+from lns.instances.symmetry import View, board_in_view, puzzle_in_view
+from lns.instances.verify import verify
 from tests.instances.small_puzzles import boards, renumbered
 from tests.shared_data import published_boards, shared
 

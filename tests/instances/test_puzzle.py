@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from instances.errors import InputError
-from instances.formats import load_puzzle
-from instances.puzzle import DOWN, LEFT, RIGHT, UP, Clue, Puzzle, rotate
-from instances.verify import verify
+from lns.instances.errors import InputError
+from lns.instances.formats import load_puzzle
+from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, Clue, Puzzle, rotate
+from lns.instances.verify import verify
 from tests.instances.small_puzzles import planted, puzzles
 from tests.shared_data import shared
 

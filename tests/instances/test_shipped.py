@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from instances.formats import load_board, load_puzzle, viewer_url
-from instances.verify import verify
 from lns.cli.main import main
+from lns.instances.formats import load_board, load_puzzle, viewer_url
+from lns.instances.verify import verify
 
 DATA = Path(__file__).resolve().parents[2] / "instances" / "data"
 NAMES = sorted(path.name.removesuffix(".txt") for path in DATA.glob("*.txt") if ".solution" not in path.name)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.generate import family
-from instances.puzzle import Clue, Puzzle
-from instances.symmetry import (
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.generate import family
+from lns.instances.puzzle import Clue, Puzzle
+from lns.instances.symmetry import (
     IDENTITY_VIEW,
     View,
     board_from_view,
@@ -18,7 +18,7 @@ from instances.symmetry import (
     rotate_board,
     rotate_puzzle,
 )
-from instances.verify import verify
+from lns.instances.verify import verify
 from tests.instances.small_puzzles import planted
 
 

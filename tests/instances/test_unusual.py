@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.formats import render
-from instances.formats.reading import parse
-from instances.generate import KINDS, Planted, family, other_rules, tetravex
-from instances.puzzle import GREY, Clue, Puzzle
-from instances.verify import verify
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.formats import render
+from lns.instances.formats.reading import parse
+from lns.instances.generate import KINDS, Planted, family, other_rules, tetravex
+from lns.instances.puzzle import GREY, Clue, Puzzle
+from lns.instances.verify import verify
 
 SQUARE = [[1, 2, 3, 4], [2, 3, 4, 5], [1, 2, 4, 5], [2, 4, 1, 5]]
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.puzzle import Puzzle
-from instances.verify import verify
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from tests.instances.small_puzzles import boards, planted
 
 

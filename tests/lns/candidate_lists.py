@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from instances.puzzle import Puzzle
 from lns.construct import candidates
 from lns.construct.candidates import DOWN_SHIFT, GAIN_SHIFT, LIST_END_GAIN, RIGHT_SHIFT, ROTATION_SHIFT
 from lns.construct.constructor import Constructor
+from lns.instances.puzzle import Puzzle
 
 
 def list_of(puzzle: Puzzle, made: candidates.CandidateTables, depth: int, left: int, up: int) -> list[tuple[int, int]]:

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from instances.board import Board
-from instances.puzzle import Puzzle
 from lns.construct.beam_engine import BeamEngine
 from lns.engine import verified_board
+from lns.instances.board import Board
+from lns.instances.puzzle import Puzzle
 from lns.loop.pool import Pool
 from lns.loop.search_loop import SearchLoop
 from lns.params import from_dict

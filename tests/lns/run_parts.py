@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from instances.formats import load_puzzle
-from instances.puzzle import Puzzle
 from lns.engine import FoundBoard
+from lns.instances.formats import load_puzzle
+from lns.instances.puzzle import Puzzle
 from lns.islands import Archipelago
 from lns.params import ConstructParams, EngineParams, Params, TabuParams
 from lns.rounds import Search

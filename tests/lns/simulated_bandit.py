@@ -14,8 +14,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from instances.formats import load_puzzle
-from instances.symmetry import IDENTITY_VIEW, View
 from lns.construct import quota_bandit
 from lns.construct.candidates import MAX_BREAKS
 from lns.construct.constructor import SURPLUS_BINS
@@ -24,6 +22,8 @@ from lns.construct.quota_arm import QuotaArm
 from lns.construct.quota_bandit import QuotaBandit
 from lns.construct.schedule import BreakSchedule, quota_end
 from lns.construct.schedule_search import ChildMeans, ScheduleForecast
+from lns.instances.formats import load_puzzle
+from lns.instances.symmetry import IDENTITY_VIEW, View
 from lns.params import ConstructParams
 from lns.rng import random_state
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from instances.formats import load_puzzle
-from instances.symmetry import IDENTITY_VIEW, View
 from lns.construct.quota_arm import ALL, RATE_FACTOR_PER_EXTRA_BREAK
 from lns.construct.quota_bandit import MIN_RESTART_SHARE, SCALE_STEP, QuotaBandit
 from lns.construct.schedule import BreakSchedule
+from lns.instances.formats import load_puzzle
+from lns.instances.symmetry import IDENTITY_VIEW, View
 from lns.loop.construction import Construction
 from lns.loop.operator import WHOLE_BOARD
 from lns.orientation import Orientation

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instances.board import Board
-from instances.verify import verify
 from lns.assignment import fill, reassign
+from lns.instances.board import Board
+from lns.instances.verify import verify
 from lns.tabu.search import random_board
 from tests.instances.small_puzzles import planted
 

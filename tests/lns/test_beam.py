@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from instances.errors import InputError
-from instances.formats import load_puzzle
-from instances.generate import like_e2
-from instances.puzzle import Clue, Puzzle
-from instances.verify import verify
 from lns.construct.beam import BeamSearch
 from lns.construct.beam_engine import BeamEngine
 from lns.construct.order import comb_order
 from lns.construct.schedule import favoured_colours
 from lns.engines import make_engine
+from lns.instances.errors import InputError
+from lns.instances.formats import load_puzzle
+from lns.instances.generate import like_e2
+from lns.instances.puzzle import Clue, Puzzle
+from lns.instances.verify import verify
 from lns.loop.operator import WHOLE_BOARD
 from lns.params import BeamParams, Params, from_dict
 from lns.rng import random_state

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from instances.formats import load_puzzle
-from instances.puzzle import Clue, Puzzle
 from lns.construct import endgame, kernel
 from lns.construct.constructor import Constructor
 from lns.construct.endgame_plan import (
@@ -21,6 +19,8 @@ from lns.construct.endgame_plan import (
 )
 from lns.construct.order import comb_order
 from lns.construct.schedule import BreakSchedule
+from lns.instances.formats import load_puzzle
+from lns.instances.puzzle import Clue, Puzzle
 from lns.params import ConstructParams
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from exact.region.resolve import resolve
-from exact.region.result import RegionResult, RegionStatus
-from instances.errors import InputError
-from instances.formats import load_puzzle
-from instances.puzzle import Puzzle
-from instances.verify import verify
 from lns.engine import verified_board
+from lns.exact.region.resolve import resolve
+from lns.exact.region.result import RegionResult, RegionStatus
+from lns.instances.errors import InputError
+from lns.instances.formats import load_puzzle
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from lns.loop.operator import Freed, Repaired
 from lns.loop.pool import Pool
 from lns.neighbourhoods.certificate import Certificate

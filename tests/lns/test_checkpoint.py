@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from instances.errors import InputError
-from instances.verify import verify
 from lns.construct.kernel import MAX_FRONTIER_KEYS
 from lns.engine import State
 from lns.engines import make_engine
+from lns.instances.errors import InputError
+from lns.instances.verify import verify
 from lns.islands import Archipelago
 from lns.runs import checkpoint as checkpoints
 from lns.runs import recorder

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from instances.errors import InputError
+from lns.instances.errors import InputError
 from lns.loop.chooser import Chooser
 
 PRICE = 1e7

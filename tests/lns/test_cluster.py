@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import lns
-from instances.errors import InputError
-from instances.puzzle import Puzzle
-from instances.verify import verify
 from lns.engine import FoundBoard, Statistics
 from lns.engines import make_engine
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from lns.islands import Archipelago
 from lns.packed_state import PackedState, unpacked
 from lns.rounds import Island, NotKept, Report, Search, Task, Worker

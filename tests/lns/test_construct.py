@@ -9,13 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.formats import load_puzzle
-from instances.generate import like_e2
-from instances.puzzle import IntArray, Puzzle
-from instances.symmetry import View, board_from_view, puzzle_in_view
-from instances.verify import verify
 from lns.construct import candidates
 from lns.construct.candidates import BREAK_COST
 from lns.construct.constructor import Constructor
@@ -25,6 +18,13 @@ from lns.construct.quota_bandit import QuotaBandit
 from lns.construct.schedule import BreakSchedule, Quota, favoured_colours
 from lns.construct.schedule_search import cell_order
 from lns.construct.tail import MAX_TAIL, plan_tail, solve_tail
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.formats import load_puzzle
+from lns.instances.generate import like_e2
+from lns.instances.puzzle import IntArray, Puzzle
+from lns.instances.symmetry import View, board_from_view, puzzle_in_view
+from lns.instances.verify import verify
 from lns.params import ConstructParams
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from numpy.random import default_rng
 
-from instances.errors import InputError
 from lns.cli.main import main
+from lns.instances.errors import InputError
 from lns.runs import lock, run_summary
 from lns.runs.board_log import BoardLog
 from lns.runs.files import (

@@ -7,10 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from instances.errors import InputError
-from instances.formats import load_puzzle
-from instances.puzzle import Clue
-from instances.verify import verify
 from lns.construct import kernel
 from lns.construct.constructor import Constructor
 from lns.construct.endgame import BUDGET, EXHAUSTED, REACHED
@@ -18,6 +14,10 @@ from lns.construct.endgame_plan import MAX_ENDGAME_PIECES
 from lns.construct.order import comb_order
 from lns.construct.quota_profile import quota_profile
 from lns.construct.schedule import BreakSchedule, Quota, favoured_colours
+from lns.instances.errors import InputError
+from lns.instances.formats import load_puzzle
+from lns.instances.puzzle import Clue
+from lns.instances.verify import verify
 from lns.params import ConstructParams
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted

@@ -9,12 +9,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from instances.errors import InputError
-from instances.formats import load_puzzle
-from instances.verify import verify
 from lns import estimate as estimates
 from lns.construct import schedule_search
 from lns.estimate import Measurement, Tally, estimate
+from lns.instances.errors import InputError
+from lns.instances.formats import load_puzzle
+from lns.instances.verify import verify
 from lns.params import from_dict
 
 QUICK = from_dict({"construct": {"population": 200, "restart_nodes": 3_000_000}, "engine": {"step_nodes": 300_000}})

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from exact.region.resolve import resolve
-from exact.region.result import RegionResult, RegionStatus
-from instances.board import Board
-from instances.puzzle import Puzzle
-from instances.verify import verify
 from lns import node_equivalents
 from lns.engine import verified_board
+from lns.exact.region.resolve import resolve
+from lns.exact.region.result import RegionResult, RegionStatus
+from lns.instances.board import Board
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from lns.loop.exact_repair import ORDERS, TRY_OTHER, RegionOperator
 from lns.loop.operator import Freed, Neighbourhood, Repaired
 from lns.loop.pool import Member, Pool

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import lns
-from instances.generate import family, like_e2
-from instances.puzzle import Puzzle
-from instances.verify import verify
 from lns.greedy import ORIGIN, greedy_board
+from lns.instances.generate import family, like_e2
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from lns.tabu.search import random_board
 
 FAMILIES = ["tetravex:4x3:3", "unframed:3x4:4", "triangle:3:3", "diamond:3:3"]

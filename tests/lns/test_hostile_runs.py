@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from instances.errors import InputError
-from instances.files import open_to_read, read_bytes
 from lns.cli.main import main
+from lns.instances.errors import InputError
+from lns.instances.files import open_to_read, read_bytes
 from lns.runs.directory import RunDirectory
 from lns.runs.files import (
     BOARDS,

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.puzzle import Puzzle
-from instances.verify import verify
 from lns import warmup
 from lns.engine import FoundBoard, State, Statistics
 from lns.engines import make_engine
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from lns.islands import Archipelago
 from lns.params import Params
 from lns.rounds import Island, Report, Search, Task, run_round

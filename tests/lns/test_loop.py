@@ -9,17 +9,17 @@ from typing import Any, NoReturn
 import numpy as np
 import pytest
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.formats import load_board, load_puzzle, shipped_instances
-from instances.generate import family
-from instances.puzzle import Clue, Puzzle
-from instances.symmetry import IDENTITY_VIEW, View, rotate_puzzle
-from instances.verify import verify
 from lns.assignment import fill
 from lns.construct.quota_bandit import QuotaBandit
 from lns.engine import Statistics
 from lns.engines import ENGINES, make_engine
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.formats import load_board, load_puzzle, shipped_instances
+from lns.instances.generate import family
+from lns.instances.puzzle import Clue, Puzzle
+from lns.instances.symmetry import IDENTITY_VIEW, View, rotate_puzzle
+from lns.instances.verify import verify
 from lns.loop.construction import Construction, Fill
 from lns.loop.operator import WHOLE_BOARD, Found, Freed, Operator, Repaired
 from lns.loop.pool import Pool

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from instances.errors import InputError
-from instances.generate import uniform
-from instances.puzzle import Clue, Puzzle
 from lns.construct.constructor import Constructor
 from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MAX_FRONTIER_KEYS
 from lns.construct.order import comb_order
 from lns.construct.quota_arm import MAX_KEYS, Keys, PrefixNovelty
 from lns.construct.schedule import BreakSchedule
+from lns.instances.errors import InputError
+from lns.instances.generate import uniform
+from lns.instances.puzzle import Clue, Puzzle
 from lns.params import ConstructParams
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted

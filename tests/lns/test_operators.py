@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.formats import load_puzzle
-from instances.generate import family
-from instances.puzzle import Puzzle
-from instances.symmetry import board_in_view, cells_from_view, puzzle_in_view
-from instances.verify import verify
 from lns.assignment import fill
 from lns.construct.schedule_search import cell_order
 from lns.engine import verified_board
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.formats import load_puzzle
+from lns.instances.generate import family
+from lns.instances.puzzle import Puzzle
+from lns.instances.symmetry import board_in_view, cells_from_view, puzzle_in_view
+from lns.instances.verify import verify
 from lns.loop.operator import Freed, Neighbourhood, Operator, Repaired
 from lns.loop.pool import Member, Pool
 from lns.neighbourhoods import OPERATORS, reconstruct

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from instances.errors import InputError
-from instances.formats import load_board, load_puzzle, shipped_instances
-from instances.puzzle import Clue
-from instances.symmetry import IDENTITY_VIEW, View, puzzle_in_view, rotate_board, rotate_puzzle
-from instances.verify import verify
 from lns.construct.constructor import Constructor
 from lns.construct.order import comb_order
 from lns.construct.schedule import BreakSchedule
 from lns.engines import make_engine
+from lns.instances.errors import InputError
+from lns.instances.formats import load_board, load_puzzle, shipped_instances
+from lns.instances.puzzle import Clue
+from lns.instances.symmetry import IDENTITY_VIEW, View, puzzle_in_view, rotate_board, rotate_puzzle
+from lns.instances.verify import verify
 from lns.loop.search_loop import SearchLoop
 from lns.neighbourhoods.operators import Island, make_operators
 from lns.orientation import Orientation, best_quarter_turns, island_views, prefix_partition

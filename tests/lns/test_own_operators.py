@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.puzzle import Puzzle
-from instances.verify import verify
 from lns.assignment import fill
 from lns.engine import MAX_OPERATORS, Statistics
 from lns.engines import make_engine
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from lns.islands import Archipelago
 from lns.loop.search_loop import SearchLoop
 from lns.neighbourhoods import OPERATORS, operators

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from instances.errors import InputError
+from lns.instances.errors import InputError
 from lns.params import Params, from_dict, load, omitted_names, to_dict, to_toml
 
 

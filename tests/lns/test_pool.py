@@ -7,10 +7,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from instances.board import Board
-from instances.errors import InputError
-from instances.puzzle import Puzzle
 from lns.engine import FoundBoard, verified_board
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
 from lns.loop.pool import FAMILY_SHARE, Pool
 from lns.tabu.search import random_board
 from tests.instances.small_puzzles import planted

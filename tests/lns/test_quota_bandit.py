@@ -7,9 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from instances.errors import InputError
-from instances.formats import load_puzzle
-from instances.verify import verify
 from lns.construct.candidates import MAX_BREAKS, PIECE_MASK
 from lns.construct.constructor import SURPLUS_BINS, Constructor
 from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MISMATCH_BINS, TAIL_SAMPLE_NODES
@@ -17,6 +14,9 @@ from lns.construct.quota_arm import ALL, MIN_TAILS, NEW, RATE_FACTOR_PER_EXTRA_B
 from lns.construct.quota_bandit import COLOUR_SETS, QuotaBandit
 from lns.construct.schedule import quota_end
 from lns.construct.schedule_search import best_schedule, break_schedule
+from lns.instances.errors import InputError
+from lns.instances.formats import load_puzzle
+from lns.instances.verify import verify
 from lns.params import ConstructParams
 from lns.rng import random_state
 

@@ -7,9 +7,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-from instances.formats import load_puzzle
-from instances.generate import like_e2, uniform
-from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Clue, Puzzle
 from lns import node_equivalents
 from lns.construct.candidates import FloatArray
 from lns.construct.population import new_reservoirs, offer_to_reservoir
@@ -27,6 +24,9 @@ from lns.construct.quota_profile import (
 )
 from lns.construct.schedule import Quota, favoured_colours, quota_end
 from lns.construct.schedule_search import cell_order
+from lns.instances.formats import load_puzzle
+from lns.instances.generate import like_e2, uniform
+from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Clue, Puzzle
 from lns.params import ConstructParams
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted

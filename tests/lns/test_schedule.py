@@ -8,10 +8,10 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from instances.formats import load_puzzle
-from instances.generate import like_e2, uniform
 from lns.construct.candidates import BREAK_COST
 from lns.construct.schedule import colour_classes, favoured_colours
+from lns.instances.formats import load_puzzle
+from lns.instances.generate import like_e2, uniform
 
 
 def test_favoured_colours_are_those_of_the_fewest_pieces():

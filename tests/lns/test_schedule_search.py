@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from instances.formats import load_puzzle
 from lns.construct.candidates import MAX_BREAKS
 from lns.construct.schedule import Quota
 from lns.construct.schedule_search import (
@@ -19,6 +18,7 @@ from lns.construct.schedule_search import (
     max_mismatches,
     measure_children,
 )
+from lns.instances.formats import load_puzzle
 from lns.params import ConstructParams
 from lns.rng import random_state
 

@@ -7,11 +7,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from instances.board import Board
-from instances.formats import load_puzzle
-from instances.puzzle import Clue
-from instances.verify import verify
 from lns.engines import make_engine
+from lns.instances.board import Board
+from lns.instances.formats import load_puzzle
+from lns.instances.puzzle import Clue
+from lns.instances.verify import verify
 from lns.loop.pool import Pool
 from lns.params import Params, from_dict
 from lns.rng import random_state

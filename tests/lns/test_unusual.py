@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exact.region.resolve import resolve
-from instances.board import Board
-from instances.errors import InputError
-from instances.generate import family
-from instances.puzzle import Puzzle
-from instances.verify import verify
 from lns.assignment import fill, matched_edges
 from lns.engines import make_engine
+from lns.exact.region.resolve import resolve
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.generate import family
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from lns.neighbourhoods.move import Move, score_of
 from lns.neighbourhoods.operators import register_operator, unregister_operator
 from lns.node_equivalents import TABU_MOVE
@@ -83,7 +83,7 @@ def best_refill(puzzle: Puzzle, board: Board, cells: list[int]) -> int:
 @pytest.mark.parametrize("order", ["static", "dynamic"])
 @pytest.mark.parametrize("text", TEXTS[:4])
 def test_a_region_is_refilled_as_well_as_trying_everything_does(text: str, order: str) -> None:
-    from exact.region.options import RegionOptions
+    from lns.exact.region.options import RegionOptions
 
     for seed in range(4):
         puzzle, rng = family(text)(seed).puzzle, np.random.default_rng(seed)

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from exact.demo import places
-from exact.demo.callee import twice
-from exact.demo.constants import FACTOR
-from exact.kernels.jit import kernel
+from lns.exact.demo import places
+from lns.exact.demo.callee import twice
+from lns.exact.demo.constants import FACTOR
+from lns.exact.kernels.jit import kernel
 
 if TYPE_CHECKING:
-    from exact.demo.pair import Pair
+    from lns.exact.demo.pair import Pair
 
 
 @kernel
@@ -31,19 +31,19 @@ def answer(pair: Pair) -> int:
 
 
 def report() -> None:
-    from exact.demo.pair import Pair
+    from lns.exact.demo.pair import Pair
 
     print(answer(Pair(10, 1)))
 '''
 CALLEE = """
-from exact.kernels.jit import inline_kernel
+from lns.exact.kernels.jit import inline_kernel
 
 @inline_kernel
 def twice(number):
     return 2 * number
 """
 CONSTANTS = """
-from exact.demo.places import base
+from lns.exact.demo.places import base
 
 FACTOR = base(1)
 UNUSED = 1
@@ -89,7 +89,7 @@ def output(running: subprocess.Popen[str]) -> list[str]:
 def answer(demo: Path, before: str = "") -> tuple[int, str]:
     """The result and the source key of a kernel in a new process, which runs the program text ``before`` first."""
     program = (
-        "from exact.kernels.sources import source_key; from exact.demo import kernel as k; "
+        "from lns.exact.kernels.sources import source_key; from lns.exact.demo import kernel as k; "
         "k.report(); print(source_key(k.__name__))"
     )
     number, key = output(process(demo, before + program))

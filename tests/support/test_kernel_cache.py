@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from exact.kernels import cache as kernel_cache
+from lns.exact.kernels import cache as kernel_cache
 from tests.support.demo_package import answer, output, process
 
 
@@ -43,7 +43,7 @@ def test_a_module_is_compiled_when_all_its_kernels_are(demo: Path) -> None:
     path = demo / "kernel.py"
     path.write_text(path.read_text() + SECOND)
     ready = "print(is_compiled(k.__name__)); "
-    imports = "from exact.kernels.cache import is_compiled; from exact.demo import kernel as k; "
+    imports = "from lns.exact.kernels.cache import is_compiled; from lns.exact.demo import kernel as k; "
     program = f"{imports}{ready}k.report(); {ready}"
     assert output(process(demo, program)) == ["False", "26", "False"]
     assert output(process(demo, f"{program}k.second(1); {ready}")) == ["False", "26", "False", "True"]
@@ -69,7 +69,7 @@ def test_kernels_run_where_machine_code_cannot_be_written(demo: Path) -> None:
 SLOW = """
 import time, types
 from pathlib import Path
-from exact.kernels import cache as kernel_cache
+from lns.exact.kernels import cache as kernel_cache
 from numba.core.dispatcher import _FunctionCompiler
 compile, printed = _FunctionCompiler.compile, set()
 def say(what):
@@ -92,7 +92,7 @@ def sleep(seconds):
     time.sleep(seconds)
 kernel_cache.time = types.SimpleNamespace(monotonic=time.monotonic, sleep=sleep)
 kernel_cache._MAX_WAIT_S = {max_wait}
-from exact.demo import kernel as k
+from lns.exact.demo import kernel as k
 try:
     k.report()
 except RuntimeError:
@@ -163,7 +163,7 @@ def test_a_warm_cache_is_read_where_it_cannot_be_written(demo: Path) -> None:
     elsewhere = {"XDG_CACHE_HOME": str(root / "home"), "TMPDIR": str(root)}
     read_only = READ_ONLY.format(folders=[str(root / "cache")], but="-", environment=elsewhere)
     assert output(slow(demo, before=read_only)) == ["26"]
-    program = "from exact.kernels.cache import is_compiled; from exact.demo import kernel as k; "
+    program = "from lns.exact.kernels.cache import is_compiled; from lns.exact.demo import kernel as k; "
     assert output(process(demo, f"{read_only}\n{program}print(is_compiled(k.__name__))")) == ["True"]
     assert sorted((root / "cache").rglob("*")) == before
     path = demo / "kernel.py"

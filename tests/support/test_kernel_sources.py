@@ -35,7 +35,7 @@ def test_an_edit_of_other_python_code_recompiles_nothing(demo: Path) -> None:
     for module, old, new in (
         ("constants", "UNUSED = 1", "UNUSED = 2"),
         ("pair", "Docstring", "Words"),
-        ("callee", "from exact.kernels.jit", "# A comment.\nfrom exact.kernels.jit"),
+        ("callee", "from lns.exact.kernels.jit", "# A comment.\nfrom lns.exact.kernels.jit"),
         ("kernel", "def report() -> None:\n", 'def report() -> None:\n    print(end="")\n'),
     ):
         path = demo / f"{module}.py"

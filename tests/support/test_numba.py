@@ -1,4 +1,4 @@
-"""The private parts of numba that `exact.kernels.jit` uses, and the cap on its version."""
+"""The private parts of numba that `lns.exact.kernels.jit` uses, and the cap on its version."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from numba.core.caching import (
     UserProvidedCacheLocator,
 )
 
-from exact.kernels import jit
+from lns.exact.kernels import jit
 
 ROOT = Path(__file__).resolve().parents[2]
 

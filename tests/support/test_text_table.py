@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from exact.text_table import aligned, markdown, table_width
 from lns.cli.exact_paper import PAPERS
 from lns.cli.main import main
+from lns.exact.text_table import aligned, markdown, table_width
 
 LINES = [["grid", "smallest", "largest", "mean", "report"], ["5x11", "1", "22", "3.5", "4"]]
 DATA = Path(__file__).parents[2] / "docs" / "papers" / "data"

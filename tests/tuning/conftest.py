@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from lns.tuning import worker as workers
 from tests.tuning.made_up import MadeUp
-from tuning import worker as workers
 
 
 @pytest.fixture

@@ -80,7 +80,7 @@ def mariadb() -> Iterator[str]:
             _await_answer(server, [*client, "SELECT 1"])
             account = f"CREATE USER lns@127.0.0.1 IDENTIFIED BY '{PASSWORD}'"
             subprocess.run(
-                [*client, f"CREATE DATABASE tuning; {account}; GRANT ALL ON tuning.* TO lns@127.0.0.1"], check=True
+                [*client, f"CREATE DATABASE tuning; {account}; GRANT ALL ON lns.tuning.* TO lns@127.0.0.1"], check=True
             )
             yield f"mysql://lns:{QUOTED}@127.0.0.1:{port}/tuning"
         finally:

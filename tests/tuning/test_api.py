@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from instances.errors import InputError
-from instances.formats import load_puzzle
-from instances.generate import like_e2
 from lns.api.kept_params import find
 from lns.cli.main import main
+from lns.instances.errors import InputError
+from lns.instances.formats import load_puzzle
+from lns.instances.generate import like_e2
 from lns.params import Params, load, to_toml
+from lns.tuning import api
+from lns.tuning import session as sessions
+from lns.tuning import worker as workers
+from lns.tuning.plan import StudyRequest
 from tests.tuning.made_up import Flat, Inline
-from tuning import api
-from tuning import session as sessions
-from tuning import worker as workers
-from tuning.plan import StudyRequest
 
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 RUNS = ["--nodes", "4000", "--pairs", "6", "--held-out", "20", "--seed", "3", "--trials", "30", "--quiet"]

@@ -11,19 +11,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from exact.csv_records import append_row
-from instances.board import Board
-from instances.errors import InputError
-from instances.formats import load_puzzle
 from lns.cli.main import main
 from lns.distinct_boards import DistinctBoards
 from lns.engine import FoundBoard, Statistics
 from lns.engines import make_engine
+from lns.exact.csv_records import append_row
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.formats import load_puzzle
 from lns.params import Params, from_dict, to_dict, to_toml
+from lns.tuning import bench, benchmark
+from lns.tuning.benchmark import BenchmarkOptions, BenchmarkRow, BenchmarkRun
+from lns.tuning.objective import count_board
 from tests.lns.run_parts import QUICK, small_puzzle
-from tuning import bench, benchmark
-from tuning.benchmark import BenchmarkOptions, BenchmarkRow, BenchmarkRun
-from tuning.objective import count_board
 
 SMALL = replace(
     QUICK,
@@ -311,7 +311,7 @@ def test_the_table_compares_with_the_whole_engine():
 
 @pytest.mark.slow
 def test_the_command_writes_a_row_a_variant(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("tuning.benchmark.SHIPPED", ("like-e2-4x4",))
+    monkeypatch.setattr("lns.tuning.benchmark.SHIPPED", ("like-e2-4x4",))
     monkeypatch.setattr(benchmark, "ABLATIONS", {name: benchmark.ABLATIONS[name] for name in ("no quota",)})
     params, table = tmp_path / "quick.toml", tmp_path / "t.csv"
     params.write_text(to_toml(SMALL))

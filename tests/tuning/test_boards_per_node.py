@@ -6,13 +6,13 @@ from itertools import pairwise
 
 import pytest
 
-from instances.board import Board
-from instances.formats import load_puzzle, write
-from instances.generate import tetravex, uniform
-from instances.verify import verify
+from lns.instances.board import Board
+from lns.instances.formats import load_puzzle, write
+from lns.instances.generate import tetravex, uniform
+from lns.instances.verify import verify
+from lns.tuning import benchmark
+from lns.tuning.boards_per_node import Count, combined_counts, count_boards, main
 from tests.lns.run_parts import QUICK
-from tuning import benchmark
-from tuning.boards_per_node import Count, combined_counts, count_boards, main
 
 
 @pytest.mark.slow

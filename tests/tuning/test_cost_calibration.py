@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from exact.region.searches import DynamicSearch
-from instances.formats import load_puzzle
 from lns import node_equivalents
+from lns.exact.region.searches import DynamicSearch
+from lns.instances.formats import load_puzzle
 from lns.params import ConstructParams
-from tuning.cost_calibration import LOOSE, TIGHT, constructor_at_tails, measure_costs, time_endgames, time_tails
+from lns.tuning.cost_calibration import LOOSE, TIGHT, constructor_at_tails, measure_costs, time_endgames, time_tails
 
 
 def test_each_cost_is_measured() -> None:

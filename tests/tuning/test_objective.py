@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from instances.board import Board
-from instances.generate import family
 from lns import node_equivalents
 from lns.engine import FoundBoard
+from lns.instances.board import Board
+from lns.instances.generate import family
 from lns.params import from_dict
-from tuning.objective import (
+from lns.tuning.objective import (
     EARLY_BONUS,
     EDGE_WORTH,
     MIN_STEPS,

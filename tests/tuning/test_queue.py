@@ -18,11 +18,11 @@ from pathlib import Path
 
 import pytest
 
-from exact.file_lock import try_lock
-from instances.formats import best_json, load_puzzle, shipped_instances
 from lns.api.files import load_board
 from lns.cli.main import find_command, parser_of
-from tuning import queue
+from lns.exact.file_lock import try_lock
+from lns.instances.formats import best_json, load_puzzle, shipped_instances
+from lns.tuning import queue
 
 ROOT = Path(__file__).resolve().parents[2]
 FAKE = """#!/bin/sh
@@ -230,7 +230,7 @@ PAPER = "exact paper bailleux2025 --sizes 5 --per-size 4 --solvers sat:half-3 sa
 LADDER = "benchmark --rows like-e2-12x20 --time 3 --seeds 1 --workers 1 --first-seed {seed} --boards {run}"
 TINY = item("solve", SOLVE, "0.007") + item("paper", PAPER, "1\nturn = 0.01")
 TINY += item("ladder", f"{LADDER} --table runs/ladder.csv", "1\nturn = 0.02")
-QUICK = "import sys; from tuning import queue; queue.LOOK_S = 0.3; sys.exit(queue.main('2', 'data'))"
+QUICK = "import sys; from lns.tuning import queue; queue.LOOK_S = 0.3; sys.exit(queue.main('2', 'data'))"
 
 
 def git(place: Path, *words: str) -> None:

@@ -11,17 +11,17 @@ from pathlib import Path
 import optuna
 import pytest
 
-from instances.errors import InputError
 from lns.cli.main import main
+from lns.instances.errors import InputError
 from lns.params import from_dict
 from lns.runs.files import seal
+from lns.tuning import study as studies
+from lns.tuning.objective import Trace
+from lns.tuning.plan import StudyRequest
+from lns.tuning.storage import Journal, Runs, put_text
+from lns.tuning.study import open_study
 from tests.fuzz_study import fuzz, recorded_study, report, state
 from tests.tuning.made_up import REQUEST, searched
-from tuning import study as studies
-from tuning.objective import Trace
-from tuning.plan import StudyRequest
-from tuning.storage import Journal, Runs, put_text
-from tuning.study import open_study
 
 try:
     import resource

@@ -14,12 +14,11 @@ import optuna
 import pytest
 from optuna.trial import TrialState
 
-from instances.errors import InputError
+from lns.instances.errors import InputError
 from lns.params import Component, Params, from_dict, option
-from tests.tuning.made_up import REQUEST, searched
-from tuning import SAMPLERS
-from tuning.plan import StudyRequest
-from tuning.sampler import (
+from lns.tuning import SAMPLERS
+from lns.tuning.plan import StudyRequest
+from lns.tuning.sampler import (
     STARTUP_TRIALS,
     SeededSampler,
     Variable,
@@ -29,7 +28,8 @@ from tuning.sampler import (
     suggest_params,
     values_of,
 )
-from tuning.study import open_study
+from lns.tuning.study import open_study
+from tests.tuning.made_up import REQUEST, searched
 
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 
@@ -226,7 +226,7 @@ def test_cmaes_draws_everything_unless_a_condition_may_fail():
 
 def test_without_its_package_a_sampler_is_refused_before_anything_is_written(monkeypatch, tmp_path):
     real = importlib.util.find_spec
-    monkeypatch.setattr("exact.optional_deps.find_spec", lambda name: None if name == "cmaes" else real(name))
+    monkeypatch.setattr("lns.exact.optional_deps.find_spec", lambda name: None if name == "cmaes" else real(name))
     with pytest.raises(
         InputError, match=r"--sampler cmaes needs cmaes, which is not installed .*: pip install cmaes, or"
     ):
@@ -235,7 +235,7 @@ def test_without_its_package_a_sampler_is_refused_before_anything_is_written(mon
     open_study(tmp_path / "t", REQUEST)
     monkeypatch.undo()
     path = open_study(tmp_path / "u", replace(REQUEST, sampler="cmaes")).path
-    monkeypatch.setattr("exact.optional_deps.find_spec", lambda name: None)
+    monkeypatch.setattr("lns.exact.optional_deps.find_spec", lambda name: None)
     with pytest.raises(InputError, match="needs cmaes"):
         open_study(path, StudyRequest())
     assert open_study(path, StudyRequest(), reading=True).plan.sampler == "cmaes", "a report needs none"

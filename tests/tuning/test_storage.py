@@ -18,18 +18,18 @@ import optuna
 import pytest
 from optuna.trial import TrialState
 
-from instances.errors import InputError
 from lns.cli.main import main
+from lns.instances.errors import InputError
 from lns.params import Params
+from lns.tuning import study as studies
+from lns.tuning import worker as workers
+from lns.tuning.objective import Trace
+from lns.tuning.plan import StudyRequest
+from lns.tuning.storage import connect, shown, storage_errors
+from lns.tuning.study import open_study
+from lns.tuning.worker import search_task
 from tests.tuning.database_servers import PASSWORD, QUOTED, SERVERS, missing
 from tests.tuning.made_up import REQUEST, MadeUp
-from tuning import study as studies
-from tuning import worker as workers
-from tuning.objective import Trace
-from tuning.plan import StudyRequest
-from tuning.storage import connect, shown, storage_errors
-from tuning.study import open_study
-from tuning.worker import search_task
 
 KILLS = 2
 

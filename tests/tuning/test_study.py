@@ -20,23 +20,23 @@ import optuna
 import pytest
 from optuna.trial import TrialState
 
-from instances.errors import InputError
-from instances.formats import load_puzzle
 from lns.cli.main import main
 from lns.engine import Statistics
+from lns.instances.errors import InputError
+from lns.instances.formats import load_puzzle
 from lns.params import Params, from_dict, load
 from lns.runs.lock import Holder
+from lns.tuning import report, summary, validate
+from lns.tuning import session as sessions
+from lns.tuning import study as studies
+from lns.tuning import worker as workers
+from lns.tuning.objective import Pair, Trace
+from lns.tuning.plan import StudyRequest, first_seeds, nodes_per_second
+from lns.tuning.sampler import suggest_params
+from lns.tuning.study import open_study
+from lns.tuning.worker import search_task
 from lns.worker_pool import WorkerLost
 from tests.tuning.made_up import REQUEST, Flat, Inline, MadeUp, add_default_runs, searched, validated
-from tuning import report, summary, validate
-from tuning import session as sessions
-from tuning import study as studies
-from tuning import worker as workers
-from tuning.objective import Pair, Trace
-from tuning.plan import StudyRequest, first_seeds, nodes_per_second
-from tuning.sampler import suggest_params
-from tuning.study import open_study
-from tuning.worker import search_task
 
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 FRACTION = ("construct.column_major_fraction", 0.15, 0.4)
@@ -336,8 +336,8 @@ def test_the_measured_rate_excludes_compilation(monkeypatch):
         def pop_boards(self):
             return []
 
-    monkeypatch.setattr("tuning.objective.make_engine", lambda *arguments: Engine())
-    monkeypatch.setattr("tuning.objective.time.process_time", lambda: clock[0])
+    monkeypatch.setattr("lns.tuning.objective.make_engine", lambda *arguments: Engine())
+    monkeypatch.setattr("lns.tuning.objective.time.process_time", lambda: clock[0])
     assert nodes_per_second("auto", Params(), Pair(load_puzzle("like-e2-6x6"), 1, "")) == 10**7
 
 

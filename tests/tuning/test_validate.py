@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy.stats import wilcoxon
 
+from lns.tuning import report, summary
+from lns.tuning.objective import Trace
+from lns.tuning.validate import ALPHA, MIN_EFFECT, Conclusion, alpha_share, candidates_of, choose_candidates, compare
 from tests.tuning.made_up import searched, validated
-from tuning import report, summary
-from tuning.objective import Trace
-from tuning.validate import ALPHA, MIN_EFFECT, Conclusion, alpha_share, candidates_of, choose_candidates, compare
 
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 

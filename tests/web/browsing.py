@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from instances import formats
-from instances.board import Board
-from instances.puzzle import Puzzle
+from lns.instances import formats
+from lns.instances.board import Board
+from lns.instances.puzzle import Puzzle
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page, Route

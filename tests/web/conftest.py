@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import lns
-from instances.board import Board
-from instances.puzzle import Puzzle
+from lns.instances.board import Board
+from lns.instances.puzzle import Puzzle
 from tests.web import firefox as firefox_support
 from tests.web.browsing import Site, served
 

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import lns
-from instances import formats
 from lns.engine import Statistics
+from lns.instances import formats
 from tests.web.browsing import ROOT, cell, served
 from tests.web.conftest import FLAGS, NAMES
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import lns
-from exact.polyominoes.grid import NO_WEIGHT
+from lns.exact.polyominoes.grid import NO_WEIGHT
 from lns.web.app import PAGES
 from lns.web.handlers import CHANGES, READS
 from lns.web.tasks import PAGE_TASKS
@@ -177,7 +177,7 @@ ODD_BYTES = (
 ODD_LETTERS = ("²", "٣", "\ud800", "\0", "é", "9", "-", "\n", " ", ",", "{", "[", "\u202e", "99999999", "_")
 NO_JOBS = """
 from lns.web.jobs import Jobs
-from instances.errors import InputError
+from lns.instances.errors import InputError
 async def start(*_, **__):
     raise InputError("no job is started here")
 Jobs.start = start

@@ -8,8 +8,8 @@ from typing import Any
 import httpx2 as httpx
 from starlette.testclient import TestClient
 
-from instances.board import Board
-from instances.puzzle import Puzzle
+from lns.instances.board import Board
+from lns.instances.puzzle import Puzzle
 from lns.web.app import make_app
 from lns.web.guard import Access
 from lns.web.handlers import Server

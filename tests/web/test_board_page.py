@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import lns
-from instances import formats
-from instances.board import Board
-from instances.puzzle import Puzzle
-from instances.verify import verify
+from lns.instances import formats
+from lns.instances.board import Board
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from tests.web.browsing import Site, cell, choose, drag, held_job, kept, open_board, swapped
 
 pytest.importorskip("playwright")

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import lns
-from instances import formats
-from instances.board import Board
-from instances.json_values import JsonFields
-from instances.puzzle import Puzzle
-from instances.verify import verify
+from lns.instances import formats
+from lns.instances.board import Board
+from lns.instances.json_values import JsonFields
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from lns.web.wire import board_to_json, puzzle_to_json, read_board, read_puzzle
 from tests.web.page import Page, fields
 

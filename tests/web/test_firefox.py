@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 import lns
-from instances import formats
-from instances.board import Board
-from instances.puzzle import Puzzle
-from instances.verify import verify
 from lns.cli.main import main
+from lns.instances import formats
+from lns.instances.board import Board
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from lns.web.app import PAGES
 from tests.web.browsing import Site, swapped
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import lns
-from instances.errors import InputError
-from instances.puzzle import Puzzle
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
 from lns.web import jobs
 from lns.web.jobs import Job, Jobs
 from lns.web.wire import puzzle_to_json

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import lns
-from instances import formats
-from instances.board import Board
 from lns.api.starting import placed_as_clues
+from lns.instances import formats
+from lns.instances.board import Board
 from tests.web.browsing import Site, cell, choose, drag, held_job, kept, unfold, visit
 
 pytest.importorskip("playwright")

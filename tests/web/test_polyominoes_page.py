@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from exact.polyominoes.grid import IQ_PUZZLER_PRO, filling_errors, parse
-from exact.polyominoes.levels import find_level
 from lns.cli.main import main
+from lns.exact.polyominoes.grid import IQ_PUZZLER_PRO, filling_errors, parse
+from lns.exact.polyominoes.levels import find_level
 from tests.web.browsing import Site, cell, visit
 
 pytest.importorskip("playwright")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import lns
-from instances.errors import InputError
+from lns.instances.errors import InputError
 from lns.params import Params
 from lns.runs.files import CHECKPOINT, LOG, PARAMETERS, SETTINGS
 from lns.web.jobs import Jobs

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import lns
-from instances.board import Board
-from instances.formats import viewer_url, write
-from instances.json_values import JsonFields
-from instances.puzzle import Puzzle
 from lns.api import solving
+from lns.instances.board import Board
+from lns.instances.formats import viewer_url, write
+from lns.instances.json_values import JsonFields
+from lns.instances.puzzle import Puzzle
 from lns.web import tasks
 from lns.web.jobs import Jobs
 from tests.shared_data import shared

@@ -2,7 +2,7 @@
 
 # command -> (its module, its line in `lns --help`)
 COMMANDS = {
-    "tune": ("tuning.cli.tune", "find better parameters for an instance or a family, and test them"),
-    "benchmark": ("tuning.cli.benchmark", "run the optimizer on fixed instances and print a table of scores"),
+    "tune": ("lns.tuning.cli.tune", "find better parameters for an instance or a family, and test them"),
+    "benchmark": ("lns.tuning.cli.benchmark", "run the optimizer on fixed instances and print a table of scores"),
 }
 ALIASES = {"ladder": "benchmark"}

@@ -11,7 +11,7 @@ from lns.terminal.options import check_folder, duration, positive_number, whole_
 from lns.terminal.output import DONE, print_error, print_json, print_text
 
 if TYPE_CHECKING:
-    from tuning.benchmark import BenchmarkRow, BenchmarkRun
+    from lns.tuning.benchmark import BenchmarkRow, BenchmarkRun
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     from lns import params as parameters
     from lns.terminal.progress import screen_log
     from lns.terminal.signals import exit_on_signal, signal_handler
-    from tuning.benchmark import BenchmarkOptions, benchmark
+    from lns.tuning.benchmark import BenchmarkOptions, benchmark
 
     if args.table:
         check_folder(args.table)

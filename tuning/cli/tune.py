@@ -13,13 +13,13 @@ from lns.terminal.options import duration, positive_number, whole_number, worker
 from lns.terminal.output import ANSWER_IS_NO, DONE, print_json, print_text, terminal_width
 
 if TYPE_CHECKING:
-    from tuning.plan import StudyRequest
-    from tuning.session import StudyProgress, TuningSession
+    from lns.tuning.plan import StudyRequest
+    from lns.tuning.session import StudyProgress, TuningSession
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     from lns.engines import ENGINES
-    from tuning import SAMPLERS
+    from lns.tuning import SAMPLERS
 
     parser.add_argument(
         "instances", nargs="*", metavar="INSTANCE", help="puzzles to tune for: files or names of shipped instances"
@@ -79,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from lns.terminal.progress import LiveLine, screen_log
     from lns.terminal.signals import signal_handler
-    from tuning.api import DEFAULT_SECONDS, tune
+    from lns.tuning.api import DEFAULT_SECONDS, tune
 
     ended_by, phase = 0, ""
     session: TuningSession | None = None
@@ -124,7 +124,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _request(args: argparse.Namespace) -> StudyRequest:
     from lns import params as parameters
-    from tuning.plan import StudyRequest
+    from lns.tuning.plan import StudyRequest
 
     given = vars(args) | {
         "instances": tuple(read_puzzles(args, args.instances, quiet=args.quiet)),
@@ -138,7 +138,7 @@ def _command(args: argparse.Namespace) -> str:
     """The command as it was typed, for the report; without the password of a storage."""
     typed = sys.argv[1:] if sys.argv[1:2] == ["tune"] else ["tune", "--study", str(args.study)]
     if args.storage is not None:
-        from tuning.storage import shown
+        from lns.tuning.storage import shown
 
         typed = [word.replace(args.storage, shown(args.storage)) for word in typed]
     return f"lns {shlex.join(typed)}"
