@@ -237,6 +237,13 @@ class RunLog(RotatingFileHandler):
         file = open_regular(Path(self.baseFilename), os.O_WRONLY | os.O_APPEND)
         return io.TextIOWrapper(io.BufferedWriter(file), encoding="utf-8", errors="backslashreplace")
 
+    def emit(self, record: logging.LogRecord) -> None:
+        """Append a line, to a new file where somebody removed the file."""
+        if self.stream is not None and not os.path.lexists(self.baseFilename):
+            self.stream.close()
+            self.stream = None
+        super().emit(record)
+
     def handleError(self, record: logging.LogRecord) -> None:
         """Lose the line."""
 

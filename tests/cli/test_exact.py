@@ -15,7 +15,8 @@ from typing import NoReturn
 
 import pytest
 
-from lns.exact.compare import Question, compare
+from lns.exact import csv_records
+from lns.exact.compare import ComparisonRow, Question, compare
 from lns.instances.board import Board
 from lns.instances.files import atomic_write
 from lns.instances.formats import load_board, load_puzzle, write
@@ -369,7 +370,7 @@ def test_bad_graphs_are_refused(text: str, options: str, sentence: str, typed: T
 def test_the_experiment_prints_its_tables(typed: Typed) -> None:
     said = typed("exact paper benoist2008 --budget 0.3 --per-size 1 -o runs.csv")
     assert "**Table 2." in said.out and "**Table 3." in said.out
-    assert "7x7-c6-s1 ColorPairs" in said.err and Path("runs.csv").read_text().startswith("size,colours,seed")
+    assert "7x7-c6-s1 ColorPairs" in said.err and Path("runs.csv").read_text().startswith("instance,solver,status")
 
 
 def test_only_cuvillier2010_has_puzzles_with_all_colours(typed: Typed) -> None:
@@ -398,11 +399,13 @@ def test_missing_runs_of_a_paper_are_named_and_made(typed: Typed) -> None:
 
 
 def test_missing_runs_of_the_other_experiment(typed: Typed) -> None:
-    Path("b.csv").write_text(
-        "size,colours,seed,method,budget,status,solutions,nodes,seconds\n"
-        "7,6,1,ColorPairs,8.0,solved,1,10,0.1\n8,8,1,ColorPairs,8.0,budget spent,0,10,8.0\n"
-        "8,8,1,row scan,8.0,budget spent,0,10,8.0\n"
-    )
+    question = "all solutions; 8.0 s"
+    for row in (
+        ComparisonRow("7x7-c6-s1", "ColorPairs", "solved", 1, 10, 0.1, question=question),
+        ComparisonRow("8x8-c8-s1", "ColorPairs", "budget spent", 0, 10, 8.0, question=question),
+        ComparisonRow("8x8-c8-s1", "row scan", "budget spent", 0, 10, 8.0, question=question),
+    ):
+        csv_records.append(Path("b.csv"), row)
     shown = typed("exact paper benoist2008 --sizes 7 8 --per-size 1 --solvers MinOffer -o b.csv --show").out
     assert "2 instances, 1 finished by some method" in shown
     assert "2 runs are missing (1 of 7x7-c6 by row scan, 1 of 7x7-c6 by MinOffer)" in shown

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from lns.engine import Statistics
+from lns.node_equivalents import REGION_NODE
 from lns.params import Params, load, to_dict, to_toml
 from lns.runs.history import PartGains, RunHistory, parts
 from tests.cli.conftest import Typed
@@ -28,7 +30,7 @@ def test_a_wrong_file_is_refused(typed: Typed) -> None:
 
 def test_parts_join_work_and_gain() -> None:
     history = RunHistory(1.0, gains_by_part={"construct": PartGains(3, 2, 5), "start": PartGains(1, 1, 0)})
-    construct, windows, start = parts(history, {"windows": 250, "construct": 750})
+    construct, windows, start = parts(history, Statistics(nodes=750, operators={"windows": round(250 / REGION_NODE)}))
     assert (construct.name, construct.share, construct.boards, construct.bests) == ("construct", 0.75, 3, 2)
     assert construct.edges_per_1e9 == pytest.approx(5 / 750 * 1e9) and construct.boards_per_1e9 == pytest.approx(4e6)
     assert (windows.name, windows.share, windows.boards, windows.edges_per_1e9) == ("windows", 0.25, 0, 0.0)

@@ -184,7 +184,7 @@ def test_an_unreadable_file_is_refused(
         (["convert", "GOOD", "out"], "the name does not say the format"),
         (["convert", "GOOD", "out.url"], "found only a puzzle"),
         (["convert", "GOOD", "GOOD"], "this exists already"),
-        (["convert", "GOOD", "absent/out.json"], "absent/out.json: No such file"),
+        (["convert", "GOOD", "absent/out.json"], "absent: there is no such directory"),
         (["convert", "GOOD", ".", "--to", "json"], "this is a directory"),
         (["convert", "GOOD", ".", "--to", "json", "--force"], "this is a directory"),
         (["convert", URL, "out.url", "--to", "url:nobody"], "motifs_order 'nobody'"),

@@ -70,7 +70,7 @@ FILES = {"kernel": KERNEL, "callee": CALLEE, "constants": CONSTANTS, "places": P
 
 def process(demo: Path, program: str) -> subprocess.Popen[str]:
     """A new process that imports this package; all such processes share one cache."""
-    root = demo.parent.parent
+    root = demo.parents[2]
     environment = os.environ | {"NUMBA_CACHE_DIR": str(root / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
     for name in ("NUMBA_DISABLE_JIT", "PYTHONPATH"):
         environment.pop(name, None)

@@ -104,8 +104,8 @@ def test_the_memory_of_a_run_excludes_earlier_runs(monkeypatch):
     class Search:
         best_score, elapsed, statistics = 9, 1.0, Statistics()
 
-        def __init__(self, puzzle, params, seed, workers, engine, min_score):
-            self.pids, self.sizes = {}, {1: (100, 300), 2: (100,)}[seed]
+        def __init__(self, search, workers, min_score):
+            self.pids, self.sizes = {}, {1: (100, 300), 2: (100,)}[search.seed]
 
         def pop_boards(self):
             return []

@@ -11,13 +11,13 @@ from tests.cli.run_program import ROOT
 
 def test_what_a_run_imports_changes_the_digest_and_nothing_else_does(tmp_path):
     sources = {
-        "tuning/objective.py": "from lns.engines import make_engine\nfrom lns.exact.kernels import jit\n",
+        "lns/tuning/objective.py": "from lns.engines import make_engine\nfrom lns.exact.kernels import jit\n",
         "lns/engines.py": "def make_engine():\n    from lns.tabu.engine import TabuEngine\n",
         "lns/tabu/engine.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import lns.runs.page\n",
         "lns/__init__.py": "def __getattr__(name):\n    import lns.runs.page\n",
-        "exact/kernels/jit.py": "import numba\n",
+        "lns/exact/kernels/jit.py": "import numba\n",
         "lns/runs/page.py": "",
-        "tuning/report.py": "",
+        "lns/tuning/report.py": "",
     }
     for name, text in sources.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -27,7 +27,7 @@ def test_what_a_run_imports_changes_the_digest_and_nothing_else_does(tmp_path):
         (tmp_path / name).write_text(sources[name] + "PRICE = 5.0\n")
         engine_digest.cache_clear()
         now = engine_digest("lns.tuning.objective", tmp_path)
-        assert (now not in before) == (name not in ("lns/runs/page.py", "tuning/report.py")), name
+        assert (now not in before) == (name not in ("lns/runs/page.py", "lns/tuning/report.py")), name
         before.add(now)
 
 
@@ -39,5 +39,5 @@ def test_the_digest_covers_all_that_a_run_loads_and_no_command():
     loaded = {path for path in done.stdout.split() if path.startswith(f"{ROOT}/") and "/.venv/" not in path}
     covered = {str(path) for path in decisive_sources("lns.tuning.objective")}
     assert loaded and loaded <= covered
-    for room in ("lns/cli", "lns/terminal", "lns/runs", "tuning/cli", "instances/draw", "exact/sat"):
+    for room in ("lns/cli", "lns/terminal", "lns/runs", "lns/tuning/cli", "lns/instances/draw", "lns/exact/sat"):
         assert not [path for path in covered if path.startswith(f"{ROOT}/{room}")], room
