@@ -53,8 +53,7 @@ from lns.construct.schedule_search import (
     measure_children,
     tail_cut,
 )
-from lns.engine import MAX_SAVED_COUNTER, State
-from lns.instances.errors import InputError
+from lns.engine import State
 from lns.instances.puzzle import Puzzle
 from lns.instances.symmetry import IDENTITY_VIEW, View, puzzle_in_view
 from lns.params import ConstructParams
@@ -305,7 +304,7 @@ class QuotaBandit:
                 break
         assert children is not None, "without a quota the measurement always has a result"
         arm = QuotaArm(view, colour_set, scale_percent, ChildMeans(children.exact, children.breaking, quota))
-        self.arms = _in_order([*self.arms, arm])
+        self.arms = sorted([*self.arms, arm], key=lambda arm: (arm.view, arm.colour_set, -arm.scale_percent))
         return self.arms.index(arm)
 
     # -- what is to be expected --------------------------------------------------------------------------------------
@@ -350,45 +349,22 @@ class QuotaBandit:
         }
 
     def restore(self, state: State) -> None:
-        """Continue from ``state``; raises InputError for one that no search of this puzzle can have."""
-        unlock, frontier_keys = np.asarray(state["unlock"], np.int64), np.asarray(state["frontier_keys"], np.uint64)
-        floats = {name: np.asarray(state[name], np.float64) for name in state.keys() - {"unlock", "frontier_keys"}}
-        in_range = all(((values >= 0) & (values <= MAX_SAVED_COUNTER)).all() for values in floats.values())
-        if not in_range or len(floats["forecast"]) != 3 or len(floats["tail_outcomes"]) != MISMATCH_BINS + 1:
-            raise _inconsistent()
-        depths = [0, *unlock.tolist(), self.puzzle.cells]
-        if len(unlock) >= MAX_BREAKS or depths != sorted(depths):
-            raise _inconsistent()
-        arms = []
-        of_arms = (floats[name] for name in ("scalars", "priors", "prefixes_by_breaks", "surplus_counts"))
-        for scalars, prior, prefixes, surplus in zip(*of_arms, strict=False):
+        self.arms = []
+        of_arms = (state[name] for name in ("scalars", "priors", "prefixes_by_breaks", "surplus_counts"))
+        for scalars, prior, prefixes, surplus in zip(*of_arms, strict=True):
             view, colour_set, scale, cost, restarts, extra_breaks, seen, new = scalars.tolist()
             view, colour_set, restarts, extra_breaks = map(int, (view, colour_set, restarts, extra_breaks))
-            known = view < len(self.views) and colour_set < max(1, len(self._colour_sets))
-            if not known or scale > MAX_SCALE or new > seen:
-                raise _inconsistent()
             children = ChildMeans(prior[0], prior[1], self.quota(scale, colour_set, view))
             arm = QuotaArm(view, colour_set, scale, children, cost, restarts, extra_breaks, seen, new)
             arm.child_counts[:], arm.prefixes_by_breaks[:], arm.surplus_counts[:] = prior[2:], prefixes, surplus
-            arms.append(arm)
-        current, mismatches, rate = floats["forecast"].tolist()
-        if current >= len(arms) or mismatches > self.puzzle.max_score:
-            raise _inconsistent()
-        self.arms, self.tail_outcomes = _in_order(arms), floats["tail_outcomes"].copy()
-        self.current, self.forecast = int(current), ScheduleForecast(int(mismatches), unlock, rate)
-        self.frontier_keys.restore(frontier_keys)
-        if any(not np.array_equal(values, state[name]) for name, values in self.state().items()):
-            raise _inconsistent()  # lengths that differ, another order, numbers that are not whole
-
-
-def _in_order(arms: list[QuotaArm]) -> list[QuotaArm]:
-    return sorted(arms, key=lambda arm: (arm.view, arm.colour_set, -arm.scale_percent))
+            self.arms.append(arm)
+        current, mismatches, rate = state["forecast"].tolist()
+        self.current = int(current)
+        self.forecast = ScheduleForecast(int(mismatches), state["unlock"].astype(np.int64), rate)
+        self.tail_outcomes[:] = state["tail_outcomes"]
+        self.frontier_keys.restore(state["frontier_keys"].astype(np.uint64))
 
 
 def _coarse_below(scale_percent: float) -> int | None:
     """The highest coarse scale below a scale."""
     return next((coarse for coarse in COARSE_SCALES if coarse < scale_percent), None)
-
-
-def _inconsistent() -> InputError:
-    return InputError("checkpoint: the saved quotas do not fit this puzzle and these parameters")

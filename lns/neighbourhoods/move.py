@@ -9,7 +9,7 @@ import numpy as np
 
 from lns import node_equivalents
 from lns.assignment import matched_edges
-from lns.engine import State, Statistics, saved_counters
+from lns.engine import State, Statistics
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import IntArray, Puzzle
@@ -127,7 +127,7 @@ class MoveOperator:
         return {"nodes": np.array([self.nodes_spent])}
 
     def restore(self, state: State) -> None:
-        (self.nodes_spent,) = saved_counters(state["nodes"])
+        (self.nodes_spent,) = state["nodes"].tolist()
 
 
 def _is_count(nodes: object) -> bool:

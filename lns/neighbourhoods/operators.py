@@ -16,7 +16,6 @@ from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import NamedTuple
 
-from lns.engine import MAX_OPERATOR_NAME, MAX_OPERATORS
 from lns.greedy import ORIGIN as GREEDY
 from lns.instances.arguments import checked
 from lns.instances.errors import InputError
@@ -38,6 +37,8 @@ from lns.tabu.operator import Tabu
 from lns.tabu.search import MAX_CELLS
 
 ENTRY_POINTS = "lns.operators"
+MAX_OPERATORS = 256
+MAX_OPERATOR_NAME = 40
 RESERVED = ("start", "elsewhere", "others", GREEDY)
 """Origins of boards that no operator made; the names of the table are taken too, and those of `_VARIANTS`."""
 _VARIANTS = re.compile(r"last-.*|.*-colorpairs")

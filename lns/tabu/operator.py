@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from lns import node_equivalents
-from lns.engine import State, Statistics, saved_board, saved_counters
+from lns.engine import State, Statistics, check_numbers, expect, saved_board
 from lns.instances.board import Board
-from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
 from lns.loop.operator import WHOLE_BOARD, Found, Freed, Repaired
 from lns.loop.pool import Pool
@@ -105,8 +104,8 @@ class Tabu:
         }
 
     def restore(self, state: State) -> None:
-        puzzle, (self.walk_best, self.best) = self.tabu.puzzle, map(int, state["counters"][:2])
-        self.idle_from, self.kicks, started = saved_counters(state["counters"][2:])
+        puzzle = self.tabu.puzzle
+        self.walk_best, self.best, self.idle_from, self.kicks, started = state["counters"].tolist()
         self.started = bool(started)
         scores = [self.tabu.score, self.tabu.best_score]
         if self.started:
@@ -116,8 +115,7 @@ class Tabu:
         for name in SAVED:
             getattr(self.tabu.state, name)[...] = state[f"tabu.{name}"]
         scalars = self.tabu.state.scalars
-        saved_counters(scalars[[kernel.STEP, kernel.CHANGED, kernel.EVALUATED]])
-        longest = puzzle.cells * kernel.TENURE_UNIT + 2 * self.params.tenure * kernel.TENURE_UNIT
+        check_numbers({"tabu.tabu.scalars": scalars[: kernel.HASH]})
+        longest = (puzzle.cells + 2 * self.params.tenure) * kernel.TENURE_UNIT
         consistent = [self.tabu.score, self.tabu.best_score] == scores and self.walk_best <= self.tabu.best_score
-        if not consistent or not 0 < scalars[kernel.TENURE] <= longest:
-            raise InputError("checkpoint: the scores or the tenure of the tabu walk are out of range")
+        expect(consistent and 0 < scalars[kernel.TENURE] <= longest, "tabu walk")
