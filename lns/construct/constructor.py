@@ -23,7 +23,7 @@ from lns.construct.endgame_plan import PrefixState, assign_bit, plan_endgame
 from lns.construct.kernel import ConstructorPlan, ConstructorState, PrefixPlan, plan_depths
 from lns.construct.schedule import BreakSchedule, quota_end
 from lns.construct.tail import plan_tail
-from lns.engine import State, expect
+from lns.engine import State, check_numbers, expect
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
@@ -272,6 +272,7 @@ class Constructor:
 
     def restore(self, state: State) -> None:
         """Continue from ``state``; raises InputError unless its cursors lead through the candidate lists."""
+        check_numbers(state)
         for name, counts in self._counts().items():
             counts[:] = state[name]
         self._seed, *before, exhausted, self.nodes_before = state["restart"].tolist()

@@ -31,13 +31,11 @@ from lns.construct.candidates import BREAK_COST, MAX_BREAKS, FloatArray
 from lns.construct.constructor import SURPLUS_BINS, Constructor
 from lns.construct.kernel import MISMATCH_BINS
 from lns.construct.quota_arm import (
-    ALL,
     OTHER_VIEW_DISCOUNT,
     Evidence,
     Keys,
     PrefixNovelty,
     QuotaArm,
-    expected_boards,
     tail_probabilities,
 )
 from lns.construct.quota_profile import quota_profile
@@ -315,16 +313,17 @@ class QuotaBandit:
         ``constructor`` adds the prefixes of the present restart. The sampled tails of all arms are taken together,
         though those under a higher quota end slightly better: most arms have too few of their own.
         """
-        prefixes, outcomes = [arm.prefixes_by_breaks[ALL] for arm in self.arms], self.tail_outcomes
+        prefixes, outcomes = [arm.prefixes_by_breaks for arm in self.arms], self.tail_outcomes
         if constructor is not None:
             outcomes = outcomes + constructor.tail_outcomes
             prefixes[self.current] = prefixes[self.current] + constructor.prefixes_by_breaks
         probabilities = self._tail_probabilities(outcomes)
-        return [float(expected_boards(of_arm, probabilities, mismatches)[-1]) for of_arm in prefixes]
+        ends = probabilities[np.minimum(np.arange(mismatches + 1), MISMATCH_BINS - 1)]
+        return [float(np.convolve(of_arm, ends)[mismatches]) for of_arm in prefixes]
 
     def _tail_probabilities(self, outcomes: FloatArray) -> FloatArray:
         """`tail_probabilities`, extrapolated by the forecast of the arm with most prefixes."""
-        arm = max(self.arms, key=lambda arm: arm.prefixes_by_breaks[ALL].sum())
+        arm = max(self.arms, key=lambda arm: arm.prefixes_by_breaks.sum())
         children, cut = arm.shrunk_estimate(), tail_cut(self.puzzle, self.params)
         return tail_probabilities(
             outcomes, expected_completions(children.exact[cut:], children.breaking[cut:], MISMATCH_BINS - 1)
@@ -339,7 +338,7 @@ class QuotaBandit:
         scalars = [[float(getattr(arm, name)) for name in _SCALARS] for arm in arms]
         return {
             "priors": np.array(priors, dtype=np.float64).reshape(-1, 6, self.puzzle.cells),
-            "prefixes_by_breaks": np.array([arm.prefixes_by_breaks for arm in arms]).reshape(-1, 2, MAX_BREAKS),
+            "prefixes_by_breaks": np.array([arm.prefixes_by_breaks for arm in arms]).reshape(-1, MAX_BREAKS),
             "surplus_counts": np.array([arm.surplus_counts for arm in arms]).reshape(-1, SURPLUS_BINS),
             "tail_outcomes": self.tail_outcomes[: len(self.tail_outcomes) if arms else 0].copy(),
             "scalars": np.array(scalars).reshape(-1, len(_SCALARS)),
