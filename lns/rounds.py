@@ -157,7 +157,7 @@ class Worker:
             if board is not None and score > engine.best_score:
                 engine.inject_incumbent(board, score)
             best = max(best, score)
-            engine.step(task.target)
+            engine.step()
             steps += 1
             if engine.best_score > best or time.monotonic() >= end or stop_requested():
                 break

@@ -92,15 +92,11 @@ class SearchLoop:
         self.keeps_half = keeps_half
         self.starts_from_board = False  # whether regions of a start board are still to be re-solved
 
-    def step(self, target: int = 0, *, wanted: int = 0) -> None:
+    def step(self, *, wanted: int = 0) -> None:
         """Search a little: tens of milliseconds, or one beam, counted in nodes or moves.
 
-        Parameters
-        ----------
-        target : int
-            Not used: a round ends there (`lns.rounds`).
-        wanted : int
-            The score that is looked for, as if a board of one edge less were known. 0: one edge more than the best.
+        ``wanted``: the score that is looked for, as if a board of one edge less were known. 0: one edge more than the
+        best.
         """
         rng, wanted = generator(self.random), wanted or self.best_score + 1
         if self.construction is not None:

@@ -50,7 +50,7 @@ def pool_with(puzzle: Puzzle, *boards: Board) -> Pool:
 
 def steps(search: SearchLoop, count: int, *, wanted: int = 0) -> SearchLoop:
     for _ in range(count):
-        search.step(search.puzzle.max_score, wanted=wanted)
+        search.step(wanted=wanted)
     return search
 
 

@@ -29,7 +29,7 @@ def engine_for(puzzle: Puzzle, width: int, seed: int = 1, **construct: int) -> S
 def steps_to(engine: SearchLoop, score: int, most: int) -> int:
     """Steps until a board of ``score`` is there; every board judged on the way."""
     for step in range(1, most + 1):
-        engine.step(score)
+        engine.step()
         for find in engine.pop_boards():
             judged = verify(engine.puzzle, find.board)
             assert judged.valid and judged.full and judged.score == find.score
@@ -119,8 +119,8 @@ def test_the_engine_resumes_bit_for_bit():
     whole, parts = make_engine("beam", puzzle, params, 3, 0), make_engine("beam", puzzle, params, 3, 0)
     seen = set()
     for _ in range(60):
-        whole.step(10**6)
-        parts.step(10**6)
+        whole.step()
+        parts.step()
         again = make_engine("beam", puzzle, params, 77, 1)
         again.restore(parts.state())
         parts = again
@@ -135,7 +135,7 @@ def test_a_state_that_no_beam_would_have_is_refused():
     params = from_dict({"beam": {"width": 100}, "engine": {"step_nodes": 4000}})
     engine = make_engine("beam", puzzle, params, 1, 0)
     for _ in range(3):
-        engine.step(112)
+        engine.step()
     good = engine.state()
     assert len(good["beam.values"]) > 1
     chance, refused = np.random.default_rng(1), 0
@@ -153,7 +153,7 @@ def test_a_state_that_no_beam_would_have_is_refused():
             refused += 1
             continue
         for _ in range(6):  # what was accepted leads to legal boards
-            trial.step(112)
+            trial.step()
         assert all(verify(puzzle, find.board).valid for find in trial.pop_boards())
     assert refused > 15
     for name in ("beam.paths", "beam.values"):
@@ -167,7 +167,7 @@ def test_a_beam_that_dies_out_still_gives_a_board():
     puzzle = Puzzle(np.array(pieces, dtype=np.int32), 4, 4)
     engine = engine_for(puzzle, 20)
     for _ in range(4):
-        engine.step(24)
+        engine.step()
     assert engine.state()["beam.counters"][1] >= 3, "beams that failed"
     assert engine.origin == "fill"
     assert engine.best is not None and verify(puzzle, engine.best).full

@@ -330,7 +330,7 @@ def test_random_values_in_a_whole_checkpoint_never_reach_a_kernel(engine: str, t
     puzzle = small_puzzle()
     through = make_engine(engine, puzzle, QUICK, 3, 0)
     for _ in range(4):
-        through.step(puzzle.max_score)
+        through.step()
     state = through.state()
     chance = np.random.default_rng(1)
     refused = 0
@@ -349,7 +349,7 @@ def test_random_values_in_a_whole_checkpoint_never_reach_a_kernel(engine: str, t
             refused += 1
             continue
         for _ in range(2):
-            engine_again.step(puzzle.max_score)
+            engine_again.step()
         assert all(verify(puzzle, find.board).valid for find in engine_again.pop_boards())
     assert refused > 5
 

@@ -112,7 +112,7 @@ def test_boards_are_those_of_the_puzzle(engine, width, height, clues):
     puzzle, solution = planted(width + clues, width, height, 4, clues)
     made = make_engine(engine, puzzle, QUICK, 1, 0)
     for _ in range(20):
-        made.step(puzzle.max_score)
+        made.step()
     best = verify(puzzle, made.best)
     assert best.valid and best.full and best.score == made.best_score
     finds = made.pop_boards()
@@ -120,7 +120,7 @@ def test_boards_are_those_of_the_puzzle(engine, width, height, clues):
     assert all(verify(puzzle, find.board).valid and verify(puzzle, find.board).score == find.score for find in finds)
     other = make_engine(engine, puzzle, QUICK, 1, 0)
     other.inject_incumbent(solution, puzzle.max_score)
-    other.step(puzzle.max_score)
+    other.step()
     assert other.best == solution and other.best_score == puzzle.max_score
 
 
@@ -132,7 +132,7 @@ def test_pinned_lower_rows_come_first():
     puzzle = puzzle.with_clues([Clue(cell, laid[cell] >> 2, laid[cell] & 3) for cell in range(60, 100)])
     engine = make_engine("auto", puzzle, Params(), 1, 0)
     while engine.best_score < puzzle.max_score and engine.statistics.placements < 50_000_000:
-        engine.step(puzzle.max_score)
+        engine.step()
     assert engine.best_score == puzzle.max_score
 
 
@@ -149,7 +149,7 @@ def test_an_island_that_looks_from_all_sides_resumes_bit_for_bit():
 
     def step(engine: SearchLoop) -> None:
         for _ in range(4):
-            engine.step(puzzle.max_score)
+            engine.step()
             for arm in engine.construction.bandit.arms:
                 arm.keys_seen, arm.keys_new = 99, 9
 
@@ -200,5 +200,5 @@ def test_a_puzzle_and_the_same_puzzle_turned_are_searched_alike(engine):
     one, other = (make_engine(engine, puzzle, QUICK, 1, 0) for puzzle in (wide, rotate_puzzle(wide, turns)))
     for search in (one, other):
         for _ in range(3):
-            search.step(wide.max_score)
+            search.step()
     assert turns == 1 and rotate_board(one.best, turns) == other.best
