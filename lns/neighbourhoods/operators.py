@@ -33,8 +33,7 @@ from lns.neighbourhoods.regions import Regions
 from lns.orientation import Orientation
 from lns.params import Params
 from lns.rng import STREAM
-from lns.tabu.operator import Tabu
-from lns.tabu.search import MAX_CELLS
+from lns.tabu.search import MAX_CELLS, Tabu
 
 ENTRY_POINTS = "lns.operators"
 MAX_OPERATORS = 256

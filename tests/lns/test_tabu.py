@@ -16,8 +16,7 @@ from lns.loop.pool import Pool
 from lns.params import Params, from_dict
 from lns.rng import random_state
 from lns.tabu import kernel
-from lns.tabu.operator import Tabu
-from lns.tabu.search import TabuSearch, random_board
+from lns.tabu.search import Tabu, TabuSearch, random_board
 from tests.instances.small_puzzles import planted
 from tests.lns.loop_parts import pool_with
 

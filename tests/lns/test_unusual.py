@@ -17,7 +17,7 @@ from lns.instances.errors import InputError
 from lns.instances.generate import family
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
-from lns.neighbourhoods.move import Move, score_of
+from lns.neighbourhoods.move import Move
 from lns.neighbourhoods.operators import register_operator, unregister_operator
 from lns.node_equivalents import TABU_MOVE
 from lns.params import Params
@@ -133,7 +133,7 @@ def test_construction_says_why_it_takes_no_such_puzzle(name: str) -> None:
 def test_auto_has_only_the_built_in_operators_and_counts_its_walks() -> None:
     """So a run can be continued where other packages are installed."""
     puzzle = family("tetravex:9x9:9")(5).puzzle
-    register_operator("mine", lambda puzzle, board, rng, nodes: Move(board, score_of(puzzle, board), 1))
+    register_operator("mine", lambda puzzle, board, rng, nodes: Move(board, matched_edges(puzzle, board.placements), 1))
     try:
         auto, lns = (make_engine(name, puzzle, Params(), 1, 0) for name in ("auto", "lns"))
     finally:
