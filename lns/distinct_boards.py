@@ -8,8 +8,7 @@ import numpy.typing as npt
 from lns.instances.puzzle import IntArray
 
 MIN_DISTANCE = 20  # cells in which boards of different families differ at least; a quarter of a small board
-_RECENT = 64  # compared first: boards of one family are mostly found one after the other
-_STRIDE = 4  # every fourth cell is compared first: boards that differ in enough of those need no full comparison
+_RECENT = 64  # boards of one family are mostly found one after the other: of several families a recent one is taken
 
 
 def min_distance(cells: int) -> int:
@@ -28,7 +27,6 @@ class DistinctBoards:
 
     def __init__(self) -> None:
         self._boards: npt.NDArray[np.uint16] = np.zeros((0, 0), dtype=np.uint16)
-        self._sampled = self._boards
         self.count = 0
 
     def find(self, placements: IntArray) -> int | None:
@@ -44,26 +42,19 @@ class DistinctBoards:
         int or None
             Number of the family; None if the board differs from the boards of all families.
         """
+        if not self.count:
+            return None
         placed = placements.astype(np.uint16)
-        limit = min_distance(len(placed))
-        recent = max(0, self.count - _RECENT)
-        for first, end in ((recent, self.count), (0, recent)):
-            if first == end:
-                continue
-            sampled = np.count_nonzero(self._sampled[first:end] != placed[::_STRIDE], axis=1)
-            near = first + np.flatnonzero(sampled < limit)
-            distance = np.count_nonzero(self._boards[near] != placed, axis=1)
-            same_family = near[distance < limit]
-            if len(same_family):
-                return int(same_family[0])
-        return None
+        distance = np.count_nonzero(self._boards[: self.count] != placed, axis=1)
+        near = np.flatnonzero(distance < min_distance(len(placed)))
+        recent = near[near >= self.count - _RECENT]
+        return int((recent if len(recent) else near)[0]) if len(near) else None
 
     def add(self, placements: IntArray) -> int:
         """Begin a family with this board; returns its number."""
         if self.count == len(self._boards):
             spare = np.zeros((max(_RECENT, self.count), len(placements)), dtype=np.uint16)
             self._boards = np.vstack([self._boards.reshape(-1, len(placements)), spare])
-            self._sampled = np.ascontiguousarray(self._boards[:, ::_STRIDE])
         self.replace(self.count, placements)
         self.count += 1
         return self.count - 1
@@ -71,4 +62,3 @@ class DistinctBoards:
     def replace(self, family: int, placements: IntArray) -> None:
         """Compare later boards with this board of ``family``."""
         self._boards[family] = placements
-        self._sampled[family] = placements[::_STRIDE]

@@ -1,7 +1,4 @@
-"""What all engines share: `Engine`, the boards that they return, and their statistics.
-
-An engine searches in steps. Budgets are nodes, not seconds, so a search does not depend on the speed of the machine.
-"""
+"""What a search returns and keeps: boards, statistics, and the state that goes into checkpoints."""
 
 from __future__ import annotations
 
@@ -15,9 +12,7 @@ import numpy.typing as npt
 from lns import node_equivalents
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.json_values import bounded_integer
 from lns.instances.puzzle import IntArray, Puzzle
-from lns.instances.text import printable, quoted
 from lns.instances.verify import verify
 
 State = dict[str, npt.NDArray[np.generic]]
@@ -28,34 +23,21 @@ along its first axis. A state may come from an untrusted file: ``restore`` raise
 a kernel fail.
 """
 
-MAX_SAVED_COUNTER = 2**62  # what a session adds to a saved counter then still fits 64 bits
-MAX_OPERATORS = 256
-MAX_OPERATOR_NAME = 40
+MAX_SAVED = 2**62  # what a session adds to a saved counter then still fits 64 bits
 
 
-def saved_counters(saved: npt.ArrayLike) -> list[int]:
-    """Counters of a saved state as Python integers; InputError if one is negative or above MAX_SAVED_COUNTER."""
-    values = np.asarray(saved, dtype=np.int64).ravel()
-    wrong = values[(values < 0) | (values > MAX_SAVED_COUNTER)]
-    if len(wrong):
-        raise InputError(f"checkpoint: counter {wrong[0]} out of range; expected 0 to 2**62")
-    return [int(value) for value in values]
+def check_numbers(state: State, least: int = -1) -> None:
+    """Raise InputError if a signed number of a saved state is below ``least``, above 2**62 or not a number."""
+    for name, values in state.items():
+        numbers: npt.NDArray[Any] = values
+        if numbers.dtype.kind in "if" and not ((numbers >= least) & (numbers <= MAX_SAVED)).all():
+            raise InputError(f"checkpoint: '{name}' out of range; expected {least} to 2**62")
 
 
-def saved_record(saved: npt.ArrayLike, shape: tuple[int, ...], what: str) -> npt.NDArray[np.float64]:
-    """Costs and gains of a saved state, as a copy; ``what`` names them in messages.
-
-    Raises
-    ------
-    InputError
-        They have another shape, or a value is negative, not finite or above 1e18.
-    """
-    values = np.array(saved, dtype=np.float64)
-    if values.shape != shape:
-        raise InputError(f"checkpoint: {what} of shape {values.shape}; expected {shape}")
-    if not ((values >= 0) & (values <= 1e18)).all():  # false for NaN too
-        raise InputError(f"checkpoint: {what} out of range; expected 0 to 1e18")
-    return values
+def expect(fits: bool, what: str) -> None:
+    """Raise InputError unless a part of a saved state fits; ``what`` names it."""
+    if not fits:
+        raise InputError(f"checkpoint: the saved {what} does not fit this puzzle and these parameters")
 
 
 class FoundBoard(NamedTuple):
@@ -95,30 +77,13 @@ def legal_score(puzzle: Puzzle, board: Board) -> int:
     return verdict.score
 
 
-def saved_board(
-    puzzle: Puzzle, placements: npt.NDArray[np.generic], score: int | None = None
-) -> tuple[Board | None, int]:
-    """A board of a saved state, and its verified score; (None, -1) if there was none.
+def saved_board(puzzle: Puzzle, placements: npt.NDArray[np.generic]) -> tuple[Board | None, int]:
+    """A board of a saved state, int (cells,) or of length 0, and its score; (None, -1) if there was none.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        Puzzle of the state.
-    placements : array (cells,) or (0,)
-        Placements of the board, of length 0 without a board.
-    score : int, optional
-        The score that the state says.
-
-    Raises
-    ------
-    InputError
-        The board is not full or breaks a rule, or has another score than ``score``.
+    Raises InputError for a board that is not full or breaks a rule.
     """
     board = Board(placements.astype(np.int32), puzzle.width, puzzle.height) if len(placements) else None
-    verified = -1 if board is None else legal_score(puzzle, board)
-    if score is not None and score != verified:
-        raise InputError(f"checkpoint: saved score {score}, but the saved board scores {verified}")
-    return board, verified
+    return board, -1 if board is None else legal_score(puzzle, board)
 
 
 def saved_placements(board: Board | None) -> IntArray:
@@ -231,28 +196,6 @@ class Statistics:
         """The counters as a JSON object, for checkpoints and status.json."""
         return asdict(self)
 
-    @classmethod
-    def from_json(cls, values: object) -> Statistics:
-        """Read what `to_json` wrote; a counter that is absent is 0.
-
-        Raises
-        ------
-        InputError
-            ``values`` is no object, a counter is out of range, or there are too many operators.
-        """
-        values_ = values if isinstance(values, dict) else {"operators": None}
-        counters: dict[str, Any] = {name: _count(values_.get(name, 0), name) for name in _COUNTERS}
-        statistics = cls(**counters)
-        for name in _BY_OPERATOR:
-            counts = {operator: _count(count, name) for operator, count in _by_name(values_, name).items()}
-            setattr(statistics, name, counts)
-        for shape, counts in _by_name(values_, "certificate").items():
-            if not isinstance(counts, list | tuple) or len(counts) != 3:
-                raise InputError("'statistics': 'certificate': expected three counters for each shape")
-            score, proven, windows = (_count(count, "certificate") for count in counts)
-            statistics.certificate[shape] = score, proven, windows
-        return statistics
-
     def summary(self, seconds: float) -> str:
         """One line on what was done in ``seconds`` seconds of search."""
         parts = (
@@ -285,95 +228,5 @@ class Statistics:
         return f"{self.placements / max(seconds, 1e-9) / 1e6:.1f} M {self.unit}/s"
 
 
-def _by_name(values: dict[str, Any], name: str) -> dict[str, Any]:
-    """An object whose fields are named as operators or shapes."""
-    found = values.get(name, {})
-    if not isinstance(found, dict) or len(found) > MAX_OPERATORS:
-        raise InputError(f"'statistics': expected an object of counters with at most {MAX_OPERATORS} {name}")
-    for key in found:
-        if len(key) > MAX_OPERATOR_NAME:
-            raise InputError(f"'statistics': operator {quoted(key)}; expected at most {MAX_OPERATOR_NAME} letters")
-    return {printable(key): value for key, value in found.items()}
-
-
-def _count(value: object, name: str) -> int:
-    return bounded_integer(value, 0, 2**63 - 1, f"'statistics': '{name}'")
-
-
 _BY_OPERATOR = ("operators", "new_boards", "found_later", "failures")
 _COUNTERS = tuple(spec.name for spec in fields(Statistics) if spec.name not in (*_BY_OPERATOR, "certificate"))
-
-
-class Engine:
-    """A search of one island: its best board, and the boards found since the last call of `pop_boards`.
-
-    Every board that an engine returns has passed `verified_board`. The same seed and the same number of steps give the
-    same boards, and an engine restored from a state continues exactly as the one that it was taken from.
-
-    Parameters
-    ----------
-    origin : str
-        `origin` before the first board, and after `restore`.
-
-    Attributes
-    ----------
-    best : Board or None
-        Best full legal board so far; None before the first.
-    best_score : int
-        Its score; -1 before the first board.
-    origin : str
-        The part that made it, or "elsewhere" for an injected one.
-    boards : int
-        Boards found so far.
-    """
-
-    def __init__(self, origin: str = "") -> None:
-        self.best: Board | None = None
-        self.best_score = -1
-        self.origin = origin
-        self.boards = 0
-        self._found_boards: list[FoundBoard] = []
-
-    @property
-    def statistics(self) -> Statistics:
-        """What was done so far."""
-        raise NotImplementedError
-
-    def step(self, target: int, *, wanted: int = 0) -> None:
-        """Search a little: tens of milliseconds, or one beam, counted in nodes or moves.
-
-        Parameters
-        ----------
-        target : int
-            Score at which a tabu search stops; other engines look for ``wanted``.
-        wanted : int
-            The score that is looked for, as if a board of one edge less were known. 0: one edge more than the best.
-        """
-        raise NotImplementedError
-
-    def state(self) -> State:
-        """Everything that a new engine needs to continue this search."""
-        raise NotImplementedError
-
-    def restore(self, state: State) -> None:
-        """Continue from a state. Raises InputError if it does not fit the puzzle or the parameters."""
-        raise NotImplementedError
-
-    def report(self, found_board: FoundBoard) -> None:
-        """Count a board and keep it for `pop_boards`; it is the best one from now on if its score is the highest."""
-        self.boards += 1
-        self._found_boards.append(found_board)
-        self.take_if_best(found_board)
-
-    def take_if_best(self, found_board: FoundBoard) -> None:
-        if found_board.score > self.best_score:
-            self.best, self.best_score, self.origin = found_board
-
-    def inject_incumbent(self, board: Board, score: int) -> None:
-        """Take over a full legal board of a verified score that was found elsewhere, if it is better."""
-        self.take_if_best(FoundBoard(board, score, "elsewhere"))
-
-    def pop_boards(self) -> list[FoundBoard]:
-        """The boards found since the last call, in the order of discovery; injected boards are not among them."""
-        found_boards, self._found_boards = self._found_boards, []
-        return found_boards

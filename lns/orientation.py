@@ -28,9 +28,9 @@ class Orientation:
     turns : int
         Clockwise quarter turns from the given puzzle to ``puzzle``.
     views : tuple of View
-        Symmetries from which the engine may see ``puzzle``, the identity first (`island_views`).
+        Symmetries from which the engine may see ``puzzle``, the identity first.
     partition : tuple of int
-        (part, parts): this island searches the part-th of ``parts`` parts of the prefixes (`prefix_partition`).
+        (part, parts): this island searches the part-th of ``parts`` parts of the prefixes.
     """
 
     puzzle: Puzzle
@@ -40,14 +40,24 @@ class Orientation:
 
     @staticmethod
     def of_island(puzzle: Puzzle, island: int = 0, islands: int = 1) -> Orientation:
-        """The orientation of ``island`` in a run of ``islands`` islands."""
+        """The orientation of ``island`` in a run of ``islands`` islands.
+
+        With clues no two turns lead to the same boards, so each island begins with the next of the good turns. There is
+        a view for each good turn, and its mirror image, which fills the same upper rows, but the last rows, where most
+        breaks are, from the other end. Each view leads to other boards, so a new one helps when the best prefixes of
+        the others have been searched (`lns.construct.quota_arm`). A single column has no mirror image.
+        """
         puzzle = puzzle.renumbered()
-        turns = best_quarter_turns(puzzle, island)
+        good = _good_turns(puzzle)
+        first = island % len(good)
+        turns = good[first]
+        mirrors = (False, True) if min(puzzle.width, puzzle.height) > 1 else (False,)
+        order = [(turn - turns) % 4 for turn in good[first:] + good[:first]]
         return Orientation(
             puzzle=rotate_puzzle(puzzle, turns) if turns else puzzle,
             turns=turns,
-            views=island_views(puzzle, island),
-            partition=prefix_partition(island, islands),
+            views=tuple(View(turn, mirrored) for mirrored in mirrors for turn in order),
+            partition=(island, max(islands, island + 1)),  # a resumed run may have more islands than workers
         )
 
     def from_engine(self, board: Board) -> Board:
@@ -59,29 +69,6 @@ class Orientation:
         """The cell of the given puzzle that each cell of ``puzzle`` is; int32 (cells,)."""
         numbered = Board(4 * np.arange(self.puzzle.cells, dtype=np.int32), self.puzzle.width, self.puzzle.height)
         return np.argsort(self.from_engine(numbered).placements >> 2).astype(np.int32)
-
-
-def best_quarter_turns(puzzle: Puzzle, island: int = 0) -> int:
-    """Clockwise quarter turns after which filling row by row from the top makes the best boards.
-
-    With clues no two turns lead to the same boards, so each ``island`` begins with the next of the good turns.
-    """
-    good = _good_turns(puzzle)
-    return good[island % len(good)]
-
-
-def island_views(puzzle: Puzzle, island: int = 0) -> tuple[View, ...]:
-    """Symmetries of the board that ``island`` has turned by its `best_quarter_turns`; the identity is the first.
-
-    Each view leads to other boards, so a new one helps when the best prefixes of the others have been searched
-    (`lns.construct.quota_arm`). There is one view for each good turn, and its mirror image. The mirror image fills the
-    same upper rows, but the last rows, where most breaks are, from the other end. A single column has no mirror image.
-    """
-    good, turns = _good_turns(puzzle), best_quarter_turns(puzzle, island)
-    first = good.index(turns)
-    order = [(turn - turns) % 4 for turn in good[first:] + good[:first]]
-    mirrors = (False, True) if min(puzzle.width, puzzle.height) > 1 else (False,)
-    return tuple(View(turn, mirrored) for mirrored in mirrors for turn in order)
 
 
 def _good_turns(puzzle: Puzzle) -> list[int]:
@@ -100,8 +87,3 @@ def _good_turns(puzzle: Puzzle) -> list[int]:
     limit = min(clue_depths.values()) + CLUE_TOLERANCE_ROWS * shortest * len(puzzle.clues)
     good = sorted((turns for turns, depth in clue_depths.items() if depth <= limit), key=clue_depths.__getitem__)
     return good if puzzle.clues else good[:1]
-
-
-def prefix_partition(island: int, islands: int) -> tuple[int, int]:
-    """(part, parts) of ``island``. A resumed run may have more islands than workers, hence parts > ``island``."""
-    return island, max(islands, island + 1)

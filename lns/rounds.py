@@ -11,13 +11,17 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from lns.engine import Engine, FoundBoard, State, Statistics
+from lns.engine import FoundBoard, State, Statistics
 from lns.instances.board import Board
 from lns.instances.puzzle import Puzzle
 from lns.packed_state import PackedState, unpacked
 from lns.params import Params
 from lns.worker_pool import is_worker, mark_begin, stop_requested
+
+if TYPE_CHECKING:
+    from lns.loop.search_loop import SearchLoop
 
 MAX_ISLANDS = 4096
 FORGET_S = 3600.0  # after so long without a round a worker drops an island that it keeps
@@ -100,7 +104,7 @@ class NotKept(Exception):
 class _Kept:
     """The engine of an island, and what it was made for."""
 
-    engine: Engine
+    engine: SearchLoop
     made_for: tuple[Search, int]  # and how many islands there are
     steps: int  # made so far
     used: float = field(default_factory=time.monotonic)
@@ -153,7 +157,7 @@ class Worker:
             if board is not None and score > engine.best_score:
                 engine.inject_incumbent(board, score)
             best = max(best, score)
-            engine.step(task.target)
+            engine.step()
             steps += 1
             if engine.best_score > best or time.monotonic() >= end or stop_requested():
                 break
@@ -170,7 +174,7 @@ class Worker:
         with self._lock:
             return self._runs.get(task.run) or _Run()
 
-    def _engine(self, task: Task) -> Engine:
+    def _engine(self, task: Task) -> SearchLoop:
         """The engine after the steps that the island has made: the one that is kept, or one with the same state."""
         from lns.engines import make_engine
 

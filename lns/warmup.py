@@ -31,7 +31,7 @@ _warm: set[str] = set()  # engines for which this process has warmed up
 def _warm_up_regions(puzzle: Puzzle) -> None:
     """Re-solve a region of a constructed board by a fixed order."""
     board = make_engine("beam", puzzle, _BRIEF, 1, 0)
-    board.step(puzzle.max_score)
+    board.step()
     if board.best is not None:
         resolve(puzzle, board.best, range(16, 40), nodes=10_000)
 
@@ -64,7 +64,7 @@ def warm_up(engine: str, turn: int = 0) -> None:
     for _ in range(STEPS):
         if search.best_score == puzzle.max_score or stop_requested():
             break
-        search.step(puzzle.max_score)
+        search.step()
     make_engine(engine, puzzle, _BRIEF, 1, 0).restore(search.state())
     del search
     gc.collect()

@@ -67,7 +67,7 @@ class Simulated:
         self.best_score = -1
         self.statistics = Statistics(nodes=1)
 
-    def step(self, target: int, *, wanted: int = 0) -> None:
+    def step(self, *, wanted: int = 0) -> None:
         time.sleep(STEP_S)
         if self._number == 0 and time.monotonic() >= self._next:
             self._next += BEST_S

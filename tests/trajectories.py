@@ -122,7 +122,7 @@ def engine_run(name: str, instance: str, seed: int, steps: int, island: tuple[in
     for _ in range(steps):
         if engine.best_score == puzzle.max_score:
             break
-        engine.step(puzzle.max_score)
+        engine.step()
         boards += [found.board.placements for found in engine.pop_boards()]
     done = engine.statistics
     nodes = done.nodes + done.tail_nodes + done.beam_nodes + done.moves
@@ -169,7 +169,7 @@ def board_of(name: str, puzzle: Puzzle, steps: int) -> Board:
     """The best board of an engine after some steps."""
     engine = make_engine(name, puzzle, Params(), 1, 0)
     for _ in range(steps):
-        engine.step(puzzle.max_score)
+        engine.step()
     assert engine.best is not None
     return engine.best
 

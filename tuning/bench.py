@@ -42,11 +42,11 @@ def construction(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, s
         search = make_engine("construct", puzzle, Params(), 1, 0)
         began = time.perf_counter()
         while not search.statistics.nodes:
-            search.step(puzzle.max_score)
+            search.step()
         measured = time.perf_counter() - began
     reached = {search.best_score: measured}
     while (now := time.perf_counter() - began - measured) < seconds:
-        search.step(puzzle.max_score)
+        search.step()
         reached.setdefault(search.best_score, time.perf_counter() - began)
     done = search.statistics
     speed, tails = (f"{nodes / now / 1e6:.1f} M" for nodes in (done.nodes, done.tail_nodes))
@@ -62,7 +62,7 @@ def tabu(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, str]]:
     search = make_engine("tabu", puzzle, Params(), 1, 0)
     began = time.perf_counter()
     while (now := time.perf_counter() - began) < seconds:
-        search.step(puzzle.max_score)
+        search.step()
     yield "tabu, moves evaluated/s", f"{search.statistics.moves / now / 1e6:.1f} M"
     yield f"tabu alone, {seconds:.0f} s", f"{search.best_score} of {puzzle.max_score}"
 

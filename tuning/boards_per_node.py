@@ -77,12 +77,12 @@ def count_boards(
     search = make_engine(count.engine, puzzle, params, seed, *island)
     began = time.process_time()
     while search.best is None:
-        search.step(puzzle.max_score)
+        search.step()
     search.pop_boards()
     while search.statistics.node_equivalents < count.nodes:
         if puzzle.rules and search.best_score == puzzle.max_score:
             break  # these puzzles have no construction, and nothing else goes on from a perfect board
-        search.step(puzzle.max_score, wanted=count.best + 1)
+        search.step(wanted=count.best + 1)
         for found in search.pop_boards():
             if _is_new(found.board.placements, found.score, tallies):
                 boards.append((found.board.placements, found.score))

@@ -19,13 +19,13 @@ from lns.construct import kernel, quota_profile, schedule, schedule_search
 from lns.construct.constructor import Constructor
 from lns.construct.endgame import REACHED
 from lns.construct.quota_bandit import QuotaBandit
-from lns.engine import Engine
 from lns.engines import make_engine
 from lns.exact.region.resolve import RegionOptions, resolve
 from lns.exact.region.windows import rows
 from lns.instances.board import Board
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
+from lns.loop.search_loop import SearchLoop
 from lns.params import ConstructParams, Params
 from lns.rng import random_state
 from lns.tuning import cost_kernels
@@ -135,13 +135,13 @@ def time_endgames(constructor: Constructor, frontier_keys: int, rounds: int) -> 
     return seconds, len(prefixes) * rounds
 
 
-def _run_engine(name: str, puzzle: Puzzle, placements: int) -> tuple[Engine, float]:
+def _run_engine(name: str, puzzle: Puzzle, placements: int) -> tuple[SearchLoop, float]:
     """An engine that has found a board and made so many placements or moves; its processor seconds, none to compile."""
     warm_up(name)
     engine = make_engine(name, puzzle, Params(), 1, 0)
     began = time.process_time()
     while engine.best is None or engine.statistics.placements < placements:
-        engine.step(puzzle.max_score)
+        engine.step()
     return engine, time.process_time() - began
 
 

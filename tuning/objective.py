@@ -194,7 +194,7 @@ class TrialRun:
             if self._floor != self._pair.floor and self._engine.best is not None:
                 self._report_from_floor()
             engine, before = self._engine, self._counted()
-            engine.step(max_score)
+            engine.step()
             found = engine.pop_boards()
             self._nodes += max(round(self._counted() - before), BOARD_NODES if found else self._min_step)
             self._worth.add(found)

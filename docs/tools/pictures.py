@@ -93,7 +93,7 @@ def _run() -> tuple[SearchLoop, Construction, BreakSchedule]:
     engine, first = search.construction, None
     assert engine is not None
     for _ in range(150):
-        search.step(264)
+        search.step()
         if first is None and engine.constructor is not None:
             first = engine.constructor.schedule
     assert first is not None

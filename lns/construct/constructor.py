@@ -23,7 +23,7 @@ from lns.construct.endgame_plan import PrefixState, assign_bit, plan_endgame
 from lns.construct.kernel import ConstructorPlan, ConstructorState, PrefixPlan, plan_depths
 from lns.construct.schedule import BreakSchedule, quota_end
 from lns.construct.tail import plan_tail
-from lns.engine import State, saved_counters
+from lns.engine import State, check_numbers, expect
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
@@ -272,32 +272,24 @@ class Constructor:
 
     def restore(self, state: State) -> None:
         """Continue from ``state``; raises InputError unless its cursors lead through the candidate lists."""
-        if any(len(state[name]) != len(value) for name, value in self.state().items()):
-            raise _inconsistent()
+        check_numbers(state)
         for name, counts in self._counts().items():
-            counts[:] = saved_counters(state[name])
-        self._seed, nodes, prefixes, tail_nodes, exhausted, self.nodes_before = saved_counters(state["restart"])
-        self._before, self.exhausted = (nodes, prefixes, tail_nodes), bool(exhausted)
+            counts[:] = state[name]
+        self._seed, *before, exhausted, self.nodes_before = state["restart"].tolist()
+        self._before, self.exhausted = (before[0], before[1], before[2]), bool(exhausted)
         self.random[:], self.prefix.frontier_keys[:] = state["random"], state["frontier_keys"]
-        scalars = int(state["scalars"][DEPTH]), *saved_counters(state["scalars"][NODES:])
+        depth, nodes = state["scalars"].tolist()
         wait = max(kernel.TAIL_SAMPLE_NODES, kernel.TAIL_SAMPLE_COST_FACTOR * self.tail_nodes)
-        if (
-            self.prefix.frontier_keys[0] > kernel.MAX_FRONTIER_KEYS
-            or not kernel.NOT_STARTED <= scalars[DEPTH] <= self.schedule.cut
-            or self.counters[kernel.NEXT_SAMPLE] > scalars[NODES] + wait
-            or nodes > scalars[NODES]
-            or prefixes > self.prefixes
-            or tail_nodes > self.tail_nodes
-        ):
-            raise _inconsistent()
+        fits = self.prefix.frontier_keys[0] <= kernel.MAX_FRONTIER_KEYS and depth <= self.schedule.cut
+        fits = fits and self.counters[kernel.NEXT_SAMPLE] <= nodes + wait and before[0] <= nodes
+        _expect(bool(fits))
         self._make_plan()
         bits = {bit: piece for bit, piece in enumerate(state["piece_bits"].tolist()) if piece != -1}
-        if set(bits.values()) - set(range(self.puzzle.cells)) or len(set(bits.values())) < len(bits):
-            raise _inconsistent()
+        _expect(set(bits.values()) <= set(range(self.puzzle.cells)) and len(set(bits.values())) == len(bits))
         for bit, piece in bits.items():
             assign_bit(self.plan.endgame, self.arrays.endgame, piece, bit)
-        self._replay(state["cursor"].tolist(), scalars[DEPTH])
-        self.prefix.scalars[:], self.prefix.child_counts[:] = scalars, state["child_counts"]
+        self._replay(state["cursor"].tolist(), depth)
+        self.prefix.scalars[:], self.prefix.child_counts[:] = (depth, nodes), state["child_counts"]
 
     def _replay(self, cursors: list[int], depth: int) -> None:
         """Place the saved prefix again, cell by cell, by a search that begins each list one before the saved cursor.
@@ -310,23 +302,20 @@ class Constructor:
         for at in range(min(depth + 1, start)):
             cursor, first = cursors[at], int(prefix.cursor[at])
             tried = candidates[first : max(first, cursor)]
-            if first + len(tried) != cursor or (tried >> GAIN_SHIFT == LIST_END_GAIN).any():
-                raise _inconsistent()
+            _expect(first + len(tried) == cursor and not (tried >> GAIN_SHIFT == LIST_END_GAIN).any())
             prefix.cursor[at] = cursor
             if at < depth:
                 prefix.cursor[at] -= 1
                 prefix.scalars[:] = at, 0
                 kernel.search_lists(plan, prefix, 1)
-                if cursor == first or prefix.cursor[at] != cursor or prefix.scalars[0] != at + 1:
-                    raise _inconsistent()
+                _expect(cursor != first and prefix.cursor[at] == cursor and prefix.scalars[0] == at + 1)
         if depth > start:
             spent = (BREAK_COST - 1 - int(prefix.gain[start])) // BREAK_COST
             endgame.start_endgame(self.plan.endgame, self.arrays.endgame, prefix.used, prefix.right, prefix.down, spent)
             in_endgame = np.array(cursors[start:depth], dtype=np.int64)
-            if not endgame.replay_cursors(self.plan.endgame, self.arrays.endgame, in_endgame):
-                raise _inconsistent()
+            _expect(endgame.replay_cursors(self.plan.endgame, self.arrays.endgame, in_endgame))
             kernel.place_pieces(self.plan.endgame, self.arrays.endgame, prefix, depth)
 
 
-def _inconsistent() -> InputError:
-    return InputError("checkpoint: the saved construction does not fit this puzzle and these parameters")
+def _expect(fits: bool) -> None:
+    expect(fits, "construction")

@@ -27,7 +27,6 @@ from lns.construct.constructor import SURPLUS_BINS, Constructor
 from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MISMATCH_BINS
 from lns.construct.schedule import Quota
 from lns.construct.schedule_search import ChildMeans
-from lns.instances.errors import InputError
 
 PRIOR_EXACT_FACTOR = 0.9  # on a prior's exact children in the eighth of the board behind the quota: there populations
 # show too many, since only prefixes that happen to fit survive in them
@@ -42,7 +41,6 @@ SAME_SCALE_HALF_EDGES = 0.25  # quota scales of two views that differ by fewer h
 OTHER_VIEW_DISCOUNT = 0.8  # prior rate of an untried view, and weight of boards seen from another view
 BEST_COLOURS_WEIGHT = 0.25  # weight of the best colours in the prior of untried ones; that of the others is 1
 MAX_KEYS = 2**16  # half a megabyte of a checkpoint
-ALL, NEW = range(2)  # rows of `QuotaArm.prefixes_by_breaks`
 _EXACT, _PARENTS, _BREAKING, _BREAKING_PARENTS = range(4)  # rows of `QuotaArm.child_counts`
 _TINY = 1e-300  # avoids a division by 0
 
@@ -64,13 +62,15 @@ class QuotaArm:
     keys_new: float = 0.0  # those of them that were new
     child_counts: FloatArray = field(init=False)  # float64 (4, cells): by depth, exact children, nodes that could have
     # them, breaking children, nodes that had a break left
-    prefixes_by_breaks: FloatArray = field(init=False)  # float64 (2, MAX_BREAKS): prefixes that reached the exact tail,
-    # by breaks spent: row ALL all of them, row NEW those behind new frontier prefixes
+    prefixes_by_breaks: FloatArray = field(
+        init=False
+    )  # float64 (MAX_BREAKS,): prefixes that reached the exact tail, by
+    # breaks spent
     surplus_counts: FloatArray = field(init=False)  # float64 (SURPLUS_BINS,): see `Constructor.surplus_counts`
 
     def __post_init__(self) -> None:
         self.child_counts = np.zeros((4, len(self.prior.exact)))
-        self.prefixes_by_breaks = np.zeros((2, MAX_BREAKS))
+        self.prefixes_by_breaks = np.zeros(MAX_BREAKS)
         self.surplus_counts = np.zeros(SURPLUS_BINS)
 
     @property
@@ -83,19 +83,17 @@ class QuotaArm:
     def novelty_rate(self) -> float:
         """Expected new boards per node of the next restart, relative to the average of the restarts so far.
 
-        The share of frontier prefixes that were new of late, times a factor for each complete tree.
+        The share of frontier prefixes that were new of late, as if one more had been, times a factor for each complete
+        tree.
         """
-        return _new_share(self.keys_new, self.keys_seen) * RATE_FACTOR_PER_EXTRA_BREAK**self.extra_breaks
+        return (self.keys_new + 1) / (self.keys_seen + 1) * RATE_FACTOR_PER_EXTRA_BREAK**self.extra_breaks
 
     def learn(self, constructor: Constructor, new: int, seen: int) -> None:
         """Add the restart that ``constructor`` has ended; ``new`` of its ``seen`` sampled frontier keys were new."""
         schedule, cells = constructor.schedule, len(constructor.schedule.order)
         self.restarts += 1
         self.surplus_counts += constructor.surplus_counts
-        self.prefixes_by_breaks[ALL] += constructor.prefixes_by_breaks
-        fresh, before = new_prefixes_by_breaks(constructor, new, seen), self.prefixes_by_breaks[NEW]
-        # a tree with more breaks contains all trees before it
-        self.prefixes_by_breaks[NEW] = np.maximum(before, fresh) if constructor.exhausted else before + fresh
+        self.prefixes_by_breaks += constructor.prefixes_by_breaks
         # the minimum keeps small trees that are searched completely from being chosen again and again
         self.node_equivalents += max(
             constructor.node_equivalents_since_restart, constructor.params.restart_nodes_without_prefix
@@ -180,35 +178,8 @@ class PrefixNovelty:
         return np.append(np.uint64(self.divisor), self.keys)
 
     def restore(self, state: Keys) -> None:
-        """Continue from ``state``; raises InputError for one that `state` cannot return."""
-        self.divisor = max(1, int(state[0])) if len(state) else 1
-        self.keys = np.unique(self._sampled(state[1:]))[:MAX_KEYS]
-        power_of_two = self.divisor >= KEY_SAMPLE_DIVISOR and self.divisor.bit_count() == 1
-        if not power_of_two or not np.array_equal(self.state(), state):
-            raise InputError("checkpoint: the saved frontier keys are not ascending multiples of their divisor")
-
-
-def _new_share(new: float, seen: float) -> float:
-    """Share of frontier prefixes that are new; a restart without any sampled key counts as all new."""
-    return (new + 1) / (seen + 1)
-
-
-def new_prefixes_by_breaks(constructor: Constructor, new: int, seen: int) -> FloatArray:
-    """Prefixes of the present restart behind new frontier prefixes, by breaks spent; float64 (MAX_BREAKS,).
-
-    Estimated by the share ``new`` / ``seen`` of its sampled frontier keys.
-    """
-    return constructor.prefixes_by_breaks.astype(np.float64) * _new_share(new, seen)
-
-
-def expected_boards(prefixes_by_breaks: FloatArray, probabilities: FloatArray, most: int) -> FloatArray:
-    """Expected boards with at most 0, 1, ..., ``most`` mismatches; float64 (most + 1,).
-
-    ``prefixes_by_breaks``: float64 (MAX_BREAKS,), prefixes that reached the exact tail; ``probabilities``: see
-    `tail_probabilities`.
-    """
-    ends: FloatArray = probabilities[np.minimum(np.arange(most + 1), MISMATCH_BINS - 1)]
-    return np.convolve(prefixes_by_breaks, ends)[: most + 1]
+        """Continue from `state`."""
+        self.divisor, self.keys = max(KEY_SAMPLE_DIVISOR, int(state[0])), state[1:].copy()
 
 
 def tail_probabilities(outcomes: FloatArray, completions: FloatArray) -> FloatArray:

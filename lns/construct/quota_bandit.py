@@ -31,13 +31,11 @@ from lns.construct.candidates import BREAK_COST, MAX_BREAKS, FloatArray
 from lns.construct.constructor import SURPLUS_BINS, Constructor
 from lns.construct.kernel import MISMATCH_BINS
 from lns.construct.quota_arm import (
-    ALL,
     OTHER_VIEW_DISCOUNT,
     Evidence,
     Keys,
     PrefixNovelty,
     QuotaArm,
-    expected_boards,
     tail_probabilities,
 )
 from lns.construct.quota_profile import quota_profile
@@ -53,8 +51,7 @@ from lns.construct.schedule_search import (
     measure_children,
     tail_cut,
 )
-from lns.engine import MAX_SAVED_COUNTER, State
-from lns.instances.errors import InputError
+from lns.engine import State
 from lns.instances.puzzle import Puzzle
 from lns.instances.symmetry import IDENTITY_VIEW, View, puzzle_in_view
 from lns.params import ConstructParams
@@ -305,7 +302,7 @@ class QuotaBandit:
                 break
         assert children is not None, "without a quota the measurement always has a result"
         arm = QuotaArm(view, colour_set, scale_percent, ChildMeans(children.exact, children.breaking, quota))
-        self.arms = _in_order([*self.arms, arm])
+        self.arms = sorted([*self.arms, arm], key=lambda arm: (arm.view, arm.colour_set, -arm.scale_percent))
         return self.arms.index(arm)
 
     # -- what is to be expected --------------------------------------------------------------------------------------
@@ -316,16 +313,17 @@ class QuotaBandit:
         ``constructor`` adds the prefixes of the present restart. The sampled tails of all arms are taken together,
         though those under a higher quota end slightly better: most arms have too few of their own.
         """
-        prefixes, outcomes = [arm.prefixes_by_breaks[ALL] for arm in self.arms], self.tail_outcomes
+        prefixes, outcomes = [arm.prefixes_by_breaks for arm in self.arms], self.tail_outcomes
         if constructor is not None:
             outcomes = outcomes + constructor.tail_outcomes
             prefixes[self.current] = prefixes[self.current] + constructor.prefixes_by_breaks
         probabilities = self._tail_probabilities(outcomes)
-        return [float(expected_boards(of_arm, probabilities, mismatches)[-1]) for of_arm in prefixes]
+        ends = probabilities[np.minimum(np.arange(mismatches + 1), MISMATCH_BINS - 1)]
+        return [float(np.convolve(of_arm, ends)[mismatches]) for of_arm in prefixes]
 
     def _tail_probabilities(self, outcomes: FloatArray) -> FloatArray:
         """`tail_probabilities`, extrapolated by the forecast of the arm with most prefixes."""
-        arm = max(self.arms, key=lambda arm: arm.prefixes_by_breaks[ALL].sum())
+        arm = max(self.arms, key=lambda arm: arm.prefixes_by_breaks.sum())
         children, cut = arm.shrunk_estimate(), tail_cut(self.puzzle, self.params)
         return tail_probabilities(
             outcomes, expected_completions(children.exact[cut:], children.breaking[cut:], MISMATCH_BINS - 1)
@@ -340,7 +338,7 @@ class QuotaBandit:
         scalars = [[float(getattr(arm, name)) for name in _SCALARS] for arm in arms]
         return {
             "priors": np.array(priors, dtype=np.float64).reshape(-1, 6, self.puzzle.cells),
-            "prefixes_by_breaks": np.array([arm.prefixes_by_breaks for arm in arms]).reshape(-1, 2, MAX_BREAKS),
+            "prefixes_by_breaks": np.array([arm.prefixes_by_breaks for arm in arms]).reshape(-1, MAX_BREAKS),
             "surplus_counts": np.array([arm.surplus_counts for arm in arms]).reshape(-1, SURPLUS_BINS),
             "tail_outcomes": self.tail_outcomes[: len(self.tail_outcomes) if arms else 0].copy(),
             "scalars": np.array(scalars).reshape(-1, len(_SCALARS)),
@@ -350,45 +348,22 @@ class QuotaBandit:
         }
 
     def restore(self, state: State) -> None:
-        """Continue from ``state``; raises InputError for one that no search of this puzzle can have."""
-        unlock, frontier_keys = np.asarray(state["unlock"], np.int64), np.asarray(state["frontier_keys"], np.uint64)
-        floats = {name: np.asarray(state[name], np.float64) for name in state.keys() - {"unlock", "frontier_keys"}}
-        in_range = all(((values >= 0) & (values <= MAX_SAVED_COUNTER)).all() for values in floats.values())
-        if not in_range or len(floats["forecast"]) != 3 or len(floats["tail_outcomes"]) != MISMATCH_BINS + 1:
-            raise _inconsistent()
-        depths = [0, *unlock.tolist(), self.puzzle.cells]
-        if len(unlock) >= MAX_BREAKS or depths != sorted(depths):
-            raise _inconsistent()
-        arms = []
-        of_arms = (floats[name] for name in ("scalars", "priors", "prefixes_by_breaks", "surplus_counts"))
-        for scalars, prior, prefixes, surplus in zip(*of_arms, strict=False):
+        self.arms = []
+        of_arms = (state[name] for name in ("scalars", "priors", "prefixes_by_breaks", "surplus_counts"))
+        for scalars, prior, prefixes, surplus in zip(*of_arms, strict=True):
             view, colour_set, scale, cost, restarts, extra_breaks, seen, new = scalars.tolist()
             view, colour_set, restarts, extra_breaks = map(int, (view, colour_set, restarts, extra_breaks))
-            known = view < len(self.views) and colour_set < max(1, len(self._colour_sets))
-            if not known or scale > MAX_SCALE or new > seen:
-                raise _inconsistent()
             children = ChildMeans(prior[0], prior[1], self.quota(scale, colour_set, view))
             arm = QuotaArm(view, colour_set, scale, children, cost, restarts, extra_breaks, seen, new)
             arm.child_counts[:], arm.prefixes_by_breaks[:], arm.surplus_counts[:] = prior[2:], prefixes, surplus
-            arms.append(arm)
-        current, mismatches, rate = floats["forecast"].tolist()
-        if current >= len(arms) or mismatches > self.puzzle.max_score:
-            raise _inconsistent()
-        self.arms, self.tail_outcomes = _in_order(arms), floats["tail_outcomes"].copy()
-        self.current, self.forecast = int(current), ScheduleForecast(int(mismatches), unlock, rate)
-        self.frontier_keys.restore(frontier_keys)
-        if any(not np.array_equal(values, state[name]) for name, values in self.state().items()):
-            raise _inconsistent()  # lengths that differ, another order, numbers that are not whole
-
-
-def _in_order(arms: list[QuotaArm]) -> list[QuotaArm]:
-    return sorted(arms, key=lambda arm: (arm.view, arm.colour_set, -arm.scale_percent))
+            self.arms.append(arm)
+        current, mismatches, rate = state["forecast"].tolist()
+        self.current = int(current)
+        self.forecast = ScheduleForecast(int(mismatches), state["unlock"].astype(np.int64), rate)
+        self.tail_outcomes[:] = state["tail_outcomes"]
+        self.frontier_keys.restore(state["frontier_keys"].astype(np.uint64))
 
 
 def _coarse_below(scale_percent: float) -> int | None:
     """The highest coarse scale below a scale."""
     return next((coarse for coarse in COARSE_SCALES if coarse < scale_percent), None)
-
-
-def _inconsistent() -> InputError:
-    return InputError("checkpoint: the saved quotas do not fit this puzzle and these parameters")

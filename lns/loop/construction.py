@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from lns.assignment import fill
-from lns.construct.beam_engine import BeamEngine
+from lns.assignment import fill, matched_edges
+from lns.construct.beam import BeamSearch
+from lns.construct.beam_kernel import Paths, search_tails
+from lns.construct.candidates import check_colours, is_unclued_piece
 from lns.construct.constructor import Constructor
+from lns.construct.order import padded_positions
 from lns.construct.quota_bandit import QuotaBandit
-from lns.engine import State, Statistics, saved_counters
+from lns.construct.schedule import favoured_colours
+from lns.construct.schedule_search import beam_tail_cut, cell_order
+from lns.construct.tail import plan_tail
+from lns.engine import State, Statistics, expect
 from lns.greedy import greedy_board
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.puzzle import Puzzle
+from lns.instances.puzzle import GREY, IntArray, Puzzle
 from lns.instances.symmetry import cells_from_view
 from lns.loop.operator import WHOLE_BOARD, Found, Freed, Repaired
 from lns.loop.pool import Pool
+from lns.node_equivalents import BEAM_CHILD
 from lns.orientation import Orientation
 from lns.params import Params
 from lns.rng import random_state
 
+MAX_PLACED = 2**25  # most pieces in all prefixes of a layer of a beam, as all of them are in a checkpoint
+NO_BEAM = -1  # depth between two beams
 FILL_COST = 100_000.0  # node equivalents of a greedy fill, about
 
 
@@ -105,34 +114,33 @@ class Construction:
         return state
 
     def restore(self, state: State) -> None:
+        """Continue from ``state``.
+
+        The saved part of the prefixes is kept, since the parts of the other islands are those of the saved run. If the
+        run now has a multiple of the saved number of parts, this island searches only its new, smaller part of the
+        saved one; the new islands search the rest.
+        """
         self.random[:] = state["random"]
-        self._restore_partition(*saved_counters(state["partition"]))
+        part, parts = state["partition"].tolist()
+        expect(0 <= part < parts, "part of the prefixes")
+        new_part, new_parts = self.partition
+        if new_parts % parts or new_part % parts != part:
+            self.partition = part, parts
         bandit, construction = (component(state, prefix) for prefix in ("bandit.", "constructor."))
         if len(bandit["priors"]) == 0:
             return
-        if any(len(value) == 0 for value in construction.values()):
-            raise InputError("checkpoint: arrays of the construction are empty; expected all of them")
         self.bandit.restore(bandit)
         self.constructor = Constructor(
             self.orientation.puzzle, self.params.construct, self.bandit.schedule(), self.random, self.partition
         )
         self.constructor.restore(construction)
 
-    def _restore_partition(self, part: int, parts: int) -> None:
-        """Keep the saved part, since the parts of the other islands are those of the saved run.
-
-        If the run now has a multiple of the saved number of parts, this island searches only its new, smaller part of
-        the saved one; the new islands search the rest.
-        """
-        if part >= parts:
-            raise InputError(f"checkpoint: part {part} of the prefixes out of range; expected 0 to {parts - 1}")
-        new_part, new_parts = self.partition
-        if new_parts % parts or new_part % parts != part:
-            self.partition = part, parts
-
 
 class Beam:
-    """Frees the whole board, and fills it by a beam search and exact tails.
+    """Frees the whole board, and fills it by one randomised beam after the other and exact tails.
+
+    A beam ends before the cut if no prefix has a child, mostly because the border pieces of a colour are used up. Its
+    deepest prefix is then completed by assignment; the next beam favours inner colours only, the one after it none.
 
     Parameters
     ----------
@@ -145,30 +153,130 @@ class Beam:
     name, makes_boards, proves = "beam", True, False
 
     def __init__(self, orientation: Orientation, params: Params, seed: int, island: int, *, whole: bool) -> None:
-        self.orientation, self.whole = orientation, whole
-        self.engine = BeamEngine(orientation.puzzle, params, random_state(seed, island))
+        puzzle = orientation.puzzle
+        check_colours(puzzle)
+        if params.beam.width * puzzle.cells > MAX_PLACED:
+            raise InputError(
+                f"parameter beam.width is {params.beam.width}; "
+                f"expected at most {MAX_PLACED // puzzle.cells} on a board of {puzzle.cells} cells"
+            )
+        self.orientation, self.puzzle, self.params, self.whole = orientation, puzzle, params, whole
+        self.random = random_state(seed, island)
+        self.prefixes = self.nodes = 0
+        self.best_score = -1  # of its own boards
+        self.failed_beams = 0  # beams in a row that ended before the cut
+        self._order = cell_order(puzzle, params.construct)
+        self._cut = beam_tail_cut(puzzle, params.beam)
+        self._tail, self._work = plan_tail(puzzle, self._order, self._cut)
+        self._position = padded_positions(self._order, puzzle.width)
+        self._beam: BeamSearch | None = None  # the beam that is growing
+        self._seed = self.random.copy()  # random state from which the tables of the beam were shuffled
+        self._paths: Paths = np.zeros((0, self._cut), dtype=np.int16)  # prefixes at the cut that are not completed yet
 
     @property
     def statistics(self) -> Statistics:
-        return Statistics(beam_nodes=self.engine.nodes, beam_prefixes=self.engine.prefixes)
+        return Statistics(beam_nodes=self.nodes, beam_prefixes=self.prefixes)
 
     def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
         return WHOLE_BOARD
 
     def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
-        before, puzzle = self.statistics.node_equivalents, self.orientation.puzzle
-        if self.whole:
-            self.engine.complete()
-        else:
-            self.engine.step(puzzle.max_score)
-        boards = [Found(self.orientation.from_engine(one.board), one.origin) for one in self.engine.pop_boards()]
+        before, boards = self.statistics.node_equivalents, self._go_on()
+        while self.whole and (self._beam is not None or len(self._paths)):
+            boards += self._go_on()
         return Repaired(boards, float(self.statistics.node_equivalents - before))
 
+    def _go_on(self) -> list[Found]:
+        """Grow some layers of the beam, or search some of its exact tails, or begin the next beam."""
+        if len(self._paths):
+            return self._finish()
+        beam = self._beam or self._begin()
+        self.nodes += beam.run(int(self.params.engine.step_nodes / BEAM_CHILD))
+        if beam.depth == self._cut:
+            self._paths, self._beam, self.failed_beams = beam.paths(beam.prefix_count), None, 0
+        elif not beam.prefix_count or self.best_score < 0:
+            if not beam.prefix_count:
+                self._beam, self.failed_beams = None, self.failed_beams + 1
+            return [self._found(fill(self.puzzle, self._board(beam.paths(1)[0])), "fill")]
+        return []
+
+    def _begin(self) -> BeamSearch:
+        self._seed = self.random.copy()
+        params = self.params.construct
+        rim = params.border_colours if self.failed_beams == 0 and params.quota_scale else 0
+        inner = params.inner_colours if self.failed_beams <= 1 and params.quota_scale else 0
+        favoured = favoured_colours(self.puzzle, rim, inner)
+        self._beam = BeamSearch(self.puzzle, self._order, self._cut, favoured, self.params.beam, self.random)
+        return self._beam
+
+    def _finish(self) -> list[Found]:
+        """Search the exact tails of the next prefixes at the cut, until one makes a better board than its best."""
+        most = self.puzzle.max_score
+        wanted = min(self.best_score + 1, self.params.engine.search_floor or most + 1)
+        done, searched, nodes, mismatches = search_tails(
+            self._paths, 0, self._position, self.puzzle.width + 1, self._tail, self._work,
+            most - wanted, self.params.engine.step_nodes, self.params.construct.tail_nodes,
+        )  # fmt: skip
+        last, self._paths = self._paths[:done], self._paths[done:]
+        self.prefixes += searched
+        self.nodes += nodes
+        return [self._found(self._board(np.append(last[-1], self._work.found)), self.name)] if mismatches >= 0 else []
+
+    def _board(self, placed: IntArray) -> Board:
+        """The board with the pieces ``placed``, by depth."""
+        placements = np.full(self.puzzle.cells, -1, dtype=np.int32)
+        placements[self._order[: len(placed)]] = placed
+        return Board(placements, self.puzzle.width, self.puzzle.height)
+
+    def _found(self, board: Board, origin: str) -> Found:
+        self.best_score = max(self.best_score, matched_edges(self.puzzle, board.placements))
+        return Found(self.orientation.from_engine(board), origin)
+
+    # -- state: the prefixes of the current layer ---------------------------------------------------------------------
+
     def state(self) -> State:
-        return self.engine.state()
+        paths, values, depth = self._paths, np.zeros(0, dtype=np.int64), self._cut if len(self._paths) else NO_BEAM
+        if self._beam is not None:
+            paths, values, depth = self._beam.paths(self._beam.prefix_count), self._beam.values.copy(), self._beam.depth
+        padded_paths = np.full((len(paths), self.puzzle.cells), -1, dtype=np.int16)
+        padded_paths[:, : paths.shape[1]] = paths
+        return {
+            "counters": np.array([self.best_score, self.failed_beams, self.prefixes, self.nodes, depth]),
+            "random": self.random.copy(),
+            "seed": self._seed.copy(),
+            "paths": padded_paths,
+            "values": values,
+        }
 
     def restore(self, state: State) -> None:
-        self.engine.restore(state)
+        self.best_score, self.failed_beams, self.prefixes, self.nodes, depth = state["counters"].tolist()
+        paths = np.ascontiguousarray(state["paths"][:, : max(depth, 0)].astype(np.int16))
+        values, width = state["values"].astype(np.int64), self.params.beam.width
+        fits = NO_BEAM <= depth <= self._cut and (depth == NO_BEAM) == (len(paths) == 0) and len(paths) <= width
+        fits = fits and len(values) == len(paths) * (NO_BEAM < depth < self._cut)
+        expect(fits and self._are_legal(paths), "beam")
+        self._beam, self._paths = None, paths
+        if len(values):
+            self.random[:] = state["seed"]
+            self._begin().resume(paths, values)
+            self._paths = paths[:0]
+        self.random[:] = state["random"]
+        self._seed = state["seed"].astype(np.uint64)
+
+    def _are_legal(self, paths: Paths) -> bool:
+        """Whether saved prefixes hold known pieces, each at most once, and keep the rim and the clues."""
+        puzzle, unclued = self.puzzle, is_unclued_piece(self.puzzle)
+        if paths.size and not 0 <= paths.min() <= paths.max() < 4 * puzzle.cells:
+            return False
+        pieces = np.sort(paths >> 2, axis=1)
+        if (pieces[:, 1:] == pieces[:, :-1]).any():
+            return False
+        clues = {clue.cell: clue.oriented for clue in puzzle.clues}
+        for cell, oriented in zip(self._order.tolist(), paths.T, strict=False):
+            fits = oriented == clues[cell] if cell in clues else unclued[oriented >> 2]
+            if not fits.all() or ((puzzle.oriented[oriented] == GREY) != puzzle.rim_sides(cell)).any():
+                return False
+        return True
 
 
 class Fill:
@@ -207,7 +315,7 @@ class Fill:
         return {"calls": np.array([self.calls])}
 
     def restore(self, state: State) -> None:
-        (self.calls,) = saved_counters(state["calls"])
+        (self.calls,) = state["calls"].tolist()
 
 
 def component(state: State, prefix: str) -> State:

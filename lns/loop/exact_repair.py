@@ -12,7 +12,7 @@ from itertools import islice
 import numpy as np
 
 from lns import node_equivalents
-from lns.engine import State, Statistics, saved_record
+from lns.engine import State, Statistics
 from lns.exact.region.options import RegionOptions
 from lns.exact.region.resolve import resolve
 from lns.exact.region.result import RegionResult
@@ -91,7 +91,7 @@ class RegionOperator:
             moved, more = self._as_good(freed, origin)
             self.cost[0] += more
             cost += more
-        return Repaired([], cost, moved, proven=decided)
+        return Repaired([], cost, moved)
 
     def _resolve(self, board: Board, freed: Freed, target: int, order: str) -> RegionResult:
         nodes = node_equivalents.region_nodes(freed.nodes or self.nodes, order)
@@ -133,7 +133,7 @@ class RegionOperator:
         return {"orders": np.array([self.cost, self.tries, self.decided])}
 
     def restore(self, state: State) -> None:
-        self.cost, self.tries, self.decided = saved_record(state["orders"], (3, 2), "costs of orders")
+        self.cost, self.tries, self.decided = state["orders"].copy()
         self._regions = None, iter(())
 
 

@@ -38,7 +38,6 @@ class Repaired(NamedTuple):
     boards: list[Found]  # in the order of discovery
     cost: float  # node equivalents
     moved: Found | None = None  # a board that takes the place of the freed one, though it is not better
-    proven: bool = False  # whether it is proven that no refill of the cells has the wanted score
 
 
 class Operator(Protocol):

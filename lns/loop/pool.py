@@ -12,17 +12,8 @@ from hashlib import blake2b
 
 import numpy as np
 
-from lns.engine import (
-    FoundBoard,
-    State,
-    legal_score,
-    saved_board,
-    saved_counters,
-    saved_placements,
-    saved_record,
-)
+from lns.engine import FoundBoard, State, expect, legal_score, saved_board, saved_placements
 from lns.instances.board import Board
-from lns.instances.errors import InputError
 from lns.instances.puzzle import IntArray, Puzzle
 from lns.node_equivalents import REGION_NODE
 
@@ -69,9 +60,9 @@ class Member:
 
 
 def digest(placements: IntArray, key: int = 0) -> int:
-    """A number of 63 bits for placements; ``key`` tells apart questions about the same ones."""
+    """A number of 62 bits for placements; ``key`` tells apart questions about the same ones."""
     found = blake2b(placements.tobytes(), digest_size=8, key=key.to_bytes(8, "little"))
-    return int.from_bytes(found.digest(), "little") >> 1
+    return int.from_bytes(found.digest(), "little") >> 2
 
 
 class Pool:
@@ -248,29 +239,21 @@ class Pool:
         }
 
     def restore(self, state: State, operators: tuple[str, ...]) -> None:
-        """Continue from `state`. Raises InputError for illegal boards, orders that are none, and too many."""
-        rows = [state[name] for name in ("boards", "orders", "lines", "done")]
-        if len({len(row) for row in rows}) > 1 or len(rows[0]) > self.size:
-            raise InputError(
-                f"checkpoint: {len(rows[0])} boards in the pool; expected at most {self.size}, with orders"
-            )
-        counts = [dict(zip(operators, saved_counters(done), strict=True)) for done in rows.pop()]
-        self.members = [self._member(*row) for row in zip(*rows, counts, strict=True)]
-        self.boards_by_score = saved_record(state["boards_by_score"], self.boards_by_score.shape, "boards").astype(int)
+        """Continue from `state`; InputError for illegal boards, orders that are none, and unknown operators."""
+        rows = (state[name] for name in ("boards", "orders", "lines", "done"))
+        self.members = []
+        for placements, order, (best, idle, family), done in zip(*rows, strict=True):
+            ordered = bool((order >= 0).all())
+            expect(not ordered or np.array_equal(np.sort(order), np.arange(len(order))), "order of a board in the pool")
+            board = Board(placements.astype(np.int32), self.puzzle.width, self.puzzle.height)
+            score, counts = legal_score(self.puzzle, board), dict(zip(operators, done.tolist(), strict=True))
+            given = order.astype(np.int32) if ordered else None
+            self.members.append(Member(board, score, given, int(best), int(idle), int(family), counts))
+        self.boards_by_score = state["boards_by_score"].astype(np.int64)
         self.anchor, _ = saved_board(self.puzzle, state["anchor"])
-        (self.spent,) = saved_record(state["spent"], (1,), "node equivalents").tolist()
+        (self.spent,) = state["spent"].tolist()
         self._known = dict(state["known"].tolist())
-        if not all(ELSEWHERE <= number < len(operators) for number in self._known.values()):
-            raise InputError(f"checkpoint: boards of an unknown operator; expected 0 to {len(operators) - 1}")
+        expect(max(self._known.values(), default=ELSEWHERE) < len(operators), "operator of a known board")
         self._best_scores = dict(state["families"].tolist())
         self._searched = deque(state["searched"].tolist(), maxlen=REMEMBERED)
         self._searched_set = set(self._searched)
-
-    def _member(self, placements: IntArray, order: IntArray, line: IntArray, done: dict[str, int]) -> Member:
-        known = bool((order >= 0).all())
-        if (known and not np.array_equal(np.sort(order), np.arange(len(order)))) or not (known or (order == -1).all()):
-            raise InputError("checkpoint: the order of a board in the pool does not name each cell once")
-        board = Board(placements.astype(np.int32), self.puzzle.width, self.puzzle.height)
-        best, idle, family = *saved_counters(line[:2]), int(line[2])
-        score = legal_score(self.puzzle, board)
-        return Member(board, score, order.astype(np.int32) if known else None, best, idle, family, done)

@@ -1,29 +1,193 @@
-"""One island: the loop as an engine, with statistics, boards that come from elsewhere, and its state."""
+"""The loop: free some cells of a board, from ten to all of them, repair it, and learn which operator is worth its cost.
+
+The construction is the operator that frees the whole board. Its boards near the wanted score are the pool, from which
+the other operators take theirs.
+"""
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from lns.engine import FoundBoard, State, Statistics, saved_board, saved_counters, saved_placements
+from lns.engine import (
+    FoundBoard,
+    State,
+    Statistics,
+    check_numbers,
+    saved_board,
+    saved_placements,
+    verified_board,
+)
 from lns.instances.board import Board
-from lns.loop.construction import component
-from lns.loop.loop import Loop
-from lns.loop.pool import ELSEWHERE
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
+from lns.loop.chooser import Chooser
+from lns.loop.construction import Construction, component
+from lns.loop.operator import Freed, Operator, Repaired
+from lns.loop.pool import ELSEWHERE, Pool
+from lns.params import Params
+from lns.rng import RandomState, generator
+
+log = logging.getLogger("lns")
+
+SHARE_WITHOUT_PREFIX = 0.75  # of the search, for a construction that has reached no exact tail with any quota
+ANY_NUMBER = ("beam.values", "tabu.tabu.scalars")  # arrays of a state that hold any numbers: values, a hash
 
 
-class SearchLoop(Loop):
-    """An `lns.engine.Engine` that is a `Loop`. Its operators and parameters are those of the loop."""
+class SearchLoop:
+    """The search of one island: operators, a pool of boards, and a chooser.
 
-    @property
-    def statistics(self) -> Statistics:
-        done = sum((operator.statistics for operator in self.operators), Statistics())
-        new, later, failures = self.chooser.counts(self.names)
-        return replace(done, boards=self.boards, new_boards=new, found_later=later, failures=failures)
+    Budgets are nodes, not seconds: the same seed and the same number of steps give the same boards, and a loop restored
+    from a state continues exactly as the one that it was taken from. Every board that it returns is verified.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        Puzzle of the boards.
+    params : Params
+        Parameters of all components.
+    operators : sequence of Operator
+        The operators; the first one that makes whole boards makes the first board.
+    random : uint64 array (4,)
+        Random state of the loop.
+    island : int
+        Number of this island; the first one has a start board in its pool.
+    keeps_half : bool
+        Whether at least half of the cells of the start board stay as they are.
+
+    Attributes
+    ----------
+    best : Board or None
+        Best full legal board so far; None before the first.
+    best_score : int
+        Its score; -1 before the first board.
+    origin : str
+        The part that made it, or "elsewhere" for an injected one; "" before the first board, and after `restore`.
+    boards : int
+        Boards found so far.
+    """
+
+    def __init__(
+        self,
+        puzzle: Puzzle,
+        params: Params,
+        operators: Sequence[Operator],
+        random: RandomState,
+        island: int = 0,
+        *,
+        keeps_half: bool = False,
+    ) -> None:
+        self.best: Board | None = None
+        self.best_score, self.origin, self.boards = -1, "", 0
+        self._found_boards: list[FoundBoard] = []
+        self.puzzle, self.operators, self.random, self.island = puzzle, tuple(operators), random, island
+        self.names = tuple(operator.name for operator in operators)
+        self.settings, self.search_floor = params.neighbourhoods, params.engine.search_floor
+        self.construction = next((one for one in operators if isinstance(one, Construction)), None)
+        self.pool = Pool(puzzle, self.settings.pool, self.settings.patience)
+        self.chooser = Chooser(self.operators, self.settings.floor)
+        self.keeps_half = keeps_half
+        self.starts_from_board = False  # whether regions of a start board are still to be re-solved
+
+    def step(self, *, wanted: int = 0) -> None:
+        """Search a little: tens of milliseconds, or one beam, counted in nodes or moves.
+
+        ``wanted``: the score that is looked for, as if a board of one edge less were known. 0: one edge more than the
+        best.
+        """
+        rng, wanted = generator(self.random), wanted or self.best_score + 1
+        if self.construction is not None:
+            self.pool.keep(wanted - max(1, self.construction.near_misses), wanted - 1)
+        elif self.best_score == self.puzzle.max_score:
+            return
+        for number in self._order(rng):
+            operator = self.operators[number]
+            try:
+                freed = operator.free(self.pool, wanted, rng)
+                if freed is not None:
+                    self._take(number, freed, operator.repair(freed, wanted, rng), wanted)
+                    return
+            except Exception as error:
+                self._switch_off(number, error)
+        self.starts_from_board = False
+
+    def _order(self, rng: np.random.Generator) -> list[int]:
+        """The operators in the order in which they are asked for something to do."""
+        makers = [number for number, operator in enumerate(self.operators) if operator.makes_boards]
+        construction = self.construction
+        if self.best is None:
+            return makers
+        if self.starts_from_board:
+            return [number for number in self.chooser.order(rng, None) if self.operators[number].proves]
+        if construction is not None:
+            main = self.names.index(construction.name)
+            if construction.constructor is None:
+                return [main]  # nothing is known yet of what a board costs
+            cost = self.chooser.cost
+            shares = construction.no_prefix_found and cost[main] > SHARE_WITHOUT_PREFIX * cost.sum()
+            return self._proofs() + self.chooser.order(rng, None if shares else main)
+        if self.pool.is_tired:
+            if rng.random() < self.settings.new_board_share:
+                return makers + self.chooser.order(rng, None)
+            self.pool.rest(rng)
+        return self._proofs() + self.chooser.order(rng, None)
+
+    def _proofs(self) -> list[int]:
+        """The certificate, which keeps to its own share of the search."""
+        return [number for number, name in enumerate(self.names) if name == "certificate" and self.chooser.on[number]]
+
+    def _take(self, number: int, freed: Freed, repaired: Repaired, wanted: int) -> None:
+        """Offer what was found to the pool, report good boards, and let the chooser learn."""
+        operator, parent, gained = self.operators[number], freed.member, 0
+        goal = wanted if parent is None else parent.score + 1
+        price = self.pool.price(goal) if self.construction is None else self.construction.price(goal)
+        for found in repaired.boards:
+            verified = verified_board(self.puzzle, found.board, found.origin)
+            if not self.pool.admits(found.board):
+                continue
+            first, is_gain = self.pool.offer(verified, number, order=found.order, parent=parent)
+            gained += is_gain and verified.score >= goal
+            if first is not None and first not in (number, ELSEWHERE) and operator is self.construction:
+                self.chooser.found_later(first)
+                self.pool.give_to(found.board, number)
+            if verified.score >= min(wanted, self.search_floor or wanted, self.best_score + 1):
+                self._report(verified)
+        if parent is not None and not gained:
+            parent.idle += int(repaired.cost)
+            if repaired.moved is not None:
+                moved = verified_board(self.puzzle, repaired.moved.board, repaired.moved.origin)
+                if self.pool.admits(moved.board):
+                    self.pool.move(parent, moved, self.settings.slack)
+        self.pool.spent += repaired.cost
+        self.chooser.record(number, repaired.cost, price, gained)
+
+    def _switch_off(self, number: int, error: Exception) -> None:
+        """Go on without an operator that failed, if others are left that change boards or make them."""
+        self.chooser.on[number] = False
+        if self.best is None or self.operators[number].makes_boards or not self.chooser.on.any():
+            raise error
+        message = error.message if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+        log.warning("operator '%s' is switched off for this run: %s", self.names[number], message)
+
+    # -- boards ------------------------------------------------------------------------------------------------------
+
+    def _report(self, found_board: FoundBoard) -> None:
+        """Count a board and keep it for `pop_boards`; it is the best one from now on if its score is the highest."""
+        self.boards += 1
+        self._found_boards.append(found_board)
+        if found_board.score > self.best_score:
+            self.best, self.best_score, self.origin = found_board
+
+    def pop_boards(self) -> list[FoundBoard]:
+        """The boards found since the last call, in the order of discovery; injected boards are not among them."""
+        found_boards, self._found_boards = self._found_boards, []
+        return found_boards
 
     def inject_incumbent(self, board: Board, score: int) -> None:
-        """Take over a better board.
+        """Take over a full legal board of a verified score that was found elsewhere, if it is better.
 
         The first island re-solves the regions of a start board at once. Beside a construction no island re-solves those
         of another island's board, since that one does so itself.
@@ -31,20 +195,27 @@ class SearchLoop(Loop):
         if score <= self.best_score:
             return
         is_start = self.best is None and (self.island == 0 or self.keeps_half)
-        super().inject_incumbent(board, score)
+        self.best, self.best_score, self.origin = board, score, "elsewhere"
         if is_start and self.keeps_half:
             self.pool.anchor = board
         if is_start or self.construction is None:
             self.pool.offer(FoundBoard(board, score, "elsewhere"), ELSEWHERE)
             self.starts_from_board = is_start and self.construction is not None
 
+    @property
+    def statistics(self) -> Statistics:
+        """What was done so far."""
+        done = sum((operator.statistics for operator in self.operators), Statistics())
+        new, later, failures = self.chooser.counts(self.names)
+        return replace(done, boards=self.boards, new_boards=new, found_later=later, failures=failures)
+
     # -- state: everything above, as flat arrays ---------------------------------------------------------------------
 
     def state(self) -> State:
-        counters = self.best_score, self.boards, int(self.starts_from_board)
+        """Everything that a new loop needs to continue this search."""
         state: State = {
             "best": saved_placements(self.best),
-            "counters": np.array(counters),
+            "counters": np.array([self.best_score, self.boards, self.starts_from_board]),
             "random": self.random.copy(),
         }
         parts = {"pool": self.pool.state(self.names), "chooser": self.chooser.state()}
@@ -53,11 +224,19 @@ class SearchLoop(Loop):
 
     def restore(self, state: State) -> None:
         """Continue from ``state``; raises InputError if it does not fit this puzzle and these parameters."""
-        self.best, self.best_score = saved_board(self.puzzle, state["best"], int(state["counters"][0]))
-        self.boards, starts_from_board = saved_counters(state["counters"][1:])
-        self.starts_from_board = bool(starts_from_board)
-        self.random[:] = state["random"]
-        self.pool.restore(component(state, "pool."), self.names)
-        self.chooser.restore(component(state, "chooser."))
-        for operator in self.operators:
-            operator.restore(component(state, f"{operator.name}."))
+        check_numbers({name: values for name, values in state.items() if name not in ANY_NUMBER})
+        try:
+            self.best, score = saved_board(self.puzzle, state["best"])
+            self.best_score, self.boards, starts_from_board = state["counters"].tolist()
+            if score != self.best_score:
+                raise InputError(f"checkpoint: saved score {self.best_score}, but the saved board scores {score}")
+            self.starts_from_board = bool(starts_from_board)
+            self.random[:] = state["random"]
+            self.pool.restore(component(state, "pool."), self.names)
+            self.chooser.restore(component(state, "chooser."))
+            for operator in self.operators:
+                operator.restore(component(state, f"{operator.name}."))
+        except (ValueError, IndexError, OverflowError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"checkpoint: {error}") from error

@@ -6,11 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from lns import node_equivalents
-from lns.engine import State, Statistics, legal_score, saved_record
+from lns.engine import State, Statistics, expect, legal_score
 from lns.exact.region.options import RegionOptions
 from lns.exact.region.resolve import resolve
 from lns.instances.board import Board
-from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
 from lns.loop.operator import Found, Freed, Repaired
 from lns.loop.pool import Member, Pool
@@ -116,7 +115,7 @@ class Certificate:
             return Repaired([Found(result.board, self.name, freed.member.order)], cost)
         proven = result.bound <= self.score
         self.tries[board][number] = PROVEN if proven else self.tries[board][number] + 1
-        return Repaired([], cost, proven=proven)
+        return Repaired([], cost)
 
     def state(self) -> State:
         members, cells = self.members, self.puzzle.cells
@@ -131,19 +130,14 @@ class Certificate:
 
     def restore(self, state: State) -> None:
         self.members, self.tries, self._windows = [], [], []
-        counters = saved_record(state["counters"] + np.eye(4)[0], (4,), "counters of the certificate")
-        after_score, self.spent_before, self.cost, all_nodes = counters.tolist()
-        self.score, self.all_nodes = int(after_score) - 1, int(all_nodes)  # the score is -1 before the first board
-        tries = np.asarray(state["tries"], dtype=np.int64)
+        score, self.spent_before, self.cost, all_nodes = state["counters"].tolist()
+        self.score, self.all_nodes, tries = int(score), int(all_nodes), state["tries"]
         for (placements, order), family in zip(state["boards"], state["families"].tolist(), strict=True):
             board = Board(placements.astype(np.int32), self.puzzle.width, self.puzzle.height)
-            if legal_score(self.puzzle, board) != self.score:
-                raise InputError("checkpoint: a board of the certificate has another score than it says")
+            expect(legal_score(self.puzzle, board) == self.score, "score of the certificate")
             self._add(Member(board, self.score, None if (order < 0).any() else order.astype(np.int32), family=family))
-            here, tries = tries[: len(self.tries[-1])], tries[len(self.tries[-1]) :]
-            if len(here) != len(self.tries[-1]) or ((here < PROVEN) | (here > MAX_TRIES)).any():
-                raise InputError("checkpoint: the windows of the certificate do not fit its boards")
-            self.tries[-1][:] = here
+            count = len(self.tries[-1])
+            self.tries[-1][:], tries = tries[:count], tries[count:]
 
 
 def _open(tries: npt.NDArray[np.int64]) -> list[int]:

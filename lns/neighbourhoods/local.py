@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from lns import node_equivalents
-from lns.assignment import matching_edges, placement_matches, reassign
+from lns.assignment import matched_edges, matching_edges, placement_matches, reassign
 from lns.exact.region.windows import with_neighbours
 from lns.instances.board import Board
 from lns.instances.puzzle import IntArray, Puzzle
-from lns.neighbourhoods.move import Move, mismatched_pairs, score_of
+from lns.neighbourhoods.move import Move, mismatched_pairs
 from lns.tabu.search import MAX_CELLS, TabuSearch
 
 ASSIGNED = 128  # cells at once, at most
@@ -46,11 +46,11 @@ def assign(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -
             cells.append(cell)
             blocked |= with_neighbours(puzzle, [cell])
     if not cells:
-        return Move(board, score_of(puzzle, board), 0)
+        return Move(board, matched_edges(puzzle, board.placements), 0)
     free = np.array(cells, dtype=np.int32)
     placed = reassign(puzzle, board.placements, free, rng.permutation(board.placements[free] >> 2))
     after = Board(placed, puzzle.width, puzzle.height)
-    return Move(after, score_of(puzzle, after), len(cells) ** 2 // PAIRS_OF_A_NODE)
+    return Move(after, matched_edges(puzzle, after.placements), len(cells) ** 2 // PAIRS_OF_A_NODE)
 
 
 def exchange(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
@@ -66,7 +66,7 @@ def exchange(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int)
             _exchange(puzzle, placed, int(rng.choice(near)), pinned, rng)
             made += 1
     after = Board(placed, puzzle.width, puzzle.height)
-    return Move(after, score_of(puzzle, after), made * NODES_OF_AN_EXCHANGE)
+    return Move(after, matched_edges(puzzle, after.placements), made * NODES_OF_AN_EXCHANGE)
 
 
 def _exchange(
@@ -99,7 +99,7 @@ def _exchange(
 
 def perturb(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
     """A few random exchanges, then tabu moves until the score is back; the best board on the way, maybe a worse one."""
-    score = score_of(puzzle, board)
+    score = matched_edges(puzzle, board.placements)
     if puzzle.cells > MAX_CELLS or len(puzzle.fixed) == puzzle.cells:
         return Move(board, score, 0)
     tabu = _tabu_search(puzzle)

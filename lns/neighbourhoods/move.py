@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lns import node_equivalents
-from lns.assignment import matched_edges
-from lns.engine import State, Statistics, saved_counters
+from lns.engine import State, Statistics
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import IntArray, Puzzle
@@ -59,11 +58,6 @@ def mismatched_pairs(puzzle: Puzzle, board: Board) -> IntArray:
     first = np.concatenate([cells[:, :-1][across], cells[:-1][down]])
     second = np.concatenate([cells[:, 1:][across], cells[1:][down]])
     return np.stack([first, second], axis=1).astype(np.int32)
-
-
-def score_of(puzzle: Puzzle, board: Board) -> int:
-    """Matched inner edges of a full board with a legal border."""
-    return matched_edges(puzzle, board.placements)
 
 
 class MoveOperator:
@@ -127,7 +121,7 @@ class MoveOperator:
         return {"nodes": np.array([self.nodes_spent])}
 
     def restore(self, state: State) -> None:
-        (self.nodes_spent,) = saved_counters(state["nodes"])
+        (self.nodes_spent,) = state["nodes"].tolist()
 
 
 def _is_count(nodes: object) -> bool:

@@ -16,7 +16,6 @@ from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import NamedTuple
 
-from lns.engine import MAX_OPERATOR_NAME, MAX_OPERATORS
 from lns.greedy import ORIGIN as GREEDY
 from lns.instances.arguments import checked
 from lns.instances.errors import InputError
@@ -24,7 +23,7 @@ from lns.instances.puzzle import Puzzle
 from lns.instances.text import quoted
 from lns.loop.construction import Beam, Construction, Fill
 from lns.loop.exact_repair import RegionOperator
-from lns.loop.operator import Neighbourhood, Operator
+from lns.loop.operator import Operator
 from lns.neighbourhoods import OPERATORS
 from lns.neighbourhoods.certificate import Certificate
 from lns.neighbourhoods.local import assign, exchange, perturb
@@ -34,10 +33,11 @@ from lns.neighbourhoods.regions import Regions
 from lns.orientation import Orientation
 from lns.params import Params
 from lns.rng import STREAM
-from lns.tabu.operator import Tabu
-from lns.tabu.search import MAX_CELLS
+from lns.tabu.search import MAX_CELLS, Tabu
 
 ENTRY_POINTS = "lns.operators"
+MAX_OPERATORS = 256
+MAX_OPERATOR_NAME = 40
 RESERVED = ("start", "elsewhere", "others", GREEDY)
 """Origins of boards that no operator made; the names of the table are taken too, and those of `_VARIANTS`."""
 _VARIANTS = re.compile(r"last-.*|.*-colorpairs")
@@ -70,57 +70,48 @@ class Island(NamedTuple):
         return self.orientation
 
 
-def _region(name: str, neighbourhood: Callable[[Regions], Neighbourhood]) -> Callable[[Island], Operator]:
+Make = Callable[[Island], Operator]
+
+
+def _region(name: str, method: str, **sizes: int) -> Make:
+    """Makes an operator that re-solves the regions of one method of `Regions`."""
+
     def make(island: Island) -> Operator:
-        sizes = island.params.neighbourhoods
-        return RegionOperator(
-            name, island.puzzle, neighbourhood(Regions(sizes)), sizes.nodes, moves=not island.constructs
-        )
+        params = island.params.neighbourhoods
+        listing = partial(getattr(Regions(params), method), **sizes)
+        return RegionOperator(name, island.puzzle, listing, params.nodes, moves=not island.constructs)
 
     return make
 
 
-def _function(name: str, function: Callable[[Params], OperatorFunction]) -> Callable[[Island], Operator]:
-    def make(island: Island) -> Operator:
-        return MoveOperator(name, island.puzzle, function(island.params), island.params.neighbourhoods.nodes)
-
-    return make
+def _function(name: str, function: OperatorFunction) -> Make:
+    return lambda i: MoveOperator(name, i.puzzle, function, i.params.neighbourhoods.nodes)
 
 
-TABLE: dict[str, Callable[[Island], Operator]] = {
+MAKERS: dict[str, Make] = {
     "construct": lambda i: Construction(i.view, i.params, i.seed, i.number),
     "beam": lambda i: Beam(i.view, i.params, i.seed, i.stream(3), whole=i.engine != "beam"),
     "fill": lambda i: Fill(i.puzzle, i.orientation),
     "tabu": lambda i: Tabu(i.puzzle, i.params.tabu, i.seed, i.stream(2), from_pool=i.constructs),
     "certificate": lambda i: Certificate(i.puzzle, i.params.neighbourhoods),
-    "block": _region("block", lambda regions: partial(regions.blocks, least=1, most=20)),
-    "block-32": _region("block-32", lambda regions: partial(regions.blocks, least=21, most=32)),
-    "block-48": _region("block-48", lambda regions: partial(regions.blocks, least=33, most=48)),
-    "band": _region("band", lambda regions: regions.bands),
-    "damage": _region("damage", lambda regions: regions.damage),
-    "cluster": _region("cluster", lambda regions: regions.clusters),
-    "comb": _region("comb", lambda regions: regions.combs),
-    "path": _region("path", lambda regions: regions.paths),
-    "donors": _region("donors", lambda regions: regions.donors),
-    "suffix": _function("suffix", lambda params: Suffix(params.construct, params.beam)),
-    "assign": _function("assign", lambda params: assign),
-    "exchange": _function("exchange", lambda params: exchange),
-    "perturb": _function("perturb", lambda params: perturb),
 }
-"""How each operator is made, by name."""
-WHOLE_BOARD = ("construct", "beam", "fill", "tabu", "certificate")
-_NEEDS_BEAM = ("suffix",)
-_SWITCHES = {
-    "block": "blocks",
-    "block-32": "blocks",
-    "block-48": "blocks",
-    "band": "bands",
-    "damage": "bands",
-    "cluster": "clusters",
-    "comb": "combs",
-    "path": "paths",
-    "donors": "donors",
+"""How each operator is made that frees whole boards or proves, by name."""
+TABLE: dict[str, tuple[Make, str]] = {
+    "block": (_region("block", "blocks", least=1, most=20), "blocks"),
+    "block-32": (_region("block-32", "blocks", least=21, most=32), "blocks"),
+    "block-48": (_region("block-48", "blocks", least=33, most=48), "blocks"),
+    "band": (_region("band", "bands"), "bands"),
+    "damage": (_region("damage", "damage"), "bands"),
+    "cluster": (_region("cluster", "clusters"), "clusters"),
+    "comb": (_region("comb", "combs"), "combs"),
+    "path": (_region("path", "paths"), "paths"),
+    "donors": (_region("donors", "donors"), "donors"),
+    "suffix": (lambda i: _function("suffix", Suffix(i.params.construct, i.params.beam))(i), ""),
+    "assign": (_function("assign", assign), ""),
+    "exchange": (_function("exchange", exchange), ""),
+    "perturb": (_function("perturb", perturb), ""),
 }
+"""How each operator is made that changes a board, and the parameter of `NeighbourhoodsParams` that switches it on."""
 
 
 def operators_of(engine: str, puzzle: Puzzle, params: Params, names: Sequence[str] | None = None) -> tuple[str, ...]:
@@ -144,8 +135,8 @@ def operators_of(engine: str, puzzle: Puzzle, params: Params, names: Sequence[st
     makers = ("fill", *walks) if puzzle.rules else ("beam",)
     if engine in ("auto", "lns", "polish"):
         changing = (operator_names() if names is None else tuple(names)) if engine == "lns" else OPERATORS
-        chosen = [name for name in changing if not (puzzle.rules and name in _NEEDS_BEAM)]
-        chosen = [name for name in chosen if getattr(sizes, _SWITCHES.get(name, ""), 1)]
+        chosen = [name for name in changing if not (puzzle.rules and name == "suffix")]
+        chosen = [name for name in chosen if getattr(sizes, TABLE.get(name, (None, ""))[1], 1)]
         proofs = ("certificate",) if sizes.certificate else ()
         if engine == "polish":
             return ("fill", *proofs, *chosen)
@@ -155,7 +146,7 @@ def operators_of(engine: str, puzzle: Puzzle, params: Params, names: Sequence[st
         return (*beams, *(() if beams else ("fill",)), "construct", *proofs, *last, *chosen, *walks)
     if engine == "construct":
         return "fill", "construct"
-    return (engine,) if engine in WHOLE_BOARD else (*makers[:1], engine)
+    return (engine,) if engine in MAKERS else (*makers[:1], engine)
 
 
 def make_operators(names: Iterable[str], island: Island) -> list[Operator]:
@@ -172,13 +163,14 @@ def make_operators(names: Iterable[str], island: Island) -> list[Operator]:
     return [_maker(name)(island) for name in wanted]
 
 
-def _maker(name: str) -> Callable[[Island], Operator]:
+def _maker(name: str) -> Make:
+    if name in MAKERS:
+        return MAKERS[name]
     if name in TABLE:
-        return TABLE[name]
+        return TABLE[name][0]
     if name.startswith("last-"):
-        return _region(name, lambda regions: partial(regions.last, size=int(name.removeprefix("last-"))))
-    function = function_of(name)
-    return _function(name, lambda params: function)
+        return _region(name, "last", size=int(name.removeprefix("last-")))
+    return _function(name, function_of(name))
 
 
 @checked
@@ -275,5 +267,5 @@ def _check_name(name: str, source: str, taken: Iterable[str]) -> None:
             f"{source}: {quoted(name)} is no name of an operator; "
             f"expected at most {MAX_OPERATOR_NAME} letters, digits, '_', '.' or '-', beginning with a letter"
         )
-    if name in {*TABLE, *RESERVED, *taken} or _VARIANTS.fullmatch(name):
+    if name in {*MAKERS, *TABLE, *RESERVED, *taken} or _VARIANTS.fullmatch(name):
         raise InputError(f"{source}: an operator {quoted(name)} exists already; expected another name")

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from lns.assignment import matched_edges
 from lns.construct.beam import BeamSearch, beam_tables
 from lns.construct.beam_kernel import Paths, search_tails
 from lns.construct.candidates import CandidateTables
@@ -21,7 +22,7 @@ from lns.construct.tail import plan_tail
 from lns.instances.board import Board
 from lns.instances.puzzle import IntArray, Puzzle
 from lns.instances.symmetry import View, board_from_view, board_in_view, puzzle_in_view
-from lns.neighbourhoods.move import Move, mismatched_pairs, score_of
+from lns.neighbourhoods.move import Move, mismatched_pairs
 from lns.node_equivalents import BEAM_CHILD, REGION_NODE, TAIL_NODE, exact_tails
 from lns.params import BeamParams, ConstructParams
 from lns.rng import random_state
@@ -41,7 +42,7 @@ class Suffix:
 
     def __call__(self, puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
         """A beam from a prefix of the board, as wide as ``nodes`` allow; its tails are searched for one not worse."""
-        score = score_of(puzzle, board)
+        score = matched_edges(puzzle, board.placements)
         if puzzle.cells < LEAST_CELLS:
             return Move(board, score, 0)
         share = float(rng.uniform(*KEPT))
@@ -56,7 +57,7 @@ class Suffix:
         if found is None:
             return Move(board, score, made + spent)
         after = board_from_view(found, view)
-        return Move(after, score_of(puzzle, after), made + spent)
+        return Move(after, matched_edges(puzzle, after.placements), made + spent)
 
     def _grow(
         self, puzzle: Puzzle, order: IntArray, kept: IntArray, cut: int, nodes: int, rng: np.random.Generator

@@ -6,9 +6,11 @@ import logging
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from lns.engine import Engine, FoundBoard, legal_score, saved_counters
+import numpy as np
+
+from lns.engine import FoundBoard, check_numbers, legal_score
 from lns.engines import make_engine
 from lns.instances.board import Board
 from lns.instances.errors import InputError
@@ -24,6 +26,9 @@ from lns.runs.directory import RunDirectory, RunSettings, ScoredBoard, read_best
 from lns.runs.files import BEST, BOARDS, CHECKPOINT, PREVIOUS
 from lns.runs.history import Heartbeat, RunHistory, read_status
 from lns.runs.recorder import MAX_RECENT
+
+if TYPE_CHECKING:
+    from lns.loop.search_loop import SearchLoop
 
 log = logging.getLogger("lns")
 
@@ -99,7 +104,7 @@ def newest_checkpoint(path: Path, settings: RunSettings, puzzle: Puzzle, params:
     """
     pinned = with_pins(puzzle, settings)
 
-    def engine(number: int) -> Engine:
+    def engine(number: int) -> SearchLoop:
         return make_engine(settings.engine, pinned, params, settings.seed, number, operators=settings.operators)
 
     template, complaints = engine(0).state(), []
@@ -127,11 +132,11 @@ def newest_checkpoint(path: Path, settings: RunSettings, puzzle: Puzzle, params:
     return None
 
 
-def _board_of(engine: Engine, island: Island, puzzle: Puzzle, file: Path) -> ScoredBoard | None:
+def _board_of(engine: SearchLoop, island: Island, puzzle: Puzzle, file: Path) -> ScoredBoard | None:
     """The best board of an island. Raises InputError for a state that the engine does not accept."""
     try:
         engine.restore(unpacked(island.state))
-        saved_counters(list(engine.statistics.counts().values()))
+        check_numbers({"statistics": np.array(list(engine.statistics.counts().values()))}, least=0)
         score = -1 if engine.best is None else legal_score(puzzle, engine.best)
     except (ValueError, IndexError, KeyError, TypeError, OverflowError, AssertionError) as error:
         why = error.message if isinstance(error, InputError) else str(error)

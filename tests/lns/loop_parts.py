@@ -6,14 +6,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lns.construct.beam_engine import BeamEngine
 from lns.engine import verified_board
 from lns.instances.board import Board
 from lns.instances.puzzle import Puzzle
+from lns.loop.construction import Beam
+from lns.loop.operator import WHOLE_BOARD
 from lns.loop.pool import Pool
 from lns.loop.search_loop import SearchLoop
+from lns.orientation import Orientation
 from lns.params import from_dict
-from lns.rng import random_state
 from tests.instances.small_puzzles import planted
 
 
@@ -35,10 +36,8 @@ def exchanged(puzzle: Puzzle, board: Board, rng: np.random.Generator, swaps: int
 
 def good_board(puzzle: Puzzle) -> Board:
     """A beam's: damaged in a few places only."""
-    beam = BeamEngine(puzzle, from_dict({"beam": {"width": 100}}), random_state(1))
-    beam.complete()
-    assert beam.best is not None
-    return beam.best
+    beam = Beam(Orientation.of_island(puzzle), from_dict({"beam": {"width": 100}}), 1, 0, whole=True)
+    return beam.repair(WHOLE_BOARD, 0, np.random.default_rng(1)).boards[-1].board
 
 
 def pool_with(puzzle: Puzzle, *boards: Board) -> Pool:
@@ -51,7 +50,7 @@ def pool_with(puzzle: Puzzle, *boards: Board) -> Pool:
 
 def steps(search: SearchLoop, count: int, *, wanted: int = 0) -> SearchLoop:
     for _ in range(count):
-        search.step(search.puzzle.max_score, wanted=wanted)
+        search.step(wanted=wanted)
     return search
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from lns.construct.quota_arm import ALL, RATE_FACTOR_PER_EXTRA_BREAK
+from lns.construct.quota_arm import RATE_FACTOR_PER_EXTRA_BREAK
 from lns.construct.quota_bandit import MIN_RESTART_SHARE, SCALE_STEP, QuotaBandit
 from lns.construct.schedule import BreakSchedule
 from lns.instances.formats import load_puzzle
@@ -151,7 +151,7 @@ def known_arms(
     for scale in scales:
         bandit.add_arm(scale)
     for arm, made in zip(bandit.arms, boards, strict=True):
-        arm.prefixes_by_breaks[ALL, BREAKS], arm.child_counts[0, 0], arm.node_equivalents = made, made, cost
+        arm.prefixes_by_breaks[BREAKS], arm.child_counts[0, 0], arm.node_equivalents = made, made, cost
     return bandit
 
 

@@ -6,9 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pytest
 
-from lns.instances.errors import InputError
 from lns.loop.chooser import Chooser
 
 PRICE = 1e7
@@ -128,11 +126,3 @@ def test_a_chooser_continues_from_its_state() -> None:
     assert np.array_equal(again.state()["records"], chooser.state()["records"])
     orders = [one.order(np.random.default_rng(7), 0) for one in (chooser, again)]
     assert orders[0] == orders[1] and 1 not in orders[0]
-
-
-@pytest.mark.parametrize(
-    "records", [np.full((7, 3), np.nan), np.full((7, 3), -1.0), np.zeros((7, 2)), np.zeros((6, 3))]
-)
-def test_a_damaged_state_is_refused(records: np.ndarray) -> None:
-    with pytest.raises(InputError):
-        chooser_of(3).restore({"records": records})

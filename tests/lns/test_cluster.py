@@ -45,7 +45,7 @@ def task(puzzle: Puzzle, report: Report | None = None, **options: Any) -> Task:
 
 def test_a_packed_state_is_the_state(tmp_path: Any) -> None:
     engine = make_engine("tabu", small_puzzle(), QUICK, 1, 0)
-    engine.step(60)
+    engine.step()
     state = engine.state()
     packed = PackedState.of(state)
     assert same(unpacked(packed), state) and list(unpacked(packed)) == list(state)
@@ -60,7 +60,7 @@ def test_a_packed_state_stays_packed_in_a_checkpoint(tmp_path: Any) -> None:
     puzzle = small_puzzle()
     engine = make_engine("tabu", puzzle, QUICK, 1, 0)
     template = engine.state()
-    engine.step(60)
+    engine.step()
     state = engine.state()
     packed, fixed = PackedState.of(state), next(name for name, array in template.items() if array.size)
     islands = {2: Island(2, packed, -1, Statistics(), 1), 5: Island(5, state, -1, Statistics(), 1)}
@@ -147,8 +147,8 @@ def test_a_run_that_is_forgotten_during_a_step_is_not_kept(monkeypatch: pytest.M
     class Overtaken(Staged):
         """An engine whose run is forgotten during its first step."""
 
-        def step(self, target: int) -> None:
-            super().step(target)
+        def step(self) -> None:
+            super().step()
             worker.forget("test")
 
     engine = Overtaken(puzzle, [0.0] * 5, [[7], [], [], [], []])

@@ -76,7 +76,7 @@ def test_a_region_that_can_be_repaired_is_repaired_to_the_end(seed: int) -> None
     assert found.order is freed.member.order and found.origin == "blocks" and repaired.cost > 0
 
 
-def test_regions_that_are_not_improved_are_proven_unless_the_nodes_run_out() -> None:
+def test_regions_that_are_not_improved_have_no_better_refill_unless_the_nodes_run_out() -> None:
     puzzle, board = damaged(6, swaps=3)
     for nodes in (1_000_000, 1):
         pool = pool_with(puzzle, board)
@@ -84,8 +84,6 @@ def test_regions_that_are_not_improved_are_proven_unless_the_nodes_run_out() -> 
             best = resolve(puzzle, board, freed.cells).score
             score = freed.member.score
             assert bool(repaired.boards) == (best > score) or nodes == 1
-            assert not repaired.proven or best == score
-            assert repaired.proven or repaired.boards or nodes == 1
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -41,15 +41,15 @@ def test_a_restored_engine_continues_exactly(engine: str) -> None:
     puzzle = small_puzzle("like-e2-8x8")
     through = make_engine(engine, puzzle, QUICK, 5, 0)
     for _ in range(10):
-        through.step(puzzle.max_score)
+        through.step()
     first = make_engine(engine, puzzle, QUICK, 5, 0)
     for _ in range(4):
-        first.step(puzzle.max_score)
+        first.step()
     second = make_engine(engine, puzzle, QUICK, 5, 0)
     second.restore({name: array.copy() for name, array in first.state().items()})
     assert second.statistics == first.statistics
     for _ in range(6):
-        second.step(puzzle.max_score)
+        second.step()
     assert same(through.state(), second.state())
     assert through.best == second.best and through.best_score == second.best_score
     assert through.statistics.placements > first.statistics.placements
@@ -120,7 +120,7 @@ class Staged:
         self.steps, self.found_boards, self.best, self.best_score, self.origin = 0, [], None, -1, "staged"
         self.statistics = Statistics()
 
-    def step(self, target: int) -> None:
+    def step(self) -> None:
         time.sleep(self.seconds[self.steps])
         for score in self.scores[self.steps]:
             self.found_boards.append(FoundBoard(self.board, score, "staged"))

@@ -11,7 +11,6 @@ import pytest
 
 from lns.assignment import fill
 from lns.construct.quota_bandit import QuotaBandit
-from lns.engine import Statistics
 from lns.engines import ENGINES, make_engine
 from lns.instances.board import Board
 from lns.instances.errors import InputError
@@ -98,7 +97,7 @@ def test_small_boards_are_solved(width: int, height: int, clues: int, engine: st
     for _ in range(1500):
         if search.best_score == puzzle.max_score:
             break
-        search.step(puzzle.max_score)
+        search.step()
     assert search.best is not None
     judged = verify(puzzle, search.best)
     assert judged.complete and judged.score == search.best_score == puzzle.max_score
@@ -122,7 +121,7 @@ def test_the_real_puzzle_reaches_460_quickly() -> None:
     puzzle = load_puzzle(str(shared("instances", "eternity2_clue1.txt")))
     search = loop_with(puzzle, params=Params(), seed=3)
     while search.best_score < 460 and search.statistics.nodes < 500_000_000:
-        search.step(460)
+        search.step()
     assert search.best is not None
     assert verify(puzzle, search.best).valid and verify(puzzle, search.best).score >= 460
 
@@ -142,7 +141,7 @@ def test_reported_boards_are_wanted_searched_for_or_a_new_best(engine: str, floo
     search = make_engine(engine, puzzle, params_with(engine={"search_floor": floor}), 3, 0)
     best, boards, below_best, origins = -1, 0, 0, set()
     for _ in range(120):
-        search.step(puzzle.max_score)
+        search.step()
         for found in search.pop_boards():
             judged = verify(puzzle, found.board)
             assert judged.complete and judged.score == found.score
@@ -173,7 +172,7 @@ def test_a_bad_board_from_elsewhere_is_improved_and_never_lost() -> None:
     assert search.pop_boards() == [] and search.best == start and search.origin == "elsewhere"
     last = score
     for _ in range(80):
-        search.step(puzzle.max_score)
+        search.step()
         assert search.best is not None and search.best_score == verify(puzzle, search.best).score >= last
         last = search.best_score
     assert last > score
@@ -304,7 +303,7 @@ def test_no_operator_has_more_than_its_floor_while_it_is_worth_less_than_the_con
     for _ in range(150):
         search.chooser.gained[:] = 0  # whatever they gain
         before = search.chooser.cost.copy()
-        search.step(puzzle.max_score)
+        search.step()
         most = np.maximum(most, search.chooser.cost - before)
         others = ~np.isin(search.names, ["construct", "certificate"])  # which has a share of its own
         assert (search.chooser.cost <= 0.01 * search.chooser.cost.sum() + most)[others].all(), "one call over it"
@@ -363,7 +362,7 @@ def test_boards_that_the_construction_finds_later_are_taken_off_an_operators_rec
     assert search.statistics.found_later == {"told": 1}, "only once"
     assert search.statistics.new_boards["told"] == 1 and search.chooser.gained[number] < known
     total = search.statistics + search.statistics
-    assert total.found_later == {"told": 2} and Statistics.from_json(total.to_json()) == total
+    assert total.found_later == {"told": 2}
 
 
 def test_where_the_construction_finds_no_prefix_others_have_a_quarter_of_the_time() -> None:
@@ -379,7 +378,7 @@ def test_where_the_construction_finds_no_prefix_others_have_a_quarter_of_the_tim
     params = params_with(construct={"quota_scale": 0.0, "restart_nodes_without_prefix": 20_000})
     one, other = (loop_with(puzzle, params=params, seed=seed) for seed in (1, 2))
     while not one.construction.no_prefix_found:
-        one.step(puzzle.max_score)
+        one.step()
         costs = dict(zip(one.names, one.chooser.cost, strict=True))
         assert costs["beam"] <= 0.01 * sum(costs.values()) or one.chooser.calls.sum() < 30
     assert one.construction.bandit.arms[-1].scale_percent == 0
@@ -400,7 +399,7 @@ def test_without_a_gain_the_search_goes_on_from_new_boards_and_from_others_of_th
     made, changed = [], []
     for _ in range(150):
         tired, before = search.pool.is_tired and search.best is not None, search.chooser.calls.copy()
-        search.step(puzzle.max_score)
+        search.step()
         if tired:
             (called,) = np.flatnonzero(search.chooser.calls > before).tolist()
             (made if search.names[called] == "beam" else changed).append(called)
@@ -421,7 +420,7 @@ def test_only_the_first_island_frees_regions_of_a_start_board_and_none_those_of_
     params = params_with(neighbourhoods=sizes)
     elsewhere = loop_with(puzzle, params=params, seed=9)
     while elsewhere.best_score < 150:
-        elsewhere.step(puzzle.max_score)
+        elsewhere.step()
     assert elsewhere.best is not None
 
     def freed_at_once(island: int, steps_before: int) -> bool:
@@ -438,7 +437,7 @@ def test_only_the_first_island_frees_regions_of_a_start_board_and_none_those_of_
     search = make_engine("auto", puzzle, params, 1, 0)
     search.inject_incumbent(elsewhere.best, elsewhere.best_score)
     while search.statistics.nodes == 0:
-        search.step(puzzle.max_score)
+        search.step()
     assert all(search.statistics.operators[name] for name in ("band", "path")), "all before the construction begins"
     assert search.chooser.paid.max() < 10, "they are no worse off later, though the price of a board was unknown"
 
@@ -481,4 +480,4 @@ def test_a_fault_of_an_operator_that_makes_whole_boards_ends_the_run() -> None:
     puzzle, _ = planted(1, 4, 4, 3)
     told = Told(puzzle, lambda wanted: Repaired([Found(Board.empty(puzzle), "told")], 1.0), makes_boards=True)
     with pytest.raises(AssertionError, match="told returned an illegal board"):
-        SearchLoop(puzzle, QUICK, [told], random_state(1)).step(puzzle.max_score)
+        SearchLoop(puzzle, QUICK, [told], random_state(1)).step()

@@ -12,7 +12,6 @@ from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MAX_FRONTIER_KEYS
 from lns.construct.order import comb_order
 from lns.construct.quota_arm import MAX_KEYS, Keys, PrefixNovelty
 from lns.construct.schedule import BreakSchedule
-from lns.instances.errors import InputError
 from lns.instances.generate import uniform
 from lns.instances.puzzle import Clue, Puzzle
 from lns.params import ConstructParams
@@ -55,7 +54,7 @@ def test_the_novelty_rate_is_right_with_bounded_memory():
         assert new / met == pytest.approx(0.5, abs=0.05) and met == pytest.approx(18_000 / 4, rel=0.1)
 
 
-def test_a_saved_memory_comes_back_or_is_refused():
+def test_a_saved_memory_comes_back():
     frontier_keys, again = full(), PrefixNovelty()
     again.restore(frontier_keys.state())
     assert again.divisor == frontier_keys.divisor == 2 * KEY_SAMPLE_DIVISOR and np.array_equal(
@@ -63,10 +62,6 @@ def test_a_saved_memory_comes_back_or_is_refused():
     )
     again.add(some_keys(100))
     assert len(again.keys) > len(frontier_keys.keys)
-    saved = frontier_keys.state()
-    for wrong in (saved[:0], saved[1:], saved[::-1], np.append(saved, saved[-1:]), saved + np.uint64(1)):
-        with pytest.raises(InputError):
-            PrefixNovelty().restore(wrong)
 
 
 def small_tree() -> tuple[Puzzle, BreakSchedule]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lns.assignment import fill
+from lns.assignment import fill, matched_edges
 from lns.construct.schedule_search import cell_order
 from lns.engine import verified_board
 from lns.instances.board import Board
@@ -23,7 +23,7 @@ from lns.loop.operator import Freed, Neighbourhood, Operator, Repaired
 from lns.loop.pool import Member, Pool
 from lns.neighbourhoods import OPERATORS, reconstruct
 from lns.neighbourhoods.local import assign, exchange, perturb
-from lns.neighbourhoods.move import mismatched_pairs, score_of
+from lns.neighbourhoods.move import mismatched_pairs
 from lns.neighbourhoods.operators import Island, make_operators, operators_of
 from lns.neighbourhoods.reconstruct import KEPT, Suffix
 from lns.neighbourhoods.regions import Regions
@@ -198,7 +198,7 @@ def test_the_counted_mismatches_are_those_of_the_verifier() -> None:
             board = some_board(puzzle, seed)
             judged = verify(puzzle, board)
             assert sorted(map(tuple, mismatched_pairs(puzzle, board).tolist())) == sorted(judged.mismatches)
-            assert score_of(puzzle, board) == judged.score
+            assert matched_edges(puzzle, board.placements) == judged.score
 
 
 # -- what operators make of boards -------------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ def test_a_bad_board_gets_better(name: str) -> None:
     operator = operator_for(name, puzzle, 70_000)
     for _ in range(20):
         call(operator, puzzle, pool, rng)
-    assert pool.members[0].score > score_of(puzzle, board) + (0 if name in ("damage", "comb") else 5)
+    assert pool.members[0].score > matched_edges(puzzle, board.placements) + (0 if name in ("damage", "comb") else 5)
 
 
 @pytest.mark.parametrize("name", ["block", "block-32", "band", "cluster", "path", "donors", "suffix", "damage"])

@@ -16,7 +16,7 @@ from lns.instances.symmetry import IDENTITY_VIEW, View, puzzle_in_view, rotate_b
 from lns.instances.verify import verify
 from lns.loop.search_loop import SearchLoop
 from lns.neighbourhoods.operators import Island, make_operators
-from lns.orientation import Orientation, best_quarter_turns, island_views, prefix_partition
+from lns.orientation import Orientation
 from lns.params import ConstructParams, Params, from_dict
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
@@ -35,7 +35,7 @@ def with_clue(puzzle, solution, cell):
     ("width", "height", "turns"), [(5, 5, 0), (4, 6, 0), (6, 4, 1), (9, 1, 1), (1, 9, 0), (1, 1, 0)]
 )
 def test_a_rectangle_is_turned_so_that_its_rows_are_short(width, height, turns):
-    assert best_quarter_turns(planted(1, width, height, 4)[0]) == turns
+    assert Orientation.of_island(planted(1, width, height, 4)[0]).turns == turns
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_a_rectangle_is_turned_so_that_its_rows_are_short(width, height, turns):
 )
 def test_with_a_clue_the_board_is_turned_so_that_it_is_filled_early(width, height, row, column, turns):
     puzzle = with_clue(*planted(1, width, height, 4), row * width + column)
-    assert best_quarter_turns(puzzle) == turns
+    assert Orientation.of_island(puzzle).turns == turns
     found = [rotate_puzzle(puzzle, t) for t in range(4)]
     mine = found[turns]
     assert mine.width == min(width, height)
@@ -69,37 +69,40 @@ def test_with_a_clue_the_board_is_turned_so_that_it_is_filled_early(width, heigh
 )
 def test_islands_turn_the_board_their_own_way(width, height, row, column, turns):
     puzzle = with_clue(*planted(1, width, height, 6), row * width + column)
-    assert [best_quarter_turns(puzzle, island) for island in range(len(turns))] == turns
+    assert [Orientation.of_island(puzzle, island).turns for island in range(len(turns))] == turns
 
 
 def test_islands_turn_a_board_without_clues_alike():
     """A quarter turn of it leads to the same boards."""
-    assert {best_quarter_turns(planted(1, 8, 8, 4)[0], island) for island in range(4)} == {0}
+    assert {Orientation.of_island(planted(1, 8, 8, 4)[0], island).turns for island in range(4)} == {0}
 
 
 def test_views_are_all_good_quarter_turns_and_their_mirror_images():
     plain, solution = planted(1, 16, 16, 6)
-    assert island_views(plain) == island_views(plain, 3) == (View(0, False), View(0, True))
+    assert (
+        Orientation.of_island(plain).views == Orientation.of_island(plain, 3).views == (View(0, False), View(0, True))
+    )
     starter = with_clue(plain, solution, 8 * 16 + 7)
     for island, turns in enumerate([1, 2, 0, 3, 1]):
-        views = island_views(starter, island)
+        views = Orientation.of_island(starter, island).views
         assert views[0] == View(0, False) and len(set(views)) == 8
         assert [view.mirrored for view in views] == [False] * 4 + [True] * 4
         sides = {puzzle_in_view(rotate_puzzle(starter, turns), view).clues[0].cell for view in views}
         assert sides == {8 * 16 + 7, 8 * 16 + 8, 7 * 16 + 7, 7 * 16 + 8}, "the same sides for all islands"
     late = with_clue(plain, solution, 1 * 16 + 7)  # met late from the other sides
-    assert island_views(late) == (View(0, False), View(0, True))
+    assert Orientation.of_island(late).views == (View(0, False), View(0, True))
     tall = with_clue(*planted(1, 6, 10, 6), 5 * 6 + 2)
     assert all(
-        puzzle_in_view(rotate_puzzle(tall, best_quarter_turns(tall)), view).width == 6 for view in island_views(tall)
+        puzzle_in_view(rotate_puzzle(tall, Orientation.of_island(tall).turns), view).width == 6
+        for view in Orientation.of_island(tall).views
     )
 
 
 def test_prefixes_are_partitioned_among_islands():
-    assert [prefix_partition(island, 3) for island in range(3)] == [(0, 3), (1, 3), (2, 3)]
-    assert prefix_partition(0, 1) == (0, 1)
-    assert prefix_partition(4, 2) == (4, 5), "an island of an earlier session with more workers"
     plain, solution = planted(1, 16, 16, 6)
+    assert [Orientation.of_island(plain, island, 3).partition for island in range(3)] == [(0, 3), (1, 3), (2, 3)]
+    assert Orientation.of_island(plain, 0, 1).partition == (0, 1)
+    assert Orientation.of_island(plain, 4, 2).partition == (4, 5), "an island of an earlier session with more workers"
     engine = make_engine("auto", with_clue(plain, solution, 8 * 16 + 7), QUICK, 1, 4, 6)
     assert engine.construction.partition == (4, 6) and len(engine.construction.bandit.views) == 8
     assert make_engine("construct", planted(1, 8, 8, 4)[0], QUICK, 1, 1, 2).construction.partition == (1, 2)
@@ -112,7 +115,7 @@ def test_boards_are_those_of_the_puzzle(engine, width, height, clues):
     puzzle, solution = planted(width + clues, width, height, 4, clues)
     made = make_engine(engine, puzzle, QUICK, 1, 0)
     for _ in range(20):
-        made.step(puzzle.max_score)
+        made.step()
     best = verify(puzzle, made.best)
     assert best.valid and best.full and best.score == made.best_score
     finds = made.pop_boards()
@@ -120,7 +123,7 @@ def test_boards_are_those_of_the_puzzle(engine, width, height, clues):
     assert all(verify(puzzle, find.board).valid and verify(puzzle, find.board).score == find.score for find in finds)
     other = make_engine(engine, puzzle, QUICK, 1, 0)
     other.inject_incumbent(solution, puzzle.max_score)
-    other.step(puzzle.max_score)
+    other.step()
     assert other.best == solution and other.best_score == puzzle.max_score
 
 
@@ -132,7 +135,7 @@ def test_pinned_lower_rows_come_first():
     puzzle = puzzle.with_clues([Clue(cell, laid[cell] >> 2, laid[cell] & 3) for cell in range(60, 100)])
     engine = make_engine("auto", puzzle, Params(), 1, 0)
     while engine.best_score < puzzle.max_score and engine.statistics.placements < 50_000_000:
-        engine.step(puzzle.max_score)
+        engine.step()
     assert engine.best_score == puzzle.max_score
 
 
@@ -149,7 +152,7 @@ def test_an_island_that_looks_from_all_sides_resumes_bit_for_bit():
 
     def step(engine: SearchLoop) -> None:
         for _ in range(4):
-            engine.step(puzzle.max_score)
+            engine.step()
             for arm in engine.construction.bandit.arms:
                 arm.keys_seen, arm.keys_new = 99, 9
 
@@ -196,9 +199,9 @@ def test_the_cells_of_an_orientation_are_those_of_the_given_puzzle() -> None:
 def test_a_puzzle_and_the_same_puzzle_turned_are_searched_alike(engine):
     """What is turned is only the point of view: the boards of both are the same, turned."""
     wide = rotate_puzzle(load_puzzle("like-e2-12x20"), 1)
-    turns = best_quarter_turns(wide)
+    turns = Orientation.of_island(wide).turns
     one, other = (make_engine(engine, puzzle, QUICK, 1, 0) for puzzle in (wide, rotate_puzzle(wide, turns)))
     for search in (one, other):
         for _ in range(3):
-            search.step(wide.max_score)
+            search.step()
     assert turns == 1 and rotate_board(one.best, turns) == other.best

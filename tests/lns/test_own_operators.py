@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from lns.assignment import fill
-from lns.engine import MAX_OPERATORS, Statistics
+from lns.engine import Statistics
 from lns.engines import make_engine
 from lns.instances.board import Board
 from lns.instances.errors import InputError
@@ -81,7 +81,7 @@ def test_an_own_operator_is_used_and_its_gains_are_counted(tmp_path: Path) -> No
     engine = only("own")
     assert engine.names == ("beam", "own"), "the one operator that is wanted"
     for _ in range(30):
-        engine.step(10**6)
+        engine.step()
     assert engine.statistics.new_boards["own"] > 0
     assert engine.statistics.new_boards["own"] == sum(board.origin == "own" for board in engine.pop_boards())
     more, _ = resumed(copied(path, tmp_path / "moved"), 3)
@@ -131,7 +131,7 @@ def test_an_entry_point_is_an_operator(installed: Any) -> None:
     assert operator_names() == (*OPERATORS, "plugin")
     engine = only("plugin")
     for _ in range(5):
-        engine.step(10**6)
+        engine.step()
     assert engine.statistics.operators["plugin"] > 0
 
 
@@ -171,22 +171,9 @@ def test_a_worker_without_the_operator_names_it() -> None:
         pool.submit(run_round, task).result(300)  # it may compile kernels first
 
 
-def test_statistics_of_operators_add_up_and_are_bounded_when_read() -> None:
+def test_statistics_of_operators_add_up() -> None:
     one, other = Statistics(nodes=1, operators={"a": 1, "b": 2}), Statistics(moves=3, operators={"b": 5, "c": 7})
     total = one + other
     assert total == Statistics(nodes=1, moves=3, operators={"a": 1, "b": 7, "c": 7})
     assert one.operators == {"a": 1, "b": 2}, "the terms stay as they are"
-    assert Statistics.from_json(total.to_json()) == total
     assert total.counts()["operator b"] == 7
-    for bad in (
-        [],
-        {"nodes": -1},
-        {"nodes": 2**63},
-        {"operators": []},
-        {"operators": {"a": -1}},
-        {"operators": {"a": 1.5}},
-        {"operators": {"x" * 100: 1}},
-        {"operators": {str(number): 1 for number in range(MAX_OPERATORS + 1)}},
-    ):
-        with pytest.raises(InputError):
-            Statistics.from_json(bad)

@@ -10,11 +10,10 @@ import pytest
 from lns.construct.candidates import MAX_BREAKS, PIECE_MASK
 from lns.construct.constructor import SURPLUS_BINS, Constructor
 from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MISMATCH_BINS, TAIL_SAMPLE_NODES
-from lns.construct.quota_arm import ALL, MIN_TAILS, NEW, RATE_FACTOR_PER_EXTRA_BREAK, QuotaArm, tail_probabilities
-from lns.construct.quota_bandit import COLOUR_SETS, QuotaBandit
+from lns.construct.quota_arm import MIN_TAILS, RATE_FACTOR_PER_EXTRA_BREAK, QuotaArm, tail_probabilities
+from lns.construct.quota_bandit import QuotaBandit
 from lns.construct.schedule import quota_end
 from lns.construct.schedule_search import best_schedule, break_schedule
-from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
 from lns.instances.verify import verify
 from lns.params import ConstructParams
@@ -176,21 +175,14 @@ def test_an_arm_learns_the_novelty_rate_from_a_restart():
     arm = arms.arms[arms.current]
     arms.learn(built)
     assert arm.extra_breaks == 1 and arm.novelty_rate == RATE_FACTOR_PER_EXTRA_BREAK
-    assert (
-        np.array_equal(arm.prefixes_by_breaks[NEW], arm.prefixes_by_breaks[ALL])
-        and arm.prefixes_by_breaks[ALL].sum() == built.prefixes
-    )
+    assert arm.prefixes_by_breaks.sum() == built.prefixes
     frontier_keys = np.arange(1, 9, dtype=np.uint64) * np.uint64(KEY_SAMPLE_DIVISOR)
     built.restart(built.schedule)
     built.exhausted = False
-    for number, share in enumerate((1.0, 1 / 9)):  # the same stems twice
+    for _ in range(2):  # the same stems twice
         built.prefix.frontier_keys[0], built.prefix.frontier_keys[1:9] = 8, frontier_keys
-        built.prefixes_by_breaks[:] = 0
-        built.prefixes_by_breaks[2] = 900
-        before = arm.prefixes_by_breaks[NEW, 2]
         arms.learn(built)
         built.restart(built.schedule)
-        assert arm.prefixes_by_breaks[NEW, 2] - before == pytest.approx(900 * share), number
     assert arm.novelty_rate == pytest.approx((8 / 2 + 1) / (8 / 2 + 8 + 1) * RATE_FACTOR_PER_EXTRA_BREAK)
     before_outlook = arm.novelty_rate
     built.prefix.frontier_keys[0] = 0
@@ -234,7 +226,7 @@ def test_exhausted_trees_are_not_searched_for_ever():
     assert sum(arm.restarts for arm in arms.arms) == 30
 
 
-def test_a_state_of_arms_comes_back_or_is_refused():
+def test_a_state_of_arms_comes_back():
     puzzle = load_puzzle("like-e2-10x10")
     arms = QuotaBandit(puzzle, QUICK, random_state(1))
     searched(arms, 178, 3)
@@ -247,33 +239,6 @@ def test_a_state_of_arms_comes_back_or_is_refused():
     assert np.array_equal(again.schedule().least_gain, arms.schedule().least_gain)
     for one, other in zip(again.arms, arms.arms, strict=True):
         assert one.prior.quota == other.prior.quota and one.novelty_rate == other.novelty_rate
-    for name, value in (
-        ("priors", -state["priors"] - 1),
-        ("priors", np.full_like(state["priors"], np.nan)),
-        ("scalars", state["scalars"][:0]),
-        ("scalars", np.full_like(state["scalars"], 1000.0)),
-        ("scalars", state["scalars"] + 0.5),
-        ("scalars", state["scalars"] + np.array([0, 0, 0, 0, 0, 0, 0, 2.0])),
-        ("scalars", state["scalars"] + np.array([0, COLOUR_SETS, 0, 0, 0, 0, 0, 0])),
-        ("scalars", state["scalars"] + np.array([1, 0, 0, 0, 0, 0, 0, 0])),
-        ("scalars", state["scalars"] + np.array([0, 0, 51.0, 0, 0, 0, 0, 0])),
-        ("scalars", state["scalars"][::-1]),
-        ("frontier_keys", state["frontier_keys"][:0]),
-        ("frontier_keys", state["frontier_keys"][::-1]),
-        ("unlock", np.array([70, 63])),
-        ("prefixes_by_breaks", np.full_like(state["prefixes_by_breaks"], 1e300)),
-        ("unlock", np.array([puzzle.cells + 1])),
-        ("unlock", np.full(MAX_BREAKS, 3)),
-        ("forecast", np.array([99.0, 5.0, 0.0])),
-        ("forecast", np.array([0.0, 1e6, 0.0])),
-        ("prefixes_by_breaks", np.zeros((20, MAX_BREAKS))),
-        ("prefixes_by_breaks", np.full_like(state["prefixes_by_breaks"], -1.0)),
-        ("tail_outcomes", np.zeros(3)),
-        ("surplus_counts", state["surplus_counts"][:0]),
-        ("surplus_counts", np.full_like(state["surplus_counts"], -1.0)),
-    ):
-        with pytest.raises(InputError):
-            QuotaBandit(puzzle, QUICK, random_state(1)).restore({**state, name: value})
 
 
 def test_a_restart_without_a_prefix_changes_no_estimate_but_is_counted():

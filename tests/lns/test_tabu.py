@@ -16,8 +16,7 @@ from lns.loop.pool import Pool
 from lns.params import Params, from_dict
 from lns.rng import random_state
 from lns.tabu import kernel
-from lns.tabu.operator import Tabu
-from lns.tabu.search import TabuSearch, random_board
+from lns.tabu.search import Tabu, TabuSearch, random_board
 from tests.instances.small_puzzles import planted
 from tests.lns.loop_parts import pool_with
 
@@ -89,11 +88,11 @@ def test_tabu_alone_solves_a_small_board_and_climbs_on_a_large_one():
     for seed in range(8):  # 4x4: without exchanges of neighbours most pieces inside would never meet
         small = make_engine("tabu", planted(1, 4, 4, 3)[0], Params(), seed, 0)
         for _ in range(30):
-            small.step(24)
+            small.step()
         assert small.best_score == 24
     puzzle = load_puzzle("like-e2-16x16-clue5")
     large = make_engine("tabu", puzzle, Params(), 1, 0)
-    large.step(480)
+    large.step()
     assert large.best is not None
     judged = verify(puzzle, large.best)
     assert judged.valid and judged.score == large.best_score > 350
@@ -110,7 +109,7 @@ def test_patience_counts_moves_not_how_many_are_made_in_one_go(monkeypatch):
     engine = make_engine("tabu", load_puzzle("like-e2-8x8"), from_dict({"tabu": {"patience": 3, "kicks": 2}}), 1, 0)
     (tabu,), marks = engine.operators, {0}
     while len(begun) < 5:
-        engine.step(10**6)
+        engine.step()
         marks.add(tabu.idle_from)  # kicked, or improved
     assert len(kicked) >= 8 and {b - a for a, b in pairwise(sorted(marks))} == {3 * 64}
     for walk in begun[1:]:
@@ -123,7 +122,7 @@ def test_a_board_that_a_kick_finds_is_reported(monkeypatch):
     monkeypatch.setattr(TabuSearch, "kick", lambda self, swaps: self.start(solution))
     engine = make_engine("tabu", puzzle, from_dict({"tabu": {"patience": 1}}), 1, 0)
     while engine.best_score < puzzle.max_score:
-        engine.step(10**6)
+        engine.step()
     assert engine.best_score == puzzle.max_score == engine.pop_boards()[-1].score
 
 
@@ -134,12 +133,12 @@ def test_an_injected_board_becomes_the_start_of_the_next_tabu_walk():
     near = Board(placed, 6, 6)
     engine = make_engine("tabu", puzzle, from_dict({"tabu": {"steps": 5, "patience": 1, "kicks": 20}}), 1, 0)
     for _ in range(3):
-        engine.step(puzzle.max_score)
+        engine.step()
     assert engine.statistics.boards == len(engine.pop_boards()) > 0
     assert engine.best_score < verify(puzzle, near).score
     engine.inject_incumbent(near, verify(puzzle, near).score)
     assert engine.origin == "elsewhere"
-    engine.step(puzzle.max_score)
+    engine.step()
     assert engine.best == solution and engine.origin == "tabu", "one exchange away"
 
 
@@ -163,7 +162,7 @@ def test_a_board_of_clues_only_is_left_as_it_is():
     engine = make_engine("tabu", puzzle.with_clues(clues), Params(), 1, 0)
     engine.inject_incumbent(solution, puzzle.max_score)
     for _ in range(3):
-        engine.step(puzzle.max_score + 1)
+        engine.step()
     assert engine.best == solution
 
 

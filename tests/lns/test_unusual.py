@@ -17,7 +17,7 @@ from lns.instances.errors import InputError
 from lns.instances.generate import family
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
-from lns.neighbourhoods.move import Move, score_of
+from lns.neighbourhoods.move import Move
 from lns.neighbourhoods.operators import register_operator, unregister_operator
 from lns.node_equivalents import TABU_MOVE
 from lns.params import Params
@@ -109,13 +109,13 @@ def test_engines_solve_small_boards_and_continue_from_a_saved_state(text: str, n
     puzzle = family(text)(5).puzzle
     engine, again = (make_engine(name, puzzle, Params(), 1, 0) for _ in range(2))
     for _ in range(3):
-        engine.step(puzzle.max_score)
+        engine.step()
     again.restore(engine.state())
     for _ in range(60):
         if engine.best_score == puzzle.max_score:
             break
-        engine.step(puzzle.max_score)
-        again.step(puzzle.max_score)
+        engine.step()
+        again.step()
     assert engine.best_score == puzzle.max_score and engine.best is not None
     assert verify(puzzle, engine.best).complete
     assert again.best == engine.best
@@ -133,13 +133,13 @@ def test_construction_says_why_it_takes_no_such_puzzle(name: str) -> None:
 def test_auto_has_only_the_built_in_operators_and_counts_its_walks() -> None:
     """So a run can be continued where other packages are installed."""
     puzzle = family("tetravex:9x9:9")(5).puzzle
-    register_operator("mine", lambda puzzle, board, rng, nodes: Move(board, score_of(puzzle, board), 1))
+    register_operator("mine", lambda puzzle, board, rng, nodes: Move(board, matched_edges(puzzle, board.placements), 1))
     try:
         auto, lns = (make_engine(name, puzzle, Params(), 1, 0) for name in ("auto", "lns"))
     finally:
         unregister_operator("mine")
     while auto.statistics.moves == 0:
-        auto.step(puzzle.max_score)
+        auto.step()
     cost = auto.statistics.node_equivalents_by_part()["tabu"]
     assert cost == pytest.approx(auto.statistics.moves * TABU_MOVE, abs=1)
     assert lns.names == (*auto.names, "mine")

@@ -279,7 +279,7 @@ def stepped(params):
     puzzle = small_puzzle("like-e2-10x10")
     made = make_engine("auto", puzzle, params, 1, 0)
     for _ in range(160):
-        made.step(puzzle.max_score)
+        made.step()
     return made
 
 

@@ -329,7 +329,7 @@ def test_the_measured_rate_excludes_compilation(monkeypatch):
         def statistics(self):
             return Statistics(nodes=10**6 * len(steps))
 
-        def step(self, target):
+        def step(self):
             clock[0] += 30.0 if len(steps) < 2 else 0.1  # a beam's kernels, then those of construction
             steps.append(1)
 
