@@ -172,11 +172,11 @@ class Interrupt:
         self.sent, self.waiting = False, waiting
 
     def __call__(self, found: lns.FoundBoard) -> None:
-        if not self.sent and self.waiting:
+        sent, self.sent = self.sent, True  # before the interrupt, which may end this call
+        if not sent and self.waiting:
             threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-        elif not self.sent:
+        elif not sent:
             _thread.interrupt_main()
-        self.sent = True
 
 
 def test_ctrl_c_while_the_caller_waits_ends_the_search_in_order(tmp_path: Path) -> None:
