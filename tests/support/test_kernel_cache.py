@@ -17,7 +17,7 @@ from tests.support.demo_package import answer, output, process
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
 def test_damaged_machine_code_is_compiled_and_saved_again(suffix: str, demo: Path) -> None:
     before = answer(demo)
-    files = [path for path in (demo.parent.parent / "cache").rglob(f"*.{suffix}") if "kernel" in path.name]
+    files = [path for path in (demo.parents[2] / "cache").rglob(f"*.{suffix}") if "kernel" in path.name]
     assert files
     for content in (b"", b"torn", b"\x80\x04."):
         for path in files:
@@ -62,7 +62,7 @@ limits = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs resource l
 @limits
 def test_kernels_run_where_machine_code_cannot_be_written(demo: Path) -> None:
     assert answer(demo, before=FULL)[0] == 26
-    assert not list((demo.parent.parent / "cache").rglob("*.nbc"))
+    assert not list((demo.parents[2] / "cache").rglob("*.nbc"))
     assert answer(demo)[0] == 26
 
 
@@ -115,7 +115,7 @@ def next_line(running: subprocess.Popen[str]) -> str:
 
 
 def signal(demo: Path, name: str) -> None:
-    (demo.parent.parent / name).touch()
+    (demo.parents[2] / name).touch()
 
 
 @locks
@@ -156,7 +156,7 @@ os.environ |= {environment!r}
 
 
 def test_a_warm_cache_is_read_where_it_cannot_be_written(demo: Path) -> None:
-    root = demo.parent.parent
+    root = demo.parents[2]
     signal(demo, "go")
     assert output(slow(demo)) == ["compiles", "26"]
     before = sorted((root / "cache").rglob("*"))
@@ -175,7 +175,7 @@ def test_a_warm_cache_is_read_where_it_cannot_be_written(demo: Path) -> None:
 
 def test_nothing_is_left_in_the_working_directory_where_nothing_else_can_be_written(demo: Path) -> None:
     """Python's last resort for temporary files is the working directory."""
-    root = demo.parent.parent
+    root = demo.parents[2]
     signal(demo, "go")
     before = sorted(root.iterdir())
     environment = {"NUMBA_CACHE_DIR": "/nowhere/1", "XDG_CACHE_HOME": "/nowhere/2"}

@@ -47,7 +47,7 @@ def test_an_edit_of_other_python_code_recompiles_nothing(demo: Path) -> None:
 @pytest.mark.parametrize(("demo", "is_followed"), [("checkout", True), ("site-packages", False)], indirect=["demo"])
 def test_packages_of_other_projects_are_not_read_where_all_are_installed(demo: Path, is_followed: bool) -> None:
     """Following the names of numpy takes seconds."""
-    path, other = demo / "constants.py", demo.parent.parent / "other.py"
+    path, other = demo / "constants.py", demo.parents[2] / "other.py"
     path.write_text("from other import FACTOR\n")
     other.write_text("FACTOR = 1\n")
     before = answer(demo)
