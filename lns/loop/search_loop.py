@@ -239,4 +239,5 @@ class SearchLoop:
         except (ValueError, IndexError, OverflowError) as error:
             if isinstance(error, InputError):
                 raise
-            raise InputError(f"checkpoint: {error}") from error
+            message = f"checkpoint: the saved search does not fit this puzzle and these parameters ({error})"
+            raise InputError(message) from error

@@ -370,7 +370,7 @@ def test_bad_graphs_are_refused(text: str, options: str, sentence: str, typed: T
 def test_the_experiment_prints_its_tables(typed: Typed) -> None:
     said = typed("exact paper benoist2008 --budget 0.3 --per-size 1 -o runs.csv")
     assert "**Table 2." in said.out and "**Table 3." in said.out
-    assert "7x7-c6-s1 ColorPairs" in said.err and Path("runs.csv").read_text().startswith("instance,solver,status")
+    assert "7x7-c6-s1 by ColorPairs" in said.err and Path("runs.csv").read_text().startswith("instance,solver,status")
 
 
 def test_only_cuvillier2010_has_puzzles_with_all_colours(typed: Typed) -> None:

@@ -161,7 +161,7 @@ def test_an_island_that_looks_from_all_sides_resumes_bit_for_bit():
     assert len(whole.construction.bandit.views) == 8 and len(views) > 4, views
     assert verify(puzzle, whole.best).valid
     assert all(verify(puzzle, find.board).valid for find in whole.pop_boards())
-    with pytest.raises(InputError, match="the saved quotas do not fit this puzzle"):
+    with pytest.raises(InputError, match="the saved search does not fit this puzzle"):
         one_view = Orientation(whole.construction.orientation.puzzle, 0, (IDENTITY_VIEW,), (1, 2))
         operators = make_operators(["fill", "construct"], Island(puzzle, one_view, quick, 1, 1, engine="auto"))
         SearchLoop(puzzle, quick, operators, random_state(1)).restore(whole.state())
