@@ -151,7 +151,7 @@ def test_pieces_keep_their_bits_from_prefix_to_prefix():
 @pytest.mark.parametrize("bits", [[0] * 64, [-2] * 64, [72, *[-1] * 63]])
 def test_saved_piece_bits_that_no_search_assigns_are_refused(bits):
     search = small_search(9, 8, 2, 5, 20)
-    with pytest.raises(InputError, match="does not fit|out of range"):
+    with pytest.raises(InputError, match=r"does not fit|out of range"):
         search.restore(search.state() | {"piece_bits": np.array(bits)})
 
 
