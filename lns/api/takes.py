@@ -29,6 +29,10 @@ def takes(spec: Callable[P, Spec]) -> Callable[[Callable[[Spec], R]], Callable[P
     def decorate(function: Callable[[Spec], R]) -> Callable[P, R]:
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                signature.bind(*args, **kwargs)
+            except TypeError as error:
+                raise TypeError(f"{function.__name__}() {error}") from None
             return function(spec(*args, **kwargs))
 
         signature = inspect.signature(spec)

@@ -23,15 +23,15 @@ from lns.rng import RandomState, generator
 def beam_tables(
     puzzle: Puzzle, order: IntArray, cut: int, favoured: tuple[int, ...], random: RandomState
 ) -> CandidateTables:
-    """The candidates of a beam, which may break anywhere."""
+    """The candidates of beams, which may break anywhere and favour some colours; ``random`` orders equal ones."""
     return build_tables(puzzle, order, np.ones(puzzle.cells, dtype=bool), favoured, generator(random), cut)
 
 
 class BeamSearch:
     """One beam, from the empty board to prefixes of ``cut`` cells; it may be stopped and resumed between two layers.
 
-    ``order``: int32 (cells,), cells by depth; ``cut``: length of complete prefixes; ``random`` is advanced; ``tables``:
-    those of `beam_tables`, for several beams.
+    ``order``: int32 (cells,), cells by depth; ``cut``: length of complete prefixes; ``tables``: those of `beam_tables`,
+    for one beam or several; ``random`` is advanced.
     """
 
     def __init__(
@@ -39,16 +39,15 @@ class BeamSearch:
         puzzle: Puzzle,
         order: IntArray,
         cut: int,
-        favoured: tuple[int, ...],
+        tables: CandidateTables,
         params: BeamParams,
         random: RandomState,
-        tables: CandidateTables | None = None,
     ) -> None:
         self.puzzle, self.cut, self.params, self.random = puzzle, cut, params, random
         cells, width = puzzle.cells, params.width
         row, column = np.divmod(order.astype(np.int64), puzzle.width)
         self._plan = BeamPlan(
-            tables=beam_tables(puzzle, order, cut, favoured, random) if tables is None else tables,
+            tables=tables,
             row=row,
             column=column,
             break_cost=params.break_cost,

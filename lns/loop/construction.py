@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lns.assignment import fill, matched_edges
-from lns.construct.beam import BeamSearch
+from lns.construct.beam import BeamSearch, beam_tables
 from lns.construct.beam_kernel import Paths, search_tails
 from lns.construct.candidates import check_colours, is_unclued_piece
 from lns.construct.constructor import Constructor
@@ -206,7 +206,8 @@ class Beam:
         rim = params.border_colours if self.failed_beams == 0 and params.quota_scale else 0
         inner = params.inner_colours if self.failed_beams <= 1 and params.quota_scale else 0
         favoured = favoured_colours(self.puzzle, rim, inner)
-        self._beam = BeamSearch(self.puzzle, self._order, self._cut, favoured, self.params.beam, self.random)
+        tables = beam_tables(self.puzzle, self._order, self._cut, favoured, self.random)
+        self._beam = BeamSearch(self.puzzle, self._order, self._cut, tables, self.params.beam, self.random)
         return self._beam
 
     def _finish(self) -> list[Found]:

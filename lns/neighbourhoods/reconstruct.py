@@ -67,7 +67,7 @@ class Suffix:
         width = min(max(int(nodes / layer), NARROWEST), WIDEST)
         random = rng.integers(2**64, size=4, dtype=np.uint64)
         tables = _tables(puzzle, self.construct, cut)
-        beam = BeamSearch(puzzle, order, cut, (), replace(self.beam, width=width), random, tables)
+        beam = BeamSearch(puzzle, order, cut, tables, replace(self.beam, width=width), random)
         beam.resume(kept.astype(np.int16)[None, :], np.zeros(1, dtype=np.int64))  # worth the same for all
         children = beam.run(nodes)  # in children: the width keeps the budget, this only ends the narrowest
         reached = beam.prefix_count if beam.depth == cut else 0

@@ -139,3 +139,8 @@ def test_a_function_that_is_checked_looks_like_itself() -> None:
         return 2 * number
 
     assert checked(twice)(4) == 8 and checked(twice).__doc__ == "Docstring."
+
+
+def test_an_unknown_keyword_is_one_of_the_function_that_was_called() -> None:
+    with pytest.raises(TypeError, match=r"solve\(\) got an unexpected keyword argument 'workerz'"):
+        lns.solve(PUZZLE, workerz=2)  # type: ignore[call-arg]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lns.construct.beam import BeamSearch
+from lns.construct.beam import BeamSearch, beam_tables
 from lns.construct.order import comb_order
 from lns.construct.schedule import favoured_colours
 from lns.engines import make_engine
@@ -73,7 +73,9 @@ def test_the_best_children_are_kept_and_ties_are_broken_at_random():
     order = comb_order(6, 6, 5, 5, 4)
 
     def grown(width: int, seed: int) -> BeamSearch:
-        beam = BeamSearch(puzzle, order, 2, (), BeamParams(width=width, fan_out=64, break_cost=16), random_state(seed))
+        random = random_state(seed)
+        tables = beam_tables(puzzle, order, 2, (), random)
+        beam = BeamSearch(puzzle, order, 2, tables, BeamParams(width=width, fan_out=64, break_cost=16), random)
         beam.run(10**6)
         return beam
 
@@ -90,7 +92,9 @@ def test_the_best_children_are_kept_and_ties_are_broken_at_random():
 def test_the_value_of_a_beam_prefix_is_favoured_half_edges_less_the_cost_of_breaks():
     puzzle = like_e2(10, 10, seed=4).puzzle
     order, favoured = comb_order(10, 10, 5, 5, 4), (1, 6)
-    beam = BeamSearch(puzzle, order, 80, favoured, BeamParams(width=300), random_state(1))
+    random = random_state(1)
+    tables = beam_tables(puzzle, order, 80, favoured, random)
+    beam = BeamSearch(puzzle, order, 80, tables, BeamParams(width=300), random)
     beam.run(10**9)
     most = 0
     assert beam.depth == 80 and (np.diff(beam.values) <= 0).all()

@@ -1,0 +1,140 @@
+"""The loop: free some cells of a board, from ten to all of them, repair it, and learn which operator is worth its cost.
+
+The construction is the operator that frees the whole board. Its boards near the wanted score are the pool, from which
+the other operators take theirs.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+import numpy as np
+
+from lns.engine import FoundBoard, verified_board
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
+from lns.loop.chooser import Chooser
+from lns.loop.construction import Construction
+from lns.loop.operator import Freed, Operator, Repaired
+from lns.loop.pool import ELSEWHERE, Pool
+from lns.params import Params
+from lns.rng import RandomState, generator
+
+log = logging.getLogger("lns")
+
+SHARE_WITHOUT_PREFIX = 0.75  # of the search, for a construction that has reached no exact tail with any quota
+
+
+class Loop:
+    """Operators, a pool of boards, and a chooser. `lns.loop.search_loop.SearchLoop` says what the arguments are."""
+
+    def __init__(
+        self,
+        puzzle: Puzzle,
+        params: Params,
+        operators: Sequence[Operator],
+        random: RandomState,
+        island: int = 0,
+        *,
+        keeps_half: bool = False,
+    ) -> None:
+        self.best: Board | None = None
+        self.best_score, self.origin, self.boards = -1, "", 0
+        self._found_boards: list[FoundBoard] = []
+        self.puzzle, self.operators, self.random, self.island = puzzle, tuple(operators), random, island
+        self.names = tuple(operator.name for operator in operators)
+        self.settings, self.search_floor = params.neighbourhoods, params.engine.search_floor
+        self.construction = next((one for one in operators if isinstance(one, Construction)), None)
+        self.pool = Pool(puzzle, self.settings.pool, self.settings.patience)
+        self.chooser = Chooser(self.operators, self.settings.floor)
+        self.keeps_half = keeps_half
+        self.starts_from_board = False  # whether regions of a start board are still to be re-solved
+
+    def step(self, *, wanted: int = 0) -> None:
+        """Search a little: tens of milliseconds, or one beam, counted in nodes or moves.
+
+        ``wanted``: the score that is looked for, as if a board of one edge less were known. 0: one edge more than the
+        best.
+        """
+        rng, wanted = generator(self.random), wanted or self.best_score + 1
+        if self.construction is not None:
+            self.pool.keep(wanted - max(1, self.construction.near_misses), wanted - 1)
+        elif self.best_score == self.puzzle.max_score:
+            return
+        for number in self._order(rng):
+            operator = self.operators[number]
+            try:
+                freed = operator.free(self.pool, wanted, rng)
+                if freed is not None:
+                    self._take(number, freed, operator.repair(freed, wanted, rng), wanted)
+                    return
+            except Exception as error:
+                self._switch_off(number, error)
+        self.starts_from_board = False
+
+    def _order(self, rng: np.random.Generator) -> list[int]:
+        """The operators in the order in which they are asked for something to do."""
+        makers = [number for number, operator in enumerate(self.operators) if operator.makes_boards]
+        construction = self.construction
+        if self.best is None:
+            return makers
+        if self.starts_from_board:
+            return [number for number in self.chooser.order(rng, None) if self.operators[number].proves]
+        if construction is not None:
+            main = self.names.index(construction.name)
+            if construction.constructor is None:
+                return [main]  # nothing is known yet of what a board costs
+            cost = self.chooser.cost
+            shares = construction.no_prefix_found and cost[main] > SHARE_WITHOUT_PREFIX * cost.sum()
+            return self._proofs() + self.chooser.order(rng, None if shares else main)
+        if self.pool.is_tired:
+            if rng.random() < self.settings.new_board_share:
+                return makers + self.chooser.order(rng, None)
+            self.pool.rest(rng)
+        return self._proofs() + self.chooser.order(rng, None)
+
+    def _proofs(self) -> list[int]:
+        """The certificate, which keeps to its own share of the search."""
+        return [number for number, name in enumerate(self.names) if name == "certificate" and self.chooser.on[number]]
+
+    def _take(self, number: int, freed: Freed, repaired: Repaired, wanted: int) -> None:
+        """Offer what was found to the pool, report good boards, and let the chooser learn."""
+        operator, parent, gained = self.operators[number], freed.member, 0
+        goal = wanted if parent is None else parent.score + 1
+        price = self.pool.price(goal) if self.construction is None else self.construction.price(goal)
+        for found in repaired.boards:
+            verified = verified_board(self.puzzle, found.board, found.origin)
+            if not self.pool.admits(found.board):
+                continue
+            first, is_gain = self.pool.offer(verified, number, order=found.order, parent=parent)
+            gained += is_gain and verified.score >= goal
+            if first is not None and first not in (number, ELSEWHERE) and operator is self.construction:
+                self.chooser.found_later(first)
+                self.pool.give_to(found.board, number)
+            if verified.score >= min(wanted, self.search_floor or wanted, self.best_score + 1):
+                self._report(verified)
+        if parent is not None and not gained:
+            parent.idle += int(repaired.cost)
+            if repaired.moved is not None:
+                moved = verified_board(self.puzzle, repaired.moved.board, repaired.moved.origin)
+                if self.pool.admits(moved.board):
+                    self.pool.move(parent, moved, self.settings.slack)
+        self.pool.spent += repaired.cost
+        self.chooser.record(number, repaired.cost, price, gained)
+
+    def _switch_off(self, number: int, error: Exception) -> None:
+        """Go on without an operator that failed, if others are left that change boards or make them."""
+        self.chooser.on[number] = False
+        if self.best is None or self.operators[number].makes_boards or not self.chooser.on.any():
+            raise error
+        message = error.message if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+        log.warning("operator '%s' is switched off for this run: %s", self.names[number], message)
+
+    def _report(self, found_board: FoundBoard) -> None:
+        """Count a board and keep it for `pop_boards`; it is the best one from now on if its score is the highest."""
+        self.boards += 1
+        self._found_boards.append(found_board)
+        if found_board.score > self.best_score:
+            self.best, self.best_score, self.origin = found_board
