@@ -245,7 +245,7 @@ def _tables(
         earlier[level, known] = [level_of[beside[side]] for side in known]
         cells = _cells(puzzle, size, place)
         grey = tuple(puzzle.rim_sides(cell) for cell in cells)
-        key = (grey, *(cell for cell in cells if cell in clue_cells), *known)
+        key = (grey, tuple(cell for cell in cells if cell in clue_cells), tuple(known))
         check()
         if key not in classes:
             classes[key] = len(classes)

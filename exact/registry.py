@@ -89,7 +89,7 @@ def register_solver(
     name : str
         Its name for `lns.exact.solve` and `lns.exact.count`.
     function : callable
-        ``(puzzle, request) -> Answer``; see `exact.Request` and `exact.Answer`. The first board of an answer is
+        ``(puzzle, request) -> Answer``; see `lns.exact.Request` and `lns.exact.Answer`. The first board of an answer is
         verified by the caller.
     description, source : str
         The method in one line, and where it comes from, for the list of solvers.

@@ -171,7 +171,9 @@ class TuningSession:
     def count_lost_worker(self, error: WorkerLost) -> None:
         """Raise InputError if too many died without a finished run in between; single losses are normal in a week."""
         self.study.runs.refresh()
-        runs = len(self.study.runs) + sum(len(trial.intermediate_values) for trial in self.study.trials())
+        runs = len(self.study.runs) + sum(
+            len(trial.intermediate_values) - trial.user_attrs.get("kept_steps", 0) for trial in self.study.trials()
+        )
         self._lost_in_a_row = self._lost_in_a_row + 1 if runs == self._runs_at_last_loss else 1
         self._runs_at_last_loss = runs
         log.warning("%s; it is replaced", error)

@@ -73,6 +73,7 @@ class Journal(JournalFileBackend):
         super().__init__(str(path))
         with contextlib.nullcontext() if reading else locked(path.with_suffix(".lock")):
             self._drop_partial_line()
+            self._check_last_line()
 
     def read_logs(self, log_number_from: int) -> Iterator[dict[str, Any]]:  # type: ignore[override]
         self.line = log_number_from
@@ -82,6 +83,14 @@ class Journal(JournalFileBackend):
                 yield record
         except ValueError:  # of the line behind
             raise InputError("damaged: no record of optuna", self._path, self.line + 1) from None
+
+    def _check_last_line(self) -> None:
+        """Raise InputError if the last whole line is damaged: optuna takes it for one that is being written."""
+        lines = self._path.read_bytes().split(b"\n")[:-1]
+        try:
+            json.loads(lines[-1] if lines else b"{}")
+        except ValueError:
+            raise InputError("damaged: no record of optuna", self._path, len(lines)) from None
 
     def append_logs(self, logs: list[dict[str, Any]]) -> None:
         with locked(self._path.with_suffix(".lock")):

@@ -232,7 +232,8 @@ class Study:
             optuna.trial.create_trial(
                 state=TrialState.WAITING, params=trial.params, distributions=trial.distributions,
                 intermediate_values=steps, system_attrs=trial.system_attrs,
-                user_attrs={"retries": retries, "origin": origin, "first_number": first_number(trial)},
+                user_attrs={"retries": retries, "origin": origin, "first_number": first_number(trial),
+                            "kept_steps": len(steps)},
             )
         )  # fmt: skip
 

@@ -92,6 +92,7 @@ class FillingSearch(PausedCover):
     """
 
     def __init__(self, model: Model, weight: str, *, zones: bool = True, dead_ends: bool = True) -> None:
+        check_weight(weight)
         self.model, self.weight = model, weight
         kind = model.item[model.begin[1:] - 1] - model.cells
         weigh = WEIGHTS.get(weight, lambda shape: 0.0)

@@ -12,6 +12,7 @@ import errno
 import io
 import json
 import os
+import zipfile
 from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass
@@ -146,6 +147,10 @@ def _read(archive: np.lib.npyio.NpzFile, run: str, puzzle: Puzzle, template: Sta
 def _state(found: State, template: State) -> State | PackedState:
     """The arrays of an island, which have the names, dtypes and shapes of ``template``; packed ones stay packed."""
     packed = PackedState(found[_PACKED].tobytes()) if found.keys() == {_PACKED} else None
+    if packed is not None:
+        with zipfile.ZipFile(io.BytesIO(packed.data)) as archive:
+            if (size := sum(one.file_size for one in archive.infolist())) > MAX_STATE_BYTES:
+                raise InputError(f"a packed state of {size} bytes; expected at most {MAX_STATE_BYTES}")
     arrays = found if packed is None else packed.unpacked()
     if arrays.keys() != template.keys():
         odd = ", ".join(sorted(arrays.keys() ^ template.keys())[:3])

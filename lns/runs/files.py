@@ -10,6 +10,7 @@ import re
 import shutil
 import stat
 import zlib
+from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -65,12 +66,14 @@ def open_regular(path: Path, flags: int, *, create: bool = True) -> IO[bytes]:
             try:
                 shutil.copy2(path, temporary, follow_symlinks=False)
                 copy = os.open(temporary, flags & ~os.O_EXCL)
-                temporary.replace(path)
+                try:
+                    temporary.replace(path)
+                    os.dup2(copy, descriptor, inheritable=False)
+                finally:
+                    os.close(copy)
             except BaseException:
                 temporary.unlink(missing_ok=True)
                 raise
-            os.dup2(copy, descriptor, inheritable=False)
-            os.close(copy)
     except BaseException:
         os.close(descriptor)
         raise
@@ -240,9 +243,15 @@ class RunLog(RotatingFileHandler):
     def emit(self, record: logging.LogRecord) -> None:
         """Append a line, to a new file where somebody removed the file."""
         if self.stream is not None and not os.path.lexists(self.baseFilename):
-            self.stream.close()
+            with suppress(OSError):
+                self.stream.close()
             self.stream = None
         super().emit(record)
+
+    def close(self) -> None:
+        """Close the file; lines that the disk had no room for are lost."""
+        with suppress(OSError):
+            super().close()
 
     def handleError(self, record: logging.LogRecord) -> None:
         """Lose the line."""

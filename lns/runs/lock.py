@@ -93,6 +93,8 @@ class Lock:
         self._path = directory / LOCK
         holder = read_holder(directory)
         in_use = f"a run is under way here ({holder or 'another process'})"
+        if self._path.is_file() and self._path.lstat().st_nlink > 1 and not is_free(directory):  # no copy takes a lock
+            raise InputError(in_use, directory)
         self._file = open_regular(self._path, os.O_RDWR)
         try:
             locked = try_lock(self._file)

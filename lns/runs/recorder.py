@@ -21,7 +21,7 @@ from lns.runs import checkpoint as checkpoints
 from lns.runs.board_log import BoardLog, LoggedBoard
 from lns.runs.checkpoint import Checkpoint
 from lns.runs.directory import RunDirectory
-from lns.runs.files import BEST, BOARDS, PICTURE, STATUS, utc_now
+from lns.runs.files import BEST, BOARDS, MAX_TEXT, PICTURE, STATUS, utc_now
 from lns.runs.history import Heartbeat, RunHistory, SessionRecord, write_status
 
 log = logging.getLogger("lns")
@@ -74,7 +74,7 @@ class MemoryRecorder:
     def end(self, archipelago: Archipelago, why: str) -> None:
         """End the session; ``why`` is kept in the history. The search has ended."""
         self.on_round(archipelago)
-        self.history.sessions[-1].ended = why
+        self.history.sessions[-1].ended = why[:MAX_TEXT]  # a rule of the user's may say more than is read again
 
     def _after_round(self, archipelago: Archipelago) -> bool:
         """Record times and boards; True if one of these is a new best."""
@@ -169,17 +169,21 @@ class Recorder(MemoryRecorder):
         """Write status.json, and best.json if more is proven of the best board than it says."""
         self._heartbeat_at, self._pids = time.monotonic(), set(archipelago.pids.values())
         statistics = archipelago.statistics
-        heartbeat = Heartbeat(
-            at=utc_now(),
-            rate=round(self._rate(archipelago), 1),
-            pids=tuple(sorted(archipelago.pids.values())),
-            cluster_workers=min(archipelago.capacity, archipelago.workers),
-            min_score=archipelago.min_score,
-            statistics=statistics,
-            write_errors=tuple(self.write_errors),
-        )
-        directory = self.directory
-        self._try(STATUS, lambda: write_status(directory.path, directory.settings.run, self.history, heartbeat))
+        directory, rate = self.directory, round(self._rate(archipelago), 1)
+
+        def write() -> None:  # the state of the moment, also when it is tried again
+            heartbeat = Heartbeat(
+                at=utc_now(),
+                rate=rate,
+                pids=tuple(sorted(archipelago.pids.values())),
+                cluster_workers=min(archipelago.capacity, archipelago.workers),
+                min_score=archipelago.min_score,
+                statistics=archipelago.statistics,
+                write_errors=tuple(self.write_errors),
+            )
+            write_status(directory.path, directory.settings.run, self.history, heartbeat)
+
+        self._try(STATUS, write)
         certificate = statistics.certificate_of(self.best.get("score", -1))
         if certificate != self.best.get("certificate", {}):
             self.best["certificate"] = certificate

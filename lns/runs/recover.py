@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -56,7 +57,8 @@ class Recovered:
 def recover(directory: RunDirectory) -> Recovered:
     """Read the files of the last session; what is lost goes to the log as warnings.
 
-    Without a usable checkpoint the search begins anew, from the best board and the log. This process has locked the
+    Without a usable checkpoint the search begins anew, from the best board and the log; checkpoints that cannot be used
+    are kept as ``*.unusable.npz``. This process has locked the
     directory. Raises InputError if the log of boards cannot be read.
     """
     path, puzzle, candidates = directory.path, directory.puzzle, dict[str, ScoredBoard]()
@@ -69,6 +71,9 @@ def recover(directory: RunDirectory) -> Recovered:
     usable = newest_checkpoint(path, directory.settings, puzzle, directory.params)
     checkpoint = Checkpoint(told, {}, 0) if usable is None else usable.checkpoint
     if usable is None:
+        for name in (CHECKPOINT, PREVIOUS):  # another version, or another machine, may be able to read them
+            with suppress(FileNotFoundError):
+                (path / name).replace(path / name.replace(".npz", ".unusable.npz"))
         told.forget_log()
         told.other_statistics = heartbeat.statistics
     elif usable.best is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lns.instances.errors import InputError
-from lns.terminal.options import PUZZLE_OPTIONS, add_options, check_files
+from lns.terminal.options import check_files
 from lns.terminal.output import print_error
 
 if TYPE_CHECKING:
@@ -17,11 +17,6 @@ if TYPE_CHECKING:
     from lns.instances.board import Board
     from lns.instances.formats import Document
     from lns.instances.puzzle import Puzzle
-
-
-def add_puzzle_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of INSTANCE, or of every INSTANCE: its format, and clues in a file of their own."""
-    add_options(parser, PUZZLE_OPTIONS)
 
 
 def read_puzzle(args: argparse.Namespace, source: str) -> Document:

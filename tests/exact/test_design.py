@@ -92,6 +92,17 @@ def test_all_paths_find_the_same_solutions_and_rows_have_the_zig_zag_tree(seed: 
     assert not cut.exhausted and cut.nodes == 5
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_clue_is_no_side_of_a_cell_whatever_the_order(seed: int) -> None:
+    puzzle = uniform(5, 2, 3, seed).with_clues([1]).puzzle
+    counts = []
+    for order in (list(range(10)), [1, 4, 3, 2, 0, 5, 6, 7, 8, 9]):
+        search = Blocks(puzzle, 1, order, all_four=True)
+        run_search(search, count_all=True, nodes=None, seconds=None)
+        counts.append(search.solutions)
+    assert counts[0] == counts[1] > 0
+
+
 def test_joints_as_text_and_their_puzzle() -> None:
     joints = random_joints(5, 4, 30, 1)
     made = planted(5, 4, joints)

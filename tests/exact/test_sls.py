@@ -13,7 +13,7 @@ from lns.exact.outcome import SolveStatus
 from lns.exact.sat.encodings import encode
 from lns.exact.sls.rules import RULES, advance
 from lns.exact.sls.solver import LocalSearch, simplify
-from lns.exact.sls.state import FALSE, formula_of, random_walk, recount
+from lns.exact.sls.state import FALSE, KEPT, PHASE, STEP, formula_of, random_walk, recount
 from lns.exact.solvers import count, solve
 from lns.instances.errors import InputError
 from lns.instances.generate import uniform
@@ -195,3 +195,20 @@ def test_counting_is_refused() -> None:
     for name in ("sls:rsaps", "sls:rsaps-raw"):
         with pytest.raises(InputError, match=f"^{name} finds one solution and proves nothing, so it cannot count"):
             count(uniform(3, 3, 3).puzzle, solver=name)
+
+
+def test_irots_keeps_an_assignment_with_the_recorded_score() -> None:
+    """Local and perturbation phases alternate; the kept assignment has the recorded number of false clauses."""
+    clauses = random_3sat(30, 240, 5)
+    formula = formula_of([clauses], 30)
+    walk = random_walk(formula, 2)
+    phases, kept = set(), set()
+    for _ in range(400):
+        advance(formula, walk, RULES.index("irots"), 10)
+        phases.add(int(walk.integers[PHASE]))
+        if walk.integers[KEPT] >= 0 and walk.integers[STEP] > 300:
+            true = np.where(clauses > 0, walk.kept[np.abs(clauses) - 1] == 1, walk.kept[np.abs(clauses) - 1] == 0)
+            assert (~true.any(axis=1)).sum() == walk.integers[KEPT]
+            kept.add(int(walk.integers[KEPT]))
+    assert phases == {0, 1}
+    assert kept

@@ -86,11 +86,14 @@ def test_a_hole_in_a_board_without_frame(turns: bool) -> None:
 
 @pytest.mark.parametrize("text", FAMILIES)
 def test_cover_encodings_and_libraries_count_what_brute_force_counts(text: str) -> None:
+    jobs = [Job(encoding, "glucose42", True) for encoding in ("triangles", "full-4", "full-2", "half-3", "half-2")]
+    counted = {}
+    for puzzle in puzzles(text, 3):
+        counted[puzzle] = {code: proven_count(SOLVERS[code](puzzle, Request(count_all=True))) for code in COVERS}
+        assert set(counted[puzzle].values()) == {count_solutions(puzzle)}, (puzzle, counted[puzzle])
     for module in ("pysat", "ortools", "xcover"):
         pytest.importorskip(module)
-    jobs = [Job(encoding, "glucose42", True) for encoding in ("triangles", "full-4", "full-2", "half-3", "half-2")]
-    for puzzle in puzzles(text, 3):
-        found = {code: proven_count(SOLVERS[code](puzzle, Request(count_all=True))) for code in COVERS}
+    for puzzle, found in counted.items():
         for job in [*jobs, Job("triangles", "cadical195", True, restricted=True)]:
             found[str(job)] = child_count(search, puzzle, job)
         found["xcc"] = child_count(cover_by_library, puzzle, True)

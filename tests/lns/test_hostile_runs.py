@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -233,3 +234,44 @@ def test_quit_restores_the_terminal_of_watch(run: Path) -> None:
     _, status = os.waitpid(process, 0)
     assert os.waitstatus_to_exitcode(status) == 128 + signal.SIGQUIT
     assert b"".join(ours).endswith(b"\x1b[?1049l")
+
+
+def test_no_copy_of_a_directory_by_hard_links_takes_the_lock_of_a_run(run: Path, tmp_path: Path) -> None:
+    path, copy = copied(run, tmp_path / "run"), tmp_path / "copy"
+    with Lock(path) as lock:
+        shutil.copytree(path, copy, copy_function=os.link)
+        for directory in (path, copy):
+            with pytest.raises(InputError, match="a run is under way here"):
+                Lock(directory)
+        assert lock.is_in_place()
+
+
+def test_checkpoints_that_cannot_be_used_are_kept(run: Path, tmp_path: Path) -> None:
+    path = copied(run, tmp_path / "run")
+    for name in (CHECKPOINT, PREVIOUS):
+        (path / name).write_bytes(name.encode())
+    with RunDirectory.open(path) as directory:
+        found = recover(directory)
+        found.board_log.close()
+    assert not found.islands and found.best is not None
+    for name in (CHECKPOINT, PREVIOUS):
+        assert (path / name.replace(".npz", ".unusable.npz")).read_bytes() == name.encode()
+
+
+FULL = """
+import logging, resource, signal, sys
+from pathlib import Path
+from lns.runs.files import RunLog
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+handler = RunLog(Path(sys.argv[1]))
+resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
+for _ in range(9):
+    handler.handle(logging.makeLogRecord({"msg": "a line of the log", "levelno": logging.INFO}))
+handler.close()
+print("goes on")
+"""
+
+
+def test_a_full_disk_loses_lines_of_the_log_and_ends_nothing(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", FULL, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert done.stdout == "goes on\n" and (tmp_path / LOG).stat().st_size == 64

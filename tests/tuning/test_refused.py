@@ -244,6 +244,9 @@ def test_a_damaged_journal_is_refused_with_its_line(tmp_path):
         (path / "journal.log").write_bytes(b"".join([*lines[:1], wrong, *lines[1:]]))
         with pytest.raises(InputError, match=r"journal\.log:2: damaged"):
             open_study(path, StudyRequest())
+    (path / "journal.log").write_bytes(b"".join([*lines, b"garbage\n"]))
+    with pytest.raises(InputError, match=rf"journal\.log:{len(lines) + 1}: damaged"):
+        open_study(path, StudyRequest())
 
 
 def test_optunas_own_tools_read_the_journal_and_may_write_into_it(tmp_path):

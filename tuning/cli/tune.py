@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lns.terminal.inputs import add_puzzle_options, read_puzzles
-from lns.terminal.options import duration, positive_number, whole_number, worker_count
+from lns.terminal.inputs import read_puzzles
+from lns.terminal.options import PUZZLE_OPTIONS, add_options, duration, positive_number, whole_number, worker_count
 from lns.terminal.output import ANSWER_IS_NO, DONE, print_json, print_text, terminal_width
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "instances", nargs="*", metavar="INSTANCE", help="puzzles to tune for: files or names of shipped instances"
     )
-    add_puzzle_options(parser)
+    add_options(parser, PUZZLE_OPTIONS)
     parser.add_argument(
         "--family", metavar="SPEC",
         help="tune for a family of generated puzzles instead, such as like-e2:12x12 or uniform:8x8:7",
