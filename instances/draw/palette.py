@@ -1,8 +1,8 @@
 """The colours in which a puzzle's colours are drawn: 40 that stay apart for colour-blind readers too.
 
 Forty hues cannot all be told apart without red or green, so the palette has groups of eight. Inside a group every two
-colours stay well apart under simulated protanopia and deuteranopia. Pictures that can draw patterns give each group its
-own (`pattern_number`), so that hue and pattern together identify a colour; text pictures use letters.
+colours stay well apart under simulated protanopia and deuteranopia. Pictures that can draw shapes give each colour a
+motif besides, half of which lies on either piece of a joint; text pictures use letters.
 """
 
 from __future__ import annotations
@@ -37,9 +37,48 @@ def rgb(colour: int) -> Rgb:
     return GREY if colour == 0 else PALETTE[(colour - 1) % len(PALETTE)]
 
 
-def pattern_number(colour: int) -> int:
-    """Number of the pattern that is drawn over a puzzle's colour; 0 is plain. Every 8 colours have another one."""
-    return max(0, colour - 1) // GROUP_SIZE
+MOTIFS = (
+    "m-5 0a5 5 0 0 0 10 0z",  # disc
+    "m-7 0l5.4 1.6l1.6 5.4l1.6 -5.4l5.4 -1.6z",  # star of four rays
+    "m-4.6 0l0 4.6l9.2 0l0 -4.6z",  # square
+    "m-6 0l0 2l4 0l0 4l4 0l0 -4l4 0l0 -2z",  # plus
+    "m-5 6.5l10 0l-5 -6.5z",  # hourglass
+    "m-5.6 0a5.6 5.6 0 0 0 11.2 0l-2.8 0a2.8 2.8 0 0 1 -5.6 0z",  # ring
+    "m-6.5 0l0 3.2l5.5 -2.2l-2.2 5.5l6.4 0l-2.2 -5.5l5.5 2.2l0 -3.2z",  # cross of four wedges
+    "m-7 0l3.7 1.4l-1.6 3.5l3.5 -1.6l1.4 3.7l1.4 -3.7l3.5 1.6l-1.6 -3.5l3.7 -1.4z",  # star of eight rays
+    "m-6.2 0l6.2 6.2l6.2 -6.2z",  # diamond
+    "m-1.7 0l0 7l3.4 0l0 -7z",  # upright bar
+    "m-6.6 0a2.6 2.6 0 0 0 5.2 0zm8 0a2.6 2.6 0 0 0 5.2 0z",  # two discs side by side
+    "m-2 0l-4 4l2 2l4 -4l4 4l2 -2l-4 -4z",  # saltire
+    "m-7 0q7 9 14 0z",  # eye
+    "m-5.2 0l0 5.2l10.4 0l0 -5.2l-2.6 0l0 2.6l-5.2 0l0 -2.6z",  # frame
+    "m-1.6 0l0 3.4l-3.4 0l5 3.8l5 -3.8l-3.4 0l0 -3.4z",  # upright double arrow
+    "m-6.6 0a2 2 0 0 0 4 0zm9.2 0a2 2 0 0 0 4 0zm-4.6 4.6a2 2 0 1 0 4 0a2 2 0 1 0 -4 0z",  # four discs
+    "m-2.4 0a2.4 2.4 0 0 0 4.8 0zm.2 5.4a2.2 2.2 0 1 0 4.4 0a2.2 2.2 0 1 0 -4.4 0z",  # three discs in a column
+    "m-7.2 0l7.2 7.2l7.2 -7.2l-3 0l-4.2 4.2l-4.2 -4.2z",  # hollow diamond
+    "m-5.6 0l0 5.6l3 0l0 -5.6zm8.2 0l0 5.6l3 0l0 -5.6z",  # two upright bars
+    "m-5.6 3.6a2 2 0 1 0 4 0a2 2 0 1 0 -4 0zm7.2 0a2 2 0 1 0 4 0a2 2 0 1 0 -4 0z",  # four discs in a square
+    "m-2.6 0q0 3.2 -3 6q2.8 -2.6 5.6 -2.6q2.8 0 5.6 2.6q-3 -2.8 -3 -6z",  # slanted star of four rays
+    "m-5.4 0l0 1.3l10.8 0l0 -1.3zm0 3.2l0 2.2l10.8 0l0 -2.2z",  # three level bars
+    "m-6.2 0a3 3 0 0 0 4.4 2.4a2.5 2.5 0 1 0 3.6 0a3 3 0 0 0 4.4 -2.4z",  # flower
+    "m-1.7 0a1.7 1.7 0 0 0 3.4 0zm-4.1 0a5.8 5.8 0 0 0 11.6 0l-1.8 0a4 4 0 0 1 -8 0z",  # target
+)
+"""Colour motifs: the half of each that lies on one piece, as SVG path data from the middle of the upper side of a cell of 24.
+
+Each is its own mirror image, so that the half beyond the joint, which is turned by half a turn, completes it.
+"""
+
+
+def motif(colour: int) -> tuple[str, bool]:
+    """The half motif of a puzzle's colour, and whether only its outline is drawn: from the 25th to the 48th colour."""
+    repeats, index = divmod(colour - 1, len(MOTIFS))
+    return MOTIFS[index], repeats % 2 == 1
+
+
+def ink(ground: Rgb) -> str:
+    """Black or white, whichever stands out more on a ground."""
+    red, green, blue = ground
+    return "#000" if 0.299 * red + 0.587 * green + 0.114 * blue > 120 else "#fff"
 
 
 def hex_code(value: Rgb) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from html import escape
 
 from lns.instances.board import Board
-from lns.instances.draw.palette import CLUE, EMPTY, GREY, MISMATCH, NO_FRAME, Rgb, hex_code, pattern_number, rgb
+from lns.instances.draw.palette import CLUE, EMPTY, GREY, MISMATCH, NO_FRAME, Rgb, hex_code, ink, motif, rgb
 from lns.instances.draw.scene import Scene, scene
 from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
 
@@ -14,37 +16,28 @@ _CELL = 24  # side of a cell in units of the drawing; even, so that its centre i
 _RIM = 8
 _GAP = 4  # between the pieces of a sheet
 
-PATTERNS = (
-    ("#000", "line", 45),
-    ("#fff", "dot", 0),
-    ("#fff", "line", 135),
-    ("#000", "dot", 45),
-    ("#000", "line", 90),
-    ("#fff", "line", 0),
-    ("#fff", "dot", 45),
-    ("#000", "dot", 0),
-)
-"""(ink, motif, slant in degrees) of the patterns 1 to 8; later ones repeat them with larger distances."""
 
-
-def render(puzzle: Puzzle, board: Board | None, *, piece_numbers: bool = False, scale: float = 36.0) -> str:
+def render(
+    puzzle: Puzzle, board: Board | None, *, piece_numbers: bool = False, motifs: bool = True, scale: float = 36.0
+) -> str:
     """A board, or for None all pieces in file order, apart from each other, as a whole SVG document.
 
     ``piece_numbers`` writes on each piece its number in the file, from 1; ``scale`` is the side of a cell in pixels.
-    Colours beyond the first eight have a pattern over them, see `lns.instances.draw.palette`. Raises BoardError if the
-    board has another shape than the puzzle.
+    Each colour has its motif (`lns.instances.draw.palette`), unless ``motifs`` is False; rows and columns are numbered
+    from 0. Raises BoardError if the board has another shape than the puzzle.
     """
     picture = scene(puzzle, board)
     sheet = _Sheet(picture.width, picture.height, _CELL + (_GAP if picture.sheet else 0))
     parts = [
         *_empty(sheet, picture.empty),
-        *_triangles(sheet, picture),
+        *_triangles(sheet, picture, motifs),
         *_edged("stroke-linejoin", "#000", hex_code(CLUE), (3.4, 1.8), sheet.squares(sorted(picture.clues), 2)),
         *_edged("stroke-linecap", "#fff", hex_code(MISMATCH), (5.2, 3.4), sheet.bars(sorted(picture.wrong))),
         *(_numbers(sheet, picture.pieces) if piece_numbers else ()),
+        *(() if picture.sheet else _labels(picture.width, picture.height)),
     ]
     ground = GREY if picture.framed else NO_FRAME
-    return sheet.document(scale, picture.caption, [*_patterns(picture)], parts, ground)
+    return sheet.document(scale, picture.caption, parts, ground)
 
 
 def render_placements(board: Board, *, scale: float = 36.0) -> str:
@@ -60,7 +53,7 @@ def render_placements(board: Board, *, scale: float = 36.0) -> str:
         wedges = sheet.triangles([(cell, oriented % 4) for cell, oriented in filled.items()], 4)
         parts += [f'<path fill="#fff" stroke="#000" d="{sheet.squares(filled)}"/>', f'<path d="{wedges}"/>']
         parts += _numbers(sheet, [None if oriented < 0 else oriented // 4 for oriented in placements])
-    return sheet.document(scale, placements_caption(board), [], parts, GREY)
+    return sheet.document(scale, placements_caption(board), parts, GREY)
 
 
 def placements_caption(board: Board) -> str:
@@ -91,6 +84,12 @@ class _Sheet:
         }
         return self._drawn(sides, shapes)
 
+    def motifs(self, sides: Iterable[tuple[int, int]], shape: str) -> str:
+        """A motif on the middle of each (cell, side)."""
+        half = _CELL // 2
+        middles = {UP: (half, 0), RIGHT: (_CELL, half), DOWN: (half, _CELL), LEFT: (0, half)}
+        return self._drawn(sides, {side: (*middles[side], _turned(shape, side)) for side in middles})
+
     def bars(self, sides: Iterable[tuple[int, int]]) -> str:
         """A bar along each (cell, side)."""
         across, along = f"h{_CELL - 4}", f"v{_CELL - 4}"
@@ -102,14 +101,13 @@ class _Sheet:
         places = ((*self.corners[cell], *shapes[side]) for cell, side in sides)
         return "".join(f"M{x + across} {y + along}{shape}" for x, y, across, along, shape in places)
 
-    def document(self, scale: float, caption: str, definitions: list[str], parts: list[str], ground: Rgb) -> str:
+    def document(self, scale: float, caption: str, parts: list[str], ground: Rgb) -> str:
         """An SVG document of ``parts``; the ground is seen around the board and in its holes."""
         wide, high = self.size
         lines = [
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide * scale / _CELL:g}" '
             f'height="{high * scale / _CELL:g}" viewBox="0 0 {wide} {high}" role="img">',
             f"<title>{escape(caption)}</title>",
-            *definitions,
             f'<rect width="{wide}" height="{high}" fill="#{hex_code(ground)}"/>',
             *parts,
             "</svg>",
@@ -117,34 +115,31 @@ class _Sheet:
         return "\n".join(lines) + "\n"
 
 
-def _triangles(sheet: _Sheet, picture: Scene) -> list[str]:
-    """One path for each colour, a second one with its pattern, then the outlines of the pieces."""
+def _triangles(sheet: _Sheet, picture: Scene, motifs: bool) -> list[str]:
+    """The triangles of each colour, their motifs, then the outlines of the pieces."""
     parts = ['<g stroke="#000" stroke-opacity=".55" stroke-width=".5" stroke-linejoin="round">']
     for colour, sides in picture.by_colour.items():
-        path = sheet.triangles(sides)
-        parts.append(f'<path fill="#{hex_code(rgb(colour))}" d="{path}"/>')
-        if pattern_number(colour):
-            parts.append(f'<path fill="url(#pattern{pattern_number(colour)})" d="{path}"/>')
-    return [*parts, "</g>", f'<path fill="none" stroke="#000" d="{sheet.squares(picture.filled)}"/>']
+        parts.append(f'<path fill="#{hex_code(rgb(colour))}" d="{sheet.triangles(sides)}"/>')
+    parts.append("</g>")
+    for colour, sides in picture.by_colour.items():
+        if motifs and colour:
+            shape, hollow = motif(colour)
+            drawn = 'fill="none" stroke-width="1.1" stroke' if hollow else "fill"
+            parts.append(f'<path {drawn}="{ink(rgb(colour))}" d="{sheet.motifs(sides, shape)}"/>')
+    return [*parts, f'<path fill="none" stroke="#000" d="{sheet.squares(picture.filled)}"/>']
 
 
-def _patterns(picture: Scene) -> list[str]:
-    """Definitions of the patterns that the picture uses."""
-    numbers = sorted({*map(pattern_number, picture.by_colour)} - {0})
+@cache
+def _turned(shape: str, turns: int) -> str:
+    """Path data of relative commands, after clockwise quarter turns."""
     parts = []
-    for number in numbers:
-        repeats, index = divmod(number - 1, len(PATTERNS))
-        ink, motif, slant = PATTERNS[index]
-        apart = 4 + repeats
-        mark = {
-            "line": f'<path stroke="{ink}" stroke-width=".8" stroke-opacity=".6" d="M0 .5h{apart}"/>',
-            "dot": f'<circle cx="1" cy="1" r=".8" fill="{ink}" fill-opacity=".7"/>',
-        }[motif]
-        parts.append(
-            f'<pattern id="pattern{number}" width="{apart}" height="{apart}" patternUnits="userSpaceOnUse" '
-            f'patternTransform="rotate({slant})">{mark}</pattern>'
-        )
-    return ["<defs>", *parts, "</defs>"] if parts else []
+    for command, numbers in re.findall(r"([a-z])([^a-z]*)", shape):
+        values = [float(number) for number in re.findall(r"-?[\d.]+", numbers)]
+        for at in range(5 if command == "a" else 0, len(values), 2):
+            for _ in range(turns):
+                values[at : at + 2] = -values[at + 1], values[at]
+        parts.append(command + " ".join(f"{value:g}" for value in values))
+    return "".join(parts)
 
 
 def _empty(sheet: _Sheet, cells: Sequence[int]) -> list[str]:
@@ -179,3 +174,15 @@ def _numbers(sheet: _Sheet, pieces: Sequence[int | None]) -> list[str]:
         if piece is not None:
             parts.append(f'<text x="{x + _CELL // 2}" y="{y + _CELL // 2 + 3}">{piece + 1}</text>')
     return [*parts, "</g>"]
+
+
+def _labels(width: int, height: int) -> list[str]:
+    """The numbers of columns and rows on the rim."""
+    middles = _RIM + _CELL // 2
+    names = [(column * _CELL + middles, _RIM - 2, column) for column in range(width)]
+    names += [(_RIM // 2, row * _CELL + middles + 2, row) for row in range(height)]
+    return [
+        '<g font-family="sans-serif" font-size="6" text-anchor="middle" fill="#000">',
+        *(f'<text x="{x}" y="{y}">{name}</text>' for x, y, name in names),
+        "</g>",
+    ]

@@ -21,7 +21,7 @@ from typing import Any
 from lns.api.arguments import ResumeSpec, RunSpec, choose_parameters
 from lns.api.files import generate
 from lns.api.files import read_puzzle as load_instance
-from lns.cores import max_workers
+from lns.cores import available_cores, max_workers
 from lns.engines import ENGINES
 from lns.exact.optional_deps import EXTRAS, is_installed
 from lns.exact.polyominoes.grid import NO_WEIGHT, WEIGHTS
@@ -111,6 +111,8 @@ async def get_setup(server: Server, query: Query) -> Any:
         "engines": list(ENGINES),
         "formats": {name: form.holds for name, form in formats.FORMATS.items()},
         "max_workers": max_workers(),
+        "cores": available_cores(),
+        "files": server.runs.files(),
         "root": str(server.runs.root),
     }
 

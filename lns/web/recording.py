@@ -16,8 +16,7 @@ from lns.exact.polyominoes.search import COUNTING_WEIGHT, FillingSearch
 from lns.exact.polyominoes.steps import StepRecorder
 from lns.exact.sat.steps import Painting
 from lns.exact.trace import Step, Trace
-from lns.instances.draw import svg
-from lns.instances.draw.palette import CLUE, GREY, MISMATCH, PALETTE, hex_code
+from lns.instances.draw.palette import CLUE, GREY, MISMATCH, MOTIFS, PALETTE, hex_code
 from lns.instances.puzzle import Puzzle
 from lns.web.wire import puzzle_to_json
 
@@ -29,13 +28,13 @@ _EXPORT = re.compile(r"^export (?=(?:const|class|function|let) )", re.MULTILINE)
 
 
 def colours() -> dict[str, Any]:
-    """What the scripts need to draw: the palette and the patterns."""
+    """What the scripts need to draw: the palette and the motifs."""
     return {
         "palette": ["#" + hex_code(colour) for colour in PALETTE],
         "grey": "#" + hex_code(GREY),
         "mismatch": "#" + hex_code(MISMATCH),
         "clue": "#" + hex_code(CLUE),
-        "patterns": [list(pattern) for pattern in svg.PATTERNS],
+        "motifs": list(MOTIFS),
     }
 
 

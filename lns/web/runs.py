@@ -27,6 +27,7 @@ from lns.runs.run_summary import RunSummary, load_summary
 from lns.web.wire import board_to_json, picked, puzzle_to_json
 
 MOST_RUNS = 500
+MOST_FILES = 200
 MAX_BEST_BOARDS = 6
 LOOK_S = 5.0
 """Seconds after which a run that goes on is read again although no file has changed: one that died changes none."""
@@ -51,6 +52,12 @@ class Runs:
         inside = [path for path in runs_below(self.root) if not (path / SETTINGS).is_symlink()]
         found = sorted(inside, key=lambda path: -_modified(path / SETTINGS))
         return [path.relative_to(self.root).as_posix() for path in found[:MOST_RUNS]]
+
+    def files(self) -> list[str]:
+        """Names of the files in the root that may hold a puzzle, sorted."""
+        with os.scandir(self.root) as entries:
+            found = [one.name for one in entries if one.is_file(follow_symlinks=False) and one.name[0] != "."]
+        return sorted(found)[:MOST_FILES]
 
     def path(self, name: str) -> Path:
         """The run directory of a name. Raises InputError if it leaves the root, passes a link or is no run."""

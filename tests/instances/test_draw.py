@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from lns.instances.board import Board
 from lns.instances.draw import svg, terminal, tikz
-from lns.instances.draw.palette import BACKGROUND, EMPTY, GREY, MISMATCH, PALETTE, hex_code, pattern_number, rgb, xterm
+from lns.instances.draw.palette import BACKGROUND, EMPTY, GREY, MISMATCH, MOTIFS, PALETTE, hex_code, motif, rgb, xterm
 from lns.instances.draw.scene import scene
 from lns.instances.draw.summary import describe, summarise
 from lns.instances.errors import InputError
@@ -96,7 +96,8 @@ def test_svg_marks_mismatches_empty_cells_clues_and_numbers() -> None:
     outlines = [path for path in root.iterfind(".//s:path", NAMESPACE) if path.get("stroke") == "#FFFFFF"]
     assert any(len(re.findall("M", path.get("d", ""))) == 5 for path in outlines)
     numbers = [int(text.text or "") for text in root.iterfind(".//s:text", NAMESPACE)]
-    assert numbers == [int(oriented) // 4 + 1 for oriented in board.placements if oriented >= 0]
+    labels = [*range(board.width), *range(board.height)]
+    assert numbers == [int(oriented) // 4 + 1 for oriented in board.placements if oriented >= 0] + labels
 
 
 def test_names_are_escaped() -> None:
@@ -108,15 +109,39 @@ def test_names_are_escaped() -> None:
     assert "% a?\\input{x} ?: score 12 of 12" in text.splitlines()
 
 
-def test_svg_draws_patterns_over_colours_beyond_the_first_group() -> None:
-    generated = uniform(12, 12, 130, seed=1)
-    numbers = {pattern_number(colour) for colour in range(generated.puzzle.colours + 1)} - {0}
-    assert generated.puzzle.colours > 80 and numbers == set(range(1, 1 + max(numbers)))
-    text = svg.render(generated.puzzle, generated.solution)
-    names = {f"pattern{number}" for number in numbers}
-    assert {*re.findall('id="(pattern[0-9]+)"', text)} == {*re.findall(r"url\(#(\w+)\)", text)} == names
-    assert rgb(0) == GREY and pattern_number(0) == 0 and rgb(41) == rgb(1)
-    assert len({(rgb(colour), pattern_number(colour)) for colour in range(1, 201)}) == 200
+def test_each_colour_has_its_motif_unless_flat_ones_are_chosen() -> None:
+    generated = uniform(12, 12, 60, seed=1)
+    puzzle, board = generated.puzzle, generated.solution
+    assert puzzle.colours > len(MOTIFS)
+    plain, drawn = (svg.render(puzzle, board, motifs=chosen) for chosen in (False, True))
+    kinds = {motif(colour) for colour in range(1, puzzle.colours + 1)}
+    assert drawn.count("<path") - plain.count("<path") == puzzle.colours
+    assert drawn.count('fill="none" stroke-width="1.1"') == sum(hollow for _, hollow in kinds)
+    assert len(kinds) == min(puzzle.colours, 2 * len(MOTIFS))
+    assert rgb(0) == GREY and rgb(41) == rgb(1)
+    assert len({(rgb(colour), motif(colour)) for colour in range(1, 201)}) == 200
+
+
+@pytest.mark.parametrize("shape", MOTIFS)
+def test_a_motif_is_its_own_mirror_image_on_its_side_of_the_joint(shape: str) -> None:
+    ends, x, y, start = [], 0.0, 0.0, (0.0, 0.0)
+    for command, text in re.findall("([a-z])([^a-z]*)", shape):
+        numbers = [float(number) for number in re.findall(r"-?[\d.]+", text)]
+        if command == "z":
+            x, y = start
+            continue
+        x, y = x + numbers[-2], y + numbers[-1]
+        start = (x, y) if command == "m" else start
+        ends.append((round(x, 6), round(y, 6)))
+    assert {(-x, y) for x, y in ends} == {*ends}
+    assert all(0 <= y <= 12 - abs(x) for x, y in ends)  # within the triangle of the upper side
+
+
+def test_both_halves_of_a_motif_begin_at_the_middle_of_their_joint() -> None:
+    puzzle, board = planted(4, 3)
+    paths = re.findall(r'<path fill="#[0f]{3}" d="([^"]*)"', svg.render(puzzle, board))
+    begins = Counter(middle for path in paths for middle in re.findall(r"M\d+ \d+", path))
+    assert [*begins.values()] == [2] * puzzle.max_score
 
 
 # -- every renderer on every board -----------------------------------------------------------------------------------

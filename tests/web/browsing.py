@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 READY = {
     "runs": "#list :is(table, p)",
-    "board": "#solver option",
-    "play": "#times :is(table, p)",
+    "board": "#place svg",
+    "play": "#place svg",
     "polyominoes": "#place svg",
-    "steps": "#solver option",
+    "steps": "#place svg",
 }
 """What a page has once it is loaded."""
 CASES = {"desktop light": (1280, 900, "light"), "desktop dark": (1280, 900, "dark"), "phone light": (360, 740, "light"),
@@ -104,7 +104,8 @@ def open_board(page: Page, site: Site, puzzle: Puzzle, board: Board | None = Non
     for text, free in pasted:
         unfold(page)
         page.fill("#text", text)
-        page.click("#open")
+        with page.expect_response("**/api/document"):
+            page.click("#open")
         page.locator("#tray-head", has_text=re.compile(f": {free}$")).wait_for()
     unfold(page, False)
 

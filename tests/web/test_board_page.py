@@ -15,7 +15,7 @@ from lns.instances import formats
 from lns.instances.board import Board
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
-from tests.web.browsing import Site, cell, choose, drag, held_job, kept, open_board, swapped
+from tests.web.browsing import Site, cell, choose, drag, held_job, kept, open_board, swapped, unfold, visit
 
 pytest.importorskip("playwright")
 from playwright.sync_api import expect
@@ -50,7 +50,8 @@ def test_a_dropped_file_opens(page: Page, site: Site, small: tuple[Puzzle, Board
 
 
 def test_a_bad_text_is_refused_with_its_sentence(page: Page, site: Site) -> None:
-    page.goto(site.at("board"))
+    visit(page, site, "board")
+    unfold(page)
     page.fill("#text", "<img src=x onerror=alert(1)>")
     page.click("#open")
     expect(page.locator("#problem")).to_contain_text("begins no known format")

@@ -47,8 +47,8 @@ def open_board(tab: Tab, site: Site, puzzle: Puzzle, board: Board) -> None:
         tab.call("() => { document.getElementById('opener').open = true; }")
         tab.fill("#text", text)
         tab.click("#open")
+        tab.until("() => !document.getElementById('opener').open")
         tab.says("#tray-head", f"Free pieces: {free}")
-    tab.call("() => { document.getElementById('opener').open = false; }")
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -147,10 +147,11 @@ def downloaded(tab: Tab, firefox: Firefox, pattern: str) -> bytes:
 
 def test_a_game_is_played_to_its_end(tab: Tab, site: Site) -> None:
     tab.open(site.at("play"))
+    tab.says("#name", "square, 16 pieces, 4 colours")
     tab.fill("#pieces", json.dumps({"width": 2, "height": 2}, separators=(",", ":")))
     tab.fill("#colours", "3")
     tab.click("#new button[type=submit]")
-    tab.until("() => document.querySelector('#place svg') !== null")
+    tab.says("#name", "square, 4 pieces, 3 colours")
     tab.drag("#tray button", cell(0))
     tab.says("#score", "placed1 of 4")
     tab.click("#undo")

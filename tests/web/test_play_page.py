@@ -34,7 +34,7 @@ def begin(page: Page, site: Site, shape: str, pieces: int, colours: int = 3) -> 
     page.select_option("#pieces", label=label)
     page.fill("#colours", str(colours))
     page.click("#new button[type=submit]")
-    page.locator("#place svg").wait_for()
+    expect(page.locator("#name")).to_have_text(f"{shape}, {pieces} pieces, {colours} colours")
     return kept(page, "game")
 
 
@@ -64,7 +64,7 @@ def test_a_game_is_played_to_its_end_with_the_keyboard_alone(page: Page, site: S
     page.keyboard.press("Tab")
     page.keyboard.type("3")
     page.keyboard.press("Enter")
-    page.locator("#place svg").wait_for()
+    expect(page.locator("#name")).to_have_text("square, 4 pieces, 3 colours")
     solution = kept(page, "game")["solution"]
     for number, oriented in enumerate(solution):
         for _ in range(60):  # Tab leads to each free piece

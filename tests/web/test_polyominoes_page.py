@@ -143,3 +143,40 @@ def test_a_recorded_filling_plays_without_the_server(page: Page, tmp_path: Path)
     page.get_by_role("button", name="To the end").click()
     expect(page.locator("#player")).to_contain_text("a filling")
     assert not filling_errors(find_level("easy-1"), rows(page))
+
+
+def test_a_piece_is_dragged_turned_and_flipped_with_a_preview(page: Page, site: Site) -> None:
+    visit(page, site, "polyominoes")
+    name = page.locator("#pieces button").first.get_attribute("data-name")
+    piece, preview = page.locator(f"#pieces [data-name='{name}']"), page.locator("#place .preview rect")
+
+    def carry(*keys: str, to: int) -> None:
+        piece.hover()
+        page.mouse.down()
+        box = cell(page, to).bounding_box()
+        assert box is not None
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=5)
+        for key in keys:
+            page.keyboard.press(key)
+
+    def shape() -> set[tuple[int, int]]:
+        """The cells of the piece on the grid, from its first one on."""
+        found = [(r, c) for r, row in enumerate(rows(page)) for c, sign in enumerate(row) if sign == name]
+        return {(r - found[0][0], c - found[0][1]) for r, c in found}
+
+    shown = []
+    for keys in ((), ("r",), ("f",)):
+        carry(*keys, to=5)
+        count = preview.count()
+        assert count >= 3
+        assert set(preview.evaluate_all("rects => rects.map(rect => rect.getAttribute('fill'))")) == {"#fff"}
+        page.mouse.up()
+        shown.append(shape())
+        assert len(shown[-1]) == count
+        page.click("#undo")
+    assert shown[1] != shown[0]
+    carry(to=54)  # the last cell: no larger piece has its first one there
+    assert set(preview.evaluate_all("rects => rects.map(rect => rect.getAttribute('fill'))")) == {"#f00"}
+    page.mouse.up()
+    expect(page.locator("#fill-said")).to_have_text(f"Piece {name} does not fit there.")
+    expect(piece).to_have_attribute("aria-pressed", "false")

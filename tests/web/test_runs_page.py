@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import lns
+from lns.cores import available_cores
 from tests.web.browsing import Site, served
 
 pytest.importorskip("playwright")
@@ -49,6 +50,8 @@ def test_a_run_is_started_watched_stopped_and_resumed(page: Page, site: Site) ->
     page.locator("summary", has_text="Start a search").click()
     page.select_option("#instance", "like-e2-8x8")
     page.fill("#time", "10m")
+    assert page.locator("#workers").input_value() == str(available_cores())
+    page.fill("#workers", "1")
     page.click("#start button[type=submit]")
     expect(page.locator("#start-said")).to_contain_text("is started", timeout=60_000)
     expect(page.locator("#run-head")).to_be_focused()

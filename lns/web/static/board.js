@@ -1,7 +1,7 @@
 // The page of a board: open, edit, re-solve with proof, solve exactly, share.
 import { ask, complain, count, download, fileName, find, getSetup, h, job, onFile, put, putFacts, safely, say, store, textOf } from "./common.js";
 import { useColours } from "./draw.js";
-import { Editor, undoControls } from "./editor.js";
+import { Editor, lookControls, undoControls } from "./editor.js";
 import { Puzzle } from "./model.js";
 
 const STARTER = 1, MODES = ["move", "turn", "pin", "rectangle", "rows", "brush"];
@@ -16,6 +16,7 @@ async function openText(text, name = "puzzle") {
   const found = await ask("document", fields);
   await getSetup();  // the colours of a board that is opened while the page loads
   open(found);
+  find("opener").open = found.notes.length > 0;
 }
 
 function open(found) {
@@ -24,6 +25,7 @@ function open(found) {
   editor = new Editor(puzzle, found.board ?? puzzle.start(), refresh);
   editor.selectionChanged = (cells) => { find("chosen").textContent = cells.size ? `${cells.size} selected` : "no cell is selected: around the mismatches"; };
   editor.board.pinned = new Set(found.pinned);
+  if (location.hash) history.replaceState(null, "", location.pathname + location.search);
   chooseMode("move");
   find("name").textContent = `${puzzle.name}, ${puzzle.width} x ${puzzle.height}`;
   document.title = `${puzzle.name} - lns`;
@@ -194,6 +196,19 @@ async function show() {
   put(find("checked"), notes.join("; "));
 }
 
+const VIEWER = "https://e2.bucas.name/";
+/** A link to this page that holds the board, as a viewer URL does. */
+async function link() {
+  const { text } = await render("url");
+  find("shared").hidden = false;
+  find("shared").value = `${location.origin}/board#${text.trim().split("#")[1]}`;
+  find("shared").select();
+  put(find("checked"), "This link holds the puzzle and the board.");
+}
+
+const openLink = () => openText(VIEWER + location.hash);
+addEventListener("hashchange", safely(async () => { if (location.hash.length > 1) await openLink(); }));
+
 async function check() {
   const found = await ask("check", current());
   const line = find("checked");
@@ -229,18 +244,19 @@ async function begin() {
   about();
   find("format").append(h("option", { value: "url" }, "viewer URL"), h("option", { value: "svg" }, "SVG"),
     ...Object.entries(setup.formats).filter(([name]) => name !== "url").map(([name, holds]) => h("option", { value: name }, `${name} (${holds})`)));
-  const found = await asked;
-  const kept = found ? null : store.get("board", null);
-  if (found) open(found);
-  else if (kept) open(kept);
-  else find("opener").open = true;
+  if (location.hash.length > 1) return openLink();
+  const found = await asked, first = "like-e2-16x16";
+  const shown = found ?? store.get("board", null) ?? await ask(`instance?name=${first}`);
+  if (!puzzle) open(shown);  // nothing was pasted meanwhile
 }
 
 find("open").addEventListener("click", safely(() => openText(find("text").value)));
 const openFile = async (file) => openText(await textOf(file), file.name);
 onFile(openFile);
 find("shipped").addEventListener("change", safely(async (event) => {
-  if (event.target.value) open(await ask(`instance?name=${encodeURIComponent(event.target.value)}`));
+  if (!event.target.value) return;
+  open(await ask(`instance?name=${encodeURIComponent(event.target.value)}`));
+  find("opener").open = false;
 }));
 addEventListener("dragover", (event) => { event.preventDefault(); document.body.classList.add("drop-here"); });
 addEventListener("dragleave", (event) => { if (!event.relatedTarget) document.body.classList.remove("drop-here"); });
@@ -252,6 +268,7 @@ addEventListener("drop", safely(async (event) => {
   else if (text) await openText(text);
 }));
 undoControls(() => editor);
+lookControls(() => editor);
 function chooseMode(name) {
   if (editor) editor.mode = name;
   for (const other of MODES) find(`mode-${other}`).setAttribute("aria-pressed", String(other === name));
@@ -271,6 +288,7 @@ find("windows-stop").addEventListener("click", () => jobs.windows?.stop());
 find("complete").addEventListener("click", safely(() => solveExactly(true)));
 find("solve").addEventListener("click", safely(() => solveExactly(false)));
 find("exact-stop").addEventListener("click", () => jobs.exact?.stop());
+find("link").addEventListener("click", safely(link));
 find("show").addEventListener("click", safely(show));
 find("save").addEventListener("click", safely(save));
 find("png").addEventListener("click", safely(savePng));

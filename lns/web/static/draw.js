@@ -1,12 +1,11 @@
-// Boards and pieces as SVG: four triangles a cell, a pattern over every colour beyond the first eight.
+// Boards and pieces as SVG: four triangles a cell, each with half of the motif of its colour.
 import { h, s } from "./elements.js";
 
-const CELL = 24, HALF = 12, RIM = 6;
+const CELL = 24, HALF = 12, RIM = 8, MOST_ZOOM = 8;
 const TRIANGLES = ["M0 0h24L12 12z", "M24 0v24L12 12z", "M0 24h24L12 12z", "M0 0v24L12 12z"];
 const SIDES = ["up", "right", "down", "left"];
 
-let look = null, own = {};
-let drawings = 0;
+let look = null, own = {}, flat = false;
 
 /** Must be called once with the answer of the server to `setup`. */
 export function useColours(setup) {
@@ -19,45 +18,47 @@ export function chooseColours(chosen) {
 }
 
 export const colourOf = (colour) => own[colour] ?? (colour === 0 ? look.grey : look.palette[(colour - 1) % look.palette.length]);
-const patternOf = (colour) => own[colour] ? 0 : Math.floor(Math.max(0, colour - 1) / 8);
+
+/** Whether colours have no motifs. */
+export function chooseFlat(chosen) {
+  flat = chosen;
+}
+
+/** Black or white, whichever stands out more on a colour, #rrggbb. */
+function inkOn(ground) {
+  const [red, green, blue] = [1, 3, 5].map((at) => parseInt(ground.slice(at, at + 2), 16));
+  return 0.299 * red + 0.587 * green + 0.114 * blue > 120 ? "#000" : "#fff";
+}
 
 /** What a reader of the screen hears of a piece. */
 export const spoken = (quad) => SIDES.map((side, i) => `${side} ${quad[i] === 0 ? "grey" : quad[i]}`).join(", ");
 
-function patterns(colours, prefix) {
-  const numbers = [...new Set(colours.map(patternOf))].filter(Boolean);
-  return s("defs", {}, numbers.map((number) => {
-    const [ink, motif, slant] = look.patterns[(number - 1) % look.patterns.length];
-    const apart = 4 + Math.floor((number - 1) / look.patterns.length);
-    const mark = motif === "line"
-      ? s("path", { stroke: ink, "stroke-width": ".8", "stroke-opacity": ".6", d: `M0 .5h${apart}` })
-      : s("circle", { cx: 1, cy: 1, r: ".8", fill: ink, "fill-opacity": ".7" });
-    return s("pattern", { id: `${prefix}${number}`, width: apart, height: apart, patternUnits: "userSpaceOnUse", patternTransform: `rotate(${slant})` }, mark);
-  }));
+/** The half motif of a colour at a side, from the 25th to the 48th colour as an outline. */
+function motif(colour, side) {
+  const number = colour - 1, ink = inkOn(colourOf(colour));
+  const hollow = Math.floor(number / look.motifs.length) % 2 === 1;
+  return s("path", { class: "motif", d: look.motifs[number % look.motifs.length], transform: `rotate(${90 * side} 12 12) translate(12 0)`,
+    ...(hollow ? { fill: "none", stroke: ink, "stroke-width": "1.1" } : { fill: ink }) });
 }
 
-/** The triangle at a side, with its pattern if the colour has one. */
-function triangle(colour, side, prefix) {
+/** The triangle at a side, and its half motif. */
+function triangle(colour, side) {
   const plain = s("path", { d: TRIANGLES[side], fill: colourOf(colour), stroke: "#000", "stroke-opacity": ".55", "stroke-width": ".5" });
-  return patternOf(colour) ? [plain, s("path", { d: TRIANGLES[side], fill: `url(#${prefix}${patternOf(colour)})` })] : [plain];
+  return colour === 0 || flat ? [plain] : [plain, motif(colour, side)];
 }
 
 /** The four triangles of a piece. */
-const triangles = (quad, prefix) => quad.flatMap((colour, side) => triangle(colour, side, prefix));
+const triangles = (quad) => quad.flatMap(triangle);
 
 /** A piece alone, as a small picture. */
 export function pieceSvg(quad, title = "") {
-  const prefix = `t${++drawings}-`;
-  return s("svg", { viewBox: "0 0 24 24", "aria-hidden": "true", focusable: "false" }, patterns(quad, prefix),
-    title ? s("title", {}, title) : null, triangles(quad, prefix));
+  return s("svg", { viewBox: "0 0 24 24", "aria-hidden": "true", focusable: "false" }, title ? s("title", {}, title) : null, triangles(quad));
 }
 
 /** A colour alone. */
 export function swatch(colour) {
-  const prefix = `t${++drawings}-`;
-  return s("svg", { viewBox: "0 0 24 24", "aria-hidden": "true", focusable: "false" }, patterns([colour], prefix),
-    s("rect", { width: 24, height: 24, fill: colourOf(colour) }),
-    patternOf(colour) ? s("rect", { width: 24, height: 24, fill: `url(#${prefix}${patternOf(colour)})` }) : null);
+  return s("svg", { viewBox: "0 0 24 24", "aria-hidden": "true", focusable: "false" }, s("rect", { width: 24, height: 24, fill: colourOf(colour) }),
+    flat ? null : s("g", { transform: "translate(0 12)" }, motif(colour, 0)), flat ? null : s("g", { transform: "rotate(180 12 12) translate(0 12)" }, motif(colour, 0)));
 }
 
 const barPath = (cell, side, width) => {
@@ -69,11 +70,22 @@ const squarePath = (cells, width, inset) => cells.map((cell) => {
   return `M${x} ${y}h${size}v${size}h-${size}z`;
 }).join("");
 
+/** The number of a piece, from 1, in the middle of its cell. */
+const numberOf = (piece) => s("text", { x: HALF, y: 15.5, "text-anchor": "middle", "font-size": 9, fill: "#fff", stroke: "#000", "stroke-width": 2, "paint-order": "stroke" }, String(piece + 1));
+
+/** The numbers of columns and rows on the rim. */
+function labels(puzzle) {
+  const label = (x, y, number) => s("text", { x, y, "text-anchor": "middle", "font-size": 6 }, String(number));
+  const middle = (number) => RIM + CELL * number + HALF;
+  return s("g", { "pointer-events": "none", "aria-hidden": "true" }, [...Array(puzzle.width).keys()].map((column) => label(middle(column), RIM - 2, column)),
+    [...Array(puzzle.height).keys()].map((row) => label(RIM / 2, middle(row) + 2, row)));
+}
+
 /** A board that can be redrawn cell by cell; a grid for screen readers and the keyboard. */
 export class BoardView {
   constructor(puzzle, { label = "board", still = false } = {}) {
     this.puzzle = puzzle;
-    this.prefix = `b${++drawings}-`;
+    this.numbered = false;  // whether each piece shows its number, from 1
     const width = 2 * RIM + CELL * puzzle.width, height = 2 * RIM + CELL * puzzle.height;
     this.cells = [];
     this.contents = [];
@@ -101,7 +113,75 @@ export class BoardView {
     this.svg = s("svg", {
       class: still ? "board still" : "board", viewBox: `0 0 ${width} ${height}`, role: still ? "img" : "grid", "aria-label": label,
       "aria-rowcount": still ? null : puzzle.height, "aria-colcount": still ? null : puzzle.width,
-    }, patterns(puzzle.colours, this.prefix), s("rect", { width, height, fill: look.grey }), rows, this.heat, this.clues, this.bars, this.chosen);
+    }, s("rect", { width, height, fill: look.grey }), rows, this.heat, this.clues, this.bars, this.chosen, labels(puzzle));
+    this.size = [width, height];
+    this.seen = [0, 0, width, height];  // left, top, width and height of the part that is shown
+    if (!still) this.listen();
+  }
+
+  // -- zoom: wheel, two fingers, the keys + - 0, and the middle button to pan
+
+  listen() {
+    const fingers = new Map();
+    const center = () => { const all = [...fingers.values()]; return [(all[0][0] + all[1][0]) / 2, (all[0][1] + all[1][1]) / 2, Math.hypot(all[0][0] - all[1][0], all[0][1] - all[1][1])]; };
+    this.svg.addEventListener("wheel", (event) => {
+      if (event.deltaY > 0 && this.seen[2] === this.size[0]) return;  // the page scrolls
+      event.preventDefault();
+      this.zoom(Math.exp(-event.deltaY / 500), event.clientX, event.clientY);
+    }, { passive: false });
+    this.svg.addEventListener("keydown", (event) => {
+      const factor = { "+": 1.25, "=": 1.25, "-": 0.8, 0: 1 / MOST_ZOOM }[event.key];
+      if (!factor || event.ctrlKey || event.metaKey || this.focused < 0) return;
+      const at = this.cells[this.focused].getBoundingClientRect();
+      this.zoom(factor, at.x + at.width / 2, at.y + at.height / 2);
+      event.preventDefault();
+    });
+    this.svg.addEventListener("pointerdown", (event) => {
+      if (event.button === 1) { event.preventDefault(); fingers.clear(); fingers.set("middle", [event.clientX, event.clientY]); }
+      if (event.pointerType !== "touch") return;
+      fingers.set(event.pointerId, [event.clientX, event.clientY]);
+      if (fingers.size === 2) dispatchEvent(new Event("pointercancel"));  // what the first finger began
+    });
+    addEventListener("pointermove", (event) => {
+      const middle = fingers.get("middle"), was = middle ?? fingers.get(event.pointerId);
+      if (!was) return;
+      if (middle) {
+        fingers.set("middle", [event.clientX, event.clientY]);
+        this.pan(event.clientX - was[0], event.clientY - was[1]);
+      } else if (fingers.size === 2) {
+        const [x, y, apart] = center();
+        fingers.set(event.pointerId, [event.clientX, event.clientY]);
+        const [toX, toY, now] = center();
+        this.zoom(now / Math.max(apart, 1), x, y);
+        this.pan(toX - x, toY - y);
+      } else fingers.set(event.pointerId, [event.clientX, event.clientY]);
+    });
+    for (const type of ["pointerup", "pointercancel"]) addEventListener(type, (event) => { fingers.delete(event.pointerId); fingers.delete("middle"); });
+  }
+
+  /** Show a part that is `factor` times smaller; the point at these coordinates of the screen stays where it is. */
+  zoom(factor, clientX, clientY) {
+    const from = this.at(clientX, clientY), [width, height] = this.size;
+    const shown = Math.min(width, Math.max(width / MOST_ZOOM, this.seen[2] / factor)), scale = shown / this.seen[2];
+    this.seen = [from.x - (from.x - this.seen[0]) * scale, from.y - (from.y - this.seen[1]) * scale, shown, height * shown / width];
+    this.clamp();
+  }
+
+  /** Move the part that is shown by pixels of the screen. */
+  pan(x, y) {
+    const from = this.at(0, 0), to = this.at(x, y);
+    this.seen[0] -= to.x - from.x;
+    this.seen[1] -= to.y - from.y;
+    this.clamp();
+  }
+
+  at(clientX, clientY) {
+    return new DOMPoint(clientX, clientY).matrixTransform(this.svg.getScreenCTM().inverse());
+  }
+
+  clamp() {
+    for (const axis of [0, 1]) this.seen[axis] = Math.min(Math.max(0, this.seen[axis]), this.size[axis] - this.seen[axis + 2]);
+    this.svg.setAttribute("viewBox", this.seen.join(" "));
   }
 
   /** Draw some cells again, null for all. */
@@ -118,8 +198,8 @@ export class BoardView {
         group.setAttribute("aria-label", `${where}, empty`);
       } else {
         const quad = this.puzzle.quad(oriented);
-        content.replaceChildren(...triangles(quad, this.prefix),
-          ...(pinned.has(cell) ? [s("path", { d: "M12 8.2l3.8 3.8-3.8 3.8-3.8-3.8z", fill: "#fff", stroke: "#000" })] : []));
+        content.replaceChildren(...triangles(quad),
+          ...(this.numbered ? [numberOf(oriented >> 2)] : []), ...(pinned.has(cell) ? [s("path", { d: "M12 8.2l3.8 3.8-3.8 3.8-3.8-3.8z", fill: "#fff", stroke: "#000" })] : []));
         group.setAttribute("aria-label", `${where}, piece ${(oriented >> 2) + 1}: ${spoken(quad)}${pinned.has(cell) ? ", pinned" : ""}`);
       }
     }
@@ -134,8 +214,8 @@ export class BoardView {
       if (this.painted?.[cell] === look) continue;
       (this.painted ??= [])[cell] = look;
       this.contents[cell].replaceChildren(s("rect", { class: "empty", width: CELL, height: CELL }), s("path", { d: "M0 0l24 24M24 0L0 24", stroke: "#000", "stroke-width": .5 }),
-        ...quad.flatMap((colour, side) => (colour === null ? [] : triangle(colour, side, this.prefix))),
-        ...(piece === null ? [] : [s("text", { x: HALF, y: 15.5, "text-anchor": "middle", "font-size": 9, fill: "#fff", stroke: "#000", "stroke-width": 2, "paint-order": "stroke" }, String(piece + 1))]));
+        ...quad.flatMap((colour, side) => (colour === null ? [] : triangle(colour, side))),
+        ...(piece === null ? [] : [numberOf(piece)]));
       const colours = SIDES.map((side, i) => `${side} ${quad[i] === null ? "open" : quad[i] === 0 ? "grey" : quad[i]}`).join(", ");
       this.cells[cell].setAttribute("aria-label", `${this.puzzle.label(cell)}, ${piece === null ? "no piece yet" : `piece ${piece + 1}`}: ${colours}`);
     }
@@ -176,11 +256,29 @@ export class BoardView {
   focus(cell) {
     this.cells.forEach((group, other) => group.setAttribute("tabindex", other === cell ? "0" : "-1"));
     this.cells[cell].focus();
+    for (const [axis, number] of [[0, cell % this.puzzle.width], [1, Math.floor(cell / this.puzzle.width)]]) {  // a zoomed board follows
+      const least = RIM + CELL * number, most = least + CELL;
+      this.seen[axis] = Math.min(least, Math.max(this.seen[axis], most - this.seen[axis + 2]));
+    }
+    this.clamp();
   }
 
   get focused() {
     return this.cellOf(document.activeElement);
   }
+}
+
+const LEAST_HEIGHT = 240, BELOW = 12;
+/** Keep a board as high as the window has room for, wherever it begins. */
+export function fitToWindow(svg) {
+  const fit = () => {
+    if (!svg.isConnected) { observer.disconnect(); removeEventListener("resize", fit); return; }
+    const above = svg.getBoundingClientRect().top + scrollY;
+    svg.style.maxHeight = `${Math.max(LEAST_HEIGHT, innerHeight - above - BELOW)}px`;
+  };
+  const observer = new ResizeObserver(fit);  // what lies above may become higher
+  observer.observe(document.querySelector("main"));
+  addEventListener("resize", fit);
 }
 
 /** A small board that only shows something. */

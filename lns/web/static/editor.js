@@ -1,6 +1,6 @@
 // A board that is edited by mouse, finger and keyboard, with the tray of its free pieces.
-import { find, h, put, say } from "./common.js";
-import { BoardView, ghostOf, pieceSvg, spoken, swatch, under } from "./draw.js";
+import { find, h, put, say, store } from "./common.js";
+import { BoardView, chooseFlat, fitToWindow, ghostOf, pieceSvg, spoken, swatch, under } from "./draw.js";
 import { Board, judge } from "./model.js";
 
 const MOST_SHOWN = 400;
@@ -12,13 +12,16 @@ export class Editor {
     this.changed = changed;
     this.board = new Board(puzzle, placements, (cells) => this.refresh(cells));
     this.view = new BoardView(puzzle, { label: `Board of ${puzzle.name}` });
+    this.view.numbered = find("numbers").checked;
     this.mode = "move";
     this.selected = new Set();
     this.held = null;
+    this.asked = -1;  // a free cell whose pieces the tray shows
     this.colour = 0;
     this.locked = false;
     this.selectionChanged = () => {};
     put(find("place"), this.view.svg);
+    fitToWindow(this.view.svg);
     this.listen();
     this.drawFilter();
   }
@@ -49,8 +52,10 @@ export class Editor {
 
   drawTray() {
     const focused = document.activeElement?.closest("#tray button")?.dataset.piece;
-    const pieces = this.board.free.filter((piece) => !this.colour || this.puzzle.pieces[piece].includes(this.colour));
-    find("tray-head").textContent = `Free pieces: ${pieces.length}`;
+    if (this.asked >= 0 && this.board.placements[this.asked] >= 0) this.asked = -1;
+    const fits = (piece) => this.asked < 0 || this.board.fits(piece, this.asked);
+    const pieces = this.board.free.filter((piece) => (!this.colour || this.puzzle.pieces[piece].includes(this.colour)) && fits(piece));
+    find("tray-head").textContent = `Free pieces${this.asked < 0 ? "" : ` that fit ${this.puzzle.label(this.asked)}`}: ${pieces.length}`;
     put(find("tray"), pieces.slice(0, MOST_SHOWN).map((piece) => h("button", {
       type: "button", "data-piece": piece, "aria-label": `piece ${piece + 1}: ${spoken(this.puzzle.pieces[piece])}`,
       "aria-pressed": String(this.held?.piece === piece), pointerdown: (event) => this.dragFromTray(event, piece),
@@ -79,7 +84,7 @@ export class Editor {
     });
     svg.addEventListener("pointerdown", (event) => {
       const cell = this.view.cellOf(event.target);
-      if (cell < 0 || event.button !== 0 || this.locked) return;
+      if (cell < 0 || event.button !== 0 || this.locked || (event.pointerType === "touch" && !event.isPrimary)) return;
       this.view.focus(cell);
       if (this.mode === "move") this.dragFromBoard(event, cell);
       else if (this.held && !this.selects) this.putDown(cell);
@@ -108,8 +113,9 @@ export class Editor {
       removeEventListener("pointercancel", end);
       cancelAnimationFrame(frame);
       ghost?.remove();
+      if (ended.type !== "pointerup") return;
       const element = under(ended.clientX, ended.clientY);
-      if (ended.type === "pointerup") drop(this.view.cellOf(element), ghost !== null, element);
+      drop(this.view.cellOf(element), ghost !== null, element);
     };
     addEventListener("pointermove", move);
     addEventListener("pointerup", end);
@@ -118,7 +124,8 @@ export class Editor {
 
   dragFromBoard(event, cell) {
     if (this.held) { this.putDown(cell); return; }
-    if (this.board.placements[cell] < 0 || this.board.fixed(cell)) return;
+    if (this.board.placements[cell] < 0 && !this.board.fixed(cell)) { this.ask(cell); return; }
+    if (this.board.fixed(cell)) return;
     this.drag(event, this.board.placements[cell], (target, moved, element) => {
       if (!moved) return;
       if (target >= 0) { if (this.board.move(cell, target)) this.view.focus(target); }
@@ -132,6 +139,13 @@ export class Editor {
       if (moved && target >= 0) this.placePiece(piece, target);
       else if (!moved) this.pickFromTray(piece);
     });
+  }
+
+  /** Show in the tray the pieces that fit a free cell; asked once more, all. A piece that is picked then goes there. */
+  ask(cell) {
+    this.asked = this.asked === cell ? -1 : cell;
+    this.drawTray();
+    say(find("tray-head").textContent);
   }
 
   placePiece(piece, cell) {
@@ -162,9 +176,10 @@ export class Editor {
     };
     stretch(from);
     const move = (moved) => { const cell = this.view.cellOf(under(moved.clientX, moved.clientY)); if (cell >= 0) stretch(cell); };
-    const end = () => { removeEventListener("pointermove", move); removeEventListener("pointerup", end); };
+    const ends = ["pointerup", "pointercancel"];
+    const end = () => { removeEventListener("pointermove", move); for (const type of ends) removeEventListener(type, end); };
     addEventListener("pointermove", move);
-    addEventListener("pointerup", end);
+    for (const type of ends) addEventListener(type, end);
   }
 
   // -- keyboard
@@ -178,6 +193,7 @@ export class Editor {
   }
 
   pickFromTray(piece) {
+    if (this.asked >= 0) { const cell = this.asked; this.placePiece(piece, cell); say(this.label(cell)); return; }
     this.held = this.held?.piece === piece ? null : { piece };
     this.drawTray();
     say(this.held ? `piece ${piece + 1} picked up; choose a cell` : "let go");
@@ -251,4 +267,21 @@ export function undoControls(current) {
     else return;
     event.preventDefault();
   });
+}
+
+/** The boxes for piece numbers and motifs; what is chosen is kept. */
+export function lookControls(current) {
+  const look = store.get("look", { numbers: false, flat: false });
+  const show = () => {
+    chooseFlat(look.flat);
+    if (!current()) return;
+    current().view.numbered = look.numbers;
+    current().drawFilter();
+    current().refresh(null);
+  };
+  find("numbers").checked = look.numbers;
+  find("motifs").checked = !look.flat;
+  chooseFlat(look.flat);
+  find("numbers").addEventListener("change", (event) => { look.numbers = event.target.checked; store.set("look", look); show(); });
+  find("motifs").addEventListener("change", (event) => { look.flat = !event.target.checked; store.set("look", look); show(); });
 }

@@ -168,6 +168,15 @@ export class Board {
     return this.change([...placements].map((oriented, cell) => [cell, oriented]).filter(([cell]) => !this.fixed(cell)), what);
   }
 
+  /** Whether a free piece matches all that lies around a cell, in some rotation. */
+  fits(piece, cell) {
+    return [0, 1, 2, 3].slice(0, this.puzzle.turns ? 4 : 1).some((rotation) => [0, 1, 2, 3].every((side) => {
+      const colour = this.puzzle.colour(piece * 4 + rotation, side), other = this.puzzle.beyond(cell, side);
+      if (this.puzzle.greySide(cell, side) !== (colour === 0)) return false;
+      return other < 0 || this.placements[other] < 0 || this.puzzle.colour(this.placements[other], (side + 2) % 4) === colour;
+    }));
+  }
+
   /** The rotation in which a free piece breaks no rule of the rim on a cell and fits best. */
   bestRotation(piece, cell) {
     let best = 0, most = -Infinity;

@@ -1,10 +1,11 @@
 // The game of Cuvillier & Szymkowiak: make a perfect board by hand, with proven hints.
 import { ask, complain, download, duration, fileName, find, getSetup, h, job, onFile, put, putFacts, safely, say, store, table, textOf } from "./common.js";
 import { chooseColours, colourOf, useColours } from "./draw.js";
-import { Editor, undoControls } from "./editor.js";
+import { Editor, lookControls, undoControls } from "./editor.js";
 import { Puzzle } from "./model.js";
 
 const MOST_SAVED = 20, MOST_TIMES = 100;
+const FIRST = { shape: "square", colours: 4, width: 4, height: 4 };  // of somebody who has not played yet
 let game = null, editor = null, puzzle = null, running = null;
 
 // -- sizes: all numbers of pieces of a shape, with what the server is asked for
@@ -35,7 +36,7 @@ function hold() { game.seconds = elapsed(); game.since = null; lock(); }
 
 function lock() {
   editor.locked = !going();
-  find("place").hidden = !game.over && !going();
+  find("place").hidden = !game.over && !going() && game.seconds > 0;
   find("pause").textContent = going() || game.over ? "Pause" : "Go on";
   for (const id of ["check", "hint", "give-up"]) find(id).disabled = game.over || !going() || running !== null;
   find("pause").disabled = game.over;
@@ -276,6 +277,7 @@ find("save").addEventListener("click", safely(save));
 find("download").addEventListener("click", () => download(`${fileName(game.title)}.json`, JSON.stringify({ lns_game: 1, ...game, seconds: elapsed(), since: undefined })));
 find("own-none").addEventListener("click", () => { if (game) { game.own = {}; repaint(); offerColours(); } });
 undoControls(() => editor);
+lookControls(() => editor);
 addEventListener("pagehide", () => { if (game) store.set("game", { ...game, seconds: elapsed(), since: null }); });
 
 async function load() {
@@ -284,11 +286,17 @@ async function load() {
   showSaved();
   showTimes();
   const last = store.get("game", null);
-  if (last && !last.over) {
-    open(last);
-    hold();
-    say("the last game is paused");
+  const kept = last && !last.over;
+  if (kept) open(last);
+  else {
+    const made = await ask("game", FIRST);
+    if (game) return;  // a file was opened meanwhile
+    open({ ...made, title: `${FIRST.shape}, ${made.puzzle.pieces.length} pieces, ${FIRST.colours} colours` });
+    find("opener").open = true;
   }
+  hold();
+  if (!kept) { game.seconds = 0; lock(); }
+  say(kept ? "the last game is paused" : "a first game is ready, and paused");
 }
 const loaded = load();
 loaded.catch(complain);

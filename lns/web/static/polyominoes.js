@@ -1,9 +1,9 @@
 // Polyominoes on a grid, as Perrin & Beaujard: place, turn and flip by hand; solve, stop, replay.
 import { ask, complain, count, download, find, getSetup, h, job, onFile, put, putFacts, s, safely, say, textOf } from "./common.js";
-import { useColours } from "./draw.js";
+import { under, useColours } from "./draw.js";
 import { SIDE, drawCell, gridSvg, placedOn, replay, sparingly } from "./grid_view.js";
 
-let grid = null, placed = new Map(), fixed = new Set(), held = null, current = 0, past = [], future = [], running = null;
+let grid = null, placed = new Map(), fixed = new Set(), held = null, current = 0, past = [], future = [], running = null, overlay = null, dragged = null;
 const numbersOf = (row, column) => row * grid.rows[0].length + column;
 
 // -- shapes
@@ -20,6 +20,8 @@ const flipped = (shape) => normal(shape.map(([row, column]) => [row, -column]));
 function draw(pieces = placed) {
   const within = document.activeElement?.dataset?.cell !== undefined;
   const svg = gridSvg(grid, pieces, { fixed, focused: current, click: chooseCell, keydown: press, focusin: (event) => { current = Number(event.target.dataset.cell); } });
+  overlay = s("g", { class: "preview", "pointer-events": "none" });
+  svg.append(overlay);
   put(find("place"), svg);
   if (within) svg.querySelector(`[data-cell="${current}"]`)?.focus();
 }
@@ -30,15 +32,17 @@ function drawPieces() {
   put(find("pieces"), loose.map((name) => {
     const shape = held?.name === name ? held.shape : grid.pieces[name];
     const height = Math.max(...shape.map(([row]) => row)) + 1, width = Math.max(...shape.map(([, column]) => column)) + 1, side = Math.max(height, width);
-    return h("button", { type: "button", "data-name": name, "aria-label": `piece ${name}, ${shape.length} cells`, "aria-pressed": String(held?.name === name), click: (event) => choosePiece(name, shape, event.detail === 0) },
-      s("svg", { viewBox: `-2 -2 ${side * SIDE + 4} ${side * SIDE + 4}`, "aria-hidden": "true" }, shape.map(([row, column]) => drawCell(grid, SIDE * column, SIDE * row, name))));
+    return h("button", { type: "button", "data-name": name, "aria-label": `piece ${name}, ${shape.length} cells`, "aria-pressed": String(held?.name === name), click: (event) => choosePiece(name, shape, event.detail === 0), pointerdown: (event) => dragPiece(event, name, shape) }, shapeSvg(name, shape, side));
   }));
   find("undo").disabled = !past.length || running !== null;
   find("redo").disabled = !future.length || running !== null;
   for (const id of ["turn", "flip"]) find(id).disabled = !held || running !== null;
   if (!loose.length && !running) { find("fill-said").textContent = "The grid is filled."; find("fill-said").className = "good"; }
-  else { find("fill-said").textContent = held ? `Piece ${held.name}: choose the cell of its first cell. R turns, F flips.` : "Choose a piece, then a cell: its first cell goes there."; find("fill-said").className = "soft"; }
+  else { find("fill-said").textContent = held ? `Piece ${held.name}: choose the cell of its first cell. R turns, F flips.` : "Drag a piece onto the grid, or choose it, then a cell: its first cell goes there. R or the wheel turns, F flips."; find("fill-said").className = "soft"; }
 }
+
+/** A piece alone, in a square of `side` cells. */
+const shapeSvg = (name, shape, side) => s("svg", { viewBox: `-2 -2 ${side * SIDE + 4} ${side * SIDE + 4}`, "aria-hidden": "true" }, shape.map(([row, column]) => drawCell(grid, SIDE * column, SIDE * row, name)));
 
 function refresh() { draw(); drawPieces(); }
 
@@ -69,9 +73,77 @@ function chooseCell(event) {
   putHere(Number(group.dataset.cell));
 }
 
+/** The cells of the chosen piece, [row, column], with its first cell on this one, and whether it fits there. */
+function footprint(cell) {
+  const width = grid.rows[0].length, row0 = Math.floor(cell / width), column0 = cell % width;
+  const taken = new Set([...placed.values()].flat()), [first] = held.shape;
+  const cells = held.shape.map(([row, column]) => [row0 + row - first[0], column0 + column - first[1]]);
+  const fits = cells.every(([row, column]) => row >= 0 && column >= 0 && row < grid.rows.length && column < width && grid.rows[row][column] !== "#" && !taken.has(numbersOf(row, column)));
+  return { cells, fits };
+}
+
+/** The cell of the grid under a point of the screen, -1 elsewhere. */
+function cellUnder(x, y) {
+  const group = under(x, y)?.closest?.("#place [data-cell]");
+  return group ? Number(group.dataset.cell) : -1;
+}
+
+/** Show where the chosen piece would lie. */
+function preview(cell) {
+  const { cells, fits } = held && !running && cell >= 0 ? footprint(cell) : { cells: [], fits: false };
+  put(overlay, cells.map(([row, column]) => s("rect", { x: SIDE * column, y: SIDE * row, width: SIDE, height: SIDE, fill: fits ? "#fff" : "#f00", "fill-opacity": .45, stroke: "#000" })));
+}
+
+/** Drag a piece from the tray: R or the wheel turns it, F flips it, a second finger turns it too. A press without a move chooses it. */
+function dragPiece(event, name, shape) {
+  if (event.button !== 0 || running) return;
+  const [x0, y0] = [event.clientX, event.clientY], side = find("place").querySelector("[data-cell]").getBoundingClientRect().width;
+  let ghost = null, at = [x0, y0];
+  const paint = () => {
+    const [first] = held.shape, square = Math.max(...held.shape.flat()) + 1;
+    ghost.style.width = `${side * square}px`;
+    put(ghost, shapeSvg(name, held.shape, square));
+    ghost.style.transform = `translate(${at[0] - side * (first[1] + .5)}px, ${at[1] - side * (first[0] + .5)}px)`;
+    preview(cellUnder(...at));
+  };
+  const move = (moved) => {
+    if (moved.pointerId !== event.pointerId) return;
+    at = [moved.clientX, moved.clientY];
+    if (!ghost && Math.hypot(at[0] - x0, at[1] - y0) <= 4) return;
+    if (!ghost) {
+      held = { name, shape };
+      dragged = paint;
+      ghost = h("div", { class: "ghost", "aria-hidden": "true" });
+      document.body.append(ghost);
+    }
+    paint();
+  };
+  const wheel = (turning) => { if (ghost) { turning.preventDefault(); alter(turned); } };
+  const second = (pressed) => { if (ghost && pressed.pointerId !== event.pointerId) alter(turned); };
+  const end = (ended) => {
+    if (ended.pointerId !== event.pointerId) return;
+    for (const [type, listener] of listeners) removeEventListener(type, listener);
+    dragged = null;
+    if (!ghost) return;
+    ghost.remove();
+    const swallow = (click) => click.stopPropagation();  // the end of a drag is no click
+    addEventListener("click", swallow, { capture: true, once: true });
+    setTimeout(() => removeEventListener("click", swallow, true));
+    const cell = ended.type === "pointerup" ? cellUnder(...at) : -1;
+    if (cell >= 0) putHere(cell);
+    if (!held) return;  // it lies there
+    held = null;
+    refresh();
+    if (cell >= 0) find("fill-said").textContent = `Piece ${name} does not fit there.`;
+  };
+  const listeners = [["pointermove", move], ["pointerup", end], ["pointercancel", end], ["pointerdown", second]];
+  for (const [type, listener] of listeners) addEventListener(type, listener);
+  addEventListener("wheel", wheel, { passive: false });
+  listeners.push(["wheel", wheel]);
+}
+
 /** Place the chosen piece with its first cell here, or take the piece here off. */
 function putHere(cell) {
-  const width = grid.rows[0].length, row0 = Math.floor(cell / width), column0 = cell % width;
   const here = [...placed].find(([, cells]) => cells.includes(cell));
   if (here && !held) {
     if (fixed.has(here[0])) { say(`piece ${here[0]} is part of the level`); return; }
@@ -81,9 +153,7 @@ function putHere(cell) {
     return;
   }
   if (!held) return;
-  const taken = new Set([...placed.values()].flat()), [first] = held.shape;
-  const cells = held.shape.map(([row, column]) => [row0 + row - first[0], column0 + column - first[1]]);
-  const fits = cells.every(([row, column]) => row >= 0 && column >= 0 && row < grid.rows.length && column < width && grid.rows[row][column] !== "#" && !taken.has(numbersOf(row, column)));
+  const { cells, fits } = footprint(cell);
   if (!fits) { find("fill-said").textContent = `Piece ${held.name} does not fit there.`; return; }
   change(new Map(placed).set(held.name, cells.map(([row, column]) => numbersOf(row, column))), `piece ${held.name} placed`);
 }
@@ -91,7 +161,8 @@ function putHere(cell) {
 function alter(way) {
   if (!held || running) return;
   held.shape = way(held.shape);
-  drawPieces();
+  if (dragged) dragged();
+  else drawPieces();
   say(`piece ${held.name} ${way === turned ? "turned" : "flipped"}`);
 }
 
@@ -183,6 +254,8 @@ function figures(message) {
 
 // -- begin
 
+find("place").addEventListener("pointermove", (event) => { if (held && !dragged) preview(cellUnder(event.clientX, event.clientY)); });
+find("place").addEventListener("pointerleave", () => { if (overlay && !dragged) put(overlay); });
 find("play").addEventListener("click", safely(async () => {
   const name = find("level").value;
   open(await ask(`polyomino/level?name=${encodeURIComponent(name)}`), `IQ Puzzler Pro, ${name}`);

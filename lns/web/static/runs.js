@@ -109,7 +109,7 @@ async function drawRun(run) {
   }
   find("next").textContent = outlook(run);
   if (differs("parts")) {
-    put(find("parts"), table(["part", "share of the cost", "boards", "bests", "edges gained"], run.parts.map((part) => [part.name, `${(part.share * 100).toFixed(1)}%`, count(part.boards), count(part.bests), count(part.edges)]), "Parts of the search"));
+    put(find("parts"), table(["part", "share of the cost", "", "boards", "bests", "edges gained"], largest(run.parts).map((part) => [part.name, h("meter", { max: 1, value: part.share, "aria-hidden": "true" }), `${(part.share * 100).toFixed(1)}%`, count(part.boards), count(part.bests), count(part.edges)]), "Parts of the search"));
   }
   if (differs("counts") || run.elapsed_s !== drawn.run?.elapsed_s) {
     const hours = Math.max(run.elapsed_s, 1) / 3600;
@@ -121,6 +121,15 @@ async function drawRun(run) {
   drawn = { run, puzzle };
   await drawChart();
   log.update();
+}
+
+const MOST_PARTS = 5;
+/** The parts of a search that cost most, and all others as one. */
+function largest(parts) {
+  const sorted = [...parts].sort((a, b) => b.share - a.share), rest = sorted.slice(MOST_PARTS);
+  if (rest.length < 2) return sorted;
+  const sum = (name) => rest.reduce((total, part) => total + part[name], 0);
+  return [...sorted.slice(0, MOST_PARTS), { name: `${rest.length} others`, share: sum("share"), boards: sum("boards"), bests: sum("bests"), edges: sum("edges") }];
 }
 
 /** The elites side by side: what they share, and what each has unlike the best one. */
@@ -263,7 +272,7 @@ find("start").addEventListener("submit", safely(async (event) => {
   put(find("start-notes"));
   try {
     const started = await ask("run/start", {
-      instance: find("instance-file").value.trim() || find("instance").value, time: seconds(find("time").value), workers: Number(find("workers").value), seed: Number(find("seed").value),
+      instance: find("instance-file").value.trim() || find("instance").value, time: seconds(find("time").value), workers: Number(find("workers").value), seed: find("seed").value === "" ? null : Number(find("seed").value),
       engine: find("engine").value, target: target === "" ? null : Number(target), params, clues: find("clues").value.trim(), start: find("begin").checked,
     });
     put(find("start-notes"), started.notes.map((note) => h("li", {}, note)));
@@ -364,6 +373,8 @@ async function begin() {
   find("instance").append(...setup.instances.map((name) => h("option", { selected: name === "like-e2-16x16" }, name)));
   find("engine").append(...setup.engines.map((name) => h("option", {}, name)));
   find("workers").max = setup.max_workers;
+  find("workers").value = setup.cores;
+  put(find("files"), setup.files.map((name) => h("option", { value: name })));
   const { sections } = await ask("params");
   put(find("params"), Object.entries(sections).map(([section, { about, parameters }]) => h("details", {}, h("summary", {}, `${section}: ${about}`),
     parameters.map((one) => h("p", {}, h("label", {}, `${one.name} `, h("input", { name: `${section}.${one.name}`, type: "number", step: "any", min: one.low, max: one.high, placeholder: one.default })),

@@ -4,7 +4,7 @@ import { useColours } from "./draw.js";
 import { Puzzle } from "./model.js";
 import { watchSteps } from "./steps_view.js";
 
-let asked = null;
+let asked = null, running = null;
 
 async function chosen() {
   const which = find("which").value;
@@ -20,9 +20,13 @@ find("begin").addEventListener("submit", safely(async (event) => {
   event.preventDefault();
   const line = find("steps-said");
   line.textContent = "recording ...";
+  const mine = asked = {};
   try {
-    asked = { kind: "trace", ...(await chosen()), solver: find("solver").value, most: Number(find("most").value), time: 120 };
-    const result = await (await job(asked, { note: (message) => { line.textContent = message.text; } })).done;
+    Object.assign(mine, { kind: "trace", ...(await chosen()), solver: find("solver").value, most: Number(find("most").value), time: 120 });
+    running?.stop();
+    running = await job(mine, { note: (message) => { line.textContent = message.text; } });
+    const result = await running.done;
+    if (asked !== mine) return;
     if (!result.trace) throw new Error("the recording was stopped");
     const puzzle = new Puzzle(result.puzzle);
     find("name").textContent = `${puzzle.name}, ${puzzle.width} x ${puzzle.height}`;
@@ -30,7 +34,7 @@ find("begin").addEventListener("submit", safely(async (event) => {
     find("save").disabled = false;
     line.textContent = "";
   } catch (error) {
-    line.textContent = error.message;
+    if (asked === mine) line.textContent = error.message;
   }
 }));
 find("save").addEventListener("click", safely(async () => {
@@ -47,5 +51,6 @@ async function load() {
   const about = () => { find("solver-about").textContent = setup.traced.find(({ name }) => name === find("solver").value)?.about ?? ""; };
   find("solver").addEventListener("change", about);
   about();
+  find("begin").requestSubmit();  // so that there is something to see
 }
 load().catch(complain);

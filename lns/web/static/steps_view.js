@@ -1,6 +1,6 @@
 // A recorded search on its board: what stands, what was tried last, and why it was taken back.
 import { find, put } from "./elements.js";
-import { BoardView } from "./draw.js";
+import { BoardView, fitToWindow } from "./draw.js";
 import { judge } from "./model.js";
 import { Player } from "./player.js";
 
@@ -23,6 +23,7 @@ export function standing(puzzle, steps, at) {
 export function watchSteps(puzzle, trace) {
   const view = new BoardView(puzzle, { label: `Search of ${puzzle.name}` });
   put(find("place"), view.svg);
+  fitToWindow(view.svg);
   const show = trace.view === "triangles" ? paintings(puzzle, view, trace.steps) : nodes(puzzle, view, trace.steps);
   return new Player(find("player"), `${trace.solver}: ${trace.steps.length.toLocaleString("en")} steps, ${trace.status}`, trace.steps.length, show);
 }

@@ -1,0 +1,198 @@
+"""Boards that can be read: motifs, numbers, a board that fits the window, zoom, links that hold a board."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+import lns
+from lns.instances.board import EMPTY, Board
+from lns.instances.puzzle import Puzzle
+from tests.web.browsing import Site, cell, kept, open_board, visit
+
+pytest.importorskip("playwright")
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+WINDOWS = {"desktop": (1400, 900), "phone": (390, 844)}
+
+
+@pytest.fixture(scope="module")
+def large() -> tuple[Puzzle, Board]:
+    """256 pieces, a board, and one piece fewer on it."""
+    return lns.generate("like-e2", width=16, seed=1)
+
+
+def in_window(page: Page, selector: str) -> bool:
+    """Whether an element is wholly in the window, which was not scrolled."""
+    return bool(page.evaluate("""selector => {
+        const box = document.querySelector(selector).getBoundingClientRect();
+        return scrollY === 0 && box.top >= 0 && box.left >= 0 && box.bottom <= innerHeight && box.right <= innerWidth;
+    }""", selector))  # fmt: skip
+
+
+def boxes(page: Page) -> list[float]:
+    """Left, top and width of a cell in the middle."""
+    box = cell(page, 119).bounding_box()
+    assert box is not None
+    return [box["x"], box["y"], box["width"]]
+
+
+def quads(pieces: list[list[int]], placements: list[int]) -> list[list[int]]:
+    """The colours of each cell, up, right, down, left."""
+    return [[pieces[one // 4][(side - one) % 4] for side in range(4)] for one in placements]
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_a_large_board_and_its_tray_fit_the_window(
+    page: Page, site: Site, large: tuple[Puzzle, Board], window: str
+) -> None:
+    width, height = WINDOWS[window]
+    page.set_viewport_size({"width": width, "height": height})
+    puzzle, board = large
+    taken = board.placements.copy()
+    taken[100] = EMPTY
+    open_board(page, site, puzzle, Board(taken, 16, 16))
+    page.evaluate("scrollTo(0, 0)")
+    assert in_window(page, "#place svg")
+    assert in_window(page, "#tray button")
+    assert in_window(page, "header")
+    if window == "phone":
+        assert page.locator("header").evaluate("header => header.offsetHeight") < 60
+    cell(page, 255).click()
+    cell(page, 0).click()  # a click scrolls to what is not in the window
+    assert in_window(page, "#place svg")
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_a_large_game_and_a_recording_fit_the_window(page: Page, site: Site, window: str) -> None:
+    width, height = WINDOWS[window]
+    page.set_viewport_size({"width": width, "height": height})
+    visit(page, site, "play")
+    page.select_option("#pieces", '{"width":16,"height":16}')
+    page.click("#new button[type=submit]")
+    expect(page.locator("#name")).to_contain_text("square, 256 pieces")
+    page.evaluate("scrollTo(0, 0)")
+    assert in_window(page, "#place svg")
+    visit(page, site, "steps")
+    page.select_option("#which", "like-e2-16x16")
+    page.fill("#most", "5")
+    page.click("#begin button[type=submit]")
+    expect(page.locator("#name")).to_contain_text("16 x 16", timeout=60_000)
+    page.evaluate("scrollTo(0, 0)")
+    assert in_window(page, "#place svg")
+
+
+def test_colours_have_motifs_that_can_be_switched_off(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
+    puzzle, _ = small
+    open_board(page, site, *small)
+    shapes = page.locator("#place .motif").evaluate_all("paths => paths.map(path => path.getAttribute('d'))")
+    assert len(shapes) == 2 * puzzle.max_score  # one for each side that is not grey
+    assert len(set(shapes)) == puzzle.colours
+    page.locator("#motifs").evaluate("box => box.click()")
+    expect(page.locator("#place .motif")).to_have_count(0)
+    page.reload()
+    expect(page.locator("#score")).to_contain_text(f"{puzzle.max_score} of")
+    expect(page.locator("#place .motif")).to_have_count(0)  # the choice is kept
+
+
+def test_pieces_show_their_numbers_on_request(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
+    puzzle, board = small
+    open_board(page, site, *small)
+    numbers = page.locator("#place [data-cell] text")
+    expect(numbers).to_have_count(0)
+    page.locator("#numbers").evaluate("box => box.click()")
+    assert numbers.all_text_contents() == [str(oriented // 4 + 1) for oriented in board.placements.tolist()]
+    labels = page.locator("#place svg > g:last-child text").all_text_contents()
+    assert labels == [str(number) for number in [*range(puzzle.width), *range(puzzle.height)]]
+
+
+def test_wheel_keys_and_two_fingers_zoom(page: Page, site: Site, large: tuple[Puzzle, Board]) -> None:
+    open_board(page, site, *large)
+    before = boxes(page)
+    cell(page, 119).hover()
+    page.mouse.wheel(0, -500)
+    page.wait_for_function("() => document.querySelector('#place svg').getAttribute('viewBox').split(' ')[2] < 300")
+    near = boxes(page)
+    assert near[2] == pytest.approx(before[2] * 2.718, rel=0.02)
+    middle = [at + before[2] / 2 for at in before[:2]]
+    assert [at + near[2] / 2 for at in near[:2]] == pytest.approx(middle, abs=2)  # what is under the pointer stays
+    page.mouse.down(button="middle")
+    page.mouse.move(middle[0] + 40, middle[1] + 20)
+    page.mouse.up(button="middle")
+    assert boxes(page)[:2] == pytest.approx([near[0] + 40, near[1] + 20], abs=1.5)
+    cell(page, 119).focus()
+    page.keyboard.press("0")
+    assert boxes(page) == pytest.approx(before, abs=0.5)
+    page.keyboard.press("+")
+    assert boxes(page)[2] == pytest.approx(before[2] * 1.25, rel=0.01)
+    page.keyboard.press("0")
+    touch = """([x, y]) => {
+        const svg = document.querySelector('#place svg'), target = document.elementFromPoint(x, y);
+        const fire = (type, id, x) => target.dispatchEvent(new PointerEvent(type,
+            { pointerId: id, pointerType: 'touch', isPrimary: id === 1, clientX: x, clientY: y, bubbles: true,
+              cancelable: true }));
+        fire('pointerdown', 1, x - 30); fire('pointerdown', 2, x + 30);
+        fire('pointermove', 2, x + 90);
+        fire('pointerup', 2, x + 90); fire('pointerup', 1, x - 30);
+    }"""
+    page.evaluate(touch, middle)
+    assert boxes(page)[2] == pytest.approx(before[2] * 2, rel=0.02)
+    assert kept(page, "board")["board"] == large[1].placements.tolist()  # no piece was dragged
+
+
+def test_a_link_holds_the_board(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
+    puzzle, board = small
+    open_board(page, site, puzzle, board)
+    cell(page, 7).focus()
+    page.keyboard.press("r")
+    page.click("#link")
+    expect(page.locator("#shared")).to_have_value(re.compile("board_edges"))
+    link = page.locator("#shared").input_value()
+    assert link.startswith(site.at("board#"))
+    turned = kept(page, "board")["board"]
+    page.evaluate("localStorage.clear()")
+    page.goto("about:blank")
+    page.goto(link)
+    expect(page.locator("#score")).to_contain_text(re.compile(r"\d+ of 40"))
+    found = kept(page, "board")
+    assert quads(found["puzzle"]["pieces"], found["board"]) == quads(puzzle.pieces.tolist(), turned)
+    page.goto("about:blank")
+    page.goto(site.at("board#puzzle=x&board_edges=<b>"))
+    expect(page.locator("#problem")).to_contain_text("board")
+
+
+def test_a_free_cell_shows_the_pieces_that_fit_and_takes_one(
+    page: Page, site: Site, small: tuple[Puzzle, Board]
+) -> None:
+    puzzle, board = small
+    placements = board.placements.copy()
+    placements[[6, 24, 12]] = EMPTY
+    open_board(page, site, puzzle, Board(placements, 5, 5))
+    cell(page, 6).click()
+    expect(page.locator("#tray-head")).to_have_text("Free pieces that fit row 1, column 1: 1")
+    page.locator("#tray button").click()
+    expect(page.locator("#tray-head")).to_have_text("Free pieces: 2")
+    assert kept(page, "board")["board"][6] == board.placements[6]
+    cell(page, 12).click()
+    expect(page.locator("#tray-head")).to_have_text("Free pieces that fit row 2, column 2: 1")
+    cell(page, 12).click()
+    expect(page.locator("#tray-head")).to_have_text("Free pieces: 2")
+
+
+def test_no_page_of_boards_begins_empty(page: Page, site: Site) -> None:
+    visit(page, site, "board")
+    expect(page.locator("#name")).to_contain_text("like-e2-16x16, 16 x 16")
+    expect(page.locator("#opener")).not_to_have_attribute("open", "")
+    visit(page, site, "play")
+    expect(page.locator("#name")).to_have_text("square, 16 pieces, 4 colours")
+    expect(page.locator("#place svg")).to_be_visible()
+    expect(page.locator("#score")).to_contain_text("time0")
+    visit(page, site, "steps")
+    expect(page.locator("#player")).to_contain_text("steps, solved", timeout=180_000)
