@@ -111,10 +111,7 @@ def register_solver(
 def find_solver(name: str) -> SolverEntry:
     """The solver called ``name``; entry points are read only when no other solver has that name.
 
-    Raises
-    ------
-    InputError
-        If there is none, or entry points are ambiguous.
+    Raises InputError if there is none, or entry points are ambiguous.
     """
     if name in SOLVERS:
         return SOLVERS[name]

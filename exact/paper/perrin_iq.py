@@ -21,9 +21,9 @@ from hashlib import sha256
 from pathlib import Path
 from statistics import median
 
-from lns.exact.compare import ComparisonRow
+from lns.exact.compare import ComparisonRow, PlannedRun
 from lns.exact.outcome import SolveStatus
-from lns.exact.paper.runs import BUDGET_SPENT, Plan, PlannedRun, Rows, class_of, rounded
+from lns.exact.paper.runs import BUDGET_SPENT, Plan, Rows, class_of, rounded
 from lns.exact.polyominoes.cut import cut_grid
 from lns.exact.polyominoes.grid import NO_WEIGHT, WEIGHTS, Grid, render
 from lns.exact.polyominoes.levels import TIERS, levels, random_level
