@@ -58,7 +58,7 @@ class ComparisonRow:
         return self.status in (SolveStatus.SOLVED, SolveStatus.INFEASIBLE)
 
 
-Rows = dict[tuple[str, str, str], ComparisonRow]
+Finished = dict[tuple[str, str, str], ComparisonRow]
 """Rows by instance, solver and question."""
 
 
@@ -86,8 +86,8 @@ class PlannedRun:
     """A run that can be executed later: ``make()`` returns its row.
 
     A row of a CSV file replaces the run only if its question is equal: what is computed, and within which limits. The
-    limit of a search of a whole tree is apart: a tree that ended below it answers for every limit, and the row of one
-    that was cut has the limit in its question.
+    ``limit`` of a search to its end, in words, is apart: a search that ended below it answers for every limit, and the
+    row of one that was cut has the limit in its question.
 
     ``adapt``, if given, maps the rows of the same instance by solver to the run to be made in view of them, or None if
     it is not worth making. The methods of such runs must find the same number of solutions.
@@ -97,15 +97,15 @@ class PlannedRun:
     solver: str
     question: str
     make: Callable[[], ComparisonRow]
-    node_limit: int | None = None
+    limit: str = ""
     adapt: Callable[[Mapping[str, ComparisonRow]], PlannedRun | None] | None = None
 
     @property
     def cut_question(self) -> str:
-        """The question of a row whose search was cut at ``node_limit``."""
-        return self.question if self.node_limit is None else f"{self.question}; {self.node_limit} nodes"
+        """The question of a row whose search was cut at ``limit``."""
+        return f"{self.question}; {self.limit}" if self.limit else self.question
 
-    def row_in(self, finished: Rows) -> ComparisonRow | None:
+    def row_in(self, finished: Finished) -> ComparisonRow | None:
         """The row that replaces the run; None if there is none."""
         whole = finished.get((self.instance, self.solver, self.question))
         return whole or finished.get((self.instance, self.solver, self.cut_question))
@@ -131,10 +131,8 @@ def run_experiment(
 
     Raises
     ------
-    InputError
-        If the file holds something else.
-    OSError
-        If nothing can be added to the file; it names the file, and comes before the first run where possible.
+    InputError, OSError
+        If the file holds something else, or nothing can be added to it; before the first run where possible.
     RuntimeError
         If two methods count different numbers of solutions of an instance.
     """
@@ -177,7 +175,7 @@ def finished_rows(runs: Sequence[PlannedRun], output: Path) -> tuple[list[Compar
     return found, missing
 
 
-def read_rows(path: Path | None) -> Rows:
+def read_rows(path: Path | None) -> Finished:
     """The rows of a CSV file. Raises InputError as `csv_records.read`."""
     rows = [] if path is None else csv_records.read(path, ComparisonRow)
     return {(row.instance, row.solver, row.question): row for row in rows}
@@ -205,28 +203,10 @@ def _processor() -> str:
 def compare(
     instances: Sequence[tuple[str, Puzzle]], solvers: Sequence[str], request: Request, output: Path | None = None
 ) -> Iterator[ComparisonRow]:
-    """Run each solver on each instance in a process of its own.
+    """Run each solver on each instance, (name, puzzle), in a process of its own; a row for each, as it is made.
 
-    Parameters
-    ----------
-    instances : sequence of (str, Puzzle)
-        Names and puzzles.
-    solvers : sequence of str
-        Names of `lns.exact.registry.all_solvers`.
-    request : Request
-        First solution or all, and limits.
-    output : Path, optional
-        A CSV file. Rows in it with the same instance, solver and question are reused; new rows are added.
-
-    Yields
-    ------
-    ComparisonRow
-        One for each instance and solver, as it is made.
-
-    Raises
-    ------
-    InputError, OSError
-        As `run_experiment`.
+    Rows of the CSV file with the same instance, solver and question are reused; new rows are added. Raises InputError
+    and OSError as `run_experiment`.
     """
     processes = SolverProcesses()
     planned = (

@@ -29,36 +29,16 @@ ENTRY_POINTS = "lns.solvers"
 
 @dataclass(frozen=True)
 class SolverEntry:
-    """A solver and what is said about it.
+    """A solver and what is said about it. A function 'module:name' is imported at the first call."""
 
-    Parameters
-    ----------
-    description : str
-        The method in one line.
-    source : str
-        Where the method comes from: paper and section, or the package.
-    function : callable or str
-        The solver, or 'module:function', which is imported at the first call.
-    arguments : tuple
-        Passed to the function before (puzzle, request).
-    extra : str, optional
-        The optional package that it needs (see `lns.exact.optional_deps`).
-    can_count : bool
-        Whether it can search for all solutions.
-    kernel_module : str, optional
-        The module that it compiles at the first call.
-    refuses : tuple of str
-        What it cannot take of `Puzzle.rules`.
-    """
-
-    description: str
-    source: str
+    description: str  # the method in one line
+    source: str  # paper and section, or the package
     function: Callable[..., Answer] | str
-    arguments: tuple[Any, ...] = ()
-    extra: str | None = None
-    can_count: bool = True
-    kernel_module: str | None = None
-    refuses: tuple[str, ...] = ()
+    arguments: tuple[Any, ...] = ()  # passed to the function before (puzzle, request)
+    extra: str | None = None  # the optional package that it needs, see `lns.exact.optional_deps`
+    can_count: bool = True  # whether it can search for all solutions
+    kernel_module: str | None = None  # that it compiles at the first call
+    refuses: tuple[str, ...] = ()  # what it cannot take of `Puzzle.rules`
 
     def __call__(self, puzzle: Puzzle, request: Request) -> Answer:
         function = self.function

@@ -173,22 +173,19 @@ def corner_variants(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
     if puzzle.cells == 1:
         return [puzzle], "all rotations counted (a single cell)"
     corners = [0] if puzzle.width == puzzle.height or 1 in (puzzle.width, puzzle.height) else [0, puzzle.width - 1]
-    corner_greys = [puzzle.rim_sides(cell) for cell in corners]
     quads = list(map(canonical, puzzle.pieces.tolist()))
-    pieces = [
-        piece
-        for piece in range(puzzle.cells)
-        if any(tuple(side == GREY for side in rotate(quads[piece], turn)) == corner_greys[0] for turn in range(4))
-    ]
-    piece = next((candidate for candidate in pieces if quads.count(quads[candidate]) == 1), None)
+
+    def turns(piece: int, cell: int) -> list[int]:
+        """The rotations that show grey on the rim, and only there."""
+        turned = [rotate(puzzle.pieces[piece].tolist(), turn) for turn in range(4)]
+        return [at for at in range(4) if tuple(side == GREY for side in turned[at]) == puzzle.rim_sides(cell)]
+
+    pieces = (piece for piece in range(puzzle.cells) if turns(piece, 0) and quads.count(quads[piece]) == 1)
+    piece = next(pieces, None)
     if piece is None:
         return [puzzle], "all rotations counted (every corner piece has a duplicate)"
-    variants = []
-    for cell, grey in zip(corners, corner_greys, strict=True):
-        turns = [rotate(puzzle.pieces[piece].tolist(), turn) for turn in range(4)]
-        turn = next(turn for turn in range(4) if tuple(side == GREY for side in turns[turn]) == grey)
-        variants.append(puzzle.with_clues([Clue(cell, piece, turn)]))
     where = "the top left corner" if len(corners) == 1 else "the top left or top right corner"
+    variants = [puzzle.with_clues([Clue(cell, piece, turns(piece, cell)[0])]) for cell in corners]
     return variants, f"piece {piece + 1} fixed in {where}"
 
 

@@ -211,11 +211,10 @@ def improve(
 
     Parameters
     ----------
-    width, height : int
-    colours : int
-        1 to `MAX_COLOURS`.
+    width, height, colours : int
+        Shape, from 2 x 2, and colours, 1 to `MAX_COLOURS`. InputError if they are out of range.
     goal : {'hard', 'single'}
-        Most nodes for each solution, or fewest solutions.
+        Most nodes for each solution, or fewest solutions; then the search ends at one.
     trees : int
         Number of boards to try.
     nodes : int, optional
@@ -228,12 +227,7 @@ def improve(
     Yields
     ------
     Design
-        Each board that is better than all before. With the goal 'single' the search ends at one solution.
-
-    Raises
-    ------
-    InputError
-        If the goal is unknown, or the number of colours or the shape is out of range.
+        Each board that is better than all before.
     """
     if goal not in GOALS:
         raise InputError(f"unknown goal '{goal}'; expected {' or '.join(GOALS)}")

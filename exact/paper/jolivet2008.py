@@ -184,7 +184,7 @@ def _tree_run(shape: tuple[int, int, int, int], method: str, question: str, node
         status = "solved" if search.exhausted else BUDGET_SPENT
         return ComparisonRow(name, method, status, search.solutions, search.nodes, seconds)
 
-    return PlannedRun(name, method, question, make, nodes)
+    return PlannedRun(name, method, question, make, f"{nodes} nodes")
 
 
 def _search_run(plan: Plan, shape: tuple[int, int, int], goal: str, what: str) -> PlannedRun:

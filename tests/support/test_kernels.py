@@ -15,7 +15,6 @@ import pytest
 from lns.exact import file_lock
 from lns.exact.kernels import cache as kernel_cache
 from lns.exact.kernels import jit
-from lns.exact.kernels import sources as kernel_sources
 
 FILES = {
     "kernel": '''
@@ -186,7 +185,7 @@ class Demo:
 
     def answer(self, before: str = "") -> tuple[int, str]:
         """The result and the source key of a kernel in a new process, which runs the program text ``before`` first."""
-        program = f"{before}\nfrom lns.exact.kernels.sources import source_key\n{IMPORT}k.report()\n"
+        program = f"{before}\nfrom lns.exact.kernels.cache import source_key\n{IMPORT}k.report()\n"
         number, key = self.start(f"{program}print(source_key(k.__name__))").rest()
         return int(number), key
 
@@ -194,7 +193,7 @@ class Demo:
 @pytest.fixture
 def demo(tmp_path: Path, request: pytest.FixtureRequest) -> Demo:
     made = Demo(tmp_path / getattr(request, "param", "checkout"))
-    for module in (jit, kernel_cache, kernel_sources, file_lock):
+    for module in (jit, kernel_cache, file_lock):
         copy = made.root.joinpath(*module.__name__.split(".")).with_suffix(".py")
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(module.__file__, copy)
