@@ -17,7 +17,6 @@ import sys
 import time
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
@@ -137,14 +136,7 @@ def regions_of(puzzle: Puzzle, board: Board, shape: str, share: float | None, nu
     return [cells for held, cells in found if share == 0 or (total and held >= share * total)]
 
 
-@dataclass(frozen=True)
-class _RegionRun:
-    """A search of a region: shape, published score of the board, order and the run."""
-
-    shape: str
-    score: int
-    order: str
-    run: PlannedRun
+_RegionRun = tuple[str, int, PlannedRun]  # shape, published score of the board, and the search by an order
 
 
 def _region_runs(puzzle: Puzzle, args: Namespace) -> Iterator[_RegionRun]:
@@ -163,7 +155,7 @@ def _region_runs(puzzle: Puzzle, args: Namespace) -> Iterator[_RegionRun]:
         chosen = np.sort(np.random.default_rng(1).permutation(len(found))[: args.sample]).tolist()
         for score, board, cells in (found[at] for at in chosen):
             for order, options in (orders or ALL_ORDERS).items():
-                yield _RegionRun(shape, score, order, _planned(puzzle, board, cells, shape, (order, options), args))
+                yield shape, score, _planned(puzzle, board, cells, shape, (order, options), args)
 
 
 def _planned(
@@ -207,28 +199,29 @@ def regions(args: Namespace) -> None:
     """
     puzzle = load_puzzle(args.puzzle)
     planned = list(_region_runs(puzzle, args))
-    for order in {each.run.solver.split(",")[0] for each in planned}:
+    for order in {run.solver.split(",")[0] for _, _, run in planned}:
         warm_up(order)
-    made: list[tuple[_RegionRun, ComparisonRow]] = []
+    made: list[tuple[str, int, ComparisonRow]] = []
     try:
-        for each, row in zip(planned, run_experiment([each.run for each in planned], args.output), strict=True):
-            made.append((each, row))
+        runs = [run for _, _, run in planned]
+        for (shape, score, _), row in zip(planned, run_experiment(runs, args.output), strict=True):
+            made.append((shape, score, row))
             print(f"{describe(row)}; {row.note.split('; http')[0]}", file=sys.stderr, flush=True)
     finally:
         print(markdown(_HEAD, list(_lines(made))))
 
 
-def _lines(made: list[tuple[_RegionRun, ComparisonRow]]) -> Iterator[list[str]]:
+def _lines(made: list[tuple[str, int, ComparisonRow]]) -> Iterator[list[str]]:
     """The table. Raises AssertionError if two orders proved different scores of a region."""
     best: dict[str, int] = {}
     found: dict[tuple[str, str, str], list[tuple[ComparisonRow, int, int, int]]] = {}
-    for each, row in made:
+    for shape, published, row in made:
         before, score, bound = map(int, re.findall(r"\d+", row.note)[:3])
         if score == bound and best.setdefault(row.instance, score) != score:
             raise AssertionError(f"{row.instance}: {best[row.instance]} and {score} were proven")
         for group, (low, high) in GROUPS.items():
-            if low <= each.score <= high:
-                found.setdefault((each.shape, group, each.order), []).append((row, before, score, bound))
+            if low <= published <= high:
+                found.setdefault((shape, group, row.solver), []).append((row, before, score, bound))
     for key, rows in found.items():
         decided, seconds = sum(row.is_finished for row, *_ in rows), [row.seconds for row, *_ in rows]
         gaps = [bound - score for row, _, score, bound in rows if not row.is_finished]

@@ -139,7 +139,7 @@ def _call_plugin(point: EntryPoint, puzzle: Puzzle, request: Request) -> Answer:
         raise InputError(f"solver '{point.name}': {point.value} is not a function")
     answer = function(puzzle, request)
     if not isinstance(answer, Answer):
-        raise InputError(f"solver '{point.name}' returned {type(answer).__name__}; expected exact.Answer")
+        raise InputError(f"solver '{point.name}' returned {type(answer).__name__}; expected lns.exact.Answer")
     return answer
 
 

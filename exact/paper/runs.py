@@ -123,17 +123,15 @@ def crossed(corner: str, rows: Mapping[str, Any], columns: Mapping[str, Any], ce
     return aligned([[corner, *columns], *lines])
 
 
-def plot_curves(
-    path: Path, curves: Mapping[str, Mapping[Any, float]], xlabel: str, ylabel: str, *, line: str = "o-"
-) -> None:
+def plot_curves(path: Path, curves: Mapping[str, Mapping[Any, float]], xlabel: str, ylabel: str) -> None:
     """Draw curves, label -> x -> y on a logarithmic axis, to an image file. Needs matplotlib."""
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(6, 4))
     for label, points in curves.items():
-        axes.plot(sorted(points), [points[x] for x in sorted(points)], line, label=label)
+        axes.plot(sorted(points), [points[x] for x in sorted(points)], marker="o", label=label)
     axes.set(xlabel=xlabel, ylabel=ylabel, yscale="log")
     if curves:
-        axes.legend(fontsize="x-small")
+        axes.legend()
     figure.savefig(path, dpi=120, bbox_inches="tight")
     plt.close(figure)
