@@ -54,7 +54,7 @@ def __getattr__(name: str) -> Any:
     for module in _MODULES if name in __all__ else ():
         if hasattr(found := import_module(module), name):
             return getattr(found, name)
-    raise AttributeError(f"module 'exact' has no attribute '{name}'")
+    raise AttributeError(f"module 'lns.exact' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:

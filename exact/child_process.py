@@ -50,20 +50,11 @@ class ExitReason(StrEnum):
 
 @dataclass(frozen=True)
 class ProcessResult:
-    """How a child process ended.
-
-    Attributes
-    ----------
-    reason : ExitReason
-    seconds : float
-        Wall-clock time from the start of the task to the end; 0 if the task was not started.
-    peak_bytes : int
-        Largest resident memory of the child in bytes; 0 if the system does not report it.
-    """
+    """How a child process ended."""
 
     reason: ExitReason
-    seconds: float
-    peak_bytes: int
+    seconds: float  # of wall-clock time from the start of the task to the end; 0 if the task was not started
+    peak_bytes: int  # largest resident memory of the child; 0 if the system does not report it
 
 
 def run_in_process(
@@ -81,8 +72,7 @@ def run_in_process(
     ----------
     task : callable
         A function at the top level of a module. It sends a message to the parent by calling ``emit(message)``.
-    *arguments
-        Further arguments of ``task``; they and the messages are pickled.
+        Messages and arguments are pickled.
     receive : callable
         Called with each message, in this process.
     seconds : float, optional

@@ -1,11 +1,18 @@
-"""Solvers compared on instances, each run in a process of its own: status, nodes, time, memory, size of the model."""
+"""Solvers compared on instances: runs that are planned, made once, and kept in a CSV file that is continued.
+
+`compare` runs each solver in a process of its own, which shows its memory. The experiments of `lns.exact.paper` plan
+other runs; `run_experiment` makes those that the file lacks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+import platform
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from datetime import UTC, datetime
+from functools import cache, partial
 from pathlib import Path
 
 from lns.exact import csv_records
@@ -30,141 +37,243 @@ COMPILATION_SECONDS = 900.0
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """One solver on one instance. Numbers are -1 where nothing is known.
+    """One solver on one instance. Numbers are -1 where nothing is known."""
 
-    Parameters
-    ----------
-    instance, solver : str
-        Names.
-    status : str
-        That of the outcome, 'refused' or 'failed' (with the sentence in ``note``), or 'budget spent'.
-    solutions, nodes : int
-        As in `lns.exact.outcome.Outcome`.
-    seconds : float
-        Time of the search, without compilation.
-    megabytes : float
-        Peak resident memory of the process, or of the solver's own child if that is larger. Python and its packages
-        take about 150 MB of it.
-    size : str
-        Size of the model: variables and clauses, items and options, or blocks.
-    note : str
-        Why there is no outcome.
-    question : str
-        What was asked, see `Question.describe`.
+    instance: str
+    solver: str
+    status: str  # of the outcome; or 'refused' or 'failed', with the sentence in the note
+    solutions: int = -1
+    nodes: int = -1
+    seconds: float = -1.0  # of the search, without compilation
+    megabytes: float = (
+        -1.0
+    )  # peak of the process, 150 of it Python and packages; or of the solver's own child if larger
+    size: str = ""  # of the model: variables and clauses, items and options, or blocks
+    note: str = ""  # why there is no outcome; in experiments also when and where it was measured
+    question: str = ""  # what was asked, see `question_of`
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the search was complete within its limits."""
+        return self.status in (SolveStatus.SOLVED, SolveStatus.INFEASIBLE)
+
+
+Finished = dict[tuple[str, str, str], ComparisonRow]
+"""Rows by instance, solver and question."""
+
+
+def question_of(request: Request, puzzle: Puzzle) -> str:
+    """A request about ``puzzle`` in one line, limits and a hash of the puzzle included.
+
+    Rows of a file are reused only for an equal line: the same instance name may later mean another puzzle.
+    """
+    parts = ["all solutions" if request.count_all else "first solution"]
+    parts.append("no time limit" if request.seconds is None else f"{request.seconds:.12g} s")
+    if request.memory is not None:
+        parts.append(f"{request.memory / 1e6:.12g} MB")
+    if request.fix_corner:
+        parts.append("corner fixed")
+    if request.sat_solver is not None:
+        parts.append(request.sat_solver)
+    return "; ".join([*parts, f"seed {request.seed}", f"sha256 {puzzle.sha256[:12]}"])
+
+
+# -- planned runs -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """A run that can be executed later: ``make()`` returns its row.
+
+    A row of a CSV file replaces the run only if its question is equal: what is computed, and within which limits. The
+    ``limit`` of a search to its end, in words, is apart: a search that ended below it answers for every limit, and the
+    row of one that was cut has the limit in its question.
+
+    ``adapt``, if given, maps the rows of the same instance by solver to the run to be made in view of them, or None if
+    it is not worth making. The methods of such runs must find the same number of solutions.
     """
 
     instance: str
     solver: str
-    status: str
-    solutions: int = -1
-    nodes: int = -1
-    seconds: float = -1.0
-    megabytes: float = -1.0
-    size: str = ""
-    note: str = ""
-    question: str = ""
+    question: str
+    make: Callable[[], ComparisonRow]
+    limit: str = ""
+    adapt: Callable[[Mapping[str, ComparisonRow]], PlannedRun | None] | None = None
+
+    @property
+    def cut_question(self) -> str:
+        """The question of a row whose search was cut at ``limit``."""
+        return f"{self.question}; {self.limit}" if self.limit else self.question
+
+    def row_in(self, finished: Finished) -> ComparisonRow | None:
+        """The row that replaces the run; None if there is none."""
+        whole = finished.get((self.instance, self.solver, self.question))
+        return whole or finished.get((self.instance, self.solver, self.cut_question))
 
 
-@dataclass(frozen=True)
-class Question(Request):
-    """The request to every solver of a comparison; with ``fix_corner`` rotated copies are left out."""
-
-    seconds: float | None = 60.0
-    fix_corner: bool = False
-
-    def describe(self, puzzle: Puzzle) -> str:
-        """The question about ``puzzle`` in one line, limits and a hash of the puzzle included.
-
-        Rows of a file are reused only for an equal line.
-        """
-        parts = ["all solutions" if self.count_all else "first solution"]
-        parts.append("no time limit" if self.seconds is None else f"{self.seconds:.12g} s")
-        if self.memory is not None:
-            parts.append(f"{self.memory / 1e6:.12g} MB")
-        if self.fix_corner:
-            parts.append("corner fixed")
-        if self.sat_solver is not None:
-            parts.append(self.sat_solver)
-        return "; ".join([*parts, f"seed {self.seed}", short_hash(puzzle)])
-
-
-def compare(
-    instances: Sequence[tuple[str, Puzzle]], solvers: Sequence[str], question: Question, output: Path | None = None
+def run_experiment(
+    runs: Iterable[PlannedRun], output: Path | None, *, with_place: bool = True
 ) -> Iterator[ComparisonRow]:
-    """Run each solver on each instance.
+    """Execute the runs that a CSV file does not hold yet, and append a row for each.
 
     Parameters
     ----------
-    instances : sequence of (str, Puzzle)
-        Names and puzzles.
-    solvers : sequence of str
-        Names of `lns.exact.registry.all_solvers`.
-    question : Question
-        First solution or all, and limits.
-    output : Path, optional
-        A CSV file. Rows in it with the same instance, solver and question are reused; new rows are added.
+    runs : iterable of PlannedRun
+    output : Path or None
+        A CSV file; a row of it that answers a run replaces it (`PlannedRun.row_in`).
+    with_place : bool
+        Note in each row when and where it was measured.
 
     Yields
     ------
     ComparisonRow
-        One for each instance and solver, as it is made.
+        One for each run, in order.
 
     Raises
     ------
-    InputError
-        If the file holds something else.
-    OSError
-        If nothing can be added to the file; it names the file, and comes before the first run where possible.
+    InputError, OSError
+        If the file holds something else, or nothing can be added to it; before the first run where possible.
+    RuntimeError
+        If two methods count different numbers of solutions of an instance.
     """
-    existing = read_rows(output)
+    finished = read_rows(output)
     if output is not None:
         csv_records.check_appendable(output)
-    for name, puzzle in instances:
-        described = question.describe(puzzle)
-        for solver in solvers:
-            row = existing.get((name, solver, described))
-            if row is None:
-                row = replace(run_solver(name, puzzle, solver, question), question=described)
-                if output is not None:
-                    csv_records.append(output, row)
-            yield row
+    done: dict[str, dict[str, ComparisonRow]] = {}
+    for planned in runs:
+        of_instance = done.setdefault(planned.instance, {})
+        run = planned if planned.adapt is None else planned.adapt(of_instance)
+        if run is None:
+            continue
+        row = run.row_in(finished)
+        if row is None:
+            row = run.make()
+            question = run.cut_question if row.status == SolveStatus.BUDGET_SPENT else run.question
+            row = replace(row, question=question, note=row.note or (measured() if with_place else ""))
+            if output is not None:
+                csv_records.append(output, row)
+        of_instance[run.solver] = row
+        counts = {row.solutions for row in of_instance.values() if row.is_finished}
+        if planned.adapt is not None and len(counts) > 1:
+            raise RuntimeError(f"methods disagree on the solutions of {planned.instance}: {sorted(counts)}")
+        yield row
 
 
-def run_solver(instance: str, puzzle: Puzzle, solver: str, question: Question) -> ComparisonRow:
-    """Run one solver in a child process; a refusal or a crash becomes a row, Ctrl-C is passed on."""
-    outcomes: list[Outcome] = []
-    entry, startup = find_solver(solver), STARTUP_SECONDS
-    if entry.extra is not None or (entry.kernel_module is not None and not is_compiled(entry.kernel_module)):
-        compile_solver(solver)  # its kernels are not on disk, or it is a library, which may compile each time
-        startup = COMPILATION_SECONDS
-    limit = None if question.seconds is None else question.seconds + startup
-    try:
-        ended = run_in_process(
-            _solve, puzzle, solver, question, receive=outcomes.append, seconds=limit, memory=question.memory
-        )
-    except InputError as error:
-        return ComparisonRow(instance, solver, "refused", note=str(error))
-    except ChildProcessError as error:
-        return ComparisonRow(instance, solver, "failed", note=str(error))
-    if ended.reason is ExitReason.INTERRUPTED:
-        raise KeyboardInterrupt
-    megabytes = ended.peak_bytes / 1e6
-    if not outcomes:
-        status = str(SolveStatus.BUDGET_SPENT)
-        return ComparisonRow(instance, solver, status, 0, -1, ended.seconds, megabytes, note=ended.reason)
-    return outcome_row(instance, solver, outcomes[0], megabytes)
+def finished_rows(runs: Sequence[PlannedRun], output: Path) -> tuple[list[ComparisonRow], list[PlannedRun]]:
+    """The rows of planned runs that a CSV file holds, and the runs that it lacks and that are worth making."""
+    finished = read_rows(output)
+    done: dict[str, dict[str, ComparisonRow]] = {}
+    found, missing = [], []
+    for planned in runs:
+        of_instance = done.setdefault(planned.instance, {})
+        run = planned if planned.adapt is None else planned.adapt(of_instance)
+        if row := planned.row_in(finished) or (run and run.row_in(finished)):
+            of_instance[planned.solver] = row
+            found.append(row)
+        elif run is not None:
+            missing.append(planned)
+    return found, missing
+
+
+def read_rows(path: Path | None) -> Finished:
+    """The rows of a CSV file. Raises InputError as `csv_records.read`."""
+    rows = [] if path is None else csv_records.read(path, ComparisonRow)
+    return {(row.instance, row.solver, row.question): row for row in rows}
+
+
+def measured() -> str:
+    """When and where a run was measured: time, processor, and the load beside it."""
+    load = f", load {os.getloadavg()[0]:.0f}" if hasattr(os, "getloadavg") else ""
+    return f"measured {datetime.now(UTC):%Y-%m-%d %H:%M} UTC on {_processor()}, {os.cpu_count()} cores{load}"
 
 
 @cache
-def compile_solver(solver: str) -> None:
-    """Run ``solver`` on four pieces, so that no limit and no figure of memory is that of its compilation."""
-    small, question = uniform(2, 2).puzzle, Question()
-    with suppress(InputError, ChildProcessError):  # which the run itself reports
-        ended = run_in_process(
-            _solve, small, solver, question, receive=lambda outcome: None, seconds=COMPILATION_SECONDS
-        )
+def _processor() -> str:
+    """The model of the processor as Linux names it; elsewhere the architecture."""
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.machine()
+
+
+# -- runs of solvers --------------------------------------------------------------------------------------------------
+
+
+def compare(
+    instances: Sequence[tuple[str, Puzzle]], solvers: Sequence[str], request: Request, output: Path | None = None
+) -> Iterator[ComparisonRow]:
+    """Run each solver on each instance, (name, puzzle), in a process of its own; a row for each, as it is made.
+
+    Rows of the CSV file with the same instance, solver and question are reused; new rows are added. Raises InputError
+    and OSError as `run_experiment`.
+    """
+    processes = SolverProcesses()
+    planned = (
+        PlannedRun(name, solver, question_of(request, puzzle), partial(processes.run, name, puzzle, solver, request))
+        for name, puzzle in instances
+        for solver in solvers
+    )
+    return run_experiment(planned, output, with_place=False)
+
+
+class SolverProcesses:
+    """Runs solvers, each in a child process of its own, so that none has the time or memory of a compilation.
+
+    The first child of each solver has long to start, since it may compile what `is_compiled` does not see. So has every
+    child of a library, which may compile each time.
+    """
+
+    def __init__(self) -> None:
+        self._was_compiled: dict[str, bool] = {}  # by module, before any solver of it was run here
+        self._compiled: set[str] = set()
+        self._started: set[str] = set()
+
+    def run(self, instance: str, puzzle: Puzzle, solver: str, request: Request) -> ComparisonRow:
+        """The row of one solver on one instance; a refusal or a crash is a row too, Ctrl-C is passed on."""
+        may_compile = self._compile(solver)
+        startup = COMPILATION_SECONDS if may_compile or solver not in self._started else STARTUP_SECONDS
+        limit = None if request.seconds is None else request.seconds + startup
+        outcomes: list[Outcome] = []
+        try:
+            ended = run_in_process(
+                _solve, puzzle, solver, request, receive=outcomes.append, seconds=limit, memory=request.memory
+            )
+        except (InputError, ChildProcessError) as error:
+            return refusal(instance, solver, error)
+        self._started.add(solver)
         if ended.reason is ExitReason.INTERRUPTED:
             raise KeyboardInterrupt
+        megabytes = ended.peak_bytes / 1e6
+        if not outcomes:
+            status = str(SolveStatus.BUDGET_SPENT)
+            return ComparisonRow(instance, solver, status, 0, -1, ended.seconds, megabytes, note=ended.reason)
+        return outcome_row(instance, solver, outcomes[0], megabytes)
+
+    def _compile(self, solver: str) -> bool:
+        """Run a solver on four pieces if it was not compiled, or is a library. Returns whether it may still compile."""
+        entry = find_solver(solver)
+        is_library, module = entry.extra is not None, entry.kernel_module
+        if module is not None:
+            self._was_compiled.setdefault(module, is_compiled(module))
+        if (is_library or (module and not self._was_compiled[module])) and solver not in self._compiled:
+            self._compiled.add(solver)
+            small, seconds = uniform(2, 2).puzzle, COMPILATION_SECONDS
+            with suppress(InputError, ChildProcessError):  # which the run itself reports
+                ended = run_in_process(_solve, small, solver, Request(), receive=lambda outcome: None, seconds=seconds)
+                if ended.reason is ExitReason.INTERRUPTED:
+                    raise KeyboardInterrupt
+        return is_library or (module is not None and not is_compiled(module))  # where no machine code can be saved
+
+
+def _solve(emit: Emit, puzzle: Puzzle, solver: str, request: Request) -> None:
+    """The task of the child process."""
+    emit(solve_request(puzzle, request, solver))
+
+
+def refusal(instance: str, solver: str, error: Exception) -> ComparisonRow:
+    """The row of a solver that refuses an instance or fails on it."""
+    return ComparisonRow(instance, solver, "refused" if isinstance(error, InputError) else "failed", note=str(error))
 
 
 def outcome_row(instance: str, solver: str, outcome: Outcome, megabytes: float = -1.0) -> ComparisonRow:
@@ -181,22 +290,6 @@ def outcome_row(instance: str, solver: str, outcome: Outcome, megabytes: float =
     )
 
 
-def read_rows(path: Path | None) -> dict[tuple[str, str, str], ComparisonRow]:
-    """The rows of a CSV file by (instance, solver, question). Raises InputError as `csv_records.read`."""
-    rows = [] if path is None else csv_records.read(path, ComparisonRow)
-    return {(row.instance, row.solver, row.question): row for row in rows}
-
-
-def short_hash(puzzle: Puzzle) -> str:
-    """The puzzle in a question: the same instance name may later mean another puzzle."""
-    return f"sha256 {puzzle.sha256[:12]}"
-
-
-def _solve(emit: Emit, puzzle: Puzzle, solver: str, question: Question) -> None:
-    """The task of the child process."""
-    emit(solve_request(puzzle, question, solver, fix_corner=question.fix_corner))
-
-
 def size_of(details: dict[str, float]) -> str:
     """The size of a solver's model in words, from its details; empty if there is none."""
     pairs = (("variables", "clauses"), ("variables", "constraints"), ("items", "options"))
@@ -207,6 +300,13 @@ def size_of(details: dict[str, float]) -> str:
         if single in details:
             return f"{details[single]:,.0f} {single}"
     return ""
+
+
+def describe(row: ComparisonRow) -> str:
+    """Instance, method and result in one line."""
+    spent = f", {row.nodes:,} nodes" if row.nodes >= 0 else ""
+    spent = f", {format_seconds(row.seconds)}" if row.seconds >= 0 else spent
+    return f"{row.instance} by {row.solver}: {row.status}{spent}"
 
 
 def table(rows: Sequence[ComparisonRow]) -> str:
@@ -232,6 +332,6 @@ def table(rows: Sequence[ComparisonRow]) -> str:
 
 def _solutions_in_words(row: ComparisonRow) -> str:
     """How many solutions there are, as far as the search tells: one that was cut off before the first tells nothing."""
-    if row.status in (SolveStatus.SOLVED, SolveStatus.INFEASIBLE):
+    if row.is_finished:
         return f"{row.solutions:,}"
     return f"at least {row.solutions:,}" if row.solutions > 0 else "-"

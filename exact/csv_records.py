@@ -29,21 +29,10 @@ def append(path: Path, record: DataclassInstance) -> None:
 
 
 def append_row(path: Path, columns: Sequence[str], row: Mapping[str, object]) -> None:
-    """Append a row to a file, on a line of its own even if the last line was cut off.
+    """Append a row, a value for each of all columns, on a line of its own even if the last line was cut off.
 
-    Parameters
-    ----------
-    path : Path
-        The file; a new or empty one gets a header first.
-    columns : sequence of str
-        All columns, in order.
-    row : mapping of str to object
-        A value for each column.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written, which is then unchanged; it names ``path``.
+    A new or empty file gets a header first. Raises OSError, which names ``path``, if the file cannot be written; it is
+    then unchanged.
     """
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")
@@ -76,19 +65,10 @@ def check_appendable(path: Path) -> None:
 
 
 def read(path: Path, record_type: type[_R]) -> list[_R]:
-    """Read all records of a file, in order; none if the file does not exist or is empty.
+    """Read all records, of a dataclass, of a file, in order; none if the file does not exist or is empty.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    record_type : type
-        The dataclass of the records.
-
-    Raises
-    ------
-    InputError
-        If the folder does not exist, the columns are not the fields of ``record_type``, or a line is no such record.
+    Raises InputError if the folder does not exist, the columns are not the fields of ``record_type``, or a line is no
+    such record.
     """
     if not path.parent.is_dir():
         raise InputError("there is no such directory", path.parent)

@@ -86,19 +86,9 @@ ProgressCallback = Callable[[Progress], None]
 
 
 class StepSizer:
-    """Chooses how many nodes the next step has, so that it takes about `STEP_SECONDS`.
+    """Chooses how many nodes the next ``step`` has, so that it takes about `STEP_SECONDS`.
 
-    The result of a search does not depend on its steps.
-
-    Parameters
-    ----------
-    first : int
-        Nodes of the first step. Each later one is at most four times as long as the one before.
-
-    Attributes
-    ----------
-    step : int
-        Nodes of the next step.
+    Each is at most four times as long as the one before. The result of a search does not depend on its steps.
     """
 
     def __init__(self, first: int = FIRST_STEP) -> None:
@@ -112,17 +102,9 @@ class StepSizer:
 
 
 def explored_share(levels: Iterable[tuple[int, int]]) -> float:
-    """Share of a tree that is searched, as if sibling subtrees had equal sizes.
+    """Share of a tree that is searched, 0 to 1, as if sibling subtrees had equal sizes.
 
-    Parameters
-    ----------
-    levels : iterable of (int, int)
-        For each level of the open path, from the root: children searched, and all children.
-
-    Returns
-    -------
-    float
-        0 to 1.
+    ``levels`` has for each level of the open path, from the root, how many children are searched, and of how many.
     """
     share, weight = 0.0, 1.0
     for done, children in levels:

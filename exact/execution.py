@@ -53,6 +53,8 @@ class Request:
         Called with each board found. A solver that distinguishes duplicate pieces may report boards that look equal.
     processor_time : bool
         Seconds are of processor time, both as a limit and in the answer: fair on a busy machine.
+    fix_corner : bool
+        Leave out rotated copies, by pinning a corner piece (see `lns.exact.corner_variants`).
 
     Raises
     ------
@@ -70,6 +72,7 @@ class Request:
     seed: int = 0
     on_solution: Callable[[Board], None] | None = None
     processor_time: bool = False
+    fix_corner: bool = False
 
     def __post_init__(self) -> None:
         for name in ("nodes", "seconds", "memory"):
@@ -204,54 +207,26 @@ def build_and_run(make: Callable[[Check], BoardSearch], puzzle: Puzzle, request:
 
 @dataclass(frozen=True)
 class SolverMessage:
-    """The state of a child's search.
+    """The state of a child's search. A board is a list, piece*4 + rotation by cell.
 
-    Parameters
-    ----------
-    solutions : int
-        Boards found that differ in their colours.
-    nodes : int
-        Nodes so far, or `NODES_UNKNOWN`.
-    placements : list of int or None
-        The first board found: piece*4 + rotation by cell.
-    exhausted : bool
-        Set in the last message if the search is complete.
-    details : dict
-        Figures of the method; ``own_seconds`` and ``processor_seconds`` are the time of model and search, without the
-        start of Python and the import of the library.
-    boards : list of list of int
-        The boards found since the last message, where all boards are to be listed.
+    ``own_seconds`` and ``processor_seconds`` of the details are the time of model and search, without the start of
+    Python and the import of the library.
     """
 
-    solutions: int
-    nodes: int
-    placements: list[int] | None
-    exhausted: bool
+    solutions: int  # boards found that differ in their colours
+    nodes: int  # or `NODES_UNKNOWN`
+    placements: list[int] | None  # the first board found
+    exhausted: bool  # in the last message: whether the search is complete
     details: dict[str, float]
-    boards: list[list[int]] = field(default_factory=list)
+    boards: list[list[int]] = field(default_factory=list)  # found since the last message, where all are to be listed
 
 
 class SolverReporter:
     """Used in the child: verifies and counts the boards of a library, and sends messages to the parent.
 
-    Parameters
-    ----------
-    emit : callable
-        Sends a message.
-    puzzle : Puzzle
-    solver : str
-        The library's name.
-    duplicates_distinct : bool
-        The library finds a board once for each way to swap duplicate pieces.
-    list_boards : bool
-        All boards are sent, not only the first.
-
-    Attributes
-    ----------
-    found : int
-        Boards found by the library.
-    details : dict
-        Figures of the method; the caller may add to them at any time.
+    With ``duplicates_distinct`` the library finds a board once for each way to swap duplicate pieces; with
+    ``list_boards`` all boards are sent, not only the first. ``found`` counts the boards of the library; the caller may
+    add figures of the method to ``details`` at any time.
     """
 
     def __init__(
@@ -302,32 +277,9 @@ def solve_in_child(
 ) -> Answer:
     """Run ``task(emit, puzzle, *arguments)`` in a child process within the limits of ``request``.
 
-    The limits are of model and search: the start of Python, imports and compilation do not count.
-
-    Parameters
-    ----------
-    task : callable
-        A function at the top of a module, which sends a `SolverMessage` now and then (see `SolverReporter`).
-    puzzle : Puzzle
-    request : Request
-        Limits and ``on_solution``.
-    *arguments
-        Further arguments of the task; they are pickled.
-    prepare : callable, optional
-        A function at the top of a module, called in the child before the limits begin: it imports or compiles the
-        library.
-
-    Returns
-    -------
-    Answer
-        What the last message says. Only a child that finished may have the status 'infeasible'.
-
-    Raises
-    ------
-    ChildProcessError
-        If the child crashes.
-    InputError
-        If the task raises it.
+    The limits are of model and search: the start of Python, imports and compilation do not count. The task sends a
+    `SolverMessage` now and then (see `SolverReporter`); the answer is what the last one says. Only a child that
+    finished may have the status 'infeasible'. ``prepare``, and errors, as in `run_in_process`.
     """
     last = SolverMessage(0, NODES_UNKNOWN, None, False, {})
 

@@ -23,8 +23,8 @@ class SolveStatus(StrEnum):
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a solver function returns for one puzzle.
+class Outcome:
+    """What a solver returns for a puzzle, and the result of `lns.exact.solve` and `lns.exact.count`.
 
     Parameters
     ----------
@@ -38,12 +38,14 @@ class Answer:
     seconds : float
         Time of the search, without compilation.
     board : Board or None
-        The first solution found.
+        The first solution found; `lns.exact.solve` and `lns.exact.count` verify it.
     details : dict
         Figures of the method by name, such as its deepest level.
     budget_used : int, optional
         How much of the budget of nodes is spent, for solvers whose budget limits something else (conflicts). None
         means ``nodes``.
+    convention : str
+        Whether rotated copies of a board count, in words; solvers leave it empty.
     """
 
     status: SolveStatus
@@ -53,19 +55,10 @@ class Answer:
     board: Board | None = None
     details: dict[str, float] = field(default_factory=dict)
     budget_used: int | None = None
-
-
-@dataclass(frozen=True)
-class Outcome(Answer):
-    """The result of `lns.exact.solve` and `lns.exact.count`: an answer whose board is verified.
-
-    Parameters
-    ----------
-    convention : str
-        Whether rotated copies of a board count, in words.
-    """
-
     convention: str = ""
+
+
+Answer = Outcome  # the name in solvers of one's own
 
 
 def require_solution(puzzle: Puzzle, board: Board, solver: str) -> None:

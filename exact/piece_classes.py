@@ -19,23 +19,14 @@ from lns.instances.puzzle import IntArray, Puzzle, rotate
 
 @dataclass(frozen=True)
 class PieceClasses:
-    """The piece classes of a puzzle.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-    quads : ndarray of int32, shape (classes, 4)
-        Colours up, right, down, left of the first member in file order.
-    members : tuple of tuple of (int, int)
-        By class: (piece, turn) with ``rotate(pieces[piece], turn) == quads[class]``.
-    clue_class : dict
-        By cell of a clue or hole: its class and rotation.
-    """
+    """The piece classes of a puzzle."""
 
     puzzle: Puzzle
-    quads: IntArray
-    members: tuple[tuple[tuple[int, int], ...], ...]
-    clue_class: dict[int, tuple[int, int]]
+    quads: IntArray  # int32, shape (classes, 4): colours up, right, down, left of the first member in file order
+    members: tuple[
+        tuple[tuple[int, int], ...], ...
+    ]  # of a class: (piece, turn), rotate(pieces[piece], turn) is its quad
+    clue_class: dict[int, tuple[int, int]]  # by cell of a clue or hole: its class and rotation
 
     @property
     def counts(self) -> IntArray:
@@ -61,18 +52,7 @@ class PieceClasses:
 
 
 def distinct_rotations(quad: Sequence[int]) -> list[int]:
-    """The rotations of a piece that look different.
-
-    Parameters
-    ----------
-    quad : sequence of 4 int
-        Colours up, right, down, left.
-
-    Returns
-    -------
-    list of int
-        0 to 3; only one or two for a symmetric piece.
-    """
+    """The rotations, 0 to 3, of a piece that look different: only one or two for a symmetric piece."""
     turned = [rotate(quad, rotation) for rotation in range(4)]
     return [rotation for rotation in range(4) if turned.index(turned[rotation]) == rotation]
 
@@ -112,19 +92,9 @@ def distinct_count(assignments: int, puzzle: Puzzle) -> int:
 
 
 def allowed_placements(puzzle: Puzzle, cell: int, *, all_four: bool = False) -> list[int]:
-    """The oriented pieces that rim, holes, clues and the rule on turns allow on a cell.
+    """The oriented pieces, piece*4 + rotation, that rim, holes, clues and the rule on turns allow on a cell.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-    cell : int
-    all_four : bool
-        Include the rotations of symmetric pieces that look equal, which Jolivet 2008 counts separately.
-
-    Returns
-    -------
-    list of int
-        piece*4 + rotation.
+    ``all_four`` includes the rotations of symmetric pieces that look equal, which Jolivet 2008 counts separately.
     """
     for clue in puzzle.fixed:
         if clue.cell == cell:

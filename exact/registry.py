@@ -29,36 +29,16 @@ ENTRY_POINTS = "lns.solvers"
 
 @dataclass(frozen=True)
 class SolverEntry:
-    """A solver and what is said about it.
+    """A solver and what is said about it. A function 'module:name' is imported at the first call."""
 
-    Parameters
-    ----------
-    description : str
-        The method in one line.
-    source : str
-        Where the method comes from: paper and section, or the package.
-    function : callable or str
-        The solver, or 'module:function', which is imported at the first call.
-    arguments : tuple
-        Passed to the function before (puzzle, request).
-    extra : str, optional
-        The optional package that it needs (see `lns.exact.optional_deps`).
-    can_count : bool
-        Whether it can search for all solutions.
-    kernel_module : str, optional
-        The module that it compiles at the first call.
-    refuses : tuple of str
-        What it cannot take of `Puzzle.rules`.
-    """
-
-    description: str
-    source: str
+    description: str  # the method in one line
+    source: str  # paper and section, or the package
     function: Callable[..., Answer] | str
-    arguments: tuple[Any, ...] = ()
-    extra: str | None = None
-    can_count: bool = True
-    kernel_module: str | None = None
-    refuses: tuple[str, ...] = ()
+    arguments: tuple[Any, ...] = ()  # passed to the function before (puzzle, request)
+    extra: str | None = None  # the optional package that it needs, see `lns.exact.optional_deps`
+    can_count: bool = True  # whether it can search for all solutions
+    kernel_module: str | None = None  # that it compiles at the first call
+    refuses: tuple[str, ...] = ()  # what it cannot take of `Puzzle.rules`
 
     def __call__(self, puzzle: Puzzle, request: Request) -> Answer:
         function = self.function
@@ -111,10 +91,7 @@ def register_solver(
 def find_solver(name: str) -> SolverEntry:
     """The solver called ``name``; entry points are read only when no other solver has that name.
 
-    Raises
-    ------
-    InputError
-        If there is none, or entry points are ambiguous.
+    Raises InputError if there is none, or entry points are ambiguous.
     """
     if name in SOLVERS:
         return SOLVERS[name]
@@ -162,7 +139,7 @@ def _call_plugin(point: EntryPoint, puzzle: Puzzle, request: Request) -> Answer:
         raise InputError(f"solver '{point.name}': {point.value} is not a function")
     answer = function(puzzle, request)
     if not isinstance(answer, Answer):
-        raise InputError(f"solver '{point.name}' returned {type(answer).__name__}; expected exact.Answer")
+        raise InputError(f"solver '{point.name}' returned {type(answer).__name__}; expected lns.exact.Answer")
     return answer
 
 

@@ -1,6 +1,6 @@
 """The exact solvers behind one interface: `solve` for the first solution, `count` for all of them.
 
-A solver is a function from (puzzle, `lns.exact.execution.Request`) to `lns.exact.outcome.Answer`. What is the same for
+A solver is a function from (puzzle, `lns.exact.execution.Request`) to `lns.exact.outcome.Outcome`. What is the same for
 all is done here: counting conventions, pinned corners, and the check of the boards. See `lns.exact.registry` to add
 one.
 """
@@ -14,7 +14,7 @@ from typing import Any
 
 from lns.exact.driver import Progress, ProgressCallback
 from lns.exact.execution import BuildingEnded, Request, not_built, run_request
-from lns.exact.outcome import NODES_UNKNOWN, Answer, Outcome, SolveStatus, require_solution
+from lns.exact.outcome import NODES_UNKNOWN, Outcome, SolveStatus, require_solution
 from lns.exact.piece_classes import assignments_per_board
 from lns.exact.registry import find_solver
 from lns.instances.board import Board
@@ -54,7 +54,7 @@ def solve(puzzle: Puzzle, solver: str = "colorpairs", **fields: Any) -> Outcome:
     return solve_request(puzzle, _request(fields), solver)
 
 
-def count(puzzle: Puzzle, solver: str = "colorpairs", *, fix_corner: bool = False, **fields: Any) -> Outcome:
+def count(puzzle: Puzzle, solver: str = "colorpairs", **fields: Any) -> Outcome:
     """Count all solutions of a puzzle.
 
     Boards are counted by their colours: boards that differ only by swapping duplicate pieces are one solution.
@@ -62,9 +62,8 @@ def count(puzzle: Puzzle, solver: str = "colorpairs", *, fix_corner: bool = Fals
     Parameters
     ----------
     puzzle, solver, **fields
-        As for `solve`; with ``on_solution`` each solution is passed on as it is found, verified.
-    fix_corner : bool
-        Leave out rotated copies, by pinning a corner piece (see `corner_variants`). Otherwise all rotations count.
+        As for `solve`; with ``fix_corner`` rotated copies are left out, otherwise all rotations count; with
+        ``on_solution`` each solution is passed on as it is found, verified.
 
     Returns
     -------
@@ -79,14 +78,14 @@ def count(puzzle: Puzzle, solver: str = "colorpairs", *, fix_corner: bool = Fals
     RuntimeError
         If the solver returns a board that is not a solution.
     """
-    return solve_request(puzzle, replace(_request(fields), count_all=True), solver, fix_corner=fix_corner)
+    return solve_request(puzzle, replace(_request(fields), count_all=True), solver)
 
 
 def _request(fields: dict[str, Any]) -> Request:
     return Request(**{name: value for name, value in fields.items() if value is not None})
 
 
-def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs", *, fix_corner: bool = False) -> Outcome:
+def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs") -> Outcome:
     """`solve` or `count`, as ``request`` says.
 
     Parameters
@@ -98,8 +97,6 @@ def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs", 
         is passed on once, verified.
     solver : str
         A name of `lns.exact.registry.all_solvers`.
-    fix_corner : bool
-        Leave out rotated copies (see `corner_variants`).
 
     Returns
     -------
@@ -107,43 +104,42 @@ def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs", 
 
     Raises
     ------
-    InputError
-        If the solver is unknown, cannot do what is asked, or lacks an optional package.
-    RuntimeError
-        If the solver returns a board that is not a solution.
+    InputError, RuntimeError
+        As `solve` and `count`.
     """
     run = find_solver(solver)
     if refused := [rule for rule in puzzle.rules if rule in run.refuses]:
         raise InputError(
             f"solver {solver} takes no puzzle with {' and '.join(refused)}; expected another solver, such as colorpairs"
         )
-    count_all = request.count_all or request.on_solution is not None
-    variants, convention = corner_variants(puzzle) if fix_corner else ([puzzle], "all rotations counted")
-    total = Answer(SolveStatus.INFEASIBLE, 0, 0, 0.0)
-    on_solution = None if request.on_solution is None else _each_once(puzzle, solver, request.on_solution)
+    if request.on_solution is not None:
+        once = _each_once(puzzle, solver, request.on_solution)
+        request = replace(request, count_all=True, on_solution=once)
+    variants, convention = corner_variants(puzzle) if request.fix_corner else ([puzzle], "all rotations counted")
+    total = Outcome(SolveStatus.INFEASIBLE, 0, 0, 0.0)
     for variant in variants:
         used = total.nodes if total.budget_used is None else total.budget_used
         remaining = replace(
             request,
-            count_all=count_all,
             nodes=None if request.nodes is None else max(0, request.nodes - max(0, used)),
             seconds=None if request.seconds is None else max(0.0, request.seconds - total.seconds),
             on_progress=None if request.on_progress is None else partial(_after, total, request.on_progress),
-            on_solution=on_solution,
         )
         try:
-            answer = run(variant, remaining)
+            outcome = run(variant, remaining)
         except BuildingEnded as ended:
-            answer = not_built(ended)
-        total = _sum(total, answer)
-        if total.status in (SolveStatus.BUDGET_SPENT, SolveStatus.INTERRUPTED) or (total.solutions and not count_all):
+            outcome = not_built(ended)
+        total = _sum(total, outcome)
+        if total.status in (SolveStatus.BUDGET_SPENT, SolveStatus.INTERRUPTED):
+            break
+        if total.solutions and not request.count_all:
             break
     if total.board is not None:
         require_solution(puzzle, total.board, solver)
-    return Outcome(**vars(total), convention=convention)
+    return replace(total, convention=convention)
 
 
-def run_colorpairs(puzzle: Puzzle, request: Request) -> Answer:
+def run_colorpairs(puzzle: Puzzle, request: Request) -> Outcome:
     """The solver 'colorpairs' (Benoist & Bourreau 2008) with ``request.options``."""
     from lns.exact.colorpairs.search import ColorPairs  # its kernels take a while to import
 
@@ -177,22 +173,19 @@ def corner_variants(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
     if puzzle.cells == 1:
         return [puzzle], "all rotations counted (a single cell)"
     corners = [0] if puzzle.width == puzzle.height or 1 in (puzzle.width, puzzle.height) else [0, puzzle.width - 1]
-    corner_greys = [puzzle.rim_sides(cell) for cell in corners]
     quads = list(map(canonical, puzzle.pieces.tolist()))
-    pieces = [
-        piece
-        for piece in range(puzzle.cells)
-        if any(tuple(side == GREY for side in rotate(quads[piece], turn)) == corner_greys[0] for turn in range(4))
-    ]
-    piece = next((candidate for candidate in pieces if quads.count(quads[candidate]) == 1), None)
+
+    def turns(piece: int, cell: int) -> list[int]:
+        """The rotations that show grey on the rim, and only there."""
+        turned = [rotate(puzzle.pieces[piece].tolist(), turn) for turn in range(4)]
+        return [at for at in range(4) if tuple(side == GREY for side in turned[at]) == puzzle.rim_sides(cell)]
+
+    pieces = (piece for piece in range(puzzle.cells) if turns(piece, 0) and quads.count(quads[piece]) == 1)
+    piece = next(pieces, None)
     if piece is None:
         return [puzzle], "all rotations counted (every corner piece has a duplicate)"
-    variants = []
-    for cell, grey in zip(corners, corner_greys, strict=True):
-        turns = [rotate(puzzle.pieces[piece].tolist(), turn) for turn in range(4)]
-        turn = next(turn for turn in range(4) if tuple(side == GREY for side in turns[turn]) == grey)
-        variants.append(puzzle.with_clues([Clue(cell, piece, turn)]))
     where = "the top left corner" if len(corners) == 1 else "the top left or top right corner"
+    variants = [puzzle.with_clues([Clue(cell, piece, turns(piece, cell)[0])]) for cell in corners]
     return variants, f"piece {piece + 1} fixed in {where}"
 
 
@@ -223,19 +216,16 @@ _ADDITIVE = {
 }  # fmt: skip
 
 
-def _sum(before: Answer, after: Answer) -> Answer:
-    """The answer for two variants of a puzzle, ``after`` being the last one searched."""
+def _sum(before: Outcome, after: Outcome) -> Outcome:
+    """The outcome for two variants of a puzzle, ``after`` being the last one searched."""
     solutions = before.solutions + after.solutions
-    status = after.status
-    if status is SolveStatus.INFEASIBLE and solutions:
-        status = SolveStatus.SOLVED
     details = dict(before.details)
     for name, value in after.details.items():
         earlier = details.get(name, 0.0)
         details[name] = earlier + value if name in _ADDITIVE else max(earlier, value)
     return replace(
         after,
-        status=status,
+        status=SolveStatus.SOLVED if after.status is SolveStatus.INFEASIBLE and solutions else after.status,
         solutions=solutions,
         nodes=NODES_UNKNOWN if NODES_UNKNOWN in (before.nodes, after.nodes) else before.nodes + after.nodes,
         seconds=before.seconds + after.seconds,
@@ -261,7 +251,7 @@ def _each_once(puzzle: Puzzle, solver: str, on_solution: Callable[[Board], None]
     return once
 
 
-def _after(before: Answer, on_progress: ProgressCallback, now: Progress) -> None:
+def _after(before: Outcome, on_progress: ProgressCallback, now: Progress) -> None:
     """Tell ``on_progress`` the figures of now, those of the variants searched before added."""
     nodes, solutions = now.nodes + before.nodes, now.solutions + before.solutions
     on_progress(replace(now, nodes=nodes, solutions=solutions, seconds=now.seconds + before.seconds))

@@ -30,47 +30,23 @@ MAX_STEPS = 100_000
 
 @dataclass(frozen=True)
 class Step:
-    """One node of a search.
+    """One node of a search."""
 
-    Parameters
-    ----------
-    depth : int
-        Decisions that stand before it.
-    cell : int
-        The cell that was decided.
-    oriented : int
-        The oriented piece that was tried there.
-    outcome : str
-        ``"placed"``, ``"refused"`` or ``"solution"``.
-    depth_after : int
-        Decisions that stand after it: ``depth + 1`` where it stays, fewer where more than it was taken back.
-    why : str
-        What the search found, in words; empty where there is nothing to say.
-    """
-
-    depth: int
-    cell: int
-    oriented: int
-    outcome: str
-    depth_after: int
-    why: str = ""
+    depth: int  # decisions that stand before it
+    cell: int  # that was decided
+    oriented: int  # the oriented piece that was tried there
+    outcome: str  # "placed", "refused" or "solution"
+    depth_after: int  # decisions that stand after it: fewer than depth + 1 where more than it was taken back
+    why: str = ""  # what the search found, in words; empty where there is nothing to say
 
 
 @dataclass(frozen=True)
 class Trace:
-    """The first steps of a search.
-
-    Parameters
-    ----------
-    solver : str
-    steps : tuple of Step, or of Painting by a SAT solver
-    status : SolveStatus
-        How the search ended within these steps; BUDGET_SPENT if it would go on.
-    """
+    """The first steps of a search."""
 
     solver: str
-    steps: tuple[Step, ...] | tuple[Painting, ...]
-    status: SolveStatus
+    steps: tuple[Step, ...] | tuple[Painting, ...]  # paintings by a SAT solver
+    status: SolveStatus  # how the search ended within these steps; BUDGET_SPENT if it would go on
 
 
 def trace(puzzle: Puzzle, solver: str = "colorpairs", *, steps: int = 5000, stop_at_first: bool = True) -> Trace:
@@ -103,19 +79,14 @@ def trace(puzzle: Puzzle, solver: str = "colorpairs", *, steps: int = 5000, stop
     if solver in _SAT:
         return Trace(solver, *paintings(puzzle, steps, restricted=_SAT[solver]))
     recorded: list[Step] = []
-    status = SolveStatus.BUDGET_SPENT
-    found = 0
     for step in TREE_SEARCHES[solver](puzzle):
         recorded.append(step)
-        found += step.outcome == SOLUTION
-        if found and stop_at_first:
-            status = SolveStatus.SOLVED
-            break
+        if stop_at_first and step.outcome == SOLUTION:
+            return Trace(solver, tuple(recorded), SolveStatus.SOLVED)
         if len(recorded) == steps:
-            break
-    else:
-        status = SolveStatus.SOLVED if found else SolveStatus.INFEASIBLE
-    return Trace(solver, tuple(recorded), status)
+            return Trace(solver, tuple(recorded), SolveStatus.BUDGET_SPENT)
+    is_solved = any(step.outcome == SOLUTION for step in recorded)
+    return Trace(solver, tuple(recorded), SolveStatus.SOLVED if is_solved else SolveStatus.INFEASIBLE)
 
 
 def _colorpairs(puzzle: Puzzle) -> Iterator[Step]:
@@ -141,17 +112,16 @@ def _colorpairs(puzzle: Puzzle) -> Iterator[Step]:
 
 def _pairs_reason(search: ColorPairs, before: np.ndarray, depth: int, after: int) -> str:
     """What ColorPairs found at a node, by its counters before and after."""
-    counters, state = search.counters, search._state
+    change, state = search.counters - before, search._state
     parts = []
-    if counters[pairs.CONTRADICTIONS] > before[pairs.CONTRADICTIONS]:
+    if change[pairs.CONTRADICTIONS]:
         parts.append("contradiction: more cells demand a pair of colours than pieces offer it")
-    if counters[pairs.PREEMPTIONS] > before[pairs.PREEMPTIONS]:
-        parts.append(f"preemption of {count_of(int(counters[pairs.PREEMPTIONS] - before[pairs.PREEMPTIONS]), 'piece')}")
-    jumped = int(counters[pairs.LEVELS_JUMPED] - before[pairs.LEVELS_JUMPED])
-    if jumped > 0:
-        parts.append(f"jumps over {count_of(jumped, 'decision')} without a part in it")
+    if change[pairs.PREEMPTIONS]:
+        parts.append(f"preemption of {count_of(int(change[pairs.PREEMPTIONS]), 'piece')}")
+    if change[pairs.LEVELS_JUMPED]:
+        parts.append(f"jumps over {count_of(int(change[pairs.LEVELS_JUMPED]), 'decision')} without a part in it")
     if after <= depth and not search.exhausted:
-        words = len(state.conflict) // (len(state.frame_cell))
+        words = len(state.conflict) // len(state.frame_cell)
         conflict = state.conflict[after * words : (after + 1) * words]
         levels = [level + 1 for level in range(after) if conflict[level >> 6] & np.uint64(bit(level))]
         if levels:
@@ -169,18 +139,16 @@ def _rowscan(puzzle: Puzzle) -> Iterator[Step]:
         search.advance(1, False)
         if search.nodes == nodes:
             break
-        after = int(counters[scans.DEPTH])
-        solved = search.solutions > solutions
-        at = after if solved else after - 1
-        chosen = (
-            int(search.state.first[at]) if solved and search.solutions == 1 else int(search.state.chosen[at + width])
-        )
-        if solved and search.solutions > 1:
-            chosen = int(search.tables.candidates[int(search.state.next_index[at]) - 1])
-        member, turn = search.tables.classes.members[(chosen & 0x1FFF) - 1][0]
+        after, is_solved = int(counters[scans.DEPTH]), search.solutions > solutions
+        at = after if is_solved else after - 1
+        chosen = search.state.chosen[at + width] if not is_solved else search.state.first[at]
+        if is_solved and search.solutions > 1:
+            chosen = search.tables.candidates[int(search.state.next_index[at]) - 1]
+        member, turn = search.tables.classes.members[(int(chosen) & 0x1FFF) - 1][0]
+        oriented = member * 4 + (turn + (int(chosen) >> 13 & 3)) % 4
         taken = depth - at
         why = f"{taken} taken back: no piece fitted {puzzle.cell_label(depth)}" if taken > 0 else ""
-        yield Step(at, at, member * 4 + (turn + (chosen >> 13 & 3)) % 4, SOLUTION if solved else PLACED, after, why)
+        yield Step(at, at, oriented, SOLUTION if is_solved else PLACED, after, why)
         depth = after
 
 

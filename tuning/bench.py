@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import median
 
 from lns.engines import make_engine
-from lns.exact.measurements.rowscan_speed import placements_per_second
+from lns.exact.measurements import placements_per_second
 from lns.instances.formats import load_puzzle, shipped_instances
 from lns.instances.puzzle import Puzzle
 from lns.params import Params

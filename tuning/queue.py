@@ -20,8 +20,8 @@ from typing import Any
 
 from lns.api.files import load_board, load_puzzle
 from lns.exact.child_process import yield_to_all
+from lns.exact.compare import measured
 from lns.exact.file_lock import try_lock
-from lns.exact.paper.runs import measured
 from lns.instances.errors import InputError
 from lns.instances.files import atomic_file, atomic_write, read_text
 from lns.instances.verify import verify

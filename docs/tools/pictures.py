@@ -15,8 +15,8 @@ from docs.tools import charts
 from lns.construct.schedule import BreakSchedule, quota_end
 from lns.construct.schedule_search import cell_order, tail_cut
 from lns.engines import make_engine
+from lns.exact.compare import finished_rows
 from lns.exact.paper import outcome
-from lns.exact.paper.runs import finished_rows
 from lns.exact.region.resolve import resolve
 from lns.exact.region.warmup import warm_up
 from lns.exact.region.windows import rows

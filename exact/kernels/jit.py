@@ -18,8 +18,7 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.core import config
 
-from lns.exact.kernels.cache import KernelCache, cache_directory
-from lns.exact.kernels.sources import kernels_of
+from lns.exact.kernels.cache import KernelCache, cache_directory, kernels_of
 
 _OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}  # nothing calls kernels from C
 numba_config: Any = config  # numba makes its options at run time, so a type checker does not know them

@@ -16,16 +16,21 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 
-from lns.exact.compare import ComparisonRow
+import numpy as np
+
+from lns.exact.compare import ComparisonRow, PlannedRun, run_experiment
 from lns.exact.execution import Request
-from lns.exact.paper.runs import NAN, Plan, PlannedRun, Rows, mean_of, plot_curves, rounded, solver_run, times
+from lns.exact.paper.runs import NAN, Plan, Rows, crossed, mean_of, plot_curves, rounded, solver_run, times
 from lns.exact.sat.dimacs import lines_of
 from lns.exact.sat.encodings import encode
 from lns.exact.text_table import aligned
+from lns.instances.errors import InputError
 from lns.instances.generate import balanced_torus
+from lns.instances.puzzle import Puzzle
 
 ENCODINGS = ("half-3", "full-2", "half-2", "full-4")
 SAT_SOLVER = "kissat404"
+PROVERS = ("sat:half-3", "sat:half-2", "sat:full-2", "colorpairs")  # of the proofs that there is no solution
 
 # encoding -> size -> (thousands of variables, of clauses, % solved in 1000 s, mean seconds of those solved)
 PAPER: dict[str, dict[int, tuple[float, float, int, float | None]]] = {
@@ -59,6 +64,10 @@ def runs(plan: Plan) -> Iterator[PlannedRun]:
             yield solver_run(puzzle.name, puzzle, solver, request)
 
 
+OfSize = dict[tuple[str, int], list[ComparisonRow]]
+"""The rows of a method and a size."""
+
+
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
     """The text of tables 4 to 7 with the paper's figures in the last columns, of the spread, and of the best."""
     by_class = Rows(rows)
@@ -66,34 +75,37 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
     lines = [["method", "size", "puzzles", "solved %", "min s", "mean s", "max s", "variables", "clauses", "file MB",
               "peak MB", "paper: %", "mean s", "variables", "clauses", "file MB"]]  # fmt: skip
     lines += [_line(solver, n, chosen) for (solver, n), chosen in of.items() if chosen]
-    return (
+    best = [["size", "best encoding", "solved", "mean s", "best other", "solved", "mean s"]]
+    best += [
+        [f"{n}x{n}", *_best(of, plan, n, encodings=True), *_best(of, plan, n, encodings=False)] for n in plan.sizes
+    ]
+    return "\n\n".join([
         f"Bailleux 2025, tables 4 to 7: {SAT_SOLVER}, limit {plan.seconds:.0f} s of processor time\n"
-        f"{aligned(lines, repeated=2)}\n\n{_spread(of, plan)}\n\n"
-        "the best encoding and the best other solver, by size\n"
-        + aligned([["size", *["best encoding", "solved", "mean s"], *["best other", "solved", "mean s"]],
-                   *([f"{n}x{n}", *_best(of, plan, n, True), *_best(of, plan, n, False)] for n in plan.sizes)])
-    )  # fmt: skip
+        + aligned(lines, repeated=2),
+        _spread(of, plan),
+        "the best encoding and the best other solver, by size\n" + aligned(best),
+    ])  # fmt: skip
 
 
 def _line(solver: str, n: int, chosen: Sequence[ComparisonRow]) -> list[str]:
     """The line of a method and a size."""
     seconds, encoding = times(chosen), solver.removeprefix("sat:")
     sizes = [re.sub(r"[^\d ]", "", row.size).split() for row in chosen if "clauses" in row.size]
-    numbers = (mean_of([float(size[at]) / 1000 for size in sizes]) for at in (0, 1))
+    numbers = [mean_of([float(size[at]) / 1000 for size in sizes]) for at in (0, 1)]
+    megabytes = (
+        _megabytes_of_file(encoding, n),
+        max((row.megabytes for row in chosen if row.megabytes > 0), default=NAN),
+    )
     printed = ["-"] * 5
     if (known := PAPER.get(encoding, {}).get(n)) is not None:
         variables, clauses, share, mean = known
         file = dict(enumerate(PAPER_FILES[encoding], 5)).get(n, "-")
         printed = [str(share), "-" if mean is None else str(mean), f"{variables}k", f"{clauses}k", str(file)]
     return [
-        solver,
-        f"{n}x{n}",
-        str(len(chosen)),
-        f"{100 * len(seconds) / len(chosen):.0f}",
-        *(rounded(value) for value in (min(seconds, default=NAN), mean_of(seconds), max(seconds, default=NAN))),
+        *(solver, f"{n}x{n}", str(len(chosen)), f"{100 * len(seconds) / len(chosen):.0f}"),
+        *map(rounded, (min(seconds, default=NAN), mean_of(seconds), max(seconds, default=NAN))),
         *(f"{value:,.1f}k" if value == value else "-" for value in numbers),
-        rounded(_megabytes_of_file(encoding, n)),
-        rounded(max((row.megabytes for row in chosen if row.megabytes > 0), default=NAN)),
+        *map(rounded, megabytes),
         *printed,
     ]
 
@@ -107,7 +119,7 @@ def _megabytes_of_file(encoding: str, n: int) -> float:
     return sum(len(text) for block in formula.clauses() for text in lines_of(block)) / 1e6
 
 
-def _spread(of: dict[tuple[str, int], list[ComparisonRow]], plan: Plan) -> str:
+def _spread(of: OfSize, plan: Plan) -> str:
     """How far the times of one size spread, in the two ways of the paper's section 3.
 
     The largest time over the smallest; and the largest number k such that k puzzles of a size are solved faster than k
@@ -129,19 +141,55 @@ def _spread(of: dict[tuple[str, int], list[ComparisonRow]], plan: Plan) -> str:
     return aligned(lines, repeated=2)
 
 
-def _best(of: dict[tuple[str, int], list[ComparisonRow]], plan: Plan, n: int, encodings: bool) -> list[str]:
+def _best(of: OfSize, plan: Plan, n: int, *, encodings: bool) -> list[str]:
     """The best encoding or other solver of a size: most puzzles solved, then least time. Its figures."""
-    ranked = [
-        (-len(times(chosen)) / len(chosen), mean_of(times(chosen)), solver, f"{len(times(chosen))} of {len(chosen)}")
-        for solver in plan.solvers
-        if solver.startswith("sat:") == encodings
-        and (chosen := of[solver, n])
-        and all(row.status != "refused" for row in chosen)
-    ]
-    if not ranked:
-        return ["-"] * 3
-    _, seconds, solver, solved = min(ranked)
-    return [solver, solved, "-" if seconds != seconds else f"{seconds:.3f}"]
+    ranked = []
+    for solver in plan.solvers:
+        chosen = of[solver, n]
+        if solver.startswith("sat:") == encodings and chosen and all(row.status != "refused" for row in chosen):
+            solved = times(chosen)
+            ranked.append((-len(solved) / len(chosen), mean_of(solved), solver, f"{len(solved)} of {len(chosen)}"))
+    _, seconds, best, solved_of = min(ranked, default=(0.0, NAN, "-", "-"))
+    return [best, solved_of, "-" if seconds != seconds else f"{seconds:.3f}"]
+
+
+def proofs_text(sides: Sequence[int], per_size: int, seconds: float, output: Path | None) -> str:
+    """Section 3.1: mean processor time of proofs that a puzzle has no solution, and their number, by side and solver.
+
+    The paper asks whether the propagations that HALF-3 lacks are useless for such a proof too. The puzzles are those of
+    the experiment with the upper colours of two inner pieces swapped; each colour occurs as often as before. Raises
+    InputError if a side is smaller than 4.
+    """
+    if min(sides) < 4:
+        raise InputError("expected sides of 4 or more, with two inner pieces to swap")
+    request, planned = Request(seconds=seconds, sat_solver=SAT_SOLVER), []
+    for side, seed in product(sides, range(1, per_size + 1)):
+        puzzle = balanced_torus(side, side, seed).puzzle
+        swapped = with_swapped_sides(puzzle)
+        planned += [solver_run(f"swapped-{puzzle.name}", swapped, prover, request) for prover in PROVERS]
+    by_class = Rows(run_experiment(planned, output))
+
+    def entry(side: int, prover: str) -> str:
+        chosen = by_class[f"swapped-balanced-torus-{side}x{side}-c{side}", prover]
+        proofs = [row.seconds for row in chosen if row.status == "infeasible"]
+        return f"{rounded(mean_of(proofs))}, {len(proofs)} of {len(chosen)}"
+
+    rows, columns = {f"{side}x{side}": side for side in sides}, {prover: prover for prover in PROVERS}
+    return crossed("mean seconds, proofs of puzzles", rows, columns, entry)
+
+
+def with_swapped_sides(puzzle: Puzzle) -> Puzzle:
+    """The puzzle with the upper colours of its first inner piece and of the next that has another one swapped.
+
+    Raises InputError if no inner piece has another one.
+    """
+    pieces = puzzle.pieces.copy()
+    inner = np.flatnonzero((pieces > 0).all(axis=1))
+    other = next((piece for piece in inner if pieces[piece, 0] != pieces[inner[0], 0]), None)
+    if other is None:
+        raise InputError(f"{puzzle.name}: the upper colours of all inner pieces are equal; expected two to swap")
+    pieces[[inner[0], other], 0] = pieces[[other, inner[0]], 0]
+    return Puzzle(pieces, puzzle.width, puzzle.height)
 
 
 def plot(rows: Sequence[ComparisonRow], path: Path) -> None:

@@ -18,9 +18,9 @@ from itertools import product
 from statistics import geometric_mean, mean
 
 from lns.exact.colorpairs.options import Heuristic, Options
-from lns.exact.compare import ComparisonRow
+from lns.exact.compare import ComparisonRow, PlannedRun
 from lns.exact.execution import Request
-from lns.exact.paper.runs import Plan, PlannedRun, is_finished, solver_run
+from lns.exact.paper.runs import Plan, solver_run
 from lns.exact.text_table import markdown
 from lns.instances.generate import corner_cells, uniform
 from lns.instances.puzzle import Puzzle
@@ -53,6 +53,8 @@ METHODS: dict[str, Options | str] = {  # options of ColorPairs, or the name of a
 }
 WITHOUT_CP = tuple(method for method in METHODS if not method.startswith("CP"))
 COLOURS = {7: (6, 5), 8: (8, 7), 9: (10, 9), 10: (12, 11)}
+Instance = Mapping[str, ComparisonRow]
+"""Method -> row."""
 PLAN = Plan(tuple(COLOURS), WITHOUT_CP, per_size=3, seconds=8.0, patience=12.0)
 FULL = Plan(tuple(COLOURS), tuple(METHODS), per_size=35, seconds=3600.0)
 
@@ -82,12 +84,12 @@ def _run(name: str, puzzle: Puzzle, method: str, seconds: float) -> PlannedRun:
     return solver_run(name, puzzle, solver, request, label=method, question=f"all solutions; {seconds!r} s")
 
 
-def _adapt(name: str, puzzle: Puzzle, method: str, plan: Plan, done: Mapping[str, ComparisonRow]) -> PlannedRun | None:
+def _adapt(name: str, puzzle: Puzzle, method: str, plan: Plan, done: Instance) -> PlannedRun | None:
     """The run of a method in view of the rows that its instance has; None if it is not worth making."""
     first_two = [done.get(REFERENCE), done.get(ROW_SCAN)]
-    if method not in (REFERENCE, ROW_SCAN) and all(row and not is_finished(row) for row in first_two):
+    if method not in (REFERENCE, ROW_SCAN) and all(row and not row.is_finished for row in first_two):
         return None
-    patient = isinstance(METHODS[method], str) and first_two[0] is not None and is_finished(first_two[0])
+    patient = isinstance(METHODS[method], str) and first_two[0] is not None and first_two[0].is_finished
     return _run(name, puzzle, method, plan.seconds * (plan.patience if patient else 1.0))
 
 
@@ -125,10 +127,10 @@ _PARTS = {
 }
 _NAMES = {REFERENCE: "MinExpectedGap"}
 _FIELDS = {"nodes": "nodes", "time": "seconds"}
+_TIMED = (ROW_SCAN, REFERENCE, MIN_OFFER, "MinOffer without backjumping", "MinOffer without preemption")  # in table 1
 
-Instance = Mapping[str, ComparisonRow]
-"""Method -> row."""
 Pairs = Sequence[tuple[ComparisonRow, ComparisonRow]]
+Mean = Callable[[list[float]], float]
 
 
 def tables(rows: Iterable[ComparisonRow], plan: Plan) -> str:
@@ -136,7 +138,8 @@ def tables(rows: Iterable[ComparisonRow], plan: Plan) -> str:
     drawn: dict[str, dict[str, ComparisonRow]] = {}
     for row in rows:
         drawn.setdefault(row.instance, {})[row.solver] = row
-    kept = sorted((done for done in drawn.values() if any(map(is_finished, done.values()))), key=best_time)
+    kept = [done for done in drawn.values() if any(row.is_finished for row in done.values())]
+    kept.sort(key=best_time)
     return "\n\n".join([
         f"{len(drawn)} instances, {len(kept)} finished by some method; {plan.seconds:g} s of processor time for each "
         f"method ({plan.seconds * plan.patience:g} s for the row scan where ColorPairs finishes); seed {plan.seed}.",
@@ -155,18 +158,16 @@ def tables(rows: Iterable[ComparisonRow], plan: Plan) -> str:
 
 def best_time(done: Instance) -> float:
     """Seconds of the fastest method that finished, of those in the paper's table 1 and the default."""
-    timed = (MIN_OFFER, REFERENCE, ROW_SCAN, "MinOffer without backjumping", "MinOffer without preemption")
-    return min((done[method].seconds for method in timed if _has(done, method)), default=math.inf)
+    return min((done[method].seconds for method in _TIMED if _has(done, method)), default=math.inf)
 
 
-def ratio(pairs: Pairs, what: str) -> float | None:
-    """The geometric mean of first over second, of "nodes" or "seconds" (``what``); None without pairs."""
-    return geometric_mean(_ratios(pairs, what)) if pairs else None
+def ratio(pairs: Pairs, what: str, average: Mean = geometric_mean) -> float | None:
+    """The mean of first over second, of "nodes" or "seconds" (``what``); None without pairs.
 
-
-def arithmetic(pairs: Pairs, what: str) -> float | None:
-    """The arithmetic mean of the same ratios, which the paper uses; None without pairs."""
-    return mean(_ratios(pairs, what)) if pairs else None
+    The paper's means are arithmetic (`statistics.mean`).
+    """
+    ratios = [max(getattr(a, what), 1e-5) / max(getattr(b, what), 1e-5) for a, b in pairs]
+    return average(ratios) if ratios else None
 
 
 def of_sums(pairs: Pairs, what: str) -> float | None:
@@ -175,12 +176,8 @@ def of_sums(pairs: Pairs, what: str) -> float | None:
     return float(first / max(second, 1e-5)) if pairs else None
 
 
-def _ratios(pairs: Pairs, what: str) -> list[float]:
-    return [max(getattr(a, what), 1e-5) / max(getattr(b, what), 1e-5) for a, b in pairs]
-
-
 def _has(done: Instance, method: str) -> bool:
-    return method in done and is_finished(done[method])
+    return method in done and done[method].is_finished
 
 
 def _both(kept: Sequence[Instance], a: str, b: str) -> Pairs:
@@ -197,32 +194,31 @@ def _beside(own: Sequence[str], paper: Sequence[str], before: str = "") -> list[
 
 
 def _table_1(kept: Sequence[Instance]) -> str:
-    methods = [ROW_SCAN, REFERENCE, MIN_OFFER, "MinOffer without backjumping", "MinOffer without preemption"]
-    methods.append("MinOffer with shaving")
-    methods += [method for method in METHODS if method.startswith("CP") and any(method in done for done in kept)]
-    lines = []
+    by_library = [name for name in METHODS if name.startswith("CP") and any(name in done for done in kept)]
+    methods, lines = [*_TIMED, "MinOffer with shaving", *by_library], []
     for done in kept:
-        first = next(filter(is_finished, done.values()))
-        cells = ["" if (row := done.get(method)) is None else _result(row) for method in methods]
-        lines.append([first.instance, str(first.solutions), *cells])
+        first = next(row for row in done.values() if row.is_finished)
+        lines.append([first.instance, str(first.solutions)])
+        for row in map(done.get, methods):
+            mark = "" if row is None or row.is_finished else ">"
+            lines[-1].append("" if row is None else f"{mark}{row.seconds:.2f} / {row.nodes / 1e6:.3f}")
     return markdown(["instance", "solutions", *methods], lines)
 
 
-def _result(row: ComparisonRow) -> str:
-    return f"{'' if is_finished(row) else '>'}{row.seconds:.2f} / {row.nodes / 1e6:.3f}"
-
-
 def _table_2(kept: Sequence[Instance]) -> str:
+    def entry(pairs: Pairs, field: str, average: Mean = geometric_mean, before: str = "") -> str:
+        value = ratio(pairs, field, average)
+        return "-" if value is None else f"{before}{value:.3g} ({len(pairs)})"
+
     lines = []
     for method, (what, field) in product((MIN_OFFER, REFERENCE), _FIELDS.items()):
         over_all, arithmetics, geometrics = [], [], []
         for of_class in _by_class(kept):
-            inside = [done for done in of_class if _has(done, method) and ROW_SCAN in done]
-            both = _both(inside, ROW_SCAN, method)
-            at_least = "" if len(both) == len(inside) else "≥ "
-            over_all.append(_mean(ratio, [(done[ROW_SCAN], done[method]) for done in inside], field, at_least))
-            arithmetics.append(_mean(arithmetic, both, field))
-            geometrics.append(_mean(ratio, both, field))
+            inside = [(done[ROW_SCAN], done[method]) for done in of_class if _has(done, method) and ROW_SCAN in done]
+            both = [pair for pair in inside if pair[0].is_finished]
+            over_all.append(entry(inside, field, before="" if len(both) == len(inside) else "≥ "))
+            arithmetics.append(entry(both, field, mean))
+            geometrics.append(entry(both, field))
         if method == MIN_OFFER:
             arithmetics, geometrics = map(_beside, (arithmetics, geometrics), _TABLE_2[what], ["paper "] * 2)
         name = f"{_NAMES.get(method, method)}: {what}"
@@ -232,16 +228,11 @@ def _table_2(kept: Sequence[Instance]) -> str:
     return markdown(["when the best takes", *CLASSES], lines)
 
 
-def _mean(mean: Callable[[Pairs, str], float | None], pairs: Pairs, field: str, before: str = "") -> str:
-    value = mean(pairs, field)
-    return "-" if value is None else f"{before}{value:.3g} ({len(pairs)})"
-
-
 def _parts(kept: Sequence[Instance]) -> str:
     lines = []
     for method, paper in _PARTS.items():
         pairs = _both(kept, method, MIN_OFFER if method.startswith(MIN_OFFER) else REFERENCE)
-        changes = [mean(pairs, field) for mean in (of_sums, ratio) for field in _FIELDS.values()]
+        changes = [compared(pairs, field) for compared in (of_sums, ratio) for field in _FIELDS.values()]
         cells = ["-" if change is None else f"{change - 1:+.0%}" for change in changes]
         lines.append([method, *_beside(cells, paper), str(len(pairs))])
     return markdown(["", "all nodes", "all time", "nodes, geometric mean", "time, geometric mean", "instances"], lines)
@@ -252,7 +243,6 @@ def _table_3(kept: Sequence[Instance]) -> str:
     for (method, paper), what in product(_TABLE_3.items(), ("time", "nodes")):
         values = [ratio(_both(of_class, method, MIN_OFFER), _FIELDS[what]) for of_class in _by_class(kept)]
         cells = ["-" if value is None else f"{1 - value:.0%}" for value in values]
-        lines.append(
-            [f"{_NAMES.get(method, method)}, {what} saved", *_beside(cells, paper.get(what, [""] * 4), "paper ")]
-        )
+        known = paper.get(what, [""] * 4)
+        lines.append([f"{_NAMES.get(method, method)}, {what} saved", *_beside(cells, known, "paper ")])
     return markdown(["when the best takes", *CLASSES], lines)

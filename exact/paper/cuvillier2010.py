@@ -15,20 +15,9 @@ from importlib.resources import files
 from itertools import product
 from pathlib import Path
 
-from lns.exact.compare import ComparisonRow
+from lns.exact.compare import ComparisonRow, PlannedRun
 from lns.exact.execution import Request
-from lns.exact.paper.runs import (
-    Plan,
-    PlannedRun,
-    Rows,
-    crossed,
-    mean_of,
-    plot_curves,
-    rounded,
-    solver_run,
-    times,
-    uniform_classes,
-)
+from lns.exact.paper.runs import Plan, Rows, crossed, mean_of, plot_curves, rounded, solver_run, times, uniform_classes
 from lns.exact.text_table import aligned
 
 PROGRAM = "minisat"

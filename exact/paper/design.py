@@ -1,46 +1,131 @@
-"""Search for puzzles with an extreme tree: hard ones, and ones with a single solution (Jolivet 2008, tables 3 and 4).
+"""Trees of puzzles as Jolivet 2008 counts them, and the search for puzzles with an extreme one (tables 3 to 5).
 
-A puzzle is cut from a board whose joints are coloured. The search recolours a few joints at random and keeps the change
-if the goal is not worse. Trees are those of the zig-zag, one corner of the planted board fixed; identical pieces and
-equal orientations are told apart, as in the paper.
+A tree is searched to its end (all solutions); identical pieces and equal orientations are told apart, the empty board
+is a node, and one corner of the planted board is fixed. A puzzle is cut from a board whose joints are coloured. The
+search recolours a few joints at random and keeps the change if the goal is not worse.
+
+References
+----------
+T. Jolivet, "Eternity II : puzzles, algorithmique et complexité", ENS de Lyon, 2008, sections
+2.1 (paths, figure 3), 4.2 (table 3) and 5.2 (tables 4 and 5).
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 
 import numpy as np
 
 from lns.exact.blocks import Blocks
+from lns.exact.cover.search import Cover
+from lns.exact.driver import run_search
+from lns.exact.outcome import SolveStatus
 from lns.instances.errors import InputError
+from lns.instances.generate import uniform
 from lns.instances.generate.planted import Planted, check_shape, plant
 from lns.instances.generate.portable_random import PortableRandom
-from lns.instances.puzzle import GREY, Clue, canonical, rotate
+from lns.instances.puzzle import GREY, Clue, Puzzle, canonical, rotate
 
 GOALS = ("hard", "single")
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 MAX_COLOURS = len(_DIGITS) - 1  # of the joints of `Design.text`; 0 is grey
 _CHUNK = 20_000  # nodes between two checks whether a tree still matters
+CODES = {"dlx": "unary", "dlx:binary": "binary"}
+"""Method -> code of colours. The paper has two and does not say which its tables used; the measured counts fit the
+binary one."""
+PATHS = ("rows", "snake", "diagonals", "spiral", "rim first", "chessboard")
+
+
+# -- trees ------------------------------------------------------------------------------------------------------------
+
+
+def random_puzzle(width: int, height: int, colours: int, seed: int) -> Puzzle:
+    """A puzzle with uniform colours and the upper left corner of its planted solution fixed."""
+    return uniform(width, height, colours, seed).with_clues([0]).puzzle
+
+
+def tree(puzzle: Puzzle, method: str, nodes: int) -> tuple[Cover | Blocks, float]:
+    """Search a tree to its end or for ``nodes`` nodes. Raises KeyboardInterrupt if interrupted.
+
+    The method is a key of `CODES`, "zig-zag", "grouping", or "path:" and a name of `PATHS`. Returns the search, and the
+    seconds of processor time that it took, with the matrix or the list of blocks, without compilation.
+    """
+    _compile(method)
+    begun = time.process_time()
+    search = _new_search(puzzle, method)
+    status, _ = run_search(search, count_all=True, nodes=nodes, seconds=None)
+    if status is SolveStatus.INTERRUPTED:
+        raise KeyboardInterrupt
+    return search, time.process_time() - begun
+
+
+def _new_search(puzzle: Puzzle, method: str) -> Cover | Blocks:
+    if method in CODES:
+        return Cover(puzzle, CODES[method], all_four=True)
+    order = path(method[5:], puzzle.width, puzzle.height) if method.startswith("path:") else ()
+    return Blocks(puzzle, 2 if method == "grouping" else 1, order, all_four=True)
+
+
+@cache
+def _compile(method: str) -> None:
+    _new_search(random_puzzle(2, 2, 1, 1), method).advance(0, True)
+
+
+def path(name: str, width: int, height: int) -> list[int]:
+    """The cells of a board in the order of a path of `PATHS`.
+
+    The sum of the constraints is the number of joints whatever the path, so that only their order matters. ``rows`` is
+    the paper's choice. ``chessboard`` visits cells of one colour first, which no neighbour constrains.
+    """
+    cells = list(product(range(height), range(width)))
+    if name == "snake":
+        cells.sort(key=lambda cell: (cell[0], cell[1] if cell[0] % 2 == 0 else -cell[1]))
+    elif name == "diagonals":
+        cells.sort(key=lambda cell: (cell[0] + cell[1], cell[0]))
+    elif name == "spiral":
+        cells = _spiral(width, height)
+    elif name == "rim first":
+        rim = _spiral(width, height)[: len(cells) - max(0, width - 2) * max(0, height - 2)]
+        cells = rim + [cell for cell in cells if cell not in rim]
+    elif name == "chessboard":
+        cells.sort(key=lambda cell: (cell[0] + cell[1]) % 2)
+    return [row * width + column for row, column in cells]
+
+
+def _spiral(width: int, height: int) -> list[tuple[int, int]]:
+    """The cells from the upper left corner inwards, clockwise."""
+    left = set(product(range(height), range(width)))
+    row, column, step = 0, 0, (0, 1)
+    cells = []
+    while left:
+        cells.append((row, column))
+        left.remove((row, column))
+        if (row + step[0], column + step[1]) not in left:
+            step = (step[1], -step[0])
+        row, column = row + step[0], column + step[1]
+    return cells
+
+
+def constraints(order: list[int], puzzle: Puzzle) -> list[int]:
+    """For each cell of a path, the number of its neighbours earlier on the path."""
+    place = {cell: at for at, cell in enumerate(order)}
+    return [sum(place[other] < at for _, other in puzzle.neighbours(cell)) for at, cell in enumerate(order)]
+
+
+# -- searched puzzles -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Design:
-    """A coloured board and the tree of its puzzle.
-
-    Parameters
-    ----------
-    width, height : int
-    joints : tuple of int
-        Colours of the joints: right sides row by row, then lower sides row by row.
-    nodes, solutions : int
-        Of the whole tree.
-    """
+    """A coloured board and the whole tree of its puzzle."""
 
     width: int
     height: int
-    joints: tuple[int, ...]
+    joints: tuple[int, ...]  # colours: right sides row by row, then lower sides row by row
     nodes: int
     solutions: int
 
@@ -73,10 +158,7 @@ def joint_count(width: int, height: int) -> int:
 def planted(width: int, height: int, joints: Sequence[int]) -> Planted:
     """The puzzle of a coloured board, with the upper left corner of the planted solution as a clue.
 
-    Raises
-    ------
-    InputError
-        If the number of joints does not fit the board.
+    Raises InputError if the number of joints does not fit the board.
     """
     check_shape(width, height)
     if len(joints) != joint_count(width, height):
@@ -91,28 +173,15 @@ def planted(width: int, height: int, joints: Sequence[int]) -> Planted:
 def evaluate(
     width: int, height: int, joints: Sequence[int], nodes: int, most_solutions: int | None = None
 ) -> Design | None:
-    """Search the tree of a coloured board.
+    """Search the tree of a coloured board by the zig-zag; None if it has more nodes or solutions than the limits.
 
-    Parameters
-    ----------
-    width, height : int
-    joints : sequence of int
-    nodes : int
-        Limit of the tree.
-    most_solutions : int, optional
-        Limit of its solutions up to rotation. On a rectangle the corner that is fixed in its planted position may have
-        a second one that is not a half turn, which is then searched too.
-
-    Returns
-    -------
-    Design or None
-        None beyond a limit.
+    Solutions are limited up to rotation: on a rectangle the corner that is fixed in its planted position may have a
+    second one that is not a half turn, which is then searched too.
     """
-    puzzle = planted(width, height, joints).puzzle
-    puzzles = [puzzle]
+    puzzles = [planted(width, height, joints).puzzle]
     if most_solutions is not None and width != height:
-        (clue,) = puzzle.clues
-        puzzles.append(puzzle.with_clues([Clue(width - 1, clue.piece, (clue.rotation + 1) % 4)]))
+        (clue,) = puzzles[0].clues
+        puzzles.append(puzzles[0].with_clues([Clue(width - 1, clue.piece, (clue.rotation + 1) % 4)]))
     all_nodes = all_solutions = 0
     for puzzle in puzzles:
         search = Blocks(puzzle, 1, all_four=True)
@@ -142,11 +211,10 @@ def improve(
 
     Parameters
     ----------
-    width, height : int
-    colours : int
-        1 to `MAX_COLOURS`.
+    width, height, colours : int
+        Shape, from 2 x 2, and colours, 1 to `MAX_COLOURS`. InputError if they are out of range.
     goal : {'hard', 'single'}
-        Most nodes for each solution, or fewest solutions.
+        Most nodes for each solution, or fewest solutions; then the search ends at one.
     trees : int
         Number of boards to try.
     nodes : int, optional
@@ -159,12 +227,7 @@ def improve(
     Yields
     ------
     Design
-        Each board that is better than all before. With the goal 'single' the search ends at one solution.
-
-    Raises
-    ------
-    InputError
-        If the goal is unknown, or the number of colours or the shape is out of range.
+        Each board that is better than all before.
     """
     if goal not in GOALS:
         raise InputError(f"unknown goal '{goal}'; expected {' or '.join(GOALS)}")
@@ -177,6 +240,9 @@ def improve(
 
     def drawn() -> list[int]:
         return [1 + random.below(colours) for _ in range(count)]
+
+    def value(design: Design) -> float:
+        return design.difficulty if goal == "hard" else -design.solutions
 
     current: Design | None = None
     best: float | None = None
@@ -192,18 +258,13 @@ def improve(
         found = evaluate(width, height, joints, nodes, most)
         if found is None:
             continue
-        if current is None or _value(goal, found) >= _value(goal, current):
+        if current is None or value(found) >= value(current):
             current = found
-        if best is None or _value(goal, found) > best:
-            best = _value(goal, found)
+        if best is None or value(found) > best:
+            best = value(found)
             yield found
             if goal == "single" and found.solutions == 1:
                 return
-
-
-def _value(goal: str, design: Design) -> float:
-    """What is to be as large as possible."""
-    return design.difficulty if goal == "hard" else -design.solutions
 
 
 def every_single(width: int, height: int, colours: int) -> tuple[int, Design | None]:
@@ -244,6 +305,7 @@ def has_distinct_pieces(width: int, height: int, joints: Sequence[int]) -> bool:
     return True
 
 
+@cache
 def distinct_pieces(colours: int) -> tuple[int, int, int, int]:
     """Numbers of distinct pieces, by listing them: corner, rim, inner, and inner without the symmetric ones.
 
@@ -259,18 +321,13 @@ def distinct_pieces(colours: int) -> tuple[int, int, int, int]:
 def fewest_colours(width: int, height: int, *, symmetric: bool) -> int:
     """A lower bound on the colours of a single-solution puzzle: its pieces must be distinct (Jolivet 2008, table 5).
 
-    Parameters
-    ----------
-    width, height : int
-        At least 3 each.
-    symmetric : bool
-        Symmetric pieces are allowed. The paper counts the two orientations of one as two solutions, so its own
-        count allows none.
+    The sides are at least 3. The paper counts the two orientations of a symmetric piece as two solutions, so its own
+    count allows no ``symmetric`` pieces.
     """
+    needed_rim, needed_inner = 2 * (width + height - 4), (width - 2) * (height - 2)
     colours = 1
     while True:
         corner, rim, inner, turning = distinct_pieces(colours)
-        needed_rim, needed_inner = 2 * (width + height - 4), (width - 2) * (height - 2)
         if corner >= 4 and rim >= needed_rim and (inner if symmetric else turning) >= needed_inner:
             return colours
         colours += 1

@@ -1,29 +1,47 @@
-"""Jolivet 2008: sizes of search trees (table 1), difficulty by colours (2), hard instances (3), levels (figure 6).
+"""Jolivet 2008: sizes of search trees (table 1), difficulty by colours (2), hard and single-solution puzzles (3 to 5).
 
-As in the paper, each tree is searched to its end (all solutions), solutions are counted up to rotation, identical
-pieces and equal orientations are told apart, and the empty board is a node. Rotated boards are left out by fixing the
-upper left corner of the planted solution; table 2 of the paper implies that it did so too, on rectangles as well. The
-paper does not say how its puzzles were made; here the colour of each inner edge is drawn uniformly.
+Also paths (figure 3), levels (figure 6) and estimates (section 2.5). `lns.exact.paper.design` says how trees are
+counted. Rotated boards are left out by fixing the upper left corner of the planted solution; table 2 of the paper
+implies that it did so too, on rectangles as well. The paper does not say how its puzzles were made; here the colour of
+each inner edge is drawn uniformly. A puzzle that a search finds is kept in the note of its row, as the text of its
+joints, which `lns.exact.paper.design.joints_of` reads.
 
 References
 ----------
 T. Jolivet, "Eternity II : puzzles, algorithmique et complexité", ENS de Lyon, 2008, sections
-2.1 to 2.3 (methods), 2.4 and 4 (tables).
+2.1 to 2.3 (methods, figure 3), 2.4, 2.5, 4 (tables 1 to 3) and 5.2 (tables 4 and 5).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from math import comb
 from pathlib import Path
 from statistics import stdev
 
-from lns.exact.compare import ComparisonRow
-from lns.exact.paper import jolivet2008_searches as searches
-from lns.exact.paper.jolivet2008_searches import CODES, random_puzzle, tree
-from lns.exact.paper.runs import BUDGET_SPENT, NAN, Plan, PlannedRun, Rows, crossed, mean_of, plot_curves, rounded
+import numpy as np
+
+from lns.exact.blocks import count_inner_blocks
+from lns.exact.compare import ComparisonRow, PlannedRun
+from lns.exact.paper.design import (
+    CODES,
+    PATHS,
+    constraints,
+    distinct_pieces,
+    fewest_colours,
+    improve,
+    path,
+    random_puzzle,
+    tree,
+)
+from lns.exact.paper.runs import BUDGET_SPENT, NAN, Plan, Rows, crossed, mean_of, plot_curves, rounded
 from lns.exact.text_table import aligned
+from lns.instances.formats import load_puzzle
+from lns.instances.generate import uniform
 
 METHODS = ("dlx:binary", "zig-zag", "grouping", "dlx")
 PARTS = ("paths", "hard", "single", "eternity")  # figure 3, the searches of tables 3 and 4, section 2.5
@@ -70,6 +88,17 @@ FIGURE_6: tuple[tuple[int, ...], ...] = (
     (1, 1, 3, 15, 24, 42, 175, 510, 576, 1848, 3760, 3504, 4184, 4384, 2880, 1728, 1728),
 )
 
+# (width, height) -> the paper's upper bound on the colours of a puzzle with a single solution
+TABLE_4: dict[tuple[int, int], int] = {
+    (width, height): bound
+    for height, bounds in (
+        (3, (3, 3, 3, 3, 4, 4, 4, 5)), (4, (3, 4, 4, 5, 5, 6, 6)), (5, (4, 5, 5, 6, 7, 7)), (6, (5, 6, 7, 8, 8)),
+        (7, (7, 8, 9, 10)), (8, (8, 9, 10)), (9, (9, 10)), (10, (10,)),
+    )
+    for width, bound in enumerate(bounds, 11 - len(bounds))
+}  # fmt: skip
+# side -> the paper's lower bound
+TABLE_5 = {4: 2, 5: 3, 6: 3, 7: 4, 9: 4, 10: 5, 13: 5}
 PLAN = Plan(
     sizes=(3, 4, 5, 6),
     solvers=METHODS + PARTS,
@@ -82,7 +111,61 @@ PLAN = Plan(
 FULL = replace(
     PLAN, sizes=(3, 4, 5, 6, 7, 8, 10, 12, 16), per_size=200, nodes=2_000_000_000, slow=10, trees=20_000
 )  # fmt: skip
+PATH_CLASSES = ((4, 3), (4, 4), (5, 5), (6, 7))  # (side, colours) of the puzzles on which paths are compared
+ETERNITY = "like-e2-16x16"
+CHEAPER = {"zig-zag": 1000, "dlx:binary": 1, "dlx": 1, "grouping": 50}
+"""Method -> how many times cheaper its nodes are than those of dlx, in the search of section 2.5."""
+MOST_NODES, SAMPLES = 100_000, 300_000  # of dlx, and of the estimate of blocks
 CUT, ESTIMATE = ">", "~"  # put before a mean where trees were cut: it is a lower bound, or an estimate
+
+
+# -- runs -------------------------------------------------------------------------------------------------------------
+
+
+def runs(plan: Plan) -> Iterator[PlannedRun]:
+    """Plan a run for each puzzle of each class, and those of the `PARTS`."""
+    wanted = [
+        (side, side, colours, method)
+        for side, colours in _classes(plan, TABLE_1).values()
+        for method in METHODS
+        if method != "grouping" or side % 2 == 0
+    ]
+    for (width, height), figures in TABLE_2.items():
+        if max(width, height) in plan.sizes:
+            known = [colours for colours, figure in zip(_COLOURS, figures, strict=True) if figure is not None]
+            wanted += [(width, height, colours, "dlx:binary") for colours in known if colours in plan.colours]
+    wanted += [(side, side, colours, "zig-zag") for side, colours in _classes(plan, TABLE_3).values()]
+    for width, height, colours, method in dict.fromkeys(wanted):
+        side = max(width, height)
+        is_slow = side >= 8 and method in CODES and TABLE_1.get((side, colours), (None,))[0] is None
+        for seed in plan.seeds[: plan.slow] if is_slow else plan.seeds:
+            if method in plan.solvers:
+                question = "all solutions of the uniform puzzle"
+                yield _tree_run((width, height, colours, seed), method, question, plan.nodes)
+    if "paths" in plan.solvers:
+        for side, colours in PATH_CLASSES:
+            for name in PATHS if side in plan.sizes else ():
+                for seed in plan.seeds:
+                    yield _tree_run((side, side, colours, seed), f"path:{name}", "all solutions", plan.nodes)
+    if "hard" in plan.solvers:
+        for side, colours in _classes(plan, TABLE_3).values():
+            yield _search_run(plan, (side, side, colours), "hard", f"hardest of {plan.trees} boards")
+    if "single" in plan.solvers:  # as many colours as the paper's bound, and one less
+        for (width, height), bound in TABLE_4.items():
+            for colours in (bound, bound - 1) if max(width, height) in plan.sizes else ():
+                if colours >= fewest_colours(width, height, symmetric=False):
+                    what = f"single solution among {plan.trees} boards"
+                    yield _search_run(plan, (width, height, colours), "single", what)
+    if "eternity" in plan.solvers:
+        yield PlannedRun(ETERNITY, "4x4 blocks", f"{SAMPLES} samples; seed 1", _blocks_row)
+        for method, cheaper in CHEAPER.items():
+            budget = min(plan.nodes, MOST_NODES) * cheaper
+            make = partial(_deepest, method, budget)
+            yield PlannedRun(ETERNITY, f"depth:{method}", f"deepest level; {budget} nodes", make)
+
+
+def _name(width: int, height: int, colours: int) -> str:
+    return f"{width}x{height}-c{colours}"
 
 
 def _classes(plan: Plan, table: Mapping[tuple[int, int], object]) -> dict[str, tuple[int, int]]:
@@ -91,77 +174,80 @@ def _classes(plan: Plan, table: Mapping[tuple[int, int], object]) -> dict[str, t
     return {f"{side}x{side}, {colours} colours": (side, colours) for side, colours in keys}
 
 
-def _shapes(plan: Plan) -> dict[str, tuple[int, int]]:
-    """The rows of table 2 in a plan: label -> (width, height)."""
-    return {f"{width}x{height}": (width, height) for width, height in TABLE_2 if max(width, height) in plan.sizes}
+def _tree_run(shape: tuple[int, int, int, int], method: str, question: str, nodes: int) -> PlannedRun:
+    """A search of the whole tree of `random_puzzle` (``*shape``)."""
+    name = f"{_name(*shape[:3])}-s{shape[3]}"
+
+    def make() -> ComparisonRow:
+        limit = nodes - 1 if method.startswith("path:") else nodes  # the empty board is a node of a path
+        search, seconds = tree(random_puzzle(*shape), method, limit)
+        status = "solved" if search.exhausted else BUDGET_SPENT
+        return ComparisonRow(name, method, status, search.solutions, search.nodes, seconds)
+
+    return PlannedRun(name, method, question, make, f"{nodes} nodes")
 
 
-def runs(plan: Plan) -> Iterator[PlannedRun]:
-    """Plan a run for each puzzle of each class, and those of the parts of `lns.exact.paper.jolivet2008_searches`."""
-    wanted = [
-        (side, side, colours, method)
-        for side, colours in _classes(plan, TABLE_1).values()
-        for method in METHODS
-        if method != "grouping" or side % 2 == 0
-    ]
-    for width, height in _shapes(plan).values():
-        figures = zip(_COLOURS, TABLE_2[width, height], strict=True)
-        known = [colours for colours, figure in figures if figure is not None and colours in plan.colours]
-        wanted += [(width, height, colours, "dlx:binary") for colours in known]
-    wanted += [(side, side, colours, "zig-zag") for side, colours in _classes(plan, TABLE_3).values()]
-    for width, height, colours, method in dict.fromkeys(wanted):
-        if method not in plan.solvers:
-            continue
-        side = max(width, height)
-        is_slow = side >= 8 and method in CODES and TABLE_1.get((side, colours), (None,))[0] is None
-        for seed in plan.seeds[: plan.slow] if is_slow else plan.seeds:
-            name = f"{_name(width, height, colours)}-s{seed}"
-            make = partial(_measure, name, (width, height, colours, seed), method, plan.nodes)
-            yield PlannedRun(name, method, "all solutions of the uniform puzzle", make, plan.nodes)
-    parts: dict[str, Callable[[Plan], Iterator[PlannedRun]]] = {
-        "paths": searches.path_runs,
-        "hard": partial(searches.hard_runs, classes=_classes(plan, TABLE_3).values()),
-        "single": searches.single_runs,
-        "eternity": searches.barrier_runs,
-    }
-    for part, planned in parts.items():
-        if part in plan.solvers:
-            yield from planned(plan)
+def _search_run(plan: Plan, shape: tuple[int, int, int], goal: str, what: str) -> PlannedRun:
+    """A search for a puzzle of a shape: width, height, colours."""
+    name = _name(*shape)
+
+    def make() -> ComparisonRow:
+        begun = time.process_time()
+        found = improve(*shape, goal, trees=plan.trees, nodes=plan.nodes, seed=plan.seed)
+        best = next(iter(deque(found, maxlen=1)), None)
+        seconds = time.process_time() - begun
+        if best is None:
+            return ComparisonRow(name, goal, BUDGET_SPENT, seconds=seconds)
+        status = "solved" if goal == "hard" or best.solutions == 1 else BUDGET_SPENT
+        return ComparisonRow(name, goal, status, best.solutions, best.nodes, seconds, note=best.text)
+
+    return PlannedRun(name, goal, f"{what}; {plan.nodes} nodes a tree; seed {plan.seed}", make)
 
 
-def _measure(instance: str, shape: tuple[int, int, int, int], method: str, nodes: int) -> ComparisonRow:
-    """Search the tree of `random_puzzle` (``*shape``): its solutions, its nodes and the processor time as a row."""
-    search, seconds = tree(random_puzzle(*shape), method, nodes)
-    status = "solved" if search.exhausted else BUDGET_SPENT
-    return ComparisonRow(instance, method, status, search.solutions, search.nodes, seconds)
+def _blocks_row() -> ComparisonRow:
+    begun = time.process_time()
+    mean, error = count_inner_blocks(load_puzzle(ETERNITY), 4, SAMPLES, 1)
+    note, seconds = f"{mean:.2e} +- {error:.1e}", time.process_time() - begun
+    return ComparisonRow(ETERNITY, "4x4 blocks", "solved", nodes=SAMPLES, seconds=seconds, note=note)
+
+
+def _deepest(method: str, nodes: int) -> ComparisonRow:
+    search, seconds = tree(load_puzzle(ETERNITY), method, nodes)
+    deepest = int(np.flatnonzero(search.state.per_level).max()) * (4 if method == "grouping" else 1)
+    figures = search.solutions, search.nodes, seconds
+    return ComparisonRow(ETERNITY, f"depth:{method}", BUDGET_SPENT, *figures, note=f"{deepest} pieces")
+
+
+# -- tables -----------------------------------------------------------------------------------------------------------
 
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
-    """The text of tables 1, 2 and 3 with the paper's figures in brackets, and the nodes by level of three trees.
+    """The text of tables 1 to 5 with the paper's figures in brackets, of figure 3, and of the levels of three trees.
 
     The three trees are searched by this function. They are left out if some of the planned rows are missing, as after
     Ctrl-C.
     """
     by_class = Rows(rows)
-    parts = [_table_1(by_class, plan), times(by_class, plan), _table_2(by_class, plan), _table_3(by_class, plan)]
-    parts.append(_conjecture(by_class))
+    parts = [*_trees_text(by_class, plan), _conjecture(by_class)]
     if "paths" in plan.solvers:
-        parts.append(searches.path_text(by_class))
+        parts.append(_paths_text(by_class))
     if "single" in plan.solvers:
-        parts += [searches.single_text(rows), searches.bound_text()]
+        parts += [_single_text(rows), _bounds_text()]
     if "eternity" in plan.solvers:
-        parts.append(searches.barrier_text(rows))
+        lines = [["on " + ETERNITY, "nodes", "seconds", "result"]]
+        chosen = [row for row in rows if row.instance == ETERNITY]
+        lines += [[row.solver, f"{row.nodes:,}", rounded(row.seconds), row.note] for row in chosen]
+        head = "section 2.5: inner 4x4 blocks (the paper: over 2e14 blocks of all kinds), deepest levels (210 to 220)\n"
+        parts.append(head + aligned(lines))
     missing = len(list(runs(plan))) - len(rows)
     parts.append(f"figure 6 d: left out, {missing} runs are missing" if missing else _levels(plan))
     return "\n\n".join(parts)
 
 
-def _name(width: int, height: int, colours: int) -> str:
-    return f"{width}x{height}-c{colours}"
-
-
 def _mean_and_error(values: Sequence[float], rows: Sequence[ComparisonRow], mark: str) -> str:
-    """The mean and its standard error, after ``mark`` if some trees were cut."""
+    """The mean and its standard error, after ``mark`` if some trees were cut; '-' of no values."""
+    if not values:
+        return "-"
     error = stdev(values) / len(values) ** 0.5 if len(values) > 1 else NAN
     is_cut = any(row.status == BUDGET_SPENT for row in rows)
     return f"{mark if is_cut else ''}{rounded(mean_of(values))}±{rounded(error)}"
@@ -172,50 +258,44 @@ def _difficulty(rows: Sequence[ComparisonRow]) -> list[float]:
     return [row.nodes / max(1, row.solutions) for row in rows]
 
 
-def _table_1(by_class: Rows, plan: Plan) -> str:
-    def cell(key: tuple[int, int], method: str) -> str:
-        (side, colours), chosen = key, by_class[_name(key[0], *key), method]
-        paper = dict(zip(METHODS, TABLE_1[side, colours], strict=False)).get(method)
+def _trees_text(by_class: Rows, plan: Plan) -> list[str]:
+    """Tables 1 to 3, and the times of section 2.4, without rows of old files that have no time."""
+
+    def nodes(key: tuple[int, int], method: str) -> str:
+        chosen = by_class[_name(key[0], *key), method]
+        paper = dict(zip(METHODS, TABLE_1[key], strict=False)).get(method)
         known = rounded(paper) if paper is not None else TOO_SLOW if method == "dlx:binary" else ""
-        text = _mean_and_error([row.nodes for row in chosen], chosen, CUT) if chosen else "-"
+        text = _mean_and_error([row.nodes for row in chosen], chosen, CUT)
         return f"{text} ({known})" if chosen and known else text
 
-    text = crossed("mean nodes", _classes(plan, TABLE_1), dict(zip(METHODS, METHODS, strict=True)), cell)
-    return f"Jolivet 2008, table 1: {plan.per_size} puzzles for each class (the paper's means)\n{text}"
+    def seconds(key: tuple[int, int], method: str) -> str:
+        mean = mean_of([row.seconds for row in by_class[_name(key[0], *key), method] if row.seconds >= 0])
+        return "-" if mean != mean else f"{mean:.4f}"
 
-
-def times(by_class: Rows, plan: Plan) -> str:
-    """Section 2.4: mean seconds of the trees of table 1. Rows without a time, of old files, are left out."""
-
-    def cell(key: tuple[int, int], method: str) -> str:
-        seconds = mean_of([row.seconds for row in by_class[_name(key[0], *key), method] if row.seconds >= 0])
-        return "-" if seconds != seconds else f"{seconds:.4f}"
-
-    text = crossed("mean seconds", _classes(plan, TABLE_1), dict(zip(METHODS, METHODS, strict=True)), cell)
-    return f"section 2.4: processor time of a tree, with the matrix or the list of blocks\n{text}"
-
-
-def _table_2(by_class: Rows, plan: Plan) -> str:
-    def cell(shape: tuple[int, int], colours: int) -> str:
+    def difficulty(shape: tuple[int, int], colours: int) -> str:
         chosen, figure = by_class[_name(*shape, colours), "dlx:binary"], TABLE_2[shape][colours - _COLOURS[0]]
         known = figure is not None and bool(chosen)
         return f"{_mean_and_error(_difficulty(chosen), chosen, ESTIMATE)} ({figure})" if known else "-"
 
-    columns = {str(colours): colours for colours in _COLOURS}
-    text = crossed("dlx:binary nodes / solutions", _shapes(plan), columns, cell)
-    return f"table 2: mean difficulty by number of colours\n{text}"
-
-
-def _table_3(by_class: Rows, plan: Plan) -> str:
-    lines = [["zig-zag nodes / solutions", "hardest drawn", "hardest searched", "mean"]]
+    classes, methods = _classes(plan, TABLE_1), {method: method for method in METHODS}
+    shapes = {f"{width}x{height}": (width, height) for width, height in TABLE_2 if max(width, height) in plan.sizes}
+    table_3 = [["zig-zag nodes / solutions", "hardest drawn", "hardest searched", "mean"]]
     for label, key in _classes(plan, TABLE_3).items():
         drawn, searched = (by_class[_name(key[0], *key), method] for method in ("zig-zag", "hard"))
         record, average = TABLE_3[key]
         if drawn or searched:
             hardest = [rounded(max(_difficulty(found), default=NAN)) for found in (drawn, searched)]
-            mean = _mean_and_error(_difficulty(drawn), drawn, ESTIMATE) if drawn else "-"
-            lines.append([label, hardest[0], f"{hardest[1]} ({record})", f"{mean} ({average or '-'})"])
-    return "table 3: the hardest found and the mean (the paper's)\n" + aligned(lines)
+            mean = _mean_and_error(_difficulty(drawn), drawn, ESTIMATE)
+            table_3.append([label, hardest[0], f"{hardest[1]} ({record})", f"{mean} ({average or '-'})"])
+    return [
+        f"Jolivet 2008, table 1: {plan.per_size} puzzles for each class (the paper's means)\n"
+        + crossed("mean nodes", classes, methods, nodes),
+        "section 2.4: processor time of a tree, with the matrix or the list of blocks\n"
+        + crossed("mean seconds", classes, methods, seconds),
+        "table 2: mean difficulty by number of colours\n"
+        + crossed("dlx:binary nodes / solutions", shapes, {str(colours): colours for colours in _COLOURS}, difficulty),
+        "table 3: the hardest found and the mean (the paper's)\n" + aligned(table_3),
+    ]
 
 
 def _conjecture(by_class: Rows) -> str:
@@ -238,6 +318,61 @@ def _conjecture(by_class: Rows) -> str:
         peak = max(difficulty, key=difficulty.__getitem__) if difficulty else "-"
         lines.append([*line, single, str(peak)])
     return "section 5.2: mean solutions by colours (the paper at 4x4: 7000 with 2, 40 with 3)\n" + aligned(lines)
+
+
+def _paths_text(by_class: Rows) -> str:
+    """Figure 3: local constraints along each path of a 4x4 board, and mean nodes by class."""
+    puzzle = uniform(4, 4, 4, 1).puzzle
+    classes = [f"{side}x{side}, {colours} colours" for side, colours in PATH_CLASSES]
+    lines = [["path", "constraints by place on a 4x4 board", "sum", *classes]]
+    for name in PATHS:
+        counts = constraints(path(name, 4, 4), puzzle)
+        lines.append([name, " ".join(map(str, counts)), str(sum(counts))])
+        for side, colours in PATH_CLASSES:
+            chosen = by_class[_name(side, side, colours), f"path:{name}"]
+            mark = CUT if any(row.status == BUDGET_SPENT for row in chosen) else ""
+            lines[-1].append(mark + rounded(mean_of([row.nodes for row in chosen])))
+    return "figure 3: local constraints by path, and mean nodes\n" + aligned(lines)
+
+
+def _single_text(rows: Sequence[ComparisonRow]) -> str:
+    """Table 4: the fewest colours with which a single-solution puzzle was found, and the lower bound by counting."""
+    found: dict[str, list[int]] = {}
+    for row in rows:
+        if row.solver == "single":
+            shape, _, colours = row.instance.partition("-c")
+            found.setdefault(shape, []).extend([int(colours)] if row.solutions == 1 else [])
+
+    def cell(height: int, width: int) -> str:
+        if width < height or (shape := f"{width}x{height}") not in found:
+            return ""
+        low = fewest_colours(width, height, symmetric=False)
+        return f"{low}..{min(found[shape], default='?')} ({TABLE_4[width, height]})"
+
+    sides = {str(side): side for side in range(3, 11)}
+    head = "table 4: colours of puzzles with a single solution: lower bound .. fewest found (the paper's bound)\n"
+    return head + crossed("", sides, sides, cell)
+
+
+def _bounds_text() -> str:
+    """Table 5: numbers of distinct pieces, counted, beside the printed formula, and the lower bounds that follow."""
+    lines = [["colours", "corner", "rim", "inner", "inner by the paper's formula", "inner, not symmetric"]]
+    for c in range(1, 7):
+        corner, rim, inner, turning = distinct_pieces(c)
+        printed = c + 4 * comb(c, 2) + 6 * comb(c, 3) + 6 * comb(c, 4)
+        lines.append(list(map(str, (c, corner, rim, inner, printed, turning))))
+    bounds = [["side", "all pieces", "no symmetric ones", "paper"]]
+    for side in range(3, 17):
+        paper = next((bound for last, bound in TABLE_5.items() if side <= last), "-")
+        both = [fewest_colours(side, side, symmetric=symmetric) for symmetric in (True, False)]
+        bounds.append(list(map(str, (side, *both, paper))))
+    return (
+        "table 5: distinct pieces by colours, listed\n"
+        + aligned(lines)
+        + "\n\nlower bounds on the colours of a single-solution puzzle; the paper counts both orientations of a\n"
+        + "symmetric piece, so its single solutions have none\n"
+        + aligned(bounds)
+    )
 
 
 def _levels(plan: Plan) -> str:

@@ -7,89 +7,59 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import StringIO
 from itertools import product
 from typing import Any
 
 from lns.exact.colorpairs.options import Heuristic, Options
-from lns.exact.compare import ComparisonRow
+from lns.exact.compare import ComparisonRow, PlannedRun
 from lns.exact.execution import Request
 from lns.exact.optional_deps import is_installed
 from lns.exact.paper import cuvillier2010
-from lns.exact.paper.runs import (
-    Plan,
-    PlannedRun,
-    Rows,
-    crossed,
-    mean_of,
-    rounded,
-    solver_run,
-    times,
-    uniform_classes,
-)
+from lns.exact.paper.runs import Plan, Rows, crossed, mean_of, rounded, solver_run, times, uniform_classes
 from lns.exact.registry import SOLVERS
 from lns.exact.text_table import aligned
 
 PLAIN, HERE = "plain", "here"
 BENOIST, JOLIVET, BAILLEUX, CUVILLIER = "Benoist", "Jolivet", "Bailleux", "Cuvillier"
 GROUPS = (PLAIN, BENOIST, JOLIVET, BAILLEUX, CUVILLIER, HERE)
+"""The papers; `PLAIN` for the row scan that they compare with, `HERE` for what was added."""
 
 
 @dataclass(frozen=True)
 class Method:
-    """A method of the comparison.
+    """A method of the comparison."""
 
-    Parameters
-    ----------
-    letter, colour : str
-        Its signs in tables and pictures.
-    group : str
-        One of `GROUPS`: the paper that it is of, `PLAIN` for the row scan that the papers compare with, or `HERE`.
-    title : str
-        What it is.
-    solver : str
-        A name of `lns.exact.registry.SOLVERS`.
-    sat_solver : str, optional
-        The solver of python-sat, for the solvers ``sat:...``.
-    options : Options
-        Parts of ColorPairs.
-    """
-
-    letter: str
-    colour: str
-    group: str
+    letter: str  # in tables
+    colour: str  # in pictures
+    group: str  # one of `GROUPS`
     title: str
-    solver: str
-    sat_solver: str | None = None
-    options: Options = field(default_factory=Options)
-
-    @property
-    def installed(self) -> bool:
-        """Whether its optional package is there."""
-        extra = SOLVERS[self.solver].extra
-        return extra is None or is_installed(extra)
+    solver: str  # a name of `lns.exact.registry.SOLVERS`
+    request: Request = field(default_factory=Request)  # its SAT solver, or parts of ColorPairs
 
 
+_KISSAT, _CADICAL = Request(sat_solver="kissat404"), Request(sat_solver="cadical195")
+_ROW_MAJOR = Request(options=Options(heuristic=Heuristic.ROW_MAJOR))
 METHODS = {
     "rowscan": Method("R", "#999999", PLAIN, "row by row, the zig-zag of Jolivet", "rowscan"),
     "colorpairs": Method("C", "#0072b2", BENOIST, "ColorPairs, MinExpectedGap", "colorpairs"),
     "blocks": Method("B", "#009e73", JOLIVET, "2x2 blocks, even sides only", "blocks"),
     "dlx:binary": Method("D", "#66c2a5", JOLIVET, "exact cover, binary code of colours", "dlx:binary"),
-    "half-3": Method("H", "#d55e00", BAILLEUX, "HALF-3 with kissat", "sat:half-3", "kissat404"),
-    "triangles": Method("T", "#cc79a7", CUVILLIER, "triangles with CaDiCaL", "sat:triangles", "cadical195"),
+    "half-3": Method("H", "#d55e00", BAILLEUX, "HALF-3 with kissat", "sat:half-3", _KISSAT),
+    "triangles": Method("T", "#cc79a7", CUVILLIER, "triangles with CaDiCaL", "sat:triangles", _CADICAL),
     "adaptg2wsat": Method("G", "#882255", CUVILLIER, "local search, simplified formula", "sls:adaptg2wsat"),
-    "row-major": Method(
-        "M", "#56b4e9", HERE, "ColorPairs in reading order", "colorpairs", None, Options(heuristic=Heuristic.ROW_MAJOR)
-    ),
+    "row-major": Method("M", "#56b4e9", HERE, "ColorPairs in reading order", "colorpairs", _ROW_MAJOR),
     "xcc": Method("X", "#006d4f", HERE, "exact cover with colours, nodes counted", "xcc:counted"),
-    "half-2": Method("2", "#e69f00", HERE, "HALF-2 with CaDiCaL", "sat:half-2", "cadical195"),
+    "half-2": Method("2", "#e69f00", HERE, "HALF-2 with CaDiCaL", "sat:half-2", _CADICAL),
     "cp": Method("P", "#332288", HERE, "AllDifferent and tables, CP-SAT", "cp"),
 }
 GROUPING = "blocks"
-_SIZES, _COLOURS = (5, 6, 7, 8, 9, 10), (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 30)
-PLAN = Plan(_SIZES, tuple(name for name, method in METHODS.items() if method.installed), _COLOURS)
-FULL = Plan(_SIZES, tuple(METHODS), _COLOURS, per_size=10, seconds=600.0)
+_INSTALLED = tuple(
+    name for name, method in METHODS.items() if (extra := SOLVERS[method.solver].extra) is None or is_installed(extra)
+)
+PLAN = Plan((5, 6, 7, 8, 9, 10), _INSTALLED, (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 30))
+FULL = replace(PLAN, solvers=tuple(METHODS), per_size=10, seconds=600.0)
 
 
 def runs(plan: Plan) -> Iterator[PlannedRun]:
@@ -97,10 +67,8 @@ def runs(plan: Plan) -> Iterator[PlannedRun]:
     for side, colours, seed, puzzle in uniform_classes(plan):
         for name in plan.solvers:
             if name != GROUPING or side % 2 == 0:
-                method = METHODS[name]
-                request = Request(seconds=plan.seconds, sat_solver=method.sat_solver, options=method.options)
-                instance = f"{side}x{side}-c{colours}-s{seed}"
-                yield solver_run(instance, puzzle, method.solver, request, label=name)
+                request = replace(METHODS[name].request, seconds=plan.seconds)
+                yield solver_run(f"{side}x{side}-c{colours}-s{seed}", puzzle, METHODS[name].solver, request, label=name)
 
 
 @dataclass(frozen=True)
@@ -111,11 +79,6 @@ class Score:
     solved: int
     tried: int
     seconds: float
-
-    @property
-    def rank(self) -> tuple[float, float]:
-        """The smaller the better: most puzzles solved, then least time."""
-        return -self.solved / self.tried, self.seconds
 
     @property
     def text(self) -> str:
@@ -130,19 +93,16 @@ Scores = dict[tuple[int, int], list[Score]]
 
 
 def scores(rows: Sequence[ComparisonRow]) -> Scores:
-    """The scores of a class, (side, colours), best first; classes in their order."""
+    """The scores of a class, (side, colours), best first: most puzzles solved, then least time; classes in order."""
     found: Scores = {}
     for (name, method), chosen in Rows(rows).items():
         board, colours = name.split("-c")
         solved = times(chosen)
         score = Score(method, len(solved), len(chosen), mean_of(solved) if solved else float("inf"))
         found.setdefault((int(board.split("x")[0]), int(colours)), []).append(score)
-    return {key: sorted(of_class, key=lambda score: score.rank) for key, of_class in sorted(found.items())}
-
-
-def best_of(ranked: Sequence[Score], group: str) -> Score | None:
-    """The best score of the methods of a group; None if none was tried."""
-    return next((score for score in ranked if METHODS[score.method].group == group), None)
+    for of_class in found.values():
+        of_class.sort(key=lambda score: (-score.solved / score.tried, score.seconds))
+    return dict(sorted(found.items()))
 
 
 def printed(side: int, colours: int) -> str:
@@ -155,62 +115,46 @@ def printed(side: int, colours: int) -> str:
     return f"{rounded(seconds)} ({-solved}%)"
 
 
-# -- tables -----------------------------------------------------------------------------------------------------------
-
-
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
     """The text of three tables: the fastest by class, the methods, and the best of each group by class."""
     by_class = scores(rows)
-    head = (
-        f"{plan.per_size} uniform puzzle{'s' * (plan.per_size > 1)} for each class, first solution, at most "
-        f"{plan.seconds:g} s of processor time"
-    )
-    return "\n\n".join([head, _fastest(by_class, plan), _methods(rows, by_class, plan), _groups(by_class)])
 
+    def fastest(colours: int, side: int) -> str:
+        best = by_class.get((side, colours), [None])[0]
+        return "" if best is None else f"{best.method} {best.text}" if best.solved else "-"
 
-def _fastest(by_class: Scores, plan: Plan) -> str:
-    def cell(colours: int, side: int) -> str:
-        of = by_class.get((side, colours))
-        return "" if of is None else f"{of[0].method} {of[0].text}" if of[0].solved else "-"
-
-    sides = {f"{side}x{side}": side for side in plan.sizes}
-    table = crossed("colours", {str(colours): colours for colours in plan.colours}, sides, cell)
-    return "the fastest method and its mean seconds; -: none solved it\n" + table
-
-
-def _methods(rows: Sequence[ComparisonRow], by_class: Scores, plan: Plan) -> str:
     solved_by = [[score.method for score in ranked if score.solved] for ranked in by_class.values()]
-    lines = [["method", "", "of", "solved", "alone", "first in", "mean s", "mean nodes", "what it is"]]
+    methods = [["method", "", "of", "solved", "alone", "first in", "mean s", "mean nodes", "what it is"]]
     for name in plan.solvers:
         own = [row for row in rows if row.solver == name]
         solved = [row for row in own if row.status == "solved"]
+        alone, first = sum(names == [name] for names in solved_by), sum(names[:1] == [name] for names in solved_by)
+        means = (times(solved), [row.nodes for row in solved if row.nodes >= 0])
+        counts = [
+            f"{len(solved)} of {len(own)}",
+            str(alone),
+            str(first),
+            *(rounded(mean_of(values)) for values in means),
+        ]
         if own:
-            lines.append([
-                name,
-                METHODS[name].letter,
-                METHODS[name].group,
-                f"{len(solved)} of {len(own)}",
-                str(sum(names == [name] for names in solved_by)),
-                str(sum(names[:1] == [name] for names in solved_by)),
-                rounded(mean_of([row.seconds for row in solved])),
-                rounded(mean_of([row.nodes for row in solved if row.nodes >= 0])),
-                METHODS[name].title,
-            ])  # fmt: skip
-    head = "methods: puzzles solved, classes that no other solves, classes in which it is the fastest\n"
-    return head + aligned(lines)
-
-
-def _groups(by_class: Scores) -> str:
-    lines = [["board", "colours", *GROUPS, "report of 2010"]]
+            methods.append([name, METHODS[name].letter, METHODS[name].group, *counts, METHODS[name].title])
+    groups = [["board", "colours", *GROUPS, "report of 2010"]]
     for (side, colours), ranked in by_class.items():
-        best = [best_of(ranked, group) for group in GROUPS]
-        cells = ["" if score is None else score.text for score in best]
-        lines.append([f"{side}x{side}", str(colours), *cells, printed(side, colours)])
-    return (
+        best = {METHODS[score.method].group: score.text for score in reversed(ranked)}
+        cells = [best.get(group, "") for group in GROUPS]
+        groups.append([f"{side}x{side}", str(colours), *cells, printed(side, colours)])
+    columns = {f"{side}x{side}": side for side in plan.sizes}
+    return "\n\n".join([
+        f"{plan.per_size} uniform puzzle{'s' * (plan.per_size > 1)} for each class, first solution, at most "
+        f"{plan.seconds:g} s of processor time",
+        "the fastest method and its mean seconds; -: none solved it\n"
+        + crossed("colours", {str(colours): colours for colours in plan.colours}, columns, fastest),
+        "methods: puzzles solved, classes that no other solves, classes in which it is the fastest\n"
+        + aligned(methods),
         "the best of each paper and of what was added here: mean seconds of those solved, -: none;\n"
         "last: the best of the six tables of Cuvillier & Szymkowiak, its seconds a puzzle and share\n"
-        + aligned(lines, repeated=2)
-    )
+        + aligned(groups, repeated=2),
+    ])  # fmt: skip
 
 
 # -- pictures ---------------------------------------------------------------------------------------------------------
@@ -229,14 +173,13 @@ def fastest_picture(rows: Sequence[ComparisonRow]) -> str:
     by_class = scores(rows)
 
     def cell(key: tuple[int, int]) -> tuple[str, str]:
-        if key not in by_class:
-            return _EMPTY, ""
-        best = by_class[key][0]
-        return (METHODS[best.method].colour, best.text.split(" ")[0]) if best.solved else (_NONE, "none")
+        best = by_class.get(key, [None])[0]
+        if best is None or not best.solved:
+            return (_EMPTY, "") if best is None else (_NONE, "none")
+        return METHODS[best.method].colour, best.text.split(" ")[0]
 
     with _svg((9.5, 4)) as (figure, text):
-        axes = figure.subplots()
-        _map(axes, by_class, cell, "Fastest method by side and colours, seconds")
+        _map(figure.subplots(), by_class, cell, "Fastest method by side and colours, seconds")
         names = dict.fromkeys(ranked[0].method for ranked in by_class.values() if ranked[0].solved)
         _legend(figure, {name: METHODS[name].colour for name in names})
     return text.getvalue()
@@ -308,9 +251,8 @@ def _map(axes: Any, by_class: Scores, cell: Callable[[tuple[int, int]], tuple[st
         is_dark = sum(part * share for part, share in zip(to_rgb(fill), (0.299, 0.587, 0.114), strict=True)) < 0.55
         ink = "white" if is_dark else "black"
         axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=ink)
-    axes.set(
-        title=title, xticks=[at + 0.5 for at in range(len(colours))], yticks=[at + 0.5 for at in range(len(sides))]
-    )
+    ticks = {f"{axis}ticks": [at + 0.5 for at in range(len(found))] for axis, found in (("x", colours), ("y", sides))}
+    axes.set(title=title, **ticks)
     axes.set(xticklabels=colours, yticklabels=[f"{side}x{side}" for side in sides])
 
 

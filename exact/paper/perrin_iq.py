@@ -3,9 +3,9 @@
 The report shows the levels of the game as pictures only. Here a level is a shipped one
 (`lns.exact.polyominoes.levels`), or a filling of the game from which all but some pieces were taken. A large grid is
 cut at random as in the report (`lns.exact.polyominoes.cut`). A node is a tested placement, as in the report; the report
-tests more of them, because its search does not stop where a cell or a piece has no placement left. The methods with
-`NO_DEAD_ENDS` do not stop there either. They search as the report does where no two pieces are equal, but without its
-cache of zones.
+tests more of them, because its search does not stop where a cell or a piece has no placement left. The methods
+``...-no-dead-ends`` do not stop there either. They search as the report does where no two pieces are equal, but without
+its cache of zones.
 
 References
 ----------
@@ -21,29 +21,20 @@ from hashlib import sha256
 from pathlib import Path
 from statistics import median
 
-from lns.exact.compare import ComparisonRow
+from lns.exact.compare import ComparisonRow, PlannedRun
 from lns.exact.outcome import SolveStatus
-from lns.exact.paper.runs import BUDGET_SPENT, Plan, PlannedRun, Rows, class_of, rounded
+from lns.exact.paper.runs import BUDGET_SPENT, NAN, Plan, Rows, class_of, rounded
 from lns.exact.polyominoes.cut import cut_grid
 from lns.exact.polyominoes.grid import NO_WEIGHT, WEIGHTS, Grid, render
 from lns.exact.polyominoes.levels import TIERS, levels, random_level
 from lns.exact.polyominoes.search import RACE, fill, fill_by_library
 from lns.exact.text_table import aligned
 
-NO_ZONES, NO_DEAD_ENDS = "-no-zones", "-no-dead-ends"
 LIBRARY = "xcover"
 METHODS = (
-    RACE,
-    *WEIGHTS,
-    f"descender{NO_ZONES}",
-    NO_WEIGHT,
-    f"{NO_WEIGHT}{NO_ZONES}",
-    f"{NO_WEIGHT}{NO_ZONES}{NO_DEAD_ENDS}",
-    f"{NO_WEIGHT}{NO_DEAD_ENDS}",
-    f"descender{NO_ZONES}{NO_DEAD_ENDS}",
-    f"descender{NO_DEAD_ENDS}",
-    LIBRARY,
-)
+    RACE, *WEIGHTS, "descender-no-zones", NO_WEIGHT, "none-no-zones", "none-no-zones-no-dead-ends", "none-no-dead-ends",
+    "descender-no-zones-no-dead-ends", "descender-no-dead-ends", LIBRARY,
+)  # fmt: skip
 """Weights, with what is left out. The four before the library are the report's search: its first version, with the test
 of zones, with a weight, and with both, its final version."""
 
@@ -100,15 +91,13 @@ def _measure(instance: str, grid: Grid, method: str, seconds: float) -> Comparis
     if method == LIBRARY:
         result = fill_by_library(grid, seconds=seconds)
     else:
-        zones, dead_ends = NO_ZONES not in method, NO_DEAD_ENDS not in method
-        weight = method.replace(NO_ZONES, "").replace(NO_DEAD_ENDS, "")
-        result = fill(grid, weight, zones=zones, dead_ends=dead_ends, seconds=seconds, processor_time=True)
+        weight, *without = method.split("-no-")
+        parts = {"zones": "zones" not in without, "dead_ends": "dead-ends" not in without}
+        result = fill(grid, weight, **parts, seconds=seconds, processor_time=True)
     if result.status is SolveStatus.INTERRUPTED:
         raise KeyboardInterrupt
-    size = f"{result.options:,} placements"
-    return ComparisonRow(
-        instance, method, str(result.status), result.solutions, result.nodes, result.seconds, size=size
-    )
+    figures = (str(result.status), result.solutions, result.nodes, result.seconds)
+    return ComparisonRow(instance, method, *figures, size=f"{result.options:,} placements")
 
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
@@ -122,20 +111,17 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
 
 
 def _table(by_class: Rows, plan: Plan, what: str) -> str:
-    methods = [method for method in plan.solvers if not (what == "nodes" and method == LIBRARY)]
+    methods = [method for method in plan.solvers if what == "seconds" or method != LIBRARY]
     lines = [["class", "grids", *methods, "report"]]
     for name, result in classes(plan).items():
-        line = [name, str(max(len(by_class[name, method]) for method in plan.solvers))]
-        for method in methods:
-            chosen = by_class[name, method]
-            if not chosen:
-                line.append("-")
-                continue
+        lines.append([name, str(max(len(by_class[name, method]) for method in plan.solvers))])
+        for chosen in (by_class[name, method] for method in methods):
             failed = sum(row.status == BUDGET_SPENT for row in chosen)
-            middle = median(row.nodes if what == "nodes" else 1000 * row.seconds for row in chosen)
-            text = f"{middle:,.0f}" if what == "nodes" else rounded(middle)
-            line.append((">" if 2 * failed >= len(chosen) else "") + text + (f" ({failed} not)" if failed else ""))
-        lines.append([*line, result])
+            middle = median([row.nodes if what == "nodes" else 1000 * row.seconds for row in chosen] or [NAN])
+            text = f"{middle:,.0f}" if what == "nodes" and chosen else rounded(middle)
+            is_open = chosen and 2 * failed >= len(chosen)
+            lines[-1].append(f"{'>' if is_open else ''}{text}{f' ({failed} not)' if failed else ''}")
+        lines[-1].append(result)
     return aligned(lines)
 
 

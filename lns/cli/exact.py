@@ -175,8 +175,9 @@ def _search(args: argparse.Namespace, *, count_all: bool) -> int:
                 sat_solver=args.sat_solver,
                 seed=args.seed or 0,
                 on_solution=found,
+                fix_corner=args.fix_corner,
             )
-            outcome = solve_request(searched, request, args.solver, fix_corner=args.fix_corner)
+            outcome = solve_request(searched, request, args.solver)
     except (InputError, KeyboardInterrupt):  # refused, or interrupted before the search began
         if found is not None:
             found.withdraw()

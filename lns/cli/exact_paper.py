@@ -16,14 +16,14 @@ from lns.exact.optional_deps import require
 from lns.exact.text_table import table_width
 from lns.instances.errors import InputError
 from lns.instances.files import atomic_write
-from lns.instances.text import count_of, format_seconds
+from lns.instances.text import count_of
 from lns.terminal import options as opt
 from lns.terminal.inputs import read_puzzles
 from lns.terminal.output import DONE, INTERRUPTED, print_answer, print_error, print_wrapped, terminal_width
 
 if TYPE_CHECKING:
-    from lns.exact.compare import ComparisonRow
-    from lns.exact.paper.runs import Plan, PlannedRun
+    from lns.exact.compare import ComparisonRow, PlannedRun
+    from lns.exact.paper.runs import Plan
 
 PAPERS = {
     "benoist2008": "Benoist & Bourreau 2008: ColorPairs, tables 1 to 3",
@@ -60,7 +60,8 @@ def _paper_name(text: str) -> str:
 def compare(args: argparse.Namespace) -> int:
     from dataclasses import asdict
 
-    from lns.exact.compare import Question, compare, table
+    from lns.exact.compare import compare, describe, table
+    from lns.exact.execution import Request
     from lns.exact.outcome import NODES_UNKNOWN
     from lns.exact.registry import all_solvers, find_solver
 
@@ -68,7 +69,7 @@ def compare(args: argparse.Namespace) -> int:
     for solver in solvers:
         find_solver(solver)
     puzzles = list(zip(args.instances, read_puzzles(args, args.instances), strict=True))
-    question = Question(
+    request = Request(
         count_all=args.count,
         seconds=args.time,
         memory=None if args.memory is None else args.memory * 1_000_000,
@@ -77,12 +78,8 @@ def compare(args: argparse.Namespace) -> int:
         seed=args.seed,
     )
 
-    def said(row: ComparisonRow) -> str:
-        spent = f", {format_seconds(row.seconds)}" if row.seconds >= 0 else ""
-        return f"{row.instance} by {row.solver}: {row.status}{spent}"
-
     planned = [f"{name} by {solver}" for name, _ in puzzles for solver in solvers]
-    rows, status = _made(lambda: (planned, compare(puzzles, solvers, question, args.output)), said)
+    rows, status = _made(lambda: (planned, compare(puzzles, solvers, request, args.output)), describe)
     values = [{name: None if value == NODES_UNKNOWN else value for name, value in asdict(row).items()} for row in rows]
     with table_width(terminal_width()):
         print_answer(args, {"rows": values}, [table(rows)])
@@ -126,8 +123,7 @@ def _made(make: Callable[[], tuple[list[str], Iterable[Any]]], said: Callable[[A
     interruptible=True,
 )  # fmt: skip
 def paper(args: argparse.Namespace) -> int:
-    from lns.exact.compare import read_rows
-    from lns.exact.paper import runs
+    from lns.exact import compare as comparison
 
     if args.output is not None and args.output.suffix.lower() == ".png":
         raise InputError(
@@ -140,9 +136,9 @@ def paper(args: argparse.Namespace) -> int:
     paper: Any = import_module(f"lns.exact.paper.{args.paper}")
     plan = _plan(args, paper)
     if args.show:
-        rows, left = runs.finished_rows(_planned(args, paper, plan), args.output)
+        rows, left = comparison.finished_rows(_planned(args, paper, plan), args.output)
         missing = _missing([(run.instance, run.solver) for run in left])
-        if others := len(read_rows(args.output)) - len(rows):
+        if others := len(comparison.read_rows(args.output)) - len(rows):
             missing += f"\n{count_of(others, 'row')} of {args.output} not shown: expected the options of their runs"
         _print_tables(paper.tables, rows, plan, "\n")
         print_wrapped(missing)
@@ -150,9 +146,9 @@ def paper(args: argparse.Namespace) -> int:
 
     def make() -> tuple[list[str], Iterable[Any]]:
         planned = _planned(args, paper, plan)
-        return [f"{run.instance} by {run.solver}" for run in planned], runs.run_experiment(planned, args.output)
+        return [f"{run.instance} by {run.solver}" for run in planned], comparison.run_experiment(planned, args.output)
 
-    rows, status = _made(make, runs.describe)
+    rows, status = _made(make, comparison.describe)
     plotted = _plot(paper, rows, args.output) if args.output is not None and rows else ""
     if rows:
         _print_tables(paper.tables, rows, plan, plotted)

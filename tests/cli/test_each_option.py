@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import lns
-from lns.exact.compare import ComparisonRow, Question
-from lns.exact.paper.runs import PlannedRun
+from lns.exact.compare import ComparisonRow, PlannedRun
+from lns.exact.execution import Request
 from lns.exact.polyominoes.grid import load, orientations
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle, write
@@ -150,17 +150,17 @@ def test_the_sat_solver_and_its_memory_are_chosen(typed: Typed) -> None:
 
 
 def test_compare_asks_what_its_options_say(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
-    asked: list[tuple[str, Question]] = []
+    asked: list[tuple[str, Request]] = []
 
-    def run_solver(instance: str, puzzle: object, solver: str, question: Question) -> ComparisonRow:
-        asked.append((solver, question))
+    def run(self: object, instance: str, puzzle: object, solver: str, request: Request) -> ComparisonRow:
+        asked.append((solver, request))
         return ComparisonRow(instance, solver, "solved", 1)
 
-    monkeypatch.setattr("lns.exact.compare.run_solver", run_solver)
+    monkeypatch.setattr("lns.exact.compare.SolverProcesses.run", run)
     options = "--solvers dlx --count --time 3 --memory 900 --fix-corner --sat-solver minisat --seed 5"
     typed(f"exact compare p.json {options}")
     expected = {"seconds": 3.0, "memory": 900_000_000, "fix_corner": True, "sat_solver": "minisat", "seed": 5}
-    assert asked == [("dlx", Question(count_all=True, **expected))]  # type: ignore[arg-type]
+    assert asked == [("dlx", Request(count_all=True, **expected))]  # type: ignore[arg-type]
 
 
 def test_grey_may_be_renamed_too(typed: Typed) -> None:
@@ -198,7 +198,7 @@ def test_the_searches_of_a_paper_try_as_many_boards_as_they_are_told(
     monkeypatch: pytest.MonkeyPatch, typed: Typed
 ) -> None:
     planned: list[PlannedRun] = []
-    monkeypatch.setattr("lns.exact.paper.runs.run_experiment", lambda runs, *_: iter(planned.extend(runs) or ()))
+    monkeypatch.setattr("lns.exact.compare.run_experiment", lambda runs, *_: iter(planned.extend(runs) or ()))
     typed("exact paper jolivet2008 --sizes 3 --trees 2 -o j.csv")
     assert any("single solution among 2 boards" in run.question for run in planned)
     refused = typed.refused("exact paper outcome --trees 2")

@@ -16,7 +16,8 @@ from typing import NoReturn
 import pytest
 
 from lns.exact import csv_records
-from lns.exact.compare import ComparisonRow, Question, compare
+from lns.exact.compare import ComparisonRow, compare
+from lns.exact.execution import Request
 from lns.instances.board import Board
 from lns.instances.files import atomic_write
 from lns.instances.formats import load_board, load_puzzle, write
@@ -265,10 +266,10 @@ def test_a_table_is_tried_before_the_search(monkeypatch: pytest.MonkeyPatch, typ
     def searched(*_: object) -> NoReturn:
         raise AssertionError
 
-    monkeypatch.setattr("lns.exact.compare.run_solver", searched)
+    monkeypatch.setattr("lns.exact.compare.SolverProcesses.run", searched)
     typed("exact compare p.json -o /proc/self/rows.csv", 2)
     with pytest.raises(AssertionError):
-        next(compare([("p", PUZZLE)], ["rowscan"], Question(), Path("new.csv")))
+        next(compare([("p", PUZZLE)], ["rowscan"], Request(), Path("new.csv")))
     assert not Path("new.csv").exists()
 
 

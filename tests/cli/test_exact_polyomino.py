@@ -12,8 +12,8 @@ from typing import NoReturn
 
 import pytest
 
+from lns.exact.compare import run_experiment
 from lns.exact.paper import perrin_iq
-from lns.exact.paper.runs import run_experiment
 from lns.exact.polyominoes.grid import IQ_PUZZLER_PRO, filling_errors, load, parse
 from lns.exact.polyominoes.levels import find_level
 from tests.cli.conftest import Typed

@@ -1,4 +1,4 @@
-"""The commands compare, cnf, decode, solvers, isomorphic, generate --unique and paper of `lns exact`."""
+"""The commands compare, cnf, decode, solvers and isomorphic of `lns exact`, and generate --unique."""
 
 from __future__ import annotations
 
@@ -15,20 +15,18 @@ import pytest
 
 from lns.cli.main import main
 from lns.exact import csv_records
-from lns.exact.blocks import Blocks
 from lns.exact.child_process import ExitReason, ProcessResult
 from lns.exact.compare import (
     COMPILATION_SECONDS,
     STARTUP_SECONDS,
     ComparisonRow,
-    Question,
+    SolverProcesses,
     compare,
-    compile_solver,
     read_rows,
-    run_solver,
     table,
 )
-from lns.exact.paper import bailleux2025, cuvillier2010, jolivet2008, runs
+from lns.exact.execution import Request
+from lns.exact.registry import find_solver
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
 from lns.instances.generate import three_partition, triples_of, uniform
@@ -54,8 +52,8 @@ def test_unknown_nodes_are_null(capsys: pytest.CaptureFixture[str]) -> None:
 def test_compare_counts_refuses_and_reuses_rows(tmp_path: Path) -> None:
     puzzle = uniform(5, 3, 3, seed=1).puzzle
     csv = tmp_path / "rows.csv"
-    question = Question(count_all=True, seconds=30.0)
-    rows = list(compare([("small", puzzle)], ["rowscan", "dlx", "sat:half-2", "blocks", "sls:rsaps"], question, csv))
+    request = Request(count_all=True, seconds=30.0)
+    rows = list(compare([("small", puzzle)], ["rowscan", "dlx", "sat:half-2", "blocks", "sls:rsaps"], request, csv))
     assert len({row.solutions for row in rows[:3]}) == 1
     assert [row.status for row in rows] == ["solved"] * 3 + ["refused"] * 2
     assert "even width" in rows[3].note
@@ -63,7 +61,7 @@ def test_compare_counts_refuses_and_reuses_rows(tmp_path: Path) -> None:
     assert "clauses" in rows[2].size
     assert list(read_rows(csv).values()) == rows
     before = csv.read_text()
-    again = list(compare([("small", puzzle)], ["rowscan", "dlx"], question, csv))
+    again = list(compare([("small", puzzle)], ["rowscan", "dlx"], request, csv))
     assert again == rows[:2]
     assert csv.read_text() == before
     assert len(table(rows).splitlines()) == 6
@@ -106,35 +104,30 @@ def test_a_failed_write_leaves_the_file_unchanged(tmp_path: Path, monkeypatch: p
 
 
 def test_rows_are_reused_only_for_the_same_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    runs_made: list[tuple[str, Question]] = []
+    made: list[tuple[str, Request]] = []
 
-    def run_solver(instance: str, puzzle: Puzzle, solver: str, question: Question) -> ComparisonRow:
-        runs_made.append((puzzle.sha256, question))
-        return ComparisonRow(instance, solver, "solved", len(runs_made))
+    def run(self: object, instance: str, puzzle: Puzzle, solver: str, request: Request) -> ComparisonRow:
+        made.append((puzzle.sha256, request))
+        return ComparisonRow(instance, solver, "solved", len(made))
 
-    monkeypatch.setattr("lns.exact.compare.run_solver", run_solver)
-    puzzle, csv = uniform(3, 3, 3, seed=1).puzzle, tmp_path / "rows.csv"
-    plain = Question()
-    others = [
-        replace(plain, count_all=True),
-        replace(plain, seconds=600.0),
-        replace(plain, seconds=None),
-        replace(plain, memory=500_000_000),
-        replace(plain, fix_corner=True),
-        replace(plain, sat_solver="minisat"),
-        replace(plain, seed=1),
-    ]
-    questions = [(puzzle, question) for question in [plain, *others]] + [(uniform(3, 3, 3, seed=2).puzzle, plain)]
-    first = [row for puzzle, question in questions for row in compare([("p", puzzle)], ["dlx"], question, csv)]
-    assert runs_made == [(puzzle.sha256, question) for puzzle, question in questions]
-    assert [row for puzzle, question in questions for row in compare([("p", puzzle)], ["dlx"], question, csv)] == first
-    assert len(runs_made) == len(questions) == len(csv.read_text().splitlines()) - 1
+    monkeypatch.setattr("lns.exact.compare.SolverProcesses.run", run)
+    plain, csv = Request(seconds=60.0), tmp_path / "rows.csv"
+    changes: list[dict[str, Any]] = [
+        {}, {"count_all": True}, {"seconds": 600.0}, {"seconds": None}, {"memory": 500_000_000}, {"fix_corner": True},
+        {"sat_solver": "minisat"}, {"seed": 1},
+    ]  # fmt: skip
+    first, other = (uniform(3, 3, 3, seed=seed).puzzle for seed in (1, 2))
+    asked = [(first, replace(plain, **change)) for change in changes] + [(other, plain)]
+    rows = [row for puzzle, request in asked for row in compare([("p", puzzle)], ["dlx"], request, csv)]
+    assert made == [(puzzle.sha256, request) for puzzle, request in asked]
+    assert [row for puzzle, request in asked for row in compare([("p", puzzle)], ["dlx"], request, csv)] == rows
+    assert len(made) == len(asked) == len(csv.read_text().splitlines()) - 1
 
 
 def test_an_output_in_no_directory_is_refused_before_the_runs(tmp_path: Path) -> None:
     puzzle = uniform(5, 3, 3, seed=1).puzzle
     with pytest.raises(InputError, match="no such directory"):
-        next(compare([("small", puzzle)], ["no solver"], Question(), tmp_path / "absent" / "rows.csv"))
+        next(compare([("small", puzzle)], ["no solver"], Request(), tmp_path / "absent" / "rows.csv"))
 
 
 @pytest.mark.parametrize("encoding", ["half-3", "triangles"])
@@ -245,130 +238,36 @@ def test_a_first_compilation_is_announced(
         assert ("compiling" in capsys.readouterr().err) is not compiled
 
 
-def test_what_a_solver_compiles_counts_neither_as_its_time_nor_as_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    limits, first_runs = [], []
+@pytest.fixture
+def children(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int, float]]:
+    """The children that are started: solver, cells of its puzzle and limit of time. Nothing is compiled at first."""
+    started: list[tuple[str, int, float]] = []
+    compiled: set[str] = set()
 
-    def run_in_process(
-        task: object, puzzle: Puzzle, solver: str, question: Question, *, seconds: float, memory: int | None = None,
-        **others: object,
-    ) -> ProcessResult:  # fmt: skip
-        (first_runs if memory is None else limits).append((solver, puzzle.cells, seconds))
-        return ProcessResult(ExitReason.TIME, seconds, 0)
+    def run_in_process(task: object, puzzle: Puzzle, solver: str, *others: object, **limits: Any) -> ProcessResult:
+        started.append((solver, puzzle.cells, limits["seconds"]))
+        compiled.add(find_solver(solver).kernel_module or "")
+        return ProcessResult(ExitReason.TIME, limits["seconds"], 0)
 
     monkeypatch.setattr("lns.exact.compare.run_in_process", run_in_process)
-    compile_solver.cache_clear()
-    for compiled in (True, False):
-        monkeypatch.setattr("lns.exact.compare.is_compiled", lambda module, known=compiled: known)
-        for solver in ("rowscan", "xcc"):
-            run_solver("small", uniform(3, 3, 2).puzzle, solver, Question(seconds=4.0, memory=10**9))
-    long, names = 4 + COMPILATION_SECONDS, ("rowscan", "xcc")
-    assert limits == [("rowscan", 9, 4 + STARTUP_SECONDS), *[(name, 9, long) for name in ("xcc", *names)]]
-    assert first_runs == [("xcc", 4, COMPILATION_SECONDS), ("rowscan", 4, COMPILATION_SECONDS)], "once each"
-    compile_solver.cache_clear()
+    monkeypatch.setattr("lns.exact.compare.is_compiled", compiled.__contains__)
+    return started
 
 
-@pytest.mark.parametrize(
-    ("paper", "small", "title"),
-    [
-        (bailleux2025, {"sizes": (4,), "per_size": 1, "seconds": 20.0}, "Bailleux 2025, tables 4 to 7"),
-        (jolivet2008, {"per_size": 2, "nodes": 20_000, "sizes": (4,)}, "Jolivet 2008, table 1"),
-        (cuvillier2010, {"sizes": (3,), "colours": (3,), "per_size": 1, "seconds": 1.5}, "Cuvillier & Szymkowiak 2010"),
-    ],
-)
-def test_experiments_of_the_papers_at_a_small_scale(
-    paper: Any, small: dict[str, Any], title: str, tmp_path: Path
-) -> None:
-    plan, csv = replace(paper.PLAN, **small), tmp_path / "rows.csv"
-    rows = list(runs.run_experiment(paper.runs(plan), csv))
-    assert rows
-    assert list(runs.run_experiment(paper.runs(plan), csv)) == rows
-    assert len(csv.read_text().splitlines()) == len(rows) + 1
-    assert title in paper.tables(rows, plan)
-    pytest.importorskip("matplotlib")
-    paper.plot(rows, tmp_path / "plot.png")
-    assert (tmp_path / "plot.png").stat().st_size > 1000
-
-
-def test_an_interrupted_run_adds_no_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Half a tree in the file would count as measured, and never be searched again."""
-    ended: list[int] = []
-
-    def interrupted_in_the_third(search: Blocks, budget: int, stop_at_first: bool) -> None:
-        if budget and len(ended) == 2:
-            raise KeyboardInterrupt
-        if budget:
-            ended.append(budget)
-        advance(search, budget, stop_at_first)
-
-    advance = Blocks.advance
-    monkeypatch.setattr(Blocks, "advance", interrupted_in_the_third)
-    csv, plan = (
-        tmp_path / "rows.csv",
-        replace(jolivet2008.PLAN, per_size=1, nodes=100, sizes=(4,), solvers=("zig-zag",)),
-    )
-    with pytest.raises(KeyboardInterrupt):
-        list(runs.run_experiment(jolivet2008.runs(plan), csv))
-    assert len(read_rows(csv)) == len(ended) == 2
-    assert jolivet2008.tables(list(read_rows(csv).values()), plan).endswith("left out, 2 runs are missing")
-
-
-def test_trees_are_timed_and_rows_without_a_time_are_not_run_again(tmp_path: Path) -> None:
-    csv = tmp_path / "rows.csv"
-    plan = replace(jolivet2008.PLAN, per_size=2, nodes=100, sizes=(4,), colours=(4,), solvers=("zig-zag",))
-    timed = list(runs.run_experiment(jolivet2008.runs(plan), csv))
-    assert len(timed) == 2 and all(0 < row.seconds < 10 for row in timed)
-    csv.unlink()
-    untimed = [replace(row, seconds=-1.0) for row in timed]
-    for row in untimed:
-        csv_records.append(csv, row)
-    assert list(runs.run_experiment(jolivet2008.runs(plan), csv)) == untimed
-    assert f"{timed[1].seconds:.4f}" in jolivet2008.times(runs.Rows([untimed[0], timed[1]]), plan)
-    assert jolivet2008.times(runs.Rows(untimed), plan).split()[-4:] == ["-"] * 4
-
-
-def test_a_tree_that_ended_answers_for_every_limit_and_one_that_was_cut_for_its_own(tmp_path: Path) -> None:
-    csv = tmp_path / "rows.csv"
-    plan = replace(jolivet2008.PLAN, per_size=20, nodes=150, sizes=(4,), colours=(4,), solvers=("zig-zag",))
-    longer, longest = replace(plan, nodes=200), replace(plan, nodes=10**6)
-    cut = list(runs.run_experiment(jolivet2008.runs(plan), csv))
-    ended = [row for row in cut if row.status == "solved"]
-    assert 0 < len(ended) < len(cut) == 20
-    assert {row.question for row in ended} == {"all solutions of the uniform puzzle"}
-    assert {row.question for row in cut if row not in ended} == {"all solutions of the uniform puzzle; 150 nodes"}
-    again = list(runs.run_experiment(jolivet2008.runs(longer), csv))
-    assert [row for row in again if row in cut] == ended, "only trees that were cut are searched again"
-    whole = list(runs.run_experiment(jolivet2008.runs(longest), csv))
-    assert {row.status for row in whole} == {"solved"} and [row for row in whole if row in ended] == ended
-    size = csv.stat().st_size
-    for asked in (plan, longer, longest):
-        assert list(runs.run_experiment(jolivet2008.runs(asked), csv)) == whole
-    assert csv.stat().st_size == size
-
-
-def test_without_a_tree_that_ended_there_are_no_levels() -> None:
-    plan = replace(jolivet2008.PLAN, per_size=1, nodes=10, sizes=(4,), solvers=("zig-zag",))
-    text = jolivet2008.tables([run.make() for run in jolivet2008.runs(plan)], plan)
-    assert "table 1" in text and text.endswith("figure 6 d: no 4x4 tree ended within 10 nodes")
-
-
-@pytest.mark.parametrize(
-    ("paper", "small"),
-    [
-        (bailleux2025, {"sizes": (3,), "per_size": 1, "seconds": 20.0, "solvers": ("rowscan",)}),
-        (cuvillier2010, {"sizes": (2,), "colours": (2,), "per_size": 1, "solvers": ("sls:rsaps",)}),
-    ],
-)
-def test_another_budget_adds_other_rows(paper: Any, small: dict[str, Any], tmp_path: Path) -> None:
-    csv, plan = tmp_path / "rows.csv", replace(paper.PLAN, **small)
-    first = list(runs.run_experiment(paper.runs(plan), csv))
-    other = list(runs.run_experiment(paper.runs(replace(plan, seconds=plan.seconds + 1)), csv))
-    assert len(csv.read_text().splitlines()) == len(first) + len(other) + 1
-    assert list(runs.run_experiment(paper.runs(plan), csv)) == first
-    assert len({(row.instance, row.solver, row.question) for row in first + other}) == len(first + other)
-
-
-def test_the_csv_may_not_be_the_file_of_the_plot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    picture = tmp_path / "fig.PNG"
-    for paper in ("benoist2008", "jolivet2008"):
-        assert main(["exact", "paper", paper, "-o", str(picture)]) == 2
-        assert "fig.PNG: the plot is written beside the rows" in capsys.readouterr().err and not picture.exists()
+def test_the_first_child_of_each_solver_may_compile(children: list[tuple[str, int, float]]) -> None:
+    """Also that of a solver whose module the child of another one compiled; no memory is that of a compilation."""
+    puzzle, request = uniform(3, 3, 2).puzzle, Request(seconds=4.0, memory=10**9)
+    first, long, short = COMPILATION_SECONDS, 4 + COMPILATION_SECONDS, 4 + STARTUP_SECONDS
+    processes = SolverProcesses()
+    for solver in ("dlx", "dlx:binary", "dlx", "dlx:binary", "xcc", "xcc"):
+        processes.run("small", puzzle, solver, request)
+    assert children == [
+        ("dlx", 4, first), ("dlx", 9, long), ("dlx:binary", 4, first), ("dlx:binary", 9, long),
+        ("dlx", 9, short), ("dlx:binary", 9, short),
+        ("xcc", 4, first), ("xcc", 9, long), ("xcc", 9, long),  # a library, which may compile each time
+    ]  # fmt: skip
+    del children[:]
+    processes = SolverProcesses()
+    for _ in range(2):
+        processes.run("small", puzzle, "dlx", request)
+    assert children == [("dlx", 9, long), ("dlx", 9, short)], "compiled before"

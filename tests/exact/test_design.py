@@ -12,6 +12,8 @@ import pytest
 from lns.exact.blocks import Blocks, count_inner_blocks
 from lns.exact.driver import run_search
 from lns.exact.paper.design import (
+    PATHS,
+    constraints,
     distinct_pieces,
     evaluate,
     every_single,
@@ -20,10 +22,11 @@ from lns.exact.paper.design import (
     improve,
     joint_count,
     joints_of,
+    path,
     planted,
+    random_puzzle,
+    tree,
 )
-from lns.exact.paper.jolivet2008 import random_puzzle
-from lns.exact.paper.jolivet2008_searches import PATHS, constraints, path, scan_along
 from lns.exact.piece_classes import allowed_placements
 from lns.exact.solvers import count
 from lns.instances.errors import InputError
@@ -80,16 +83,15 @@ def tree_along(puzzle: Puzzle, order: Sequence[int]) -> tuple[int, int]:
 @pytest.mark.parametrize("seed", range(4))
 def test_all_paths_find_the_same_solutions_and_rows_have_the_zig_zag_tree(seed: int) -> None:
     puzzle = random_puzzle(4, 3, 3, seed)
-    search = Blocks(puzzle, 1, all_four=True)
-    run_search(search, count_all=True, nodes=None, seconds=None)
-    found = {name: scan_along(puzzle, path(name, 4, 3), NO_LIMIT) for name in PATHS}
-    for name, tree in found.items():
-        assert tree.exhausted and tree.nodes == tree.state.per_level.sum(), name
-        assert (tree.nodes, tree.solutions) == tree_along(puzzle, path(name, 4, 3)), name
-    assert found["rows"].state.per_level.tolist() == search.state.per_level.tolist()
-    assert {tree.solutions for tree in found.values()} == {search.solutions}
-    cut = scan_along(puzzle, path("rows", 4, 3), 5)
-    assert not cut.exhausted and cut.nodes == 5
+    zig_zag, _ = tree(puzzle, "zig-zag", NO_LIMIT)
+    found = {name: tree(puzzle, f"path:{name}", NO_LIMIT)[0] for name in PATHS}
+    for name, search in found.items():
+        assert search.exhausted and search.nodes == search.state.per_level.sum(), name
+        assert (search.nodes, search.solutions) == tree_along(puzzle, path(name, 4, 3)), name
+    assert found["rows"].state.per_level.tolist() == zig_zag.state.per_level.tolist()
+    assert {search.solutions for search in found.values()} == {zig_zag.solutions}
+    cut, _ = tree(puzzle, "path:rows", 4)
+    assert not cut.exhausted and cut.nodes == 5, "with the empty board"
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -14,7 +14,7 @@ import pytest
 
 from lns.exact.colorpairs.explain import last_conflict
 from lns.exact.colorpairs.state import State
-from lns.exact.measurements.compare_orders import cells_of, main
+from lns.exact.measurements import regions_of
 from lns.exact.region.plan import Region
 from lns.exact.region.region_search import RegionSearch
 from lns.exact.region.resolve import RegionOptions, RegionStatus, resolve
@@ -24,7 +24,7 @@ from lns.exact.region.windows import rows, window
 from lns.exact.solvers import count
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.formats import load_board, viewer_url, write
+from lns.instances.formats import load_board
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from tests.fuzz_region import Window, best_score
@@ -171,29 +171,6 @@ def test_an_unknown_order_raises() -> None:
         resolve(puzzle, board, [3], options=RegionOptions("urgent"))
 
 
-def test_orders_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    puzzle, board = shuffled(5, 5)
-    write(tmp_path / "p.json", None, puzzle, None)
-    edges = viewer_url(puzzle, board).split("board_edges=")[1].split("&")[0]
-    (tmp_path / "boards.csv").write_text(f"score,board_edges\n1,{edges}\n")
-    arguments = [str(tmp_path / "boards.csv"), "--puzzle", str(tmp_path / "p.json")]
-    assert main([*arguments, "--shapes", "2x4,scattered6", "--every", "1"]) == 0
-    text = capsys.readouterr().out
-    assert "| 2x4 | 1 | 1, " in text and text.splitlines()[-1].count(" | 1, ") == 9
-    assert len(cells_of(puzzle, board, "scattered6", 0)) == 6
-    assert main([*arguments, "--shapes", "8x2"]) == 2
-    assert "unknown shape '8x2'" in capsys.readouterr().err
-    for wrong in (["--every", "0"], ["--seconds", "0"]):
-        with pytest.raises(SystemExit, match="2"):
-            main([*arguments, *wrong])
-        assert f"{wrong[0]} is 0; expected" in capsys.readouterr().err
-    window = resolve(puzzle, board, [0, 1], seconds=1.0)
-    interrupted = mock.Mock(return_value=replace(window, status=RegionStatus.INTERRUPTED))
-    with mock.patch("lns.exact.measurements.boards.resolve", interrupted):
-        assert main([*arguments, "--shapes", "2x4", "--every", "1"]) == 130
-    assert interrupted.call_count == 1
-
-
 def check_explanations(seed: int) -> int:
     """Search a small region and check that no refill agrees with an explanation; kernels must run without jit.
 
@@ -250,7 +227,7 @@ def test_a_scheme_needs_a_hundredth_of_the_nodes_in_published_squares() -> None:
     for number in (2, 32, 46):
         url = f"https://e2.bucas.name/#puzzle=e2&board_w=16&board_h=16&board_edges={published_boards()[number][2]}"
         board = load_board(url, puzzle)[1]
-        target, cells = verify(puzzle, board).score + 1, cells_of(puzzle, board, "4x4", 0)
+        target, cells = verify(puzzle, board).score + 1, regions_of(puzzle, board, "4x4", None, 0)[0]
         for way, options in (
             ("scheme", RegionOptions(prices=False)),
             ("dynamic", RegionOptions("dynamic")),

@@ -66,8 +66,8 @@ def test_building_counts_for_each_pinned_corner(monkeypatch: pytest.MonkeyPatch)
         return build(*arguments, **options)
 
     monkeypatch.setattr("lns.exact.cover.search.build", slowly)
-    request = Request(count_all=True, seconds=60.0)
-    outcome = solve_request(like_e2(4, 3, seed=1).puzzle, request, "xcc:counted", fix_corner=True)
+    request = Request(count_all=True, seconds=60.0, fix_corner=True)
+    outcome = solve_request(like_e2(4, 3, seed=1).puzzle, request, "xcc:counted")
     assert outcome.seconds >= 0.6
 
 

@@ -11,11 +11,11 @@ from lns.exact.solvers import solve
 from lns.exact.trace import PLACED, REFUSED, SOLUTION, TRACED, TREE_SEARCHES, trace
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.verify import verify
+from lns.instances.verify import Verification, verify
 
 
-def standing(steps: tuple, at: int) -> dict[int, int]:  # type: ignore[type-arg]
-    """The pieces that stand after ``at`` steps."""
+def board_after(puzzle: lns.Puzzle, steps: tuple, at: int) -> Verification:  # type: ignore[type-arg]
+    """The pieces that stand after ``at`` steps, as a board that is verified."""
     placed: dict[int, tuple[int, int]] = {}
     for step in steps[:at]:
         placed = {depth: entry for depth, entry in placed.items() if depth < step.depth}
@@ -23,7 +23,10 @@ def standing(steps: tuple, at: int) -> dict[int, int]:  # type: ignore[type-arg]
             placed[step.depth] = (step.cell, step.oriented)
         if step.outcome != SOLUTION:
             placed = {depth: entry for depth, entry in placed.items() if depth < step.depth_after}
-    return dict(placed.values())
+    placements = Board.empty(puzzle).placements.copy()
+    for cell, oriented in placed.values():
+        placements[cell] = oriented
+    return verify(puzzle, Board(placements, puzzle.width, puzzle.height))
 
 
 @pytest.mark.parametrize("solver", TREE_SEARCHES)
@@ -31,10 +34,7 @@ def test_a_trace_ends_at_the_first_solution(solver: str) -> None:
     puzzle = lns.generate("like-e2", width=4, seed=5).puzzle
     found = trace(puzzle, solver, steps=100_000)
     assert found.status is SolveStatus.SOLVED and found.steps[-1].outcome == SOLUTION
-    placements = Board.empty(puzzle).placements.copy()
-    for cell, oriented in standing(found.steps, len(found.steps)).items():
-        placements[cell] = oriented
-    checked = verify(puzzle, Board(placements, 4, 4))
+    checked = board_after(puzzle, found.steps, len(found.steps))
     assert checked.complete and checked.score == puzzle.max_score
 
 
@@ -49,21 +49,16 @@ def test_what_stands_never_breaks_a_rule(solver: str) -> None:
     puzzle = lns.generate("like-e2", width=4, seed=7).puzzle
     steps = trace(puzzle, solver, steps=300).steps
     for at in range(0, len(steps) + 1, 7):
-        placements = Board.empty(puzzle).placements.copy()
-        for cell, oriented in standing(steps, at).items():
-            placements[cell] = oriented
-        checked = verify(puzzle, Board(placements, 4, 4))
+        checked = board_after(puzzle, steps, at)
         assert not checked.violations and not checked.mismatches, at
 
 
 @pytest.mark.parametrize("solver", TRACED)
 def test_a_puzzle_without_a_solution_ends_so(solver: str) -> None:
     made = lns.generate("like-e2", width=4, seed=5)
-    one, other = made.solution.placements[5], made.solution.placements[6]
-    clues = [lns.Clue(5, int(other) // 4, int(other) % 4)]
-    assert one != other
-    puzzle = made.puzzle.with_clues(clues)
-    assert {solve(puzzle, name).status for name in TRACED} == {SolveStatus.INFEASIBLE}
+    other = int(made.solution.placements[6])
+    puzzle = made.puzzle.with_clues([lns.Clue(5, other // 4, other % 4)])
+    assert solve(puzzle, solver).status is SolveStatus.INFEASIBLE
     assert trace(puzzle, solver, steps=100_000).status is SolveStatus.INFEASIBLE
 
 
@@ -95,9 +90,8 @@ def painted(steps: tuple[Painting, ...], at: int) -> tuple[dict[tuple[int, int],
 @pytest.mark.parametrize("kind", ["like-e2", "diamond"])
 def test_a_sat_solver_paints_the_triangles_of_a_solution(solver: str, kind: str) -> None:
     pytest.importorskip("pysat")
-    puzzle = (
-        lns.generate("like-e2", width=4, seed=5) if kind == "like-e2" else lns.generate(kind, side=3, seed=2)
-    ).puzzle
+    made = lns.generate("like-e2", width=4, seed=5) if kind == "like-e2" else lns.generate(kind, side=3, seed=2)
+    puzzle = made.puzzle
     found = trace(puzzle, solver, steps=100_000)
     assert found.status is SolveStatus.SOLVED
     steps = tuple(step for step in found.steps if isinstance(step, Painting))
@@ -107,11 +101,8 @@ def test_a_sat_solver_paints_the_triangles_of_a_solution(solver: str, kind: str)
     for cell in cells:
         colours = [triangles[cell, side] for side in range(4)]
         assert any(puzzle.oriented[4 * pieces[cell] + turn].tolist() == colours for turn in range(4)), cell
-    for cell in cells:
-        for side, other in ((1, cell + 1), (2, cell + puzzle.width)):
-            inside = cell % puzzle.width < puzzle.width - 1 if side == 1 else other < puzzle.cells
-            if inside and other in cells:
-                assert triangles[cell, side] == triangles[other, (side + 2) % 4] != 0
+        for side, other in puzzle.neighbours(cell):
+            assert triangles[cell, side] == triangles[other, (side + 2) % 4] != 0
 
 
 @pytest.mark.parametrize("solver", ["sat:triangles", "sat:triangles-restricted"])

@@ -1,0 +1,330 @@
+"""Programs that measure the exact searches: `python -m lns.exact.measurements PROGRAM ...`.
+
+- `regions`: regions of published or found boards, searched in some orders: how many are decided, improved, how fast
+- `infeasible`: proofs of the SAT encodings that a puzzle has no solution
+- `rowscan-speed`: placements per second of the row scan
+
+The first two append a row of a CSV file for each run; a stopped program is continued by the same command.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import sys
+import time
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lns.exact.compare import ComparisonRow, PlannedRun, describe, run_experiment
+from lns.exact.outcome import SolveStatus
+from lns.exact.paper.bailleux2025 import proofs_text
+from lns.exact.region.options import ORDERS, PARTS, RegionOptions, options_without, parse_parts
+from lns.exact.region.resolve import resolve
+from lns.exact.region.result import RegionStatus
+from lns.exact.region.searches import DynamicSearch
+from lns.exact.region.warmup import warm_up
+from lns.exact.region.windows import around_mismatches, window
+from lns.exact.rowscan import RowScan
+from lns.exact.text_table import markdown
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.files import read_text
+from lns.instances.formats import load_board, load_puzzle, viewer_url
+from lns.instances.puzzle import Puzzle
+from lns.instances.text import quoted
+from lns.instances.verify import verify
+
+ALL_ORDERS = {
+    "static": RegionOptions(),
+    "static, no prices": RegionOptions(prices=False),
+    "auto": RegionOptions(order="auto"),
+    "dynamic": RegionOptions(order="dynamic"),
+    **{f"dynamic, no {part}": options_without("dynamic", {part}) for part in ("backjumping", "pairs", "curves")},
+    "dynamic, with preemption": RegionOptions(order="dynamic", preemption=True, instantiation=True),
+    "dynamic, min-expected-gap": RegionOptions(order="dynamic", heuristic="min-expected-gap"),
+}
+GROUPS = {"467 to 470": (467, 470), "461 to 464": (461, 464), "458 to 460": (458, 460), "all": (0, 1 << 20)}
+"""Published scores of the boards of a line."""
+
+
+def read_boards(path: Path, puzzle: Puzzle) -> list[tuple[int, Board]]:
+    """Read a collection of boards: their scores, as published, and the boards.
+
+    The file is a CSV file with the columns ``score`` and ``board_edges`` (the letters of a viewer URL), or the
+    ``boards.jsonl`` of a run directory. Raises InputError if a column is missing, there is no row, or a row has no
+    board of the puzzle.
+    """
+    text, boards, line = read_text(path), [], 1
+    try:
+        if path.suffix == ".jsonl":
+            for line, words in enumerate(text.splitlines(), 1):  # noqa: B007
+                entry = json.loads(words)
+                placements = np.array(entry["oriented"], dtype=np.int32)
+                boards.append((int(entry["score"]), Board(placements, puzzle.width, puzzle.height)))
+            return boards
+        reader = csv.DictReader(io.StringIO(text), strict=True)
+        missing = [column for column in ("score", "board_edges") if column not in (reader.fieldnames or ())]
+        if missing:
+            raise InputError(f"there is no column '{missing[0]}'; expected score, board_edges")
+        for row in reader:
+            line = reader.line_num
+            if None in row.values():
+                raise InputError("the line is too short; expected score, board_edges")
+            if not row["score"].isdecimal():
+                raise InputError(f"score is {quoted(row['score'])}; expected a number")
+            url = f"#puzzle=published&board_w={puzzle.width}&board_h={puzzle.height}&board_edges={row['board_edges']}"
+            boards.append((int(row["score"]), load_board(url, puzzle)[1]))
+    except csv.Error as error:
+        raise InputError(f"the file is not valid CSV: {error}", path) from None
+    except InputError as error:
+        raise InputError(error.message, path, error.line or line) from None
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
+        raise InputError(f"{error}; expected a board of a run", path, line) from None
+    if not boards:
+        raise InputError("the file has no row with a board; expected 1 or more", path)
+    return boards
+
+
+# -- regions ----------------------------------------------------------------------------------------------------------
+
+
+def windows(puzzle: Puzzle, board: Board, shape: str) -> list[tuple[int, list[int]]]:
+    """All windows of a shape, HxW, with the number of mismatches that each holds or touches.
+
+    Raises InputError if the shape is not HxW or does not fit the board.
+    """
+    match = re.fullmatch(r"([0-9]{1,3})x([0-9]{1,3})", shape)
+    height, width = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not (0 < height <= puzzle.height and 0 < width <= puzzle.width):
+        raise InputError(
+            f"unknown shape '{shape}'; expected HxW on a board of {puzzle.height}x{puzzle.width}, touched, around or "
+            "scatteredN"
+        )
+    pairs = np.array(verify(puzzle, board).mismatches, dtype=np.int64).reshape(-1, 2)
+    places = product(range(puzzle.height - height + 1), range(puzzle.width - width + 1))
+    found = [window(puzzle, height, width, row, column) for row, column in places]
+    return [(int(np.isin(pairs, cells).any(axis=1).sum()), cells) for cells in found]
+
+
+def regions_of(puzzle: Puzzle, board: Board, shape: str, share: float | None, number: int) -> list[list[int]]:
+    """The regions of a shape on a board, as lists of cells.
+
+    "touched": the cells that touch a mismatch; "around": these and their neighbours, as `lns improve
+    --around-mismatches`; "scatteredN": N random cells, half of them at a mismatch, with the seed ``number``. HxW: the
+    window that holds or touches the most mismatches, or those with at least a ``share`` of all.
+    """
+    touched = sorted({cell for pair in verify(puzzle, board).mismatches for cell in pair})
+    if shape in ("touched", "around"):
+        return [touched if shape == "touched" else around_mismatches(puzzle, board)] if touched else []
+    if match := re.fullmatch(r"scattered([0-9]+)", shape):
+        rng, count = np.random.default_rng(number), int(match[1])
+        chosen = rng.permutation(touched)[: count // 2].tolist()
+        rest = [cell for cell in range(puzzle.cells) if cell not in touched]
+        return [[*chosen, *rng.permutation(rest)[: count - len(chosen)].tolist()]]
+    found, total = windows(puzzle, board, shape), len(verify(puzzle, board).mismatches)
+    if share is None:
+        return [max(found, key=lambda held_and_cells: held_and_cells[0])[1]]
+    return [cells for held, cells in found if share == 0 or (total and held >= share * total)]
+
+
+_RegionRun = tuple[str, int, PlannedRun]  # shape, published score of the board, and the search by an order
+
+
+def _region_runs(puzzle: Puzzle, args: Namespace) -> Iterator[_RegionRun]:
+    """The searches of the options of `regions`, shape by shape and region by region."""
+    parts = parse_parts(args.without)
+    orders = {"".join([name, *(f", no {part}" for part in sorted(parts))]): options_without(name, parts)
+              for name in args.orders.split(",") if args.orders != "all"}  # fmt: skip
+    boards = list(enumerate(read_boards(args.boards, puzzle)))[:: args.every]
+    for shape in args.shapes.split(","):
+        found = [
+            (score, board, cells)
+            for number, (score, board) in boards
+            if score >= args.from_score
+            for cells in regions_of(puzzle, board, shape, args.share, number)
+        ]
+        chosen = np.sort(np.random.default_rng(1).permutation(len(found))[: args.sample]).tolist()
+        for score, board, cells in (found[at] for at in chosen):
+            for order, options in (orders or ALL_ORDERS).items():
+                yield shape, score, _planned(puzzle, board, cells, shape, (order, options), args)
+
+
+def _planned(
+    puzzle: Puzzle, board: Board, cells: list[int], shape: str, order: tuple[str, RegionOptions], args: Namespace
+) -> PlannedRun:
+    digest = sha256(board.placements.tobytes() + np.array(cells).tobytes()).hexdigest()[:16]
+    instance = f"{shape} from cell {cells[0]}, {digest}"
+    limits: dict[str, Any] = {"seconds": args.seconds}
+    if args.nodes is not None:
+        limits = {"nodes": int(args.nodes) // (DynamicSearch.NODE_COST if order[1].order == "dynamic" else 1)}
+    ((unit, limit),) = limits.items()
+    target = verify(puzzle, board).score + 1 if args.edge_more else None
+
+    def make() -> ComparisonRow:
+        begun = time.process_time()
+        result = resolve(puzzle, board, cells, options=order[1], target=target, **limits)
+        seconds = time.process_time() - begun
+        if result.status is RegionStatus.INTERRUPTED:
+            raise KeyboardInterrupt
+        decided = result.proven if target is None else result.improved or result.bound < target
+        status = str(SolveStatus.SOLVED if decided else SolveStatus.BUDGET_SPENT)
+        note = f"{result.score_before} -> {result.score}, at most {result.bound}; {result.status}"
+        note += f"; {viewer_url(puzzle, result.board)}" if result.improved else ""
+        return ComparisonRow(instance, order[0], status, -1, result.nodes, seconds, note=note)
+
+    question = f"{'one edge more' if args.edge_more else 'the best refill'}; sha256 {puzzle.sha256[:12]}"
+    return PlannedRun(instance, order[0], question, make, f"{limit:.12g} {unit}")
+
+
+_HEAD = ("region", "boards of", "order", "regions", "decided", "improved", "nodes, median", "s, median", "s, mean",
+         "s, worst", "s, sum", "gap")  # fmt: skip
+
+
+def regions(args: Namespace) -> None:
+    """Search regions of some shapes on the boards of a collection, for the best refill or for one edge more.
+
+    Shapes: HxW, the rectangle with the most mismatches, or those with a share of them; touched, the cells that touch a
+    mismatch; around, these and their neighbours; scatteredN, N random cells, half of them at a mismatch. The table has
+    a line for each shape, group of boards and order: how many are decided (proven, or improved where one edge more is
+    asked for), and the CPU seconds of the whole calls. It is printed after Ctrl-C too.
+    """
+    puzzle = load_puzzle(args.puzzle)
+    planned = list(_region_runs(puzzle, args))
+    for order in {run.solver.split(",")[0] for _, _, run in planned}:
+        warm_up(order)
+    made: list[tuple[str, int, ComparisonRow]] = []
+    try:
+        runs = [run for _, _, run in planned]
+        for (shape, score, _), row in zip(planned, run_experiment(runs, args.output), strict=True):
+            made.append((shape, score, row))
+            print(f"{describe(row)}; {row.note.split('; http')[0]}", file=sys.stderr, flush=True)
+    finally:
+        print(markdown(_HEAD, list(_lines(made))))
+
+
+def _lines(made: list[tuple[str, int, ComparisonRow]]) -> Iterator[list[str]]:
+    """The table. Raises AssertionError if two orders proved different scores of a region."""
+    best: dict[str, int] = {}
+    found: dict[tuple[str, str, str], list[tuple[ComparisonRow, int, int, int]]] = {}
+    for shape, published, row in made:
+        before, score, bound = map(int, re.findall(r"\d+", row.note)[:3])
+        if score == bound and best.setdefault(row.instance, score) != score:
+            raise AssertionError(f"{row.instance}: {best[row.instance]} and {score} were proven")
+        for group, (low, high) in GROUPS.items():
+            if low <= published <= high:
+                found.setdefault((shape, group, row.solver), []).append((row, before, score, bound))
+    for key, rows in found.items():
+        decided, seconds = sum(row.is_finished for row, *_ in rows), [row.seconds for row, *_ in rows]
+        gaps = [bound - score for row, _, score, bound in rows if not row.is_finished]
+        figures = (np.median([row.nodes for row, *_ in rows]), np.median(seconds), np.mean(seconds), max(seconds))
+        counts = (len(rows), decided, sum(score > before for _, before, score, _ in rows))
+        gap = f"{min(gaps)} to {max(gaps)}" if gaps else ""
+        yield [*key, *map(str, counts), *(f"{figure:.3g}" for figure in (*figures, sum(seconds))), gap]
+
+
+# -- whole puzzles ----------------------------------------------------------------------------------------------------
+
+
+def infeasible(args: Namespace) -> None:
+    """Mean processor time of proofs that a puzzle has no solution, and their number, by side and solver."""
+    print(proofs_text(args.sides, args.per_size, args.seconds, args.output))
+
+
+def rowscan_speed(args: Namespace) -> None:
+    """Placements per second of the row scan on one core."""
+    puzzle, nodes = load_puzzle(args.instance), int(args.nodes)
+    print(f"{puzzle.name}: {placements_per_second(puzzle, nodes) / 1e6:.1f} M placements/s over {nodes:,} placements")
+
+
+def placements_per_second(puzzle: Puzzle, nodes: int) -> float:
+    """Placements per second of a row scan of ``nodes`` placements, or fewer if its tree ends; without compilation."""
+    search = RowScan(puzzle)
+    search.advance(0, True)  # compiles
+    began = time.perf_counter()
+    while search.nodes < nodes and not search.exhausted:
+        search.advance(min(nodes - search.nodes, 50_000_000), False)
+    return search.nodes / (time.perf_counter() - began)
+
+
+# -- the command line -------------------------------------------------------------------------------------------------
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not value > 0:
+        raise ArgumentTypeError(f"{text} is not possible; expected more than 0")
+    return value
+
+
+def _counting(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise ArgumentTypeError(f"{text} is not possible; expected 1 or more")
+    return value
+
+
+_CSV = ("-o --output", Path, "CSV", None, "a row for each run; the file is continued")
+_PROGRAMS: dict[Callable[[Namespace], None], tuple[tuple[str, Callable[[str], Any], str, Any, str], ...]] = {
+    regions: (
+        ("boards", Path, "BOARDS", None, "CSV file with the columns score and board_edges, or a boards.jsonl"),
+        ("--puzzle", str, "INSTANCE", None, "the puzzle of the boards"),
+        ("--shapes", str, "S,S", "2x16,3x16,4x16", "see above"),
+        ("--share", float, "PART", None, "all windows HxW with this share of their board's mismatches, not the worst"),
+        ("--sample", _counting, "N", None, "a random sample of the regions of each shape"),
+        ("--from-score", int, "N", 0, "only boards of this score or more"),
+        ("--every", _counting, "K", 1, "each K-th board"),
+        ("--orders", str, "NAME,NAME", "static", f"in which cells are decided: {', '.join(ORDERS)}; or all"),
+        ("--without", str, "PART,PART", "", f"switch off: {', '.join(PARTS)}"),
+        ("--edge-more", bool, "", False, "ask for a refill with one matched edge more, not for the best"),
+        ("--seconds", _positive, "S", 60.0, "limit of each search"),
+        ("--nodes", _positive, "N", None, "limit in node equivalents instead, which no load of the machine bends"),
+        _CSV,
+    ),
+    infeasible: (
+        ("sides", int, "SIDE", None, "rows of the boards"),
+        ("--per-size", _counting, "N", 10, "puzzles of each side"),
+        ("--seconds", _positive, "S", 60.0, "limit of a run"),
+        _CSV,
+    ),
+    rowscan_speed: (
+        ("instance", str, "INSTANCE", None, "a puzzle"),
+        ("--nodes", _positive, "N", 2e9, "placements"),
+    ),
+}
+"""Program -> its options: flags, type, metavar, default and help."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a program. Returns 0, 2 after bad input, which is printed in one sentence, or 130 after Ctrl-C."""
+    parser = ArgumentParser(prog="python -m lns.exact.measurements", description=__doc__)
+    programs = parser.add_subparsers(metavar="PROGRAM", required=True)
+    for program, options in _PROGRAMS.items():
+        own = programs.add_parser(program.__name__.replace("_", "-"), description=program.__doc__)
+        own.set_defaults(program=program)
+        for flags, kind, metavar, default, text in options:
+            shape: dict[str, Any] = {"type": kind, "metavar": metavar, "default": default}
+            shape = {"action": "store_true"} if kind is bool else shape
+            shape |= {"nargs": "+"} if flags == "sides" else {"required": True} if flags == "--puzzle" else {}
+            own.add_argument(*flags.split(), help=f"{text} (default {default})" if default else text, **shape)
+    args = parser.parse_args(argv)
+    try:
+        args.program(args)
+    except (InputError, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
