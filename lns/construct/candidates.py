@@ -1,4 +1,6 @@
-"""Candidate tables: the pieces to try on a cell, in order, for each pair of known colours (left, up).
+"""The order of the cells, and candidate tables: the pieces to try on a cell for each pair of known colours (left, up).
+
+In an order the upper and the left neighbour of every cell come before it: a linear extension of the staircase order.
 
 A candidate is all that a search needs to know of an oriented piece, packed into one int64:
 
@@ -27,7 +29,7 @@ import numpy.typing as npt
 
 from lns.exact.kernels.jit import inline_flat_kernel
 from lns.instances.errors import InputError
-from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Clue, IntArray, Puzzle
+from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, BoolArray, Clue, IntArray, Puzzle
 
 BREAK_BITS = 10
 BREAK_COST = 1 << BREAK_BITS  # of one break, in units of gain; more than all favoured half-edges (`QuotaBandit`)
@@ -41,8 +43,57 @@ PIECE_MASK, DOWN_MASK, RIGHT_MASK = np.int64(2**13 - 1), np.int64(2**12 - 1), np
 
 Int64Array = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 Bitsets = npt.NDArray[np.uint64]  # each element is a set: one bit an element of it
+
+
+def comb_order(
+    width: int, height: int, column_major_rows: int, column_major_skip: int = 0, corner_size: int = 1
+) -> IntArray:
+    """The comb order: the upper rows row by row, the last ones (the band) column by column.
+
+    So the frontier is short while breaks are spent.
+
+    Parameters
+    ----------
+    width, height : int
+        Size of the board in cells.
+    column_major_rows : int
+        Number of rows at the bottom (the band) that are filled column by column; the rows above are filled row by row.
+    column_major_skip : int
+        Number of columns at the left of the band that are filled row by row instead.
+    corner_size : int
+        Number of columns at the right of the band that are filled alternately by row and by column, towards the last
+        corner.
+
+    Returns
+    -------
+    int32 (width * height,)
+        Cells in the order in which they are filled.
+    """
+    band = max(1, min(column_major_rows, height))
+    skip = max(0, min(column_major_skip, width))
+    corner = max(1, min(corner_size, width - skip)) if skip < width else 0
+    top = height - band
+    order = [(row, column) for row in range(top) for column in range(width)]
+    order += [(row, column) for row in range(top, height) for column in range(skip)]
+    order += [(row, column) for column in range(skip, width - corner) for row in range(top, height)]
+    row, column = top, width - corner
+    by_row = True
+    while corner and row < height and column < width:
+        if by_row:
+            order += [(row, c) for c in range(column, width)]
+            row += 1
+        else:
+            order += [(r, column) for r in range(row, height)]
+            column += 1
+        by_row = not by_row
+    return np.array([r * width + c for r, c in order], dtype=np.int32)
+
+
+def padded_positions(order: IntArray, width: int) -> Int64Array:
+    """The position of each cell of ``order`` in a board padded by one row above and one column on the left; int64."""
+    row, column = np.divmod(order.astype(np.int64), width)
+    return (row + 1) * (width + 1) + column + 1
 
 
 class CandidateTables(NamedTuple):

@@ -35,8 +35,8 @@ from lns.construct.candidates import (
     is_unclued_piece,
     may_break,
     pack_candidates,
+    padded_positions,
 )
-from lns.construct.order import padded_positions
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 

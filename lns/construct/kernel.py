@@ -20,10 +20,9 @@ import numpy.typing as npt
 
 from lns.construct import candidates as packed
 from lns.construct import endgame
-from lns.construct.candidates import CandidateTables, Int64Array, breaks_spent, oriented_piece
+from lns.construct.candidates import CandidateTables, Int64Array, breaks_spent, oriented_piece, padded_positions
 from lns.construct.endgame import BUDGET, COUNTS_PER_DEPTH, DEPTH, EXHAUSTED, NODES, REACHED
 from lns.construct.endgame_plan import BREAKS, CHOSEN, ROW_WORDS, EndgamePlan, EndgameState, PrefixState
-from lns.construct.order import padded_positions
 from lns.construct.schedule import BreakSchedule
 from lns.construct.tail import TailPlan, TailWorkspace, solve_tail
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel

@@ -5,7 +5,7 @@ kept. Two populations differ in what they prefer:
 
 - `grow_population` keeps the children with the fewest breaks, so breaks are spent only where too few children fit
   without one. The mean numbers of exact and breaking children of a prefix are the input of the Markov model in
-  `lns.construct.schedule_search` (after Verhaard's Markov chain over depth and breaks).
+  `lns.construct.schedule` (after Verhaard's Markov chain over depth and breaks).
 - `grow_strata` makes no breaks and keeps some children of each of the highest numbers of favoured half-edges
   (splitting; H. Kahn, T. Harris, 1951), since a random sample would contain none of these rare prefixes. Its counts
   are the input of `lns.construct.quota_profile`.

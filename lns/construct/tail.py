@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lns.construct.candidates import Bitsets, Int64Array, first_of_equal_rotations, is_unclued_piece
-from lns.construct.order import padded_positions
+from lns.construct.candidates import Bitsets, Int64Array, first_of_equal_rotations, is_unclued_piece, padded_positions
 from lns.exact.kernels.bits import lowest_bit
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle

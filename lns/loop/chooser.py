@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lns.engine import State
-from lns.loop.operator import Operator
+from lns.loop.pool import Operator
 
 MEMORY = 8.0  # prices after which a record counts half
 PRIOR_PRICES = 0.5  # an operator is worth what all are worth, until it has paid so many prices

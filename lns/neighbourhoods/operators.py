@@ -22,13 +22,10 @@ from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
 from lns.instances.text import quoted
 from lns.loop.construction import Beam, Construction, Fill
-from lns.loop.exact_repair import RegionOperator
-from lns.loop.operator import Operator
+from lns.loop.pool import Operator
 from lns.neighbourhoods import OPERATORS
-from lns.neighbourhoods.certificate import Certificate
-from lns.neighbourhoods.local import assign, exchange, perturb
-from lns.neighbourhoods.move import MoveOperator, OperatorFunction
-from lns.neighbourhoods.reconstruct import Suffix
+from lns.neighbourhoods.exact_repair import Certificate, RegionOperator
+from lns.neighbourhoods.move import MoveOperator, OperatorFunction, OwnOperator, Suffix, assign, exchange, perturb
 from lns.neighbourhoods.regions import Regions
 from lns.orientation import Orientation
 from lns.params import Params
@@ -170,7 +167,10 @@ def _maker(name: str) -> Make:
         return TABLE[name][0]
     if name.startswith("last-"):
         return _region(name, "last", size=int(name.removeprefix("last-")))
-    return _function(name, function_of(name))
+    function = function_of(name)
+    return lambda i: OwnOperator(
+        name, i.puzzle, function, i.params.neighbourhoods.nodes, i.params.neighbourhoods.call_seconds
+    )
 
 
 @checked

@@ -10,8 +10,7 @@ from lns.engine import verified_board
 from lns.instances.board import Board
 from lns.instances.puzzle import Puzzle
 from lns.loop.construction import Beam
-from lns.loop.operator import WHOLE_BOARD
-from lns.loop.pool import Pool
+from lns.loop.pool import WHOLE_BOARD, Pool
 from lns.loop.search_loop import SearchLoop
 from lns.orientation import Orientation
 from lns.params import from_dict

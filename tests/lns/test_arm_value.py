@@ -13,7 +13,7 @@ from lns.construct.schedule import BreakSchedule
 from lns.instances.formats import load_puzzle
 from lns.instances.symmetry import IDENTITY_VIEW, View
 from lns.loop.construction import Construction
-from lns.loop.operator import WHOLE_BOARD
+from lns.loop.pool import WHOLE_BOARD
 from lns.orientation import Orientation
 from lns.params import ConstructParams, from_dict
 from lns.rng import random_state

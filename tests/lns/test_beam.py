@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lns.construct.beam import BeamSearch, beam_tables
-from lns.construct.order import comb_order
+from lns.construct.candidates import comb_order
 from lns.construct.schedule import favoured_colours
 from lns.engines import make_engine
 from lns.instances.errors import InputError
@@ -14,7 +14,7 @@ from lns.instances.formats import load_puzzle
 from lns.instances.generate import like_e2
 from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.verify import verify
-from lns.loop.operator import WHOLE_BOARD
+from lns.loop.pool import WHOLE_BOARD
 from lns.loop.search_loop import SearchLoop
 from lns.params import BeamParams, Params, from_dict
 from lns.rng import random_state

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lns.construct import endgame, kernel
+from lns.construct.candidates import comb_order
 from lns.construct.constructor import Constructor
 from lns.construct.endgame_plan import (
     ANCHOR,
@@ -17,7 +18,6 @@ from lns.construct.endgame_plan import (
     RULE,
     plan_closing,
 )
-from lns.construct.order import comb_order
 from lns.construct.schedule import BreakSchedule
 from lns.instances.formats import load_puzzle
 from lns.instances.puzzle import Clue, Puzzle

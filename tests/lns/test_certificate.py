@@ -12,9 +12,8 @@ from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
-from lns.loop.operator import Freed, Repaired
-from lns.loop.pool import Pool
-from lns.neighbourhoods.certificate import Certificate
+from lns.loop.pool import Freed, Pool, Repaired
+from lns.neighbourhoods.exact_repair import Certificate
 from lns.params import NeighbourhoodsParams
 from tests.instances.small_puzzles import planted
 from tests.lns.loop_parts import damaged, exchanged, good_board, pool_with
@@ -191,7 +190,7 @@ def test_a_search_that_did_not_end_proves_nothing(status: RegionStatus, monkeypa
     certificate, pool = certificate_for(puzzle), pool_with(puzzle, board)
     score = verify(puzzle, board).score
     unfinished = RegionResult(status, board, score, score, score + 1, 7, 0.0, (), work=7)
-    monkeypatch.setattr("lns.neighbourhoods.certificate.resolve", lambda *_, **__: unfinished)
+    monkeypatch.setattr("lns.neighbourhoods.exact_repair.resolve", lambda *_, **__: unfinished)
     done = windows_of(certificate, pool, most=5)
     assert len(done) == 5
     assert counts(certificate)[1] == 0

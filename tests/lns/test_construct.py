@@ -10,13 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lns.construct import candidates
-from lns.construct.candidates import BREAK_COST
+from lns.construct.candidates import BREAK_COST, comb_order
 from lns.construct.constructor import Constructor
 from lns.construct.endgame_plan import MAX_ENDGAME_PIECES
-from lns.construct.order import comb_order
 from lns.construct.quota_bandit import QuotaBandit
-from lns.construct.schedule import BreakSchedule, Quota, favoured_colours
-from lns.construct.schedule_search import cell_order
+from lns.construct.schedule import BreakSchedule, Quota, cell_order, favoured_colours
 from lns.construct.tail import MAX_TAIL, plan_tail, solve_tail
 from lns.instances.board import Board
 from lns.instances.formats import load_puzzle

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from lns.construct import kernel
+from lns.construct.candidates import comb_order
 from lns.construct.constructor import Constructor
 from lns.construct.endgame import BUDGET, EXHAUSTED, REACHED
 from lns.construct.endgame_plan import MAX_ENDGAME_PIECES
-from lns.construct.order import comb_order
 from lns.construct.quota_profile import quota_profile
 from lns.construct.schedule import BreakSchedule, Quota, favoured_colours
 from lns.instances.errors import InputError

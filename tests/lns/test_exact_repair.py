@@ -12,9 +12,8 @@ from lns.exact.region.result import RegionResult, RegionStatus
 from lns.instances.board import Board
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
-from lns.loop.exact_repair import ORDERS, TRY_OTHER, RegionOperator
-from lns.loop.operator import Freed, Neighbourhood, Repaired
-from lns.loop.pool import Member, Pool
+from lns.loop.pool import Freed, Member, Neighbourhood, Pool, Repaired
+from lns.neighbourhoods.exact_repair import ORDERS, TRY_OTHER, RegionOperator
 from lns.neighbourhoods.regions import windows
 from tests.lns.loop_parts import damaged, exchanged, pool_with
 
@@ -124,7 +123,7 @@ def test_the_order_that_decides_regions_for_less_is_used_and_the_other_now_and_t
     member = pool_with(puzzle, board).members[0]
     static, dynamic = ORDERS
     search = Searches({static: 60_000, dynamic: 1000}, {static: True, dynamic: False})
-    monkeypatch.setattr("lns.loop.exact_repair.resolve", search)
+    monkeypatch.setattr("lns.neighbourhoods.exact_repair.resolve", search)
     for _ in range(5 * TRY_OTHER + 1):
         operator.repair(Freed(member, (7, 8)), 1, RNG)
     assert set(search.asked[:2]) == {static, dynamic}

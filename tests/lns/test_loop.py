@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import signal
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -20,10 +22,9 @@ from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.symmetry import IDENTITY_VIEW, View, rotate_puzzle
 from lns.instances.verify import verify
 from lns.loop.construction import Construction, Fill
-from lns.loop.operator import WHOLE_BOARD, Found, Freed, Operator, Repaired
-from lns.loop.pool import Pool
+from lns.loop.pool import WHOLE_BOARD, Found, Freed, Operator, Pool, Repaired
 from lns.loop.search_loop import SearchLoop
-from lns.neighbourhoods.move import Move, MoveOperator, OperatorFunction
+from lns.neighbourhoods.move import Move, OperatorFunction, OwnOperator
 from lns.neighbourhoods.operators import Island, make_operators, operators_of
 from lns.orientation import Orientation
 from lns.params import Params, from_dict
@@ -449,12 +450,21 @@ def broken() -> NoReturn:
     raise RuntimeError("no such luck")
 
 
+def endless(*_: object) -> NoReturn:
+    while True:
+        try:
+            time.sleep(1e6)
+        except Exception:  # whatever happens, it goes on
+            continue
+
+
 FAILURES: list[tuple[OperatorFunction, str]] = [
     (lambda puzzle, board, rng, nodes: broken(), "RuntimeError: no such luck"),
-    (lambda puzzle, board, rng, nodes: Move(Board.empty(puzzle), 0, 1), "a board that is not full and legal"),
-    (lambda puzzle, board, rng, nodes: Move(board, verify(puzzle, board).score + 1, 1), "returned a board of "),
-    (lambda puzzle, board, rng, nodes: Move(board, verify(puzzle, board).score, 101 * nodes), "took 505000 nodes"),
-    (lambda puzzle, board, rng, nodes: board, "returned Board; expected Move(board, score, nodes)"),  # type: ignore
+    (lambda puzzle, board, rng, nodes: Move(Board.empty(puzzle), 0, 1), "mine returned an illegal board: not full"),
+    (lambda puzzle, board, rng, nodes: Move(board, verify(puzzle, board).score + 1, 1), "mine returned score "),
+    (lambda puzzle, board, rng, nodes: Move(board, 0, 101 * nodes), "it took 505000 nodes; expected about 5000"),
+    (lambda puzzle, board, rng, nodes: board, "it returned Board; expected Move(board, score, nodes)"),  # type: ignore
+    (endless, "a call did not end within 0.2 s (parameter neighbourhoods.call_seconds)"),
 ]
 
 
@@ -464,13 +474,15 @@ def test_an_operator_that_fails_is_named_and_switched_off_and_the_run_goes_on(
 ) -> None:
     puzzle = load_puzzle("like-e2-8x8")
     params = params_with(neighbourhoods={"floor": 0.1})
-    search = loop_with(puzzle, [MoveOperator("mine", puzzle, function, 5000)], params=params)
+    search = loop_with(puzzle, [OwnOperator("mine", puzzle, function, 5000, 0.2)], params=params)
+    timer = signal.getsignal(signal.SIGALRM)
     with caplog.at_level(logging.WARNING, logger="lns"):
         steps(search, 40)
     (said,) = [record.getMessage() for record in caplog.records]
     assert said.startswith("operator 'mine' is switched off for this run: ") and message in said
     assert search.statistics.failures == {"mine": 1} and search.statistics.nodes > 0
-    again = loop_with(puzzle, [MoveOperator("mine", puzzle, function, 5000)], seed=2, params=params)
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0) and signal.getsignal(signal.SIGALRM) == timer
+    again = loop_with(puzzle, [OwnOperator("mine", puzzle, function, 5000, 0.2)], seed=2, params=params)
     again.restore(search.state())
     assert_same_state(steps(search, 20), steps(again, 20))
     assert len(caplog.records) == 1, "not asked again, also not after a resume"

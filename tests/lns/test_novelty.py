@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from lns.construct.candidates import comb_order
 from lns.construct.constructor import Constructor
 from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MAX_FRONTIER_KEYS
-from lns.construct.order import comb_order
 from lns.construct.quota_arm import MAX_KEYS, Keys, PrefixNovelty
 from lns.construct.schedule import BreakSchedule
 from lns.instances.generate import uniform

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lns.assignment import fill, matched_edges
-from lns.construct.schedule_search import cell_order
+from lns.construct.schedule import cell_order
 from lns.engine import verified_board
 from lns.instances.board import Board
 from lns.instances.errors import InputError
@@ -19,13 +19,11 @@ from lns.instances.generate import family
 from lns.instances.puzzle import Puzzle
 from lns.instances.symmetry import board_in_view, cells_from_view, puzzle_in_view
 from lns.instances.verify import verify
-from lns.loop.operator import Freed, Neighbourhood, Operator, Repaired
-from lns.loop.pool import Member, Pool
-from lns.neighbourhoods import OPERATORS, reconstruct
-from lns.neighbourhoods.local import assign, exchange, perturb
-from lns.neighbourhoods.move import mismatched_pairs
+from lns.loop.pool import Freed, Member, Neighbourhood, Operator, Pool, Repaired
+from lns.neighbourhoods import OPERATORS
+from lns.neighbourhoods import move as moves
+from lns.neighbourhoods.move import KEPT, Suffix, assign, exchange, mismatched_pairs, perturb
 from lns.neighbourhoods.operators import Island, make_operators, operators_of
-from lns.neighbourhoods.reconstruct import KEPT, Suffix
 from lns.neighbourhoods.regions import Regions
 from lns.node_equivalents import REGION_NODE
 from lns.orientation import Orientation
@@ -338,7 +336,7 @@ def test_the_suffix_is_searched_from_both_ends_below_the_same_upper_rows(monkeyp
         views.append(view)
         return board_in_view(given, view)
 
-    monkeypatch.setattr(reconstruct, "board_in_view", seen)
+    monkeypatch.setattr(moves, "board_in_view", seen)
     suffix, found = Suffix(ConstructParams(), BeamParams()), set()
     for seed in range(12):
         views.clear()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lns.construct.candidates import comb_order
 from lns.construct.constructor import Constructor
-from lns.construct.order import comb_order
 from lns.construct.schedule import BreakSchedule
 from lns.engines import make_engine
 from lns.instances.errors import InputError

@@ -20,8 +20,7 @@ from lns.instances.verify import verify
 from lns.islands import Archipelago
 from lns.loop.search_loop import SearchLoop
 from lns.neighbourhoods import OPERATORS, operators
-from lns.neighbourhoods.local import assign
-from lns.neighbourhoods.move import Move
+from lns.neighbourhoods.move import Move, assign
 from lns.neighbourhoods.operators import (
     operator_names,
     register_operator,
@@ -160,6 +159,26 @@ def test_a_registered_operator_needs_one_worker() -> None:
     archipelago = Archipelago(Search(puzzle, QUICK, 1, "lns"), 1)
     assert archipelago.run(60.0, puzzle.max_score, lambda _: None, steps=8) in ("steps made", "target reached")
     assert "mine" in archipelago.statistics.operators
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_operator_that_never_returns_is_switched_off_in_each_worker(
+    workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An entry point of a package that the worker processes find; a registered one, in this process: `test_loop`."""
+    (tmp_path / "endless_package.py").write_text(
+        "def never(puzzle, board, rng, nodes):\n    while True:\n        pass\n"
+    )
+    info = tmp_path / "endless_package-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: endless-package\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(f"[{operators.ENTRY_POINTS}]\nnever = endless_package:never\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    params = from_dict({"beam": {"width": 50}, "neighbourhoods": {"nodes": 5000, "floor": 0.1, "call_seconds": 0.3}})
+    puzzle = small_puzzle("like-e2-8x8")
+    archipelago = Archipelago(Search(puzzle, params, 1, "lns", operators=("band", "path", "never")), workers)
+    assert archipelago.run(300.0, puzzle.max_score, lambda _: None, steps=12) == "steps made"
+    assert archipelago.statistics.failures == {"never": workers} and archipelago.statistics.operators["band"] > 0
 
 
 def test_a_worker_without_the_operator_names_it() -> None:

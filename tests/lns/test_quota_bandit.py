@@ -12,8 +12,7 @@ from lns.construct.constructor import SURPLUS_BINS, Constructor
 from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MISMATCH_BINS, TAIL_SAMPLE_NODES
 from lns.construct.quota_arm import MIN_TAILS, RATE_FACTOR_PER_EXTRA_BREAK, QuotaArm, tail_probabilities
 from lns.construct.quota_bandit import QuotaBandit
-from lns.construct.schedule import quota_end
-from lns.construct.schedule_search import best_schedule, break_schedule
+from lns.construct.schedule import best_schedule, break_schedule, quota_end
 from lns.instances.formats import load_puzzle
 from lns.instances.verify import verify
 from lns.params import ConstructParams

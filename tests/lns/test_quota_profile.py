@@ -22,8 +22,7 @@ from lns.construct.quota_profile import (
     min_half_edges,
     quota_profile,
 )
-from lns.construct.schedule import Quota, favoured_colours, quota_end
-from lns.construct.schedule_search import cell_order
+from lns.construct.schedule import Quota, cell_order, favoured_colours, quota_end
 from lns.instances.formats import load_puzzle
 from lns.instances.generate import like_e2, uniform
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Clue, Puzzle

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from lns.construct.candidates import MAX_BREAKS
-from lns.construct.schedule import Quota
-from lns.construct.schedule_search import (
+from lns.construct.schedule import (
     ChildMeans,
+    Quota,
     ScheduleForecast,
     best_schedule,
     break_schedule,
