@@ -283,23 +283,11 @@ def next_prefix(plan: ConstructorPlan, state: ConstructorState, node_limit: int)
 def construct(
     plan: ConstructorPlan, state: ConstructorState, max_mismatches: int, node_limit: int, tail_node_limit: int
 ) -> int:
-    """Make prefixes and solve the exact tail of each, until a full board with few enough mismatches is found.
+    """Make prefixes and solve the exact tail of each, until a board of at most ``max_mismatches`` is found.
 
-    Parameters
-    ----------
-    plan, state
-        The search, which this call continues.
-    max_mismatches : int
-        The most mismatches of a board that counts.
-    node_limit : int
-        Nodes of prefixes, in all calls together; the nodes of the tails of this call count too.
-    tail_node_limit : int
-        Nodes of one exact tail.
-
-    Returns
-    -------
-    int
-        REACHED: a board is in ``state.found``, its mismatches in ``state.counters``; BUDGET; EXHAUSTED.
+    ``node_limit``: nodes of prefixes, in all calls together; the nodes of the tails of this call count too;
+    ``tail_node_limit``: nodes of one exact tail. Returns REACHED, with a board in ``state.found`` and its mismatches in
+    ``state.counters``; BUDGET or EXHAUSTED.
     """
     prefix, counters, found = state.prefix, state.counters, state.found
     cut = plan.prefix.cut

@@ -30,8 +30,8 @@ import numpy as np
 from lns.construct.candidates import BREAK_COST, MAX_BREAKS, FloatArray
 from lns.construct.constructor import SURPLUS_BINS, Constructor
 from lns.construct.kernel import MISMATCH_BINS
+from lns.construct.population import quota_profile
 from lns.construct.quota_arm import OTHER_VIEW_DISCOUNT, Evidence, PrefixNovelty, QuotaArm, tail_probabilities
-from lns.construct.quota_profile import quota_profile
 from lns.construct.schedule import (
     BreakSchedule,
     ChildMeans,

@@ -19,9 +19,10 @@ within a few cells. Which quota is searched when is decided by `lns.construct.qu
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cache, partial, reduce
 from heapq import nsmallest
 from itertools import combinations
 from math import comb
@@ -246,26 +247,18 @@ def _smoothed(children: FloatArray, cell_class: IntArray) -> FloatArray:
 def initial_forecast(children: ChildMeans, puzzle: Puzzle, params: ConstructParams) -> ScheduleForecast:
     """Forecast for the fewest mismatches that some schedule reaches once in ``params.horizon`` nodes.
 
-    If no schedule reaches any number so often, it is for the most mismatches that a schedule can spend. Found by
-    bisection, since rates grow with the mismatches.
+    If no schedule reaches any number so often, it is for the most that a schedule can spend. Rates grow with them.
     """
     most = max_mismatches(puzzle, params)
+    forecast = cache(partial(best_schedule, children, puzzle, params))
 
-    def reached(mismatches: int) -> ScheduleForecast | None:
-        forecast = best_schedule(children, puzzle, params, mismatches)
-        return forecast if forecast.rate * params.horizon >= 1 or mismatches == most else None
+    def is_reached(mismatches: int) -> bool:
+        return mismatches == most or forecast(mismatches).rate * params.horizon >= 1
 
-    low, high = -1, 0
-    while (best := reached(high)) is None:
-        low, high = high, min(2 * high + 1, most)
-    while high - low > 1:
-        middle = (low + high) // 2
-        forecast = reached(middle)
-        if forecast is None:
-            low = middle
-        else:
-            high, best = middle, forecast
-    return best
+    low, high = 0, 0
+    while not is_reached(high):
+        low, high = high + 1, min(2 * high + 1, most)
+    return forecast(bisect_left(range(most + 1), True, low, high, key=is_reached))
 
 
 def best_schedule(
@@ -280,12 +273,12 @@ def best_schedule(
     ``tail_probabilities``: float64 (MISMATCH_BINS,), probability that an exact tail ends with at most k mismatches. If
     it is not given, ``children`` forecast the number of all boards behind a prefix instead.
     """
-    cut, first = tail_cut(puzzle, params), _first_break(children.quota, puzzle, params)
+    cut = tail_cut(puzzle, params)
+    first = min(children.quota.end(puzzle.cells), cut)  # no break unlocks before the end of the quota
     most = min(mismatches, max_mismatches(puzzle, params))
     exact, breaking = children.exact, np.where(np.arange(puzzle.cells) < first, 0.0, children.breaking)
     breaks = min(mismatches, MAX_BREAKS - 1)
-    start = np.linspace(max(first, 0.3 * puzzle.cells), cut, breaks).astype(np.int64)  # the search moves them
-    start = np.minimum(start, cut)
+    start = np.minimum(np.linspace(max(first, 0.3 * puzzle.cells), cut, breaks).astype(np.int64), cut)
     if tail_probabilities is None:
         finish = expected_completions(exact[cut:], breaking[cut:], most)
     else:
@@ -370,11 +363,6 @@ def best_unlocks(
     return best, rate
 
 
-def _first_break(quota: Quota, puzzle: Puzzle, params: ConstructParams) -> int:
-    """First depth at which a break may unlock: behind the quota."""
-    return min(quota.end(puzzle.cells), tail_cut(puzzle, params))
-
-
 def break_schedule(
     children: ChildMeans, forecast: ScheduleForecast, puzzle: Puzzle, params: ConstructParams
 ) -> BreakSchedule:
@@ -384,12 +372,13 @@ def break_schedule(
     where a column of the rim ends there, as on 10x25. Then it begins at the depth with the fewest prefixes behind that,
     but not behind the first break, because candidate lists with breaks are long.
     """
+    quota, cut = children.quota, tail_cut(puzzle, params)
     schedule = BreakSchedule(
         order=cell_order(puzzle, params),
-        unlock=np.maximum(forecast.unlock - params.break_shift, _first_break(children.quota, puzzle, params)),
-        quota_floor=children.quota.floor(puzzle.cells),
-        favoured=children.quota.favoured,
-        cut=tail_cut(puzzle, params),
+        unlock=np.maximum(forecast.unlock - params.break_shift, min(quota.end(puzzle.cells), cut)),
+        quota_floor=quota.floor(puzzle.cells),
+        favoured=quota.favoured,
+        cut=cut,
     )
     first, first_break = schedule.endgame_depth, int(min(schedule.unlock, default=schedule.cut))
     # logarithm of the expected prefixes of each length, from 1 on; -inf where no prefix is expected

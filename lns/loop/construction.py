@@ -104,8 +104,9 @@ class Construction:
         state: State = {"random": self.random.copy(), "partition": np.array(self.partition)}
         state.update({f"bandit.{name}": value for name, value in self.bandit.state().items()})
         constructor = {} if self.constructor is None else self.constructor.state()
-        for name, dtype in Constructor.STATE.items():
-            state[f"constructor.{name}"] = constructor.get(name, np.zeros(0, dtype=dtype))
+        for name in Constructor.STATE:
+            none = np.zeros(0, dtype=np.uint64 if name in Constructor.UNSIGNED else np.int64)
+            state[f"constructor.{name}"] = constructor.get(name, none)
         return state
 
     def restore(self, state: State) -> None:
@@ -267,14 +268,9 @@ class Beam:
 
 
 class Fill:
-    """Frees the whole board, and fills it greedily, or by assignments: a first board in a moment.
+    """Frees the whole board, and fills it greedily, or by assignments: a first board in a moment, by any rules.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        Puzzle of any rules.
-    orientation : Orientation or None
-        How the construction sees it; None: it cannot fill this puzzle.
+    ``orientation``: how the construction sees the puzzle; None: it cannot fill it.
     """
 
     name, makes_boards, proves = "fill", True, False

@@ -28,31 +28,15 @@ FAMILY_SHARE = 0.6  # of the cells of the construction order, from the first on
 
 @dataclass(eq=False)
 class Member:
-    """A full board whose regions are freed.
-
-    Attributes
-    ----------
-    board : Board
-    score : int
-    order : int32 (cells,) or None
-        Cells in the order in which the construction filled them; None for a board that was made otherwise.
-    best : int
-        Best score of its line.
-    idle : int
-        Node equivalents that its line has cost since it last gained an edge.
-    family : int
-        A number for the prefix that the construction filled first; of the board itself if there is no order.
-    done : dict of str to int
-        Regions of each operator that were searched or passed over.
-    """
+    """A full board whose regions are freed."""
 
     board: Board
     score: int
-    order: IntArray | None = None
-    best: int = -1
-    idle: int = 0
-    family: int = 0
-    done: dict[str, int] = field(default_factory=dict)
+    order: IntArray | None = None  # cells in the order in which the construction filled them, if it did
+    best: int = -1  # best score of its line
+    idle: int = 0  # node equivalents that its line has cost since it last gained an edge
+    family: int = 0  # a number for the prefix that the construction filled first; of the whole board without an order
+    done: dict[str, int] = field(default_factory=dict)  # regions of each operator that were searched or passed over
 
     def __post_init__(self) -> None:
         self.best = max(self.best, self.score)
@@ -157,32 +141,15 @@ def _remember(memory: dict[int, int], key: int, value: int) -> None:
 class Pool:
     """At most ``size`` members, the best first; of equal ones the latest first.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        Puzzle of the boards.
-    size : int
-        Members at most.
-    patience : int
-        Node equivalents without a gain after which other members come first.
-
-    Attributes
-    ----------
-    members : list of Member
-    boards_by_score : int64 (puzzle.max_score + 1,)
-        New boards that were offered, by score.
-    spent : float
-        Node equivalents of all operators.
-    anchor : Board or None
-        A board of which at least half of the cells stay in every board of the pool.
+    One that has cost ``patience`` node equivalents without a gain comes last.
     """
 
     def __init__(self, puzzle: Puzzle, size: int, patience: int) -> None:
         self.puzzle, self.size, self.patience = puzzle, size, patience
         self.members: list[Member] = []
-        self.spent = 0.0
-        self.anchor: Board | None = None
-        self.boards_by_score = np.zeros(puzzle.max_score + 1, dtype=np.int64)
+        self.spent = 0.0  # node equivalents of all operators
+        self.anchor: Board | None = None  # a board of which at least half of the cells stay in every board of the pool
+        self.boards_by_score = np.zeros(puzzle.max_score + 1, dtype=np.int64)  # new boards that were offered
         self._known: dict[int, int] = {}  # digest of a board -> number of the operator that found it
         self._best_scores: dict[int, int] = {}  # by family
         self._searched: dict[int, int] = {}  # digests of questions
@@ -196,18 +163,7 @@ class Pool:
     ) -> tuple[int | None, bool]:
         """Add a board that an operator found; it takes the place of ``parent``, the member that it was made from.
 
-        If there is no room, the worst of the other members leaves.
-
-        Parameters
-        ----------
-        found : FoundBoard
-            The verified board.
-        operator : int
-            Number of the operator, or ELSEWHERE.
-        order : int32 (cells,), optional
-            Cells in the order in which they were filled.
-        parent : Member, optional
-            The member from which it was made.
+        If there is no room, the worst of the other members leaves. ``operator``: its number, or ELSEWHERE.
 
         Returns
         -------

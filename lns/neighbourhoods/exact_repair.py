@@ -154,12 +154,7 @@ class Certificate:
     It costs at most a share of what was searched since the best score was reached, so a best board that lasts is
     certified. A window that is left open is searched again with more nodes when all others are done.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        Puzzle of the boards.
-    params : NeighbourhoodsParams
-        Nodes of a window at first, and the share.
+    ``params``: nodes of a window at first, and the share.
     """
 
     name, makes_boards, proves = "certificate", False, True

@@ -30,7 +30,7 @@ from lns.instances.errors import InputError
 from lns.instances.puzzle import BoolArray, IntArray, Puzzle
 from lns.instances.symmetry import View, board_from_view, board_in_view, puzzle_in_view
 from lns.loop.pool import Found, Freed, Pool, Repaired
-from lns.params import BeamParams, ConstructParams
+from lns.params import BeamParams, ConstructParams, NeighbourhoodsParams
 from lns.rng import random_state
 from lns.tabu.search import MAX_CELLS, TabuSearch
 
@@ -124,15 +124,15 @@ class OwnOperator(MoveOperator):
 
     Parameters
     ----------
-    name, puzzle, function, nodes
+    name, puzzle, function
         As for `MoveOperator`. The loop verifies the boards of all operators.
-    seconds : float
-        Seconds of wall-clock time after which a call is ended.
+    params : NeighbourhoodsParams
+        Nodes of a call, and the seconds after which it is ended.
     """
 
-    def __init__(self, name: str, puzzle: Puzzle, function: OperatorFunction, nodes: int, seconds: float) -> None:
-        super().__init__(name, puzzle, function, nodes)
-        self.seconds = seconds
+    def __init__(self, name: str, puzzle: Puzzle, function: OperatorFunction, params: NeighbourhoodsParams) -> None:
+        super().__init__(name, puzzle, function, params.nodes)
+        self.seconds = params.call_seconds
 
     def _call(self, board: Board, rng: np.random.Generator, nodes: int) -> Move:
         try:

@@ -167,17 +167,8 @@ class Tabu:
     best board with a few random exchanges. After ``kicks`` kicks without a new best the next walk begins: at a random
     board, or at one of the pool.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        Puzzle of at most 1024 cells.
-    params : TabuParams
-        Parameters of the walks.
-    seed, island : int
-        Random seed of the run and number of the island; together they give the random numbers.
-    from_pool : bool
-        Whether all walks begin at boards of the pool, and end soon. Else only one that was given and is better than
-        all that was found is walked from.
+    ``seed`` and ``island`` together give the random numbers. With ``from_pool`` all walks begin at boards of the pool,
+    and end soon; else only one that was given and is better than all that was found is walked from.
 
     References
     ----------

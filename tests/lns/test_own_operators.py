@@ -15,6 +15,7 @@ from lns.engine import Statistics
 from lns.engines import make_engine
 from lns.instances.board import Board
 from lns.instances.errors import InputError
+from lns.instances.generate import family
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from lns.islands import Archipelago
@@ -26,7 +27,8 @@ from lns.neighbourhoods.operators import (
     register_operator,
     unregister_operator,
 )
-from lns.params import from_dict
+from lns.node_equivalents import TABU_MOVE
+from lns.params import Params, from_dict
 from lns.rounds import Search, Task, run_round
 from lns.worker_pool import WorkerPool
 from tests.lns.run_parts import best_of, copied, new_directory, resumed, run_for, small_puzzle
@@ -188,6 +190,18 @@ def test_a_worker_without_the_operator_names_it() -> None:
     sentence = "operator 'mine' is not registered in this process; a worker process knows"
     with WorkerPool(1) as pool, pytest.raises(InputError, match=sentence):
         pool.submit(run_round, task).result(300)  # it may compile kernels first
+
+
+def test_auto_has_only_the_built_in_operators_and_counts_its_walks() -> None:
+    """So a run can be continued where other packages are installed."""
+    puzzle = family("tetravex:9x9:9")(5).puzzle
+    register_operator("mine", own)
+    auto, lns = (make_engine(name, puzzle, Params(), 1, 0) for name in ("auto", "lns"))
+    while auto.statistics.moves == 0:
+        auto.step()
+    cost = auto.statistics.node_equivalents_by_part()["tabu"]
+    assert cost == pytest.approx(auto.statistics.moves * TABU_MOVE, abs=1)
+    assert lns.names == (*auto.names, "mine")
 
 
 def test_statistics_of_operators_add_up() -> None:
