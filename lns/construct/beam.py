@@ -197,8 +197,7 @@ def beam_tables(
 class BeamSearch:
     """One beam, from the empty board to prefixes of ``cut`` cells; it may be stopped and resumed between two layers.
 
-    ``order``: int32 (cells,), cells by depth; ``cut``: length of complete prefixes; ``tables``: those of `beam_tables`,
-    for one beam or several; ``random`` is advanced.
+    ``order``: int32 (cells,), cells by depth; ``tables``: those of `beam_tables`; ``random`` is advanced.
     """
 
     def __init__(

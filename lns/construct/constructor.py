@@ -43,23 +43,17 @@ class Constructor:
 
     Parameters
     ----------
-    puzzle : Puzzle
-        The puzzle as the engine fills it.
-    params : ConstructParams
-        Parameters of the construction.
+    puzzle, params
+        The puzzle as the engine fills it, and the parameters of the construction.
     schedule : BreakSchedule
-        The first schedule. Later ones have the same cell order and cut, and views with rows as long.
+        The first schedule. Later ones have the same cell order and cut, and views with rows as long. InputError if it
+        has too many breaks, or the puzzle too many colours.
     random : uint64 (4,)
         Random state, shared with the engine.
     partition : tuple of int
         (part, parts). Under a quota, prefixes of `PARTITION_CELLS` cells are partitioned by a hash of their pieces, and
         only those of this part are searched; so no two islands search the same tree. Without a quota, and on the
         smallest boards, every island searches all prefixes.
-
-    Raises
-    ------
-    InputError
-        If the schedule has too many breaks, or the puzzle too many colours.
 
     Notes
     -----

@@ -71,17 +71,8 @@ _SCALARS = (
 class QuotaBandit:
     """All arms of an island, and the choice among them.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        The puzzle as the engine fills it.
-    params : ConstructParams
-        Parameters of the construction.
-    random : uint64 (4,)
-        Random state, shared with the engine.
-    views : sequence of View
-        Symmetries from which the board may be filled under a quota, all with rows of the same length. The first arm,
-        and the one without a quota, use the first view.
+    ``views``: symmetries from which the board may be filled under a quota, all with rows of the same length; the first
+    arm, and the one without a quota, use the first one. ``random`` is shared with the engine.
     """
 
     def __init__(

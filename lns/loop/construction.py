@@ -30,16 +30,8 @@ FILL_COST = 100_000.0  # node equivalents of a greedy fill, about
 class Construction:
     """The construction: frees the whole board, and fills it by a depth-first search with scheduled breaks.
 
-    Parameters
-    ----------
-    orientation : Orientation
-        How the island sees the puzzle, and its part of the prefixes.
-    params : Params
-        Parameters of all components.
-    seed, island : int
-        Random seed of the run and number of this island; together they give the random stream.
-    near_misses : int
-        Boards that miss the wanted score by at most so many edges are returned too.
+    ``orientation`` is how the island sees the puzzle, with its part of the prefixes; ``seed`` and ``island`` give the
+    random stream. Boards that miss the wanted score by at most ``near_misses`` edges are returned too.
     """
 
     name, makes_boards, proves = "construct", True, False
@@ -110,11 +102,10 @@ class Construction:
         return state
 
     def restore(self, state: State) -> None:
-        """Continue from ``state``.
+        """Continue from ``state``, with its part of the prefixes, as the parts of the other islands are those of then.
 
-        The saved part of the prefixes is kept, since the parts of the other islands are those of the saved run. If the
-        run now has a multiple of the saved number of parts, this island searches only its new, smaller part of the
-        saved one; the new islands search the rest.
+        If the run now has a multiple of the saved number of parts, this island searches only its new, smaller part of
+        the saved one; the new islands search the rest.
         """
         self.random[:] = state["random"]
         part, parts = state["partition"].tolist()
@@ -138,12 +129,7 @@ class Beam:
     A beam ends before the cut if no prefix has a child, mostly because the border pieces of a colour are used up. Its
     deepest prefix is then completed by assignment; the next beam favours inner colours only, the one after it none.
 
-    Parameters
-    ----------
-    orientation, params, seed, island
-        As for `Construction`.
-    whole : bool
-        Whether a repair runs a whole beam; else some of its layers or tails.
+    ``whole``: whether a repair runs a whole beam; else some of its layers or tails.
     """
 
     name, makes_boards, proves = "beam", True, False

@@ -42,12 +42,8 @@ class RegionOperator:
 
     Parameters
     ----------
-    name : str
-        Name in the table of operators.
-    puzzle : Puzzle
-        Puzzle of the boards.
-    neighbourhood : callable
-        Lists the regions of a member.
+    name, puzzle, neighbourhood
+        Name in the table of operators, puzzle of the boards, and what lists the regions of a member.
     nodes : int
         Most placements in fixed orders of one region, fewer early in a run; ColorPairs gets as many as cost the same.
     moves : bool

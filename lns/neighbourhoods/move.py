@@ -70,19 +70,7 @@ state: the same arguments give the same move.
 
 
 class MoveOperator:
-    """An operator that is a function of a board, which it changes.
-
-    Parameters
-    ----------
-    name : str
-        Name in the table of operators.
-    puzzle : Puzzle
-        Puzzle of the boards.
-    function : callable
-        See `OperatorFunction`.
-    nodes : int
-        Its budget, in placements of a region re-solve.
-    """
+    """An operator that is a function of a board, which it changes, within ``nodes`` placements of a region re-solve."""
 
     makes_boards = proves = False
 
@@ -122,12 +110,7 @@ class MoveOperator:
 class OwnOperator(MoveOperator):
     """An operator of a user: InputError if a call returns no move, reports too many nodes, or does not end.
 
-    Parameters
-    ----------
-    name, puzzle, function
-        As for `MoveOperator`. The loop verifies the boards of all operators.
-    params : NeighbourhoodsParams
-        Nodes of a call, and the seconds after which it is ended.
+    ``params``: nodes of a call, and the seconds after which it is ended. The loop verifies the boards of all operators.
     """
 
     def __init__(self, name: str, puzzle: Puzzle, function: OperatorFunction, params: NeighbourhoodsParams) -> None:

@@ -301,8 +301,10 @@ def test_known_frontier_keys_are_kept_over_an_interruption() -> None:
     bandit = whole.construction.bandit
     assert {arm.view for arm in bandit.arms} == {0, 1} and len({arm.colour_set for arm in bandit.arms}) > 1
     assert len(bandit.frontier_keys.keys) and sum(arm.restarts for arm in bandit.arms) > 3
-    with pytest.raises(InputError, match="the saved search does not fit this puzzle"):
-        loop_with(puzzle, params=params).restore(whole.state())  # it knows one view only
+    state = whole.state()
+    state["construct.bandit.scalars"][bandit.current, 0] = 2
+    with pytest.raises(InputError, match="the saved search does not fit this puzzle"):  # there is no third view
+        loop_with(puzzle, params=params, views=views).restore(state)
 
 
 @pytest.mark.slow
