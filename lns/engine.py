@@ -48,25 +48,25 @@ class FoundBoard(NamedTuple):
     origin: str  # the part of the engine that made it, such as "construct", "tabu" or the name of an operator
 
 
-def verified_board(puzzle: Puzzle, board: Board, origin: str) -> FoundBoard:
+def verified_board(puzzle: Puzzle, board: Board, origin: str, said: int | None = None) -> FoundBoard:
     """The board with the score that the independent verifier counts; ``origin`` names what made it.
 
     Raises
     ------
     AssertionError
-        The board is not full or breaks a rule: an error of the program.
+        The board is not full, breaks a rule or has another score than is ``said``: an error of what made it.
     """
     verdict = verify(puzzle, board)
     if not verdict.complete:
         raise AssertionError(f"{origin} returned an illegal board: {'; '.join(verdict.problems) or 'not full'}")
+    if said not in (None, verdict.score):
+        raise AssertionError(f"{origin} returned score {said} for a board of score {verdict.score}")
     return FoundBoard(board, verdict.score, origin)
 
 
 def check_found(puzzle: Puzzle, found_board: FoundBoard) -> None:
-    """Verify a found board; AssertionError as by `verified_board`, or if it has another score than it says."""
-    board, score, origin = found_board
-    if (verified := verified_board(puzzle, board, origin).score) != score:
-        raise AssertionError(f"{origin} returned score {score} for a board of score {verified}")
+    """Verify a found board; AssertionError as by `verified_board`."""
+    verified_board(puzzle, found_board.board, found_board.origin, found_board.score)
 
 
 def legal_score(puzzle: Puzzle, board: Board) -> int:

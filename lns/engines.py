@@ -26,7 +26,7 @@ def kernel_count(engine: str) -> int:
 
 def main_kernel(engine: str) -> str:
     """A module of kernels of an engine: while it is not compiled, a run begins by compiling."""
-    return _MAIN_KERNELS.get(engine, "lns.construct.beam_kernel")
+    return _MAIN_KERNELS.get(engine, "lns.construct.beam")
 
 
 def make_engine(

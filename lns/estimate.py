@@ -20,13 +20,13 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from lns.construct.schedule_search import ChildMeans, ScheduleForecast, best_schedule
+from lns.construct.schedule import ChildMeans, ScheduleForecast, best_schedule
 from lns.distinct_boards import DistinctBoards
 from lns.engine import FoundBoard, verified_board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import IntArray, Puzzle
 from lns.loop.construction import Construction, Fill
-from lns.loop.operator import WHOLE_BOARD, Repaired
+from lns.loop.pool import WHOLE_BOARD, Repaired
 from lns.orientation import Orientation
 from lns.params import Params
 from lns.rng import generator

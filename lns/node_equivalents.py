@@ -38,7 +38,7 @@ def region_nodes(nodes: int, order: str) -> int:
 
 
 def quota_profile(cells: int) -> float:
-    """Cost of one quota profile (`lns.construct.quota_profile`) on a board of ``cells`` cells."""
+    """Cost of one quota profile (`lns.construct.population`) on a board of ``cells`` cells."""
     return min(250.0 * cells * (cells + 420), CANDIDATE_CHECK * MAX_PROFILE_CHECKS)
 
 

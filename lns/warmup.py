@@ -10,6 +10,7 @@ from lns.exact.region import warmup as region_warmup
 from lns.exact.region.resolve import resolve
 from lns.instances.formats import load_puzzle
 from lns.instances.puzzle import Puzzle
+from lns.neighbourhoods import OPERATORS
 from lns.params import from_dict
 from lns.worker_pool import stop_requested
 
@@ -60,12 +61,12 @@ def warm_up(engine: str, turn: int = 0) -> None:
         parts += [partial(region_warmup.warm_up, "dynamic"), partial(warm_up, "tabu")]
         for warm_up_part in reversed(parts) if turn % 2 else parts:
             warm_up_part()
-    search = make_engine(engine, puzzle, _BRIEF, 1, 0)
+    search = make_engine(engine, puzzle, _BRIEF, 1, 0, operators=OPERATORS)  # a user's see no board but the run's
     for _ in range(STEPS):
         if search.best_score == puzzle.max_score or stop_requested():
             break
         search.step()
-    make_engine(engine, puzzle, _BRIEF, 1, 0).restore(search.state())
+    make_engine(engine, puzzle, _BRIEF, 1, 0, operators=OPERATORS).restore(search.state())
     del search
     gc.collect()
     gc.freeze()

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lns import node_equivalents as costs
-from lns.construct import kernel, quota_profile, schedule, schedule_search
+from lns.construct import kernel, population, schedule
 from lns.construct.constructor import Constructor
 from lns.construct.endgame import REACHED
 from lns.construct.quota_bandit import QuotaBandit
@@ -83,10 +83,10 @@ def measure_costs(puzzle: Puzzle, nodes: int = 50_000_000, repeats: int = 200) -
     yield "tabu move", costs.TABU_MOVE, seconds / tabu.statistics.moves / node
 
     quota = bandit.quota(100)
-    cells, depths = schedule_search.cell_order(puzzle, params.construct), schedule.quota_end(puzzle.cells)
-    seconds = _seconds(lambda: quota_profile.count_children(puzzle, cells, quota.favoured, depths))
+    cells, depths = schedule.cell_order(puzzle, params.construct), schedule.quota_end(puzzle.cells)
+    seconds = _seconds(lambda: population.count_children(puzzle, cells, quota.favoured, depths))
     yield "quota profile of a colour set", costs.quota_profile(puzzle.cells), seconds / node
-    seconds = _seconds(lambda: schedule_search.measure_children(puzzle, params.construct, quota, random_state(2)))
+    seconds = _seconds(lambda: schedule.measure_children(puzzle, params.construct, quota, random_state(2)))
     yield "populations of an arm", costs.population(params.construct.population, puzzle.cells), seconds / node
 
 

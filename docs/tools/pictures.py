@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from docs.tools import charts
-from lns.construct.schedule import BreakSchedule, quota_end
-from lns.construct.schedule_search import cell_order, tail_cut
+from lns.construct.schedule import BreakSchedule, cell_order, quota_end, tail_cut
 from lns.engines import make_engine
 from lns.exact.compare import finished_rows
 from lns.exact.paper import outcome

@@ -9,15 +9,182 @@ first.
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
-from lns.construct.beam_kernel import BeamPlan, LayerWorkspace, Paths, extend_layer
-from lns.construct.candidates import MAX_FAVOURED, CandidateTables, Int64Array, build_tables
-from lns.construct.population import new_population
+import numpy as np
+import numpy.typing as npt
+
+from lns.construct.candidates import (
+    BREAK_COST,
+    GAIN_SHIFT,
+    LIST_END_GAIN,
+    MAX_FAVOURED,
+    PIECE_MASK,
+    CandidateTables,
+    Int64Array,
+    build_tables,
+    oriented_piece,
+    padded_positions,
+)
+from lns.construct.population import Population, append_child, is_used, new_population
+from lns.construct.tail import NOT_FOUND, TailPlan, TailWorkspace, plan_tail, solve_tail
+from lns.exact.kernels.jit import kernel
+from lns.instances.board import EMPTY, Board
 from lns.instances.errors import InputError
-from lns.instances.puzzle import DOWN, RIGHT, IntArray, Puzzle
+from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray, Puzzle
 from lns.params import BeamParams
-from lns.rng import RandomState, generator
+from lns.rng import RandomState, generator, random_below
+
+Paths = npt.NDArray[np.int16]
+"""Prefixes, int16 (n, depth): the oriented piece of each depth."""
+
+
+class BeamPlan(NamedTuple):
+    """Read-only inputs of a beam."""
+
+    tables: CandidateTables
+    row: Int64Array  # int64 (cells,): row of each depth's cell
+    column: Int64Array  # int64 (cells,): column of each depth's cell
+    break_cost: int  # value lost by a break, in favoured half-edges
+    fan_out: int  # children of one prefix, at most
+    min_value: int  # the least value that a prefix can have
+
+
+class LayerWorkspace(NamedTuple):
+    """Arrays for the children of one layer. Values are counted from `BeamPlan.min_value`."""
+
+    parent: IntArray  # int32 (width * fan_out,): index of each child's parent
+    candidate: Int64Array  # int64 (width * fan_out,): packed candidate that each child adds
+    value: Int64Array  # int64 (width * fan_out,): value of each child
+    sorted: IntArray  # int32 (width * fan_out,): numbers of the selected children, best first
+    counts: Int64Array  # int64 (values,): children by value
+
+
+@kernel
+def extend_layer(
+    plan: BeamPlan,
+    depth: int,
+    current: Population,
+    prefix_count: int,
+    extended: Population,
+    work: LayerWorkspace,
+    parent: IntArray,
+    placed: Paths,
+    random: RandomState,
+) -> tuple[int, int]:
+    """Fill one more cell, at ``depth``, in all prefixes and select the best children, at most as many as fit.
+
+    ``current`` holds ``prefix_count`` prefixes sorted by value (``gain``), best first; ``extended`` receives the
+    selected children likewise, ``parent``, int32 (width,), and ``placed``, int16 (width,), their parents and oriented
+    pieces. ``random`` selects among children of the value at which the beam is full. Returns (children selected,
+    children generated).
+    """
+    width, counts, min_value, row, column = len(current.gain), work.counts, plan.min_value, plan.row, plan.column
+    list_start, candidates, base = plan.tables.list_start, plan.tables.candidates, plan.tables.base[depth]
+    gain = current.gain
+    counts[:] = 0
+    generated = kept = 0
+    threshold = 0  # fewer than `width` children have a higher value
+    for i in range(prefix_count):
+        if gain[i] + MAX_FAVOURED - min_value < threshold:
+            break
+        at = list_start[base + current.right[i, row[depth]] + current.down[i, column[depth]]]
+        children = 0
+        while children < plan.fan_out:
+            candidate = candidates[at]
+            at += 1
+            added = candidate >> GAIN_SHIFT
+            if added == LIST_END_GAIN:
+                break
+            if is_used(current, i, candidate & PIECE_MASK):
+                continue
+            if added < -(BREAK_COST // 2):
+                added += BREAK_COST - plan.break_cost
+            value = gain[i] + added - min_value
+            if value < threshold:  # lists are sorted: the rest is not better
+                break
+            work.parent[generated] = i
+            work.candidate[generated] = candidate
+            work.value[generated] = value
+            counts[value] += 1
+            generated += 1
+            children += 1
+            kept += 1
+            while kept - counts[threshold] >= width:
+                kept -= counts[threshold]
+                threshold += 1
+    if generated == 0:
+        return 0, 0
+    # counting sort, best first; of the children at the threshold a random choice
+    undecided, open_places = counts[threshold], width - (kept - counts[threshold])
+    place = 0
+    for value in range(len(counts) - 1, threshold - 1, -1):
+        place += counts[value]
+        counts[value] = place - counts[value]
+    selected = 0
+    for child in range(generated):
+        value = work.value[child]
+        if value < threshold:
+            continue
+        if value == threshold:
+            undecided -= 1
+            if random_below(random, undecided + 1) >= open_places:
+                continue
+            open_places -= 1
+        work.sorted[counts[value]] = child
+        counts[value] += 1
+        selected += 1
+    for place in range(selected):
+        child = work.sorted[place]
+        candidate = work.candidate[child]
+        append_child(current, work.parent[child], extended, place, row[depth], column[depth], candidate)
+        extended.gain[place] = work.value[child] + min_value
+        parent[place], placed[place] = work.parent[child], oriented_piece(candidate)
+    return selected, generated
+
+
+@kernel
+def search_tails(
+    paths: Paths,
+    position: Int64Array,
+    padded_width: int,
+    tail: TailPlan,
+    work: TailWorkspace,
+    max_mismatches: int,
+    node_limit: int,
+    tail_node_limit: int,
+) -> tuple[int, int, int, int]:
+    """Search the exact tails of prefixes; see `Tails.search`.
+
+    ``position``: `padded_positions` of the cells by depth, in rows of ``padded_width``; ``work.found`` receives the
+    tail of the board found. Returns (prefixes searched or skipped, tails searched, nodes, mismatches or NOT_FOUND).
+    """
+    quads, colour_count = tail.quads, tail.colour_count
+    cells, cut = len(quads) >> 2, paths.shape[1]
+    used = np.zeros(cells + 1, dtype=np.uint8)
+    right = np.zeros((cells // (padded_width - 1) + 1) * padded_width, dtype=np.int64)
+    down = np.zeros_like(right)
+    tails = nodes = 0
+    for i in range(len(paths)):
+        if nodes >= node_limit:
+            return i, tails, nodes, NOT_FOUND
+        used[:] = 0
+        breaks = 0
+        for depth in range(cut):
+            here, oriented = position[depth], np.int64(paths[i, depth])
+            used[oriented >> 2] = 1
+            breaks += int(right[here - 1] != quads[oriented, LEFT] * colour_count)
+            breaks += int(down[here - padded_width] != quads[oriented, UP])
+            right[here] = quads[oriented, RIGHT] * colour_count
+            down[here] = quads[oriented, DOWN]
+        if breaks > max_mismatches:
+            continue
+        mismatches, tail_nodes = solve_tail(tail, work, used, right, down, max_mismatches - breaks, tail_node_limit)
+        tails += 1
+        nodes += tail_nodes
+        if mismatches >= 0:
+            return i + 1, tails, nodes, breaks + mismatches
+    return len(paths), tails, nodes, NOT_FOUND
 
 
 def beam_tables(
@@ -30,8 +197,7 @@ def beam_tables(
 class BeamSearch:
     """One beam, from the empty board to prefixes of ``cut`` cells; it may be stopped and resumed between two layers.
 
-    ``order``: int32 (cells,), cells by depth; ``cut``: length of complete prefixes; ``tables``: those of `beam_tables`,
-    for one beam or several; ``random`` is advanced.
+    ``order``: int32 (cells,), cells by depth; ``tables``: those of `beam_tables`; ``random`` is advanced.
     """
 
     def __init__(
@@ -117,3 +283,43 @@ class BeamSearch:
             down[:count, self._plan.column[at]] = quads[:, DOWN]
             used[indexes, piece >> 6] |= np.uint64(1) << (piece & 63).astype(np.uint64)
             self._parent[at, :count], self._placed[at, :count] = indexes, oriented
+
+
+class TailsSearched(NamedTuple):
+    """What was done by `Tails.search`."""
+
+    prefixes: int  # searched or skipped; the board belongs to the last of them
+    tails: int  # searched
+    nodes: int  # placements in these
+    board: Board | None
+    mismatches: int  # of the board
+
+
+class Tails:
+    """The exact tails of prefixes of ``cut`` cells.
+
+    ``order``: int32 (cells,), cells by depth; ``cut``: length of the prefixes.
+    """
+
+    def __init__(self, puzzle: Puzzle, order: IntArray, cut: int) -> None:
+        self.puzzle, self.order, self.cut = puzzle, order, cut
+        self._plan, self._work = plan_tail(puzzle, order, cut)
+        self._position = padded_positions(order, puzzle.width)
+
+    def search(self, paths: Paths, most: int, nodes: int, tail_nodes: int) -> TailsSearched:
+        """Search one after the other, until one makes a full board of at most ``most`` mismatches.
+
+        It ends after a tail by which ``nodes`` nodes were made; one tail takes at most ``tail_nodes``.
+        """
+        done, tails, made, mismatches = search_tails(
+            paths, self._position, self.puzzle.width + 1, self._plan, self._work, most, nodes, tail_nodes
+        )
+        found = mismatches != NOT_FOUND
+        board = self.board(np.append(paths[done - 1], self._work.found)) if found else None
+        return TailsSearched(done, tails, made, board, mismatches)
+
+    def board(self, placed: IntArray) -> Board:
+        """The board with the pieces ``placed`` by depth; behind these it is empty."""
+        placements = np.full(self.puzzle.cells, EMPTY, dtype=np.int32)
+        placements[self.order[: len(placed)]] = placed
+        return Board(placements, self.puzzle.width, self.puzzle.height)

@@ -1,4 +1,6 @@
-"""Candidate tables: the pieces to try on a cell, in order, for each pair of known colours (left, up).
+"""The order of the cells, and candidate tables: the pieces to try on a cell for each pair of known colours (left, up).
+
+In an order the upper and the left neighbour of every cell come before it: a linear extension of the staircase order.
 
 A candidate is all that a search needs to know of an oriented piece, packed into one int64:
 
@@ -27,7 +29,7 @@ import numpy.typing as npt
 
 from lns.exact.kernels.jit import inline_flat_kernel
 from lns.instances.errors import InputError
-from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Clue, IntArray, Puzzle
+from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, BoolArray, Clue, IntArray, Puzzle
 
 BREAK_BITS = 10
 BREAK_COST = 1 << BREAK_BITS  # of one break, in units of gain; more than all favoured half-edges (`QuotaBandit`)
@@ -41,8 +43,61 @@ PIECE_MASK, DOWN_MASK, RIGHT_MASK = np.int64(2**13 - 1), np.int64(2**12 - 1), np
 
 Int64Array = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 Bitsets = npt.NDArray[np.uint64]  # each element is a set: one bit an element of it
+
+
+def comb_order(
+    width: int, height: int, column_major_rows: int, column_major_skip: int = 0, corner_size: int = 1
+) -> IntArray:
+    """The comb order of a board, int32 (width * height,): so the frontier is short while breaks are spent.
+
+    Parameters
+    ----------
+    width, height : int
+        Size of the board in cells.
+    column_major_rows : int
+        Rows at the bottom (the band) that are filled column by column; the rows above are filled row by row.
+    column_major_skip : int
+        Columns at the left of the band that are filled row by row instead.
+    corner_size : int
+        Columns at the right of the band that are filled alternately by row and by column, towards the last corner.
+    """
+    band = max(1, min(column_major_rows, height))
+    skip = max(0, min(column_major_skip, width))
+    corner = max(1, min(corner_size, width - skip)) if skip < width else 0
+    top = height - band
+    order = [(row, column) for row in range(top) for column in range(width)]
+    order += [(row, column) for row in range(top, height) for column in range(skip)]
+    order += [(row, column) for column in range(skip, width - corner) for row in range(top, height)]
+    row, column = top, width - corner
+    by_row = True
+    while corner and row < height and column < width:
+        if by_row:
+            order += [(row, c) for c in range(column, width)]
+            row += 1
+        else:
+            order += [(r, column) for r in range(row, height)]
+            column += 1
+        by_row = not by_row
+    return np.array([r * width + c for r, c in order], dtype=np.int32)
+
+
+def padded_positions(order: IntArray, width: int) -> Int64Array:
+    """The position of each cell of ``order`` in a board padded by one row above and one column on the left; int64."""
+    row, column = np.divmod(order.astype(np.int64), width)
+    return (row + 1) * (width + 1) + column + 1
+
+
+def outside_positions(puzzle: Puzzle, cells: IntArray) -> Int64Array:
+    """Padded positions of the left and upper neighbours of cells, int64 (n, 2); -1: none, or one of these cells."""
+    position = padded_positions(cells, puzzle.width)
+    inside = set(cells.tolist())
+    outside = np.full((len(cells), 2), -1, dtype=np.int64)
+    for i, cell in enumerate(cells.tolist()):
+        for column, (side, step, padded) in enumerate(((LEFT, 1, 1), (UP, puzzle.width, puzzle.width + 1))):
+            if not puzzle.rim_sides(cell)[side] and cell - step not in inside:
+                outside[i, column] = position[i] - padded
+    return outside
 
 
 class CandidateTables(NamedTuple):
@@ -110,18 +165,9 @@ def build_tables(
 ) -> CandidateTables:
     """Build the candidate lists of all cells.
 
-    Parameters
-    ----------
-    order : int32 (cells,)
-        Cells by depth.
-    break_depths : bool (cells,)
-        Depths whose lists include candidates with one break.
-    favoured : tuple of int
-        Colours whose half-edges count as gain.
-    chance : numpy.random.Generator
-        Orders candidates that are equal otherwise.
-    cut : int
-        Depth from which the exact tail fills the cells: clues behind it are not looked at.
+    ``order``: int32 (cells,), cells by depth; ``break_depths``: bool (cells,), depths whose lists include candidates
+    with one break; ``favoured``: colours whose half-edges count as gain; ``chance`` orders candidates that are equal
+    otherwise; ``cut``: depth from which the exact tail fills the cells, clues behind it are not looked at.
     """
     lists = (puzzle.colours + 1) ** 2  # of one class
     clues = clues_before(puzzle, order, cut)
@@ -179,30 +225,25 @@ def _class_candidates(
     quads = puzzle.oriented.astype(np.int64)
     pieces, clue_breaks = fitting_pieces(puzzle, cell_class, unclued)
     left, up = quads[pieces, LEFT] * colour_count, quads[pieces, UP]
-    keys, oriented, breaks = [left + up], [pieces], [clue_breaks]
+    lists = [(left + up, pieces, clue_breaks)]  # keys, oriented pieces, breaks
     for known, unknown_side in ((left, UP), (up, LEFT)):
         if any(cell_class.rim_sides) and not cell_class.rim_sides[unknown_side]:
-            keys.append(known)
-            oriented.append(pieces)
-            breaks.append(clue_breaks)
-
+            lists.append((known, pieces, clue_breaks))
     exact = pieces[clue_breaks == 0]
     for side, step, other_side, other_step in ((LEFT, colour_count, UP, 1), (UP, 1, LEFT, colour_count)):
         if side in cell_class.break_sides:
             piece, colour = np.repeat(exact, colour_count - 1), np.tile(np.arange(1, colour_count), len(exact))
             differs = quads[piece, side] != colour
             piece, colour = piece[differs], colour[differs]
-            keys.append(colour * step + quads[piece, other_side] * other_step)
-            oriented.append(piece)
-            breaks.append(np.ones_like(piece))
-    return np.concatenate(keys), np.concatenate(oriented), np.concatenate(breaks)
+            lists.append((colour * step + quads[piece, other_side] * other_step, piece, np.ones_like(piece)))
+    keys, oriented, breaks = (np.concatenate(columns) for columns in zip(*lists, strict=True))
+    return keys, oriented, breaks
 
 
 def fitting_pieces(puzzle: Puzzle, cell_class: CellClass, unclued: BoolArray) -> tuple[Int64Array, Int64Array]:
     """The oriented pieces that a cell class takes, whatever lies on the left and above, int64 (n,).
 
-    Only ``unclued`` pieces are taken (`is_unclued_piece`). Also returns the mismatches of each with a clue on the right
-    or below, 0 or 1, int64 (n,).
+    Also returns the mismatches of each with a clue on the right or below, 0 or 1, int64 (n,).
     """
     if cell_class.clue >= 0:
         return np.array([cell_class.clue], dtype=np.int64), np.zeros(1, dtype=np.int64)
@@ -232,10 +273,7 @@ def is_unclued_piece(puzzle: Puzzle) -> BoolArray:
 
 
 def first_of_equal_rotations(quads: IntArray) -> BoolArray:
-    """False for a rotation that looks like an earlier one of the same piece: a symmetric piece is tried once.
-
-    ``quads``: int32 (4 * pieces, 4), colours of the oriented pieces; returns bool (4 * pieces,).
-    """
+    """False for a rotation that looks like an earlier one of its piece, so that it is tried once; bool (4 pieces,)."""
     rotations = quads.reshape(-1, 4, 4)
     same = (rotations[:, :, None] == rotations[:, None]).all(axis=-1)  # [piece, rotation, other rotation]
     first: BoolArray = ~np.tril(same, -1).any(axis=-1).ravel()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 import numpy.typing as npt
 
@@ -40,17 +38,16 @@ PARTITION_CELLS = 16  # prefixes with this many cells without a clue are partiti
 class Constructor:
     """Depth-first search under a break schedule; it can be interrupted and resumed at any node.
 
-    A restart searches the tree of one break schedule with its candidates in a new random order. It ends when the tree
-    is exhausted or `restart_due` says so; then the caller starts the next one with `restart`.
+    A restart searches the tree of one break schedule with its candidates in a new random order. When `restart_due`
+    says so, the caller starts the next one with `restart`.
 
     Parameters
     ----------
-    puzzle : Puzzle
-        The puzzle as the engine fills it.
-    params : ConstructParams
-        Parameters of the construction.
+    puzzle, params
+        The puzzle as the engine fills it, and the parameters of the construction.
     schedule : BreakSchedule
-        The first schedule. Later ones must have the same cell order and cut.
+        The first schedule. Later ones have the same cell order and cut, and views with rows as long. InputError if it
+        has too many breaks, or the puzzle too many colours.
     random : uint64 (4,)
         Random state, shared with the engine.
     partition : tuple of int
@@ -58,23 +55,18 @@ class Constructor:
         only those of this part are searched; so no two islands search the same tree. Without a quota, and on the
         smallest boards, every island searches all prefixes.
 
-    Raises
-    ------
-    InputError
-        If the schedule has too many breaks, or the puzzle too many colours.
-
     Notes
     -----
     Candidate tables and endgame sets are not part of `state`; they are rebuilt from the random seed of the restart and
     from the bits that the endgame has assigned to pieces.
     """
 
-    # arrays of `state` and their dtypes
-    STATE: ClassVar[dict[str, str]] = {
-        "cursor": "int64", "scalars": "int64", "child_counts": "int64", "counters": "int64",
-        "prefixes_by_breaks": "int64", "tail_outcomes": "int64", "surplus_counts": "int64", "frontier_keys": "uint64",
-        "restart": "int64", "piece_bits": "int64", "random": "uint64",
-    }  # fmt: skip
+    # arrays of `state`; those of `UNSIGNED` are uint64, the others int64
+    STATE = (
+        "cursor", "scalars", "child_counts", "counters", "prefixes_by_breaks", "tail_outcomes", "surplus_counts",
+        "frontier_keys", "restart", "piece_bits", "random",
+    )  # fmt: skip
+    UNSIGNED = ("frontier_keys", "random")
 
     def __init__(
         self,
@@ -88,23 +80,23 @@ class Constructor:
             raise InputError(f"break schedule: {len(schedule.unlock)} breaks; expected fewer than {MAX_BREAKS}")
         check_colours(puzzle)
         self.puzzle, self.params, self.random, self.partition = puzzle, params, random, partition
-        self.counters = np.zeros(kernel.COUNTERS, dtype=np.int64)
+        self.counters = _zeros(kernel.COUNTERS)
         # of the present restart: prefixes that reached the exact tail, by breaks spent
-        self.prefixes_by_breaks = np.zeros(MAX_BREAKS, dtype=np.int64)
+        self.prefixes_by_breaks = _zeros(MAX_BREAKS)
         # a sample of its exact tails, by their fewest mismatches; the last entry counts those without a result
-        self.tail_outcomes = np.zeros(kernel.MISMATCH_BINS + 1, dtype=np.int64)
+        self.tail_outcomes = _zeros(kernel.MISMATCH_BINS + 1)
         # a sample of its prefixes that got past the quota, by the favoured half-edges used beyond those demanded
-        self.surplus_counts = np.zeros(SURPLUS_BINS, dtype=np.int64)
+        self.surplus_counts = _zeros(SURPLUS_BINS)
         cells, positions = puzzle.cells, (puzzle.height + 1) * (puzzle.width + 1)
         self.prefix = PrefixState(
-            cursor=np.zeros(cells + 1, dtype=np.int64),
-            chosen=np.zeros(cells, dtype=np.int64),
-            gain=np.zeros(cells + 1, dtype=np.int64),
+            cursor=_zeros(cells + 1),
+            chosen=_zeros(cells),
+            gain=_zeros(cells + 1),
             used=np.zeros(cells + 1, dtype=np.uint8),
-            right=np.zeros(positions, dtype=np.int64),
-            down=np.zeros(positions, dtype=np.int64),
-            scalars=np.zeros(2, dtype=np.int64),
-            child_counts=np.zeros(cells * COUNTS_PER_DEPTH, dtype=np.int64),
+            right=_zeros(positions),
+            down=_zeros(positions),
+            scalars=_zeros(2),
+            child_counts=_zeros(cells * COUNTS_PER_DEPTH),
             frontier_keys=np.zeros(kernel.MAX_FRONTIER_KEYS + 1, dtype=np.uint64),
         )
         self.restart(schedule)
@@ -112,7 +104,6 @@ class Constructor:
     def restart(self, schedule: BreakSchedule, nodes_before: int = 0) -> None:
         """Start again at the empty board, with candidates in a new random order.
 
-        ``schedule`` has the cell order and cut of the first one; its view may differ if its rows are as long.
         ``nodes_before``: node equivalents of earlier restarts with the same colours and view, which make it longer.
         """
         self.schedule, self.nodes_before = schedule, nodes_before
@@ -120,9 +111,8 @@ class Constructor:
         self._seed = int(generator(self.random).integers(2**62))
         self._make_plan()
         prefix = self.prefix
-        prefix.scalars[DEPTH] = kernel.NOT_STARTED
-        prefix.cursor[0] = self._first_cursor
-        for counts in (prefix.child_counts, self.prefixes_by_breaks, self.tail_outcomes, self.surplus_counts):
+        prefix.scalars[DEPTH], prefix.cursor[0] = kernel.NOT_STARTED, self._first_cursor
+        for counts in self._counts().values():
             counts[:] = 0
         prefix.used[:], prefix.frontier_keys[:] = 0, 0
         self._before = self.nodes, self.prefixes, self.tail_nodes  # of earlier restarts
@@ -199,10 +189,9 @@ class Constructor:
         return self.exhausted or self.nodes >= self._restart_at()
 
     def _restart_at(self) -> int:
-        """Number of nodes at which the restart ends.
+        """Number of nodes at which the restart ends: early if it has reached no exact tail, as most restarts do not.
 
-        Early if it has reached no exact tail, as most restarts do not. One that has reached some goes on to do so, and
-        is given more nodes the more its colours were searched before.
+        One that has reached some goes on to do so, and has more nodes the more its colours were searched before.
         """
         shortest = self.params.restart_nodes
         length = min(max(shortest, self.nodes_before // NODES_BEFORE_DIVISOR), MAX_RESTART_FACTOR * shortest)
@@ -224,11 +213,6 @@ class Constructor:
         return int(self.prefix.scalars[NODES])
 
     @property
-    def nodes_since_restart(self) -> int:
-        """Placements of the present restart."""
-        return self.nodes - self._before[0]
-
-    @property
     def prefixes(self) -> int:
         """Prefixes of all restarts that reached the exact tail."""
         return int(self.counters[kernel.PREFIXES])
@@ -237,6 +221,11 @@ class Constructor:
     def tail_nodes(self) -> int:
         """Placements of exact tails, in all restarts."""
         return int(self.counters[kernel.TAIL_NODES])
+
+    @property
+    def nodes_since_restart(self) -> int:
+        """Placements of the present restart."""
+        return self.nodes - self._before[0]
 
     @property
     def node_equivalents_since_restart(self) -> float:
@@ -248,20 +237,16 @@ class Constructor:
     # -- state -------------------------------------------------------------------------------------------------------
 
     def _counts(self) -> dict[str, Int64Array]:
-        """The counters of `state`, by name."""
-        return {
-            "child_counts": self.prefix.child_counts,
-            "counters": self.counters,
-            "prefixes_by_breaks": self.prefixes_by_breaks,
-            "tail_outcomes": self.tail_outcomes,
-            "surplus_counts": self.surplus_counts,
-        }
+        """What is counted of the present restart, by its name in `state`."""
+        names = ("prefixes_by_breaks", "tail_outcomes", "surplus_counts")
+        return {"child_counts": self.prefix.child_counts, **{name: getattr(self, name) for name in names}}
 
     def state(self) -> State:
         depth, cursors = int(self.prefix.scalars[DEPTH]), self.prefix.cursor.copy()
         # only the cursors of the open path; those behind it are left over from earlier prefixes and mean nothing
         cursors[depth + (depth < self.plan.prefix.endgame_start) :] = 0  # the endgame reads none at its depth
         return {name: counts.copy() for name, counts in self._counts().items()} | {
+            "counters": self.counters.copy(),
             "cursor": cursors,
             "scalars": self.prefix.scalars.copy(),
             "frontier_keys": self.prefix.frontier_keys.copy(),
@@ -273,16 +258,15 @@ class Constructor:
     def restore(self, state: State) -> None:
         """Continue from ``state``; raises InputError unless its cursors lead through the candidate lists."""
         check_numbers(state)
-        for name, counts in self._counts().items():
+        for name, counts in [*self._counts().items(), ("counters", self.counters)]:
             counts[:] = state[name]
         self._seed, *before, exhausted, self.nodes_before = state["restart"].tolist()
         self._before, self.exhausted = (before[0], before[1], before[2]), bool(exhausted)
         self.random[:], self.prefix.frontier_keys[:] = state["random"], state["frontier_keys"]
         depth, nodes = state["scalars"].tolist()
         wait = max(kernel.TAIL_SAMPLE_NODES, kernel.TAIL_SAMPLE_COST_FACTOR * self.tail_nodes)
-        fits = self.prefix.frontier_keys[0] <= kernel.MAX_FRONTIER_KEYS and depth <= self.schedule.cut
-        fits = fits and self.counters[kernel.NEXT_SAMPLE] <= nodes + wait and before[0] <= nodes
-        _expect(bool(fits))
+        _expect(bool(self.prefix.frontier_keys[0] <= kernel.MAX_FRONTIER_KEYS) and depth <= self.schedule.cut)
+        _expect(bool(self.counters[kernel.NEXT_SAMPLE] <= nodes + wait) and before[0] <= nodes)
         self._make_plan()
         bits = {bit: piece for bit, piece in enumerate(state["piece_bits"].tolist()) if piece != -1}
         _expect(set(bits.values()) <= set(range(self.puzzle.cells)) and len(set(bits.values())) == len(bits))
@@ -315,6 +299,10 @@ class Constructor:
             in_endgame = np.array(cursors[start:depth], dtype=np.int64)
             _expect(endgame.replay_cursors(self.plan.endgame, self.arrays.endgame, in_endgame))
             kernel.place_pieces(self.plan.endgame, self.arrays.endgame, prefix, depth)
+
+
+def _zeros(size: int) -> Int64Array:
+    return np.zeros(size, dtype=np.int64)
 
 
 def _expect(fits: bool) -> None:

@@ -41,12 +41,10 @@ def start_endgame(
     down: Int64Array,
     breaks: int,
 ) -> None:
-    """Start the endgame behind a prefix of ``endgame_start`` cells.
+    """Start the endgame behind a prefix of ``endgame_start`` cells: ``used``, ``right``, ``down`` as in `PrefixState`.
 
     Free pieces without a bit get those of used pieces. Making all sets anew would take as long as a hundred nodes, and
     on some boards an endgame starts every fifty.
-
-    ``used``, ``right``, ``down``: the prefix, as in `PrefixState`; ``breaks``: breaks that it has spent.
     """
     free, taken, missing = _NONE, _NONE, len(plan.piece_order) - plan.endgame_start
     for bit, piece in enumerate(state.piece_of_bit):

@@ -34,9 +34,10 @@ from lns.construct.candidates import (
     fitting_pieces,
     is_unclued_piece,
     may_break,
+    outside_positions,
     pack_candidates,
+    padded_positions,
 )
-from lns.construct.order import padded_positions
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 
@@ -174,25 +175,21 @@ def plan_endgame(
     ``chance`` decides the order in which pieces get their bits, and so the order in which they are tried.
     """
     assert puzzle.cells - start <= MAX_ENDGAME_PIECES or start == cut
-    levels, width, colour_count = cut - start, puzzle.width, puzzle.colours + 1
+    levels, colour_count = cut - start, puzzle.colours + 1
     padded_colours = (colour_count + 8) & ~7  # with the unknown colour, a whole number of vectors
     level_of = {cell: level for level, cell in enumerate(order[start:cut].tolist())}
     clues = clues_before(puzzle, order, cut)
     classes = [cell_class_of(puzzle, cell, True, clues) for cell in level_of]
     numbers = {cell_class: number for number, cell_class in enumerate(dict.fromkeys(classes))}
     rows = np.zeros((levels + 1, int(ROW_WORDS)), dtype=np.uint64)
-    outside = np.full((levels, 2), -1, dtype=np.int64)
-    position = padded_positions(order[start:cut], width)
     for (cell, level), cell_class in zip(level_of.items(), classes, strict=True):
         rows[level, CLASS_BASE] = SETS_PER_CLASS * numbers[cell_class]
-        for column, (side, neighbour, step, source, break_mask) in enumerate(
-            ((LEFT, cell - 1, 1, LEFT_SOURCE, LEFT_BREAK_MASK), (UP, cell - width, width + 1, UP_SOURCE, UP_BREAK_MASK))
+        for side, neighbour, source, break_mask in (
+            (LEFT, cell - 1, LEFT_SOURCE, LEFT_BREAK_MASK),
+            (UP, cell - puzzle.width, UP_SOURCE, UP_BREAK_MASK),
         ):
-            inside = not cell_class.rim_sides[side]
-            if inside and neighbour not in level_of:
-                outside[level, column] = position[level] - step
-            shown_by = level_of[neighbour] if inside and neighbour in level_of else levels + level
-            rows[level, source] = shown_by * int(ROW_WORDS)
+            is_inside = not cell_class.rim_sides[side] and neighbour in level_of
+            rows[level, source] = (level_of[neighbour] if is_inside else levels + level) * int(ROW_WORDS)
             rows[level, break_mask] = _ALL if side in cell_class.break_sides else _NONE
         rows[level, CLUE_MASK] = _ALL if cell_class.clue >= 0 else _NONE
     closing, closing_state = plan_closing(puzzle, order, start, cut)
@@ -205,8 +202,8 @@ def plan_endgame(
     oriented = np.arange(4 * puzzle.cells)
     plan = EndgamePlan(
         levels=rows.ravel(),
-        outside=outside,
-        position=position,
+        outside=outside_positions(puzzle, order[start:cut]),
+        position=padded_positions(order[start:cut], puzzle.width),
         side_offsets=4 * puzzle.oriented.astype(np.int64),
         packed=pack_candidates(puzzle, oriented, np.zeros_like(oriented)),
         first_set=np.cumsum([0] + [len(indexes) for indexes in set_indexes]),

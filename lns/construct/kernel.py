@@ -20,10 +20,9 @@ import numpy.typing as npt
 
 from lns.construct import candidates as packed
 from lns.construct import endgame
-from lns.construct.candidates import CandidateTables, Int64Array, breaks_spent, oriented_piece
+from lns.construct.candidates import CandidateTables, Int64Array, breaks_spent, oriented_piece, padded_positions
 from lns.construct.endgame import BUDGET, COUNTS_PER_DEPTH, DEPTH, EXHAUSTED, NODES, REACHED
 from lns.construct.endgame_plan import BREAKS, CHOSEN, ROW_WORDS, EndgamePlan, EndgameState, PrefixState
-from lns.construct.order import padded_positions
 from lns.construct.schedule import BreakSchedule
 from lns.construct.tail import TailPlan, TailWorkspace, solve_tail
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
@@ -284,23 +283,11 @@ def next_prefix(plan: ConstructorPlan, state: ConstructorState, node_limit: int)
 def construct(
     plan: ConstructorPlan, state: ConstructorState, max_mismatches: int, node_limit: int, tail_node_limit: int
 ) -> int:
-    """Make prefixes and solve the exact tail of each, until a full board with few enough mismatches is found.
+    """Make prefixes and solve the exact tail of each, until a board of at most ``max_mismatches`` is found.
 
-    Parameters
-    ----------
-    plan, state
-        The search, which this call continues.
-    max_mismatches : int
-        The most mismatches of a board that counts.
-    node_limit : int
-        Nodes of prefixes, in all calls together; the nodes of the tails of this call count too.
-    tail_node_limit : int
-        Nodes of one exact tail.
-
-    Returns
-    -------
-    int
-        REACHED: a board is in ``state.found``, its mismatches in ``state.counters``; BUDGET; EXHAUSTED.
+    ``node_limit``: nodes of prefixes, in all calls together; the nodes of the tails of this call count too;
+    ``tail_node_limit``: nodes of one exact tail. Returns REACHED, with a board in ``state.found`` and its mismatches in
+    ``state.counters``; BUDGET or EXHAUSTED.
     """
     prefix, counters, found = state.prefix, state.counters, state.found
     cut = plan.prefix.cut

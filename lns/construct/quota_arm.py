@@ -17,7 +17,7 @@ rate of each arm is shrunk towards a prior that the other arms with the same col
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +25,7 @@ import numpy.typing as npt
 from lns.construct.candidates import MAX_BREAKS, FloatArray
 from lns.construct.constructor import SURPLUS_BINS, Constructor
 from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MISMATCH_BINS
-from lns.construct.schedule import Quota
-from lns.construct.schedule_search import ChildMeans
+from lns.construct.schedule import ChildMeans, Quota
 
 PRIOR_EXACT_FACTOR = 0.9  # on a prior's exact children in the eighth of the board behind the quota: there populations
 # show too many, since only prefixes that happen to fit survive in them
@@ -60,18 +59,12 @@ class QuotaArm:
     extra_breaks: int = 0  # trees that were searched completely; each allows one break more from then on
     keys_seen: float = 0.0  # sampled frontier prefixes; the weight of a restart halves with each one after it
     keys_new: float = 0.0  # those of them that were new
-    child_counts: FloatArray = field(init=False)  # float64 (4, cells): by depth, exact children, nodes that could have
-    # them, breaking children, nodes that had a break left
-    prefixes_by_breaks: FloatArray = field(
-        init=False
-    )  # float64 (MAX_BREAKS,): prefixes that reached the exact tail, by
-    # breaks spent
-    surplus_counts: FloatArray = field(init=False)  # float64 (SURPLUS_BINS,): see `Constructor.surplus_counts`
 
     def __post_init__(self) -> None:
+        # by depth: exact children, nodes that could have them, breaking children, nodes that had a break left
         self.child_counts = np.zeros((4, len(self.prior.exact)))
-        self.prefixes_by_breaks = np.zeros(MAX_BREAKS)
-        self.surplus_counts = np.zeros(SURPLUS_BINS)
+        self.prefixes_by_breaks = np.zeros(MAX_BREAKS)  # prefixes that reached the exact tail
+        self.surplus_counts = np.zeros(SURPLUS_BINS)  # see `Constructor.surplus_counts`
 
     @property
     def half_edges(self) -> float:
@@ -81,11 +74,7 @@ class QuotaArm:
 
     @property
     def novelty_rate(self) -> float:
-        """Expected new boards per node of the next restart, relative to the average of the restarts so far.
-
-        The share of frontier prefixes that were new of late, as if one more had been, times a factor for each complete
-        tree.
-        """
+        """Expected new boards per node of the next restart, relative to the average of the restarts so far."""
         return (self.keys_new + 1) / (self.keys_seen + 1) * RATE_FACTOR_PER_EXTRA_BREAK**self.extra_breaks
 
     def learn(self, constructor: Constructor, new: int, seen: int) -> None:
@@ -106,13 +95,11 @@ class QuotaArm:
         if constructor.no_prefix_found:
             return  # counts of a subtree that dies early are biased
         counts = constructor.prefix.child_counts.reshape(cells, 2, MAX_BREAKS).astype(np.float64)
-        exact, breaking = counts[:, 0], counts[:, 1]
         parents = np.zeros((cells, MAX_BREAKS))  # nodes before each depth, by breaks spent
-        parents[0, 0] = 1.0
-        parents[1:] = (exact + breaking)[:-1]
+        parents[0, 0], parents[1:] = 1.0, counts[:-1].sum(axis=1)
         parents[schedule.cut :] = 0.0  # the children of exact tails are not counted
         may_break = np.arange(MAX_BREAKS) < schedule.allowed[:, None]
-        rows = exact, parents, breaking, np.where(may_break, parents, 0.0)
+        rows = counts[:, 0], parents, counts[:, 1], np.where(may_break, parents, 0.0)
         self.child_counts += [row.sum(1) for row in rows]
 
     @property
@@ -143,14 +130,10 @@ class QuotaArm:
 class PrefixNovelty:
     """A sample of the keys of the frontier prefixes that an island has searched before.
 
-    A frontier prefix is a prefix up to the depth at which the endgame begins (`BreakSchedule.endgame_depth`). Under a
-    high quota a small board has so few of them that restarts reach the same ones again, and then they make no new
-    boards. Each frontier prefix has a key, a hash of its pieces. Only the keys divisible by a power of two are kept. It
-    doubles when there are too many, so memory is bounded, and the result does not depend on the order of the keys.
-
-    References
-    ----------
-    Adaptive sampling by M. Wegman: P. Flajolet, "On adaptive sampling", Computing 43, 1990.
+    A frontier prefix is a prefix up to the depth at which the endgame begins (`BreakSchedule.endgame_depth`), its key a
+    hash of its pieces. Under a high quota a small board has so few of them that restarts reach the same ones again, and
+    then they make no new boards. Only the keys divisible by a power of two are kept. It doubles when there are too many
+    (adaptive sampling by M. Wegman: P. Flajolet, "On adaptive sampling", Computing 43, 1990).
     """
 
     def __init__(self) -> None:
@@ -158,7 +141,7 @@ class PrefixNovelty:
         self.divisor = KEY_SAMPLE_DIVISOR  # a power of two; exactly the keys that it divides are kept
 
     def count(self, keys: Keys) -> tuple[int, int]:
-        """(number of sampled ``keys`` not seen before, number of sampled ``keys``), repetitions counted once."""
+        """How many of the sampled ones of ``keys`` are new, and how many they are, each counted once."""
         keys = np.unique(self._sampled(keys))
         return len(keys) - int(np.isin(keys, self.keys, assume_unique=True).sum()), len(keys)
 
@@ -185,12 +168,9 @@ class PrefixNovelty:
 def tail_probabilities(outcomes: FloatArray, completions: FloatArray) -> FloatArray:
     """Probability that an exact tail ends with at most k mismatches; float64 (MISMATCH_BINS,).
 
-    Where fewer than `MIN_TAILS` sampled tails ended with k or fewer, the probability is extrapolated: it falls from k+1
-    to k by the factor by which ``completions`` falls. The level of that forecast is far too high, since it takes cells
-    for independent, but its slope agrees with the probabilities that can be measured.
-
-    ``outcomes``: float64 (MISMATCH_BINS + 1,), sampled tails by their fewest mismatches, the last without a result;
-    ``completions``: float64 (MISMATCH_BINS,), see `lns.construct.schedule_search.expected_completions`.
+    Where fewer than `MIN_TAILS` of the sampled ``outcomes`` (`Constructor.tail_outcomes`) ended with k or fewer, it
+    falls from k+1 to k as ``completions`` do (`expected_completions`). The level of that forecast is far too high,
+    since it takes cells for independent, but its slope agrees with the probabilities that can be measured.
     """
     reached = np.cumsum(outcomes)
     probability: FloatArray = reached / max(1.0, reached[-1])
@@ -205,9 +185,9 @@ def tail_probabilities(outcomes: FloatArray, completions: FloatArray) -> FloatAr
 class Evidence:
     """What was observed of some arms, and the rates of new boards per node that it makes likely.
 
-    ``boards``: float64 (arms,), boards to expect of the prefixes of each arm; ``cost``: float64 (arms,), node
-    equivalents that these took; ``prior_weight``: node equivalents that weigh as much as the prior. In arrays [i, j],
-    arm i says something about arm j, or about another quota scale j of its colours.
+    ``boards``: boards to expect of the prefixes of each arm; ``cost``: node equivalents that these took; both float64
+    (arms,); ``prior_weight``: node equivalents that weigh as much as the prior. In arrays [i, j], arm i says something
+    about arm j, or about another quota scale j of its colours.
     """
 
     def __init__(self, arms: Sequence[QuotaArm], boards: FloatArray, cost: FloatArray, prior_weight: float) -> None:
@@ -221,8 +201,7 @@ class Evidence:
     def rates(self) -> tuple[FloatArray, float]:
         """Expected new boards per node equivalent of the next restart of each arm, and of colours that were not tried.
 
-        The latter is a mean over the colours that were, each at its best arm. The best colours weigh less, since they
-        are the best of several.
+        The latter is a mean over the best arms of the colours that were. The best of these weighs less.
         """
         boards, cost, weight = self.boards, self.cost, self.prior_weight
         observed = boards / np.maximum(cost, weight)
@@ -248,10 +227,9 @@ class Evidence:
         return novelty * (boards + prior * weight) / (cost + weight), untried
 
     def rate_of_new(self, prior: float, view: int, colour_set: int, scale_percent: float) -> float:
-        """Expected rate of an arm that does not exist yet.
+        """Expected rate of an arm that does not exist yet; ``prior`` is its rate as a neighbouring arm suggests it.
 
-        ``prior`` is its rate as a neighbouring arm suggests it. Observations of the same quota scale and colours from
-        other views count as if they had been made in ``view``.
+        Observations of the same quota scale and colours from other views count as if they had been made in ``view``.
         """
         distance = np.abs(self._extra_half_edges(scale_percent))
         related = ((self._view != view) & (self._colours == colour_set))[:, None] & (self._scale > 0)
@@ -268,26 +246,20 @@ class Evidence:
         return float(self._surplus_factor(self._extra_half_edges(scale_percent))[index, 0])
 
     def _shrunk(self, prior: FloatArray | float, same_scale: FloatArray) -> FloatArray:
-        """The rates of the same quota scales from other views, shrunk towards ``prior``; ``prior`` if there are none.
-
-        ``same_scale``: bool (arms, others), the arms that count for each other one.
-        """
+        """Rates of the arms in ``same_scale``, bool (arms, others), shrunk to ``prior``; that if there are none."""
         boards, cost, weight = self.boards @ same_scale, self.cost @ same_scale, self.prior_weight
         rate: FloatArray = (OTHER_VIEW_DISCOUNT * boards + prior * weight) / np.maximum(cost + weight, 1.0)
         return np.where(cost > 0, rate, prior)
 
     def _extra_half_edges(self, scale_percent: FloatArray | float) -> FloatArray:
-        """Half-edges that other scales need more than each arm, float64 (arms, others).
-
-        More than no quota, a scale of 0, a scale needs as many as a prior counts.
-        """
+        """Half-edges that other scales need more than each arm, float64 (arms, others); most than no quota at all."""
         extra: FloatArray = self._half_edges * (scale_percent / np.where(self._scale > 0, self._scale, 1.0) - 1)
         return np.where(self._scale > 0, extra, MAX_EXTRA_HALF_EDGES)
 
     def _surplus_factor(self, extra: FloatArray) -> FloatArray:
         """Factor on the prior for ``extra`` half-edges more: below 1 if hardly any prefix has this surplus.
 
-        The prefixes are those of an arm and of the same quota scale and colours from other views.
+        The prefixes are those of the same quota scale and colours, from all views.
         """
         distance = np.abs(self._extra_half_edges(self._scale[:, 0]))
         same_scale = (self._colours[:, None] == self._colours) & (distance < SAME_SCALE_HALF_EDGES)

@@ -30,25 +30,21 @@ import numpy as np
 from lns.construct.candidates import BREAK_COST, MAX_BREAKS, FloatArray
 from lns.construct.constructor import SURPLUS_BINS, Constructor
 from lns.construct.kernel import MISMATCH_BINS
-from lns.construct.quota_arm import (
-    OTHER_VIEW_DISCOUNT,
-    Evidence,
-    Keys,
-    PrefixNovelty,
-    QuotaArm,
-    tail_probabilities,
-)
-from lns.construct.quota_profile import quota_profile
-from lns.construct.schedule import BreakSchedule, Quota, favoured_sets, quota_end
-from lns.construct.schedule_search import (
+from lns.construct.population import quota_profile
+from lns.construct.quota_arm import OTHER_VIEW_DISCOUNT, Evidence, PrefixNovelty, QuotaArm, tail_probabilities
+from lns.construct.schedule import (
+    BreakSchedule,
     ChildMeans,
+    Quota,
     ScheduleForecast,
     best_schedule,
     break_schedule,
     cell_order,
     expected_completions,
+    favoured_sets,
     initial_forecast,
     measure_children,
+    quota_end,
     tail_cut,
 )
 from lns.engine import State
@@ -75,17 +71,8 @@ _SCALARS = (
 class QuotaBandit:
     """All arms of an island, and the choice among them.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        The puzzle as the engine fills it.
-    params : ConstructParams
-        Parameters of the construction.
-    random : uint64 (4,)
-        Random state, shared with the engine.
-    views : sequence of View
-        Symmetries from which the board may be filled under a quota, all with rows of the same length. The first arm,
-        and the one without a quota, use the first view.
+    ``views``: symmetries from which the board may be filled under a quota, all with rows of the same length; the first
+    arm, and the one without a quota, use the first one. ``random`` is shared with the engine.
     """
 
     def __init__(
@@ -104,10 +91,9 @@ class QuotaBandit:
         self.frontier_keys = PrefixNovelty()
 
     def choose_schedule(self, mismatches: int) -> BreakSchedule:
-        """Choose an arm for the next restart, and derive its break schedule.
+        """Choose an arm for the next restart, and derive its break schedule for boards of so many mismatches.
 
-        Boards with at most ``mismatches`` mismatches are wanted. The schedule is derived for ``schedule_slack`` more,
-        since one that is too strict makes no board at all, while one that is too loose only wastes some nodes.
+        It has ``schedule_slack`` breaks more, since one too few leave no board, while one too many only cost nodes.
         """
         mismatches = max(0, mismatches)  # after a perfect board more of them are searched for
         self.current = self._choose_arm(mismatches)
@@ -129,8 +115,10 @@ class QuotaBandit:
 
     def learn(self, constructor: Constructor) -> None:
         """Update the present arm with the restart that ``constructor`` has ended."""
-        keys = self._frontier_keys_of(constructor)
-        self.arms[self.current].learn(constructor, *self.frontier_keys.count(keys))
+        arm = self.arms[self.current]
+        # a tree with one break more may have more behind the same frontier prefix, so it has other keys
+        keys = constructor.frontier_keys ^ (np.uint64(arm.extra_breaks & 0xFFFF) << np.uint64(48))
+        arm.learn(constructor, *self.frontier_keys.count(keys))
         self.frontier_keys.add(keys)
         self.tail_outcomes += constructor.tail_outcomes
 
@@ -144,14 +132,6 @@ class QuotaBandit:
             return False
         rates, _ = self._evidence(max(0, mismatches), constructor, related).rates()
         return bool(rates[related.index(self.current)] < ABANDON_RATIO * rates.max())
-
-    def _frontier_keys_of(self, constructor: Constructor) -> Keys:
-        """Frontier keys of the present restart.
-
-        Extra breaks change the keys, since a tree with one break more may have more behind the same frontier prefix.
-        """
-        extra_breaks = np.uint64(self.arms[self.current].extra_breaks & 0xFFFF)
-        return constructor.frontier_keys ^ (extra_breaks << np.uint64(48))
 
     def quota(self, scale_percent: float, colour_set: int = 0, view: int = 0) -> Quota:
         """The quota of an arm; the empty quota for a scale of 0."""
@@ -203,9 +183,8 @@ class QuotaBandit:
     def _best_or_new(self, best: int, rates: FloatArray, untried: float, evidence: Evidence) -> int:
         """The arm ``best``, or a new one with a higher expected rate.
 
-        New arms are a scale next to the best one of some colours and view, the same scale from another view, and
-        colours that no arm favours. If the best arm is also the lowest one, the next coarse scale below it is tried
-        once, since instances differ.
+        New are a scale next to the best one of some colours and view, the same scale from another view, and colours
+        that no arm favours. If the best arm is the lowest one, the next coarse scale below it is tried once.
         """
         candidates: list[tuple[float, float, int, int]] = []  # (expected rate, scale, colour set, view)
         tried = {(arm.view, arm.colour_set) for arm in self.arms if arm.scale_percent}
@@ -214,7 +193,7 @@ class QuotaBandit:
             candidates.append((evidence.rate_of_new(prior, view, colour_set, scale), scale, colour_set, view))
 
         for view, colour_set in tried:
-            members = [i for i, arm in enumerate(self.arms) if (arm.view, arm.colour_set) == (view, colour_set)]
+            members = self._arms_of(view, colour_set)
             top = max((i for i in members if self.arms[i].scale_percent), key=rates.__getitem__)
             arm, rate = self.arms[top], float(rates[top])
             if arm.no_prefix_found:
@@ -240,10 +219,13 @@ class QuotaBandit:
             colour_set = unused[int(generator(self.random).integers(len(unused)))]
         return self.add_arm(scale, colour_set, view)
 
+    def _arms_of(self, view: int, colour_set: int) -> list[int]:
+        """The arms of a view and colours, by falling scale. A lower one searches all that a higher one does."""
+        return [i for i, arm in enumerate(self.arms) if (arm.view, arm.colour_set) == (view, colour_set)]
+
     def _arms_like(self, i: int) -> list[int]:
-        """The arms with the colours and view of arm ``i``. A lower scale searches all that a higher one does."""
-        same = self.arms[i].view, self.arms[i].colour_set
-        return [j for j, arm in enumerate(self.arms) if (arm.view, arm.colour_set) == same]
+        """The arms with the view and colours of arm ``i``."""
+        return self._arms_of(self.arms[i].view, self.arms[i].colour_set)
 
     def _scale_above(self, i: int) -> float | None:
         """An untried scale between arm ``i`` and the one above it, or above the highest arm; None if there is none.
@@ -275,8 +257,7 @@ class QuotaBandit:
     def _differs(self, scale_percent: float, *neighbours: int) -> bool:
         """Whether a scale needs another number of half-edges, where the quota ends, than the arms next to it.
 
-        Half-edges are whole numbers, so scales close to each other need the same number. All arms given have the same
-        colours and view.
+        Half-edges are whole numbers, so scales close to each other need the same number.
         """
         cells, first = self.puzzle.cells, self.arms[neighbours[0]]
         half_edges = self.quota(scale_percent, first.colour_set, first.view).floor(cells).max()
@@ -308,10 +289,10 @@ class QuotaBandit:
     # -- what is to be expected --------------------------------------------------------------------------------------
 
     def boards(self, mismatches: int, constructor: Constructor | None = None) -> list[float]:
-        """Expected boards with at most ``mismatches`` mismatches of all prefixes of each arm.
+        """Expected boards of at most ``mismatches`` mismatches of all prefixes of each arm.
 
-        ``constructor`` adds the prefixes of the present restart. The sampled tails of all arms are taken together,
-        though those under a higher quota end slightly better: most arms have too few of their own.
+        ``constructor`` adds the prefixes of the present restart. The sampled tails of all arms are taken together: most
+        arms have too few of their own.
         """
         prefixes, outcomes = [arm.prefixes_by_breaks for arm in self.arms], self.tail_outcomes
         if constructor is not None:
@@ -352,9 +333,10 @@ class QuotaBandit:
         of_arms = (state[name] for name in ("scalars", "priors", "prefixes_by_breaks", "surplus_counts"))
         for scalars, prior, prefixes, surplus in zip(*of_arms, strict=True):
             view, colour_set, scale, cost, restarts, extra_breaks, seen, new = scalars.tolist()
-            view, colour_set, restarts, extra_breaks = map(int, (view, colour_set, restarts, extra_breaks))
-            children = ChildMeans(prior[0], prior[1], self.quota(scale, colour_set, view))
-            arm = QuotaArm(view, colour_set, scale, children, cost, restarts, extra_breaks, seen, new)
+            children = ChildMeans(prior[0], prior[1], self.quota(scale, int(colour_set), int(view)))
+            arm = QuotaArm(
+                int(view), int(colour_set), scale, children, cost, int(restarts), int(extra_breaks), seen, new
+            )
             arm.child_counts[:], arm.prefixes_by_breaks[:], arm.surplus_counts[:] = prior[2:], prefixes, surplus
             self.arms.append(arm)
         current, mismatches, rate = state["forecast"].tolist()

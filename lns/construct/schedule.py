@@ -1,16 +1,28 @@
-"""What a restart of the constructor may do: the cell order, the break schedule, and the quota of favoured colours.
+"""What a restart of the constructor may do (cell order, break schedule, quota), and how that follows from an instance.
 
 A *break schedule* is a list of unlock depths; at each of them a prefix may have one break more than before. A *quota*
-demands that a prefix has used up some half-edges of a few favoured colours by each depth. Both follow from the
-instance, see `lns.construct.quota_profile` and `lns.construct.schedule_search`.
+demands that a prefix has used up some half-edges of a few favoured colours by each depth (`quota_profile`).
+
+1. Populations of prefixes are grown under a quota, which gives the mean exact and breaking children of a prefix by
+   depth (`measure_children`).
+2. Of all break schedules for a number of mismatches, the one with the most expected boards per node is taken
+   (`best_schedule`).
+3. The first schedule is for the fewest mismatches that are forecast once in ``horizon`` nodes (`initial_forecast`).
+
+The forecast is a Markov model of the search, an idea of Louis Verhaard. Its state is the depth of a prefix and the
+breaks it has spent. From the mean children by depth follow the expected nodes and the expected full boards by
+mismatches, up to a common factor; their ratio is the rate of boards per node. The model takes the cells for
+independent. Nothing here is made for Eternity II; on its pieces the rule finds the schedule of the record holders
+within a few cells. Which quota is searched when is decided by `lns.construct.quota_bandit`.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from functools import reduce
+from dataclasses import dataclass, replace
+from functools import cache, partial, reduce
 from heapq import nsmallest
 from itertools import combinations
 from math import comb
@@ -18,14 +30,24 @@ from operator import or_
 
 import numpy as np
 
-from lns.construct.candidates import BREAK_COST, Int64Array
+from lns import node_equivalents
+from lns.construct.candidates import BREAK_COST, MAX_BREAKS, FloatArray, Int64Array, build_tables, comb_order
 from lns.construct.endgame_plan import MAX_ENDGAME_PIECES
+from lns.construct.population import grow_population, new_population, new_reservoirs
+from lns.exact.kernels.jit import kernel
 from lns.instances.puzzle import GREY, IntArray, Puzzle
 from lns.instances.symmetry import IDENTITY_VIEW, View
+from lns.params import BeamParams, ConstructParams
+from lns.rng import RandomState, generator
 
 QUOTA_SHARE = 160 / 256  # share of the cells within which a quota holds
 LARGE_BOARD = 256  # cells; on larger boards more inner colours are favoured
 MAX_COLOUR_SETS = 300_000  # sets of favoured colours that are compared, which takes a fraction of a second
+SAMPLES = 8  # populations of one measurement
+SMOOTHING_CELLS = 3  # cells of the same class, before and behind, over which a measurement is averaged
+MIN_CHILDREN = 0.02  # mean children where no population had any: they are rare, not impossible
+STEPS = (1, -1, 2, -2, 4, -4, 8, -8, 16, -16, 32, -32)  # of the coordinate search for unlock depths
+_TINY = 1e-300
 
 
 def quota_end(cells: int) -> int:
@@ -143,3 +165,226 @@ def colour_classes(puzzle: Puzzle) -> tuple[list[int], list[int]]:
     beside_grey = (np.roll(quads, 1, axis=1) == GREY) | (np.roll(quads, -1, axis=1) == GREY)
     border, inner = (set(np.unique(quads[where & (quads != GREY)]).tolist()) for where in (beside_grey, ~beside_grey))
     return sorted(border - inner), sorted(inner)
+
+
+# -- the break schedule ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ChildMeans:
+    """Mean number of children of a prefix, by depth."""
+
+    exact: FloatArray  # float64 (cells,): children without a break
+    breaking: FloatArray  # float64 (cells,): children with a break
+    quota: Quota  # under which the prefixes were grown
+
+
+@dataclass(frozen=True)
+class ScheduleForecast:
+    """The best break schedule for boards of one score."""
+
+    mismatches: int  # that such a board may have
+    unlock: Int64Array  # int64 (breaks,): ascending unlock depths
+    rate: float  # expected boards with at most ``mismatches`` mismatches per node
+
+
+def cell_order(puzzle: Puzzle, params: ConstructParams) -> IntArray:
+    """The comb order that ``params`` describe, int32 (cells,). A row that belongs to the band in part belongs whole."""
+    rows = math.ceil(round(params.column_major_fraction * puzzle.height, 6))
+    return comb_order(puzzle.width, puzzle.height, rows, params.column_major_skip, params.corner_size)
+
+
+def tail_cut(puzzle: Puzzle, params: ConstructParams) -> int:
+    """Depth at which the exact tail of the construction begins."""
+    return max(0, puzzle.cells - params.tail)
+
+
+def beam_tail_cut(puzzle: Puzzle, params: BeamParams) -> int:
+    """Depth at which the exact tail of a beam begins; a tail is at most half of the board, rounded up."""
+    return max(puzzle.cells - params.tail, puzzle.cells // 2)
+
+
+def max_mismatches(puzzle: Puzzle, params: ConstructParams) -> int:
+    """Most mismatches that a schedule can spend: all its breaks, and one in each cell of the exact tail."""
+    return min(MAX_BREAKS - 1 + puzzle.cells - tail_cut(puzzle, params), puzzle.max_score)
+
+
+def measure_children(puzzle: Puzzle, params: ConstructParams, quota: Quota, random: RandomState) -> ChildMeans | None:
+    """Measure the mean children of a prefix by depth, with a few populations of ``params.population`` prefixes.
+
+    Returns None if no population survives the quota.
+    """
+    order, floor, cells, size = cell_order(puzzle, params), quota.floor(puzzle.cells), puzzle.cells, params.population
+    tables = build_tables(puzzle, order, np.ones(cells, dtype=bool), quota.favoured, generator(random), cells)
+    reservoirs = new_reservoirs(size)
+    samples = []
+    for _ in range(SAMPLES):
+        prefixes, children = (new_population(size, puzzle.width, puzzle.height) for _ in range(2))
+        means = np.zeros((2, cells))
+        reached = grow_population(tables, order, floor, prefixes, children, means, reservoirs, random)
+        if reached == cells or quota == Quota():
+            samples.append(means)
+    if not samples:
+        return None
+    exact, breaking = (_smoothed(of_kind, tables.base) for of_kind in np.mean(samples, axis=0))
+    return ChildMeans(exact, breaking, quota)
+
+
+def _smoothed(children: FloatArray, cell_class: IntArray) -> FloatArray:
+    """Moving means over neighbouring depths of the same cell class (inner, left edge, ...).
+
+    The prefixes of one population share most of their pieces, so it is chance whether a rare cell has any child at all.
+    """
+    smoothed = children.copy()
+    for number in np.unique(cell_class):
+        depths = np.flatnonzero(cell_class == number)
+        for i, depth in enumerate(depths):
+            near = depths[max(0, i - SMOOTHING_CELLS) : i + SMOOTHING_CELLS + 1]
+            smoothed[depth] = max(MIN_CHILDREN, children[near].mean())
+    return smoothed
+
+
+def initial_forecast(children: ChildMeans, puzzle: Puzzle, params: ConstructParams) -> ScheduleForecast:
+    """Forecast for the fewest mismatches that some schedule reaches once in ``params.horizon`` nodes.
+
+    If no schedule reaches any number so often, it is for the most that a schedule can spend. Rates grow with them.
+    """
+    most = max_mismatches(puzzle, params)
+    forecast = cache(partial(best_schedule, children, puzzle, params))
+
+    def is_reached(mismatches: int) -> bool:
+        return mismatches == most or forecast(mismatches).rate * params.horizon >= 1
+
+    low, high = 0, 0
+    while not is_reached(high):
+        low, high = high + 1, min(2 * high + 1, most)
+    return forecast(bisect_left(range(most + 1), True, low, high, key=is_reached))
+
+
+def best_schedule(
+    children: ChildMeans,
+    puzzle: Puzzle,
+    params: ConstructParams,
+    mismatches: int,
+    tail_probabilities: FloatArray | None = None,
+) -> ScheduleForecast:
+    """The break schedule with the most expected boards of at most ``mismatches`` mismatches per node.
+
+    ``tail_probabilities``: float64 (MISMATCH_BINS,), probability that an exact tail ends with at most k mismatches. If
+    it is not given, ``children`` forecast the number of all boards behind a prefix instead.
+    """
+    cut = tail_cut(puzzle, params)
+    first = min(children.quota.end(puzzle.cells), cut)  # no break unlocks before the end of the quota
+    most = min(mismatches, max_mismatches(puzzle, params))
+    exact, breaking = children.exact, np.where(np.arange(puzzle.cells) < first, 0.0, children.breaking)
+    breaks = min(mismatches, MAX_BREAKS - 1)
+    start = np.minimum(np.linspace(max(first, 0.3 * puzzle.cells), cut, breaks).astype(np.int64), cut)
+    if tail_probabilities is None:
+        finish = expected_completions(exact[cut:], breaking[cut:], most)
+    else:
+        finish = tail_probabilities[np.minimum(np.arange(most + 1), len(tail_probabilities) - 1)]
+    unlock, rate = best_unlocks(exact[:cut], breaking[:cut], start, finish, node_equivalents.EXACT_TAIL)
+    # no break is possible before ``first``, so an unlock before it is one at ``first``
+    return ScheduleForecast(mismatches=mismatches, unlock=np.maximum(unlock[unlock < cut], first), rate=rate)
+
+
+def expected_completions(exact: FloatArray, breaking: FloatArray, mismatches: int) -> FloatArray:
+    """Expected number of full boards behind a prefix, with at most k more mismatches; float64 (mismatches + 1,).
+
+    Any number of the remaining cells may break. ``exact``, ``breaking``: float64 (tail,), mean children without and
+    with a break, for each remaining cell; ``mismatches``: largest k.
+    """
+    boards = np.zeros(mismatches + 1)  # by mismatches
+    boards[0] = 1.0
+    for exact_children, breaking_children in zip(exact, breaking, strict=True):
+        boards[1:] = boards[1:] * exact_children + boards[:-1] * breaking_children
+        boards[0] *= exact_children
+    return np.asarray(np.cumsum(boards))
+
+
+@kernel
+def boards_per_node(
+    exact: FloatArray, breaking: FloatArray, unlock: Int64Array, finish: FloatArray, tail_cost: float
+) -> float:
+    """Expected full boards with at most m mismatches, per node.
+
+    ``exact``, ``breaking``: float64 (cut,), mean children of a prefix by depth; ``unlock``: int64 (breaks,), ascending
+    depths from which on a prefix may have one break more; ``finish``: float64 (m + 1,), expected boards behind a prefix
+    that reaches the exact tail, with at most k more mismatches; ``tail_cost``: cost of one exact tail in nodes.
+    """
+    cut, mismatches = len(exact), len(finish) - 1
+    prefixes = np.zeros(mismatches + 1)  # expected, by breaks spent
+    prefixes[0] = 1.0
+    nodes = 0.0
+    allowed = 0
+    for depth in range(cut):
+        while allowed < len(unlock) and unlock[allowed] <= depth:
+            allowed += 1
+        limit = min(mismatches, allowed)
+        for s in range(mismatches, -1, -1):
+            if s > limit:
+                prefixes[s] = 0.0
+            else:
+                prefixes[s] = prefixes[s] * exact[depth] + (prefixes[s - 1] * breaking[depth] if s > 0 else 0.0)
+        total = prefixes.sum()
+        if total <= _TINY:
+            return 0.0
+        nodes += total
+        if total > 1e100:  # the ratio stays, and nothing overflows
+            prefixes /= total
+            nodes /= total
+    boards = (prefixes * finish[::-1]).sum()
+    # no nodes: the tail is the whole board
+    return float(boards / (nodes + prefixes.sum() * tail_cost) if cut else boards)
+
+
+@kernel
+def best_unlocks(
+    exact: FloatArray, breaking: FloatArray, start: Int64Array, finish: FloatArray, tail_cost: float
+) -> tuple[Int64Array, float]:
+    """The unlock depths with the highest `boards_per_node`, by coordinate search from ``start``, and their rate.
+
+    The depths ascend; one at the cut means that the break is never allowed.
+    """
+    cut = len(exact)
+    best = start.copy()
+    rate = boards_per_node(exact, breaking, best, finish, tail_cost)
+    improved = True
+    while improved:
+        improved = False
+        for j in range(len(best)):
+            for step in STEPS:
+                trial = best.copy()
+                trial[j] = min(max(trial[j] + step, 1), cut)  # at the cut a break is never allowed
+                trial.sort()
+                value = boards_per_node(exact, breaking, trial, finish, tail_cost)
+                if value > rate * 1.0001:
+                    best, rate, improved = trial, value, True
+    return best, rate
+
+
+def break_schedule(
+    children: ChildMeans, forecast: ScheduleForecast, puzzle: Puzzle, params: ConstructParams
+) -> BreakSchedule:
+    """The schedule that the constructor follows: ``forecast`` with cell order, quota, tail and endgame.
+
+    Setting up an endgame is expensive, and in some orders the number of prefixes is highest where it could begin first:
+    where a column of the rim ends there, as on 10x25. Then it begins at the depth with the fewest prefixes behind that,
+    but not behind the first break, because candidate lists with breaks are long.
+    """
+    quota, cut = children.quota, tail_cut(puzzle, params)
+    schedule = BreakSchedule(
+        order=cell_order(puzzle, params),
+        unlock=np.maximum(forecast.unlock - params.break_shift, min(quota.end(puzzle.cells), cut)),
+        quota_floor=quota.floor(puzzle.cells),
+        favoured=quota.favoured,
+        cut=cut,
+    )
+    first, first_break = schedule.endgame_depth, int(min(schedule.unlock, default=schedule.cut))
+    # logarithm of the expected prefixes of each length, from 1 on; -inf where no prefix is expected
+    log_children = np.log(children.exact, out=np.full(len(children.exact), -np.inf), where=children.exact > 0)
+    prefixes = np.cumsum(log_children)
+    setups = prefixes[first - 1] + math.log(node_equivalents.ENDGAME_SETUP)
+    if first > 0 and first_break > first and setups > np.logaddexp.reduce(prefixes[:first]):
+        first += int(prefixes[first - 1 : first_break].argmin())
+    return replace(schedule, endgame_from=first)

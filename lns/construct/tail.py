@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lns.construct.candidates import Bitsets, Int64Array, first_of_equal_rotations, is_unclued_piece
-from lns.construct.order import padded_positions
+from lns.construct.candidates import Bitsets, Int64Array, first_of_equal_rotations, is_unclued_piece, outside_positions
 from lns.exact.kernels.bits import lowest_bit
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
@@ -62,52 +61,50 @@ class TailWorkspace(NamedTuple):
 def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, TailWorkspace]:
     """Make the arrays for the tail ``order[cut:]``, at most MAX_TAIL cells; ``order``: int32 (cells,), by depth."""
     cells = order[cut:].tolist()
-    count, width, colour_count = len(cells), puzzle.width, puzzle.colours + 1
+    count, colour_count = len(cells), puzzle.colours + 1
     assert count <= MAX_TAIL
     number_of = {cell: i for i, cell in enumerate(cells)}
     clues = {clue.cell: clue.oriented for clue in puzzle.clues}
     elsewhere = [clue.piece for clue in puzzle.clues if clue.cell not in number_of]
     legal = is_unclued_piece(puzzle).repeat(4) & first_of_equal_rotations(puzzle.oriented)
     cells_of = np.zeros(4 * puzzle.cells, dtype=np.uint64)
-    outside = np.full((count, 2), -1, dtype=np.int64)
     next_cell = np.full((count, 2), count, dtype=np.int64)
-    position = padded_positions(order[cut:], width)
     for i, cell in enumerate(cells):
         rim_sides = puzzle.rim_sides(cell)
         if cell in clues:
             cells_of[clues[cell]] = 1 << i
         else:
             cells_of[legal & ((puzzle.oriented == GREY) == rim_sides).all(axis=1)] |= np.uint64(1 << i)
-        for column, (side, neighbour, step) in enumerate(((LEFT, cell - 1, 1), (UP, cell - width, width + 1))):
-            if not rim_sides[side] and neighbour not in number_of:
-                outside[i, column] = position[i] - step
-        for column, (side, neighbour) in enumerate(((RIGHT, cell + 1), (DOWN, cell + width))):
+        for column, (side, neighbour) in enumerate(((RIGHT, cell + 1), (DOWN, cell + puzzle.width))):
             if not rim_sides[side]:
                 next_cell[i, column] = number_of[neighbour]
     plan = TailPlan(
-        outside=outside,
+        outside=outside_positions(puzzle, order[cut:]),
         next_cell=next_cell,
         cells_of=cells_of,
         is_elsewhere=np.isin(np.arange(puzzle.cells), elsewhere).astype(np.uint8),
         quads=puzzle.oriented.astype(np.int64),
         colour_count=colour_count,
     )
-    by_depth = count + 1
     workspace = TailWorkspace(
         colour_sets=np.zeros((2, colour_count), dtype=np.uint64),
         legal=np.zeros(count, dtype=np.uint64),
-        known_colour=np.zeros((by_depth, 2), dtype=np.int64),
-        oriented_of_bit=np.zeros(64, dtype=np.int64),
-        balance=np.zeros(colour_count, dtype=np.int64),
-        candidates=np.zeros((by_depth, 3), dtype=np.uint64),
-        free=np.zeros(by_depth, dtype=np.uint64),
-        mismatches=np.zeros(by_depth, dtype=np.int64),
-        deficit=np.zeros(by_depth, dtype=np.int64),
-        odd_colours=np.zeros(by_depth, dtype=np.int64),
-        chosen_bit=np.zeros(by_depth, dtype=np.int64),
+        known_colour=_zeros(count + 1, 2),
+        oriented_of_bit=_zeros(64),
+        balance=_zeros(colour_count),
+        candidates=np.zeros((count + 1, 3), dtype=np.uint64),
+        free=np.zeros(count + 1, dtype=np.uint64),
+        mismatches=_zeros(count + 1),
+        deficit=_zeros(count + 1),
+        odd_colours=_zeros(count + 1),
+        chosen_bit=_zeros(count + 1),
         found=np.zeros(count, dtype=np.int32),
     )
     return plan, workspace
+
+
+def _zeros(*shape: int) -> Int64Array:
+    return np.zeros(shape, dtype=np.int64)
 
 
 @inline_flat_kernel

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lns.engine import State
-from lns.loop.operator import Operator
+from lns.loop.pool import Operator
 
 MEMORY = 8.0  # prices after which a record counts half
 PRIOR_PRICES = 0.5  # an operator is worth what all are worth, until it has paid so many prices
@@ -26,12 +26,7 @@ MIN_COST = 100_000.0  # node equivalents that a call of an operator is taken to 
 class Chooser:
     """The records of all operators, and the choice among them.
 
-    Parameters
-    ----------
-    operators : sequence of Operator
-        The operators, in a fixed order.
-    floor : float
-        Share of the search that every operator may cost though it gains nothing.
+    Each may cost the share ``floor`` of the search though it gains nothing.
 
     Attributes
     ----------
@@ -68,12 +63,8 @@ class Chooser:
         First those that will have cost less than their floor after one call more; then a random order in which the
         first one has the share of the time that its value has of all values.
 
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-        main : int or None
-            Number of the operator that has the time that no other is worth: the construction, whose value is 1. Those
-            that are worth less are left out. None: the time is shared by value.
+        ``main``: number of the operator that has the time that no other is worth, the construction, whose value is 1;
+        those that are worth less are left out. None: the time is shared by value.
         """
         total, values = self.cost.sum(), self.values(main)
         is_main = np.arange(len(values)) == main

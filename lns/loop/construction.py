@@ -5,23 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from lns.assignment import fill, matched_edges
-from lns.construct.beam import BeamSearch, beam_tables
-from lns.construct.beam_kernel import Paths, search_tails
+from lns.construct.beam import BeamSearch, Paths, Tails, beam_tables
 from lns.construct.candidates import check_colours, is_unclued_piece
 from lns.construct.constructor import Constructor
-from lns.construct.order import padded_positions
 from lns.construct.quota_bandit import QuotaBandit
-from lns.construct.schedule import favoured_colours
-from lns.construct.schedule_search import beam_tail_cut, cell_order
-from lns.construct.tail import plan_tail
+from lns.construct.schedule import beam_tail_cut, cell_order, favoured_colours
 from lns.engine import State, Statistics, expect
 from lns.greedy import greedy_board
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.puzzle import GREY, IntArray, Puzzle
+from lns.instances.puzzle import GREY, Puzzle
 from lns.instances.symmetry import cells_from_view
-from lns.loop.operator import WHOLE_BOARD, Found, Freed, Repaired
-from lns.loop.pool import Pool
+from lns.loop.pool import WHOLE_BOARD, Found, Freed, Pool, Repaired
 from lns.node_equivalents import BEAM_CHILD
 from lns.orientation import Orientation
 from lns.params import Params
@@ -35,16 +30,8 @@ FILL_COST = 100_000.0  # node equivalents of a greedy fill, about
 class Construction:
     """The construction: frees the whole board, and fills it by a depth-first search with scheduled breaks.
 
-    Parameters
-    ----------
-    orientation : Orientation
-        How the island sees the puzzle, and its part of the prefixes.
-    params : Params
-        Parameters of all components.
-    seed, island : int
-        Random seed of the run and number of this island; together they give the random stream.
-    near_misses : int
-        Boards that miss the wanted score by at most so many edges are returned too.
+    ``orientation`` is how the island sees the puzzle, with its part of the prefixes; ``seed`` and ``island`` give the
+    random stream. Boards that miss the wanted score by at most ``near_misses`` edges are returned too.
     """
 
     name, makes_boards, proves = "construct", True, False
@@ -109,16 +96,16 @@ class Construction:
         state: State = {"random": self.random.copy(), "partition": np.array(self.partition)}
         state.update({f"bandit.{name}": value for name, value in self.bandit.state().items()})
         constructor = {} if self.constructor is None else self.constructor.state()
-        for name, dtype in Constructor.STATE.items():
-            state[f"constructor.{name}"] = constructor.get(name, np.zeros(0, dtype=dtype))
+        for name in Constructor.STATE:
+            none = np.zeros(0, dtype=np.uint64 if name in Constructor.UNSIGNED else np.int64)
+            state[f"constructor.{name}"] = constructor.get(name, none)
         return state
 
     def restore(self, state: State) -> None:
-        """Continue from ``state``.
+        """Continue from ``state``, with its part of the prefixes, as the parts of the other islands are those of then.
 
-        The saved part of the prefixes is kept, since the parts of the other islands are those of the saved run. If the
-        run now has a multiple of the saved number of parts, this island searches only its new, smaller part of the
-        saved one; the new islands search the rest.
+        If the run now has a multiple of the saved number of parts, this island searches only its new, smaller part of
+        the saved one; the new islands search the rest.
         """
         self.random[:] = state["random"]
         part, parts = state["partition"].tolist()
@@ -142,12 +129,7 @@ class Beam:
     A beam ends before the cut if no prefix has a child, mostly because the border pieces of a colour are used up. Its
     deepest prefix is then completed by assignment; the next beam favours inner colours only, the one after it none.
 
-    Parameters
-    ----------
-    orientation, params, seed, island
-        As for `Construction`.
-    whole : bool
-        Whether a repair runs a whole beam; else some of its layers or tails.
+    ``whole``: whether a repair runs a whole beam; else some of its layers or tails.
     """
 
     name, makes_boards, proves = "beam", True, False
@@ -165,13 +147,10 @@ class Beam:
         self.prefixes = self.nodes = 0
         self.best_score = -1  # of its own boards
         self.failed_beams = 0  # beams in a row that ended before the cut
-        self._order = cell_order(puzzle, params.construct)
-        self._cut = beam_tail_cut(puzzle, params.beam)
-        self._tail, self._work = plan_tail(puzzle, self._order, self._cut)
-        self._position = padded_positions(self._order, puzzle.width)
+        self._tails = Tails(puzzle, cell_order(puzzle, params.construct), beam_tail_cut(puzzle, params.beam))
         self._beam: BeamSearch | None = None  # the beam that is growing
         self._seed = self.random.copy()  # random state from which the tables of the beam were shuffled
-        self._paths: Paths = np.zeros((0, self._cut), dtype=np.int16)  # prefixes at the cut that are not completed yet
+        self._paths: Paths = np.zeros((0, self._tails.cut), dtype=np.int16)  # at the cut, not completed yet
 
     @property
     def statistics(self) -> Statistics:
@@ -192,42 +171,32 @@ class Beam:
             return self._finish()
         beam = self._beam or self._begin()
         self.nodes += beam.run(int(self.params.engine.step_nodes / BEAM_CHILD))
-        if beam.depth == self._cut:
+        if beam.depth == self._tails.cut:
             self._paths, self._beam, self.failed_beams = beam.paths(beam.prefix_count), None, 0
         elif not beam.prefix_count or self.best_score < 0:
             if not beam.prefix_count:
                 self._beam, self.failed_beams = None, self.failed_beams + 1
-            return [self._found(fill(self.puzzle, self._board(beam.paths(1)[0])), "fill")]
+            return [self._found(fill(self.puzzle, self._tails.board(beam.paths(1)[0])), "fill")]
         return []
 
     def _begin(self) -> BeamSearch:
         self._seed = self.random.copy()
-        params = self.params.construct
+        params, puzzle, order, cut = self.params.construct, self.puzzle, self._tails.order, self._tails.cut
         rim = params.border_colours if self.failed_beams == 0 and params.quota_scale else 0
         inner = params.inner_colours if self.failed_beams <= 1 and params.quota_scale else 0
-        favoured = favoured_colours(self.puzzle, rim, inner)
-        tables = beam_tables(self.puzzle, self._order, self._cut, favoured, self.random)
-        self._beam = BeamSearch(self.puzzle, self._order, self._cut, tables, self.params.beam, self.random)
+        tables = beam_tables(puzzle, order, cut, favoured_colours(puzzle, rim, inner), self.random)
+        self._beam = BeamSearch(puzzle, order, cut, tables, self.params.beam, self.random)
         return self._beam
 
     def _finish(self) -> list[Found]:
         """Search the exact tails of the next prefixes at the cut, until one makes a better board than its best."""
-        most = self.puzzle.max_score
+        most, step = self.puzzle.max_score, self.params.engine.step_nodes
         wanted = min(self.best_score + 1, self.params.engine.search_floor or most + 1)
-        done, searched, nodes, mismatches = search_tails(
-            self._paths, 0, self._position, self.puzzle.width + 1, self._tail, self._work,
-            most - wanted, self.params.engine.step_nodes, self.params.construct.tail_nodes,
-        )  # fmt: skip
-        last, self._paths = self._paths[:done], self._paths[done:]
-        self.prefixes += searched
-        self.nodes += nodes
-        return [self._found(self._board(np.append(last[-1], self._work.found)), self.name)] if mismatches >= 0 else []
-
-    def _board(self, placed: IntArray) -> Board:
-        """The board with the pieces ``placed``, by depth."""
-        placements = np.full(self.puzzle.cells, -1, dtype=np.int32)
-        placements[self._order[: len(placed)]] = placed
-        return Board(placements, self.puzzle.width, self.puzzle.height)
+        done = self._tails.search(self._paths, most - wanted, step, self.params.construct.tail_nodes)
+        self._paths = self._paths[done.prefixes :]
+        self.prefixes += done.tails
+        self.nodes += done.nodes
+        return [self._found(done.board, self.name)] if done.board is not None else []
 
     def _found(self, board: Board, origin: str) -> Found:
         self.best_score = max(self.best_score, matched_edges(self.puzzle, board.placements))
@@ -236,7 +205,11 @@ class Beam:
     # -- state: the prefixes of the current layer ---------------------------------------------------------------------
 
     def state(self) -> State:
-        paths, values, depth = self._paths, np.zeros(0, dtype=np.int64), self._cut if len(self._paths) else NO_BEAM
+        paths, values, depth = (
+            self._paths,
+            np.zeros(0, dtype=np.int64),
+            self._tails.cut if len(self._paths) else NO_BEAM,
+        )
         if self._beam is not None:
             paths, values, depth = self._beam.paths(self._beam.prefix_count), self._beam.values.copy(), self._beam.depth
         padded_paths = np.full((len(paths), self.puzzle.cells), -1, dtype=np.int16)
@@ -252,9 +225,9 @@ class Beam:
     def restore(self, state: State) -> None:
         self.best_score, self.failed_beams, self.prefixes, self.nodes, depth = state["counters"].tolist()
         paths = np.ascontiguousarray(state["paths"][:, : max(depth, 0)].astype(np.int16))
-        values, width = state["values"].astype(np.int64), self.params.beam.width
-        fits = NO_BEAM <= depth <= self._cut and (depth == NO_BEAM) == (len(paths) == 0) and len(paths) <= width
-        fits = fits and len(values) == len(paths) * (NO_BEAM < depth < self._cut)
+        values, cut = state["values"].astype(np.int64), self._tails.cut
+        fits = NO_BEAM <= depth <= cut and (depth == NO_BEAM) == (len(paths) == 0)
+        fits = fits and len(paths) <= self.params.beam.width and len(values) == len(paths) * (NO_BEAM < depth < cut)
         expect(fits and self._are_legal(paths), "beam")
         self._beam, self._paths = None, paths
         if len(values):
@@ -273,7 +246,7 @@ class Beam:
         if (pieces[:, 1:] == pieces[:, :-1]).any():
             return False
         clues = {clue.cell: clue.oriented for clue in puzzle.clues}
-        for cell, oriented in zip(self._order.tolist(), paths.T, strict=False):
+        for cell, oriented in zip(self._tails.order.tolist(), paths.T, strict=False):
             fits = oriented == clues[cell] if cell in clues else unclued[oriented >> 2]
             if not fits.all() or ((puzzle.oriented[oriented] == GREY) != puzzle.rim_sides(cell)).any():
                 return False
@@ -281,14 +254,9 @@ class Beam:
 
 
 class Fill:
-    """Frees the whole board, and fills it greedily, or by assignments: a first board in a moment.
+    """Frees the whole board, and fills it greedily, or by assignments: a first board in a moment, by any rules.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        Puzzle of any rules.
-    orientation : Orientation or None
-        How the construction sees it; None: it cannot fill this puzzle.
+    ``orientation``: how the construction sees the puzzle; None: it cannot fill it.
     """
 
     name, makes_boards, proves = "fill", True, False

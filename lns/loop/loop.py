@@ -17,8 +17,7 @@ from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
 from lns.loop.chooser import Chooser
 from lns.loop.construction import Construction
-from lns.loop.operator import Freed, Operator, Repaired
-from lns.loop.pool import ELSEWHERE, Pool
+from lns.loop.pool import ELSEWHERE, Freed, Operator, Pool, Repaired
 from lns.params import Params
 from lns.rng import RandomState, generator
 
@@ -105,7 +104,7 @@ class Loop:
         goal = wanted if parent is None else parent.score + 1
         price = self.pool.price(goal) if self.construction is None else self.construction.price(goal)
         for found in repaired.boards:
-            verified = verified_board(self.puzzle, found.board, found.origin)
+            verified = verified_board(self.puzzle, found.board, found.origin, found.score)
             if not self.pool.admits(found.board):
                 continue
             first, is_gain = self.pool.offer(verified, number, order=found.order, parent=parent)
@@ -118,7 +117,8 @@ class Loop:
         if parent is not None and not gained:
             parent.idle += int(repaired.cost)
             if repaired.moved is not None:
-                moved = verified_board(self.puzzle, repaired.moved.board, repaired.moved.origin)
+                found = repaired.moved
+                moved = verified_board(self.puzzle, found.board, found.origin, found.score)
                 if self.pool.admits(moved.board):
                     self.pool.move(parent, moved, self.settings.slack)
         self.pool.spent += repaired.cost
@@ -129,7 +129,8 @@ class Loop:
         self.chooser.on[number] = False
         if self.best is None or self.operators[number].makes_boards or not self.chooser.on.any():
             raise error
-        message = error.message if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+        told = isinstance(error, InputError | AssertionError) and str(error)
+        message = str(error) if told else f"{type(error).__name__}: {error}"
         log.warning("operator '%s' is switched off for this run: %s", self.names[number], message)
 
     def _report(self, found_board: FoundBoard) -> None:

@@ -31,12 +31,10 @@ class SearchLoop(Loop):
 
     Parameters
     ----------
-    puzzle : Puzzle
-        Puzzle of the boards.
-    params : Params
-        Parameters of all components.
+    puzzle, params
+        Puzzle of the boards, and parameters of all components.
     operators : sequence of Operator
-        The operators; the first one that makes whole boards makes the first board.
+        The first one that makes whole boards makes the first board.
     random : uint64 array (4,)
         Random state of the loop.
     island : int
@@ -46,10 +44,8 @@ class SearchLoop(Loop):
 
     Attributes
     ----------
-    best : Board or None
-        Best full legal board so far; None before the first.
-    best_score : int
-        Its score; -1 before the first board.
+    best, best_score : Board or None, int
+        Best full legal board so far, and its score; -1 before the first.
     origin : str
         The part that made it, or "elsewhere" for an injected one; "" before the first board, and after `restore`.
     boards : int

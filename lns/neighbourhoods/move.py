@@ -1,22 +1,55 @@
-"""Operators that are functions from a board to a move: those of users, and the built-in ones that change a board."""
+"""Operators that are functions from a board to a move: those of users, and the built-in ones.
+
+The built-in ones are small: an assignment, exchanges that keep the score, and a short tabu walk. Alone they seldom gain
+anything on a good board. They lead from one board to others as good, on which the damage lies elsewhere and the
+re-solves have new regions to work on. `Suffix` is large.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
 
 from lns import node_equivalents
+from lns.assignment import matched_edges, matching_edges, placement_matches, reassign
+from lns.construct.beam import BeamSearch, Paths, Tails, beam_tables
+from lns.construct.candidates import CandidateTables
+from lns.construct.schedule import beam_tail_cut, cell_order, favoured_colours
 from lns.engine import State, Statistics
+from lns.exact.region.windows import with_neighbours
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.puzzle import IntArray, Puzzle
-from lns.instances.verify import verify
-from lns.loop.operator import Found, Freed, Repaired
-from lns.loop.pool import Pool
+from lns.instances.puzzle import BoolArray, IntArray, Puzzle
+from lns.instances.symmetry import View, board_from_view, board_in_view, puzzle_in_view
+from lns.loop.pool import Found, Freed, Pool, Repaired
+from lns.params import BeamParams, ConstructParams, NeighbourhoodsParams
+from lns.rng import random_state
+from lns.tabu.search import MAX_CELLS, TabuSearch
 
-OVERRUN = 100  # times its nodes that an operator may take
+OVERRUN = 100  # times its nodes that an operator of a user may take
+TICKS = 10  # a call is ended at the last of so many alarms; time in which the process is stopped counts as one
+ASSIGNED = 128  # cells at once, at most
+EXCHANGES = 8
+KICKED = 4  # random exchanges before a walk, at most
+WALK = 2  # tabu moves between two looks at the board
+LOOKS = 400  # at most
+# what takes as long as one placement of a re-solve (`process_time`, 16x16)
+PAIRS_OF_A_NODE = 1  # pieces tried on a cell by an assignment
+MOVES_OF_A_NODE = round(node_equivalents.REGION_NODE / node_equivalents.TABU_MOVE)  # tabu moves evaluated
+SQUARES_OF_A_NODE = 1.15  # cells x cells, for the tables of a walk
+NODES_OF_AN_EXCHANGE = 14_000
+KEPT = (0.4, 0.6)  # share of the board that stays before a suffix
+NARROWEST, WIDEST = 16, 16_384  # prefixes of its beam
+CHILD_NODES = node_equivalents.BEAM_CHILD / node_equivalents.REGION_NODE
+LEAST_CELLS = 9  # smaller boards are left to the other operators
 
 
 class Move(NamedTuple):
@@ -36,44 +69,8 @@ state: the same arguments give the same move.
 """
 
 
-def mismatched_pairs(puzzle: Puzzle, board: Board) -> IntArray:
-    """Pairs of neighbouring cells whose edge does not match.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-        Puzzle of the board.
-    board : Board
-        Full board.
-
-    Returns
-    -------
-    int32 array (mismatches, 2)
-        Horizontal pairs first, each row-major.
-    """
-    colours = puzzle.oriented[board.placements].reshape(puzzle.height, puzzle.width, 4)
-    cells = np.arange(puzzle.cells).reshape(puzzle.height, puzzle.width)
-    across = colours[:, :-1, 1] != colours[:, 1:, 3]
-    down = colours[:-1, :, 2] != colours[1:, :, 0]
-    first = np.concatenate([cells[:, :-1][across], cells[:-1][down]])
-    second = np.concatenate([cells[:, 1:][across], cells[1:][down]])
-    return np.stack([first, second], axis=1).astype(np.int32)
-
-
 class MoveOperator:
-    """An operator that is a function of a board, which it changes; the boards of users' operators are verified.
-
-    Parameters
-    ----------
-    name : str
-        Name in the table of operators.
-    puzzle : Puzzle
-        Puzzle of the boards.
-    function : callable
-        See `OperatorFunction`.
-    nodes : int
-        Its budget, in placements of a region re-solve.
-    """
+    """An operator that is a function of a board, which it changes, within ``nodes`` placements of a region re-solve."""
 
     makes_boards = proves = False
 
@@ -90,32 +87,18 @@ class MoveOperator:
         return Freed(members[0], nodes=pool.budget(self.nodes)) if members else None
 
     def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
-        assert freed.member is not None
-        board, score = freed.member.board, freed.member.score
-        nodes = freed.nodes or self.nodes
-        move = self.function(self.puzzle, board, rng, nodes)
-        self._check(move)
+        member = freed.member
+        assert member is not None
+        move = self._call(member.board, rng, freed.nodes or self.nodes)
         self.nodes_spent += int(move.nodes)
         cost = int(move.nodes) * node_equivalents.REGION_NODE
-        found = Found(move.board, self.name, freed.member.order)
-        if move.score > score:
+        found = Found(move.board, self.name, member.order, move.score)
+        if move.score > member.score:
             return Repaired([found], cost)
-        return Repaired([], cost, found if move.board != board else None)
+        return Repaired([], cost, found if move.board != member.board else None)
 
-    def _check(self, move: object) -> None:
-        """Raise InputError unless a move is one, is legal and says the right score."""
-        if not isinstance(move, Move) or not isinstance(move.board, Board) or not _is_count(move.nodes):
-            raise InputError(
-                f"operator '{self.name}' returned {type(move).__name__}; expected Move(board, score, nodes)"
-            )
-        verdict = verify(self.puzzle, move.board)
-        if not verdict.complete:
-            problem = (*verdict.problems, "cells are empty")[0]
-            raise InputError(f"operator '{self.name}' returned a board that is not full and legal: {problem}")
-        if verdict.score != move.score:
-            raise InputError(f"operator '{self.name}' returned a board of {verdict.score} as one of {move.score}")
-        if move.nodes > OVERRUN * self.nodes:
-            raise InputError(f"operator '{self.name}' took {move.nodes} nodes; expected about {self.nodes}")
+    def _call(self, board: Board, rng: np.random.Generator, nodes: int) -> Move:
+        return self.function(self.puzzle, board, rng, nodes)
 
     def state(self) -> State:
         return {"nodes": np.array([self.nodes_spent])}
@@ -124,5 +107,242 @@ class MoveOperator:
         (self.nodes_spent,) = state["nodes"].tolist()
 
 
+class OwnOperator(MoveOperator):
+    """An operator of a user: InputError if a call returns no move, reports too many nodes, or does not end.
+
+    ``params``: nodes of a call, and the seconds after which it is ended. The loop verifies the boards of all operators.
+    """
+
+    def __init__(self, name: str, puzzle: Puzzle, function: OperatorFunction, params: NeighbourhoodsParams) -> None:
+        super().__init__(name, puzzle, function, params.nodes)
+        self.seconds = params.call_seconds
+
+    def _call(self, board: Board, rng: np.random.Generator, nodes: int) -> Move:
+        try:
+            with _ended_after(self.seconds):
+                move: object = super()._call(board, rng, nodes)
+        except _CallOver:
+            message = f"a call did not end within {self.seconds:g} s (parameter neighbourhoods.call_seconds)"
+            raise InputError(message) from None
+        if not isinstance(move, Move) or not isinstance(move.board, Board) or not _is_count(move.nodes):
+            raise InputError(f"it returned {type(move).__name__}; expected Move(board, score, nodes)")
+        if move.nodes > OVERRUN * nodes:
+            raise InputError(f"it took {move.nodes} nodes; expected about {nodes}")
+        return move
+
+
 def _is_count(nodes: object) -> bool:
     return isinstance(nodes, int | np.integer) and 0 <= int(nodes) < 2**40
+
+
+class _CallOver(BaseException):
+    """Raised in a call that does not end; an ``except Exception`` in the operator does not stop it."""
+
+
+@contextmanager
+def _ended_after(seconds: float) -> Iterator[None]:
+    """Raise `_CallOver` in what runs under this context for too long, and again until it ends.
+
+    Without effect outside the main thread, on systems without such timers, and on compiled code that does not return.
+    """
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    ticks, runs = count(1), True
+
+    def tick(number: int, frame: object) -> None:
+        if next(ticks) >= TICKS and runs:
+            raise _CallOver
+
+    before = signal.signal(signal.SIGALRM, tick)
+    timer_before = signal.setitimer(signal.ITIMER_REAL, seconds / TICKS, seconds / TICKS)
+    try:
+        yield
+    finally:
+        runs = False
+        signal.setitimer(signal.ITIMER_REAL, *timer_before)
+        signal.signal(signal.SIGALRM, before)
+
+
+# -- the built-in ones -------------------------------------------------------------------------------------------------
+
+
+def mismatched_pairs(puzzle: Puzzle, board: Board) -> IntArray:
+    """Pairs of neighbouring cells of a full board whose edge does not match.
+
+    Returns
+    -------
+    int32 array (mismatches, 2)
+        Horizontal pairs first, each row-major.
+    """
+    colours = puzzle.oriented[board.placements].reshape(puzzle.height, puzzle.width, 4)
+    cells = np.arange(puzzle.cells).reshape(puzzle.height, puzzle.width)
+    across = colours[:, :-1, 1] != colours[:, 1:, 3]
+    down = colours[:-1, :, 2] != colours[1:, :, 0]
+    first = np.concatenate([cells[:, :-1][across], cells[:-1][down]])
+    second = np.concatenate([cells[:, 1:][across], cells[1:][down]])
+    return np.stack([first, second], axis=1).astype(np.int32)
+
+
+def assign(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
+    """Free many cells of which no two touch, some of them at the damage, and lay their pieces as well as can be.
+
+    The best permutation is found (Schaus & Deville 2008, section 4); chance decides among equals.
+    """
+    most = int(min(ASSIGNED, (nodes * PAIRS_OF_A_NODE) ** 0.5))
+    damaged = rng.permutation(np.unique(mismatched_pairs(puzzle, board))).tolist()
+    blocked = {clue.cell for clue in puzzle.fixed}
+    cells: list[int] = []
+    for cell in [*damaged, *rng.permutation(puzzle.cells).tolist()]:
+        if cell not in blocked and len(cells) < most:
+            cells.append(cell)
+            blocked |= with_neighbours(puzzle, [cell])
+    if not cells:
+        return Move(board, matched_edges(puzzle, board.placements), 0)
+    free = np.array(cells, dtype=np.int32)
+    placed = reassign(puzzle, board.placements, free, rng.permutation(board.placements[free] >> 2))
+    return _move_to(puzzle, placed, len(cells) ** 2 // PAIRS_OF_A_NODE)
+
+
+def exchange(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
+    """Some exchanges of two pieces that fit each other's places as well as their own, the first one at the damage."""
+    placed, pinned, made = board.placements.copy(), np.zeros(puzzle.cells, dtype=bool), 0
+    pinned[[clue.cell for clue in puzzle.fixed]] = True
+    for turn in range(max(1, min(EXCHANGES, nodes // NODES_OF_AN_EXCHANGE))):
+        near = np.unique(mismatched_pairs(puzzle, board)) if turn == 0 else np.arange(puzzle.cells)
+        near = near[~pinned[near]]
+        if len(near):
+            _exchange(puzzle, placed, int(rng.choice(near)), pinned, rng)
+            made += 1
+    return _move_to(puzzle, placed, made * NODES_OF_AN_EXCHANGE)
+
+
+def _move_to(puzzle: Puzzle, placed: IntArray, nodes: int) -> Move:
+    return Move(Board(placed, puzzle.width, puzzle.height), matched_edges(puzzle, placed), nodes)
+
+
+def _exchange(puzzle: Puzzle, placed: IntArray, cell: int, pinned: BoolArray, rng: np.random.Generator) -> None:
+    """Exchange the piece on ``cell`` with one elsewhere such that no match is lost, if there is one."""
+    cells, pieces = np.arange(puzzle.cells, dtype=np.int32), placed >> 2
+    here, rotation_here = placement_matches(puzzle, placed, cells[cell : cell + 1], pieces)  # every piece on this cell
+    there, rotation_there = placement_matches(puzzle, placed, cells, pieces[cell : cell + 1])  # this piece everywhere
+    matches = np.zeros((puzzle.height, puzzle.width), dtype=np.int32)
+    across, down = matching_edges(puzzle, placed)
+    matches[:, :-1] += across
+    matches[:, 1:] += across
+    matches[:-1] += down
+    matches[1:] += down
+    now = matches.reshape(-1)
+    keeps = (here[0] + there[:, 0] >= now[cell] + now) & ~pinned
+    keeps[list(with_neighbours(puzzle, [cell]))] = False
+    if keeps.any():
+        other = int(rng.choice(np.flatnonzero(keeps)))
+        placed[cell] = pieces[other] * 4 + rotation_here[0, other]
+        placed[other] = pieces[cell] * 4 + rotation_there[other, 0]
+
+
+def perturb(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
+    """A few random exchanges, then tabu moves until the score is back; the best board on the way, maybe a worse one."""
+    score = matched_edges(puzzle, board.placements)
+    if puzzle.cells > MAX_CELLS or len(puzzle.fixed) == puzzle.cells:
+        return Move(board, score, 0)
+    tabu = _tabu_search(puzzle)
+    tabu.random[:] = rng.integers(2**64, size=4, dtype=np.uint64)
+    evaluated_before = tabu.moves_evaluated
+    begun = int(puzzle.cells**2 / SQUARES_OF_A_NODE)
+    tabu.start(board)
+    tabu.kick(int(rng.integers(1, KICKED + 1)))
+    found, reached = board, -1
+    for _ in range(LOOKS):
+        evaluated = tabu.moves_evaluated - evaluated_before
+        if reached >= score or evaluated >= max(nodes - begun, begun) * MOVES_OF_A_NODE:
+            break
+        tabu.run(WALK, score + 1)
+        if tabu.score > reached and tabu.board != board:
+            found, reached = tabu.board, tabu.score
+    if reached < 0:
+        found, reached = board, score
+    return Move(found, reached, begun + (tabu.moves_evaluated - evaluated_before) // MOVES_OF_A_NODE + 1)
+
+
+@lru_cache(maxsize=4)
+def _tabu_search(puzzle: Puzzle) -> TabuSearch:
+    """The tables of all walks on a puzzle; a walk that begins clears what the one before has left."""
+    return TabuSearch(puzzle, np.zeros(4, dtype=np.uint64))
+
+
+@dataclass(frozen=True)
+class Suffix:
+    """The very large neighbourhood: about the first half of the construction order stays, a beam searches the rest.
+
+    The board is turned first so that as much of its damage as possible lies in the half that is searched again. Every
+    other time it is mirrored too: then the last rows, below the same upper rows, are filled from the right to the left.
+    Order, colours and beam are those of a run's parameters.
+    """
+
+    construct: ConstructParams
+    beam: BeamParams
+
+    def __call__(self, puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
+        """A beam from a prefix of the board, as wide as ``nodes`` allow; its tails are searched for one not worse."""
+        score = matched_edges(puzzle, board.placements)
+        if puzzle.cells < LEAST_CELLS:
+            return Move(board, score, 0)
+        share = float(rng.uniform(*KEPT))
+        view = self._view(puzzle, board, share, mirrored=bool(rng.integers(2)))
+        seen_puzzle, seen_board = puzzle_in_view(puzzle, view), board_in_view(board, view)
+        order, cut = _order(seen_puzzle, self.construct), beam_tail_cut(puzzle, self.beam)
+        kept = seen_board.placements[order[: min(round(share * puzzle.cells), cut)]]
+        paths, made = self._grow(seen_puzzle, order, kept, cut, nodes, rng)
+        found, spent = self._finish(Tails(seen_puzzle, order, cut), paths, score, max(nodes - made, nodes // 4))
+        after = board if found is None else board_from_view(found, view)
+        return Move(after, matched_edges(puzzle, after.placements), made + spent)
+
+    def _grow(
+        self, puzzle: Puzzle, order: IntArray, kept: IntArray, cut: int, nodes: int, rng: np.random.Generator
+    ) -> tuple[Paths, int]:
+        """Prefixes of ``cut`` cells that begin with ``kept``, (n, cut), and the nodes that they took."""
+        layer = CHILD_NODES * self.beam.fan_out * max(1, cut - len(kept))
+        width = min(max(int(nodes / layer), NARROWEST), WIDEST)
+        random = rng.integers(2**64, size=4, dtype=np.uint64)
+        tables = _tables(puzzle, self.construct, cut)
+        beam = BeamSearch(puzzle, order, cut, tables, replace(self.beam, width=width), random)
+        beam.resume(kept.astype(np.int16)[None, :], np.zeros(1, dtype=np.int64))  # worth the same for all
+        children = beam.run(nodes)  # in children: the width keeps the budget, this only ends the narrowest
+        reached = beam.prefix_count if beam.depth == cut else 0
+        return (beam.paths(reached) if reached else np.zeros((0, cut), dtype=np.int16)), int(CHILD_NODES * children)
+
+    def _finish(self, tails: Tails, paths: Paths, score: int, nodes: int) -> tuple[Board | None, int]:
+        """The best full board of at least ``score`` that the paths lead to within ``nodes`` of a re-solve, if any."""
+        found, spent, mismatches = None, 0.0, tails.puzzle.max_score - score
+        while len(paths) and spent < nodes and mismatches >= 0:
+            node_limit = int((nodes - spent) * node_equivalents.REGION_NODE / node_equivalents.TAIL_NODE) + 1
+            done = tails.search(paths, mismatches, node_limit, self.construct.tail_nodes)
+            spent += node_equivalents.exact_tails(done.tails, done.nodes) / node_equivalents.REGION_NODE
+            paths = paths[done.prefixes :]
+            if done.board is not None:
+                found, mismatches = done.board, done.mismatches - 1
+        return found, int(spent)
+
+    def _view(self, puzzle: Puzzle, board: Board, share: float, *, mirrored: bool) -> View:
+        """The view from which a prefix of this share has the fewest mismatches in it."""
+
+        def mismatches(view: View) -> int:
+            seen_puzzle, seen_board = puzzle_in_view(puzzle, view), board_in_view(board, view)
+            prefix = np.zeros(puzzle.cells, dtype=bool)
+            prefix[_order(seen_puzzle, self.construct)[: round(share * puzzle.cells)]] = True
+            return int(prefix[mismatched_pairs(seen_puzzle, seen_board)].all(axis=1).sum())
+
+        return min((View(turns, mirrored) for turns in range(4)), key=mismatches)
+
+
+@lru_cache(maxsize=16)
+def _order(puzzle: Puzzle, construct: ConstructParams) -> IntArray:
+    return cell_order(puzzle, construct)
+
+
+@lru_cache(maxsize=16)
+def _tables(puzzle: Puzzle, construct: ConstructParams, cut: int) -> CandidateTables:
+    rim, inner = construct.border_colours, construct.inner_colours
+    favoured = favoured_colours(puzzle, rim, inner) if construct.quota_scale else ()
+    return beam_tables(puzzle, _order(puzzle, construct), cut, favoured, random_state(0, 0))

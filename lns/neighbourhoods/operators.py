@@ -22,13 +22,10 @@ from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
 from lns.instances.text import quoted
 from lns.loop.construction import Beam, Construction, Fill
-from lns.loop.exact_repair import RegionOperator
-from lns.loop.operator import Operator
+from lns.loop.pool import Operator
 from lns.neighbourhoods import OPERATORS
-from lns.neighbourhoods.certificate import Certificate
-from lns.neighbourhoods.local import assign, exchange, perturb
-from lns.neighbourhoods.move import MoveOperator, OperatorFunction
-from lns.neighbourhoods.reconstruct import Suffix
+from lns.neighbourhoods.exact_repair import Certificate, RegionOperator
+from lns.neighbourhoods.move import MoveOperator, OperatorFunction, OwnOperator, Suffix, assign, exchange, perturb
 from lns.neighbourhoods.regions import Regions
 from lns.orientation import Orientation
 from lns.params import Params
@@ -122,10 +119,8 @@ def operators_of(engine: str, puzzle: Puzzle, params: Params, names: Sequence[st
     engine : str
         "auto": all; "lns": all but the construction; "polish": those that change a board; else the operator of this
         name, and one that makes a first board.
-    puzzle : Puzzle
-        Where it has rules (`Puzzle.rules`), a greedy fill and tabu search take the place of construction and beams.
-    params : Params
-        Which neighbourhoods are switched on, and the last cells that are freed.
+    puzzle, params
+        By other rules (`Puzzle.rules`) a greedy fill and tabu search take the place of construction and beams.
     names : sequence of str, optional
         The operators of "lns" that change boards; by default all that are known in this process.
     """
@@ -150,13 +145,7 @@ def operators_of(engine: str, puzzle: Puzzle, params: Params, names: Sequence[st
 
 
 def make_operators(names: Iterable[str], island: Island) -> list[Operator]:
-    """The operators of an island.
-
-    Raises
-    ------
-    InputError
-        An operator is not known in this process, its entry point cannot be loaded, or there are none or too many.
-    """
+    """The operators of an island; InputError if one is not known in this process, or there are none or too many."""
     wanted = tuple(names)
     if not wanted or len(wanted) > MAX_OPERATORS:
         raise InputError(f"{len(wanted)} operators; expected 1 to {MAX_OPERATORS}")
@@ -164,13 +153,12 @@ def make_operators(names: Iterable[str], island: Island) -> list[Operator]:
 
 
 def _maker(name: str) -> Make:
-    if name in MAKERS:
-        return MAKERS[name]
-    if name in TABLE:
-        return TABLE[name][0]
+    if name in MAKERS or name in TABLE:
+        return MAKERS[name] if name in MAKERS else TABLE[name][0]
     if name.startswith("last-"):
         return _region(name, "last", size=int(name.removeprefix("last-")))
-    return _function(name, function_of(name))
+    function = _function_of(name)
+    return lambda i: OwnOperator(name, i.puzzle, function, i.params.neighbourhoods)
 
 
 @checked
@@ -207,48 +195,36 @@ def unregister_operator(name: str) -> None:
 
 
 def process_only_operators() -> frozenset[str]:
-    """Names of the operators that only this process knows, because `register_operator` added them."""
+    """Names of the operators that only this process knows."""
     return frozenset(_registered)
 
 
 def operator_names() -> tuple[str, ...]:
     """Names of all operators known in this process: the built-in ones in their order, then the others by name.
 
-    Raises
-    ------
-    InputError
-        An entry point has a malformed or taken name.
+    InputError if an entry point has a malformed or taken name.
     """
     return OPERATORS + tuple(sorted(_registered.keys() | _plugins().keys()))
 
 
-def function_of(name: str) -> OperatorFunction:
-    """The function of an operator of a user or of an installed package.
-
-    Raises
-    ------
-    InputError
-        It is not known in this process, or its entry point cannot be loaded.
-    """
+def _function_of(name: str) -> OperatorFunction:
+    """The function of an operator of a user or of an installed package."""
     if name in _registered:
         return _registered[name]
-    plugins = _plugins()
-    if name not in plugins:
+    point = _plugins().get(name)
+    if point is None:
         raise InputError(
             f"operator {quoted(name)} is not registered in this process; "
             f"a worker process knows only the entry points of the group '{ENTRY_POINTS}'"
         )
-    point = plugins[name]
     try:
-        function = point.load()
+        function: OperatorFunction = point.load()
     except Exception as error:
-        raise InputError(
-            f"operator {quoted(name)} cannot be loaded from {point.value} ({type(error).__name__}: {error})"
-        ) from error
+        problem = f"({type(error).__name__}: {error})"
+        raise InputError(f"operator {quoted(name)} cannot be loaded from {point.value} {problem}") from error
     if not callable(function):
         raise InputError(f"operator {quoted(name)}: {point.value} is a {type(function).__name__}; expected a function")
-    found: OperatorFunction = function
-    return found
+    return function
 
 
 def _plugins() -> dict[str, EntryPoint]:

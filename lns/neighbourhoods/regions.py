@@ -6,8 +6,7 @@ found more often where the region has more of the damage, so such regions come f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import wraps
+from collections.abc import Iterable, Iterator
 from itertools import combinations, product
 
 import numpy as np
@@ -31,30 +30,10 @@ SHORTEST_SIDE, LONGEST_SIDE = 3, 12  # of a block
 HALO = 1  # cells around a cluster
 
 
-_Listing = Callable[["Regions", Puzzle, Member], Iterator[Cells]]
-
-
-def _once(listing: _Listing) -> _Listing:
-    """The same regions, each only where it comes first."""
-
-    @wraps(listing)
-    def listed(regions: Regions, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
-        seen: set[Cells] = set()
-        for cells in listing(regions, puzzle, member):
-            if cells not in seen:
-                seen.add(cells)
-                yield cells
-
-    return listed
-
-
 class Regions:
-    """The neighbourhoods of a run: each method lists the regions of one kind of a member.
+    """The neighbourhoods of a run, by the sizes of its parameters: each method lists regions of one kind.
 
-    Parameters
-    ----------
-    params : NeighbourhoodsParams
-        Sizes.
+    Few may come twice: a region is searched once (`Pool.is_new_question`).
     """
 
     def __init__(self, params: NeighbourhoodsParams) -> None:
@@ -79,7 +58,6 @@ class Regions:
         """Short neighbouring columns, or rows, like those that the comb order fills one by one."""
         return windows(puzzle, member.board, [shape for shape in (COMB, COMB[::-1]) if COMB[0] * COMB[1] <= self.most])
 
-    @_once
     def bands(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
         """Whole rows or columns, thin bands first."""
         for lines in range(1, self.lines + 1):
@@ -87,7 +65,6 @@ class Regions:
             fitting = [(height, width) for height, width in shapes if height * width <= self.most]
             yield from windows(puzzle, member.board, fitting)
 
-    @_once
     def damage(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
         """The fewest whole rows, and the fewest whole columns, that hold all mismatches."""
         pairs = mismatched_pairs(puzzle, member.board)
@@ -122,7 +99,6 @@ class Regions:
             if (bottom - top + 1) * (right - left + 1) <= self.most:
                 yield tuple(window(puzzle, bottom - top + 1, right - left + 1, top, left))
 
-    @_once
     def paths(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
         """The cells on a path with one corner between two mismatches, and cells next to it if there is room."""
         starts = mismatched_pairs(puzzle, member.board)[:, 0]
@@ -136,7 +112,6 @@ class Regions:
                 if self.least <= len(cells) <= self.most:
                     yield cells
 
-    @_once
     def donors(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
         """A small block with a mismatch, and cells elsewhere whose pieces show most of the colours that it misses."""
         shown, pairs = member.board.colours(puzzle), mismatched_pairs(puzzle, member.board)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from lns import node_equivalents
@@ -11,8 +9,7 @@ from lns.engine import State, Statistics, check_numbers, expect, saved_board
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle, Sides
-from lns.loop.operator import WHOLE_BOARD, Found, Freed, Repaired
-from lns.loop.pool import Pool
+from lns.loop.pool import WHOLE_BOARD, Found, Freed, Pool, Repaired
 from lns.params import TabuParams
 from lns.rng import RandomState, generator, random_state
 from lns.tabu import kernel
@@ -33,7 +30,6 @@ def tabu_problem(puzzle: Puzzle) -> TabuProblem:
             neighbour[cell, side] = other
     patterns: dict[Sides, int] = {}
     pattern = [patterns.setdefault(puzzle.grey_sides(cell), len(patterns)) for cell in range(cells)]
-    legal = [puzzle.fits(pattern.index(number)) for number in range(len(patterns))]
     groups = _groups(puzzle)
     group_cells = np.array([cell for group in groups for cell in group], dtype=np.int32)
     sizes = [len(group) for group in groups]
@@ -41,19 +37,18 @@ def tabu_problem(puzzle: Puzzle) -> TabuProblem:
     group_position = np.full(cells, -1, dtype=np.int32)
     group_position[group_cells] = np.arange(len(group_cells))
     keys = puzzle.oriented.astype(np.int64) + colour_count * np.arange(4)
-    by_key = np.argsort(keys.T.ravel(), kind="stable")
     counts = np.bincount(keys.ravel(), minlength=4 * colour_count)
     zobrist = np.random.Generator(np.random.PCG64(1)).integers(0, 2**64, (cells, 4 * cells), dtype=np.uint64)
     return TabuProblem(
         edge_colours=puzzle.oriented.astype(np.int16),
         neighbour=neighbour,
         pattern=np.array(pattern, dtype=np.int32),
-        legal=np.array(legal),
+        legal=np.array([puzzle.fits(pattern.index(number)) for number in range(len(patterns))]),
         group_cells=group_cells,
         group_start=group_start,
         group_end=np.repeat(group_start[1:], sizes),
         group_position=group_position,
-        pieces_showing=(by_key % (4 * cells)).astype(np.int32),
+        pieces_showing=(np.argsort(keys.T.ravel(), kind="stable") % (4 * cells)).astype(np.int32),
         showing_start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
         zobrist=zobrist,
         colour_count=colour_count,
@@ -80,70 +75,39 @@ def _grey_pattern(puzzle: Puzzle, grey: Sides) -> int:
 
 
 def random_board(puzzle: Puzzle, rng: np.random.Generator) -> Board:
-    """Make a random full board that keeps to the rules.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-        Puzzle of the board.
-    rng : numpy.random.Generator
-        Source of random numbers.
-
-    Returns
-    -------
-    Board
-    """
+    """Make a random full board that keeps to the rules."""
     placed = np.full(puzzle.cells, -1, dtype=np.int32)
-    for clue in puzzle.fixed:
-        placed[clue.cell] = clue.oriented
     free = np.ones(puzzle.cells, dtype=bool)
-    free[[clue.piece for clue in puzzle.fixed]] = False
+    for clue in puzzle.fixed:
+        placed[clue.cell], free[clue.piece] = clue.oriented, False
     patterns = np.array([_grey_pattern(puzzle, tuple(sides)) for sides in (puzzle.pieces == 0).tolist()])
     for cells in _groups(puzzle):
-        pattern = _grey_pattern(puzzle, puzzle.grey_sides(cells[0]))
-        pieces = np.flatnonzero(free & (patterns == pattern))
+        pieces = np.flatnonzero(free & (patterns == _grey_pattern(puzzle, puzzle.grey_sides(cells[0]))))
         rng.shuffle(pieces)
         for cell, piece in zip(cells, pieces, strict=True):
-            legal = np.flatnonzero(puzzle.fits(cell)[piece * 4 : piece * 4 + 4])
-            placed[cell] = piece * 4 + rng.choice(legal)
+            placed[cell] = piece * 4 + rng.choice(np.flatnonzero(puzzle.fits(cell)[piece * 4 : piece * 4 + 4]))
     return Board(placed, puzzle.width, puzzle.height)
 
 
-@dataclass
 class TabuSearch:
     """A tabu walk on one puzzle.
 
     Parameters
     ----------
     puzzle : Puzzle
-        Puzzle of at most 1024 cells.
+        Puzzle of at most 1024 cells; InputError for a larger one.
     random : uint64 array (4,)
         Random state, which the walk advances.
     tenure : int
         Steps for which a move may not be undone, at the start of a walk.
-
-    Attributes
-    ----------
-    problem : TabuProblem
-        The puzzle as flat arrays.
-    state : TabuState
-        State of the walk.
-
-    Raises
-    ------
-    InputError
-        The puzzle has more than 1024 cells.
     """
 
-    puzzle: Puzzle
-    random: RandomState
-    tenure: int = 12
-
-    def __post_init__(self) -> None:
-        cells = self.puzzle.cells
+    def __init__(self, puzzle: Puzzle, random: RandomState, tenure: int = 12) -> None:
+        cells = puzzle.cells
         if cells > MAX_CELLS:
             raise InputError(f"{cells} cells are too many for the tables of tabu search; expected at most {MAX_CELLS}")
-        self.problem = tabu_problem(self.puzzle)
+        self.puzzle, self.random, self.tenure = puzzle, random, tenure
+        self.problem = tabu_problem(puzzle)
         positions = -(-len(self.problem.group_cells) // kernel.BLOCK) * kernel.BLOCK
         self.state = TabuState(
             placed=np.full(cells, -1, dtype=np.int32),
@@ -157,9 +121,9 @@ class TabuSearch:
             visited_hash=np.zeros(VISITED_SLOTS, dtype=np.uint64),
             scalars=np.zeros(7, dtype=np.int64),
             best_placed=np.zeros(cells, dtype=np.int32),
-            random=self.random,
+            random=random,
         )
-        self.state.scalars[TENURE] = self.tenure * kernel.TENURE_UNIT
+        self.state.scalars[TENURE] = tenure * kernel.TENURE_UNIT
 
     def start(self, board: Board | None = None) -> None:
         """Begin a walk at ``board`` (full and legal) or at a random board, with the initial tenure."""
@@ -186,29 +150,14 @@ class TabuSearch:
         return Board(self.state.best_placed, self.puzzle.width, self.puzzle.height)
 
     @property
-    def best_score(self) -> int:
-        """Score of `best`."""
-        return int(self.state.scalars[BEST])
-
-    @property
-    def score(self) -> int:
-        """Score of the current board."""
-        return int(self.state.scalars[SCORE])
-
-    @property
-    def steps_made(self) -> int:
-        """Steps of all walks."""
-        return int(self.state.scalars[STEP])
-
-    @property
-    def moves_evaluated(self) -> int:
-        """Moves evaluated in all walks."""
-        return int(self.state.scalars[EVALUATED])
-
-    @property
     def board(self) -> Board:
         """The current board."""
         return Board(self.state.placed, self.puzzle.width, self.puzzle.height)
+
+    best_score = property(lambda self: int(self.state.scalars[BEST]), doc="Score of `best`.")
+    score = property(lambda self: int(self.state.scalars[SCORE]), doc="Score of `board`.")
+    steps_made = property(lambda self: int(self.state.scalars[STEP]), doc="Steps of all walks.")
+    moves_evaluated = property(lambda self: int(self.state.scalars[EVALUATED]), doc="Moves evaluated in all walks.")
 
 
 class Tabu:
@@ -218,17 +167,8 @@ class Tabu:
     best board with a few random exchanges. After ``kicks`` kicks without a new best the next walk begins: at a random
     board, or at one of the pool.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        Puzzle of at most 1024 cells.
-    params : TabuParams
-        Parameters of the walks.
-    seed, island : int
-        Random seed of the run and number of the island; together they give the random numbers.
-    from_pool : bool
-        Whether all walks begin at boards of the pool, and end soon. Else only one that was given and is better than
-        all that was found is walked from.
+    ``seed`` and ``island`` together give the random numbers. With ``from_pool`` all walks begin at boards of the pool,
+    and end soon; else only one that was given and is better than all that was found is walked from.
 
     References
     ----------

@@ -10,12 +10,14 @@ from lns.engine import verified_board
 from lns.instances.board import Board
 from lns.instances.puzzle import Puzzle
 from lns.loop.construction import Beam
-from lns.loop.operator import WHOLE_BOARD
-from lns.loop.pool import Pool
+from lns.loop.pool import WHOLE_BOARD, Pool
 from lns.loop.search_loop import SearchLoop
 from lns.orientation import Orientation
 from lns.params import from_dict
 from tests.instances.small_puzzles import planted
+
+RULES = ["tetravex:4x3:3", "unframed:3x4:4", "triangle:3:3", "diamond:3:3", "tetravex:1x5:2", "diamond:2:2"]
+"""Families without a frame, without turns, or with holes."""
 
 
 def damaged(seed: int, width: int = 6, height: int = 6, *, swaps: int = 1, colours: int = 7) -> tuple[Puzzle, Board]:

@@ -20,8 +20,7 @@ from lns.construct.constructor import SURPLUS_BINS
 from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MISMATCH_BINS
 from lns.construct.quota_arm import QuotaArm
 from lns.construct.quota_bandit import QuotaBandit
-from lns.construct.schedule import BreakSchedule, quota_end
-from lns.construct.schedule_search import ChildMeans, ScheduleForecast
+from lns.construct.schedule import BreakSchedule, ChildMeans, ScheduleForecast, quota_end
 from lns.instances.formats import load_puzzle
 from lns.instances.symmetry import IDENTITY_VIEW, View
 from lns.params import ConstructParams

@@ -13,7 +13,7 @@ from lns.construct.schedule import BreakSchedule
 from lns.instances.formats import load_puzzle
 from lns.instances.symmetry import IDENTITY_VIEW, View
 from lns.loop.construction import Construction
-from lns.loop.operator import WHOLE_BOARD
+from lns.loop.pool import WHOLE_BOARD
 from lns.orientation import Orientation
 from lns.params import ConstructParams, from_dict
 from lns.rng import random_state
@@ -34,27 +34,20 @@ from tests.lns.simulated_bandit import (
 
 SEEDS = range(4)
 ENDLESS = 1e9  # frontier prefixes that never run out
+simulated = pytest.mark.usefixtures("simulated_instance")
 
 
-def finds_the_best_scale(policy: type[QuotaBandit], limit: int, seed: int) -> bool:
+@pytest.fixture
+def simulated_instance(monkeypatch: pytest.MonkeyPatch) -> None:
+    use_simulated_instance(monkeypatch)
+
+
+def finds_the_best_scale(policy: type[QuotaBandit], seed: int, limit: int = 37) -> bool:
     """Within 150 restarts, at the cost of at most 4 long ones; of the nodes behind them 95% are in the best arm."""
     world = World(seed, limit, ENDLESS, lambda view, colour_set: 1.0)
     simulate(bandit_of(policy, seed), world, 200)
     poor = sum(nodes for nodes, rate in zip(world.nodes, world.rates, strict=True) if rate < 0.4)
     return world.wasted(below=0.9, first=150) < 0.05 and poor <= 4 * PARAMS.restart_nodes
-
-
-@pytest.mark.parametrize("limit", [41, 37, 29])  # half-edges; a scale of 100% needs 40
-def test_the_best_scale_is_found_and_kept(monkeypatch, limit):
-    """But if its first restart has no luck, a lower one may be kept."""
-    use_simulated_instance(monkeypatch)
-    assert sum(finds_the_best_scale(QuotaBandit, limit, seed) for seed in range(12)) >= 8
-
-
-@pytest.mark.parametrize("policy", [FirstArmOnly, UniformlyRandom])
-def test_a_broken_policy_does_not_find_the_best_scale(monkeypatch, policy):
-    use_simulated_instance(monkeypatch)
-    assert not any(finds_the_best_scale(policy, 37, seed) for seed in SEEDS)
 
 
 def leaves_exhausted_arms(policy: type[QuotaBandit], seed: int) -> bool:
@@ -66,17 +59,6 @@ def leaves_exhausted_arms(policy: type[QuotaBandit], seed: int) -> bool:
     return bool(new_boards > 0.15 * BOARDS and nodes[fresh < 0.2].sum() < 0.25 * nodes.sum())
 
 
-def test_an_arm_whose_frontier_prefixes_are_exhausted_is_left_for_other_arms(monkeypatch):
-    use_simulated_instance(monkeypatch)
-    assert all(leaves_exhausted_arms(QuotaBandit, seed) for seed in SEEDS)
-
-
-@pytest.mark.parametrize("policy", [FirstArmOnly, UniformlyRandom, NoveltyBlind])
-def test_a_broken_policy_stays_in_exhausted_arms_or_finds_little(monkeypatch, policy):
-    use_simulated_instance(monkeypatch)
-    assert not any(leaves_exhausted_arms(policy, seed) for seed in SEEDS)
-
-
 def wastes_little_on_poor_views(policy: type[QuotaBandit], seed: int) -> bool:
     """The best arm runs out, and other views have a fiftieth of its rate: they get less than 40% of the nodes."""
     world = World(seed, 37, 150, lambda view, colour_set: 0.02 if view else 1.0)
@@ -85,12 +67,30 @@ def wastes_little_on_poor_views(policy: type[QuotaBandit], seed: int) -> bool:
     return new_boards > 0.12 * BOARDS and world.wasted(below=0.021) < 0.4
 
 
-def test_views_that_are_far_worse_get_few_nodes(monkeypatch):
-    use_simulated_instance(monkeypatch)
-    assert all(wastes_little_on_poor_views(QuotaBandit, seed) for seed in SEEDS)
-    assert not any(
-        wastes_little_on_poor_views(policy, seed) for policy in (FirstArmOnly, UniformlyRandom) for seed in SEEDS
-    )
+@simulated
+@pytest.mark.parametrize("limit", [41, 37, 29])  # half-edges; a scale of 100% needs 40
+def test_the_best_scale_is_found_and_kept(limit):
+    """But if its first restart has no luck, a lower one may be kept."""
+    assert sum(finds_the_best_scale(QuotaBandit, seed, limit) for seed in range(12)) >= 8
+
+
+@simulated
+@pytest.mark.parametrize("does", [leaves_exhausted_arms, wastes_little_on_poor_views])
+def test_arms_whose_prefixes_are_exhausted_and_views_that_are_far_worse_get_few_nodes(does):
+    assert all(does(QuotaBandit, seed) for seed in SEEDS)
+
+
+@simulated
+@pytest.mark.parametrize(
+    ("does", "policies"),
+    [
+        (finds_the_best_scale, (FirstArmOnly, UniformlyRandom)),
+        (leaves_exhausted_arms, (FirstArmOnly, UniformlyRandom, NoveltyBlind)),
+        (wastes_little_on_poor_views, (FirstArmOnly, UniformlyRandom)),
+    ],
+)
+def test_a_broken_policy_does_not(does, policies):
+    assert not any(does(policy, seed) for policy in policies for seed in SEEDS)
 
 
 def in_vain(policy: type[QuotaBandit], seed: int, limit: int) -> float:
@@ -100,15 +100,15 @@ def in_vain(policy: type[QuotaBandit], seed: int, limit: int) -> float:
     return float(np.array(world.nodes)[np.array(world.rates) == 0].sum() / PARAMS.restart_nodes_without_prefix)
 
 
+@simulated
 @pytest.mark.parametrize("limit", [40, 37])
-def test_a_scale_that_no_prefix_would_pass_is_hardly_tried(monkeypatch, limit):
-    use_simulated_instance(monkeypatch)
+def test_a_scale_that_no_prefix_would_pass_is_hardly_tried(limit):
     tried = [in_vain(QuotaBandit, seed, limit) for seed in SEEDS]
     blind = [in_vain(SurplusBlind, seed, limit) for seed in SEEDS]
     assert sum(tried) < 0.5 * sum(blind), (tried, blind)
 
 
-def abandoned(bandit: QuotaBandit, world: World, arm: int, share: float) -> float:
+def abandoned(bandit: QuotaBandit, world: World, arm: int, share: float = MIN_RESTART_SHARE) -> float:
     """Share of the restarts of ``arm`` that are abandoned after ``share`` of their nodes."""
     bandit.current = arm
     schedule = bandit.schedule()
@@ -116,14 +116,13 @@ def abandoned(bandit: QuotaBandit, world: World, arm: int, share: float) -> floa
     return float(np.mean([bandit.should_abandon(restart, BREAKS) for restart in restarts]))  # type: ignore[arg-type]
 
 
-def test_a_restart_of_a_far_worse_scale_is_abandoned_and_one_of_the_best_is_not(monkeypatch):
-    use_simulated_instance(monkeypatch)
+@simulated
+def test_a_restart_of_a_far_worse_scale_is_abandoned_and_one_of_the_best_is_not():
     for seed in SEEDS:
         world = World(seed, 37, ENDLESS, lambda view, colour_set: 1.0, failures=0.0)
         bandit = bandit_of(QuotaBandit, seed)
         simulate(bandit, world, 60)
-        for half_edges in (31, 37):
-            wanted = 2.5 * half_edges
+        for wanted in (2.5 * 31, 2.5 * 37):
             if wanted not in [arm.scale_percent for arm in bandit.arms]:
                 bandit.add_arm(wanted)
         scales = [arm.scale_percent for arm in bandit.arms]
@@ -131,15 +130,15 @@ def test_a_restart_of_a_far_worse_scale_is_abandoned_and_one_of_the_best_is_not(
         for _ in range(4):  # the worse one is known by now
             bandit.current = worse
             bandit.learn(world.restart(bandit.arms[worse], bandit.schedule()))  # type: ignore[arg-type]
-        assert abandoned(bandit, world, worse, MIN_RESTART_SHARE) > 0.9
-        assert abandoned(bandit, world, best, MIN_RESTART_SHARE) < 0.1
+        assert abandoned(bandit, world, worse) > 0.9
+        assert abandoned(bandit, world, best) < 0.1
         assert abandoned(bandit, world, worse, 0.9 * MIN_RESTART_SHARE) == 0, "it is too early to tell"
         for arm in bandit.arms:
             arm.view = int(arm is not bandit.arms[worse])
-        assert abandoned(bandit, world, worse, MIN_RESTART_SHARE) > 0.9, "another view of the same colours counts"
+        assert abandoned(bandit, world, worse) > 0.9, "another view of the same colours counts"
         for arm in bandit.arms:
             arm.colour_set = int(arm is not bandit.arms[worse])
-        assert abandoned(bandit, world, worse, MIN_RESTART_SHARE) == 0, "arms of other colours end no restart"
+        assert abandoned(bandit, world, worse) == 0, "arms of other colours end no restart"
 
 
 def known_arms(

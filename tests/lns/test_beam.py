@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lns.construct.beam import BeamSearch, beam_tables
-from lns.construct.order import comb_order
+from lns.construct.candidates import comb_order
 from lns.construct.schedule import favoured_colours
 from lns.engines import make_engine
 from lns.instances.errors import InputError
@@ -14,11 +14,12 @@ from lns.instances.formats import load_puzzle
 from lns.instances.generate import like_e2
 from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.verify import verify
-from lns.loop.operator import WHOLE_BOARD
+from lns.loop.pool import WHOLE_BOARD
 from lns.loop.search_loop import SearchLoop
 from lns.params import BeamParams, Params, from_dict
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
+from tests.lns.loop_parts import interrupted
 from tests.shared_data import shared
 
 
@@ -111,26 +112,17 @@ def test_the_value_of_a_beam_prefix_is_favoured_half_edges_less_the_cost_of_brea
     assert most >= 3, "breaks were spent"
 
 
-def same(a: SearchLoop, b: SearchLoop) -> None:
-    for name, value in a.state().items():
-        assert np.array_equal(value, b.state()[name]), name
-
-
 def test_the_engine_resumes_bit_for_bit():
     """At every step of two beams: between two, while one grows, while tails are searched."""
-    puzzle = load_puzzle("like-e2-8x8")
+    puzzle, seen = load_puzzle("like-e2-8x8"), set()
     params = from_dict({"beam": {"width": 200}, "engine": {"step_nodes": 4000}})
-    whole, parts = make_engine("beam", puzzle, params, 3, 0), make_engine("beam", puzzle, params, 3, 0)
-    seen = set()
-    for _ in range(60):
-        whole.step()
-        parts.step()
-        again = make_engine("beam", puzzle, params, 77, 1)
-        again.restore(parts.state())
-        parts = again
-        same(whole, parts)
-        state = whole.state()
+
+    def step(engine: SearchLoop) -> None:
+        engine.step()
+        state = engine.state()
         seen.add((len(state["beam.paths"]) > 0, len(state["beam.values"]) > 0))
+
+    interrupted(lambda seed: make_engine("beam", puzzle, params, seed, 0), 60, step)
     assert seen == {(False, False), (True, False), (True, True)}
 
 

@@ -10,14 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lns.construct import candidates
-from lns.construct.candidates import BREAK_COST
+from lns.construct.candidates import BREAK_COST, comb_order
 from lns.construct.constructor import Constructor
 from lns.construct.endgame_plan import MAX_ENDGAME_PIECES
-from lns.construct.order import comb_order
 from lns.construct.quota_bandit import QuotaBandit
-from lns.construct.schedule import BreakSchedule, Quota, favoured_colours
-from lns.construct.schedule_search import cell_order
+from lns.construct.schedule import BreakSchedule, Quota, cell_order, favoured_colours
 from lns.construct.tail import MAX_TAIL, plan_tail, solve_tail
+from lns.exact.region.resolve import resolve
 from lns.instances.board import Board
 from lns.instances.formats import load_puzzle
 from lns.instances.generate import like_e2
@@ -27,7 +26,7 @@ from lns.instances.verify import verify
 from lns.params import ConstructParams
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
-from tests.lns.candidate_lists import list_of, standing
+from tests.lns.construct_parts import list_of, schedule_of, standing
 
 
 @given(st.integers(1, 24), st.integers(1, 24), st.integers(1, 9), st.integers(0, 9), st.integers(1, 9))
@@ -42,9 +41,7 @@ def test_the_comb_visits_every_cell_after_its_upper_and_left_neighbour(width, he
 
 
 def test_the_comb_of_a_16x16_board_is_the_record_holders_order():
-    order = [
-        divmod(int(cell), 16) for cell in comb_order(16, 16, column_major_rows=5, column_major_skip=5, corner_size=4)
-    ]
+    order = [divmod(cell, 16) for cell in comb_order(16, 16, 5, 5, 4).tolist()]
     assert order[:176] == [(row, column) for row in range(11) for column in range(16)]
     assert order[176:201] == [(row, column) for row in range(11, 16) for column in range(5)]
     assert order[201:206] == [(row, 5) for row in range(11, 16)]
@@ -68,11 +65,7 @@ def row_scan(width: int, height: int) -> IntArray:
 
 def plain(puzzle: Puzzle, unlock: list[int], tail: int = 8) -> BreakSchedule:
     """A schedule without quotas: row scan, breaks unlocking at these depths."""
-    cells = puzzle.cells
-    none = np.zeros(cells, dtype=np.int32)
-    return BreakSchedule(
-        row_scan(puzzle.width, puzzle.height), np.array(unlock, dtype=np.int64), none, (), cells - tail
-    )
+    return schedule_of(row_scan(puzzle.width, puzzle.height), unlock, tail)
 
 
 def test_the_derived_schedule_of_a_16x16_board_is_like_the_record_holders():
@@ -145,66 +138,9 @@ def test_candidate_lists_hold_exactly_the_pieces_that_fit(clues):
                     assert gains == sorted(gains, reverse=True)
 
 
-def test_prefixes_of_a_breakless_row_scan_match_plain_recursion():
-    """Every prefix and every placement that plain recursion makes in the same order of cells, counted."""
-    puzzle, _ = planted(3, 4, 4, 3, 1)
-    params = ConstructParams(restart_nodes_without_prefix=10**9, restart_nodes=10**9)
-    search = Constructor(puzzle, params, plain(puzzle, [], tail=1), random_state(1))
-    while not search.exhausted:
-        search.run(10**7, puzzle.max_score + 1)  # a target that no board reaches: the whole tree
-    order = search.schedule.order.tolist()
-    clue_at = {clue.cell: clue.piece * 4 + clue.rotation for clue in puzzle.clues}
-    quads = puzzle.oriented.tolist()
-    distinct = [o for o in range(64) if all(quads[o] != quads[o - t] for t in range(1, o % 4 + 1))]
-
-    def count(depth: int, placed: dict[int, int]) -> np.ndarray:
-        """(prefixes, nodes) below."""
-        if depth == 15:
-            return np.array([1, 0])
-        cell = order[depth]
-        total = np.array([0, 0])
-        for oriented in [clue_at[cell]] if cell in clue_at else distinct:
-            if any(oriented >> 2 == other >> 2 for other in placed.values()):
-                continue
-            if cell not in clue_at and oriented >> 2 in {clue >> 2 for clue in clue_at.values()}:
-                continue
-            trial = {**placed, cell: oriented}
-            if tuple(c == 0 for c in quads[oriented]) != puzzle.rim_sides(cell):
-                continue
-            if any(not _fits(puzzle, trial, clue_at, cell, side) for side in range(4)):
-                continue
-            below = cell + 4
-            if cell % 4 in (0, 3) and below < 15 and below not in clue_at and not answered(trial, below):
-                continue
-            total += count(depth + 1, trial) + np.array([0, 1])
-        return total
-
-    def answered(placed: dict[int, int], cell: int) -> bool:
-        """Whether a free piece fits below the rim piece above; a clue beside it may be mismatched by a break."""
-        taken = {oriented >> 2 for oriented in (*placed.values(), *clue_at.values())}
-        return any(
-            oriented >> 2 not in taken
-            and tuple(colour == 0 for colour in quads[oriented]) == puzzle.rim_sides(cell)
-            and quads[oriented][0] == quads[placed[cell - 4]][2]
-            for oriented in distinct
-        )
-
-    prefixes, nodes = count(0, {})
-    assert search.prefixes == prefixes > 0
-    assert search.nodes == nodes
-
-
-def _fits(puzzle: Puzzle, placed: dict[int, int], clue_at: dict[int, int], cell: int, side: int) -> bool:
-    if puzzle.rim_sides(cell)[side]:
-        return True
-    other = cell + (-puzzle.width, 1, puzzle.width, -1)[side]
-    oriented = placed.get(other, clue_at.get(other))
-    return oriented is None or puzzle.oriented[placed[cell]][side] == puzzle.oriented[oriented][(side + 2) % 4]
-
-
 @pytest.mark.parametrize("seed", range(12))
 def test_the_exact_tail_is_optimal(seed):
-    """Against plain recursion over all refills, with and without clues, from prefixes that do not fit at all."""
+    """Against the search of regions, with and without clues, from prefixes that do not fit at all."""
     chance = np.random.default_rng(seed)
     width, height = [(4, 4), (5, 3), (3, 5), (6, 2)][seed % 4]
     puzzle, board = planted(seed, width, height, 2 + seed % 4, seed % 3)
@@ -233,49 +169,16 @@ def test_the_exact_tail_is_optimal(seed):
         right[position], down[position] = quad[1] * (puzzle.colours + 1), quad[2]
     got, nodes = solve_tail(plan, work, used, right, down, 2 * tail, 10**7)
 
-    best = _best_refill(puzzle, placements, cut)
-    assert nodes < 10**7
-    assert got == best
+    refill = resolve(puzzle, Board(placements, width, height), range(cut, puzzle.cells))
+    before = [pair for pair in verify(puzzle, refill.board).mismatches if max(pair) < cut]
+    best = puzzle.max_score - refill.score - len(before)
+    assert refill.proven and nodes < 10**7 and got == best
     refilled = placements.copy()
     refilled[cut:] = work.found
     judged = verify(puzzle, Board(refilled, width, height))
-    assert judged.valid and judged.full
-    assert sum(max(pair) >= cut for pair in judged.mismatches) == best
+    assert judged.complete and sum(max(pair) >= cut for pair in judged.mismatches) == best
     tighter, _ = solve_tail(plan, work, used, right, down, best - 1, 10**7)
     assert tighter == -1
-
-
-def _best_refill(puzzle: Puzzle, placements: np.ndarray, cut: int) -> int:
-    clue_at = {clue.cell: clue.piece * 4 + clue.rotation for clue in puzzle.clues}
-    pieces = sorted({int(o) >> 2 for o in placements[cut:]})
-    best = [10**6]
-
-    def place(cell: int, placed: list[int], spent: int) -> None:
-        if spent >= best[0]:
-            return
-        if cell == puzzle.cells:
-            best[0] = spent
-            return
-        for piece in pieces:
-            if any(o >> 2 == piece for o in placed[cut:]):
-                continue
-            for oriented in range(piece * 4, piece * 4 + 4):
-                if cell in clue_at and oriented != clue_at[cell]:
-                    continue
-                if cell not in clue_at and piece in {o >> 2 for o in clue_at.values()}:
-                    continue
-                quad = puzzle.oriented[oriented]
-                if tuple(c == 0 for c in quad.tolist()) != puzzle.rim_sides(cell):
-                    continue
-                misses = 0
-                if cell % puzzle.width:
-                    misses += quad[3] != puzzle.oriented[placed[cell - 1]][1]
-                if cell >= puzzle.width:
-                    misses += quad[0] != puzzle.oriented[placed[cell - puzzle.width]][2]
-                place(cell + 1, [*placed, oriented], spent + misses)
-
-    place(cut, placements[:cut].tolist(), 0)
-    return best[0]
 
 
 @pytest.mark.parametrize("name", ["like-e2-8x5", "like-e2-10x10", "like-e2-16x16-clue5", "like-e2-12x20"])
@@ -300,32 +203,6 @@ def test_small_boards_are_searched_whole():
     search = Constructor(puzzle, ConstructParams(), plain(puzzle, [], tail=9), random_state(1))
     board = search.run(1000, puzzle.max_score)
     assert board is not None and verify(puzzle, board).score == puzzle.max_score
-
-
-def test_a_constructor_continues_bit_for_bit_from_its_state():
-    """run(400k) + save + load + run(600k) = run(1M), with new shuffles on the way."""
-
-    def go_on(search: Constructor, nodes: int) -> None:
-        end = search.nodes + nodes
-        while search.nodes < end:
-            search.run(end - search.nodes, 480)
-            if search.restart_due:
-                search.restart(schedule, 9 * search.nodes)
-
-    puzzle = load_puzzle("like-e2-16x16-clue1")
-    params = ConstructParams(restart_nodes=300_000, restart_nodes_without_prefix=300_000)
-    schedule = plain(puzzle, list(range(100, 250, 10)))
-    whole = Constructor(puzzle, params, schedule, random_state(5))
-    go_on(whole, 1_000_000)
-    for part in (1, 400_000, 777_777):
-        first = Constructor(puzzle, params, schedule, random_state(5))
-        go_on(first, part)
-        second = Constructor(puzzle, params, schedule, random_state(99))
-        second.restore(first.state())
-        go_on(second, 1_000_000 - first.nodes)
-        for name, value in whole.state().items():
-            assert np.array_equal(value, second.state()[name]), name
-        assert standing(whole) == standing(second) != ()
 
 
 def _next_board(search: Constructor) -> Board:

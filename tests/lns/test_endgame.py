@@ -1,4 +1,5 @@
-"""The endgame: it meets the prefixes of the candidate lists, looks ahead without losing one, and stops anywhere."""
+"""The endgame: it meets the prefixes of the candidate lists, but those whose rim cannot match before the tail; it looks
+ahead without losing one, and stops anywhere."""
 
 from __future__ import annotations
 
@@ -7,22 +8,35 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from lns.construct import kernel
+from lns.construct import endgame, kernel
+from lns.construct.candidates import comb_order
 from lns.construct.constructor import Constructor
-from lns.construct.endgame import BUDGET, EXHAUSTED, REACHED
-from lns.construct.endgame_plan import MAX_ENDGAME_PIECES
-from lns.construct.order import comb_order
-from lns.construct.quota_profile import quota_profile
-from lns.construct.schedule import BreakSchedule, Quota, favoured_colours
+from lns.construct.endgame import BUDGET, EXHAUSTED
+from lns.construct.endgame_plan import (
+    ANCHOR,
+    MAX_CLOSINGS,
+    MAX_ENDGAME_PIECES,
+    NO_RULE,
+    RELEASE,
+    RESERVE,
+    ROW_WORDS,
+    RULE,
+    plan_closing,
+)
+from lns.construct.population import quota_profile
+from lns.construct.schedule import Quota, favoured_colours
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
-from lns.instances.puzzle import Clue
+from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.verify import verify
 from lns.params import ConstructParams
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
-from tests.lns.candidate_lists import list_of, standing
-from tests.lns.rim_closings import closes
+from tests.lns.construct_parts import WHOLE_TREE, closes, clues_of, list_of, prefixes_of, schedule_of
+
+
+def constructor(puzzle: Puzzle, schedule, seed: int, params: ConstructParams = WHOLE_TREE) -> Constructor:  # type: ignore[no-untyped-def]
+    return Constructor(puzzle, params, schedule, random_state(seed))
 
 
 def small_search(
@@ -31,52 +45,58 @@ def small_search(
     """A whole tree to search, with breaks, on a small board; the first ``by_lists`` cells by lists, the rest by
     sets."""
     puzzle, _ = planted(seed, width, height, 4, clues)
-    order, cut = comb_order(width, height, 2, lead), puzzle.cells - tail
     floor = np.zeros(puzzle.cells, dtype=np.int32)
     if by_lists:
         floor[min(by_lists, puzzle.cells) - 1] = 1  # a quota of one half-edge: the endgame begins behind it
-    schedule = BreakSchedule(order, np.array([2, 6, 9]), floor, (1,), cut)
-    params = ConstructParams(restart_nodes_without_prefix=10**9, restart_nodes=10**9)
-    search = Constructor(puzzle, params, schedule, random_state(seed))
-    assert search.plan.prefix.endgame_start == min(by_lists, cut)
+    schedule = schedule_of(comb_order(width, height, 2, lead), [2, 6, 9], tail, favoured=(1,), floor=floor)
+    search = constructor(puzzle, schedule, seed)
+    assert search.plan.prefix.endgame_start == min(by_lists, schedule.cut)
     return search
 
 
-def prefixes_of(search: Constructor, nodes: int = 10**9) -> tuple[int, list[tuple[int, ...]]]:
-    """(status, prefixes met) of so many more nodes."""
-    limit = search.nodes + nodes
-    found = []
-    while True:
-        status = kernel.next_prefix(search.plan, search.arrays, limit)
-        if status != REACHED:
-            return status, found
-        found.append(standing(search))
+def _prefixes(search: Constructor, nodes: list[int]) -> Iterator[tuple[int, ...]]:
+    """By plain recursion over the lists; ``nodes`` gets the depth of each placement."""
+    puzzle, order, cut = search.puzzle, search.schedule.order, search.schedule.cut
+    made, need = search.plan.prefix.tables, search.schedule.least_gain
+    quads = puzzle.oriented.tolist()
+
+    def go_on(laid: dict[int, int], gain: int) -> Iterator[tuple[int, ...]]:
+        depth = len(laid)
+        if depth == cut:
+            yield tuple(laid.values())
+            return
+        cell = int(order[depth])
+        left = quads[laid[cell - 1]][1] if cell % puzzle.width else 0
+        up = quads[laid[cell - puzzle.width]][2] if cell >= puzzle.width else 0
+        for oriented, more in list_of(puzzle, made, depth, left, up):
+            if gain + more >= need[depth] and all(oriented >> 2 != other >> 2 for other in laid.values()):
+                nodes.append(depth)
+                yield from go_on({**laid, cell: oriented}, gain + more)
+
+    return go_on({}, 0)
 
 
-SHAPES = [
-    (4, 4, 0, 1),
-    (5, 3, 3, 2),
-    (3, 5, 2, 3),
-    (5, 4, 4, 4),
-    (2, 7, 1, 5),
-    (7, 2, 1, 6),
-    (1, 9, 2, 7),
-    (9, 1, 0, 8),
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("by_lists", [0, 5, 11])
-@pytest.mark.parametrize(("width", "height", "clues", "seed"), SHAPES)
-@pytest.mark.parametrize(("tail", "lead"), [(4, 0), (1, 2)])
-def test_prefixes_with_breaks_are_those_of_the_candidate_lists(width, height, clues, seed, by_lists, tail, lead):
-    """By plain recursion over the lists, which say what fits and what breaks; in no more nodes."""
-    search = small_search(width, height, clues, seed, by_lists, tail=tail, lead=lead)
+def check_prefixes(search: Constructor) -> int:
+    """How many there are."""
     nodes: list[int] = []
     _, met = prefixes_of(search)
     assert len(met) == len(set(met))
     assert set(met) == {prefix for prefix in _prefixes(search, nodes) if closes(search, prefix)}
     assert search.nodes <= len(nodes)
+    return len(met)
+
+
+# width, height, clues
+SHAPES = [(4, 4, 0), (5, 3, 3), (3, 5, 2), (5, 4, 4), (2, 7, 1), (7, 2, 1), (1, 9, 2), (9, 1, 0)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("by_lists", [0, 5, 11])
+@pytest.mark.parametrize(("seed", "shape"), list(enumerate(SHAPES, start=1)))
+@pytest.mark.parametrize(("tail", "lead"), [(4, 0), (1, 2)])
+def test_prefixes_with_breaks_are_those_of_the_candidate_lists(seed, shape, by_lists, tail, lead):
+    """By plain recursion over the lists, which say what fits and what breaks; in no more nodes."""
+    check_prefixes(small_search(*shape, seed, by_lists, tail=tail, lead=lead))
 
 
 def test_looking_ahead_saves_nodes():
@@ -87,21 +107,15 @@ def test_looking_ahead_saves_nodes():
         assert search.nodes < 0.9 * len(nodes), by_lists
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_prefixes_of_larger_boards(seed):
+@pytest.mark.parametrize(("seed", "width", "height"), [(0, 9, 9), (1, 3, 27), (2, 27, 3), (3, 13, 6)])
+def test_prefixes_of_larger_boards(seed, width, height):
     """64 free pieces where the endgame begins, which reads colours laid before it."""
-    width, height = [(9, 9), (3, 27), (27, 3), (13, 6)][seed]
     puzzle, board = planted(seed, width, height, 6, 2)
     order = comb_order(width, height, 2)
-    every_other = order[::2].tolist()  # with fewer clues there would be too many prefixes
-    laid = [Clue(cell, *divmod(int(board.placements[cell]), 4)) for cell in every_other]
-    puzzle = puzzle.with_clues(sorted(laid))
-    none = np.zeros(puzzle.cells, dtype=np.int32)
-    schedule = BreakSchedule(order, np.array([puzzle.cells // 2, puzzle.cells - 12]), none, (), puzzle.cells - 3)
-    search = Constructor(puzzle, ConstructParams(), schedule, random_state(seed))
+    puzzle = puzzle.with_clues(clues_of(board, order[::2].tolist()))  # with fewer there would be too many prefixes
+    search = constructor(puzzle, schedule_of(order, [puzzle.cells // 2, puzzle.cells - 12], 3), seed, ConstructParams())
     assert search.plan.prefix.endgame_start == puzzle.cells - 64 > 0
-    _, met = prefixes_of(search)
-    assert met and set(met) == {prefix for prefix in _prefixes(search, []) if closes(search, prefix)}
+    assert check_prefixes(search)
 
 
 @pytest.mark.parametrize("by_lists", [0, 4, 7, 10])
@@ -130,13 +144,13 @@ def test_pieces_keep_their_bits_from_prefix_to_prefix():
     """100 pieces, 64 bits: the sets hold those pieces that have one, and a saved search goes on with them."""
     puzzle, order = load_puzzle("like-e2-10x10"), comb_order(10, 10, 3)
     favoured = favoured_colours(puzzle, 1, 2)
-    quota = Quota(favoured, quota_profile(puzzle, order, favoured, 62), 0.7)
-    schedule = BreakSchedule(order, np.array([73, 78, 82, 85, 88, 91]), quota.floor(100), quota.favoured, 94)
-    whole, part = (Constructor(puzzle, ConstructParams(), schedule, random_state(4)) for _ in range(2))
+    floor = Quota(favoured, quota_profile(puzzle, order, favoured, 62), 0.7).floor(100)
+    schedule = schedule_of(order, [73, 78, 82, 85, 88, 91], favoured=favoured, floor=floor)
+    whole, part = (constructor(puzzle, schedule, 4, ConstructParams()) for _ in range(2))
     _, met = prefixes_of(whole, 4_000_000)
     again, taken_over = [], 0
     while part.nodes < whole.nodes:
-        other = Constructor(puzzle, ConstructParams(), schedule, random_state(4))
+        other = constructor(puzzle, schedule, 4, ConstructParams())
         other.restore(part.state())
         for name in ("left_sets", "up_sets", "class_sets"):
             assert np.array_equal(getattr(other.arrays.endgame, name), getattr(part.arrays.endgame, name)), name
@@ -161,9 +175,7 @@ def test_a_clue_in_the_tail_is_paid_for_once():
     checked = 0
     for piece in np.flatnonzero(~(puzzle.pieces == 0).any(axis=1)).tolist():
         fixed = puzzle.with_clues([Clue(10, piece, 0)])
-        none = np.zeros(16, dtype=np.int32)
-        schedule = BreakSchedule(comb_order(4, 4, 1), np.array([4, 5, 6]), none, (), 10)
-        search = Constructor(fixed, ConstructParams(), schedule, random_state(1))
+        search = constructor(fixed, schedule_of(comb_order(4, 4, 1), [4, 5, 6]), 1, ConstructParams())
         while not search.restart_due and checked < 200:
             found = search.run(10_000, 0)
             if found is not None:
@@ -172,23 +184,143 @@ def test_a_clue_in_the_tail_is_paid_for_once():
     assert checked > 50
 
 
-def _prefixes(search: Constructor, nodes: list[int]) -> Iterator[tuple[int, ...]]:
-    """By plain recursion; ``nodes`` gets the depth of each placement."""
-    puzzle, order, cut = search.puzzle, search.schedule.order, search.schedule.cut
-    made, need = search.plan.prefix.tables, search.schedule.least_gain
-    quads = puzzle.oriented.tolist()
+# -- how the rim can still be closed -----------------------------------------------------------------------------------
 
-    def go_on(laid: dict[int, int], gain: int) -> Iterator[tuple[int, ...]]:
-        depth = len(laid)
-        if depth == cut:
-            yield tuple(laid.values())
-            return
-        cell = int(order[depth])
-        left = quads[laid[cell - 1]][1] if cell % puzzle.width else 0
-        up = quads[laid[cell - puzzle.width]][2] if cell >= puzzle.width else 0
-        for oriented, more in list_of(puzzle, made, depth, left, up):
-            if gain + more >= need[depth] and all(oriented >> 2 != other >> 2 for other in laid.values()):
-                nodes.append(depth)
-                yield from go_on({**laid, cell: oriented}, gain + more)
+SEEDS = (2, 3, 5, 6)  # of trees that are small enough
 
-    return go_on({}, 0)
+
+def rules_by_cell(puzzle: Puzzle, order: np.ndarray, begin: int, cut: int) -> dict[int, int]:
+    plan, _ = plan_closing(puzzle, order, begin, cut)
+    return {cell: rule for cell, rule in zip(order[begin:cut].tolist(), plan.rule.tolist(), strict=True) if rule}
+
+
+def test_the_last_stretch_of_the_comb():
+    puzzle = load_puzzle("like-e2-16x16")
+    order = comb_order(16, 16, 4, corner_size=2)
+    plan, _ = plan_closing(puzzle, order, 192, 250)
+    assert plan.is_corner.tolist() == [0, 0, 0, 1, 0]  # right side of rows 12 to 14, corner, bottom of column 14
+    assert plan.anchor_level == -1 and plan.anchor_position == (11 + 1) * 17 + 15 + 1
+    kept = {12 * 16, 13 * 16, 14 * 16, *range(15 * 16, 15 * 16 + 14)}
+    expected = dict.fromkeys(kept, RESERVE) | {15 * 16 + 13: RELEASE}
+    assert rules_by_cell(puzzle, order, 192, 250) == expected
+    begun_late = rules_by_cell(puzzle, order, 210, 250)
+    assert begun_late == {cell: rule for cell, rule in expected.items() if order.tolist().index(cell) >= 210}
+    plan, _ = plan_closing(puzzle, order, 180, 250)  # the anchor is laid in the endgame, at depth 191
+    assert (plan.anchor_level, plan.anchor_position) == (11, -1)
+    assert rules_by_cell(puzzle, order, 180, 250) == expected | {11 * 16 + 15: ANCHOR}
+
+
+@pytest.mark.parametrize(("band", "corner", "stretch"), [(1, 1, [1]), (3, 1, [0, 0, 1]), (3, 3, [0, 0, 1, 0, 0])])
+def test_the_stretch_of_the_rim_to_be_completed_ends_at_the_exact_tail(band, corner, stretch):
+    """Row by row: the corner."""
+    puzzle, _ = planted(1, 6, 7, 4)
+    assert plan_closing(puzzle, comb_order(6, 7, band, corner_size=corner), 0, 38)[0].is_corner.tolist() == stretch
+
+
+@pytest.mark.parametrize("cell", [29, 35, 31])  # of the right side, the corner, of the bottom
+def test_no_pieces_are_reserved_where_a_clue_lies_on_the_rest_of_the_rim(cell):
+    puzzle, board = planted(1, 6, 6, 4)
+    order = comb_order(6, 6, 2)
+    assert len(rules_by_cell(puzzle, order, 0, 32)) > 2
+    assert rules_by_cell(puzzle.with_clues(clues_of(board, [cell])), order, 0, 32) == {}
+
+
+def test_no_pieces_are_reserved_where_the_border_cannot_be_completed():
+    puzzle, _ = planted(1, 6, 6, 4)
+    pieces = puzzle.pieces.copy()
+    piece = np.flatnonzero((pieces == 0).sum(axis=1) == 1)[0]
+    side = (np.flatnonzero(pieces[piece] == 0)[0] + 1) % 4
+    pieces[piece, side] = pieces[piece, side] % puzzle.colours + 1
+    assert rules_by_cell(Puzzle(pieces, 6, 6), comb_order(6, 6, 2), 0, 32) == {}
+
+
+@pytest.mark.parametrize("shape", [(1, 9), (9, 1), (2, 2), (2, 9), (9, 2), (3, 3), (4, 4)])
+@pytest.mark.parametrize("band", [1, 2, 3, 9])
+def test_narrow_boards_have_rules_for_cells_of_their_rim_only(shape, band):
+    puzzle, _ = planted(3, *shape, 3)
+    for cut in range(puzzle.cells + 1):
+        for begin in range(cut + 1):
+            rules = rules_by_cell(puzzle, comb_order(*shape, band), begin, cut)
+            assert all(any(puzzle.rim_sides(cell)) for cell in rules)
+            assert list(rules.values()).count(RELEASE) == (1 if rules else 0)
+
+
+def rim_search(
+    seed: int, begin: int, *, width: int = 5, height: int = 5, band: int = 2, tail: int = 5, rules: bool = True
+) -> Constructor:
+    """A whole tree with breaks and few colours; the first ``begin`` cells are laid by lists."""
+    puzzle, board = planted(seed, width, height, 3)
+    order = comb_order(width, height, band, corner_size=2)
+    puzzle = puzzle.with_clues(clues_of(board, [cell for cell in order[: len(order) // 2].tolist() if cell % 2 == 0]))
+    search = constructor(puzzle, schedule_of(order, [8, 12, 15], tail, begin=begin), seed, ConstructParams())
+    assert search.plan.prefix.endgame_start == begin
+    if not rules:
+        search.plan.endgame.levels.reshape(-1, int(ROW_WORDS))[:, RULE] = NO_RULE
+    return search
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("begin", [13, 15, 17])  # before the anchor of the band, on it, behind it
+@pytest.mark.parametrize("tail", [3, 5])  # without and with rim cells before the stretch
+def test_exactly_the_prefixes_whose_border_can_be_completed_are_visited(seed, begin, tail):
+    everything = set(prefixes_of(rim_search(seed, begin, tail=tail, rules=False))[1])
+    search = rim_search(seed, begin, tail=tail)
+    assert len(search.plan.endgame.closing.rim_colours) == (3 if tail == 3 else 0)
+    assert set(prefixes_of(search)[1]) == {prefix for prefix in everything if closes(search, prefix)}
+
+
+@pytest.mark.slow
+def test_the_rim_cannot_be_closed_behind_most_prefixes():
+    """Those tests are of something."""
+    met, all_met = (
+        sum(len(prefixes_of(rim_search(seed, 13, rules=rules))[1]) for seed in SEEDS) for rules in (True, False)
+    )
+    assert 100 < met < 0.6 * all_met
+
+
+def test_fewer_nodes_for_the_same_prefixes_that_can_be_closed():
+    spared, usual = rim_search(2, 13), rim_search(2, 13, rules=False)
+    prefixes_of(spared), prefixes_of(usual)
+    assert spared.nodes < 0.9 * usual.nodes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("width", "height", "band", "saves"), [(5, 5, 2, True), (5, 5, 3, False), (6, 4, 2, False), (4, 6, 3, False)]
+)
+def test_a_prefix_whose_rim_cannot_be_connected_is_refused_at_once(width, height, band, saves):
+    """Nothing else is; on some boards it never falls apart."""
+    met, nodes = [], []
+    for whole in (True, False):
+        searches = [rim_search(seed, 13, width=width, height=height, band=band, tail=3) for seed in SEEDS]
+        for search in searches:
+            closing = search.plan.endgame.closing
+            assert len(closing.rim_colours) == 3
+            if not whole:
+                none = closing._replace(rim_colours=np.zeros(0, dtype=np.int64))
+                search.plan = search.plan._replace(endgame=search.plan.endgame._replace(closing=none))
+        met.append([set(prefixes_of(search)[1]) for search in searches])
+        nodes.append(sum(search.nodes for search in searches))
+    assert met[0] == met[1]
+    assert nodes[0] < nodes[1] if saves else nodes[0] == nodes[1]
+
+
+def test_with_too_many_completions_a_shorter_stretch_of_the_rim_is_planned():
+    """One rim colour: all orders of all pieces match, far more than there is room for."""
+    puzzle, _ = planted(1, 12, 12, 3)
+    pieces = puzzle.pieces.copy()
+    rim = (pieces == 0).any(axis=1)
+    pieces[rim] = np.where(pieces[rim] == 0, 0, 1)
+    puzzle = Puzzle(pieces, 12, 12)
+    plan, state = plan_closing(puzzle, comb_order(12, 12, 4, corner_size=2), 96, 138)
+    bits = np.flatnonzero(rim)[:12]
+    for bit, piece in enumerate(bits.tolist()):
+        state.far_colour[bit] = plan.far_colour[piece]
+        state.near_sets[plan.near_index[piece]] ^= np.uint64(1) << np.uint64(bit)
+    endgame.set_anchor_colour(state, 1)
+    endgame.list_closings(plan, state, (np.uint64(1) << np.uint64(len(bits))) - np.uint64(1))
+    count, _, first = state.scalars.tolist()
+    edges = int((plan.near_index[bits] < puzzle.colours + 1).sum())
+    assert count == edges * (edges - 1) <= MAX_CLOSINGS < edges * (edges - 1) * (edges - 2)
+    assert all(int(one).bit_count() == 2 for one in state.closings[first : first + count])

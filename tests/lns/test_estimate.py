@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lns import estimate as estimates
-from lns.construct import schedule_search
+from lns.construct import schedule
 from lns.estimate import Measurement, Tally, estimate
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
@@ -166,10 +166,8 @@ def test_the_forecast_without_breaks_is_the_expected_number_of_perfect_boards():
     breaking = np.array([0.0, 1.0, 2.0, 4.0, 0.5])
     nodes = 3 + 6 + 3 * (1 + 10)  # by hand: three depths before the cut at 3, and ten for each tail
     none = np.zeros(0, dtype=np.int64)
-    finish = schedule_search.expected_completions(exact[3:], breaking[3:], 0)
-    assert schedule_search.boards_per_node(exact[:3], breaking[:3], none, finish, 10.0) == pytest.approx(
-        exact.prod() / nodes
-    )
+    finish = schedule.expected_completions(exact[3:], breaking[3:], 0)
+    assert schedule.boards_per_node(exact[:3], breaking[:3], none, finish, 10.0) == pytest.approx(exact.prod() / nodes)
 
     def boards(depth: int, spent: int) -> float:
         if depth == 5:
@@ -185,6 +183,6 @@ def test_the_forecast_without_breaks_is_the_expected_number_of_perfect_boards():
         return exact[depth] * (1 + made(depth + 1, spent)) + more
 
     unlock = np.array([1], dtype=np.int64)
-    finish = schedule_search.expected_completions(exact[3:], breaking[3:], 2)
-    got = schedule_search.boards_per_node(exact[:3], breaking[:3], unlock, finish, 10.0)
+    finish = schedule.expected_completions(exact[3:], breaking[3:], 2)
+    got = schedule.boards_per_node(exact[:3], breaking[:3], unlock, finish, 10.0)
     assert got == pytest.approx(boards(0, 0) / made(0, 0))

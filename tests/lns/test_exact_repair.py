@@ -1,4 +1,4 @@
-"""The exact repair: each region of each board is searched once, in the order of search that costs less."""
+"""The exact repair: each region is searched once, in the order that costs less; what the certificate says is true."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from lns.engine import verified_board
 from lns.exact.region.resolve import resolve
 from lns.exact.region.result import RegionResult, RegionStatus
 from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.formats import load_puzzle
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
-from lns.loop.exact_repair import ORDERS, TRY_OTHER, RegionOperator
-from lns.loop.operator import Freed, Neighbourhood, Repaired
-from lns.loop.pool import Member, Pool
+from lns.loop.pool import Freed, Member, Neighbourhood, Pool, Repaired
+from lns.neighbourhoods.exact_repair import ORDERS, TRY_OTHER, Certificate, RegionOperator
 from lns.neighbourhoods.regions import windows
-from tests.lns.loop_parts import damaged, exchanged, pool_with
+from lns.params import NeighbourhoodsParams
+from tests.instances.small_puzzles import planted
+from tests.lns.loop_parts import damaged, exchanged, good_board, pool_with
 
 RNG = np.random.default_rng(1)
 SEVERAL = ((3, 3), (3, 4), (4, 3))
@@ -124,7 +127,7 @@ def test_the_order_that_decides_regions_for_less_is_used_and_the_other_now_and_t
     member = pool_with(puzzle, board).members[0]
     static, dynamic = ORDERS
     search = Searches({static: 60_000, dynamic: 1000}, {static: True, dynamic: False})
-    monkeypatch.setattr("lns.loop.exact_repair.resolve", search)
+    monkeypatch.setattr("lns.neighbourhoods.exact_repair.resolve", search)
     for _ in range(5 * TRY_OTHER + 1):
         operator.repair(Freed(member, (7, 8)), 1, RNG)
     assert set(search.asked[:2]) == {static, dynamic}
@@ -155,3 +158,181 @@ def test_boards_as_good_take_the_place_of_the_freed_one_only_where_that_is_wante
                 assert after.score == freed.member.score and changed and set(changed) <= set(freed.cells)
                 others.append(after.board)
         assert bool(others) == moves
+
+
+# -- the certificate ---------------------------------------------------------------------------------------------------
+
+
+def certificate_for(puzzle: Puzzle, nodes: int = 1_000_000, share: float = 0.1) -> Certificate:
+    return Certificate(puzzle, NeighbourhoodsParams(nodes=nodes, certificate=share))
+
+
+def windows_of(certificate: Certificate, pool: Pool, most: int = 10**6) -> list[tuple[Freed, Repaired]]:
+    """The windows that are freed while time is no matter, and what was found; the pool gets the better boards."""
+    done = []
+    while len(done) < most and (freed := certificate.free(pool, 1, RNG)) is not None:
+        repaired = certificate.repair(freed, 1, RNG)
+        for found in repaired.boards:
+            pool.offer(verified_board(certificate.puzzle, found.board, found.origin), 1, parent=freed.member)
+        pool.spent = pool.spent * 2 + 1e6 + 100 * repaired.cost
+        done.append((freed, repaired))
+    return done
+
+
+def counts(certificate: Certificate) -> tuple[set[int], int, int]:
+    """Scores of the boards, proven windows and all windows."""
+    shapes = certificate.statistics.certificate.values()
+    return {score for score, _, _ in shapes}, sum(proven for _, proven, _ in shapes), sum(all_ for _, _, all_ in shapes)
+
+
+@pytest.mark.parametrize(("seed", "swaps", "colours"), [(6, 3, 9), (0, 5, 7)])
+def test_all_windows_around_the_damage_are_proven_and_really_have_no_better_refill(
+    seed: int, swaps: int, colours: int
+) -> None:
+    puzzle, board = damaged(seed, 7, 6, swaps=swaps, colours=colours)
+    certificate, pool = certificate_for(puzzle), pool_with(puzzle, board)
+    done = windows_of(certificate, pool)
+    best = max(member.score for member in pool.members)
+    assert puzzle.max_score >= best > verify(puzzle, board).score and counts(certificate)[0] == {best}
+    assert counts(certificate)[1] == counts(certificate)[2]
+    last = {freed.cells: (freed, repaired) for freed, repaired in done if freed.member.score == best}
+    assert len(last) == counts(certificate)[2]
+    for freed, repaired in last.values():
+        assert not repaired.boards
+        result = resolve(puzzle, freed.member.board, freed.cells, target=best + 1)
+        assert result.status in (RegionStatus.TARGET_REFUTED, RegionStatus.OPTIMAL) and result.score == best
+    assert "certificate" in certificate.statistics.operators
+
+
+def test_the_windows_have_the_shapes_that_are_told_and_hold_damage() -> None:
+    puzzle = load_puzzle("like-e2-10x10")
+    board, certificate = good_board(puzzle), certificate_for(puzzle, nodes=100)
+    freed = [freed.cells for freed, _ in windows_of(certificate, pool_with(puzzle, board), 110)]
+    rows = [(len({cell // 10 for cell in cells}), len({cell % 10 for cell in cells})) for cells in freed]
+    assert set(rows) == {(5, 6), (6, 5), (4, 8), (8, 4), (3, 10), (10, 3)}
+    assert all(len(cells) == height * width for cells, (height, width) in zip(freed, rows, strict=True))
+    pairs = verify(puzzle, board).mismatches
+    assert all(any(set(pair) & set(cells) for pair in pairs) for cells in freed)
+    told = certificate.statistics.certificate
+    assert list(told) == ["5x6", "4x8", "3 full rows or columns"]
+    assert len(set(freed)) == sum(windows for _, _, windows in told.values()) < len(freed), "then open ones again"
+
+
+def test_a_new_best_begins_anew() -> None:
+    puzzle, board = damaged(2, 5, 6, swaps=1)
+    certificate, pool = (
+        certificate_for(puzzle),
+        pool_with(puzzle, exchanged(puzzle, board, np.random.default_rng(9), 2)),
+    )
+    low = pool.members[0].score
+    windows_of(certificate, pool, 2)
+    pool.offer(verified_board(puzzle, board, "elsewhere"), 0)
+    assert verify(puzzle, board).score > low
+    freed = certificate.free(pool, 1, RNG)
+    assert freed is not None and freed.member.board == board
+    (score,), proven, _ = counts(certificate)
+    assert score == verify(puzzle, board).score and proven == 0
+    pool.keep(0, low)
+    assert certificate.free(pool, 1, RNG).member.board == board, "also once the pool has lost it"
+
+
+def test_an_open_window_has_more_nodes_each_time_and_is_left_in_the_end() -> None:
+    puzzle = load_puzzle("like-e2-8x8")
+    certificate, pool = certificate_for(puzzle, nodes=100), pool_with(puzzle, good_board(puzzle))
+    done = windows_of(certificate, pool, 1000)
+    tries: dict[tuple[int, ...], list[float]] = {}
+    for freed, repaired in done:
+        if not repaired.boards and freed.member.board == done[-1][0].member.board:
+            tries.setdefault(freed.cells, []).append(repaired.cost)
+    often = [costs for costs in tries.values() if len(costs) > 1]
+    assert often and all(costs == sorted(costs) for costs in often)
+    rounds = [len(costs) for costs in tries.values()]
+    assert max(rounds) <= 6, "so that it does not cost all the rest of a run"
+    assert certificate.free(pool, 1, RNG) is None
+
+
+def test_it_costs_its_share_of_what_was_searched_since_the_best_board() -> None:
+    puzzle, board = damaged(1, 8, 8, swaps=3)
+    certificate, pool = certificate_for(puzzle, nodes=1000, share=0.1), pool_with(puzzle, board)
+    pool.spent = begun = 1e9
+    cost, most = 0.0, 0.0
+    for _ in range(300):
+        freed = certificate.free(pool, 1, RNG)
+        if freed is not None:
+            repaired = certificate.repair(freed, 1, RNG)
+            cost, most = cost + repaired.cost, max(most, repaired.cost)
+        pool.spent += 1e5
+        assert cost <= 0.1 * (pool.spent - begun) + most
+    assert cost > 0.08 * (pool.spent - begun)
+
+
+def test_one_board_of_each_family_and_eight_of_them_are_certified() -> None:
+    puzzle, solution = planted(3, 6, 6, 7)
+    rng, boards = np.random.default_rng(3), []
+    while len(boards) < 12:
+        board = exchanged(puzzle, solution, rng)
+        if verify(puzzle, board).score == puzzle.max_score - 8 and board not in boards:
+            boards.append(board)
+    pool = Pool(puzzle, 64, 10**9)
+    for board in boards:
+        pool.offer(verified_board(puzzle, board, "start"), 0)
+    certificate = certificate_for(puzzle, nodes=100)
+    assert certificate.free(pool, 1, RNG) is not None
+    all_windows = counts(certificate)[2]
+    same_family = pool_with(puzzle, boards[0])
+    for board in boards[1:]:
+        same_family.offer(verified_board(puzzle, board, "start"), 0)
+        same_family.members[0].family = same_family.members[-1].family
+    alone = certificate_for(puzzle, nodes=100)
+    assert alone.free(same_family, 1, RNG) is not None
+    assert 6 * counts(alone)[2] < all_windows < 10 * counts(alone)[2]
+
+
+def test_nothing_is_certified_where_nothing_better_is_possible() -> None:
+    puzzle, solution = planted(3, 6, 6, 7)
+    assert certificate_for(puzzle).free(pool_with(puzzle, solution), puzzle.max_score + 1, RNG) is None
+    assert certificate_for(puzzle).free(Pool(puzzle, 3, 100), 1, RNG) is None
+
+
+def half_done() -> tuple[Puzzle, Pool, Certificate]:
+    puzzle, board = damaged(3, 6, 7, swaps=3)
+    certificate, pool = certificate_for(puzzle, nodes=5000), pool_with(puzzle, board)
+    windows_of(certificate, pool, 9)
+    return puzzle, pool, certificate
+
+
+def test_a_certificate_continues_from_its_state() -> None:
+    puzzle, pool, certificate = half_done()
+    again = certificate_for(puzzle, nodes=5000)
+    again.restore(certificate.state())
+    assert again.statistics == certificate.statistics and certificate.statistics.certificate
+    for _ in range(5):
+        freed = [one.free(pool, 1, RNG) for one in (certificate, again)]
+        assert freed[0].cells == freed[1].cells and freed[0].member.board == freed[1].member.board
+        repaired = [one.repair(each, 1, RNG) for one, each in zip((certificate, again), freed, strict=True)]
+        assert repaired[0].cost == repaired[1].cost
+        pool.spent += 1e9
+    for name, value in certificate.state().items():
+        assert np.array_equal(value, again.state()[name]), name
+
+
+@pytest.mark.parametrize("cells", [[0, 1], [8, 9]])
+def test_damaged_boards_are_refused(cells: list[int]) -> None:
+    puzzle, _, certificate = half_done()
+    state = certificate.state()
+    boards = state["boards"].copy()
+    boards[0, 0, cells] = boards[0, 0, cells[::-1]]
+    with pytest.raises(InputError):
+        certificate_for(puzzle).restore({**state, "boards": boards})
+
+
+@pytest.mark.parametrize("status", [RegionStatus.INTERRUPTED, RegionStatus.BUDGET_SPENT])
+def test_a_search_that_did_not_end_proves_nothing(status: RegionStatus, monkeypatch: pytest.MonkeyPatch) -> None:
+    puzzle, board = damaged(6, 7, 6, swaps=3, colours=9)
+    certificate, pool = certificate_for(puzzle), pool_with(puzzle, board)
+    score = verify(puzzle, board).score
+    unfinished = RegionResult(status, board, score, score, score + 1, 7, 0.0, (), work=7)
+    monkeypatch.setattr("lns.neighbourhoods.exact_repair.resolve", lambda *_, **__: unfinished)
+    done = windows_of(certificate, pool, most=5)
+    assert len(done) == 5
+    assert counts(certificate)[1] == 0

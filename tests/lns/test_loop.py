@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import signal
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -20,16 +22,15 @@ from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.symmetry import IDENTITY_VIEW, View, rotate_puzzle
 from lns.instances.verify import verify
 from lns.loop.construction import Construction, Fill
-from lns.loop.operator import WHOLE_BOARD, Found, Freed, Operator, Repaired
-from lns.loop.pool import Pool
+from lns.loop.pool import WHOLE_BOARD, Found, Freed, Operator, Pool, Repaired
 from lns.loop.search_loop import SearchLoop
-from lns.neighbourhoods.move import Move, MoveOperator, OperatorFunction
+from lns.neighbourhoods.move import Move, OperatorFunction, OwnOperator
 from lns.neighbourhoods.operators import Island, make_operators, operators_of
 from lns.orientation import Orientation
 from lns.params import Params, from_dict
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
-from tests.lns.loop_parts import assert_same_state, exchanged, interrupted, steps
+from tests.lns.loop_parts import RULES, assert_same_state, exchanged, interrupted, steps
 from tests.shared_data import shared
 
 VALUES: dict[str, dict[str, Any]] = {
@@ -180,6 +181,33 @@ def test_a_bad_board_from_elsewhere_is_improved_and_never_lost() -> None:
     assert search.best_score == last, "a worse board changes nothing"
 
 
+@pytest.mark.parametrize("name", ["auto", "lns", "tabu"])
+@pytest.mark.parametrize("text", RULES[:4])
+def test_engines_solve_small_boards_and_continue_from_a_saved_state(text: str, name: str) -> None:
+    puzzle = family(text)(5).puzzle
+    engine, again = (make_engine(name, puzzle, QUICK, 1, 0) for _ in range(2))
+    for _ in range(3):
+        engine.step()
+    again.restore(engine.state())
+    for _ in range(60):
+        if engine.best_score == puzzle.max_score:
+            break
+        engine.step()
+        again.step()
+    assert engine.best_score == puzzle.max_score and engine.best is not None
+    assert verify(puzzle, engine.best).complete
+    assert again.best == engine.best
+
+
+@pytest.mark.parametrize("name", ["construct", "beam"])
+def test_construction_says_why_it_takes_no_such_puzzle(name: str) -> None:
+    puzzle = family("tetravex:3x3:3")(1).puzzle
+    with pytest.raises(
+        InputError, match=f"^engine {name} fills rectangles with a frame .* has no frame and no turns; "
+    ):
+        make_engine(name, puzzle, QUICK, 1, 0)
+
+
 # -- state -------------------------------------------------------------------------------------------------------------
 
 
@@ -272,7 +300,11 @@ def test_known_frontier_keys_are_kept_over_an_interruption() -> None:
     )
     bandit = whole.construction.bandit
     assert {arm.view for arm in bandit.arms} == {0, 1} and len({arm.colour_set for arm in bandit.arms}) > 1
-    assert len(bandit.frontier_keys.keys)
+    assert len(bandit.frontier_keys.keys) and sum(arm.restarts for arm in bandit.arms) > 3
+    state = whole.state()
+    state["construct.bandit.scalars"][bandit.current, 0] = 2
+    with pytest.raises(InputError, match="the saved search does not fit this puzzle"):  # there is no third view
+        loop_with(puzzle, params=params, views=views).restore(state)
 
 
 @pytest.mark.slow
@@ -449,12 +481,21 @@ def broken() -> NoReturn:
     raise RuntimeError("no such luck")
 
 
+def endless(*_: object) -> NoReturn:
+    while True:
+        try:
+            time.sleep(1e6)
+        except Exception:  # whatever happens, it goes on
+            continue
+
+
 FAILURES: list[tuple[OperatorFunction, str]] = [
     (lambda puzzle, board, rng, nodes: broken(), "RuntimeError: no such luck"),
-    (lambda puzzle, board, rng, nodes: Move(Board.empty(puzzle), 0, 1), "a board that is not full and legal"),
-    (lambda puzzle, board, rng, nodes: Move(board, verify(puzzle, board).score + 1, 1), "returned a board of "),
-    (lambda puzzle, board, rng, nodes: Move(board, verify(puzzle, board).score, 101 * nodes), "took 505000 nodes"),
-    (lambda puzzle, board, rng, nodes: board, "returned Board; expected Move(board, score, nodes)"),  # type: ignore
+    (lambda puzzle, board, rng, nodes: Move(Board.empty(puzzle), 0, 1), "mine returned an illegal board: not full"),
+    (lambda puzzle, board, rng, nodes: Move(board, verify(puzzle, board).score + 1, 1), "mine returned score "),
+    (lambda puzzle, board, rng, nodes: Move(board, 0, 101 * nodes), "it took 505000 nodes; expected about 5000"),
+    (lambda puzzle, board, rng, nodes: board, "it returned Board; expected Move(board, score, nodes)"),  # type: ignore
+    (endless, "a call did not end within 0.2 s (parameter neighbourhoods.call_seconds)"),
 ]
 
 
@@ -463,14 +504,17 @@ def test_an_operator_that_fails_is_named_and_switched_off_and_the_run_goes_on(
     function: OperatorFunction, message: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     puzzle = load_puzzle("like-e2-8x8")
-    params = params_with(neighbourhoods={"floor": 0.1})
-    search = loop_with(puzzle, [MoveOperator("mine", puzzle, function, 5000)], params=params)
+    params = params_with(neighbourhoods={"floor": 0.1, "call_seconds": 0.2})
+    mine = [OwnOperator("mine", puzzle, function, params.neighbourhoods) for _ in range(2)]
+    search = loop_with(puzzle, mine[:1], params=params)
+    timer = signal.getsignal(signal.SIGALRM)
     with caplog.at_level(logging.WARNING, logger="lns"):
         steps(search, 40)
     (said,) = [record.getMessage() for record in caplog.records]
     assert said.startswith("operator 'mine' is switched off for this run: ") and message in said
     assert search.statistics.failures == {"mine": 1} and search.statistics.nodes > 0
-    again = loop_with(puzzle, [MoveOperator("mine", puzzle, function, 5000)], seed=2, params=params)
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0) and signal.getsignal(signal.SIGALRM) == timer
+    again = loop_with(puzzle, mine[1:], seed=2, params=params)
     again.restore(search.state())
     assert_same_state(steps(search, 20), steps(again, 20))
     assert len(caplog.records) == 1, "not asked again, also not after a resume"

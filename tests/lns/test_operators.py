@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 from lns.assignment import fill, matched_edges
-from lns.construct.schedule_search import cell_order
+from lns.construct.schedule import cell_order
 from lns.engine import verified_board
 from lns.instances.board import Board
 from lns.instances.errors import InputError
@@ -19,14 +18,12 @@ from lns.instances.generate import family
 from lns.instances.puzzle import Puzzle
 from lns.instances.symmetry import board_in_view, cells_from_view, puzzle_in_view
 from lns.instances.verify import verify
-from lns.loop.operator import Freed, Neighbourhood, Operator, Repaired
-from lns.loop.pool import Member, Pool
-from lns.neighbourhoods import OPERATORS, reconstruct
-from lns.neighbourhoods.local import assign, exchange, perturb
-from lns.neighbourhoods.move import mismatched_pairs
+from lns.loop.pool import Freed, Member, Operator, Pool, Repaired
+from lns.neighbourhoods import OPERATORS
+from lns.neighbourhoods import move as moves
+from lns.neighbourhoods.exact_repair import RegionOperator
+from lns.neighbourhoods.move import KEPT, Suffix, assign, exchange, mismatched_pairs, perturb
 from lns.neighbourhoods.operators import Island, make_operators, operators_of
-from lns.neighbourhoods.reconstruct import KEPT, Suffix
-from lns.neighbourhoods.regions import Regions
 from lns.node_equivalents import REGION_NODE
 from lns.orientation import Orientation
 from lns.params import BeamParams, ConstructParams, NeighbourhoodsParams, Params, from_dict
@@ -34,23 +31,11 @@ from lns.tabu.search import MAX_CELLS as TABU_CELLS
 from lns.tabu.search import random_board
 from tests.fuzz_region import renamed
 from tests.instances.small_puzzles import planted
-from tests.lns.loop_parts import damaged, good_board, pool_with
+from tests.lns.loop_parts import RULES, damaged, good_board, pool_with
 
 SHAPES = [(1, 1), (1, 2), (7, 1), (2, 2), (2, 3), (3, 3), (4, 3), (5, 9), (9, 6)]
-RULES = ["tetravex:4x3:3", "unframed:3x4:4", "triangle:3:3", "diamond:3:3", "tetravex:1x5:2", "diamond:2:2"]
 SIZES = NeighbourhoodsParams()
-ALL = Regions(SIZES)
-REGIONS: dict[str, Neighbourhood] = {
-    "block": partial(ALL.blocks, least=1, most=20),
-    "block-32": partial(ALL.blocks, least=21, most=32),
-    "block-48": partial(ALL.blocks, least=33, most=48),
-    "band": ALL.bands,
-    "damage": ALL.damage,
-    "cluster": ALL.clusters,
-    "comb": ALL.combs,
-    "path": ALL.paths,
-    "donors": ALL.donors,
-}
+REGIONS = ("block", "block-32", "block-48", "band", "damage", "cluster", "comb", "path", "donors")
 
 
 def some_board(puzzle: Puzzle, seed: int) -> Board:
@@ -69,6 +54,13 @@ def operator_for(name: str, puzzle: Puzzle, nodes: int, **sizes: Any) -> Operato
     params = from_dict({"neighbourhoods": {"nodes": nodes, **sizes}})
     orientation = None if puzzle.rules else Orientation.of_island(puzzle)
     return make_operators([name], Island(puzzle, orientation, params, 1, 0, engine="lns"))[0]
+
+
+def regions_of(name: str, puzzle: Puzzle, board: Board, order: Any = None, **sizes: Any) -> list[tuple[int, ...]]:
+    """The regions that an operator frees, the first ones first."""
+    operator = operator_for(name, puzzle, 1000, **sizes)
+    assert isinstance(operator, RegionOperator)
+    return list(operator.neighbourhood(puzzle, Member(board, 0, order)))
 
 
 def call(operator: Operator, puzzle: Puzzle, pool: Pool, rng: np.random.Generator) -> tuple[Freed, Repaired] | None:
@@ -95,14 +87,13 @@ def call(operator: Operator, puzzle: Puzzle, pool: Pool, rng: np.random.Generato
 
 
 @pytest.mark.parametrize("name", REGIONS)
-def test_regions_hold_damage_lie_on_the_board_and_do_not_repeat(name: str) -> None:
+def test_regions_hold_damage_and_lie_on_the_board(name: str) -> None:
     boards = [(puzzle, some_board(puzzle, seed)) for puzzle in puzzles() for seed in range(2)]
     large = load_puzzle("like-e2-16x16")
     found = 0
     for puzzle, board in [*boards, (large, good_board(large))]:
         pairs = set(map(tuple, mismatched_pairs(puzzle, board).tolist()))
-        regions = list(REGIONS[name](puzzle, Member(board, 0)))
-        assert len(set(regions)) == len(regions)
+        regions = regions_of(name, puzzle, board)
         for cells in regions:
             inside = set(cells)
             assert len(inside) == len(cells) <= SIZES.most_cells and 0 <= min(cells) <= max(cells) < puzzle.cells
@@ -115,7 +106,7 @@ def test_regions_hold_damage_lie_on_the_board_and_do_not_repeat(name: str) -> No
 @pytest.mark.parametrize("name", REGIONS)
 def test_a_board_without_mismatches_has_no_regions(name: str) -> None:
     puzzle, solution = planted(9, 9, 9, 7)
-    assert list(REGIONS[name](puzzle, Member(solution, puzzle.max_score))) == []
+    assert regions_of(name, puzzle, solution) == []
 
 
 @pytest.mark.parametrize("name", ["block", "block-32", "block-48", "comb"])
@@ -123,7 +114,7 @@ def test_the_window_with_the_most_damage_comes_first(name: str) -> None:
     puzzle = load_puzzle("like-e2-16x16")
     board = good_board(puzzle)
     pairs = mismatched_pairs(puzzle, board)
-    regions = list(REGIONS[name](puzzle, Member(board, 0)))
+    regions = regions_of(name, puzzle, board)
     damage = [int(np.isin(pairs, cells).any(axis=1).sum()) for cells in regions]
     assert damage == sorted(damage, reverse=True) and damage[0] > damage[-1] > 0
 
@@ -132,7 +123,7 @@ def test_blocks_of_all_sizes_are_freed() -> None:
     puzzle, board = damaged(9, 8, 8)
     shapes: set[tuple[int, int]] = set()
     for name, least, most in [("block", 9, 20), ("block-32", 21, 32), ("block-48", 33, 48)]:
-        regions = list(REGIONS[name](puzzle, Member(board, 0)))
+        regions = regions_of(name, puzzle, board)
         found = {(len({cell // 8 for cell in cells}), len({cell % 8 for cell in cells})) for cells in regions}
         assert all(least <= height * width <= most for height, width in found)
         shapes |= found
@@ -141,16 +132,15 @@ def test_blocks_of_all_sizes_are_freed() -> None:
 
 def test_bands_are_whole_lines_the_thin_ones_first_and_damage_is_freed_whole() -> None:
     puzzle, board = damaged(9, 8, 6)
-    member = Member(board, 0)
     lines = []
-    for cells in ALL.bands(puzzle, member):
+    for cells in regions_of("band", puzzle, board):
         rows, columns = {cell // 8 for cell in cells}, {cell % 8 for cell in cells}
         assert len(columns) == 8 or len(rows) == 6
         lines.append(len(cells) // (8 if len(columns) == 8 else 6))
     assert lines == sorted(lines) and set(lines) == {1, 2, 3}
     pairs = mismatched_pairs(puzzle, board)
     rows, columns = pairs // 8, pairs % 8
-    found = [set(cells) for cells in Regions(NeighbourhoodsParams(most_cells=64)).damage(puzzle, member)]
+    found = [set(cells) for cells in regions_of("damage", puzzle, board, most_cells=64)]
     assert found[0] == {cell for cell in range(48) if rows.min() <= cell // 8 <= rows.max()}
     assert found[1] == {cell for cell in range(48) if columns.min() <= cell % 8 <= columns.max()}
 
@@ -158,11 +148,8 @@ def test_bands_are_whole_lines_the_thin_ones_first_and_damage_is_freed_whole() -
 def test_the_last_cells_are_those_that_the_construction_filled_last() -> None:
     puzzle, board = damaged(9)
     order = np.random.default_rng(1).permutation(36).astype(np.int32)
-    assert list(ALL.last(puzzle, Member(board, 0, order), size=7)) == [tuple(order[-7:].tolist())]
-    assert list(ALL.last(puzzle, Member(board, 0), size=7)) == []
-    operator = operator_for("last-9", puzzle, 1000)
-    freed = operator.free(pool_with(puzzle, board), 1, np.random.default_rng(1))
-    assert freed is not None and freed.cells == tuple(range(27, 36))
+    assert regions_of("last-7", puzzle, board, order) == [tuple(order[-7:].tolist())]
+    assert regions_of("last-7", puzzle, board) == []
 
 
 @pytest.mark.parametrize(("width", "height"), [(16, 16), (5, 30), (1, 9)])
@@ -170,7 +157,7 @@ def test_clusters_hold_two_mismatches_and_what_lies_between_and_around(width: in
     puzzle, _ = planted(1, width, height, 6)
     board = random_board(puzzle, np.random.default_rng(1))
     pairs = mismatched_pairs(puzzle, board).tolist()[:: 1 + width // 6]
-    found = set(ALL.clusters(puzzle, Member(board, 0)))
+    found = set(regions_of("cluster", puzzle, board))
     for number, first in enumerate(pairs):
         for second in pairs[number + 1 :]:
             down, across = np.divmod([*first, *second], width)
@@ -184,7 +171,7 @@ def test_paths_connect_mismatches() -> None:
     puzzle = load_puzzle("like-e2-10x10")
     board = good_board(puzzle)
     pairs = mismatched_pairs(puzzle, board)
-    for cells in ALL.paths(puzzle, Member(board, 0)):
+    for cells in regions_of("path", puzzle, board):
         assert np.isin(pairs, cells).any(axis=1).sum() >= 2
         around, seen = {cells[0]}, set(cells)
         while more := {near for cell in around for _, near in puzzle.neighbours(cell)} & seen - around:
@@ -228,18 +215,6 @@ def test_a_budget_is_kept_to_about(name: str, nodes: int) -> None:
     for _ in range(4):
         done = call(operator, puzzle, pool, rng)
         assert done is None or done[1].cost <= (3 * nodes + room) * REGION_NODE
-
-
-@pytest.mark.parametrize("name", OPERATORS)
-def test_the_same_random_state_makes_the_same_board(name: str) -> None:
-    puzzle = load_puzzle("like-e2-8x8")
-    ends = []
-    for _ in range(2):
-        pool, operator = pool_with(puzzle, some_board(puzzle, 2)), operator_for(name, puzzle, 20_000)
-        rng = np.random.default_rng(5)
-        costs = [done[1].cost for _ in range(4) if (done := call(operator, puzzle, pool, rng))]
-        ends.append((costs, pool.members[0].board.placements.tolist()))
-    assert ends[0] == ends[1]
 
 
 @pytest.mark.parametrize("name", OPERATORS)
@@ -338,7 +313,7 @@ def test_the_suffix_is_searched_from_both_ends_below_the_same_upper_rows(monkeyp
         views.append(view)
         return board_in_view(given, view)
 
-    monkeypatch.setattr(reconstruct, "board_in_view", seen)
+    monkeypatch.setattr(moves, "board_in_view", seen)
     suffix, found = Suffix(ConstructParams(), BeamParams()), set()
     for seed in range(12):
         views.clear()

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
+from lns.construct.candidates import comb_order
 from lns.construct.constructor import Constructor
-from lns.construct.order import comb_order
-from lns.construct.schedule import BreakSchedule
 from lns.engines import make_engine
-from lns.instances.errors import InputError
 from lns.instances.formats import load_board, load_puzzle, shipped_instances
-from lns.instances.puzzle import Clue
-from lns.instances.symmetry import IDENTITY_VIEW, View, puzzle_in_view, rotate_board, rotate_puzzle
+from lns.instances.symmetry import View, puzzle_in_view, rotate_board, rotate_puzzle
 from lns.instances.verify import verify
-from lns.loop.search_loop import SearchLoop
-from lns.neighbourhoods.operators import Island, make_operators
 from lns.orientation import Orientation
-from lns.params import ConstructParams, Params, from_dict
+from lns.params import Params, from_dict
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
-from tests.lns.candidate_lists import standing
-from tests.lns.loop_parts import interrupted
+from tests.lns.construct_parts import WHOLE_TREE, clues_of, schedule_of, standing
 
 QUICK = from_dict({"construct": {"population": 300}, "engine": {"step_nodes": 200_000}})
 
 
 def with_clue(puzzle, solution, cell):
-    oriented = int(solution.placements[cell])
-    return puzzle.with_clues([Clue(cell, oriented >> 2, oriented & 3)])
+    return puzzle.with_clues(clues_of(solution, [cell]))
 
 
 @pytest.mark.parametrize(
@@ -131,55 +123,20 @@ def test_pinned_lower_rows_come_first():
     """Met at the end instead, they would hardly ever fit what was filled before."""
     puzzle = load_puzzle("like-e2-10x10")
     _, solution = load_board(str(shipped_instances()["like-e2-10x10"].with_suffix(".solution.txt")), puzzle)
-    laid = solution.placements.tolist()
-    puzzle = puzzle.with_clues([Clue(cell, laid[cell] >> 2, laid[cell] & 3) for cell in range(60, 100)])
+    puzzle = puzzle.with_clues(clues_of(solution, range(60, 100)))
     engine = make_engine("auto", puzzle, Params(), 1, 0)
     while engine.best_score < puzzle.max_score and engine.statistics.placements < 50_000_000:
         engine.step()
     assert engine.best_score == puzzle.max_score
 
 
-@pytest.mark.slow
-def test_an_island_that_looks_from_all_sides_resumes_bit_for_bit():
-    """With a clue there are eight sides; all that is met is made to be old, so that they are gone through."""
-    puzzle = with_clue(*planted(1, 10, 10, 6), 5 * 10 + 5)
-    quick = from_dict(
-        {
-            "construct": {"population": 100, "restart_nodes": 200_000, "restart_nodes_without_prefix": 100_000},
-            "engine": {"step_nodes": 200_000},
-        }
-    )
-
-    def step(engine: SearchLoop) -> None:
-        for _ in range(4):
-            engine.step()
-            for arm in engine.construction.bandit.arms:
-                arm.keys_seen, arm.keys_new = 99, 9
-
-    whole = interrupted(lambda seed: make_engine("construct", puzzle, quick, seed, 1, 2), 10, step)
-    views = {arm.view for arm in whole.construction.bandit.arms}
-    assert len(whole.construction.bandit.views) == 8 and len(views) > 4, views
-    assert verify(puzzle, whole.best).valid
-    assert all(verify(puzzle, find.board).valid for find in whole.pop_boards())
-    with pytest.raises(InputError, match="the saved search does not fit this puzzle"):
-        one_view = Orientation(whole.construction.orientation.puzzle, 0, (IDENTITY_VIEW,), (1, 2))
-        operators = make_operators(["fill", "construct"], Island(puzzle, one_view, quick, 1, 1, engine="auto"))
-        SearchLoop(puzzle, quick, operators, random_state(1)).restore(whole.state())
-
-
 def test_islands_with_other_turns_see_the_same_from_the_same_side():
     """So that the prefixes that are dealt out among them are the same ones."""
     puzzle = with_clue(*planted(2, 10, 10, 5), 5 * 10 + 5)
-    none, params = (
-        np.zeros(100, dtype=np.int32),
-        ConstructParams(restart_nodes_without_prefix=10**9, restart_nodes=10**9),
-    )
     made = []
     for turns in range(4):
-        schedule = BreakSchedule(
-            comb_order(10, 10, 3), np.array([50, 60, 70]), none, (1,), 94, view=View((2 - turns) % 4, True)
-        )
-        built = Constructor(rotate_puzzle(puzzle, turns), params, schedule, random_state(5), (1, 2))
+        schedule = schedule_of(comb_order(10, 10, 3), [50, 60, 70], favoured=(1,), view=View((2 - turns) % 4, True))
+        built = Constructor(rotate_puzzle(puzzle, turns), WHOLE_TREE, schedule, random_state(5), (1, 2))
         built.run(50_000, puzzle.max_score)
         made.append((built.puzzle_in_view, built.plan.prefix.partition_depth, standing(built)))
     assert made[0][0] == puzzle_in_view(puzzle, View(2, True)) and made[0][1] == 16 and len(made[0][2]) > 36

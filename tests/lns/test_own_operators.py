@@ -15,19 +15,20 @@ from lns.engine import Statistics
 from lns.engines import make_engine
 from lns.instances.board import Board
 from lns.instances.errors import InputError
+from lns.instances.generate import family
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from lns.islands import Archipelago
 from lns.loop.search_loop import SearchLoop
 from lns.neighbourhoods import OPERATORS, operators
-from lns.neighbourhoods.local import assign
-from lns.neighbourhoods.move import Move
+from lns.neighbourhoods.move import Move, assign
 from lns.neighbourhoods.operators import (
     operator_names,
     register_operator,
     unregister_operator,
 )
-from lns.params import from_dict
+from lns.node_equivalents import TABU_MOVE
+from lns.params import Params, from_dict
 from lns.rounds import Search, Task, run_round
 from lns.worker_pool import WorkerPool
 from tests.lns.run_parts import best_of, copied, new_directory, resumed, run_for, small_puzzle
@@ -162,6 +163,26 @@ def test_a_registered_operator_needs_one_worker() -> None:
     assert "mine" in archipelago.statistics.operators
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_operator_that_never_returns_is_switched_off_in_each_worker(
+    workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An entry point of a package that the worker processes find; a registered one, in this process: `test_loop`."""
+    (tmp_path / "endless_package.py").write_text(
+        "def never(puzzle, board, rng, nodes):\n    while True:\n        pass\n"
+    )
+    info = tmp_path / "endless_package-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: endless-package\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(f"[{operators.ENTRY_POINTS}]\nnever = endless_package:never\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    params = from_dict({"beam": {"width": 50}, "neighbourhoods": {"nodes": 5000, "floor": 0.1, "call_seconds": 0.3}})
+    puzzle = small_puzzle("like-e2-8x8")
+    archipelago = Archipelago(Search(puzzle, params, 1, "lns", operators=("band", "path", "never")), workers)
+    assert archipelago.run(300.0, puzzle.max_score, lambda _: None, steps=12) == "steps made"
+    assert archipelago.statistics.failures == {"never": workers} and archipelago.statistics.operators["band"] > 0
+
+
 def test_a_worker_without_the_operator_names_it() -> None:
     puzzle = small_puzzle()
     search = Search(puzzle, QUICK, 1, "lns", operators=("band", "mine"))
@@ -169,6 +190,18 @@ def test_a_worker_without_the_operator_names_it() -> None:
     sentence = "operator 'mine' is not registered in this process; a worker process knows"
     with WorkerPool(1) as pool, pytest.raises(InputError, match=sentence):
         pool.submit(run_round, task).result(300)  # it may compile kernels first
+
+
+def test_auto_has_only_the_built_in_operators_and_counts_its_walks() -> None:
+    """So a run can be continued where other packages are installed."""
+    puzzle = family("tetravex:9x9:9")(5).puzzle
+    register_operator("mine", own)
+    auto, lns = (make_engine(name, puzzle, Params(), 1, 0) for name in ("auto", "lns"))
+    while auto.statistics.moves == 0:
+        auto.step()
+    cost = auto.statistics.node_equivalents_by_part()["tabu"]
+    assert cost == pytest.approx(auto.statistics.moves * TABU_MOVE, abs=1)
+    assert lns.names == (*auto.names, "mine")
 
 
 def test_statistics_of_operators_add_up() -> None:

@@ -9,9 +9,7 @@ import pytest
 
 from lns import node_equivalents
 from lns.construct.candidates import FloatArray
-from lns.construct.population import new_reservoirs, offer_to_reservoir
-from lns.construct.quota_bandit import QuotaBandit
-from lns.construct.quota_profile import (
+from lns.construct.population import (
     MIN_PREFIXES_PER_STRATUM,
     PREFIXES_PER_STRATUM,
     SAMPLES,
@@ -20,10 +18,11 @@ from lns.construct.quota_profile import (
     count_children,
     mean_children,
     min_half_edges,
+    new_reservoirs,
+    offer_to_reservoir,
     quota_profile,
 )
-from lns.construct.schedule import Quota, favoured_colours, quota_end
-from lns.construct.schedule_search import cell_order
+from lns.construct.schedule import Quota, cell_order, favoured_colours, quota_end
 from lns.instances.formats import load_puzzle
 from lns.instances.generate import like_e2, uniform
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Clue, Puzzle
@@ -168,7 +167,7 @@ def test_a_quota_starts_lower_where_the_empty_board_has_a_higher_value(monkeypat
     children = mean_children(*count_children(puzzle, order, favoured, 90)[:2])
     asked = []
     for worth in (1.0, 1e4, 1e8):
-        monkeypatch.setattr("lns.construct.quota_profile.ROOT_VALUE", worth)
+        monkeypatch.setattr("lns.construct.population.ROOT_VALUE", worth)
         asked.append(min_half_edges(children))
         ends, none = np.ones(children.shape[1]), np.zeros(children.shape[1])
         thresholds = tuple(asked[-1].tolist())
@@ -260,12 +259,3 @@ def test_the_smallest_boards_have_a_profile(width, height):
     puzzle = planted(2, width, height, 2)[0]
     asked = quota_profile(puzzle, cell_order(puzzle, ConstructParams()), (1,), quota_end(puzzle.cells))
     assert len(asked) == puzzle.cells and list(asked) == sorted(asked) and asked[0] >= 0
-
-
-def test_a_profile_is_that_of_the_puzzle_and_of_no_run():
-    puzzle = planted(3, 5, 4, 4, 2)[0]
-    order, favoured = cell_order(puzzle, ConstructParams()), favoured_colours(puzzle, 1, 2)
-    first = count_children(puzzle, order, favoured, 12)
-    QuotaBandit(puzzle, ConstructParams(), random_state(7)).choose_schedule(3)
-    again = count_children(puzzle, order, favoured, 12)
-    assert all(np.array_equal(one, other) for one, other in zip(first, again, strict=True))

@@ -1,17 +1,31 @@
-"""Which colours a construction favours."""
+"""From an instance to a schedule: which colours are favoured, what schedules can reach, where the endgame begins."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
 import pytest
 
-from lns.construct.candidates import BREAK_COST
-from lns.construct.schedule import colour_classes, favoured_colours
+from lns.construct.candidates import BREAK_COST, MAX_BREAKS
+from lns.construct.schedule import (
+    ChildMeans,
+    Quota,
+    ScheduleForecast,
+    best_schedule,
+    break_schedule,
+    colour_classes,
+    favoured_colours,
+    initial_forecast,
+    max_mismatches,
+    measure_children,
+)
 from lns.instances.formats import load_puzzle
 from lns.instances.generate import like_e2, uniform
+from lns.params import ConstructParams
+from lns.rng import random_state
 
 
 def test_favoured_colours_are_those_of_the_fewest_pieces():
@@ -46,3 +60,44 @@ def test_hundreds_of_colours_are_no_reason_to_wait():
     for sizes in ((1, 2), (5, 8)):
         assert len(favoured_colours(puzzle, *sizes)) in (sum(sizes), sizes[1])
     assert time.process_time() - began < 3
+
+
+def test_more_breaks_than_any_schedule_can_spend_are_cut_to_the_most_possible():
+    puzzle, params = load_puzzle("like-e2-10x10"), ConstructParams(population=300, quota_scale=0.0)
+    fit = measure_children(puzzle, params, Quota(), random_state(1))
+    assert fit is not None
+    most = max_mismatches(puzzle, params)
+    assert most == MAX_BREAKS - 1 + params.tail
+    assert initial_forecast(fit, puzzle, params).mismatches < 20
+    never = initial_forecast(replace(fit, exact=fit.exact / 1e6, breaking=fit.breaking / 1e6), puzzle, params)
+    assert never.mismatches == most
+    rates = [best_schedule(fit, puzzle, params, mismatches).rate for mismatches in (most, most + 1, puzzle.max_score)]
+    assert rates[0] == rates[1] == rates[2] > 0
+
+
+def fit_of(children: dict[int, float], cells: int) -> ChildMeans:
+    """One exact child everywhere, other numbers from some depths on; few break."""
+    exact = np.ones(cells)
+    for depth, number in children.items():
+        exact[depth:] = number
+    return ChildMeans(exact, np.full(cells, 0.1), Quota())
+
+
+@pytest.mark.parametrize(
+    ("children", "first_break", "begins"),
+    [
+        ({}, 120, 80),  # where it can begin first, if few prefixes come there
+        ({70: 3.0, 80: 0.5}, 120, 120),  # else where they are fewest, before the first break
+        ({70: 3.0, 80: 0.5}, 90, 90),
+        ({70: 3.0, 80: 0.5, 85: 2.0, 90: 0.9}, 120, 85),
+        ({70: 3.0, 80: 0.5}, 75, 80),  # lists with breaks are long
+        ({70: 3.0}, 120, 80),  # they only get more
+        ({0: 1e6, 70: 3e6, 80: 5e5}, 120, 80),  # more than any number
+        ({0: 1e6, 80: 0.5}, 120, 120),
+    ],
+)
+def test_the_endgame_begins_where_few_prefixes_come(children, first_break, begins):
+    puzzle = load_puzzle("like-e2-12x12")
+    aim = ScheduleForecast(2, np.array([first_break, 130]), 0.0)
+    schedule = break_schedule(fit_of(children, puzzle.cells), aim, puzzle, ConstructParams())
+    assert schedule.endgame_depth == begins

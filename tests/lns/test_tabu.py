@@ -10,7 +10,8 @@ import pytest
 from lns.engines import make_engine
 from lns.instances.board import Board
 from lns.instances.formats import load_puzzle
-from lns.instances.puzzle import Clue
+from lns.instances.generate import family
+from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from lns.loop.pool import Pool
 from lns.params import Params, from_dict
@@ -18,22 +19,27 @@ from lns.rng import random_state
 from lns.tabu import kernel
 from lns.tabu.search import Tabu, TabuSearch, random_board
 from tests.instances.small_puzzles import planted
-from tests.lns.loop_parts import pool_with
+from tests.lns.construct_parts import clues_of
+from tests.lns.loop_parts import RULES, pool_with
 
-CASES = [(4, 4, 3, 0), (6, 3, 2, 2), (1, 5, 2, 0), (2, 2, 3, 0), (5, 5, 4, 3)]
+CASES = [(4, 4, 3, 0), (6, 3, 2, 2), (1, 5, 2, 0), (2, 2, 3, 0), (5, 5, 4, 3), *RULES]
 
 
-@pytest.mark.parametrize("width,height,colours,clues", CASES)
-def test_random_boards_keep_rim_and_clues(width, height, colours, clues):
-    puzzle, _ = planted(1, width, height, colours, clues)
+def puzzle_of(case: tuple[int, ...] | str, seed: int) -> Puzzle:
+    """A planted puzzle of (width, height, colours, clues), or one of a family with other rules."""
+    return family(case)(seed).puzzle if isinstance(case, str) else planted(seed, *case)[0]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_random_boards_keep_the_rules_and_clues(case):
     for seed in range(20):
-        judged = verify(puzzle, random_board(puzzle, np.random.default_rng(seed)))
-        assert judged.valid and judged.full
+        puzzle = puzzle_of(case, seed)
+        assert verify(puzzle, random_board(puzzle, np.random.default_rng(seed))).complete
 
 
-@pytest.mark.parametrize("width,height,colours,clues", CASES)
-def test_what_is_kept_up_to_date_equals_a_recount(width, height, colours, clues):
-    puzzle, _ = planted(2, width, height, colours, clues)
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_kept_up_to_date_equals_a_recount(case):
+    puzzle = puzzle_of(case, 2)
     tabu = TabuSearch(puzzle, random_state(4), tenure=2)
     tabu.start()
     for _ in range(30):
@@ -41,13 +47,11 @@ def test_what_is_kept_up_to_date_equals_a_recount(width, height, colours, clues)
         tabu.kick(1)
         now = tabu.board
         judged = verify(puzzle, now)
-        assert judged.valid and judged.full
-        assert judged.score == tabu.score
+        assert judged.complete and judged.score == tabu.score
         assert verify(puzzle, tabu.best).score == tabu.best_score >= tabu.score
         fresh = TabuSearch(puzzle, random_state(4))
         fresh.start(now)
-        assert np.array_equal(fresh.state.matches, tabu.state.matches)
-        for name in ("best_matches", "piece_position", "current_matches", "swap_matches"):
+        for name in ("matches", "best_matches", "piece_position", "current_matches", "swap_matches"):
             assert np.array_equal(getattr(fresh.state, name), getattr(tabu.state, name)), name
         assert fresh.state.scalars[kernel.HASH] == tabu.state.scalars[kernel.HASH]
 
@@ -158,8 +162,7 @@ def test_beside_the_construction_walks_begin_at_boards_of_the_pool_and_are_short
 
 def test_a_board_of_clues_only_is_left_as_it_is():
     puzzle, solution = planted(4, 3, 3, 3, 0)
-    clues = [Clue(cell, int(oriented) >> 2, int(oriented) & 3) for cell, oriented in enumerate(solution.placements)]
-    engine = make_engine("tabu", puzzle.with_clues(clues), Params(), 1, 0)
+    engine = make_engine("tabu", puzzle.with_clues(clues_of(solution, range(9))), Params(), 1, 0)
     engine.inject_incumbent(solution, puzzle.max_score)
     for _ in range(3):
         engine.step()

@@ -1,0 +1,241 @@
+"""The exact repair: frees regions of the boards in the pool and re-solves them, in fixed orders or by ColorPairs.
+
+Both searches are exact, so they give the same answers; which one is cheaper depends on size and shape. It is learnt:
+each operator uses the order that has cost less for each region that it decided, and now and then the other one. The
+certificate says which windows around the damage of the best boards are proven to have no better refill.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import numpy.typing as npt
+
+from lns import node_equivalents
+from lns.engine import State, Statistics, expect
+from lns.exact.region.options import RegionOptions
+from lns.exact.region.resolve import resolve
+from lns.exact.region.result import RegionResult
+from lns.instances.board import EMPTY, Board
+from lns.instances.puzzle import Puzzle
+from lns.loop.pool import Found, Freed, Member, Neighbourhood, Pool, Repaired, members_of_rows, members_to_rows
+from lns.neighbourhoods.regions import Cells, windows
+from lns.params import NeighbourhoodsParams
+
+ORDERS = ("static", "dynamic")
+"""Orders of `lns.exact.region.options.RegionOptions`; the second is ColorPairs."""
+TRY_OTHER = 8  # each eighth region is searched in the other order
+SIDEWAYS = 0.5  # share of the regions without a gain whose refill as good is looked for
+PRIOR_DECIDED = 0.5  # so that an order that has decided no region has a cost too
+ALL_DONE = 2**31  # count of the regions of a member when none is left
+
+CERTIFIED = 8  # boards of the best score, one a family
+GROWTH, MAX_TRIES = 4, 6  # times more nodes for a window that was left open, each time, and so often
+PROVEN = -1  # instead of the number of tries
+
+
+class RegionOperator:
+    """Frees the regions of one neighbourhood, one after the other, and re-solves them exactly for one edge more.
+
+    Parameters
+    ----------
+    name, puzzle, neighbourhood
+        Name in the table of operators, puzzle of the boards, and what lists the regions of a member.
+    nodes : int
+        Most placements in fixed orders of one region, fewer early in a run; ColorPairs gets as many as cost the same.
+    moves : bool
+        Whether a refill as good as the board may take its place, so that the next regions see another board.
+    """
+
+    makes_boards, proves = False, True
+
+    def __init__(self, name: str, puzzle: Puzzle, neighbourhood: Neighbourhood, nodes: int, *, moves: bool) -> None:
+        self.name, self.puzzle, self.neighbourhood, self.nodes, self.moves = name, puzzle, neighbourhood, nodes, moves
+        self.cost, self.tries, self.decided = np.zeros((3, len(ORDERS)))  # of regions, in each of `ORDERS`
+        self._regions: tuple[Board | None, Iterator[Cells]] = None, iter(())  # of the board freed last
+
+    def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
+        for member in pool.ranked() if wanted <= self.puzzle.max_score else ():
+            for cells in self._regions_of(member):
+                member.done[self.name] = member.done.get(self.name, 0) + 1
+                if pool.is_new_question(member, cells, member.score + 1):
+                    return Freed(member, cells, pool.budget(self.nodes))
+            member.done[self.name] = ALL_DONE
+        return None
+
+    def _regions_of(self, member: Member) -> Iterator[Cells]:
+        """The regions of a member that are not done."""
+        done = member.done.get(self.name, 0)
+        if done == ALL_DONE:
+            return iter(())
+        if self._regions[0] is not member.board:
+            self._regions = member.board, islice(self.neighbourhood(self.puzzle, member), done, None)
+        return self._regions[1]
+
+    def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
+        member = freed.member
+        assert member is not None
+        board, score, order = member.board, member.score, self._next_order()
+        cost = 0.0
+        while (result := self._resolve(board, freed, score + 1, order)).score > score:
+            board, score = result.board, result.score
+            cost += node_equivalents.region(result.nodes, order)
+        cost += node_equivalents.region(result.nodes, order)
+        number, origin = ORDERS.index(order), f"{self.name}-colorpairs" if order == "dynamic" else self.name
+        self.cost[number] += cost
+        self.tries[number] += 1
+        self.decided[number] += result.bound <= score
+        if score > member.score:
+            return Repaired([Found(board, origin, member.order)], cost)
+        if not self.moves or rng.random() >= SIDEWAYS:
+            return Repaired([], cost)
+        result = self._refill(member, freed)
+        more = node_equivalents.region(result.nodes)
+        self.cost[0] += more
+        is_other = result.score >= score and result.board.placed == board.placed and result.board != board
+        return Repaired([], cost + more, Found(result.board, origin, member.order) if is_other else None)
+
+    def _resolve(self, board: Board, freed: Freed, target: int, order: str) -> RegionResult:
+        nodes = node_equivalents.region_nodes(freed.nodes or self.nodes, order)
+        return resolve(self.puzzle, board, freed.cells, target=target, nodes=nodes, options=RegionOptions(order=order))
+
+    def _refill(self, member: Member, freed: Freed) -> RegionResult:
+        """The first refill that the search finds with the score of the board."""
+        placed = member.board.placements.copy()
+        placed[list(freed.cells)] = EMPTY
+        return self._resolve(Board(placed, self.puzzle.width, self.puzzle.height), freed, member.score, "static")
+
+    def _next_order(self) -> str:
+        """The order in which the next region is searched."""
+        if not self.tries.all():
+            return ORDERS[int(np.argmin(self.tries))]
+        cheaper = int(np.argmin(self.cost / (self.decided + PRIOR_DECIDED)))
+        return ORDERS[1 - cheaper if self.tries.sum() % TRY_OTHER == 0 else cheaper]
+
+    @property
+    def statistics(self) -> Statistics:
+        static, dynamic = (self.cost / node_equivalents.REGION_NODE).astype(int).tolist()
+        counts = {self.name: static, f"{self.name}-colorpairs": dynamic}
+        return Statistics(operators={name: count for name, count in counts.items() if count})
+
+    def state(self) -> State:
+        return {"orders": np.array([self.cost, self.tries, self.decided])}
+
+    def restore(self, state: State) -> None:
+        self.cost, self.tries, self.decided = state["orders"].copy()
+        self._regions = None, iter(())
+
+
+@dataclass
+class _Certified:
+    """A board, the windows around its damage by the name of their shape, and how often each was searched, or PROVEN."""
+
+    member: Member
+    windows: list[tuple[str, Cells]]
+    tries: npt.NDArray[np.int64]
+
+    def next_open(self) -> list[tuple[int, int]]:
+        """(tries, number) of the first window of those that were tried least, if any is open."""
+        left = np.flatnonzero((self.tries >= 0) & (self.tries < MAX_TRIES))
+        number = int(left[np.argmin(self.tries[left])]) if len(left) else 0
+        return [(int(self.tries[number]), number)] if len(left) else []
+
+
+class Certificate:
+    """Frees windows of some shapes around the damage of the best boards, until each is proven to be optimal.
+
+    It costs at most a share of what was searched since the best score was reached, so a best board that lasts is
+    certified. A window that is left open is searched again with more nodes when all others are done.
+
+    ``params``: nodes of a window at first, and the share.
+    """
+
+    name, makes_boards, proves = "certificate", False, True
+
+    def __init__(self, puzzle: Puzzle, params: NeighbourhoodsParams) -> None:
+        self.puzzle, self.nodes, self.share = puzzle, params.nodes, params.certificate
+        self.shapes = {
+            "5x6": ((5, 6), (6, 5)),
+            "4x8": ((4, 8), (8, 4)),
+            "3 full rows or columns": ((3, puzzle.width), (puzzle.height, 3)),
+        }
+        self.score, self.spent_before, self.cost, self.all_nodes = -1, 0.0, 0.0, 0
+        self._boards: list[_Certified] = []
+        self._asked = 0, 0  # board and window that was freed last
+
+    @property
+    def statistics(self) -> Statistics:
+        certificate = {}
+        for shape in self.shapes:
+            tries = [
+                n for of in self._boards for (name, _), n in zip(of.windows, of.tries, strict=True) if name == shape
+            ]
+            if tries:
+                certificate[shape] = self.score, tries.count(PROVEN), len(tries)
+        return Statistics(operators={self.name: self.all_nodes} if self.all_nodes else {}, certificate=certificate)
+
+    def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
+        if not pool.members or wanted > self.puzzle.max_score:
+            return None
+        best = max(member.score for member in pool.members)
+        if best > self.score:
+            self.score, self.spent_before, self.cost, self._boards = best, pool.spent, 0.0, []
+        if self.score < wanted - 1:
+            return None  # a better board was found elsewhere
+        for member in pool.members:
+            is_new = all(of.member.family != member.family for of in self._boards)
+            if member.score == self.score and is_new and len(self._boards) < CERTIFIED:
+                self._add(Member(member.board, member.score, member.order, family=member.family))
+        if self.cost > self.share * (pool.spent - self.spent_before):
+            return None
+        left = [(tries, board, number) for board, of in enumerate(self._boards) for tries, number in of.next_open()]
+        if not left:
+            return None
+        self._asked = board, number = min(left)[1:]
+        return Freed(self._boards[board].member, self._boards[board].windows[number][1])
+
+    def _add(self, member: Member) -> None:
+        listed = [
+            (name, cells)
+            for name, shapes in self.shapes.items()
+            for cells in windows(self.puzzle, member.board, shapes)
+        ]
+        self._boards.append(_Certified(member, listed, np.zeros(len(listed), dtype=np.int64)))
+
+    def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
+        member, (board, number) = freed.member, self._asked
+        assert member is not None
+        tries = self._boards[board].tries
+        nodes, options = self.nodes * GROWTH ** int(tries[number]), RegionOptions(order="auto")
+        result = resolve(self.puzzle, member.board, freed.cells, target=self.score + 1, nodes=nodes, options=options)
+        cost = node_equivalents.region(result.work)
+        self.cost += cost
+        self.all_nodes += int(cost / node_equivalents.REGION_NODE)
+        if result.score > self.score:
+            return Repaired([Found(result.board, self.name, member.order)], cost)
+        tries[number] = PROVEN if result.bound <= self.score else tries[number] + 1
+        return Repaired([], cost)
+
+    def state(self) -> State:
+        members = [of.member for of in self._boards]
+        return {
+            "boards": np.stack(members_to_rows(members, self.puzzle.cells), axis=1),
+            "families": np.array([member.family for member in members], dtype=np.int64),
+            "tries": np.concatenate([np.zeros(0, dtype=np.int64), *(of.tries for of in self._boards)]),
+            "counters": np.array([self.score, self.spent_before, self.cost, self.all_nodes], dtype=np.float64),
+        }
+
+    def restore(self, state: State) -> None:
+        self._boards = []
+        score, self.spent_before, self.cost, all_nodes = state["counters"].tolist()
+        self.score, self.all_nodes, tries = int(score), int(all_nodes), state["tries"]
+        members = members_of_rows(self.puzzle, state["boards"][:, 0], state["boards"][:, 1])
+        for member, family in zip(members, state["families"].tolist(), strict=True):
+            member.family = family
+            expect(member.score == self.score, "score of the certificate")
+            self._add(member)
+            of = self._boards[-1].tries
+            of[:], tries = tries[: len(of)], tries[len(of) :]
