@@ -17,8 +17,7 @@ from lns.construct.schedule_search import cell_order, tail_cut
 from lns.engines import make_engine
 from lns.exact.paper import outcome
 from lns.exact.paper.runs import finished_rows
-from lns.exact.region.resolve import resolve
-from lns.exact.region.warmup import warm_up
+from lns.exact.region.resolve import resolve, warm_up
 from lns.exact.region.windows import rows
 from lns.instances.board import EMPTY, Board
 from lns.instances.draw import svg

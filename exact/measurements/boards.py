@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from lns.exact.region.options import ORDERS, PARTS, RegionOptions, options_without, parse_parts
-from lns.exact.region.resolve import resolve
-from lns.exact.region.result import RegionResult, RegionStatus
+from lns.exact.region.resolve import RegionResult, RegionStatus, resolve
 from lns.exact.region.windows import window
 from lns.instances.board import Board
 from lns.instances.errors import InputError

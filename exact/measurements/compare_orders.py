@@ -15,8 +15,8 @@ import numpy as np
 
 from lns.exact.measurements.boards import Flags, measure, read_boards, timed, windows
 from lns.exact.region.options import RegionOptions, options_without
+from lns.exact.region.resolve import warm_up
 from lns.exact.region.searches import DynamicSearch
-from lns.exact.region.warmup import warm_up
 from lns.exact.region.windows import around_mismatches
 from lns.instances.board import Board
 from lns.instances.errors import InputError

@@ -19,7 +19,7 @@ import numpy as np
 from lns.exact import csv_records
 from lns.exact.measurements.boards import FROM_SCORE, Flags, measure, options_of, read_boards, timed, windows
 from lns.exact.region.options import parse_parts
-from lns.exact.region.warmup import warm_up
+from lns.exact.region.resolve import warm_up
 from lns.instances.board import Board
 from lns.instances.formats import viewer_url
 from lns.instances.puzzle import Puzzle

@@ -14,7 +14,7 @@ import numpy as np
 
 from lns.exact.measurements.boards import FROM_SCORE, Flags, measure, options_of, read_boards, timed, windows
 from lns.exact.region.options import RegionOptions
-from lns.exact.region.warmup import warm_up
+from lns.exact.region.resolve import warm_up
 from lns.instances.board import Board
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify

@@ -14,8 +14,7 @@ import numpy as np
 from lns import node_equivalents
 from lns.engine import State, Statistics
 from lns.exact.region.options import RegionOptions
-from lns.exact.region.resolve import resolve
-from lns.exact.region.result import RegionResult
+from lns.exact.region.resolve import RegionResult, resolve
 from lns.instances.board import EMPTY, Board
 from lns.instances.puzzle import Puzzle
 from lns.loop.operator import Found, Freed, Neighbourhood, Repaired

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from lns.engine import verified_board
-from lns.exact.region.resolve import resolve
-from lns.exact.region.result import RegionResult, RegionStatus
+from lns.exact.region.resolve import RegionResult, RegionStatus, resolve
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
 from lns.instances.puzzle import Puzzle
