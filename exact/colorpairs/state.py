@@ -86,31 +86,24 @@ def build_tables(classes: PieceClasses, options: Options) -> tuple[Tables, list[
     shown[list(puzzle.holes)] = UNKNOWN
     tables = make_tables(
         quads=np.searchsorted(colours, quads)[class_of_piece],
-        class_of_piece=np.array(class_of_piece),
+        classes=np.array(class_of_piece),
         colours=len(colours),
         neighbour=neighbour.ravel(),
         shown=shown.ravel(),
         turns=puzzle.turns,
-        opposite_pairs=options.opposite,
+        opposite=options.opposite,
     )
     return tables, class_of_piece
 
 
 def make_tables(
-    *,
-    quads: Colours,
-    class_of_piece: Colours,
-    colours: int,
-    neighbour: I32,
-    shown: I32,
-    turns: bool,
-    opposite_pairs: bool,
+    *, quads: Colours, classes: Colours, colours: int, neighbour: I32, shown: I32, turns: bool, opposite: bool
 ) -> Tables:
     """The tables of any set of pieces and cells.
 
-    ``quads``: (N, 4), the colours of the pieces unturned, numbered 0 to ``colours`` - 1; ``class_of_piece``: equal for
+    ``quads``: (N, 4), the colours of the pieces unturned, numbered 0 to ``colours`` - 1; ``classes``: equal for
     duplicates, which are consecutive; ``neighbour``, ``shown``: as in `Tables`; ``turns``: whether pieces may be
-    turned; ``opposite_pairs``: as `Options.opposite`. A piece has its pairs on all sides, also if it may not be turned:
+    turned; ``opposite``: as `Options.opposite`. A piece has its pairs on all sides, also if it may not be turned:
     a cell demands a pair by the colours of its sides, wherever they are.
     """
     pieces = len(quads)
@@ -134,7 +127,7 @@ def make_tables(
     count = np.bincount(piece[own], minlength=pieces)
     piece_pairs = np.zeros((pieces, SLOTS), dtype=np.int32)
     piece_pairs[piece[own], np.arange(len(own)) - (np.cumsum(count) - count)[piece[own]]] = pair[own]
-    if not opposite_pairs:  # no deduction from opposite colours that no piece has either
+    if not opposite:  # no deduction from opposite colours that no piece has either
         pair_colours = np.vstack((pair_colours, (0, 0, 2)))
         by_colours[1][by_colours[1] == 0] = pairs
         pairs += 1
@@ -149,7 +142,7 @@ def make_tables(
     quad = turned.astype(np.int32)
     if not turns:
         quad[:, 1:] = UNUSABLE
-    duplicate = np.append(False, class_of_piece[1:] == class_of_piece[:-1])[:pieces]
+    duplicate = np.append(False, classes[1:] == classes[:-1])[:pieces]
     pair_first, pair_second, pair_span = np.vstack(((0, 0, 0), pair_colours)).T.astype(np.int32, order="C")
     return Tables(
         colours=colours,
@@ -263,9 +256,7 @@ class State(NamedTuple):
 
 
 def empty_state(tables: Tables, options: Options, *, any_pair: bool = True, seed: int = 0) -> State:
-    """The state of the empty board, before the rim and the clues are placed.
-
-    `lns.exact.colorpairs.kernel.prepare` places them.
+    """The state of the empty board, before `lns.exact.colorpairs.kernel.prepare` places the rim and the clues.
 
     ``any_pair``: at every node some cell demands a pair, because the board has a frame. ``seed``: for random choices.
     """

@@ -69,10 +69,7 @@ def start_search(plan: RegionPlan, state: RegionState, scheme: SearchScheme, r_m
 
 @flat_kernel
 def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, node_budget: int) -> None:
-    """Continue until a refill is found, the search is complete (EXHAUSTED) or NODES reach ``node_budget``.
-
-    BEST: mismatches of the refill found, -1 = none; the next call searches for fewer.
-    """
+    """Continue until a refill is found (the next call wants a better one), all is searched or its nodes are spent."""
     counters = state.counters
     if counters[counter.EXHAUSTED]:
         return

@@ -383,12 +383,12 @@ def make_dynamic_state(region: Region) -> tuple[Tables, State, Spending]:
     shown[beyond] = np.searchsorted(values, [outside[joint] for joint in plan.joint_at[beyond].tolist()])
     tables = make_tables(
         quads=quads[::4],
-        class_of_piece=group[by_group],
+        classes=group[by_group],
         colours=len(values),
         neighbour=np.where(plan.around >= 0, plan.around, -1).astype(np.int32).ravel(),
         shown=shown.ravel(),
         turns=turns,
-        opposite_pairs=True,
+        opposite=True,
     )
     state = empty_state(tables, Options())
     prepare(tables, state, _NO_CLUES, _NO_CLUES, False)

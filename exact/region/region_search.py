@@ -80,15 +80,10 @@ class Budget:
 
 
 class RegionSearch:
-    """The search for the best refill of a region.
+    """The search for the best refill of a region; ``ways``: which searches take turns, the first one first.
 
-    Parameters
-    ----------
-    region : Region
-    options : RegionOptions
-    *ways : str
-        Which searches take turns: "scheme", fixed orders by a search scheme; "cyclic", fixed orders by cyclic spend
-        curves, which in bands are often faster; "dynamic". The first ones are tried first.
+    "scheme": fixed orders by a search scheme; "cyclic": fixed orders by cyclic spend curves, which in bands are often
+    faster; "dynamic".
     """
 
     def __init__(self, region: Region, options: RegionOptions, *ways: str) -> None:
@@ -176,8 +171,8 @@ class RegionSearch:
         if status != EXHAUSTED or winner.cost < self.options.compare_after:
             return
         cost = winner.cost
-        least = min(_TRY_ALL, self.options.dynamic_after)
-        others = [each for each in ranked if each is not winner and (not _is_dynamic(each) or cost >= least)]
+        slow = cost >= min(_TRY_ALL, self.options.dynamic_after)  # so that the dynamic order is tried too
+        others = [each for each in ranked if each is not winner and (slow or not isinstance(each, DynamicSearch))]
         for search in others[: len(others) if cost < _TRY_ALL else 2 if cost < _TRY_SOME else 0]:
             if self._ends or self.priced is not None:
                 break
@@ -190,7 +185,7 @@ class RegionSearch:
         goal = min(_FIRST_TURN, self.longest_turn)  # node equivalents of each search
         while True:
             for search in racing:
-                joins = _is_dynamic(search) and len(racing) > 1
+                joins = isinstance(search, DynamicSearch) and len(racing) > 1
                 if joins and goal <= self.options.dynamic_after:
                     continue
                 if used[search] == 0:
@@ -299,10 +294,6 @@ class RegionSearch:
             if self.reports.improve is not None:
                 self.reports.improve(board)
             self._report_progress()
-
-
-def _is_dynamic(search: Search) -> bool:
-    return isinstance(search, DynamicSearch)
 
 
 _compiled: set[tuple[type[Search], bool]] = set()  # kinds of searches whose kernels this process has compiled or loaded

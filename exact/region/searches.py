@@ -36,14 +36,14 @@ import numpy as np
 import numpy.typing as npt
 
 from lns.exact.colorpairs.options import Heuristic, Options
-from lns.exact.colorpairs.state import Switches, counter
+from lns.exact.colorpairs.state import State, Switches, Tables, counter
 from lns.exact.region.cost_to_go import UNIT, add_cheapest_refill, fill_tables, plan_tables
 from lns.exact.region.dynamic_search import DOM_DEG, search_dynamic
 from lns.exact.region.kernel import search_region, start_search
 from lns.exact.region.options import RegionOptions
 from lns.exact.region.plan import Region, make_dynamic_state, make_slots, make_state, members_of
 from lns.exact.region.scheme import RegionShape, SearchScheme, direct_scheme, make_scheme, orders_from_both_ends
-from lns.exact.region.state import EXHAUSTED, FOUND, PAUSED, Ints, RegionPlan, RegionState
+from lns.exact.region.state import EXHAUSTED, FOUND, PAUSED, Ints, RegionPlan, RegionState, Spending
 from lns.instances.puzzle import Puzzle
 
 MAX_TABLE = 1 << 21  # entries of a table: four rows of Eternity II
@@ -174,7 +174,7 @@ class DynamicSearch(Search):
         heuristic = DOM_DEG if options.heuristic == "dom-deg" else int(Heuristic.of(options.heuristic))
         self._switches = Switches.of(Options())._replace(heuristic=heuristic, **chosen)
         self._preempts = True if options.preemption or options.instantiation else None
-        self._empty: Any = None  # before the first decision
+        self._empty: tuple[Tables, State, Spending] | None = None  # before the first decision
 
     def _begin(self) -> None:
         if self._empty is None:

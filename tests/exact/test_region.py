@@ -40,9 +40,12 @@ def shuffled_inside() -> tuple[Puzzle, Board, list[int]]:
     return puzzle, Board(placements, 8, 8), inner
 
 
-def _ways(plan: RegionPlan, scheme: SearchScheme, stage: int, mismatched: np.ndarray, allowed: int) -> int:
+def block(scheme: SearchScheme, stage: int) -> set[int]:
+    return set(scheme.members[scheme.first_member[stage] :][: scheme.length[stage]].tolist())
+
+
+def ways(plan: RegionPlan, scheme: SearchScheme, stage: int, mismatched: np.ndarray, allowed: int) -> int:
     """How many of a stage's searches find a refill; ``mismatched``: bool (n, 4), by number and side."""
-    block = set(scheme.members[scheme.first_member[stage] :][: scheme.length[stage]].tolist())
 
     def own(cells: set[int], filled: np.ndarray) -> int:
         touches = 0
@@ -52,23 +55,19 @@ def _ways(plan: RegionPlan, scheme: SearchScheme, stage: int, mismatched: np.nda
                 touches += bool(counted and mismatched[cell, side])
         return touches
 
-    spent = own(block, scheme.filled[stage])
     share = scheme.share[stage, allowed] if allowed < scheme.share.shape[1] else DIRECT
     if share == DIRECT:
-        return int(spent <= allowed)
-    ways, halves = 0, scheme.parts[stage].tolist()
+        return int(own(block(scheme, stage), scheme.filled[stage]) <= allowed)
+    found, halves = 0, scheme.parts[stage].tolist()
     for first, second, most in ((*halves[:2], share), (*halves[2:], allowed - 1 - share)):
-        half = set(scheme.members[scheme.first_member[first] :][: scheme.length[first]].tolist())
-        used = own(half, scheme.filled[first])
+        used = own(block(scheme, first), scheme.filled[first])
         if most < 0 or used > most:
             continue
-        rest = set(scheme.members[scheme.first_member[second] :][: scheme.length[second]].tolist())
-        if first == halves[2] and share >= 0 and own(rest, scheme.filled[halves[0]]) <= share:
+        if first == halves[2] and share >= 0 and own(block(scheme, second), scheme.filled[halves[0]]) <= share:
             continue  # the first search found it
-        ways += _ways(plan, scheme, first, mismatched, int(most)) * _ways(
-            plan, scheme, second, mismatched, int(allowed - used)
-        )
-    return ways
+        before = ways(plan, scheme, first, mismatched, int(most))
+        found += before * ways(plan, scheme, second, mismatched, int(allowed - used))
+    return found
 
 
 def test_exactly_one_search_of_a_scheme_finds_each_refill() -> None:
@@ -89,7 +88,7 @@ def test_exactly_one_search_of_a_scheme_finds_each_refill() -> None:
         scheme = make_scheme(shape, shape.round_up(most))
         for stage in np.flatnonzero(scheme.first_slot >= 0):
             slots = scheme.cells[scheme.first_slot[stage] :][: scheme.length[stage]]
-            assert sorted(slots) == sorted(scheme.members[scheme.first_member[stage] :][: scheme.length[stage]])
+            assert set(slots.tolist()) == block(scheme, stage)
         for r in {0, most // 2, most}:
             splits += scheme.share[0, r] != DIRECT
             for _ in range(8):
@@ -101,7 +100,7 @@ def test_exactly_one_search_of_a_scheme_finds_each_refill() -> None:
                         if beyond >= 0:
                             mismatched[beyond, side ^ 2] = True
                 inside = (mismatched & (plan.around >= 0)).sum() // 2 + (mismatched & (plan.around == OUTSIDE)).sum()
-                assert _ways(plan, scheme, 0, mismatched, r) == (inside <= r), (cells, r)
+                assert ways(plan, scheme, 0, mismatched, r) == (inside <= r), (cells, r)
     assert splits > 20
 
 
