@@ -21,14 +21,13 @@ if TYPE_CHECKING:
     from lns.exact.execution import Request
     from lns.exact.outcome import Answer, Outcome, SolveStatus
     from lns.exact.region.options import RegionOptions
-    from lns.exact.region.resolve import resolve
-    from lns.exact.region.result import RegionResult
+    from lns.exact.region.resolve import RegionResult, resolve
     from lns.exact.registry import all_solvers, register_solver
     from lns.exact.solvers import corner_variants, count, solve, solve_request
 
 _MODULES = (  # in which a name is looked for, those that import little first
     "lns.exact.outcome", "lns.exact.registry", "lns.exact.colorpairs.options", "lns.exact.region.options",
-    "lns.exact.execution", "lns.exact.solvers", "lns.exact.region.result", "lns.exact.region.resolve",
+    "lns.exact.execution", "lns.exact.solvers", "lns.exact.region.resolve",
 )  # fmt: skip
 
 __all__ = [

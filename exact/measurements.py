@@ -28,10 +28,8 @@ from lns.exact.compare import ComparisonRow, PlannedRun, describe, run_experimen
 from lns.exact.outcome import SolveStatus
 from lns.exact.paper.bailleux2025 import proofs_text
 from lns.exact.region.options import ORDERS, PARTS, RegionOptions, options_without, parse_parts
-from lns.exact.region.resolve import resolve
-from lns.exact.region.result import RegionStatus
+from lns.exact.region.resolve import RegionStatus, resolve, warm_up
 from lns.exact.region.searches import DynamicSearch
-from lns.exact.region.warmup import warm_up
 from lns.exact.region.windows import around_mismatches, window
 from lns.exact.rowscan import RowScan
 from lns.exact.text_table import markdown

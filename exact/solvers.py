@@ -141,7 +141,7 @@ def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs") 
 
 def run_colorpairs(puzzle: Puzzle, request: Request) -> Outcome:
     """The solver 'colorpairs' (Benoist & Bourreau 2008) with ``request.options``."""
-    from lns.exact.colorpairs.search import ColorPairs  # its kernels take a while to import
+    from lns.exact.colorpairs.kernel import ColorPairs  # its kernels take a while to import
 
     return run_request(ColorPairs(puzzle, request.options, request.seed), request)
 

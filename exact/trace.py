@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lns.exact import rowscan as scans
-from lns.exact.colorpairs import counter as pairs
-from lns.exact.colorpairs.search import ColorPairs
+from lns.exact.colorpairs.kernel import ColorPairs
+from lns.exact.colorpairs.state import counter as pairs
 from lns.exact.cover import kernel as covers
 from lns.exact.cover.search import Cover
 from lns.exact.kernels.bits import bit

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from lns.exact.colorpairs.options import Options as Options
     from lns.exact.outcome import Outcome as Outcome
     from lns.exact.outcome import SolveStatus as SolveStatus
-    from lns.exact.region.result import RegionResult as RegionResult
-    from lns.exact.region.result import RegionStatus as RegionStatus
+    from lns.exact.region.resolve import RegionResult as RegionResult
+    from lns.exact.region.resolve import RegionStatus as RegionStatus
     from lns.exact.registry import register_solver as register_solver
     from lns.instances.board import Board as Board
     from lns.instances.errors import InputError as InputError
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 _PUBLIC = {
     "lns.exact.colorpairs.options": ("Heuristic", "Options"),
     "lns.exact.outcome": ("Outcome", "SolveStatus"),
-    "lns.exact.region.result": ("RegionResult", "RegionStatus"),
+    "lns.exact.region.resolve": ("RegionResult", "RegionStatus"),
     "lns.exact.registry": ("register_solver",),
     "lns.instances.board": ("Board",),
     "lns.instances.generate.planted": ("Planted",),

@@ -6,8 +6,8 @@ import gc
 from functools import partial
 
 from lns.engines import make_engine
-from lns.exact.region import warmup as region_warmup
 from lns.exact.region.resolve import resolve
+from lns.exact.region.resolve import warm_up as warm_up_regions
 from lns.instances.formats import load_puzzle
 from lns.instances.puzzle import Puzzle
 from lns.neighbourhoods import OPERATORS
@@ -58,7 +58,7 @@ def warm_up(engine: str, turn: int = 0) -> None:
         # in an order in which two processes that begin at different ends take about as long
         parts = [partial(warm_up, "construct")] if engine == "auto" else []
         parts += [partial(warm_up, "beam"), partial(_warm_up_regions, puzzle)]
-        parts += [partial(region_warmup.warm_up, "dynamic"), partial(warm_up, "tabu")]
+        parts += [partial(warm_up_regions, "dynamic"), partial(warm_up, "tabu")]
         for warm_up_part in reversed(parts) if turn % 2 else parts:
             warm_up_part()
     search = make_engine(engine, puzzle, _BRIEF, 1, 0, operators=OPERATORS)  # a user's see no board but the run's

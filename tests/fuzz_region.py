@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from lns.exact.colorpairs.options import Heuristic
-from lns.exact.region.options import HALVED_FROM, ORDERS
-from lns.exact.region.resolve import RegionOptions, RegionResult, RegionStatus, resolve
+from lns.exact.region.options import HALVED_FROM, ORDERS, RegionOptions
+from lns.exact.region.resolve import RegionResult, RegionStatus, resolve
 from lns.instances.board import EMPTY, Board
 from lns.instances.puzzle import Clue, Puzzle, canonical, rotate
 from lns.instances.verify import verify
@@ -36,7 +36,6 @@ class Window:
     puzzle: Puzzle
     board: Board
     cells: list[int]
-    donors: list[int]
 
     @cached_property
     def expected(self) -> int | None:
@@ -70,15 +69,11 @@ def random_window(seed: int) -> Window:
         board = Board(placements, puzzle.width, puzzle.height).with_blanks(puzzle)
         cells, donors = cells[:5], donors[:1]
     if rng.random() < 0.2:  # clues too, as long as they are freed
-        board = _shuffled(
-            rng,
-            puzzle,
-            board,
-            [cell for cell in (*cells, *donors) if board.placements[cell] >= 0 and cell not in puzzle.holes],
-        )
+        freed = [cell for cell in cells + donors if board.placements[cell] >= 0 and cell not in puzzle.holes]
+        board = _shuffled(rng, puzzle, board, freed)
     if rng.random() < 0.7:
         board = renamed(rng, puzzle, board)
-    return Window(puzzle, board, cells, donors)
+    return Window(puzzle, board, cells + donors)
 
 
 def kind_of(puzzle: Puzzle, quad: list[int] | tuple[int, ...]) -> tuple[int, ...]:
@@ -109,10 +104,9 @@ def renamed(rng: np.random.Generator, puzzle: Puzzle, board: Board) -> Board:
     placements = board.placements.copy()
     for cell, oriented in enumerate(board.placements.tolist()):
         if oriented >> 2 in new_piece:
-            turns = (puzzle.oriented.reshape(-1, 4, 4)[new_piece[oriented >> 2]] == puzzle.oriented[oriented]).all(
-                axis=1
-            )
-            placements[cell] = new_piece[oriented >> 2] * 4 + rng.choice(np.flatnonzero(turns))
+            piece = new_piece[oriented >> 2]
+            same = (puzzle.oriented.reshape(-1, 4, 4)[piece] == puzzle.oriented[oriented]).all(axis=1)
+            placements[cell] = piece * 4 + rng.choice(np.flatnonzero(same))
     return Board(placements, puzzle.width, puzzle.height)
 
 
@@ -131,28 +125,24 @@ def _shuffled(rng: np.random.Generator, puzzle: Puzzle, board: Board, movable: l
 
 def _fitting(puzzle: Puzzle, piece: int, cell: int) -> list[int]:
     """The oriented pieces of ``piece`` that have the rim colour exactly on the rim sides of ``cell``."""
-    grey = puzzle.grey_sides(cell)
-    return [
-        int(piece) * 4 + turn
-        for turn in range(4 if puzzle.turns else 1)
-        if tuple(colour == 0 for colour in puzzle.oriented[int(piece) * 4 + turn].tolist()) == grey
-    ]
+    return [4 * int(piece) + turn for turn in np.flatnonzero(puzzle.fits(cell).reshape(-1, 4)[piece])]
+
+
+def _rectangle(rng: np.random.Generator, puzzle: Puzzle, tall: int, wide: int) -> list[int]:
+    top, left = int(rng.integers(0, puzzle.height - tall + 1)), int(rng.integers(0, puzzle.width - wide + 1))
+    return [(top + i) * puzzle.width + left + j for i in range(tall) for j in range(wide)]
 
 
 def _block(rng: np.random.Generator, puzzle: Puzzle, count: int) -> list[int]:
     tall = int(rng.integers(1, min(count, puzzle.height) + 1))
-    wide = min(max(1, count // tall), puzzle.width)
-    top, left = int(rng.integers(0, puzzle.height - tall + 1)), int(rng.integers(0, puzzle.width - wide + 1))
-    return [(top + i) * puzzle.width + left + j for i in range(tall) for j in range(wide)]
+    return _rectangle(rng, puzzle, tall, min(max(1, count // tall), puzzle.width))
 
 
 def _band(rng: np.random.Generator, puzzle: Puzzle) -> list[int]:
     """Two rows or columns of four or five cells: cyclic spend curves are for bands."""
     wide = puzzle.width >= 4 and (puzzle.height < 4 or rng.random() < 0.5)
     length = min(puzzle.width if wide else puzzle.height, int(rng.integers(4, 6)))
-    columns, lines = (length, 2) if wide else (2, length)
-    top, left = int(rng.integers(0, puzzle.height - lines + 1)), int(rng.integers(0, puzzle.width - columns + 1))
-    return [(top + i) * puzzle.width + left + j for i in range(lines) for j in range(columns)]
+    return _rectangle(rng, puzzle, *((2, length) if wide else (length, 2)))
 
 
 def best_score(window: Window) -> int | None:
@@ -162,8 +152,8 @@ def best_score(window: Window) -> int | None:
     """
     puzzle = window.puzzle
     clues = {clue.cell: clue.piece * 4 + clue.rotation for clue in puzzle.fixed}
-    placements = window.board.placements.copy()
-    region = sorted({*window.cells, *window.donors})
+    placements = window.board.with_blanks(puzzle).placements.copy()
+    region = sorted(window.cells)
     free = [cell for cell in region if cell not in clues]
     for cell in region:
         placements[cell] = clues.get(cell, EMPTY)
@@ -172,8 +162,10 @@ def best_score(window: Window) -> int | None:
     own = [kind_of(puzzle, quad) for quad in puzzle.pieces.tolist()]
     unused = Counter(own)
     unused.subtract(own[oriented >> 2] for oriented in placements.tolist() if oriented >= 0)
-    unused.subtract(own[clue >> 2] for cell, clue in clues.items() if shown[cell] is None)
-    assert min(unused.values()) >= 0
+    if min(unused.values()) < 0:
+        return None
+    for cell in (cell for cell in clues if shown[cell] is None):  # kept for the clue, unless it lies elsewhere
+        unused[own[clues[cell] >> 2]] = max(0, unused[own[clues[cell] >> 2]] - 1)
     fitting = {
         cell: [
             (kind, quad)
@@ -220,19 +212,16 @@ def best_score(window: Window) -> int | None:
 
 def check(window: Window, expected: int | None, **options: Any) -> RegionResult:
     """Resolve the window; AssertionError if the result differs from ``expected`` or breaks a rule."""
-    result = resolve(window.puzzle, window.board, window.cells, donors=window.donors, options=RegionOptions(**options))
+    result = resolve(window.puzzle, window.board, window.cells, options=RegionOptions(**options))
     verification = verify(window.puzzle, result.board)
     assert result.proven, result
     assert result.status in (RegionStatus.OPTIMAL, RegionStatus.IMPROVED_OPTIMAL), result
     assert result.score == verification.score == result.bound == expected, (result, verification, expected)
-    assert (
-        result.improved == (result.status == RegionStatus.IMPROVED_OPTIMAL)
-        or not verify(window.puzzle, window.board).valid
-    )
-    region = {*window.cells, *window.donors}
+    improved = result.status == RegionStatus.IMPROVED_OPTIMAL
+    assert result.improved == improved or not verify(window.puzzle, window.board).valid
     shown, before = (board.colours(window.puzzle) for board in (result.board, window.board))
     for cell in range(window.puzzle.cells):
-        if cell not in region:
+        if cell not in window.cells:
             assert (shown[cell] == before[cell]).all(), cell
         else:
             assert result.board.placements[cell] >= 0, cell
@@ -278,14 +267,8 @@ def ask(window: Window, options: dict[str, Any], target: bool) -> None:
         check(window, window.expected, **options)
         return
     for more in (0, 1):
-        result = resolve(
-            window.puzzle,
-            window.board,
-            window.cells,
-            donors=window.donors,
-            target=window.expected + more,
-            options=RegionOptions(**options),
-        )
+        target, asked = window.expected + more, RegionOptions(**options)
+        result = resolve(window.puzzle, window.board, window.cells, target=target, options=asked)
         verification = verify(window.puzzle, result.board)
         refuted = result.bound == window.expected or not result.legal  # else the bound is the score of the given board
         assert (result.score >= window.expected) if not more else refuted, result

@@ -83,6 +83,19 @@ def test_kernels_use_all_their_parameters() -> None:
     assert not unused
 
 
+def test_functions_have_at_most_eight_parameters() -> None:
+    """Kernels apart. Checked where it holds already; a folder is added once it does there."""
+    wide = []
+    for name, path in modules().items():
+        if not name.startswith(("lns.exact.colorpairs", "lns.exact.region")):
+            continue
+        for function in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(function, ast.FunctionDef) and not any(map(is_kernel_decorator, function.decorator_list)):
+                names = [arg.arg for arg in (*function.args.args, *function.args.kwonlyargs) if arg.arg != "self"]
+                wide += [f"{name}.{function.name}: {len(names)}"] * (len(names) > 8)
+    assert not wide
+
+
 def test_weaker_type_checks_are_for_kernel_modules_only() -> None:
     """The overrides that disable error codes of mypy name nothing but kernel modules."""
     weaker = [one["module"] for one in SETTINGS["mypy"]["overrides"] if "disable_error_code" in one]

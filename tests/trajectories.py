@@ -21,7 +21,8 @@ import numpy.typing as npt
 from lns.engine import FoundBoard
 from lns.engines import make_engine
 from lns.exact.colorpairs.options import Heuristic, Options
-from lns.exact.region.resolve import RegionOptions, resolve
+from lns.exact.region.options import RegionOptions
+from lns.exact.region.resolve import resolve
 from lns.exact.region.windows import rows, window
 from lns.exact.solvers import count
 from lns.instances.board import Board

@@ -20,7 +20,8 @@ from lns.construct.constructor import Constructor
 from lns.construct.endgame import REACHED
 from lns.construct.quota_bandit import QuotaBandit
 from lns.engines import make_engine
-from lns.exact.region.resolve import RegionOptions, resolve
+from lns.exact.region.options import RegionOptions
+from lns.exact.region.resolve import resolve
 from lns.exact.region.windows import rows
 from lns.instances.board import Board
 from lns.instances.puzzle import Puzzle

@@ -16,8 +16,7 @@ from lns.construct.schedule import BreakSchedule, cell_order, quota_end, tail_cu
 from lns.engines import make_engine
 from lns.exact.compare import finished_rows
 from lns.exact.paper import outcome
-from lns.exact.region.resolve import resolve
-from lns.exact.region.warmup import warm_up
+from lns.exact.region.resolve import resolve, warm_up
 from lns.exact.region.windows import rows
 from lns.instances.board import EMPTY, Board
 from lns.instances.draw import svg

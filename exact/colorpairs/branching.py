@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from lns.exact.colorpairs import counter
-from lns.exact.colorpairs.explain import clear_explanation, demand_side, explain_pair, fits
+from lns.exact.colorpairs.explain import add, clear, demand_side, explain_pair, fits
 from lns.exact.colorpairs.moves import NO_CAUSE
 from lns.exact.colorpairs.options import Heuristic
-from lns.exact.colorpairs.state import SLOTS, State, Switches, Tables
+from lns.exact.colorpairs.state import SLOTS, State, Switches, Tables, counter
 from lns.exact.kernels.bits import lowest_bit
 from lns.exact.kernels.jit import inline_flat_kernel
 
@@ -38,10 +37,10 @@ def preempt(t: Tables, s: State, w: Switches, pair: int) -> bool:
             is_first = False
             s.counters[counter.PREEMPTIONS] += 1
             if w.backjumping:
-                clear_explanation(t, s)
+                clear(t, s.explanation, 0)
                 explain_pair(t, s, pair, s.nb_preempted[pair] > 0)
-                for word in range(t.words):
-                    s.preemption_reason[pair * t.words + word] = s.explanation[word]
+                clear(t, s.preemption_reason, pair)
+                add(t, s.preemption_reason, pair, s.explanation, 0)
         s.preempted_by[piece] = pair
         s.preempted[s.counters[counter.PREEMPTED]] = piece
         s.counters[counter.PREEMPTED] += 1
@@ -162,10 +161,10 @@ def motif_1_2_cell(t: Tables, s: State, w: Switches) -> int:
 
 @inline_flat_kernel
 def motif_3_4_cell(t: Tables, s: State, w: Switches) -> int:
-    """Motifs 3 and 4 (5.1); NO_CELL if there is none.
+    """Motifs 3 and 4 (5.1), among equals the cell with the fewest pieces; NO_CELL if there is none.
 
     Motif 3 is a cell with two known sides and a surrounded neighbour; motif 4 is a surrounded neighbour of a cell with
-    one known side and two surrounded neighbours. Among equals the cell with the fewest pieces is chosen.
+    one known side and two surrounded neighbours.
     """
     best, best_score = NO_CELL, _BIG
     for word in range(t.words):
@@ -263,10 +262,7 @@ def list_values(t: Tables, s: State, w: Switches, cell: int, pair: int, start: i
 
 @inline_flat_kernel
 def exceeds_offer(t: Tables, s: State, pair: int, piece: int, own: int) -> bool:
-    """True if |Demand| exceeds |Offer| when one more cell demands ``pair``.
-
-    ``piece`` has just been placed on a cell that demanded the pair ``own``.
-    """
+    """True if |Demand| > |Offer| with one more cell for ``pair``, after ``piece`` on a cell that demands ``own``."""
     spare = s.offer[pair] - s.demand[pair]
     if pair == own:
         spare += 1
@@ -280,10 +276,7 @@ def exceeds_offer(t: Tables, s: State, pair: int, piece: int, own: int) -> bool:
 
 @inline_flat_kernel
 def passes_quick_check(t: Tables, s: State, cell: int, oriented: int, own: int) -> bool:
-    """False if placing ``oriented`` on ``cell`` leads to a contradiction that shows without placing it.
-
-    The pairs of the piece and of the neighbours are checked one at a time. ``own``: the pair that the cell demands.
-    """
+    """False if ``oriented`` on ``cell``, which demands ``own``, contradicts one pair of it or a neighbour."""
     piece = oriented >> 2
     for i in range(t.piece_pair_count[piece]):
         pair = t.piece_pairs[piece * SLOTS + i]
@@ -371,10 +364,7 @@ def cell_without_pair(t: Tables, s: State) -> tuple[int, int]:
 
 @inline_flat_kernel
 def list_colour_values(t: Tables, s: State, cell: int, colour: int, start: int) -> int:
-    """Write the orientations of free pieces with ``colour`` that match ``cell`` to ``s.values``; returns their end.
-
-    The colour K stands for all pieces. Of duplicate pieces only the first free one is listed.
-    """
+    """Write what fits ``cell`` and has ``colour`` (K: any colour) to ``s.values``, first duplicates only; their end."""
     end = start
     for i in range(t.colour_piece_start[colour], t.colour_piece_start[colour + 1]):
         piece = t.colour_piece[i]

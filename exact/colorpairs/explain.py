@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from lns.exact.colorpairs.moves import CAUSE_COLOUR_DEMAND, CAUSE_CYCLE, CAUSE_SHARED_EDGES, chain_colours
-from lns.exact.colorpairs.state import State, Tables
+from lns.exact.colorpairs.state import U64, State, Tables
 from lns.exact.kernels.bits import bit, highest_bit, lowest_bit
 from lns.exact.kernels.jit import inline_flat_kernel
 
@@ -17,31 +17,23 @@ NO_BITS = np.uint64(0)
 
 
 @inline_flat_kernel
-def clear_explanation(t: Tables, s: State) -> None:
-    """Begin an explanation."""
+def clear(t: Tables, sets: U64, row: int) -> None:
+    """Empty one of the ``sets``."""
     for word in range(t.words):
-        s.explanation[word] = NO_BITS
+        sets[row * t.words + word] = NO_BITS
 
 
 @inline_flat_kernel
-def clear_conflict(t: Tables, s: State, level: int) -> None:
-    """Begin a conflict set."""
+def add(t: Tables, sets: U64, row: int, others: U64, other: int) -> None:
+    """Add the members of one of ``others`` to one of the ``sets``."""
     for word in range(t.words):
-        s.conflict[level * t.words + word] = NO_BITS
+        sets[row * t.words + word] |= others[other * t.words + word]
 
 
 @inline_flat_kernel
 def add_to_conflict(t: Tables, s: State, level: int) -> None:
     """Add the explanation to the conflict set of ``level``."""
-    for word in range(t.words):
-        s.conflict[level * t.words + word] |= s.explanation[word]
-
-
-@inline_flat_kernel
-def merge_conflict(t: Tables, s: State, level: int, failed: int) -> None:
-    """Add the conflict set of ``failed`` to that of ``level``."""
-    for word in range(t.words):
-        s.conflict[level * t.words + word] |= s.conflict[failed * t.words + word]
+    add(t, s.conflict, level, s.explanation, 0)
 
 
 @inline_flat_kernel
@@ -107,16 +99,13 @@ def explain_missing_pair(t: Tables, s: State) -> None:
             cell = (word << 6) + lowest_bit(cells)
             for side in range(4):
                 colour = s.side[cell * 4 + side]
-                after = s.side[cell * 4 + ((side + 1) & 3)]
-                across = s.side[cell * 4 + ((side + 2) & 3)]
-                if colour >= 0 and after >= 0 and t.consecutive[colour * t.colours + after] == 0:
-                    add_neighbour(t, s, cell, side)
-                    add_neighbour(t, s, cell, side + 1)
-                    return
-                if colour >= 0 and across >= 0 and t.opposite[colour * t.colours + across] == 0:
-                    add_neighbour(t, s, cell, side)
-                    add_neighbour(t, s, cell, side + 2)
-                    return
+                for span in range(1, 3):
+                    other = s.side[cell * 4 + ((side + span) & 3)]
+                    pairs = t.consecutive if span == 1 else t.opposite
+                    if colour >= 0 and other >= 0 and pairs[colour * t.colours + other] == 0:
+                        add_neighbour(t, s, cell, side)
+                        add_neighbour(t, s, cell, side + span)
+                        return
 
 
 @inline_flat_kernel
@@ -151,8 +140,7 @@ def add_preemption_reason(t: Tables, s: State, piece: int, pair: int) -> None:
     """Add the recorded reason why a pair other than ``pair`` preempts ``piece``, if one does."""
     preempting = s.preempted_by[piece]
     if preempting and preempting != pair:
-        for word in range(t.words):
-            s.explanation[word] |= s.preemption_reason[preempting * t.words + word]
+        add(t, s.explanation, 0, s.preemption_reason, preempting)
 
 
 @inline_flat_kernel
@@ -205,7 +193,7 @@ def fits(t: Tables, s: State, cell: int, oriented: int) -> bool:
 @inline_flat_kernel
 def explain_cause(t: Tables, s: State, cause: int, with_preempted: bool) -> None:
     """Set ``s.explanation`` to the levels that suffice for ``cause``, a pair or one of the CAUSE constants + colour."""
-    clear_explanation(t, s)
+    clear(t, s.explanation, 0)
     if cause == 0:
         explain_missing_pair(t, s)
     elif cause < CAUSE_COLOUR_DEMAND:

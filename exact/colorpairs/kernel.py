@@ -1,4 +1,4 @@
-"""The search loop: open a frame (choose a cell), try its values, and jump back after a failure.
+"""The search by ColorPairs: open a frame (choose a cell), try its values, and jump back after a failure.
 
 ``counters[FRAME_OPEN]`` says whether the frame of the current depth is open, so that the loop can pause after any node.
 
@@ -11,14 +11,21 @@ some shaving is on.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from lns.exact.colorpairs import branching, counter, explain
+from lns.exact.colorpairs import branching, explain
 from lns.exact.colorpairs.branching import NO_CELL
 from lns.exact.colorpairs.moves import NO_CAUSE, assign, place, show_side, unassign
-from lns.exact.colorpairs.state import ROOT, SLOTS, State, Switches, Tables
+from lns.exact.colorpairs.options import Options
+from lns.exact.colorpairs.state import I32, ROOT, SLOTS, State, Switches, Tables, build_tables, counter, empty_state
+from lns.exact.driver import CountedSearch, explored_share
 from lns.exact.kernels.bits import bit, lowest_bit
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
+from lns.exact.piece_classes import merge_duplicates
+from lns.instances.board import Board
+from lns.instances.puzzle import Puzzle
 
 NO_COLOUR = -1
 # answers of `next_forced`
@@ -28,12 +35,12 @@ PLACED, SOLUTION, REFUTED, FAILED = range(4)
 
 
 @flat_kernel
-def prepare(t: Tables, s: State, clue_cells: np.ndarray, clue_values: np.ndarray) -> bool:
-    """Set the sides known from outside and place the clues; False if that is a contradiction already."""
+def prepare(t: Tables, s: State, clue_cells: I32, clue_values: I32, exact: bool) -> bool:
+    """Set the sides known from outside and place the clues; False if that is a contradiction, and ``exact``."""
     for cell in range(t.cells):
         for side in range(4):
             colour = t.shown[cell * 4 + side]
-            if colour >= 0 and show_side(t, s, cell, side, colour, True) >= 0:
+            if colour >= 0 and show_side(t, s, cell, side, colour, exact) >= 0 and exact:
                 return False
     for i in range(len(clue_cells)):
         cause, _ = assign(t, s, clue_cells[i], clue_values[i], ROOT, 0, True, True)
@@ -43,12 +50,10 @@ def prepare(t: Tables, s: State, clue_cells: np.ndarray, clue_values: np.ndarray
 
 
 @inline_flat_kernel
-def open_frame(
-    t: Tables, s: State, w: Switches, depth: int, empty: int, colours: bool, with_shaving: bool | None
-) -> bool:
+def open_frame(t: Tables, s: State, w: Switches, depth: int, with_shaving: bool | None) -> bool:
     """Choose the cell of this depth and list its values; False on a contradiction, explained in ``s.explanation``."""
     start = s.frame_end[depth - 1] if depth else 0
-    explain.clear_conflict(t, s, depth)
+    explain.clear(t, s.conflict, depth)
     s.preempted_height[depth] = s.counters[counter.PREEMPTED]
     s.frame_next[depth] = start
     s.frame_pair[depth] = 0
@@ -70,7 +75,7 @@ def open_frame(
                 cell, colour = branching.cell_demanding_colour(t, s, shown), shown
     if with_shaving is not None:  # noqa: SIM102 (alone, numba leaves the branch out of the machine code for None)
         if cell == NO_CELL and (w.shaving or not three_sided):
-            shaved, end, dead = shave(t, s, w, depth, empty, start, colours)
+            shaved, end, dead = shave(t, s, w, depth, start)
             if dead:
                 return False
             if shaved != NO_CELL:
@@ -99,15 +104,12 @@ def open_frame(
 
 
 @flat_kernel
-def search(
-    t: Tables, s: State, w: Switches, empty: int, budget: int, stop_at_first: bool, with_shaving: bool | None
-) -> None:
+def search(t: Tables, s: State, w: Switches, budget: int, stop_at_first: bool, with_shaving: bool | None) -> None:
     """Go on for ``budget`` nodes, or to the end of the tree, or to the next solution if ``stop_at_first``.
 
-    A node is a placement tried: a piece that matches all known sides of the chosen cell. ``empty``: cells without clue.
+    A node is a placement tried: a piece that matches all known sides of the chosen cell.
     ``with_shaving``: None without any shaving, so that its code is compiled only for those who use it.
     """
-    colours = w.single_colours or w.shared_edges or w.cycles
     depth = s.counters[counter.DEPTH]
     frame_open = s.counters[counter.FRAME_OPEN] != 0
     limit = s.counters[counter.NODES] + budget
@@ -115,21 +117,21 @@ def search(
         failed = False
         if not frame_open:
             frame_open = True
-            if not open_frame(t, s, w, depth, empty, colours, with_shaving):
+            if not open_frame(t, s, w, depth, with_shaving):
                 failed = True
-                explain.clear_conflict(t, s, depth)
+                explain.clear(t, s.conflict, depth)
                 explain.add_to_conflict(t, s, depth)
         elif s.frame_next[depth] == s.frame_end[depth]:
             failed = True
             if w.backjumping:
-                explain.clear_explanation(t, s)
+                explain.clear(t, s.explanation, 0)
                 skip_preempted = w.preemption and s.counters[counter.THREE_SIDED] == 0
                 explain.explain_values(t, s, s.frame_cell[depth], s.frame_pair[depth], skip_preempted)
                 explain.add_to_conflict(t, s, depth)
         elif s.counters[counter.NODES] >= limit:
             break
         else:
-            outcome = try_value(t, s, w, depth, empty, colours)
+            outcome = try_value(t, s, w, depth)
             failed = outcome == FAILED
             if outcome == PLACED:
                 depth += 1
@@ -143,18 +145,18 @@ def search(
             if target < 0:
                 s.counters[counter.EXHAUSTED] = 1
                 break
-            explain.merge_conflict(t, s, target, depth)
+            explain.add(t, s.conflict, target, s.conflict, depth)
             s.conflict[target * t.words + (target >> 6)] &= ~bit(target)
             while depth > target:
                 branching.undo_preemptions(t, s, s.preempted_height[depth])
                 depth -= 1
-                unassign(t, s, s.frame_cell[depth], 4, depth, colours)
+                unassign(t, s, s.frame_cell[depth], 4, depth, w.colours)
     s.counters[counter.DEPTH] = depth
     s.counters[counter.FRAME_OPEN] = frame_open
 
 
 @inline_flat_kernel
-def try_value(t: Tables, s: State, w: Switches, depth: int, empty: int, colours: bool) -> int:
+def try_value(t: Tables, s: State, w: Switches, depth: int) -> int:
     """Place the next value of the frame of ``depth``; returns what came of it. Only what is PLACED stays on the board.
 
     The explanation is added to the conflict set. FAILED: it holds without this placement, so it refutes the frame.
@@ -162,26 +164,26 @@ def try_value(t: Tables, s: State, w: Switches, depth: int, empty: int, colours:
     s.counters[counter.NODES] += 1
     cell, value = s.frame_cell[depth], s.values[s.frame_next[depth]]
     s.frame_next[depth] += 1
-    cause, shown = place(t, s, w, cell, value, depth, colours)
-    if cause < 0 and depth + 1 < empty:
+    cause, shown = place(t, s, w, cell, value, depth)
+    if cause < 0 and depth + 1 < t.empty:
         return PLACED
     if cause < 0:
         if s.counters[counter.SOLUTIONS] == 0:
             for c in range(t.cells):
                 s.first_solution[c] = s.grid[c]
         s.counters[counter.SOLUTIONS] += 1
-        s.counters[counter.DEEPEST] = empty
-        unassign(t, s, cell, shown, depth, colours)
+        s.counters[counter.DEEPEST] = t.empty
+        unassign(t, s, cell, shown, depth, w.colours)
         for level in range(depth):  # a solution depends on every level: step back one by one
             s.conflict[depth * t.words + (level >> 6)] |= bit(level)
         return SOLUTION
     s.counters[counter.CONTRADICTIONS] += 1
     if w.backjumping:
         explain.explain_cause(t, s, cause, False)
-    unassign(t, s, cell, shown, depth, colours)
+    unassign(t, s, cell, shown, depth, w.colours)
     if w.backjumping:
         if not explain.explains_level(s, depth):
-            explain.clear_conflict(t, s, depth)
+            explain.clear(t, s.conflict, depth)
             explain.add_to_conflict(t, s, depth)
             return FAILED
         explain.add_to_conflict(t, s, depth)
@@ -230,9 +232,7 @@ def next_forced(t: Tables, s: State, w: Switches, frame: int, start: int) -> tup
 
 
 @flat_kernel
-def is_refuted(
-    t: Tables, s: State, w: Switches, cell: int, oriented: int, depth: int, empty: int, start: int, colours: bool
-) -> bool:
+def is_refuted(t: Tables, s: State, w: Switches, cell: int, oriented: int, depth: int, start: int) -> bool:
     """True if ``oriented`` on ``cell`` is refuted: by all filters, or in quick shaving by the placement alone.
 
     The value is placed at level ``depth`` and what follows from it at the levels above, whose frames are free. The
@@ -245,10 +245,10 @@ def is_refuted(
     last = depth
     answer = NOTHING_FORCED
     while True:
-        cause, shown = place(t, s, w, s.frame_cell[last], value, last, colours)
+        cause, shown = place(t, s, w, s.frame_cell[last], value, last)
         s.preempted_height[last + 1] = s.counters[counter.PREEMPTED]
         with_preempted = False
-        if cause < 0 and w.shaving and last + 1 < empty:
+        if cause < 0 and w.shaving and last + 1 < t.empty:
             answer, cause = next_forced(t, s, w, last + 1, start)
             if answer == FORCED:
                 last += 1
@@ -261,12 +261,12 @@ def is_refuted(
                 explain.explain_cause(t, s, cause, with_preempted)
         break
     if answer == WITHOUT_VALUE:
-        explain.clear_explanation(t, s)
+        explain.clear(t, s.explanation, 0)
     frame = last + 1
     while frame >= depth:
         if frame <= last:
             branching.undo_preemptions(t, s, s.preempted_height[frame + 1])
-            unassign(t, s, s.frame_cell[frame], shown, frame, colours)
+            unassign(t, s, s.frame_cell[frame], shown, frame, w.colours)
             shown = 4
         if w.backjumping and frame > depth:
             without_value = answer == WITHOUT_VALUE and frame == last + 1
@@ -279,7 +279,7 @@ def is_refuted(
 
 
 @inline_flat_kernel
-def shave(t: Tables, s: State, w: Switches, depth: int, empty: int, start: int, colours: bool) -> tuple[int, int, bool]:
+def shave(t: Tables, s: State, w: Switches, depth: int, start: int) -> tuple[int, int, bool]:
     """Try each value of each surrounded cell.
 
     Called while no cell has three known sides, or with ``w.shaving``, the paper's, which needs no such condition.
@@ -300,7 +300,7 @@ def shave(t: Tables, s: State, w: Switches, depth: int, empty: int, start: int, 
             kept = start
             for i in range(start, end):
                 value = s.values[i]
-                if not is_refuted(t, s, w, cell, value, depth, empty, end, colours):
+                if not is_refuted(t, s, w, cell, value, depth, end):
                     s.values[kept] = value
                     kept += 1
                     if kept > start + 1:
@@ -313,5 +313,81 @@ def shave(t: Tables, s: State, w: Switches, depth: int, empty: int, start: int, 
                 s.conflict[depth * t.words + (depth >> 6)] &= ~bit(depth)
                 s.frame_pair[depth] = pair
                 return cell, kept, False
-            explain.clear_conflict(t, s, depth)
+            explain.clear(t, s.conflict, depth)
     return NO_CELL, start, False
+
+
+class ColorPairs(CountedSearch):
+    """A paused ColorPairs search (Benoist & Bourreau 2008); `lns.exact.driver.run_search` runs it.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    options : Options, optional
+        Parts of the method to switch on or off.
+    seed : int, optional
+        Random seed, used by ``options.random_cell`` only.
+
+    Raises
+    ------
+    InputError
+        If there are more colours than the tables take.
+    """
+
+    COUNTER_INDEXES = counter.NODES, counter.SOLUTIONS, counter.EXHAUSTED
+
+    def __init__(self, puzzle: Puzzle, options: Options | None = None, seed: int = 0) -> None:
+        self.puzzle = puzzle
+        self.options = Options() if options is None else options
+        if min(puzzle.width, puzzle.height) < 2 or puzzle.rules:  # the rim is not a closed ring of pieces
+            self.options = replace(self.options, cycles=False)
+        if not puzzle.framed:  # sides on the rim are joined to nothing
+            self.options = replace(self.options, shared_edges=False)
+        self.classes = merge_duplicates(puzzle)
+        self._tables, self._class_of_piece = build_tables(self.classes, self.options)
+        self._state = empty_state(self._tables, self.options, any_pair=puzzle.framed, seed=seed)
+        self.counters = self._state.counters
+        self._switches = Switches.of(self.options)
+        first_piece = {number: piece for piece, number in reversed(list(enumerate(self._class_of_piece)))}
+        clues = [
+            (cell, first_piece[number] * 4 + turn) for cell, (number, turn) in sorted(self.classes.clue_class.items())
+        ]
+        self._tables = self._tables._replace(empty=puzzle.cells - len(clues))
+        cells, values = np.array(clues, dtype=np.int32).reshape(-1, 2).T.copy()
+        if not prepare(self._tables, self._state, cells, values, True):
+            self._state.counters[counter.EXHAUSTED] = 1
+        elif self._tables.empty == 0:
+            self._state.first_solution[:] = self._state.grid
+            self._state.counters[[counter.SOLUTIONS, counter.EXHAUSTED]] = 1
+
+    @property
+    def explored(self) -> float:
+        """Share of the tree that is searched, as if sibling subtrees had equal sizes."""
+        if self.exhausted:
+            return 1.0
+        depth = int(self.counters[counter.DEPTH])
+        ends = [0, *self._state.frame_end[: depth + 1].tolist()]
+        following = self._state.frame_next[: depth + 1].tolist()
+        return explored_share(
+            (max(0, following[level] - ends[level] - (level < depth)), ends[level + 1] - ends[level])
+            for level in range(depth + 1)
+        )
+
+    @property
+    def details(self) -> dict[str, float]:
+        """Counts of the method so far, by name."""
+        names = "deepest", "contradictions", "preemptions", "levels_jumped", "shaving_tests"
+        return {name: float(self.counters[getattr(counter, name.upper())]) for name in names}
+
+    def advance(self, budget: int, stop_at_first: bool) -> None:
+        """Go on for ``budget`` nodes, or to the end, or to the next solution when ``stop_at_first``."""
+        if not self.exhausted:
+            shaving = True if self.options.shaving or self.options.quick_shaving else None
+            search(self._tables, self._state, self._switches, budget, stop_at_first, shaving)
+
+    def first_board(self) -> Board | None:
+        """The first solution found, None before there is one."""
+        if self.solutions == 0:
+            return None
+        oriented = [self._class_of_piece[value >> 2] * 4 + (value & 3) for value in self._state.first_solution.tolist()]
+        return self.classes.board(oriented)

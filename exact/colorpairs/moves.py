@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lns.exact.colorpairs import counter
-from lns.exact.colorpairs.state import I32, SLOTS, UNKNOWN, State, Switches, Tables
+from lns.exact.colorpairs.state import I32, SLOTS, UNKNOWN, State, Switches, Tables, counter
 from lns.exact.kernels.bits import bit
 from lns.exact.kernels.jit import inline_flat_kernel
 
@@ -36,20 +35,14 @@ def add_demand(t: Tables, s: State, cell: int, pair: int) -> int:
 
 @inline_flat_kernel
 def show_side(t: Tables, s: State, cell: int, side: int, colour: int, exact: bool) -> int:
-    """Set a known side of the empty ``cell``; returns a contradicted pair or NO_CAUSE.
-
-    ``exact``: no mismatch may be spent, so stop at the first contradiction.
-    """
+    """Set a known side of the empty ``cell``; a contradicted pair (``exact``: the first, then stop) or NO_CAUSE."""
     base = cell * 4
     s.side[base + side] = colour
     known = s.known_sides[cell] + 1
     s.known_sides[cell] = known
     if known < 2:
         return NO_CAUSE
-    if known == 2:
-        change_surrounded(t, s, cell, 1)
-    elif known == 3:
-        change_three_sided(s, cell, 1)
+    change_known_sets(t, s, cell, known == 2, known == 3, 1)
     cause = NO_CAUSE
     before = s.side[base + ((side + 3) & 3)]
     if before >= 0:
@@ -64,20 +57,17 @@ def show_side(t: Tables, s: State, cell: int, side: int, colour: int, exact: boo
 
 
 @inline_flat_kernel
-def change_surrounded(t: Tables, s: State, cell: int, change: int) -> None:
-    """Add ``cell`` to the cells with two known sides (change 1), or remove it (-1)."""
-    s.surrounded[cell >> 6] ^= bit(cell)
-    for direction in range(4):
-        neighbour = t.neighbour[cell * 4 + direction]
-        if neighbour >= 0:
-            s.surrounded_neighbours[neighbour] += change
-
-
-@inline_flat_kernel
-def change_three_sided(s: State, cell: int, change: int) -> None:
-    """Add ``cell`` to the cells with three known sides (change 1), or remove it (-1)."""
-    s.three_sided[cell >> 6] ^= bit(cell)
-    s.counters[counter.THREE_SIDED] += change
+def change_known_sets(t: Tables, s: State, cell: int, two: bool, three: bool, change: int) -> None:
+    """Add ``cell`` to the cells with ``two`` or ``three`` known sides or more (change 1), or remove it (-1)."""
+    if two:
+        s.surrounded[cell >> 6] ^= bit(cell)
+        for direction in range(4):
+            neighbour = t.neighbour[cell * 4 + direction]
+            if neighbour >= 0:
+                s.surrounded_neighbours[neighbour] += change
+    if three:
+        s.three_sided[cell >> 6] ^= bit(cell)
+        s.counters[counter.THREE_SIDED] += change
 
 
 @inline_flat_kernel
@@ -90,10 +80,7 @@ def hide_side(t: Tables, s: State, cell: int, side: int, pairs_before: int) -> N
         s.demand_set[pair * t.words + word] ^= mask
     s.cell_pair_count[cell] = pairs_before
     known = s.known_sides[cell]
-    if known == 2:
-        change_surrounded(t, s, cell, -1)
-    elif known == 3:
-        change_three_sided(s, cell, -1)
+    change_known_sets(t, s, cell, known == 2, known == 3, -1)
     s.known_sides[cell] = known - 1
     s.side[cell * 4 + side] = UNKNOWN
 
@@ -106,11 +93,7 @@ def update_empty_sets(t: Tables, s: State, cell: int, change: int) -> None:
         pair = s.cell_pairs[cell * SLOTS + i]
         s.demand[pair] += change
         s.demand_set[pair * t.words + word] ^= mask
-    known = s.known_sides[cell]
-    if known >= 2:
-        change_surrounded(t, s, cell, change)
-        if known >= 3:
-            change_three_sided(s, cell, change)
+    change_known_sets(t, s, cell, s.known_sides[cell] >= 2, s.known_sides[cell] >= 3, change)
 
 
 @inline_flat_kernel
@@ -183,10 +166,7 @@ def is_first_occurrence(values: I32, start: int, index: int) -> bool:
 
 @inline_flat_kernel
 def count_colours(t: Tables, s: State, cell: int, oriented: int, change: int) -> None:
-    """Update the counts of single colours (3.2, 4.2) for a piece that is placed (change -1) or removed (+1).
-
-    Called while the sides of the empty neighbours towards the piece are not set.
-    """
+    """Update the counts of single colours (3.2, 4.2) before a piece shows its sides (change -1) or after (+1)."""
     piece = oriented >> 2
     for direction in range(4):
         colour = s.side[cell * 4 + direction]
@@ -237,13 +217,10 @@ def colour_cause(t: Tables, s: State, w: Switches, oriented: int) -> int:
 
 
 @inline_flat_kernel
-def place(t: Tables, s: State, w: Switches, cell: int, oriented: int, level: int, colours: bool) -> tuple[int, int]:
-    """`assign` in the frame of its level, then the bounds on single colours if they are switched on.
-
-    Returns (cause or NO_CAUSE, sides shown).
-    """
-    cause, shown = assign(t, s, cell, oriented, level, level, colours, True)
-    if cause < 0 and colours:
+def place(t: Tables, s: State, w: Switches, cell: int, oriented: int, level: int) -> tuple[int, int]:
+    """`assign` in the frame of its level, then the bounds on single colours, if switched on; (cause, sides shown)."""
+    cause, shown = assign(t, s, cell, oriented, level, level, w.colours, True)
+    if cause < 0 and w.colours:
         cause = colour_cause(t, s, w, oriented)
     return cause, shown
 

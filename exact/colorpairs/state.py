@@ -1,17 +1,17 @@
 """The constant tables of a ColorPairs search, and the state of a paused one, as flat arrays.
 
-A search fills a whole board (`build_tables`) or a region of one (`lns.exact.region.dynamic_state.make_arrays`); the
+A search fills a whole board (`build_tables`) or a region of one (`lns.exact.region.plan.make_dynamic_state`); the
 tables then hold only the freed pieces, and the sides that laid pieces show to the cells of the region.
 """
 
 from __future__ import annotations
 
+from collections import namedtuple
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from lns.exact.colorpairs import counter
 from lns.exact.colorpairs.options import Heuristic, Options
 from lns.exact.piece_classes import PieceClasses
 from lns.instances.errors import InputError
@@ -26,6 +26,17 @@ SLOTS = 6  # most pairs of a piece or a cell: four consecutive, two opposite
 
 UNKNOWN = -1
 ROOT = -1  # level of a clue, which is placed before any choice
+
+
+Counters = namedtuple(
+    "Counters",
+    "DEPTH NODES EXHAUSTED SOLUTIONS FRAME_OPEN THREE_SIDED PREEMPTED CONTRADICTIONS PREEMPTIONS LEVELS_JUMPED "
+    "SHAVING_TESTS DEEPEST BEST ALLOWED SPARE RUNNING BALANCE LOOKAHEAD PRICED UNITS TASKS PENDING",
+)
+counter = Counters(*range(len(Counters._fields)))
+"""Indices in the counters of a search. From BEST on they are those of regions: mismatches of the refill found or -1;
+mismatches that one may have; free pieces left over; what the dynamic search does next; whether balance, look-ahead and
+prices are used; units that a refill may cost; tasks made; height of the stack of pending tasks."""
 
 
 class Tables(NamedTuple):
@@ -56,6 +67,7 @@ class Tables(NamedTuple):
     neighbour: I32  # (C*4,): the cell at each side, -1 beyond the rim or for a hole
     shown: I32  # (C*4,): colour shown to a side of a cell before the search: 0 by the rim; -1 = none
     previous_duplicate: I32  # (N,): the duplicate numbered before a piece, -1 = none
+    empty: int = 0  # cells without clue, of a whole board
 
 
 def build_tables(classes: PieceClasses, options: Options) -> tuple[Tables, list[int]]:
@@ -74,31 +86,24 @@ def build_tables(classes: PieceClasses, options: Options) -> tuple[Tables, list[
     shown[list(puzzle.holes)] = UNKNOWN
     tables = make_tables(
         quads=np.searchsorted(colours, quads)[class_of_piece],
-        class_of_piece=np.array(class_of_piece),
+        classes=np.array(class_of_piece),
         colours=len(colours),
         neighbour=neighbour.ravel(),
         shown=shown.ravel(),
         turns=puzzle.turns,
-        opposite_pairs=options.opposite,
+        opposite=options.opposite,
     )
     return tables, class_of_piece
 
 
 def make_tables(
-    *,
-    quads: Colours,
-    class_of_piece: Colours,
-    colours: int,
-    neighbour: I32,
-    shown: I32,
-    turns: bool,
-    opposite_pairs: bool,
+    *, quads: Colours, classes: Colours, colours: int, neighbour: I32, shown: I32, turns: bool, opposite: bool
 ) -> Tables:
     """The tables of any set of pieces and cells.
 
-    ``quads``: (N, 4), the colours of the pieces unturned, numbered 0 to ``colours`` - 1; ``class_of_piece``: equal for
+    ``quads``: (N, 4), the colours of the pieces unturned, numbered 0 to ``colours`` - 1; ``classes``: equal for
     duplicates, which are consecutive; ``neighbour``, ``shown``: as in `Tables`; ``turns``: whether pieces may be
-    turned; ``opposite_pairs``: as `Options.opposite`. A piece has its pairs on all sides, also if it may not be turned:
+    turned; ``opposite``: as `Options.opposite`. A piece has its pairs on all sides, also if it may not be turned:
     a cell demands a pair by the colours of its sides, wherever they are.
     """
     pieces = len(quads)
@@ -122,7 +127,7 @@ def make_tables(
     count = np.bincount(piece[own], minlength=pieces)
     piece_pairs = np.zeros((pieces, SLOTS), dtype=np.int32)
     piece_pairs[piece[own], np.arange(len(own)) - (np.cumsum(count) - count)[piece[own]]] = pair[own]
-    if not opposite_pairs:  # no deduction from opposite colours that no piece has either
+    if not opposite:  # no deduction from opposite colours that no piece has either
         pair_colours = np.vstack((pair_colours, (0, 0, 2)))
         by_colours[1][by_colours[1] == 0] = pairs
         pairs += 1
@@ -137,7 +142,7 @@ def make_tables(
     quad = turned.astype(np.int32)
     if not turns:
         quad[:, 1:] = UNUSABLE
-    duplicate = np.append(False, class_of_piece[1:] == class_of_piece[:-1])[:pieces]
+    duplicate = np.append(False, classes[1:] == classes[:-1])[:pieces]
     pair_first, pair_second, pair_span = np.vstack(((0, 0, 0), pair_colours)).T.astype(np.int32, order="C")
     return Tables(
         colours=colours,
@@ -190,11 +195,14 @@ class Switches(NamedTuple):
     cycles: bool
     random_cell: bool
     pairs: bool = True  # in regions: bound by Demand - Offer
+    colours: bool = False  # whether single colours are counted
 
     @classmethod
     def of(cls, options: Options) -> Switches:
-        switches = cls(int(options.heuristic), *(bool(getattr(options, name)) for name in cls._fields[1:-1]))
-        return switches._replace(motifs=options.motifs and options.heuristic is not Heuristic.ROW_MAJOR)
+        switches = cls(int(options.heuristic), *(bool(getattr(options, name)) for name in cls._fields[1:-2]))
+        colours = options.single_colours or options.shared_edges or options.cycles
+        motifs = options.motifs and options.heuristic is not Heuristic.ROW_MAJOR
+        return switches._replace(motifs=motifs, colours=colours)
 
 
 class State(NamedTuple):
@@ -203,7 +211,7 @@ class State(NamedTuple):
     Sets of cells or levels are bit vectors of W = `Tables.words` 64-bit words. C: cells, P: pairs, K: colours.
     """
 
-    counters: npt.NDArray[np.int64]  # (COUNT,): see `lns.exact.colorpairs.counter`
+    counters: npt.NDArray[np.int64]  # (counters,): by `Counters`
     # the board
     grid: I32  # (C,): piece*4 + rotation on a cell, -1 = empty
     cell_of: I32  # (N,): cell of a piece, -1 = free
@@ -248,9 +256,7 @@ class State(NamedTuple):
 
 
 def empty_state(tables: Tables, options: Options, *, any_pair: bool = True, seed: int = 0) -> State:
-    """The state of the empty board, before the rim and the clues are placed.
-
-    `lns.exact.colorpairs.kernel.prepare` places them.
+    """The state of the empty board, before `lns.exact.colorpairs.kernel.prepare` places the rim and the clues.
 
     ``any_pair``: at every node some cell demands a pair, because the board has a frame. ``seed``: for random choices.
     """
@@ -266,7 +272,7 @@ def empty_state(tables: Tables, options: Options, *, any_pair: bool = True, seed
         extra = 4 * tables.pieces * int(begins.sum())
 
     return State(
-        counters=np.zeros(counter.COUNT, dtype=np.int64),
+        counters=np.zeros(len(counter), dtype=np.int64),
         offer=offer,
         half_edges=np.bincount(tables.quad.reshape(-1, 4)[::4].ravel(), minlength=colours).astype(np.int32),
         colour_offer=np.diff(tables.colour_piece_start)[:-1].astype(np.int32),

@@ -30,7 +30,7 @@ MAX_ENTRIES = 72_000_000  # of all tables together: 144 MB, of which only filled
 _ONE = np.uint64(1)
 
 
-def make_tables(plan: RegionPlan, pieces: Ints, bits: int, limit: int) -> CostTables:
+def make_cost_tables(plan: RegionPlan, pieces: Ints, bits: int, limit: int) -> CostTables:
     """Allocate the tables of a region, for any order of its cells.
 
     ``pieces``: those that may be placed; ``bits``: for the pieces of a pattern; ``limit``: most entries of one table, 0
@@ -38,7 +38,6 @@ def make_tables(plan: RegionPlan, pieces: Ints, bits: int, limit: int) -> CostTa
     """
     n, entries, places = (len(plan.cells), MAX_ENTRIES, len(plan.kind_of) * bits) if limit else (0, 0, 0)
     digit, radix = _number_colours(plan, pieces) if limit else np.zeros((2, 0), dtype=np.int64)
-
     by_joint = "open_joint", "open_stride", "carried_joint", "next_stride", "carried_stride", "rank_stride"
     by_depth = "cost_start", "open_count", "carried_count", "min_start", "max_level", "next_base", "paid"
     return CostTables(
@@ -73,60 +72,42 @@ def _number_colours(plan: RegionPlan, pieces: Ints) -> tuple[Ints, Ints]:
     return digit, radix
 
 
-@flat_kernel
 def plan_tables(plan: RegionPlan, tables: CostTables, limit: int) -> int:
     """Determine the open joints and the size of the table of every depth, for the order of ``plan``.
 
     Returns roughly the number of steps that `fill_tables` will take; 0 if a table would have more than ``limit``
     entries, or all tables more than MAX_ENTRIES, or a depth more than MAX_OPEN_JOINTS open joints.
     """
-    n = len(plan.cells)
-    steps = 0
-    tables.open_count[n] = 0
-    tables.cost_start[n] = 0
-    tables.min_start[n] = 0
-    after = 1
-    for back in range(n):
-        depth = n - 1 - back
-        number = plan.order[depth]
-        known, ends = plan.known[depth], plan.known[depth] + plan.open[depth]
-        count, size = 0, 1
-        for j in range(known):  # joints to earlier cells: they are open before this depth
-            joint = plan.joint[depth, j]
-            if plan.around[number, plan.side[depth, j]] >= 0:
-                tables.open_joint[depth, count] = joint
-                tables.open_stride[depth, count] = size
-                size *= tables.radix[joint]
-                count += 1
-        row_size = size
-        carried, combos = 0, 1
-        for i in range(tables.open_count[depth + 1]):
-            joint = tables.open_joint[depth + 1, i]
-            opened = False
-            for j in range(known, ends):
-                opened |= plan.joint[depth, j] == joint
-            if opened:
-                continue
-            tables.carried_joint[depth, carried] = joint
-            tables.next_stride[depth, carried] = tables.open_stride[depth + 1, i]
-            if count == MAX_OPEN_JOINTS:
-                return 0
-            tables.carried_stride[depth, carried] = size
-            tables.rank_stride[depth, carried] = combos
-            combos *= tables.radix[joint]
-            tables.open_joint[depth, count] = joint
-            tables.open_stride[depth, count] = size
-            size *= tables.radix[joint]
-            count += 1
-            carried += 1
-        if size > limit or tables.cost_start[depth + 1] + after + size > MAX_ENTRIES:
+    n, steps, after = len(plan.cells), 0, 1
+    tables.open_count[n] = tables.cost_start[n] = tables.min_start[n] = 0
+    later: dict[int, int] = {}  # the joints open at the next depth and their strides there
+    for depth in range(n - 1, -1, -1):
+        number, known, ends = plan.order[depth], plan.known[depth], plan.known[depth] + plan.open[depth]
+        joints, sides = plan.joint[depth].tolist(), plan.side[depth, :known].tolist()
+        earlier = [joint for joint, side in zip(joints, sides, strict=False) if plan.around[number, side] >= 0]
+        carried = [joint for joint in later if joint not in joints[known:ends]]
+        if len(earlier) + len(carried) > MAX_OPEN_JOINTS:
             return 0
-        tables.open_count[depth] = count
-        tables.carried_count[depth] = carried
+        strides, size, combos = {}, 1, 1
+        for joint in earlier:  # open before this depth
+            strides[joint] = size
+            size *= int(tables.radix[joint])
+        row_size = size
+        for i, joint in enumerate(carried):
+            tables.carried_joint[depth, i], tables.next_stride[depth, i] = joint, later[joint]
+            tables.carried_stride[depth, i], tables.rank_stride[depth, i] = size, combos
+            strides[joint] = size
+            combos *= int(tables.radix[joint])
+            size *= int(tables.radix[joint])
         tables.cost_start[depth] = tables.cost_start[depth + 1] + after
         tables.min_start[depth] = tables.min_start[depth + 1] + combos
-        after = size
-        steps += combos * (plan.cells_of_kind[plan.kind_of[plan.pattern[depth]]] * 4 + row_size)
+        if size > limit or tables.cost_start[depth] + size > MAX_ENTRIES:
+            return 0
+        tables.open_count[depth], tables.carried_count[depth] = len(strides), len(carried)
+        tables.open_joint[depth, : len(strides)] = [*strides]
+        tables.open_stride[depth, : len(strides)] = [*strides.values()]
+        steps += combos * int(plan.cells_of_kind[plan.kind_of[plan.pattern[depth]]] * 4 + row_size)
+        after, later = size, strides
     return steps
 
 

@@ -29,23 +29,11 @@ from typing import Any
 import numpy as np
 
 from lns.exact.colorpairs import explain
-from lns.exact.colorpairs.state import SLOTS, State, Tables
-from lns.exact.kernels.bits import lowest_bit
+from lns.exact.colorpairs.state import SLOTS, State, Tables, counter
+from lns.exact.kernels.bits import bit, lowest_bit, popcount
 from lns.exact.kernels.jit import inline_flat_kernel
-from lns.exact.region import scalar
-from lns.exact.region.dynamic_state import (
-    Spending,
-    candidates,
-    count_mismatches,
-    first_piece,
-    has_twin,
-    is_member,
-    known_colours,
-    turns_of,
-    with_level,
-)
 from lns.exact.region.scheme import SearchScheme
-from lns.exact.region.state import RegionState
+from lns.exact.region.state import NO_BIT, RegionState, Spending
 
 # Numbers of numpy, so that kernels are not compiled anew for each constant.
 NO_LIMIT: Any = np.int64(0)  # the stage or the region allows no more mismatches
@@ -56,6 +44,105 @@ NO_MISMATCH: Any = np.int64(0)
 ONE_MISMATCH: Any = np.int64(1)
 _NOW: Any = np.int64(1 << 30)  # instead of a row: all known sides count
 _NO_PIECE, _SEVERAL = -1, -2
+_NO_BITS = np.uint64(0)
+_ALL_TURNS = np.uint64(15)
+
+
+# -- candidates of a cell by level, the number of their mismatches with its known sides ------------------------------
+
+
+@inline_flat_kernel
+def known_colours(s: State, cell: int) -> int:
+    """The number of sides of a cell towards a piece."""
+    known = 0
+    for side in range(4):
+        known += s.side[cell * 4 + side] > 0
+    return known
+
+
+@inline_flat_kernel
+def count_mismatches(t: Tables, s: State, p: Spending, cell: int, word: int, row: int) -> Any:
+    """Mismatches of 64 pieces with the sides of a cell known at depth ``row`` - 1, as digits: ones, twos, fours."""
+    ones = twos = fours = _NO_BITS
+    for side in range(4):
+        colour = s.side[cell * 4 + side]
+        if colour <= 0:
+            continue
+        neighbour = t.neighbour[cell * 4 + side]
+        if neighbour >= 0 and s.level[neighbour] >= row - 1:
+            continue
+        missed = ~p.mask[(side * t.colours + colour) * len(p.free) + word]
+        carry = ones & missed
+        ones ^= missed
+        fours ^= twos & carry
+        twos ^= carry
+    return ones, twos, fours
+
+
+@inline_flat_kernel
+def with_level(pool: Any, ones: Any, twos: Any, fours: Any, level: int) -> Any:
+    """The members of a set whose number of mismatches is ``level``."""
+    pool &= ones if level & 1 else ~ones
+    pool &= twos if level & 2 else ~twos
+    return pool & (fours if level & 4 else ~fours)
+
+
+@inline_flat_kernel
+def candidates(t: Tables, s: State, p: Spending, cell: int, level: int, word: int) -> Any:
+    """The free oriented pieces that fit a cell with exactly ``level`` mismatches."""
+    ones, twos, fours = count_mismatches(t, s, p, cell, word, 1 << 30)
+    return with_level(p.free[word] & p.fit[cell * len(p.free) + word], ones, twos, fours, level)
+
+
+@inline_flat_kernel
+def count_candidates(t: Tables, s: State, p: Spending, cell: int, level: int) -> int:
+    """The number of free oriented pieces that fit a cell with exactly ``level`` mismatches."""
+    count = 0
+    for word in range(len(p.free)):
+        count += popcount(candidates(t, s, p, cell, level, word))
+    return count
+
+
+@inline_flat_kernel
+def least_level(t: Tables, s: State, p: Spending, cell: int, level: int, known: int) -> tuple[int, int]:
+    """Least mismatches, >= ``level``, of a free piece on a cell, and its bit; (``known``, NO_BIT) if none has fewer."""
+    least, witness = known, NO_BIT
+    for word in range(len(p.free)):
+        pool = p.free[word] & p.fit[cell * len(p.free) + word]
+        if pool:
+            ones, twos, fours = count_mismatches(t, s, p, cell, word, 1 << 30)
+            for each in range(level, least):
+                found = with_level(pool, ones, twos, fours, each)
+                if found:
+                    least, witness = each, (word << 6) + lowest_bit(found)
+                    break
+            if least == level:
+                break
+    return least, witness
+
+
+@inline_flat_kernel
+def first_piece(bits: Any, word: int) -> int:
+    """The piece of the lowest member of a word of a set of oriented pieces."""
+    return int((word * 64 + lowest_bit(bits)) >> 2)
+
+
+@inline_flat_kernel
+def is_member(t: Tables, p: Spending, stage: int, cell: int) -> bool:
+    """Whether a cell belongs to the block of a stage."""
+    return bool(p.members[stage * t.words + (cell >> 6)] & bit(cell))
+
+
+@inline_flat_kernel
+def turns_of(piece: Any) -> Any:
+    """The bits of all rotations of a piece, as a mask of their word ``piece >> 4``."""
+    return _ALL_TURNS << np.uint64((piece & 15) * 4)
+
+
+@inline_flat_kernel
+def has_twin(t: Tables, piece: int) -> bool:
+    """Whether the next piece is a duplicate, which may be placed once ``piece`` is."""
+    return piece + 1 < t.pieces and t.previous_duplicate[piece + 1] >= 0
 
 
 # -- Demand - Offer ----------------------------------------------------------------------------------------------------
@@ -156,7 +243,7 @@ def explain_limit(
     if cell != NO_CELL:
         _explain_cell(t, s, p, cell, mismatches, _NOW)
     explain_spent(t, s, p, state, depth)
-    cap = min(state.cap[depth], state.scalars[scalar.ALLOWED]) if limit == STAGE else state.scalars[scalar.ALLOWED]
+    cap = min(state.cap[depth], state.counters[counter.ALLOWED]) if limit == STAGE else state.counters[counter.ALLOWED]
     missing = cap + 1 - state.spent[depth] - mismatches
     for other in range(t.cells):
         least: Any = np.int64(p.min_level[depth + 1, other])
@@ -223,35 +310,34 @@ def preempt(t: Tables, s: State, p: Spending, state: RegionState, depth: int, li
             if known_colours(s, cell) == 0:
                 continue
             level: Any = np.int64(p.min_level[depth + 1, cell])
-            piece = _only_piece(t, s, p, cell, level)
+            piece = _only_piece(t, s, p, cell, level, False)
             pair = p.own_pair[cell]
             is_pair = piece == _SEVERAL and pair > 0 and _counted(t, p, depth, limit, cell) == s.offer[pair]
             if piece == _SEVERAL and not is_pair:
                 continue
             if not explained:
                 explained = True
-                explain.clear_explanation(t, s)
+                explain.clear(t, s.explanation, 0)
                 explain_limit(t, s, p, state, depth, limit, NO_CELL, ONE_MISMATCH)
-                for word in range(t.words):
-                    p.nothing_left[word] = s.explanation[word]
+                explain.clear(t, p.nothing_left, 0)
+                explain.add(t, p.nothing_left, 0, s.explanation, 0)
             if piece >= 0 and single == NO_CELL:
                 single = cell
             if piece >= 0 and (p.holder[piece] == cell or has_twin(t, piece)):
                 continue
-            if is_pair and not _has_unheld_piece(t, s, p, pair):
+            if is_pair and _unheld_piece(t, s, p, pair) < 0:
                 continue
-            for word in range(t.words):
-                s.explanation[word] = p.nothing_left[word]
+            explain.clear(t, s.explanation, 0)
+            explain.add(t, s.explanation, 0, p.nothing_left, 0)
             if is_pair:
                 for other in range(t.cells):
                     if p.own_pair[other] == pair and _counted(t, p, depth, limit, other):
                         _explain_pair(t, s, other, pair)
-                for i in range(t.pair_piece_start[pair], t.pair_piece_start[pair + 1]):
-                    if s.cell_of[t.pair_piece[i]] < 0 and p.holder[t.pair_piece[i]] < 0:
-                        _hold(t, s, p, t.pair_piece[i], t.cells + pair)
+                while _unheld_piece(t, s, p, pair) >= 0:
+                    _hold(t, s, p, _unheld_piece(t, s, p, pair), t.cells + pair)
             else:
                 _explain_cell(t, s, p, cell, level + 1, _NOW)
-                _explain_held(t, s, p, cell, level)
+                _only_piece(t, s, p, cell, level, True)
                 if piece < 0:
                     return cell, single
                 _hold(t, s, p, piece, cell)
@@ -260,19 +346,23 @@ def preempt(t: Tables, s: State, p: Spending, state: RegionState, depth: int, li
 
 
 @inline_flat_kernel
-def _only_piece(t: Tables, s: State, p: Spending, cell: int, level: int) -> int:
-    """The only free piece with ``level`` mismatches on a cell that no other cell needs; _NO_PIECE or _SEVERAL."""
+def _only_piece(t: Tables, s: State, p: Spending, cell: int, level: int, explained: bool) -> int:
+    """The only free piece with ``level`` mismatches on a cell that no other cell needs; _NO_PIECE or _SEVERAL.
+
+    ``explained``: add the recorded reasons why other cells need such pieces.
+    """
     only = _NO_PIECE
     for word in range(len(p.free)):
         bits = candidates(t, s, p, cell, level, word)
         while bits:
             piece = first_piece(bits, word)
             bits &= ~turns_of(piece)
-            if _is_held(t, p, piece, cell):
-                continue
-            if only >= 0:
-                return _SEVERAL
-            only = piece
+            if not _is_held(t, p, piece, cell):
+                only = piece if only == _NO_PIECE else _SEVERAL
+                if only == _SEVERAL and not explained:
+                    return _SEVERAL
+            elif explained:
+                explain.add(t, s.explanation, 0, p.reason, piece)
     return only
 
 
@@ -286,43 +376,27 @@ def _is_held(t: Tables, p: Spending, piece: int, cell: int) -> bool:
 
 
 @inline_flat_kernel
-def _has_unheld_piece(t: Tables, s: State, p: Spending, pair: int) -> bool:
-    """Whether a free piece of a pair is needed by no cell or pair yet."""
+def _unheld_piece(t: Tables, s: State, p: Spending, pair: int) -> int:
+    """The first free piece of a pair that no cell or pair needs yet; _NO_PIECE if there is none."""
     for i in range(t.pair_piece_start[pair], t.pair_piece_start[pair + 1]):
         if s.cell_of[t.pair_piece[i]] < 0 and p.holder[t.pair_piece[i]] < 0:
-            return True
-    return False
+            return int(t.pair_piece[i])
+    return _NO_PIECE
 
 
 @inline_flat_kernel
 def _hold(t: Tables, s: State, p: Spending, piece: int, holder: int) -> None:
     """Record that a cell or pair needs a piece, with the explanation."""
     p.holder[piece] = holder
-    for word in range(t.words):
-        p.reason[piece * t.words + word] = s.explanation[word]
-
-
-@inline_flat_kernel
-def _explain_held(t: Tables, s: State, p: Spending, cell: int, level: int) -> None:
-    """Add the recorded reasons why other cells need the free pieces that have ``level`` mismatches on ``cell``."""
-    for word in range(len(p.free)):
-        bits = candidates(t, s, p, cell, level, word)
-        while bits:
-            piece = first_piece(bits, word)
-            bits &= ~turns_of(piece)
-            if _is_held(t, p, piece, cell):
-                for k in range(t.words):
-                    s.explanation[k] |= p.reason[piece * t.words + k]
+    explain.clear(t, p.reason, piece)
+    explain.add(t, p.reason, piece, s.explanation, 0)
 
 
 @inline_flat_kernel
 def exclude_held(t: Tables, s: State, p: Spending, depth: int, cell: int, level: int) -> None:
-    """Exclude the pieces that other cells need from the candidates of ``cell``, decided at ``depth``.
-
-    The reasons against those with ``level`` mismatches, its only level, are in ``s.explanation`` then.
-    """
-    explain.clear_explanation(t, s)
-    _explain_held(t, s, p, cell, level)
+    """Exclude from the candidates of ``cell`` what other cells need; the reasons are in ``s.explanation`` then."""
+    explain.clear(t, s.explanation, 0)
+    _only_piece(t, s, p, cell, level, True)
     for piece in range(t.pieces):
         if _is_held(t, p, piece, cell):
             p.excluded[depth * len(p.free) + (piece >> 4)] |= turns_of(piece)

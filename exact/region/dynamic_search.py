@@ -29,26 +29,17 @@ import numpy as np
 
 from lns.exact.colorpairs import explain
 from lns.exact.colorpairs.branching import smallest_offer_pair, urgency
-from lns.exact.colorpairs.state import State, Switches, Tables
+from lns.exact.colorpairs.moves import assign, unassign
+from lns.exact.colorpairs.state import State, Switches, Tables, counter
 from lns.exact.kernels.bits import bit, lowest_bit
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.exact.region import dynamic_explain as reasons
-from lns.exact.region import scalar
-from lns.exact.region.dynamic_explain import NO_CELL, NO_LIMIT, NO_MISMATCH, REGION, STAGE
-from lns.exact.region.dynamic_state import (
-    DOM_DEG,
-    Spending,
-    candidates,
-    count_candidates,
-    is_member,
-    known_colours,
-    least_level,
-    place_piece,
-    remove_piece,
-)
-from lns.exact.region.scheme import NO_TASK, SEARCHED, STARTED, SearchScheme, begin_stages, next_stage
-from lns.exact.region.state import RegionPlan, RegionState
+from lns.exact.region.dynamic_explain import NO_CELL, NO_LIMIT, REGION, STAGE, is_member, known_colours
+from lns.exact.region.kernel import NO_TASK, SEARCHED, STARTED, balance_bound, begin_stages, change_balance, next_stage
+from lns.exact.region.scheme import SearchScheme
+from lns.exact.region.state import OUTSIDE, RIM, VACANT, RegionPlan, RegionState, Spending
 
+DOM_DEG = -1  # instead of a `Heuristic`: fewest candidates, divided by the open neighbours
 _NO_BITS = np.uint64(0)
 _WEIGHT = 60 << 4  # divisible by 1 to 5 (open neighbours + 1), and by 2 for each of 4 mismatches
 
@@ -68,16 +59,16 @@ def search_dynamic(
     preempts: bool | None,
     node_budget: int,
 ) -> None:
-    """Continue until a refill is found (BEST), the search is complete (FINISHED) or NODES reach ``node_budget``.
+    """Continue until a refill is found (BEST), the search is complete (EXHAUSTED) or NODES reach ``node_budget``.
 
     ``preempts``: None without preemption and instantiation, whose machine code is then left out. The search begins
     after `lns.exact.region.kernel.start_search` with RUNNING = 0.
     """
-    scalars = state.scalars
-    depth = failed = scalars[scalar.DEPTH]
-    nodes = scalars[scalar.NODES]
-    action = scalars[scalar.RUNNING]
-    while not scalars[scalar.FINISHED]:
+    counters = state.counters
+    depth = failed = counters[counter.DEPTH]
+    nodes = counters[counter.NODES]
+    action = counters[counter.RUNNING]
+    while not counters[counter.EXHAUSTED]:
         if action == _TRY:
             if nodes >= node_budget:
                 break
@@ -90,11 +81,11 @@ def search_dynamic(
                 failed = depth
                 continue
             if w.backjumping and not _conflict_is_complete(t, s, depth):
-                explain.clear_explanation(t, s)
+                explain.clear(t, s.explanation, 0)
                 reasons.explain_limit(t, s, p, state, depth, p.limit[depth], p.cell[depth], p.max_level[depth] + 1)
                 explain.add_to_conflict(t, s, depth)
         elif action == _START:
-            explain.clear_explanation(t, s)
+            explain.clear(t, s.explanation, 0)
             started = _start_stage(t, s, p, plan, state, scheme, depth)
             explain.add_to_conflict(t, s, depth)
             failed = depth
@@ -109,9 +100,9 @@ def search_dynamic(
             continue
         failed = depth
         action = _START if state.pending_before[depth] >= 0 else _JUMP
-    scalars[scalar.DEPTH] = depth
-    scalars[scalar.NODES] = nodes
-    scalars[scalar.RUNNING] = action
+    counters[counter.DEPTH] = depth
+    counters[counter.NODES] = nodes
+    counters[counter.RUNNING] = action
 
 
 @inline_flat_kernel
@@ -136,15 +127,15 @@ def _start_stage(
 @inline_flat_kernel
 def _enter(t: Tables, s: State, p: Spending, state: RegionState, depth: int) -> int:
     """Begin a new node; returns what to do next."""
-    explain.clear_conflict(t, s, depth)
+    explain.clear(t, s.conflict, depth)
     state.pending_before[depth] = -1
-    if state.spent[depth] + state.bound[depth] * state.scalars[scalar.BALANCE] > state.scalars[scalar.ALLOWED]:
+    if state.spent[depth] + state.bound[depth] * state.counters[counter.BALANCE] > state.counters[counter.ALLOWED]:
         for earlier in range(depth):
             s.conflict[depth * t.words + (earlier >> 6)] |= bit(earlier)
         return _JUMP
     if depth == t.cells:
-        state.scalars[scalar.BEST] = state.spent[depth]
-        state.scalars[scalar.FINISHED] = 1
+        state.counters[counter.BEST] = state.spent[depth]
+        state.counters[counter.EXHAUSTED] = 1
         return _JUMP
     left = p.stage_left[depth - 1] - 1
     if left == 0:
@@ -166,20 +157,20 @@ def _jump(
     target = explain.last_conflict(s, t.words, failed) if w.backjumping else failed - 1
     while depth > target:
         if depth < failed and state.pending_before[depth] >= 0:
-            explain.merge_conflict(t, s, depth, failed)
-            if state.scalars[scalar.PENDING] > state.pending_before[depth]:
+            explain.add(t, s.conflict, depth, s.conflict, failed)
+            if state.counters[counter.PENDING] > state.pending_before[depth]:
                 return depth, _START
             failed = depth
             target = explain.last_conflict(s, t.words, failed) if w.backjumping else failed - 1
         if state.pending_before[depth] >= 0:
-            state.scalars[scalar.PENDING] = state.pending_before[depth]
-            state.scalars[scalar.TASKS] = state.tasks_before[depth]
+            state.counters[counter.PENDING] = state.pending_before[depth]
+            state.counters[counter.TASKS] = state.tasks_before[depth]
         depth -= 1
         if depth < 0:
-            state.scalars[scalar.FINISHED] = 1
+            state.counters[counter.EXHAUSTED] = 1
             return 0, _JUMP
         remove_piece(t, s, p, plan, state, depth)
-    explain.merge_conflict(t, s, depth, failed)
+    explain.add(t, s.conflict, depth, s.conflict, failed)
     s.conflict[depth * t.words + (depth >> 6)] &= ~bit(depth)
     return depth, _TRY
 
@@ -206,7 +197,7 @@ def _next_candidate(t: Tables, s: State, p: Spending, state: RegionState, depth:
         if state.level[depth] > p.max_level[depth]:
             return -1
         word = state.word[depth]
-        bits = candidates(t, s, p, p.cell[depth], state.level[depth], word) & ~p.excluded[depth * words + word]
+        bits = reasons.candidates(t, s, p, p.cell[depth], state.level[depth], word) & ~p.excluded[depth * words + word]
     state.bits[depth] = bits & (bits - np.uint64(1))
     return int(state.word[depth] * 64 + lowest_bit(bits))
 
@@ -217,8 +208,8 @@ def _bound_and_choose(
 ) -> bool:
     """Bound the mismatches at a node and choose its cell. False if a cap is exceeded; the conflict set explains it."""
     limit, in_stage, in_region = _least_mismatches(t, s, p, state, depth)
-    stage_slack = min(state.cap[depth], state.scalars[scalar.ALLOWED]) - in_stage
-    region_slack = state.scalars[scalar.ALLOWED] - in_region
+    stage_slack = min(state.cap[depth], state.counters[counter.ALLOWED]) - in_stage
+    region_slack = state.counters[counter.ALLOWED] - in_region
     stage_deficit = region_deficit = 0
     if w.pairs and limit == NO_LIMIT:
         stage_deficit, region_deficit = reasons.count_pairs(t, s, p, depth, NO_CELL)
@@ -227,8 +218,8 @@ def _bound_and_choose(
         elif region_deficit > region_slack:
             limit = REGION
     if limit != NO_LIMIT:
-        explain.clear_explanation(t, s)
-        reasons.explain_limit(t, s, p, state, depth, limit, NO_CELL, NO_MISMATCH)
+        explain.clear(t, s.explanation, 0)
+        reasons.explain_limit(t, s, p, state, depth, limit, NO_CELL, reasons.NO_MISMATCH)
         explain.add_to_conflict(t, s, depth)
         return False
     cell, exact = NO_CELL, NO_LIMIT
@@ -274,7 +265,7 @@ def _least_mismatches(t: Tables, s: State, p: Spending, state: RegionState, dept
     row = depth + 1
     stage = p.stage[depth]
     in_stage = in_region = state.spent[depth]
-    region_cap = state.scalars[scalar.ALLOWED]
+    region_cap = state.counters[counter.ALLOWED]
     stage_cap = min(state.cap[depth], region_cap)
     for cell in range(t.cells):
         level = p.min_level[depth, cell]  # it never decreases
@@ -298,7 +289,7 @@ def _least_mismatches(t: Tables, s: State, p: Spending, state: RegionState, dept
         before: Any = np.int64(p.min_level[row, cell])
         if before >= known:
             continue
-        level, witness = least_level(t, s, p, cell, before, known)
+        level, witness = reasons.least_level(t, s, p, cell, before, known)
         p.witness[row, cell] = witness
         if level > before:
             p.min_level[row, cell] = level
@@ -337,10 +328,71 @@ def _choose(t: Tables, s: State, p: Spending, w: Switches, depth: int, slack: in
         level: Any = np.int64(p.min_level[depth + 1, cell])
         priority = 0
         for more in range(level, min(known_colours(s, cell), level + slack) + 1):
-            priority += weight * count_candidates(t, s, p, cell, more)
+            priority += weight * reasons.count_candidates(t, s, p, cell, more)
             weight >>= 1
             if priority >= fewest:
                 break
         if priority < fewest:
             best, fewest = cell, priority
     return best
+
+
+# -- moves: those of ColorPairs, colour balance and free pieces -----------------------------------------------------
+
+
+@inline_flat_kernel
+def place_piece(
+    t: Tables, s: State, p: Spending, plan: RegionPlan, state: RegionState, depth: int, cell: int, oriented: int
+) -> None:
+    """Place an oriented piece on a cell: update pairs, known sides, balances and free pieces."""
+    piece = oriented >> 2
+    state.placed[cell] = oriented * 4
+    vacant = p.vacant[depth] - _change_balances(s, plan, state, cell, -1)
+    assign(t, s, cell, oriented, depth, depth, False, False)
+    state.refill[cell] = p.origin[oriented]
+    p.vacant[depth + 1] = vacant
+    state.spent[depth + 1] = state.spent[depth] + state.level[depth]
+    state.bound[depth + 1] = balance_bound(state, vacant, state.counters[counter.SPARE])
+    _toggle_piece(t, p, piece)
+
+
+@inline_flat_kernel
+def remove_piece(t: Tables, s: State, p: Spending, plan: RegionPlan, state: RegionState, depth: int) -> None:
+    """Undo `place_piece`."""
+    cell = p.cell[depth]
+    _toggle_piece(t, p, s.grid[cell] >> 2)
+    unassign(t, s, cell, 4, depth, False)
+    _change_balances(s, plan, state, cell, 1)
+
+
+@inline_flat_kernel
+def _toggle_piece(t: Tables, p: Spending, piece: int) -> None:
+    """Take a piece from the free ones or return it; its next duplicate is free while it is not."""
+    p.free[piece >> 4] ^= reasons.turns_of(piece)
+    p.placed[piece >> 4] ^= reasons.turns_of(piece)
+    if reasons.has_twin(t, piece):
+        p.free[(piece + 1) >> 4] ^= reasons.turns_of(piece + 1)
+
+
+@inline_flat_kernel
+def _change_balances(s: State, plan: RegionPlan, state: RegionState, cell: int, change: int) -> int:
+    """Change the balance for the piece of a cell, before it is placed (-1) or after (+1); returns vacant sides."""
+    vacant = 0
+    for side in range(4):
+        beyond = plan.around[cell, side]
+        if beyond == RIM:
+            continue
+        colour = state.shows[state.placed[cell] + side]
+        joint = plan.joint_at[cell, side]
+        if beyond == VACANT:
+            change_balance(plan, state, colour, change)
+            vacant += 1
+        elif beyond == OUTSIDE or s.grid[beyond] >= 0:
+            required = state.joint_colour[joint]
+            if required != colour:
+                change_balance(plan, state, required, -change)
+                change_balance(plan, state, colour, change)
+        else:
+            change_balance(plan, state, colour, 2 * change)
+            state.joint_colour[joint] = colour
+    return vacant

@@ -15,25 +15,23 @@ from typing import Any
 
 import numpy as np
 
+from lns.exact.colorpairs.state import counter
 from lns.exact.kernels.bits import lowest_bit
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
-from lns.exact.region import scalar
 from lns.exact.region.cost_to_go import UNIT, look_up
-from lns.exact.region.scheme import NO_TASK, STARTED, SearchScheme, add_task, begin_stages, next_stage
-from lns.exact.region.state import COLOUR_CLASSES, VACANT, RegionPlan, RegionState
+from lns.exact.region.scheme import DIRECT, SearchScheme
+from lns.exact.region.state import COLOUR_CLASSES, OUTSIDE, VACANT, RegionPlan, RegionState
 
 NO_BITS = np.uint64(0)
 NO_LEVEL = 5  # no cell has so many mismatches
+NO_TASK, STARTED, OVERSPENT, SEARCHED = range(4)  # what became of a task
 _ONE = np.uint64(1)
 
 
 @flat_kernel
 def start_search(plan: RegionPlan, state: RegionState, scheme: SearchScheme, r_max: int) -> None:
-    """Start a search for refills with at most ``r_max`` mismatches, by the stages of ``scheme``.
-
-    If the scheme has limits, they alone say how many mismatches are allowed at a slot.
-    """
-    scalars = state.scalars
+    """Start a search for at most ``r_max`` mismatches by the stages of ``scheme``; limits, if any, alone count."""
+    counters = state.counters
     for word in range(len(state.free)):
         state.free[word] = state.free_before[word]
     state.balance[0] = state.balance_before[0]
@@ -46,14 +44,14 @@ def start_search(plan: RegionPlan, state: RegionState, scheme: SearchScheme, r_m
             state.deficit[part] -= half_edges
         elif half_edges & 1:
             state.odd_balances[part] += 1
-    scalars[scalar.DEPTH] = 0
-    scalars[scalar.NODES] = 0
-    scalars[scalar.BEST] = -1
-    scalars[scalar.ALLOWED] = r_max
-    scalars[scalar.FINISHED] = 0
-    scalars[scalar.RUNNING] = 0
-    scalars[scalar.TASKS] = 0
-    scalars[scalar.PENDING] = 0
+    counters[counter.DEPTH] = 0
+    counters[counter.NODES] = 0
+    counters[counter.BEST] = -1
+    counters[counter.ALLOWED] = r_max
+    counters[counter.EXHAUSTED] = 0
+    counters[counter.RUNNING] = 0
+    counters[counter.TASKS] = 0
+    counters[counter.PENDING] = 0
     state.spent[0] = 0
     state.slot[0] = 0
     state.level[0] = NO_LEVEL
@@ -62,28 +60,25 @@ def start_search(plan: RegionPlan, state: RegionState, scheme: SearchScheme, r_m
     for number in range(len(plan.cells)):
         for side in range(4):
             vacant += plan.around[number, side] == VACANT
-    state.bound[0] = balance_bound(state, vacant, scalars[scalar.SPARE])
-    if state.bound[0] * scalars[scalar.BALANCE] > r_max:
-        scalars[scalar.FINISHED] = 1
+    state.bound[0] = balance_bound(state, vacant, counters[counter.SPARE])
+    if state.bound[0] * counters[counter.BALANCE] > r_max:
+        counters[counter.EXHAUSTED] = 1
     most = r_max if scheme.limit[len(scheme.limit) - 1] == 0 else 0
     begin_stages(state, np.uint64(0), add_task(state, 0, most, -1, 0))
 
 
 @flat_kernel
 def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, node_budget: int) -> None:
-    """Continue until a refill is found, the search is complete (FINISHED) or NODES reach ``node_budget``.
-
-    BEST: mismatches of the refill found, -1 = none; the next call searches for fewer.
-    """
-    scalars = state.scalars
-    if scalars[scalar.FINISHED]:
+    """Continue until a refill is found (the next call wants a better one), all is searched or its nodes are spent."""
+    counters = state.counters
+    if counters[counter.EXHAUSTED]:
         return
     n, one = np.uint64(len(plan.cells)), np.uint64(1)
-    depth, nodes, allowed = np.uint64(scalars[scalar.DEPTH]), scalars[scalar.NODES], scalars[scalar.ALLOWED]
+    depth, nodes, allowed = np.uint64(counters[counter.DEPTH]), counters[counter.NODES], counters[counter.ALLOWED]
     words = np.uint64(len(state.valid)) // np.uint64(len(plan.kind_of))
     bits_of = words * np.uint64(64)
-    use_balance, lookahead = scalars[scalar.BALANCE], scalars[scalar.LOOKAHEAD]
-    priced, unit_limit = scalars[scalar.PRICED], scalars[scalar.UNITS]
+    use_balance, lookahead = counters[counter.BALANCE], counters[counter.LOOKAHEAD]
+    priced, unit_limit = counters[counter.PRICED], counters[counter.UNITS]
     tables = state.tables
     while True:
         slot = np.uint64(state.slot[depth])
@@ -94,7 +89,7 @@ def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, no
                 if state.pending_before[depth] >= 0 and _start_stage(plan, state, scheme, depth):
                     continue
                 if depth == 0:
-                    scalars[scalar.FINISHED] = 1
+                    counters[counter.EXHAUSTED] = 1
                     break
                 depth -= one
                 _remove_piece(plan, state, depth, words)
@@ -125,19 +120,19 @@ def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, no
         state.spent[deeper] = total
         least = state.bound[depth]
         if changed:
-            least = balance_bound(state, plan.vacant[slot], scalars[scalar.SPARE])
+            least = balance_bound(state, plan.vacant[slot], counters[counter.SPARE])
         state.bound[deeper] = least
         if total + least * use_balance > allowed:
             _change_balances(plan, state, slot, at, level, 1)
             continue
         if deeper == n:
-            scalars[scalar.BEST] = total
+            counters[counter.BEST] = total
             allowed = total - 1
             for number in range(n):
                 state.refill[number] = state.oriented[np.uint64(state.placed[number]) >> np.uint64(2)]
             _change_balances(plan, state, slot, at, level, 1)
             if allowed < 0:
-                scalars[scalar.FINISHED] = 1
+                counters[counter.EXHAUSTED] = 1
             break
         _toggle_piece(plan, state, pattern, bit, words)
         if plan.ends_stage[slot]:
@@ -155,9 +150,9 @@ def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, no
             depth = deeper
         else:
             _remove_piece(plan, state, depth, words)
-    scalars[scalar.DEPTH] = np.int64(depth)
-    scalars[scalar.NODES] = nodes
-    scalars[scalar.ALLOWED] = allowed
+    counters[counter.DEPTH] = np.int64(depth)
+    counters[counter.NODES] = nodes
+    counters[counter.ALLOWED] = allowed
 
 
 @inline_flat_kernel
@@ -165,7 +160,7 @@ def _next_candidates(plan: RegionPlan, state: RegionState, depth: Any, slot: Any
     """The next word of candidates of a depth with its level, or with the next level; no bits if there is none."""
     word, level = state.word[depth] + 1, state.level[depth]
     most = min(min(allowed, state.cap[depth]) - state.spent[depth], plan.known[slot])
-    if state.scalars[scalar.PRICED]:
+    if state.counters[counter.PRICED]:
         most = min(most, state.tables.max_level[depth])
     while level <= most:
         while word < np.int64(words):
@@ -231,8 +226,8 @@ def _start_depth(state: RegionState, depth: Any) -> None:
     state.level[depth] = 0
     state.word[depth] = -1
     state.bits[depth] = NO_BITS
-    if state.scalars[scalar.PRICED]:
-        look_up(state, depth, state.scalars[scalar.UNITS])
+    if state.counters[counter.PRICED]:
+        look_up(state, depth, state.counters[counter.UNITS])
 
 
 @inline_flat_kernel
@@ -258,10 +253,7 @@ def _remove_piece(plan: RegionPlan, state: RegionState, depth: Any, words: Any) 
 
 @inline_flat_kernel
 def _change_balances(plan: RegionPlan, state: RegionState, slot: Any, at: Any, level: int, sign: int) -> bool:
-    """Change the balances for a piece that is placed (sign -1) or removed (1); whether the bound may have changed.
-
-    A piece that is placed shows its colours on the open joints.
-    """
+    """Change balances, and joints if a piece is placed (sign -1), not removed (1); may the bound have changed?"""
     changed = level > 0
     first_open = np.uint64(plan.known[slot])
     if changed:
@@ -282,6 +274,89 @@ def _change_balances(plan: RegionPlan, state: RegionState, slot: Any, at: Any, l
             change_balance(plan, state, colour, demand * sign)
             changed = True
     return changed
+
+
+# -- tasks -----------------------------------------------------------------------------------------------------------
+
+
+@inline_flat_kernel
+def begin_stages(state: RegionState, depth: Any, task: Any) -> None:
+    """Make ``task`` the only one pending at a depth where a stage begins."""
+    state.tasks_before[depth] = state.counters[counter.TASKS]
+    state.pending_before[depth] = state.counters[counter.PENDING]
+    state.pending[state.counters[counter.PENDING]] = task
+    state.counters[counter.PENDING] += 1
+
+
+@inline_flat_kernel
+def next_stage(plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth: Any) -> tuple[int, int]:
+    """Take the next pending task of a depth; returns what became of it, and its stage.
+
+    As long as the mismatches that the task has left call for a split of its stage, it becomes the first of two tasks.
+    STARTED: the stage is to be filled, with the cap and the next task that are set for the depth. OVERSPENT: the task
+    has no mismatch left. SEARCHED: an earlier task has searched these pieces already. NO_TASK: none was pending.
+    """
+    counters = state.counters
+    if counters[counter.PENDING] == state.pending_before[depth]:
+        counters[counter.TASKS] = state.tasks_before[depth]
+        return NO_TASK, 0
+    counters[counter.PENDING] -= 1
+    task = state.pending[counters[counter.PENDING]]
+    while True:
+        stage, most, following = state.task[task, 0], state.task[task, 1], state.task[task, 2]
+        if state.task[task, 3]:
+            if not _exceeds_share(plan, state, scheme, stage, most):
+                return SEARCHED, stage
+            task = following
+            continue
+        spent = state.spent[depth]
+        allowed = most - spent
+        if allowed < 0:
+            return OVERSPENT, stage
+        share = scheme.share[stage, allowed] if allowed < scheme.share.shape[1] else DIRECT
+        if share == DIRECT:
+            state.cap[depth] = most
+            state.next_task[depth] = following
+            return STARTED, stage
+        rest = allowed - 1 - share
+        if share >= 0 and rest >= 0:  # part B first and the rest of the mismatches there; it waits
+            check = add_task(state, stage, share, following, 1)
+            second = add_task(state, scheme.parts[stage, 3], most, check, 0)
+            state.pending[counters[counter.PENDING]] = add_task(state, scheme.parts[stage, 2], spent + rest, second, 0)
+            counters[counter.PENDING] += 1
+        first, own = (0, share) if share >= 0 else (2, rest)  # part A first, unless it has none
+        second = add_task(state, scheme.parts[stage, first + 1], most, following, 0)
+        task = add_task(state, scheme.parts[stage, first], spent + own, second, 0)
+
+
+@inline_flat_kernel
+def add_task(state: RegionState, stage: Any, most: Any, following: Any, check: int) -> Any:
+    """Add a task; returns its number."""
+    number = state.counters[counter.TASKS]
+    state.counters[counter.TASKS] = number + 1
+    state.task[number, 0] = stage
+    state.task[number, 1] = most
+    state.task[number, 2] = following
+    state.task[number, 3] = check
+    return number
+
+
+@inline_flat_kernel
+def _exceeds_share(plan: RegionPlan, state: RegionState, scheme: SearchScheme, stage: Any, share: Any) -> bool:
+    """Whether part A of a split stage has more than ``share`` mismatches on joints that do not touch part B."""
+    before, own = scheme.parts[stage, 0], scheme.parts[stage, 1]  # filled before A; these cells and A
+    begin = scheme.first_member[before]
+    for i in range(begin, begin + scheme.length[before]):
+        number = scheme.members[i]
+        at = state.placed[number]
+        for side in range(4):
+            beyond = plan.around[number, side]
+            shown = state.shows[at + side]
+            if beyond == OUTSIDE:
+                share -= shown != state.joint_colour[plan.joint_at[number, side]]
+            elif beyond >= 0 and scheme.filled[own, beyond] and (side in (1, 2) or scheme.filled[before, beyond]):
+                share -= shown != state.shows[state.placed[beyond] + (side ^ 2)]
+    return bool(share < 0)
 
 
 # -- candidates of a cell as bit sets ----------------------------------------------------------------------------------

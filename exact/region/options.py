@@ -31,7 +31,7 @@ class RegionOptions:
         Prune when cells later in a static order have no matching candidate left. The dynamic order always does.
     curves : bool
         Limit how many mismatches may be spent by each depth, by a search scheme (`lns.exact.region.scheme`) or spend
-        curves (`lns.exact.region.scheme`).
+        curves (`lns.exact.region.searches`).
     prices : bool, int or None
         Use the cost-to-go bound with Lagrangian prices (`lns.exact.region.searches`): from the start (True), never
         (False), after so many nodes (int), or as soon as the search turns out to be long (None).

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from lns.exact.colorpairs.state import arrays
-from lns.exact.piece_classes import distinct_rotations
-from lns.exact.region import scalar
-from lns.exact.region.cost_to_go import make_tables
+from lns.exact.colorpairs.kernel import prepare
+from lns.exact.colorpairs.options import Options
+from lns.exact.colorpairs.state import State, Tables, arrays, colours_by_axis, counter, empty_state, make_tables
+from lns.exact.region.cost_to_go import make_cost_tables
 from lns.exact.region.options import HALVED_FROM
 from lns.exact.region.scheme import RegionShape, SearchScheme
 from lns.exact.region.state import (
@@ -21,17 +20,20 @@ from lns.exact.region.state import (
     MAX_AHEAD,
     MAX_PENDING,
     MAX_TASKS,
+    NO_BIT,
     OUTSIDE,
     RIM,
     VACANT,
     Ints,
     RegionPlan,
     RegionState,
+    Spending,
+    Words,
 )
 from lns.instances.board import EMPTY, Board
 from lns.instances.duplicates import normalise_clue_pieces
 from lns.instances.errors import BoardError, InputError
-from lns.instances.puzzle import DOWN, GREY, RIGHT, UP, Puzzle, canonical
+from lns.instances.puzzle import DOWN, GREY, RIGHT, UP, Puzzle
 from lns.instances.verify import Verification, verify
 
 MAX_REGION = 256
@@ -39,40 +41,19 @@ _ROTATIONS = [[((pattern << turn) | (pattern >> (4 - turn))) & 15 for turn in ra
 _KIND = np.array([min(rotated) for rotated in _ROTATIONS], dtype=np.int64)  # of a pattern: bit s: side s is grey
 _TURNS = np.array([rotated.count(rotated[0]) for rotated in _ROTATIONS], dtype=np.int64)  # that leave it as it is
 _SIDES = np.array([3, 0, 1, 2])  # in the order in which joints are listed: left, up, right, down
+_NO_CLUES = np.zeros(0, dtype=np.int32)
 
 
 class Region:
-    """Cells of a board to be refilled, and what is around them.
+    """Cells of a board to be refilled, none with a clue alone, and what is around them.
 
-    Mismatches are counted on the joints of the region. The score of the whole board is ``base`` + ``joints`` -
-    mismatches, where ``base`` counts the matches that do not touch the region.
+    Mismatches are counted on the ``joints`` of the region. The score of the whole board is ``base`` + ``joints`` -
+    mismatches, where ``base`` counts the matches that do not touch the region. ``outside``: int32 (cells of the board,)
+    oriented pieces outside the region, -1 elsewhere; ``free``: bool (pieces,) which may be placed; ``start``: the board
+    with the clues of the region placed, and filled if it had some pieces there; ``mismatches``: those of ``start``, or
+    ``joints`` + 1 if it breaks a rule or the region is empty.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-    board : Board
-    cells : list of int
-        Some without a clue among them.
-    halved_from : tuple of int
-        See `lns.exact.region.options.RegionOptions`.
-
-    Attributes
-    ----------
-    plan : RegionPlan
-        Without an order.
-    outside : ndarray of int32 (cells of the board,)
-        Oriented pieces outside the region, -1 elsewhere.
-    free : ndarray of bool (pieces,)
-        Which pieces may be placed.
-    start : Board
-        The board with the clues of the region placed, and filled if it had some pieces there.
-    mismatches : int
-        Those of ``start``; ``joints`` + 1 if it breaks a rule or the region is empty.
-
-    Raises
-    ------
-    InputError
-        See `plan_region`; or if the board breaks a rule outside the region.
+    Raises InputError for more than MAX_REGION cells, or if the board breaks a rule outside the region.
     """
 
     def __init__(
@@ -96,7 +77,7 @@ class Region:
         occupied = start.placements[free] >= 0
         verification = self.verification if start == board else verify(puzzle, start)
         if occupied.any() and not occupied.all() and not verification.violations:
-            start = fill_empty_cells(puzzle, start, free)
+            start = _fill_empty_cells(puzzle, start, free)
             verification = verify(puzzle, start)
         legal = occupied.any() and not verification.violations
         self.start = start
@@ -108,47 +89,6 @@ class Region:
         if start != self.given or given.violations or (start.placements[free] < 0).any():
             return verify_rest(self.puzzle, Board(self.outside, self.puzzle.width, self.puzzle.height)).score
         return given.score - self.joints + sum(a in freed or b in freed for a, b in given.mismatches)
-
-
-def plan_region(puzzle: Puzzle, free: list[int], *, filled: npt.NDArray[np.bool_] | None = None) -> RegionPlan:
-    """Plan a region, without an order; `make_slots` gives it one.
-
-    ``free``: its cells without those of clues; ``filled``: bool (cells of the board,), which cells outside the region
-    hold a piece, by default all. Raises InputError for more than MAX_REGION cells.
-    """
-    if len(free) > MAX_REGION:
-        raise InputError(f"the region frees {len(free)} cells; expected at most {MAX_REGION}")
-    full = np.ones(puzzle.cells, dtype=bool) if filled is None else np.asarray(filled, dtype=bool)
-    tables, n = _tables(puzzle), len(free)
-    number = np.full(puzzle.cells + 1, -1, dtype=np.int64)
-    number[free] = np.arange(n)
-    beyond, joint = tables.neighbour[free], tables.joint[free]
-    around = np.where(beyond < 0, np.where(joint < 0, RIM, VACANT), np.where(full[beyond], OUTSIDE, VACANT))
-    around = np.where(number[beyond] >= 0, number[beyond], around)
-    at, side = np.nonzero(around == OUTSIDE)
-    patterns, pattern_at = np.unique(tables.pattern_at[free], return_inverse=True)
-    kinds, kind_of = np.unique(_KIND[patterns], return_inverse=True)
-    pattern_number, kind_number = np.full((2, 16), -1, dtype=np.int64)
-    pattern_number[patterns], kind_number[kinds] = np.arange(len(patterns)), np.arange(len(kinds))
-    own, towards = np.nonzero(beyond >= 0)
-    joints = tables.pattern_at[free][own], towards, tables.pattern_at[beyond[own, towards]]
-    return RegionPlan(
-        cells=np.array(free, dtype=np.int64),
-        pattern_at=pattern_at.astype(np.int64),
-        around=around,
-        joint_at=np.maximum(joint, 0),
-        kind_of=kind_of.astype(np.int64),
-        rotations=_TURNS[kinds],
-        cells_of_kind=np.bincount(kind_of[pattern_at], minlength=len(kinds)).astype(np.int64),
-        outside=np.column_stack((joint[at, side], beyond[at, side], side ^ 2)),
-        is_clue=tables.of_clue,
-        quads=tables.quads,
-        pattern_of=pattern_number[tables.grey],
-        kind_of_piece=kind_number[_KIND[tables.grey[::4]]],
-        distinct=tables.first,
-        identical=tables.identical,
-        colour_class=_colour_classes(puzzle, frozenset(zip(*(part.tolist() for part in joints), strict=True))),
-    )
 
 
 def checked_cells(puzzle: Puzzle, cells: Iterable[int]) -> list[int]:
@@ -166,58 +106,133 @@ def checked_cells(puzzle: Puzzle, cells: Iterable[int]) -> list[int]:
     return chosen
 
 
-@dataclass(frozen=True)
-class _Tables:
-    """Arrays that depend on the puzzle alone."""
+def with_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
+    """The board with the clues of the region placed; identical pieces exchange numbers so that none is there twice."""
+    placements = normalise_clue_pieces(puzzle, board, cells).placements.copy()
+    for clue in puzzle.fixed:
+        if clue.cell in cells:
+            placements[clue.cell] = clue.piece * 4 + clue.rotation
+    return Board(placements, puzzle.width, puzzle.height)
+
+
+def _fill_empty_cells(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
+    """A legal board with the empty ones of ``cells`` filled in order, each by the free piece that matches most."""
+    placements = board.placements.copy()
+    unused = np.ones(puzzle.cells, dtype=bool)
+    unused[placements[placements >= 0] >> 2] = False
+    unused[[clue.piece for clue in puzzle.fixed]] = False
+    for cell in cells:
+        if placements[cell] >= 0:
+            continue
+        fits = np.repeat(unused, 4) & puzzle.fits(cell)
+        matches = fits.astype(int)
+        for side, other in puzzle.neighbours(cell):
+            if placements[other] >= 0:
+                matches += fits & (puzzle.oriented[:, side] == puzzle.oriented[placements[other], side ^ 2])
+        placements[cell] = matches.argmax()
+        unused[placements[cell] >> 2] = False
+    return Board(placements, puzzle.width, puzzle.height)
+
+
+def verify_rest(puzzle: Puzzle, rest: Board) -> Verification:
+    """Verify the board without the pieces of the region. Raises BoardError if it breaks a rule."""
+    verification = verify(puzzle, rest)
+    if verification.violations:
+        raise BoardError(f"the board breaks a rule outside the region: {verification.violations[0]}")
+    return verification
+
+
+# -- the plan ----------------------------------------------------------------------------------------------------------
+
+
+class _Tables(NamedTuple):
+    """Arrays that depend on the puzzle alone; n cells and pieces."""
 
     quads: Ints
     grey: Ints  # the pattern of each oriented piece
-    first: npt.NDArray[np.uint8]
+    distinct: npt.NDArray[np.uint8]
     identical: Ints
-    of_clue: npt.NDArray[np.uint8]
+    is_clue: npt.NDArray[np.uint8]
     pattern_at: Ints
-    neighbour: Ints  # (cells, 4): -1 = none
-    joint: Ints  # (cells, 4): a number that no inner edge has on the rim of a board without frame; -1 = a grey side
+    neighbour: Ints  # (n, 4): -1 = none
+    joint: Ints  # (n, 4): a number that no inner edge has on the rim of a board without frame; -1 = a grey side
 
 
 @lru_cache(maxsize=8)
 def _tables(puzzle: Puzzle) -> _Tables:
-    quads = puzzle.oriented.astype(np.int64)
-    first = np.zeros((puzzle.cells, 4), dtype=np.uint8)
-    by_colours: dict[tuple[int, ...], list[int]] = {}
-    for piece, quad in enumerate(puzzle.pieces.tolist()):
-        first[piece, distinct_rotations(quad) if puzzle.turns else [0]] = 1
-        by_colours.setdefault(canonical(quad) if puzzle.turns else tuple(quad), []).append(piece)
-    identical = np.full(puzzle.cells, -1, dtype=np.int64)
-    for members in by_colours.values():
-        if len(members) > 1:
-            identical[members] = members[0]
-    of_clue = np.zeros(puzzle.cells, dtype=np.uint8)
-    of_clue[[clue.piece for clue in puzzle.fixed]] = 1
+    quads, bits = puzzle.oriented.astype(np.int64), 1 << np.arange(4)
+    turned = quads.reshape(-1, 4, 4)
+    distinct = ~np.tril((turned[:, :, None] == turned[:, None]).all(axis=3), -1).any(axis=2)
+    distinct[:, 1:] &= puzzle.turns
+    look = (quads @ (int(quads.max()) + 1) ** np.arange(4)).reshape(-1, 4)[:, : 4 if puzzle.turns else 1].min(axis=1)
+    _, first, number, count = np.unique(look, return_index=True, return_inverse=True, return_counts=True)
+    is_clue = np.zeros(puzzle.cells, dtype=np.uint8)
+    is_clue[[clue.piece for clue in puzzle.fixed]] = 1
     grey_sides = np.array([puzzle.grey_sides(cell) for cell in range(puzzle.cells)])
     neighbour, joint = np.full((2, puzzle.cells, 4), -1, dtype=np.int64)
     for cell in range(puzzle.cells):
         row, column = divmod(cell, puzzle.width)
-        right, below = (
-            2 * (row * puzzle.width + puzzle.width - 1),
-            2 * ((puzzle.height - 1) * puzzle.width + column) + 1,
-        )
+        right, below = 2 * (row * puzzle.width + puzzle.width - 1), 2 * (puzzle.cells - puzzle.width + column) + 1
         on_rim = np.array(puzzle.rim_sides(cell)) & ~grey_sides[cell]
         joint[cell, on_rim] = np.array([below, right, below, right])[on_rim]
         for side, other in puzzle.neighbours(cell):
             neighbour[cell, side] = other
             joint[cell, side] = 2 * cell + (side == DOWN) if side in (RIGHT, DOWN) else 2 * other + (side == UP)
-    bits = 1 << np.arange(4)
-    grey = ((quads == GREY) * bits).sum(axis=1)
-    return _Tables(quads, grey, first.ravel(), identical, of_clue, grey_sides @ bits, neighbour, joint)
+    return _Tables(
+        quads=quads,
+        grey=((quads == GREY) * bits).sum(axis=1),
+        distinct=distinct.ravel().astype(np.uint8),
+        identical=np.where(count > 1, first, -1)[number].astype(np.int64),
+        is_clue=is_clue,
+        pattern_at=grey_sides @ bits,
+        neighbour=neighbour,
+        joint=joint,
+    )
+
+
+def plan_region(puzzle: Puzzle, free: list[int], *, filled: npt.NDArray[np.bool_]) -> RegionPlan:
+    """Plan a region, without an order; `make_slots` gives it one.
+
+    ``free``: its cells without those of clues; ``filled``: bool (cells of the board,), which cells outside the region
+    hold a piece. Raises InputError for more than MAX_REGION cells.
+    """
+    if len(free) > MAX_REGION:
+        raise InputError(f"the region frees {len(free)} cells; expected at most {MAX_REGION}")
+    tables, n = _tables(puzzle), len(free)
+    number = np.full(puzzle.cells + 1, -1, dtype=np.int64)
+    number[free] = np.arange(n)
+    beyond, joint = tables.neighbour[free], tables.joint[free]
+    around = np.where(beyond < 0, np.where(joint < 0, RIM, VACANT), np.where(filled[beyond], OUTSIDE, VACANT))
+    around = np.where(number[beyond] >= 0, number[beyond], around)
+    at, side = np.nonzero(around == OUTSIDE)
+    patterns, pattern_at = np.unique(tables.pattern_at[free], return_inverse=True)
+    kinds, kind_of = np.unique(_KIND[patterns], return_inverse=True)
+    pattern_number, kind_number = np.full((2, 16), -1, dtype=np.int64)
+    pattern_number[patterns], kind_number[kinds] = np.arange(len(patterns)), np.arange(len(kinds))
+    own, towards = np.nonzero(beyond >= 0)
+    joints = tables.pattern_at[free][own], towards, tables.pattern_at[beyond[own, towards]]
+    return RegionPlan(
+        cells=np.array(free, dtype=np.int64),
+        pattern_at=pattern_at.astype(np.int64),
+        around=around,
+        joint_at=np.maximum(joint, 0),
+        kind_of=kind_of.astype(np.int64),
+        rotations=_TURNS[kinds],
+        cells_of_kind=np.bincount(kind_of[pattern_at], minlength=len(kinds)).astype(np.int64),
+        outside=np.column_stack((joint[at, side], beyond[at, side], side ^ 2)),
+        is_clue=tables.is_clue,
+        quads=tables.quads,
+        pattern_of=pattern_number[tables.grey],
+        kind_of_piece=kind_number[_KIND[tables.grey[::4]]],
+        distinct=tables.distinct,
+        identical=tables.identical,
+        colour_class=_colour_classes(puzzle, frozenset(zip(*(part.tolist() for part in joints), strict=True))),
+    )
 
 
 @lru_cache(maxsize=64)
 def _colour_classes(puzzle: Puzzle, joints: frozenset[tuple[int, int, int]]) -> Ints:
-    """int64 (colours + 1,): colour classes; two colours share a class if a joint of the region could have both.
-
-    ``joints``: patterns of cells, sides, and the patterns of the cells there.
-    """
+    """int64 (colours + 1,): classes; colours share one if a joint (pattern, side, pattern there) could have both."""
     tables = _tables(puzzle)
     label = np.arange(int(tables.quads.max()) + 1)
     for pattern, side, beyond in joints:
@@ -227,9 +242,6 @@ def _colour_classes(puzzle: Puzzle, joints: frozenset[tuple[int, int, int]]) -> 
     numbers: dict[int, int] = {}
     part = [min(numbers.setdefault(each, len(numbers)), COLOUR_CLASSES - 1) for each in label[1:].tolist()]
     return np.array([0, *part], dtype=np.int64)
-
-
-# -- orders ------------------------------------------------------------------------------------------------------------
 
 
 def make_slots(plan: RegionPlan, scheme: SearchScheme) -> dict[str, Any]:
@@ -277,7 +289,14 @@ def make_slots(plan: RegionPlan, scheme: SearchScheme) -> dict[str, Any]:
     }
 
 
-# -- state -------------------------------------------------------------------------------------------------------------
+# -- states ------------------------------------------------------------------------------------------------------------
+
+
+def bit_sets(rows: int, words: int, row: Any, bit: Ints) -> Words:
+    """uint64 (rows * words,): sets of bits, 64 to a word; ``row``: the set that each of ``bit`` belongs to."""
+    made = np.zeros(rows * words, dtype=np.uint64)
+    np.bitwise_or.at(made, row * words + (bit >> 6), np.uint64(1) << (bit & 63).astype(np.uint64))
+    return made
 
 
 def make_state(region: Region, largest_table: int = 0) -> RegionState:
@@ -287,32 +306,10 @@ def make_state(region: Region, largest_table: int = 0) -> RegionState:
     pieces of some kind than cells.
     """
     plan = region.plan
-    n, cells = len(plan.cells), len(plan.is_clue)
-    words = max(1, int(np.max(-(-(plan.cells_of_kind + region.shape.spare) * plan.rotations // 64), initial=0)))
+    n, pieces = len(plan.cells), np.flatnonzero(region.free)
     patterns, kinds, colours1 = len(plan.kind_of), len(plan.rotations), len(plan.colour_class)
-    bits, pieces = words * 64, np.flatnonzero(region.free)
-
-    state = RegionState(
-        **arrays(np.uint64, patterns * 4 * colours1 * words, "mask"),
-        **arrays(np.uint64, patterns * words, "valid"),
-        **arrays(np.uint64, kinds * words, "free", "free_before"),
-        **arrays(np.uint64, n + 1, "bits"),
-        **arrays(np.int64, patterns * bits, "oriented"),
-        **arrays(np.int64, patterns * bits * 4, "shows"),
-        **arrays(np.int64, kinds * bits, "next_identical", fill=-1),
-        **arrays(np.int64, 2 * cells, "joint_colour"),
-        **arrays(np.int64, colours1, "balance", "balance_before"),
-        **arrays(np.int64, COLOUR_CLASSES, "deficit", "odd_balances"),
-        **arrays(np.int64, n + 1, "spent", "bound", "level", "word", "chosen", "slot", "cap", "next_task"),
-        **arrays(np.int64, n + 1, "tasks_before", "pending_before"),
-        **arrays(np.int64, (MAX_TASKS, 4), "task"),
-        **arrays(np.int64, MAX_PENDING, "pending"),
-        **arrays(np.int64, n, "placed"),
-        **arrays(np.int64, scalar.COUNT, "scalars"),
-        refill=np.zeros(n, dtype=np.int32),
-        tables=make_tables(plan, pieces, bits, largest_table),
-    )
-    kind = plan.kind_of_piece[pieces]
+    words = max(1, int(np.max(-(-(plan.cells_of_kind + region.shape.spare) * plan.rotations // 64), initial=0)))
+    bits, kind = words * 64, plan.kind_of_piece[pieces]
     by_kind = np.cumsum(kind[:, None] == np.arange(kinds), axis=0)
     if (by_kind[-1:] < plan.cells_of_kind).any():
         raise AssertionError("the free pieces are too few for the region")
@@ -321,15 +318,34 @@ def make_state(region: Region, largest_table: int = 0) -> RegionState:
     piece, rotation = np.nonzero(pattern >= 0)
     earlier = np.tril(pattern[:, :, None] == pattern[:, None, :], -1).sum(axis=2)  # rotations of the same pattern
     pattern, bit = pattern[piece, rotation], start[piece] + earlier[piece, rotation]
-    oriented, at = pieces[piece] * 4 + rotation, pattern * bits + bit
-    state.oriented[at] = oriented
-    state.shows.reshape(-1, 4)[at] = plan.quads[oriented]
-    member, looks = np.uint64(1) << (bit & 63).astype(np.uint64), plan.distinct[oriented] > 0
-    np.bitwise_or.at(state.valid, (pattern * words + (bit >> 6))[looks], member[looks])
+    oriented = pieces[piece] * 4 + rotation
+    looks = plan.distinct[oriented] > 0
     shown = (pattern[:, None] * 4 + np.arange(4)) * colours1 + plan.quads[oriented]
-    np.bitwise_or.at(state.mask, shown * words + (bit >> 6)[:, None], member[:, None])
+    identical = plan.identical[pieces]
+    state = RegionState(
+        mask=bit_sets(patterns * 4 * colours1, words, shown, bit[:, None]),
+        valid=bit_sets(patterns, words, pattern[looks], bit[looks]),
+        **arrays(np.uint64, kinds * words, "free", "free_before"),
+        **arrays(np.uint64, n + 1, "bits"),
+        **arrays(np.int64, patterns * bits, "oriented"),
+        **arrays(np.int64, patterns * bits * 4, "shows"),
+        **arrays(np.int64, kinds * bits, "next_identical", fill=-1),
+        **arrays(np.int64, 2 * len(plan.is_clue), "joint_colour"),
+        **arrays(np.int64, colours1, "balance", "balance_before"),
+        **arrays(np.int64, COLOUR_CLASSES, "deficit", "odd_balances"),
+        **arrays(np.int64, n + 1, "spent", "bound", "level", "word", "chosen", "slot", "cap", "next_task"),
+        **arrays(np.int64, n + 1, "tasks_before", "pending_before"),
+        **arrays(np.int64, (MAX_TASKS, 4), "task"),
+        **arrays(np.int64, MAX_PENDING, "pending"),
+        **arrays(np.int64, n, "placed"),
+        **arrays(np.int64, len(counter), "counters"),
+        refill=np.zeros(n, dtype=np.int32),
+        tables=make_cost_tables(plan, pieces, bits, largest_table),
+    )
+    state.oriented[pattern * bits + bit] = oriented
+    state.shows.reshape(-1, 4)[pattern * bits + bit] = plan.quads[oriented]
     last: dict[int, int] = {}
-    for each, first, own in zip(plan.identical[pieces].tolist(), start.tolist(), kind.tolist(), strict=True):
+    for each, first, own in zip(identical.tolist(), start.tolist(), kind.tolist(), strict=True):
         if each in last:  # not free before the identical piece before it is placed
             state.next_identical[own * bits + last[each]] = first
         else:
@@ -342,50 +358,66 @@ def make_state(region: Region, largest_table: int = 0) -> RegionState:
     np.add.at(state.balance_before, plan.quads[pieces * 4], 1)
     np.subtract.at(state.balance_before, state.joint_colour[joint], 1)
     state.balance_before[0] = 1 << 40
-    state.scalars[scalar.SPARE] = len(pieces) - n
+    state.counters[counter.SPARE] = len(pieces) - n
     return state
 
 
-# -- boards ------------------------------------------------------------------------------------------------------------
+def make_dynamic_state(region: Region) -> tuple[Tables, State, Spending]:
+    """What a dynamic search of a region needs, before its first cell is decided.
 
-
-def with_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
-    """The board with the clues of the region placed, replacing the pieces on their cells.
-
-    Identical pieces exchange numbers so that no other cell has the piece of a clue (see `normalise_clue_pieces`).
+    Freed pieces are numbered from 0, duplicates one after the other; cells by their number in the region; colours
+    without gaps. *Bits* of a set of oriented pieces are piece * 4 + rotation.
     """
-    placements = normalise_clue_pieces(puzzle, board, cells).placements.copy()
-    for clue in puzzle.fixed:
-        if clue.cell in cells:
-            placements[clue.cell] = clue.piece * 4 + clue.rotation
-    return Board(placements, puzzle.width, puzzle.height)
+    plan, turns = region.plan, region.puzzle.turns
+    n, free = len(plan.cells), np.flatnonzero(region.free)
+    group = np.where(plan.identical[free] >= 0, plan.identical[free], free)
+    by_group = np.argsort(group, kind="stable")
+    oriented = (free[by_group][:, None] * 4 + np.arange(4)).ravel().astype(np.int64)
+    colours = colours_by_axis(plan.quads, turns, int(plan.quads.max()))
+    outside = {int(joint): int(colours[region.outside[cell], side]) for joint, cell, side in plan.outside}
+    values = np.unique(np.concatenate([[0], colours[oriented].ravel(), list(outside.values())]).astype(np.int64))
+    quads = np.searchsorted(values, colours[oriented])
+    shown = np.full(plan.around.shape, -1, dtype=np.int32)
+    shown[plan.around == RIM] = 0
+    beyond = plan.around == OUTSIDE
+    shown[beyond] = np.searchsorted(values, [outside[joint] for joint in plan.joint_at[beyond].tolist()])
+    tables = make_tables(
+        quads=quads[::4],
+        classes=group[by_group],
+        colours=len(values),
+        neighbour=np.where(plan.around >= 0, plan.around, -1).astype(np.int32).ravel(),
+        shown=shown.ravel(),
+        turns=turns,
+        opposite=True,
+    )
+    state = empty_state(tables, Options())
+    prepare(tables, state, _NO_CLUES, _NO_CLUES, False)
+    bits, words, pairs = np.arange(len(oriented)), max(1, -(-len(oriented) // 64)), len(tables.pair_first)
+    looks = np.flatnonzero((plan.distinct[oriented] > 0) & (plan.pattern_of[oriented] >= 0))
+    fit = bit_sets(len(plan.kind_of), words, plan.pattern_of[oriented[looks]], looks).reshape(-1, words)
+    spending = Spending(
+        origin=oriented,
+        fit=fit[plan.pattern_at].ravel(),
+        mask=bit_sets(4 * len(values), words, np.arange(4) * len(values) + quads, bits[:, None]),
+        free=bit_sets(1, words, 0, np.flatnonzero(np.repeat(tables.previous_duplicate < 0, 4))),
+        min_level=np.zeros((n + 2, n), dtype=np.uint8),
+        witness=np.full((n + 2, n), NO_BIT, dtype=np.int32),
+        **arrays(np.int64, n + 1, "vacant", "cell", "max_level", "limit", "stage", "stage_left"),
+        **arrays(np.int32, n, "own_pair"),
+        **arrays(np.int32, pairs, "pair_count", "stage_pair_count"),
+        **arrays(np.int32, tables.pieces, "holder"),
+        **arrays(np.uint64, words, "placed"),
+        **arrays(np.uint64, 0, "members"),
+        **arrays(np.uint64, tables.pieces * tables.words, "reason"),
+        **arrays(np.uint64, tables.words, "nothing_left"),
+        **arrays(np.uint64, (n + 1) * words, "excluded"),
+    )
+    spending.vacant[0] = (plan.around == VACANT).sum()
+    return tables, state, spending
 
 
-def fill_empty_cells(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
-    """A legal board with the empty ones of ``cells`` filled, in order, each by the free piece that matches most.
-
-    Pieces of clues are not used. A legal piece always remains.
-    """
-    placements = board.placements.copy()
-    unused = np.ones(puzzle.cells, dtype=bool)
-    unused[placements[placements >= 0] >> 2] = False
-    unused[[clue.piece for clue in puzzle.fixed]] = False
-    for cell in cells:
-        if placements[cell] >= 0:
-            continue
-        fits = np.repeat(unused, 4) & puzzle.fits(cell)
-        matches = fits.astype(int)
-        for side, other in puzzle.neighbours(cell):
-            if placements[other] >= 0:
-                matches += fits & (puzzle.oriented[:, side] == puzzle.oriented[placements[other], side ^ 2])
-        placements[cell] = matches.argmax()
-        unused[placements[cell] >> 2] = False
-    return Board(placements, puzzle.width, puzzle.height)
-
-
-def verify_rest(puzzle: Puzzle, rest: Board) -> Verification:
-    """Verify the board without the pieces of the region. Raises BoardError if it breaks a rule."""
-    verification = verify(puzzle, rest)
-    if verification.violations:
-        raise BoardError(f"the board breaks a rule outside the region: {verification.violations[0]}")
-    return verification
+def members_of(scheme: SearchScheme, words: int) -> Words:
+    """uint64 (stages * words,): the cells of each stage, as sets."""
+    place, first = np.argsort(scheme.members), scheme.first_member[:, None]
+    stage, cell = np.nonzero((place >= first) & (place < first + scheme.length[:, None]))
+    return bit_sets(len(scheme.length), words, stage, cell)

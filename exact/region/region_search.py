@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
+from typing import NamedTuple
 
+from lns.exact.colorpairs.state import counter
 from lns.exact.driver import StepSizer
-from lns.exact.region import scalar
 from lns.exact.region.options import RegionOptions
 from lns.exact.region.plan import Region, make_state
-from lns.exact.region.result import OnImprove, OnProgress, RegionResult, RegionStatus
-from lns.exact.region.scheme import make_spend_curves
-from lns.exact.region.searches import DynamicSearch, LagrangianSearch, Search, StaticSearch
+from lns.exact.region.searches import DynamicSearch, LagrangianSearch, Search, make_spend_curves
 from lns.exact.region.state import EXHAUSTED, FOUND, PAUSED, RegionState
 from lns.instances.board import Board
 from lns.instances.verify import verify
@@ -29,16 +29,61 @@ _PROBE = 500_000  # node equivalents of such an attempt
 _HOPELESS = math.log(8.0)  # a search whose expected cost is so many times that of the best gets no turn
 
 
-class RegionSearch:
-    """The search for the best refill of a region.
+class Reports(NamedTuple):
+    """Functions that are called during a search."""
 
-    Parameters
-    ----------
-    region : Region
-    options : RegionOptions
-    *ways : str
-        Which searches take turns: "scheme", fixed orders by a search scheme; "cyclic", fixed orders by cyclic spend
-        curves, which in bands are often faster; "dynamic". The first ones are tried first.
+    progress: Callable[[int, int, int, float], None] | None = None  # now and then: score, bound, nodes, seconds
+    improve: Callable[[Board], None] | None = None  # with every better board when it is found, verified
+
+
+class Budget:
+    """A budget of nodes and of seconds, None = no limit.
+
+    ``nodes``: nodes used so far; ``work``: the same, each weighted by what it costs. The search asks `step` for the
+    size of its next step, and reports it to `use` afterwards.
+    """
+
+    def __init__(self, nodes: int | None, seconds: float | None) -> None:
+        self.limit, self.seconds = nodes, seconds
+        self.nodes = self.work = 0
+        self.sizer = StepSizer()
+        self.start()
+
+    def start(self) -> None:
+        """Start the clock."""
+        self.started = self._step_started = time.perf_counter()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self.started
+
+    @property
+    def spent(self) -> bool:
+        """Whether one of the limits is reached."""
+        out_of_nodes = self.limit is not None and self.nodes >= self.limit
+        return out_of_nodes or (self.seconds is not None and self.elapsed >= self.seconds)
+
+    def step(self, most: int) -> int:
+        """The number of nodes of the next step, at most ``most``, and start its clock."""
+        self._step_started = time.perf_counter()
+        most = min(most, self.sizer.step)
+        return most if self.limit is None else min(most, self.limit - self.nodes)
+
+    def use(self, nodes: int, node_cost: int) -> None:
+        """Count the nodes of a finished step, each of cost ``node_cost``, and adapt the size of the next step."""
+        now = time.perf_counter()
+        self.nodes += nodes
+        self.work += nodes * node_cost
+        remaining = None if self.seconds is None else self.started + self.seconds - now
+        self.sizer.update(nodes, now - self._step_started, remaining)
+
+
+class RegionSearch:
+    """The search for the best refill of a region; ``ways``: which searches take turns, the first one first.
+
+    "scheme": fixed orders by a search scheme; "cyclic": fixed orders by cyclic spend curves, which in bands are often
+    faster; "dynamic".
     """
 
     def __init__(self, region: Region, options: RegionOptions, *ways: str) -> None:
@@ -49,9 +94,9 @@ class RegionSearch:
             if way == "cyclic":
                 state = make_state(region)
                 curves = make_spend_curves(region.puzzle, region.plan.cells)
-                self.searches += [StaticSearch(region, options, each, state) for each in curves]
+                self.searches += [Search(region, options, each, state) for each in curves]
             else:
-                self.searches.append({"scheme": StaticSearch, "dynamic": DynamicSearch}[way](region, options))
+                self.searches.append({"scheme": Search, "dynamic": DynamicSearch}[way](region, options))
         prices = options.prices if "scheme" in ways else False
         self.delays_prices = prices is None  # until they are worth their time
         self.price_delay = (  # nodes
@@ -61,15 +106,12 @@ class RegionSearch:
         self.best, self.incumbent = region.start, region.mismatches  # the best refill so far, and its mismatches
         self.lower_bound = 0  # every refill has at least this many mismatches
 
-    def run(
-        self, target: int | None, budget: Budget, on_progress: OnProgress | None, on_improve: OnImprove | None
-    ) -> RegionResult:
-        """Search until the best refill is proven, the target is reached or refuted, or the budget is spent."""
+    def run(self, target: int | None, budget: Budget, reports: Reports) -> bool:
+        """Search until all is proven, the target is decided or the budget is spent; False if interrupted by Ctrl-C."""
         # mismatches that the target allows; -1 = it cannot be reached, None = no target
         most = self.region.joints
         self.allowed = None if target is None else max(-1, min(most, self.region.base + most - target))
-        interrupted = False
-        self.budget, self.on_progress, self.on_improve = budget, on_progress, on_improve
+        self.budget, self.reports = budget, reports
         _compile(self)
         budget.start()
         try:
@@ -78,8 +120,8 @@ class RegionSearch:
                 self._consider_prices()
             self._search()
         except KeyboardInterrupt:
-            interrupted = True
-        return self._result(interrupted)
+            return False
+        return True
 
     def _search(self) -> None:
         """Alternate searches for a better refill, each with four times the nodes, and levels of the deepening proof."""
@@ -129,8 +171,8 @@ class RegionSearch:
         if status != EXHAUSTED or winner.cost < self.options.compare_after:
             return
         cost = winner.cost
-        least = min(_TRY_ALL, self.options.dynamic_after)
-        others = [each for each in ranked if each is not winner and (not _is_dynamic(each) or cost >= least)]
+        slow = cost >= min(_TRY_ALL, self.options.dynamic_after)  # so that the dynamic order is tried too
+        others = [each for each in ranked if each is not winner and (slow or not isinstance(each, DynamicSearch))]
         for search in others[: len(others) if cost < _TRY_ALL else 2 if cost < _TRY_SOME else 0]:
             if self._ends or self.priced is not None:
                 break
@@ -138,15 +180,12 @@ class RegionSearch:
                 cost = search.cost
 
     def _race(self, racing: list[Search], r: int) -> tuple[Search, int]:
-        """Run searches for at most ``r`` mismatches in turns, which grow, until one ends; (that one, its status).
-
-        PAUSED if the budget is spent or prices are set.
-        """
+        """Run searches for at most ``r`` mismatches in turns, which grow, until one ends; (that one, its status)."""
         used = dict.fromkeys(racing, 0)  # nodes
         goal = min(_FIRST_TURN, self.longest_turn)  # node equivalents of each search
         while True:
             for search in racing:
-                joins = _is_dynamic(search) and len(racing) > 1
+                joins = isinstance(search, DynamicSearch) and len(racing) > 1
                 if joins and goal <= self.options.dynamic_after:
                     continue
                 if used[search] == 0:
@@ -157,8 +196,9 @@ class RegionSearch:
                         if self._ends or search not in racing:
                             break
                     search.start(r)
-                limit = None if len(racing) == 1 else max(0, goal // search.NODE_COST - used[search])
-                status, nodes = self._run(search, limit)
+                status, nodes = self._run(
+                    search, _NEVER if len(racing) == 1 else goal // search.NODE_COST - used[search]
+                )
                 used[search] += nodes
                 if status == PAUSED:
                     if self.budget.spent or self.priced is not None:
@@ -201,10 +241,10 @@ class RegionSearch:
             search.record(r, nodes, ended=status == EXHAUSTED)
         return status
 
-    def _run(self, search: Search, limit: int | None) -> tuple[int, int]:
+    def _run(self, search: Search, limit: int) -> tuple[int, int]:
         """Continue a search by ``limit`` nodes at most, or until prices are set; returns its status and the nodes."""
         started, priced = self.budget.nodes, self.priced
-        end = _NEVER if limit is None else started + limit
+        end = started + max(0, limit)
         while True:
             status, nodes = search.advance(self.budget.step(min(end, self.price_delay) - self.budget.nodes))
             self.budget.use(nodes, search.NODE_COST)
@@ -216,38 +256,33 @@ class RegionSearch:
                 return status, self.budget.nodes - started
             self._report_progress()
 
-    # -- prices ----------------------------------------------------------------------------------------------------
-
     def _consider_prices(self) -> None:
         """Set prices, or decide after how many nodes that is worth its time."""
         priced = LagrangianSearch(self.region, self.options)
         cost = priced.steps // _TABLE_STEPS
         if priced.steps == 0:
             self.price_delay = _NEVER
-            return
-        if self.delays_prices and self.price_delay < _PRICE_DELAY * cost:
+        elif self.delays_prices and self.price_delay < _PRICE_DELAY * cost:
             affordable = self.budget.limit is None or cost <= self.budget.limit
             self.price_delay = math.ceil(_PRICE_DELAY * cost) if affordable else _NEVER
-            return
-        priced.set_prices(self._goal, lambda: self.budget.spent)
-        self.priced, self.price_delay, self.budget.sizer = priced, _NEVER, StepSizer()
-        self._raise_bound(min(priced.bound, self.incumbent))
-
-    # -- bounds and incumbent --------------------------------------------------------------------------------------
+        else:
+            priced.set_prices(self._goal, lambda: self.budget.spent)
+            self.priced, self.price_delay, self.budget.sizer = priced, _NEVER, StepSizer()
+            self._raise_bound(min(priced.bound, self.incumbent))
 
     def _raise_bound(self, mismatches: int) -> None:
         self.lower_bound = max(self.lower_bound, mismatches)
         self._report_progress()
 
     def _report_progress(self) -> None:
-        if self.on_progress is not None:
+        if self.reports.progress is not None:
             total = self.region.base + self.region.joints
             bound = total - min(self.lower_bound, self.incumbent)
-            self.on_progress(total - self.incumbent, bound, self.budget.nodes, self.budget.elapsed)
+            self.reports.progress(total - self.incumbent, bound, self.budget.nodes, self.budget.elapsed)
 
     def _accept(self, state: RegionState) -> None:
         """Verify the refill that was found and make it the incumbent if it is better."""
-        region, mismatches = self.region, int(state.scalars[scalar.BEST])
+        region, mismatches = self.region, int(state.counters[counter.BEST])
         placements = region.outside.copy()
         placements[region.plan.cells] = state.refill
         board = Board(placements, region.puzzle.width, region.puzzle.height)
@@ -256,46 +291,9 @@ class RegionSearch:
             raise AssertionError(f"a refill with {mismatches} mismatches does not verify: {verification}")
         if mismatches < self.incumbent:
             self.best, self.incumbent = board, mismatches
-            if self.on_improve is not None:
-                self.on_improve(board)
+            if self.reports.improve is not None:
+                self.reports.improve(board)
             self._report_progress()
-
-    def _result(self, interrupted: bool) -> RegionResult:
-        region, given, allowed = self.region, self.region.verification, self.allowed
-        total = region.base + region.joints
-        has_refill = self.incumbent <= region.joints
-        if self.lower_bound > region.joints and not has_refill:
-            raise AssertionError("the search found no refill, although there is one")
-        bound = total - min(self.lower_bound, self.incumbent)
-        proven = has_refill and self.lower_bound >= self.incumbent
-        reached = has_refill and allowed is not None and self.incumbent <= allowed
-        improved = has_refill and (total - self.incumbent > given.score or bool(given.violations))
-        replaced = improved or (has_refill and self.best.placed > region.given.placed)
-        status = (
-            (RegionStatus.IMPROVED_OPTIMAL if improved else RegionStatus.OPTIMAL) if proven
-            else RegionStatus.INTERRUPTED if interrupted
-            else RegionStatus.TARGET_REACHED if reached
-            else RegionStatus.IMPROVED if improved
-            else RegionStatus.TARGET_REFUTED if allowed is not None and self.lower_bound > allowed
-            else RegionStatus.BUDGET_SPENT
-        )  # fmt: skip
-        score = total - self.incumbent if replaced else given.score
-        return RegionResult(
-            status=status,
-            board=self.best if replaced else region.given,
-            score=score,
-            score_before=given.score,
-            bound=max(bound, score),
-            nodes=self.budget.nodes,
-            work=self.budget.work,
-            seconds=self.budget.elapsed,
-            cells=tuple(region.cells),
-            legal=has_refill or not given.violations,
-        )
-
-
-def _is_dynamic(search: Search) -> bool:
-    return isinstance(search, DynamicSearch)
 
 
 _compiled: set[tuple[type[Search], bool]] = set()  # kinds of searches whose kernels this process has compiled or loaded
@@ -309,49 +307,3 @@ def _compile(search: RegionSearch) -> None:
             each.start(-1)
             each.advance(0)
             _compiled.add((type(each), filters))
-
-
-class Budget:
-    """A budget of nodes and of seconds, None = no limit.
-
-    ``nodes``: nodes used so far; ``work``: the same, each weighted by what it costs.
-
-    The search asks `step` for the size of its next step, and reports it to `use` afterwards.
-    """
-
-    def __init__(self, nodes: int | None, seconds: float | None) -> None:
-        self.limit = nodes
-        self.seconds = seconds
-        self.nodes = self.work = 0
-        self.sizer = StepSizer()
-        self.start()
-
-    def start(self) -> None:
-        """Start the clock."""
-        self.started = self._step_started = time.perf_counter()
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the start."""
-        return time.perf_counter() - self.started
-
-    @property
-    def spent(self) -> bool:
-        """Whether one of the limits is reached."""
-        return (self.limit is not None and self.nodes >= self.limit) or (
-            self.seconds is not None and self.elapsed >= self.seconds
-        )
-
-    def step(self, most: int) -> int:
-        """The number of nodes of the next step, at most ``most``, and start its clock."""
-        self._step_started = time.perf_counter()
-        most = min(most, self.sizer.step)
-        return most if self.limit is None else min(most, self.limit - self.nodes)
-
-    def use(self, nodes: int, node_cost: int = 1) -> None:
-        """Count the nodes of a finished step, each of cost ``node_cost``, and adapt the size of the next step."""
-        now = time.perf_counter()
-        self.nodes += nodes
-        self.work += nodes * node_cost
-        remaining = None if self.seconds is None else self.started + self.seconds - now
-        self.sizer.update(nodes, now - self._step_started, remaining)

@@ -3,20 +3,99 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
 
+from lns.exact.kernels.cache import is_compiled
 from lns.exact.region.options import RegionOptions
 from lns.exact.region.plan import Region, checked_cells, verify_rest, with_clues
-from lns.exact.region.region_search import Budget, RegionSearch
-from lns.exact.region.result import OnImprove, OnProgress, RegionResult, RegionStatus
-from lns.exact.region.scheme import is_band
+from lns.exact.region.region_search import Budget, RegionSearch, Reports
+from lns.exact.region.searches import is_band
 from lns.instances.board import Board
-from lns.instances.errors import InputError
+from lns.instances.generate import uniform
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 
-__all__ = ["OnImprove", "OnProgress", "RegionOptions", "RegionResult", "RegionStatus", "resolve"]
+_DEFAULTS, _NO_REPORTS = RegionOptions(), Reports()
+_KERNELS = {
+    "static": ("lns.exact.region.kernel", "lns.exact.region.scheme", "lns.exact.region.cost_to_go"),
+    "dynamic": ("lns.exact.region.dynamic_search",),
+}
+_ORDERS = {"auto": ("static", "dynamic")}
 
-_DEFAULTS = RegionOptions()
+
+class RegionStatus(StrEnum):
+    """How a re-solve ended. The first three are proofs."""
+
+    OPTIMAL = "optimal"  # no refill is better than the given board
+    IMPROVED_OPTIMAL = "improved and optimal"  # a refill has a better score, or is the first legal one; none is better
+    TARGET_REFUTED = "target refuted"  # no refill reaches the target
+    TARGET_REACHED = "target reached"  # by a refill or by the given board; not proven optimal
+    IMPROVED = "improved"  # a refill is better; not proven optimal
+    BUDGET_SPENT = "budget spent"
+    INTERRUPTED = "interrupted"  # by Ctrl-C; the board may have improved
+
+
+@dataclass(frozen=True)
+class RegionResult:
+    """The result of `lns.exact.region.resolve.resolve`.
+
+    The score is never lower than that of the given board, unless the given board breaks a rule, or has the piece of a
+    clue on another cell while the clue's cell is empty.
+
+    Parameters
+    ----------
+    status : RegionStatus
+    board : Board
+        The best refill found, verified, or the given board if none is better.
+    score, score_before : int
+        Matched inner edges of the whole board, now and as given.
+    bound : int
+        No refill of the region has a higher score.
+    nodes : int
+        Pieces placed by the search.
+    seconds : float
+        Elapsed time, without compilation.
+    cells : tuple of int
+        The freed cells.
+    legal : bool
+        Whether `board` breaks no rule.
+    work : int
+        `nodes`, each placement in the dynamic order counted as the placements in fixed orders that take as long.
+    check : str or None
+        What a second solver says of `bound` as the search gave it, where it was asked (`lns.exact.sat.refill`):
+        "proved", "open" (its time was over) or "contradicted": by `board`, which scores more. That is a fault of the
+        search.
+    check_solver : str or None
+        Which solver that is.
+    check_seconds : float
+        Its elapsed time.
+    """
+
+    status: RegionStatus
+    board: Board
+    score: int
+    score_before: int
+    bound: int
+    nodes: int
+    seconds: float
+    cells: tuple[int, ...]
+    legal: bool = True
+    work: int = 0
+    check: str | None = None
+    check_solver: str | None = None
+    check_seconds: float = 0.0
+
+    @property
+    def proven(self) -> bool:
+        """Whether `board` is legal and no refill of the region is better."""
+        return self.legal and self.score == self.bound and self.check != "contradicted"
+
+    @property
+    def improved(self) -> bool:
+        """Whether the score is higher than that of the given board, which may have broken a rule."""
+        return self.score > self.score_before
 
 
 def resolve(
@@ -24,13 +103,11 @@ def resolve(
     board: Board,
     cells: Iterable[int],
     *,
-    donors: Iterable[int] = (),
     target: int | None = None,
     nodes: int | None = None,
     seconds: float | None = None,
     options: RegionOptions = _DEFAULTS,
-    on_progress: OnProgress | None = None,
-    on_improve: OnImprove | None = None,
+    reports: Reports = _NO_REPORTS,
 ) -> RegionResult:
     """Find the best refill of a region, the rest of the board staying as it is, and prove it if the budget allows.
 
@@ -44,9 +121,7 @@ def resolve(
     board : Board
         It may be incomplete, and may break rules inside the region.
     cells : iterable of int
-        The cells to be freed, at most 256 without those of clues.
-    donors : iterable of int
-        More cells to be freed, usually apart from the region: their pieces and those of `cells` may exchange places.
+        The cells to be freed, next to each other or not, at most 256 without those of clues.
     target : int, optional
         Stop at this score of the whole board instead of searching for the best.
     nodes : int, optional
@@ -55,10 +130,8 @@ def resolve(
         Limit of elapsed time, without compilation.
     options : RegionOptions
         Order, bounds and prices; the optimum does not depend on them.
-    on_progress : callable, optional
-        Called now and then with score, bound, nodes and seconds.
-    on_improve : callable, optional
-        Called with every better board when it is found; the board is verified.
+    reports : Reports
+        Functions to be called during the search.
 
     Returns
     -------
@@ -68,23 +141,18 @@ def resolve(
     Raises
     ------
     InputError
-        If the region is empty or too large, names a cell twice or off the board, or overlaps the donors; if the board
-        has another shape than the puzzle or breaks a rule outside the region.
+        If the region is empty or too large, or names a cell twice or off the board; if the board has another shape
+        than the puzzle or breaks a rule outside the region.
 
     Notes
     -----
     Branch and bound with at most r mismatches, in fixed orders or by ColorPairs (`lns.exact.region.dynamic_search`).
     With a target, r is what it allows; else r rises from a lower bound (`lns.exact.region.kernel`) until a refill is
     found. Search schemes limit where mismatches may be placed (`lns.exact.region.scheme`, after Kucherov et al. 2014),
-    in bands spend curves too (`lns.exact.region.scheme`, after Dvoretzky & Motzkin 1947), and long searches in the
+    in bands spend curves too (`lns.exact.region.searches`, after Dvoretzky & Motzkin 1947), and long searches in the
     static order use cost-to-go tables with Lagrangian prices (`lns.exact.region.searches`, after Held & Karp 1971).
     """
     region = checked_cells(puzzle, cells)
-    donor_cells = [int(cell) for cell in donors]
-    overlap = set(region) & set(donor_cells)
-    if overlap:
-        raise InputError(f"the donors overlap the region at {puzzle.cell_label(min(overlap))}; expected other cells")
-    region = checked_cells(puzzle, [*region, *donor_cells])
     if set(region) <= {clue.cell for clue in puzzle.fixed}:
         return _only_clues(puzzle, board, region)
     question = Region(puzzle, board, region, options.halved_from)
@@ -93,7 +161,8 @@ def resolve(
         ways.insert(0, "cyclic")
     if options.order == "auto" and (nodes is None or nodes > options.dynamic_after):
         ways.append("dynamic")
-    return RegionSearch(question, options, *ways).run(target, Budget(nodes, seconds), on_progress, on_improve)
+    search = RegionSearch(question, options, *ways)
+    return _result(search, search.run(target, Budget(nodes, seconds), reports))
 
 
 def _only_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> RegionResult:
@@ -104,3 +173,61 @@ def _only_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> RegionResult:
     improved = score > before.score or bool(before.violations)
     status = RegionStatus.IMPROVED_OPTIMAL if improved else RegionStatus.OPTIMAL
     return RegionResult(status, after, score, before.score, score, nodes=0, seconds=0.0, cells=tuple(cells))
+
+
+def _result(search: RegionSearch, ended: bool) -> RegionResult:
+    """What a search has found and proven; ``ended``: it was not interrupted."""
+    region, allowed, incumbent, lower_bound = search.region, search.allowed, search.incumbent, search.lower_bound
+    given, total = region.verification, region.base + region.joints
+    has_refill = incumbent <= region.joints
+    if lower_bound > region.joints and not has_refill:
+        raise AssertionError("the search found no refill, although there is one")
+    improved = has_refill and (total - incumbent > given.score or bool(given.violations))
+    replaced = improved or (has_refill and search.best.placed > region.given.placed)
+    status = (
+        (RegionStatus.IMPROVED_OPTIMAL if improved else RegionStatus.OPTIMAL) if has_refill and lower_bound >= incumbent
+        else RegionStatus.INTERRUPTED if not ended
+        else RegionStatus.TARGET_REACHED if has_refill and allowed is not None and incumbent <= allowed
+        else RegionStatus.IMPROVED if improved
+        else RegionStatus.TARGET_REFUTED if allowed is not None and lower_bound > allowed
+        else RegionStatus.BUDGET_SPENT
+    )  # fmt: skip
+    score = total - incumbent if replaced else given.score
+    return RegionResult(
+        status=status,
+        board=search.best if replaced else region.given,
+        score=score,
+        score_before=given.score,
+        bound=max(total - min(lower_bound, incumbent), score),
+        nodes=search.budget.nodes,
+        work=search.budget.work,
+        seconds=search.budget.elapsed,
+        cells=tuple(region.cells),
+        legal=has_refill or not given.violations,
+    )
+
+
+# -- warm-up ---------------------------------------------------------------------------------------------------------
+
+
+def is_ready(order: str) -> bool:
+    """Whether the machine code that `warm_up` needs for an order of `RegionOptions` is in the cache on disk."""
+    return all(is_compiled(module) for each in _ORDERS.get(order, (order,)) for module in _KERNELS[each])
+
+
+@cache
+def warm_up(order: str) -> None:
+    """Compile or load the kernels for an order of `RegionOptions` by short searches of a small board, with prices too.
+
+    The machine code depends neither on the board nor on the region. Raises InputError if the order is unknown, and
+    KeyboardInterrupt on Ctrl-C; the next call then starts again.
+    """
+    planted = uniform(4, 4, 3, 1)
+    placements = planted.solution.placements.copy()
+    placements[[5, 6]] = placements[[6, 5]]
+    board = Board(placements, 4, 4)
+    RegionOptions(order)  # raises InputError if the order is unknown
+    for each in _ORDERS.get(order, (order,)):
+        options = RegionOptions(order=each, prices=True)
+        if resolve(planted.puzzle, board, range(16), nodes=100, options=options).status is RegionStatus.INTERRUPTED:
+            raise KeyboardInterrupt

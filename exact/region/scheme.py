@@ -19,50 +19,34 @@ begin with; the second waits on a stack until the first has failed. The cap of a
 
 Both searches, `lns.exact.region.kernel` and `lns.exact.region.dynamic_search`, fill stages by these tasks.
 
-How a stage is split for each b is chosen by dynamic programming over an estimate of the nodes
-(`lns.exact.region.estimate`). It does not depend on the board, so a scheme is kept for the next board.
-
-*Spend curves* split "at most r mismatches" in another way. The blocks of a region (its columns, say) form a cycle, and
-each block gets a share of r. Every mismatch of a refill is charged to one block. If a refill has at most r mismatches,
-then from *some* block on, going round the cycle, no prefix of blocks has more mismatches than its shares allow (the
-cycle lemma). So the region is searched once from each block, with the spend curve "after these blocks, at most the sum
-of their shares". Each search allows mismatches only when much of the region is filled and few candidates are left;
-docs/windows.md has measurements.
-
-A block without a share need not be a start: without it, the prefix sums of the other blocks stay within their shares.
+How a stage is split for each b is chosen by dynamic programming over an estimate of the nodes. Pieces and joints are
+taken to be independent, so that a joint matches with the probability that two random sides do. That depends on the
+shape of the region and the pieces of the puzzle, not on the board, so a scheme is kept for the next board.
 
 References
 ----------
 G. Kucherov, K. Salikhov and D. Tsur, "Approximate string matching using a bidirectional index", CPM 2014 (search
 schemes: which parts of a string may have how many errors, in which order).
-A. Dvoretzky and T. Motzkin, "A problem of arrangements", Duke Mathematical Journal 14, 1947.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from lns.exact.kernels.jit import inline_flat_kernel, inline_kernel, kernel
-from lns.exact.region import scalar
-from lns.exact.region.estimate import EstimateModel, choose_order, estimate_model, sort_cells
+from lns.exact.kernels.jit import inline_kernel, kernel
 from lns.exact.region.options import HALVED_FROM
-from lns.exact.region.state import OUTSIDE, Ints, RegionPlan, RegionState
+from lns.exact.region.state import OUTSIDE, Flags, Floats, Ints, RegionPlan
 from lns.instances.puzzle import Puzzle
 
+_MAX_GREEDY = 64  # cells; in larger blocks only orders by rows and columns are tried
 _MAX_SPLIT = 40  # mismatches; a block that may have more is filled directly
-NO_TASK, STARTED, OVERSPENT, SEARCHED = range(4)  # what became of a task
 DIRECT = -2  # instead of a share: the block is filled directly
 _MIN_BLOCK = 4  # cells; a smaller block is not split
 _MOST_STEPS = (6, 12, 20, _MAX_SPLIT)  # mismatches that a scheme is made for
-_BLOCKS_WITHOUT_SHARE = (
-    (1, 1),
-    (2, 1),
-    (0, 0),
-)  # at the beginning and at the end of the cycle; the first is tried first
 _AT_ONCE = np.zeros(1, dtype=np.int64)
 
 
@@ -76,7 +60,7 @@ class SearchScheme(NamedTuple):
     length: Ints  # int64 (stages,): how many they are
     parts: Ints  # int64 (stages, 4): stages A, then B; or B, then A
     share: Ints  # int64 (stages, most + 1): a, -1 = A is never filled first, or DIRECT; by mismatches allowed
-    filled: npt.NDArray[np.uint8]  # uint8 (stages, n): 1 for the cells filled before
+    filled: Flags  # uint8 (stages, n): 1 for the cells filled before
     limit: Ints  # int64 (slots,): mismatches allowed once a slot is filled, if more than when the stage began
 
 
@@ -117,6 +101,13 @@ class RegionShape:
     def round_up(self, r: int) -> int:
         """The mismatches for which a scheme is made that is used for at most ``r``."""
         return next((step for step in _MOST_STEPS if step >= r), _MAX_SPLIT)
+
+
+def orders_from_both_ends(puzzle: Puzzle, cells: Ints) -> tuple[Ints, Ints]:
+    """The two orders along the longer side of a region, from one end and from the other."""
+    rows, columns = np.divmod(cells, puzzle.width)
+    along, across = (columns, rows) if len(np.unique(rows)) <= len(np.unique(columns)) else (rows, columns)
+    return np.lexsort((across, along)).astype(np.int64), np.lexsort((across, -along)).astype(np.int64)
 
 
 @lru_cache(maxsize=256)
@@ -208,9 +199,7 @@ def _halve(order: Ints, begin: int, end: int, rows: Ints, columns: Ints) -> int:
 
 
 @inline_kernel
-def _choose_shares(
-    scheme: SearchScheme, stage: int, nodes: npt.NDArray[np.float64], refills: npt.NDArray[np.float64]
-) -> None:
+def _choose_shares(scheme: SearchScheme, stage: int, nodes: Floats, refills: Floats) -> None:
     """Write the share of a stage for every b: the one with the fewest estimated nodes, if that is fewer than direct."""
     a, b_after_a, b, a_after_b = scheme.parts[stage]
     for allowed in range(nodes.shape[1]):
@@ -225,9 +214,7 @@ def _choose_shares(
 
 
 @kernel
-def _expected_nodes(
-    nodes: npt.NDArray[np.float64], refills: npt.NDArray[np.float64], first: int, second: int, own: int, allowed: int
-) -> float:
+def _expected_nodes(nodes: Floats, refills: Floats, first: int, second: int, own: int, allowed: int) -> float:
     """The estimated nodes of filling stage ``first`` with at most ``own`` mismatches, then ``second`` with the rest."""
     if own < 0:
         return 0.0
@@ -239,10 +226,7 @@ def _expected_nodes(
 
 @kernel
 def _reached_directly(parts: Ints, share: Ints) -> npt.NDArray[np.bool_]:
-    """bool (stages,): which stages are filled directly for some number of mismatches allowed in the region.
-
-    The parts of a stage have higher numbers than the stage itself.
-    """
+    """bool (stages,): which are filled directly for some mismatches allowed; parts come after their stage."""
     reached: npt.NDArray[np.bool_] = np.zeros(share.shape, np.bool_)  # by the mismatches allowed
     reached[0] = True
     direct = np.zeros(len(share), np.bool_)
@@ -263,162 +247,147 @@ def _reached_directly(parts: Ints, share: Ints) -> npt.NDArray[np.bool_]:
     return direct
 
 
-# -- tasks -----------------------------------------------------------------------------------------------------------
+# -- estimates ---------------------------------------------------------------------------------------------------------
 
 
-@inline_flat_kernel
-def begin_stages(state: RegionState, depth: Any, task: Any) -> None:
-    """Make ``task`` the only one pending at a depth where a stage begins."""
-    state.tasks_before[depth] = state.scalars[scalar.TASKS]
-    state.pending_before[depth] = state.scalars[scalar.PENDING]
-    state.pending[state.scalars[scalar.PENDING]] = task
-    state.scalars[scalar.PENDING] += 1
+class EstimateModel(NamedTuple):
+    """What the estimates for a region of n cells depend on."""
+
+    rows: Ints  # int64 (n,): row, by number of the cell
+    columns: Ints  # int64 (n,): column
+    around: Ints  # int64 (n, 4): as in `RegionPlan`
+    match: Floats  # float64 (n, 4): probability that the joint on a side matches
+    kinds: Ints  # int64 (n,): kind of the piece that the cell needs
+    turns: Ints  # int64 (kinds,): rotations of a piece of this kind that fit
+    pieces: Ints  # int64 (kinds,): free pieces
 
 
-@inline_flat_kernel
-def next_stage(plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth: Any) -> tuple[int, int]:
-    """Take the next pending task of a depth; returns what became of it, and its stage.
-
-    As long as the mismatches that the task has left call for a split of its stage, it becomes the first of two tasks.
-    STARTED: the stage is to be filled, with the cap and the next task that are set for the depth. OVERSPENT: the task
-    has no mismatch left. SEARCHED: an earlier task has searched these pieces already. NO_TASK: none was pending.
-    """
-    scalars = state.scalars
-    if scalars[scalar.PENDING] == state.pending_before[depth]:
-        scalars[scalar.TASKS] = state.tasks_before[depth]
-        return NO_TASK, 0
-    scalars[scalar.PENDING] -= 1
-    task = state.pending[scalars[scalar.PENDING]]
-    while True:
-        stage, most, following = state.task[task, 0], state.task[task, 1], state.task[task, 2]
-        if state.task[task, 3]:
-            if not _exceeds_share(plan, state, scheme, stage, most):
-                return SEARCHED, stage
-            task = following
-            continue
-        spent = state.spent[depth]
-        allowed = most - spent
-        if allowed < 0:
-            return OVERSPENT, stage
-        share = scheme.share[stage, allowed] if allowed < scheme.share.shape[1] else DIRECT
-        if share == DIRECT:
-            state.cap[depth] = most
-            state.next_task[depth] = following
-            return STARTED, stage
-        rest = allowed - 1 - share
-        if share >= 0 and rest >= 0:  # part B first and the rest of the mismatches there; it waits
-            check = add_task(state, stage, share, following, 1)
-            second = add_task(state, scheme.parts[stage, 3], most, check, 0)
-            state.pending[scalars[scalar.PENDING]] = add_task(state, scheme.parts[stage, 2], spent + rest, second, 0)
-            scalars[scalar.PENDING] += 1
-        first, own = (0, share) if share >= 0 else (2, rest)  # part A first, unless it has none
-        second = add_task(state, scheme.parts[stage, first + 1], most, following, 0)
-        task = add_task(state, scheme.parts[stage, first], spent + own, second, 0)
+def estimate_model(plan: RegionPlan, width: int, spare: int) -> EstimateModel:
+    """The model of a region on a board of some width, with ``spare`` more free pieces of each kind than cells."""
+    rows, columns = np.divmod(plan.cells, width)
+    grey = ((plan.quads == 0) << np.arange(4)).sum(axis=1)  # the set of rim-coloured sides of each oriented piece
+    oriented = np.flatnonzero(np.repeat(plan.is_clue == 0, 4))
+    shown = np.zeros((16, 4, len(plan.colour_class)))  # share of each colour, by that set and side
+    np.add.at(shown, (grey[oriented, None], np.arange(4), plan.quads[oriented]), 1.0)
+    anywhere = shown.sum(axis=0)
+    anywhere[:, 0] = 0.0
+    anywhere /= np.maximum(anywhere.sum(axis=1, keepdims=True), 1.0)
+    shown /= np.maximum(shown.sum(axis=2, keepdims=True), 1.0)
+    known = plan.pattern_of >= 0
+    grey_of = np.zeros(len(plan.kind_of), dtype=np.int64)
+    grey_of[plan.pattern_of[known]] = grey[known]
+    own = shown[grey_of[plan.pattern_at]]
+    inside, facing = (plan.around >= 0)[..., None], [2, 3, 0, 1]
+    beyond = np.where(inside, own[np.maximum(plan.around, 0)][:, range(4), facing], anywhere[facing])
+    return EstimateModel(
+        rows=rows,
+        columns=columns,
+        around=plan.around,
+        match=np.ascontiguousarray(np.maximum((own * beyond).sum(axis=2), 1e-3)),
+        kinds=plan.kind_of[plan.pattern_at],
+        turns=plan.rotations,
+        pieces=plan.cells_of_kind + spare,
+    )
 
 
-@inline_flat_kernel
-def add_task(state: RegionState, stage: Any, most: Any, following: Any, check: int) -> Any:
-    """Add a task; returns its number."""
-    number = state.scalars[scalar.TASKS]
-    state.scalars[scalar.TASKS] = number + 1
-    state.task[number, 0] = stage
-    state.task[number, 1] = most
-    state.task[number, 2] = following
-    state.task[number, 3] = check
-    return number
+@kernel
+def choose_order(
+    model: EstimateModel, members: Ints, filled: Flags, used: Ints, nodes: Floats, refills: Floats, cells: Ints
+) -> None:
+    """Write the best order of a block, tried by rows, by columns and by constrainedness, and its estimates."""
+    count = len(members)
+    own_nodes = np.zeros(len(nodes))
+    best = np.inf
+    for trial in range(12 if 2 < count <= _MAX_GREEDY else 8):
+        along, across = (model.rows, model.columns) if trial & 1 else (model.columns, model.rows)
+        direction = -1 if trial & 2 else 1
+        if trial >= 8:
+            order = _most_constrained_first(model, members, along, -direction, filled, used)
+        else:
+            order = members.copy()
+            sort_cells(order, direction, along, -1 if trial & 4 else 1, across)
+        _estimate(model, order, filled, used, own_nodes, refills)
+        weight = np.log(own_nodes + 1.0).sum()
+        if weight < best - 1e-9:
+            best = weight
+            nodes[:] = own_nodes
+            cells[:count] = order
 
 
-@inline_flat_kernel
-def _exceeds_share(plan: RegionPlan, state: RegionState, scheme: SearchScheme, stage: Any, share: Any) -> bool:
-    """Whether part A of a split stage has more than ``share`` mismatches on joints that do not touch part B."""
-    before, own = scheme.parts[stage, 0], scheme.parts[stage, 1]  # filled before A; these cells and A
-    begin = scheme.first_member[before]
-    for i in range(begin, begin + scheme.length[before]):
-        number = scheme.members[i]
-        at = state.placed[number]
+@inline_kernel
+def sort_cells(cells: Ints, first_sign: int, first: Ints, second_sign: int, second: Ints) -> None:
+    """Sort by ``first_sign * first``, then ``second_sign * second``; numpy's own sorts take long to compile."""
+    for k in range(1, len(cells)):
+        cell, j = cells[k], k
+        while j > 0:
+            before = cells[j - 1]
+            difference = first_sign * (first[before] - first[cell])
+            if difference < 0 or (difference == 0 and second_sign * (second[before] - second[cell]) <= 0):
+                break
+            cells[j] = before
+            j -= 1
+        cells[j] = cell
+
+
+@kernel
+def _most_constrained_first(
+    model: EstimateModel, members: Ints, tie: Ints, tie_sign: int, filled: Flags, used: Ints
+) -> Ints:
+    """The order by fewest expected exact candidates of the next cell, then by the least ``tie_sign * tie``."""
+    count = len(members)
+    order = np.empty(count, np.int64)
+    score = np.empty(count)
+    place = np.full(len(filled), -1, np.int64)
+    for i in range(count):
+        cell = members[i]
+        place[cell] = i
+        kind = model.kinds[cell]
+        score[i] = np.log(max(0.5, float(model.pieces[kind] - used[kind]) * model.turns[kind]))
+        score[i] += 1e-7 * tie_sign * tie[cell]
         for side in range(4):
-            beyond = plan.around[number, side]
-            shown = state.shows[at + side]
-            if beyond == OUTSIDE:
-                share -= shown != state.joint_colour[plan.joint_at[number, side]]
-            elif beyond >= 0 and scheme.filled[own, beyond] and (side in (1, 2) or scheme.filled[before, beyond]):
-                share -= shown != state.shows[state.placed[beyond] + (side ^ 2)]
-    return bool(share < 0)
+            beyond = model.around[cell, side]
+            if beyond == OUTSIDE or (beyond >= 0 and filled[beyond]):
+                score[i] += np.log(model.match[cell, side])
+    for depth in range(count):
+        chosen = np.argmin(score)
+        order[depth] = members[chosen]
+        score[chosen] = np.inf
+        for side in range(4):
+            beyond = model.around[members[chosen], side]
+            if beyond >= 0 and place[beyond] >= 0:
+                score[place[beyond]] += np.log(model.match[members[chosen], side])
+    return order
 
 
-# -- spend curves ------------------------------------------------------------------------------------------------------
-
-
-class SpendCurves(NamedTuple):
-    """An order of n cells and the spend curve of each of its s starts.
-
-    The search from start i may have spent ``r * curve[i, depth] // total`` mismatches once ``depth`` is filled.
-    """
-
-    order: Ints  # int64 (n,): numbers of the cells, a cyclic order
-    starts: Ints  # int64 (s,): positions in `order` at which the searches begin
-    curve: Ints  # int64 (s, n): sum of shares after each depth
-    total: int  # sum of all shares
-    ends: Ints  # int64 (blocks + 1,): where each block begins in `order`, and the end
-
-
-def is_band(puzzle: Puzzle, cells: Ints) -> bool:
-    """Whether a region is at least twice as long as wide and fills a rectangle but for at most a tenth of its cells."""
-    rows, columns = (np.unique(part) for part in np.divmod(cells, puzzle.width))
-    box = (np.ptp(rows) + 1) * (np.ptp(columns) + 1)
-    longer, shorter = max(len(rows), len(columns)), min(len(rows), len(columns))
-    return bool(longer >= 2 * shorter > 2 and 10 * len(cells) >= 9 * box)
-
-
-def make_spend_curves(puzzle: Puzzle, cells: Ints) -> list[SpendCurves]:
-    """The spend curves worth trying for a region, the most promising first; ``cells``: its free cells on the board."""
-    rows, columns = np.divmod(cells, puzzle.width)
-    height, width = len(np.unique(rows)), len(np.unique(columns))
-    axes = [(columns, rows), (rows, columns)]
-    if height > width:
-        axes.reverse()
-    if max(height, width) >= 2 * min(height, width):
-        axes = axes[:1]
-    curves = []
-    for head, tail in _BLOCKS_WITHOUT_SHARE:
-        for along, across in axes:
-            if head + tail > 0 and len(np.unique(along)) < head + tail + 3:
-                continue
-            for sign in (-1, 1):
-                order = np.lexsort((across, sign * along)).astype(np.int64)
-                curves.append(_equal_shares(order, along[order], head, tail))
-    return curves
-
-
-def block_scheme(curves: SpendCurves, start: int, r: int) -> tuple[SearchScheme, Ints]:
-    """The blocks in the order of one start, as stages; the mismatches allowed after each, for at most ``r`` in all."""
-    lengths = np.roll(np.diff(curves.ends), -int(np.flatnonzero(curves.ends == curves.starts[start])[0]))
-    ends = np.cumsum(lengths)
-    caps: Ints = np.minimum(r, r * curves.curve[start, ends - 1] // curves.total)
-    return direct_scheme(np.roll(curves.order, -curves.starts[start]), ends - lengths), caps
-
-
-def orders_from_both_ends(puzzle: Puzzle, cells: Ints) -> tuple[Ints, Ints]:
-    """The two orders along the longer side of a region, from one end and from the other."""
-    rows, columns = np.divmod(cells, puzzle.width)
-    along, across = (columns, rows) if len(np.unique(rows)) <= len(np.unique(columns)) else (rows, columns)
-    return np.lexsort((across, along)).astype(np.int64), np.lexsort((across, -along)).astype(np.int64)
-
-
-def _equal_shares(order: Ints, block_of: Ints, head: int, tail: int) -> SpendCurves:
-    """Equal shares for all cells except those of the first ``head`` and the last ``tail`` blocks.
-
-    ``block_of``: by position in ``order``; consecutive equal values are a block.
-    """
-    n = len(order)
-    ends = np.flatnonzero(np.concatenate(([True], block_of[1:] != block_of[:-1], [True])))
-    share = np.ones(n, dtype=np.int64)
-    share[: ends[head]] = 0
-    share[ends[len(ends) - 1 - tail] :] = 0
-    starts = ends[:-1][share[ends[:-1]] > 0].astype(np.int64)
-    last_of_block = np.repeat(ends[1:], np.diff(ends)) - 1  # by position
-    sums = np.cumsum(np.concatenate((share, share)))
-    position = starts[:, None] + np.arange(n)
-    end = last_of_block[position % n] + n * (position >= n)
-    curve = sums[end] - sums[starts][:, None] + share[starts][:, None]
-    return SpendCurves(order=order, starts=starts, curve=curve, total=int(share.sum()), ends=ends.astype(np.int64))
+@kernel
+def _estimate(model: EstimateModel, order: Ints, filled: Flags, used: Ints, nodes: Floats, refills: Floats) -> None:
+    """Write the expected nodes by mismatches allowed, and the expected partial refills by mismatches, of one order."""
+    placed, taken = filled.copy(), used.copy()
+    most = len(nodes) - 1
+    level = np.zeros(5)  # probability of so many mismatches on the known joints of a cell
+    nodes[:] = 0.0
+    refills[:] = 0.0
+    refills[0] = 1.0
+    for cell in order:
+        kind = model.kinds[cell]
+        level[:] = 0.0
+        level[0] = float(max(0, model.pieces[kind] - taken[kind]) * model.turns[kind])
+        for side in range(4):
+            beyond = model.around[cell, side]
+            if beyond == OUTSIDE or (beyond >= 0 and placed[beyond]):
+                for more in range(4, 0, -1):
+                    level[more] = level[more] * model.match[cell, side] + level[more - 1] * (
+                        1.0 - model.match[cell, side]
+                    )
+                level[0] *= model.match[cell, side]
+        for spent in range(most, -1, -1):
+            total = 0.0
+            for more in range(min(4, spent) + 1):
+                total += refills[spent - more] * level[more]
+            refills[spent] = total
+        total = 0.0
+        for spent in range(most + 1):
+            total += refills[spent]
+            nodes[spent] += total
+        placed[cell] = 1
+        taken[kind] += 1

@@ -1,18 +1,25 @@
 """The searches of one region for a refill with at most r mismatches: in fixed orders, in a dynamic order, with prices.
 
-With Lagrangian prices and cost-to-go bounds (`lns.exact.region.cost_to_go`), the region is searched from both ends
+*Spend curves* split "at most r mismatches" in another way than search schemes. The blocks of a region (its columns,
+say) form a cycle, and each block gets a share of r. Every mismatch of a refill is charged to one block. If a refill has
+at most r mismatches, then from *some* block on, going round the cycle, no prefix of blocks has more mismatches than its
+shares allow (the cycle lemma). So the region is searched once from each block, with the spend curve "after these
+blocks, at most the sum of their shares". Each search allows mismatches only when much of the region is filled and few
+candidates are left; docs/windows.md has measurements. A block without a share need not be a start: without it, the
+prefix sums of the other blocks stay within their shares.
+
+With *Lagrangian prices* and cost-to-go bounds (`lns.exact.region.cost_to_go`), the region is searched from both ends
 towards a cut. Let C be the units that a refill costs before the cut, and V and W the least that the parts before and
 after it cost (pieces reusable, colours at the cut given). Of R units in all, R - V - W can be wasted, and one of the
 two parts wastes at most half of that. So two searches, one from each end, find every refill: each limits its own first
 part to V plus half of the waste. (At the cut, one search uses the colours on its side of a joint and the other those on
 the other side. Where they differ, the refill pays a mismatch that neither first part counts, and V and W change by no
-more.)
-
-Prices are set by subgradient steps: a piece that the cheapest refill repeats becomes more expensive, one that it leaves
-out cheaper. Identical pieces have one price.
+more.) Prices are set by subgradient steps: a piece that the cheapest refill repeats becomes more expensive, one that it
+leaves out cheaper. Identical pieces have one price.
 
 References
 ----------
+A. Dvoretzky and T. Motzkin, "A problem of arrangements", Duke Mathematical Journal 14, 1947.
 M. Held and R. M. Karp, "The traveling-salesman problem and minimum spanning trees: Part II", Mathematical Programming
 1, 1971.
 """
@@ -22,31 +29,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from copy import copy, deepcopy
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from lns.exact.region import scalar
+from lns.exact.colorpairs.options import Heuristic, Options
+from lns.exact.colorpairs.state import State, Switches, Tables, counter
 from lns.exact.region.cost_to_go import UNIT, add_cheapest_refill, fill_tables, plan_tables
-from lns.exact.region.dynamic_search import search_dynamic
-from lns.exact.region.dynamic_state import DynamicArrays, make_arrays, members_of, switches_of
+from lns.exact.region.dynamic_search import DOM_DEG, search_dynamic
 from lns.exact.region.kernel import search_region, start_search
 from lns.exact.region.options import RegionOptions
-from lns.exact.region.plan import Region, make_slots, make_state
-from lns.exact.region.scheme import (
-    RegionShape,
-    SearchScheme,
-    SpendCurves,
-    block_scheme,
-    direct_scheme,
-    make_scheme,
-    make_spend_curves,
-    orders_from_both_ends,
-)
-from lns.exact.region.state import EXHAUSTED, FOUND, PAUSED, Ints, RegionPlan, RegionState
+from lns.exact.region.plan import Region, make_dynamic_state, make_slots, make_state, members_of
+from lns.exact.region.scheme import RegionShape, SearchScheme, direct_scheme, make_scheme, orders_from_both_ends
+from lns.exact.region.state import EXHAUSTED, FOUND, PAUSED, Ints, RegionPlan, RegionState, Spending
+from lns.instances.puzzle import Puzzle
 
 MAX_TABLE = 1 << 21  # entries of a table: four rows of Eternity II
 STEPS = 60  # subgradient steps
@@ -55,19 +53,14 @@ _MAX_PRICES = 10_000  # units; limit of the sum of all prices, since tables have
 _UNFINISHED = 3.0  # a search that was stopped is expected to take so many times the nodes that it had
 _GROWTH = math.log(5.0)  # one more mismatch costs about five times as many nodes
 _MAX_STEP = 400_000  # nodes of one step, 50 to 200 ms in the dynamic order, so that time limits hold
+_BLOCKS_WITHOUT_SHARE = ((1, 1), (2, 1), (0, 0))  # at the two ends of the cycle; the first is tried first
 
 
 class Search:
     """Searches of one region for refills with at most r mismatches, in parts that run one after the other.
 
-    Parameters
-    ----------
-    region : Region
-    options : RegionOptions
-    curves : SpendCurves, optional
-        Search by these, a part from each start; otherwise by a search scheme, in one part.
-    state : RegionState, optional
-        The state of another search of the region, of which only one runs at a time.
+    By default in fixed orders: the stages of a search scheme, in one part, or with ``curves`` one order from each start
+    of spend curves. ``state``: that of another search of the region, of which only one runs at a time.
     """
 
     NODE_COST = 1  # nodes in a fixed order that take as long as one node
@@ -77,12 +70,12 @@ class Search:
         self,
         region: Region,
         options: RegionOptions,
-        curves: SpendCurves | None = None,
+        curves: list[SpendCurve] | None = None,
         state: RegionState | None = None,
     ) -> None:
         self.region, self.options, self.curves = region, options, curves
         self.plan, self.state = region.plan, state or make_state(region)
-        self.parts = 1 if curves is None else len(curves.starts)
+        self.parts = 1 if curves is None else len(curves)
         self.known: tuple[int, float] | None = None  # r of the last search recorded, and what it cost
 
     def record(self, r: int, nodes: int, *, ended: bool = True) -> None:
@@ -112,18 +105,18 @@ class Search:
     def advance(self, node_budget: int) -> tuple[int, int]:
         """Search up to ``node_budget`` nodes more; returns (status, nodes searched).
 
-        FOUND: ``state.refill`` has ``scalars[BEST]`` mismatches. EXHAUSTED: no refill has at most r. PAUSED: call
+        FOUND: ``state.refill`` has ``counters[BEST]`` mismatches. EXHAUSTED: no refill has at most r. PAUSED: call
         again.
         """
         most, searched = min(node_budget, _MAX_STEP), 0
         while True:
-            scalars = self.state.scalars
-            before = int(scalars[scalar.NODES])
+            counters = self.state.counters
+            before = int(counters[counter.NODES])
             self._search(before + most - searched)
-            searched += int(scalars[scalar.NODES]) - before
-            if scalars[scalar.BEST] >= 0:
+            searched += int(counters[counter.NODES]) - before
+            if counters[counter.BEST] >= 0:
                 return FOUND, searched
-            if not scalars[scalar.FINISHED]:
+            if not counters[counter.EXHAUSTED]:
                 return PAUSED, searched
             self.part += 1
             if self.part >= self.parts:
@@ -134,11 +127,18 @@ class Search:
 
     def _begin(self) -> None:
         """Begin the current part."""
-        raise NotImplementedError
+        if self.curves is None:
+            self.scheme, slots = _slots(self.region.shape, self._scheme_number())
+        else:
+            curve = self.curves[self.part]
+            scheme, slots = _slots(self.region.shape, curve.order.tobytes())
+            self.scheme = scheme._replace(limit=np.repeat(curve.caps(self.r), curve.lengths))
+        self.plan = self.plan._replace(**slots)
+        self._start()
 
     def _search(self, node_budget: int) -> None:
         """Continue the part until its NODES reach ``node_budget``."""
-        raise NotImplementedError
+        search_region(self.plan, self.state, self.scheme, node_budget)
 
     def _scheme_number(self) -> int:
         """For how many mismatches the scheme is made; -1: one stage."""
@@ -146,27 +146,8 @@ class Search:
 
     def _start(self) -> None:
         """Start the search of the current part by the scheme."""
-        self.state.scalars[[scalar.BALANCE, scalar.LOOKAHEAD]] = self.options.balance, self.options.lookahead
+        self.state.counters[[counter.BALANCE, counter.LOOKAHEAD]] = self.options.balance, self.options.lookahead
         start_search(self.plan, self.state, self.scheme, self.r)
-
-
-class StaticSearch(Search):
-    """Searches in fixed orders: the stages of a search scheme, or one order from each start of spend curves."""
-
-    def _begin(self) -> None:
-        curves = self.curves
-        if curves is None:
-            self.scheme, slots = _slots(self.region.shape, self._scheme_number())
-        else:
-            order = np.roll(curves.order, -curves.starts[self.part])
-            scheme, slots = _slots(self.region.shape, order.tobytes())
-            limit = np.minimum(self.r, self.r * curves.curve[self.part] // curves.total)
-            self.scheme = scheme._replace(limit=limit)
-        self.plan = self.plan._replace(**slots)
-        self._start()
-
-    def _search(self, node_budget: int) -> None:
-        search_region(self.plan, self.state, self.scheme, node_budget)
 
 
 @lru_cache(maxsize=512)
@@ -180,13 +161,7 @@ def _slots(shape: RegionShape, order: int | bytes) -> tuple[SearchScheme, dict[s
 
 
 class DynamicSearch(Search):
-    """Searches by ColorPairs in a dynamic order: by a scheme, or by spend curves if the region is scattered.
-
-    Parameters
-    ----------
-    region : Region
-    options : RegionOptions
-    """
+    """Searches by ColorPairs in a dynamic order: by a scheme, or by spend curves if the region is scattered."""
 
     NODE_COST = 6
 
@@ -195,85 +170,88 @@ class DynamicSearch(Search):
         if options.curves and (plan.around >= 0).sum() < 2 * len(plan.cells):  # it has no small blocks
             curves = make_spend_curves(region.puzzle, plan.cells)[0]
         super().__init__(region, options, curves)
-        self.switches = switches_of(options)
+        chosen = {name: getattr(options, name) for name in ("backjumping", "pairs", "preemption", "instantiation")}
+        heuristic = DOM_DEG if options.heuristic == "dom-deg" else int(Heuristic.of(options.heuristic))
+        self._switches = Switches.of(Options())._replace(heuristic=heuristic, **chosen)
         self._preempts = True if options.preemption or options.instantiation else None
-        self._empty: DynamicArrays | None = None  # before the first decision
+        self._empty: tuple[Tables, State, Spending] | None = None  # before the first decision
 
     def _begin(self) -> None:
         if self._empty is None:
-            self._empty = make_arrays(self.region)
+            self._empty = make_dynamic_state(self.region)
         if self.curves is None:
             self.scheme = make_scheme(self.region.shape, self._scheme_number())
         else:
-            self.scheme, caps = block_scheme(self.curves, self.part, self.r)
-        tables, pairs, spending = self._empty
-        spending = deepcopy(spending)._replace(members=members_of(self.scheme, tables.words))
-        self.arrays = DynamicArrays(tables, deepcopy(pairs), spending)
+            curve = self.curves[self.part]  # its blocks are stages
+            self.scheme = direct_scheme(curve.order, np.cumsum(curve.lengths) - curve.lengths)
+        self._tables, pairs, spending = self._empty
+        self._pairs = deepcopy(pairs)
+        self.spending = deepcopy(spending)._replace(members=members_of(self.scheme, self._tables.words))
         self._by_bits = self.state._replace(shows=self.plan.quads[spending.origin].ravel())
         self._start()
         if self.curves is not None:
+            caps = self.curves[self.part].caps(self.r)
             for stage, cap in enumerate(caps.tolist()):  # one after the other; after the last one the region is full
                 self.state.task[stage] = stage, cap, stage + 1, 0
-            self.state.scalars[scalar.TASKS] = len(caps)
+            self.state.counters[counter.TASKS] = len(caps)
 
     def _search(self, node_budget: int) -> None:
-        search_dynamic(*self.arrays, self.plan, self._by_bits, self.scheme, self.switches, self._preempts, node_budget)
+        search_dynamic(
+            self._tables, self._pairs, self.spending, self.plan, self._by_bits, self.scheme, self._switches,
+            self._preempts, node_budget,
+        )  # fmt: skip
 
 
-@dataclass
-class _End:
+class _End(NamedTuple):
     """A search from one end of the region; ``cut``: depth of the cut in its order."""
 
     plan: RegionPlan
     state: RegionState
     cut: int = 0
 
+    def open_joints(self, depth: int) -> list[int]:
+        tables = self.state.tables
+        return [int(joint) for joint in tables.open_joint[depth, : tables.open_count[depth]]]
 
-class LagrangianSearch(StaticSearch):
+    def table_at_cut(self) -> npt.NDArray[np.int16]:
+        """The table at the cut as a view with an axis for each joint, the last joint first."""
+        tables = self.state.tables
+        shape = [int(tables.radix[joint]) for joint in self.open_joints(self.cut)][::-1]
+        begin = int(tables.cost_start[self.cut])
+        return tables.cost[begin : begin + int(np.prod(shape))].reshape(shape)
+
+
+class LagrangianSearch(Search):
     """The searches of one region with prices, a part from each end.
 
-    Parameters
-    ----------
-    region : Region
-    options : RegionOptions
-
-    Attributes
-    ----------
-    steps : int
-        Estimated steps of `set_prices`; 0 if the tables would be too large or have too many open joints.
-    bound : int
-        Mismatches that every refill has at least, once prices are set; -1 before.
+    ``steps``: estimated steps of `set_prices`, 0 if the tables would be too large or have too many open joints;
+    ``bound``: mismatches that every refill has at least, once prices are set, -1 before.
     """
 
     def __init__(self, region: Region, options: RegionOptions) -> None:
         self.scheme = direct_scheme(np.arange(len(region.plan.cells), dtype=np.int64))
-        self.ends = []
-        steps = []
+        self.ends, steps = [], []
         for order in orders_from_both_ends(region.puzzle, region.plan.cells):
             plan = region.plan._replace(**make_slots(region.plan, direct_scheme(order)))
-            end = _End(plan, make_state(region, MAX_TABLE))
-            steps.append(STEPS * int(plan_tables(end.plan, end.state.tables, MAX_TABLE)))
-            self.ends.append(end)
+            self.ends.append(_End(plan, make_state(region, MAX_TABLE)))
+            steps.append(STEPS * int(plan_tables(plan, self.ends[-1].state.tables, MAX_TABLE)))
         super().__init__(region, options, None, self.ends[0].state)
         self.steps = max(steps) if min(steps) > 0 else 0
-        self._choose_cut()
+        self.ends = self._cut_ends()
         self.parts = len(self.ends)
         self.price_sum = 0  # units, of all free pieces
         self.bound = -1
         self.tables: list[npt.NDArray[np.int16]] = []
 
-    def _choose_cut(self) -> None:
+    def _cut_ends(self) -> list[_End]:
         """Cut nearest to the middle where both searches have the same open joints; without such a cut, use one end."""
         first, last = self.ends
         n = len(first.plan.order)
         for cut in sorted(range(1, n), key=lambda depth: abs(2 * depth - n)):
             meet = set(first.plan.order[:cut]) == set(last.plan.order[n - cut :])
-            if meet and set(_open_joints(first, cut)) == set(_open_joints(last, n - cut)):
-                first.cut, last.cut = cut, n - cut
-                return
-        self.ends = [first]
-
-    # -- prices ----------------------------------------------------------------------------------------------------
+            if meet and set(first.open_joints(cut)) == set(last.open_joints(n - cut)):
+                return [first._replace(cut=cut), last._replace(cut=n - cut)]
+        return [first]
 
     def set_prices(self, goal: int, stop: Callable[[], bool]) -> None:
         """Improve the prices until the bound exceeds ``goal`` mismatches, ``stop()`` is true or the steps are over."""
@@ -282,13 +260,13 @@ class LagrangianSearch(StaticSearch):
         for other in self.ends[1:]:
             self._fill(other, prices)
         if len(self.ends) == 2:
-            self.tables = [_table_at_cut(end).copy() for end in self.ends]
+            self.tables = [end.table_at_cut().copy() for end in self.ends]
 
     def _optimize_prices(self, goal: int, stop: Callable[[], bool]) -> Ints:
         """int64 (pieces,): the prices with the best bound among the subgradient steps, in units."""
         plan, state = self.ends[0].plan, self.ends[0].state
         free = self.region.free
-        lowest = 0 if self.region.shape.spare else -_MAX_PRICES // len(plan.cells)
+        most = _MAX_PRICES // len(plan.cells)
         prices, direction = np.zeros((2, len(free)))
         best, best_prices = -np.inf, prices.astype(np.int64)
         scale, waited = 1.0, 0
@@ -311,7 +289,7 @@ class LagrangianSearch(StaticSearch):
                 break
             direction = 0.7 * gradient + 0.3 * (direction if direction.any() else gradient)
             prices = prices + scale * (goal + 1.5 - bound) * UNIT / (direction**2).sum() * direction
-            prices = np.clip(prices, lowest, _MAX_PRICES // len(plan.cells))
+            prices = np.clip(prices, 0 if self.region.shape.spare else -most, most)
         return best_prices
 
     def _price_bound(self, prices: Ints) -> float:
@@ -325,8 +303,6 @@ class LagrangianSearch(StaticSearch):
         end.state.tables.price[:] = prices[end.state.oriented >> 2]
         fill_tables(end.plan, end.state, len(end.plan.order))
 
-    # -- searches --------------------------------------------------------------------------------------------------
-
     def _begin(self) -> None:
         """Begin the search from the next end."""
         end = self.ends[self.part]
@@ -336,26 +312,74 @@ class LagrangianSearch(StaticSearch):
             before, after = self._costs_at_cut()
             waste = units - before - after
             share = waste // 2 if self.part == 0 else waste - waste // 2 - 1
-            _table_at_cut(end)[...] = np.maximum(after, units - before - share)
+            end.table_at_cut()[...] = np.maximum(after, units - before - share)
             fill_tables(end.plan, end.state, end.cut)
-        end.state.scalars[[scalar.PRICED, scalar.UNITS]] = 1, units
+        end.state.counters[[counter.PRICED, counter.UNITS]] = 1, units
         self._start()
 
     def _costs_at_cut(self) -> tuple[Ints, Ints]:
         """Least units of the part before the cut and of the part after it, by the colours at the cut."""
         this, other = self.ends[self.part], self.ends[1 - self.part]
-        axes = [_open_joints(other, other.cut)[::-1].index(joint) for joint in _open_joints(this, this.cut)[::-1]]
+        theirs = other.open_joints(other.cut)[::-1]
+        axes = [theirs.index(joint) for joint in this.open_joints(this.cut)[::-1]]
         return self.tables[1 - self.part].transpose(axes).astype(np.int64), self.tables[self.part].astype(np.int64)
 
 
-def _open_joints(end: _End, depth: int) -> list[int]:
-    tables = end.state.tables
-    return [int(joint) for joint in tables.open_joint[depth, : tables.open_count[depth]]]
+# -- spend curves ------------------------------------------------------------------------------------------------------
 
 
-def _table_at_cut(end: _End) -> npt.NDArray[np.int16]:
-    """The table at the cut as a view with an axis for each joint, the last joint first."""
-    tables = end.state.tables
-    shape = [int(tables.radix[joint]) for joint in _open_joints(end, end.cut)][::-1]
-    begin = int(tables.cost_start[end.cut])
-    return tables.cost[begin : begin + int(np.prod(shape))].reshape(shape)
+class SpendCurve(NamedTuple):
+    """The blocks of n cells in the order of one start: how many mismatches may be spent after each of them."""
+
+    order: Ints  # int64 (n,): numbers of the cells
+    lengths: Ints  # int64 (blocks,): cells of each block
+    shares: Ints  # int64 (blocks,): sum of the shares of the blocks so far
+
+    def caps(self, r: int) -> Ints:
+        """int64 (blocks,): mismatches allowed after each block, for at most ``r`` in all."""
+        caps: Ints = r * self.shares // self.shares[-1]
+        return np.minimum(r, caps)
+
+
+def is_band(puzzle: Puzzle, cells: Ints) -> bool:
+    """Whether a region is at least twice as long as wide and fills a rectangle but for at most a tenth of its cells."""
+    rows, columns = (np.unique(part) for part in np.divmod(cells, puzzle.width))
+    box = (np.ptp(rows) + 1) * (np.ptp(columns) + 1)
+    longer, shorter = max(len(rows), len(columns)), min(len(rows), len(columns))
+    return bool(longer >= 2 * shorter > 2 and 10 * len(cells) >= 9 * box)
+
+
+def make_spend_curves(puzzle: Puzzle, cells: Ints) -> list[list[SpendCurve]]:
+    """The cycles worth trying for a region, the most promising first: a spend curve from each of its starts.
+
+    ``cells``: its free cells on the board. Each cell is a share, except those of the first and the last blocks.
+    """
+    rows, columns = np.divmod(cells, puzzle.width)
+    height, width = len(np.unique(rows)), len(np.unique(columns))
+    axes = [(columns, rows), (rows, columns)]
+    if height > width:
+        axes.reverse()
+    if max(height, width) >= 2 * min(height, width):
+        axes = axes[:1]
+    cycles = []
+    for head, tail in _BLOCKS_WITHOUT_SHARE:
+        for along, across in axes:
+            if head + tail > 0 and len(np.unique(along)) < head + tail + 3:
+                continue
+            for sign in (-1, 1):
+                order = np.lexsort((across, sign * along)).astype(np.int64)
+                blocks = np.split(order, np.flatnonzero(np.diff(along[order])) + 1)
+                lengths = np.array([len(block) for block in blocks])
+                shares = lengths.copy()
+                shares[:head] = shares[len(shares) - tail :] = 0
+                cycles.append(
+                    [
+                        SpendCurve(
+                            np.concatenate(blocks[start:] + blocks[:start]),
+                            np.roll(lengths, -start),
+                            np.cumsum(np.roll(shares, -start)),
+                        )
+                        for start in np.flatnonzero(shares).tolist()
+                    ]
+                )
+    return cycles

@@ -1,4 +1,4 @@
-"""The flat arrays of a region search: `RegionPlan` (fixed for an order) and `RegionState` (changed by the search).
+"""The flat arrays of a region search: `RegionPlan` (fixed for an order) and the states that the searches change.
 
 A *joint* is an inner edge of the board, numbered ``2*cell`` (right of the cell) or ``2*cell + 1`` (below the cell).
 When a cell is filled, each of its joints is *known* (its colour is given by a filled cell), *open* (the cell beyond it
@@ -16,15 +16,20 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from lns.exact.colorpairs.state import I32
+
 MAX_AHEAD = 8  # cells that the look-ahead tests at a depth
 MAX_OPEN_JOINTS = 8  # open joints that a cost-to-go table can have
 MAX_TASKS, MAX_PENDING = 4096, 1024  # at one time, in a search by `lns.exact.region.scheme`
 COLOUR_CLASSES = 4  # classes of colours that the colour balance distinguishes
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.uint8]
 # status of a search: to be continued; all searched without a refill; a refill found
 PAUSED, EXHAUSTED, FOUND = range(3)
 _NO_SLOTS = np.zeros(0, dtype=np.int64)
+NO_BIT = -1
 RIM, OUTSIDE, VACANT = -1, -2, -3  # neighbours without a number: none; a filled cell; a cell that stays empty
 
 
@@ -74,11 +79,11 @@ class RegionPlan(NamedTuple):
     rotations: Ints  # int64 (k,): rotations of a piece of this kind that have one pattern
     cells_of_kind: Ints  # int64 (k,): cells of this kind
     outside: Ints  # int64 (o, 3): joint, filled cell beyond it, that cell's side
-    is_clue: npt.NDArray[np.uint8]  # uint8 (pieces,): 1 if the piece belongs to a clue
+    is_clue: Flags  # uint8 (pieces,): 1 if the piece belongs to a clue
     quads: Ints  # int64 (4 * pieces, 4): colours of the oriented pieces
     pattern_of: Ints  # int64 (4 * pieces,): pattern, -1 = fits no cell of the region
     kind_of_piece: Ints  # int64 (pieces,): kind, -1 = fits no cell of the region
-    distinct: npt.NDArray[np.uint8]  # uint8 (4 * pieces,): 0 if an earlier rotation has the same colours
+    distinct: Flags  # uint8 (4 * pieces,): 0 if an earlier rotation has the same colours
     identical: Ints  # int64 (pieces,): number of a set of identical pieces, -1 = unique
     colour_class: Ints  # int64 (colours + 1,): colours of different classes cannot meet on a joint of the region
     # by slot
@@ -125,6 +130,36 @@ class RegionState(NamedTuple):
     tasks_before: Ints  # int64 (n+1,): tasks made before a depth was reached, if a stage begins there
     pending: Ints  # int64 (MAX_PENDING,): stack of tasks to be tried instead
     pending_before: Ints  # int64 (n+1,): height of that stack before a depth was reached, if a stage begins there
-    scalars: Ints  # int64 (COUNT,): see `lns.exact.region.scalar`
+    counters: Ints  # int64 (counters,): by `lns.exact.colorpairs.state.Counters`
     refill: npt.NDArray[np.int32]  # int32 (n,): the refill found, oriented pieces by number of the cell
     tables: CostTables  # empty unless the search uses prices
+
+
+class Spending(NamedTuple):
+    """What a dynamic search with at most r mismatches needs in addition to the ColorPairs state and `RegionState`.
+
+    N: freed pieces, B: 64-bit words of a set of oriented pieces, W: of a set of cells; of `RegionState`, `shows` and
+    `placed` are by the bits of these sets (`lns.exact.region.plan.make_dynamic_state`).
+    """
+
+    origin: Ints  # int64 (4N,): the oriented piece of the puzzle
+    fit: Words  # uint64 (n*B,): oriented pieces whose grey sides fit a cell, each look once
+    mask: Words  # uint64 (4*K*B,): oriented pieces with a colour on a side
+    free: Words  # uint64 (B,): oriented pieces that may be placed
+    placed: Words  # uint64 (B,): oriented pieces that are placed
+    min_level: Flags  # uint8 (n+2, n): row d+1: least mismatches of each open cell at depth d
+    witness: I32  # int32 (n+2, n): row d+1: the bit of a free piece that has them, NO_BIT = unknown
+    vacant: Ints  # int64 (n+1,): vacant joints of the open cells at a depth
+    cell: Ints  # int64 (n+1,): the cell decided at a depth
+    max_level: Ints  # int64 (n+1,): mismatches that it may have
+    limit: Ints  # int64 (n+1,): what allows it no more: STAGE, REGION or NO_LIMIT
+    stage: Ints  # int64 (n+1,): the stage that is filled at a depth
+    stage_left: Ints  # int64 (n+1,): open cells of that stage
+    members: Words  # uint64 (stages*W,): the cells of each stage
+    own_pair: I32  # int32 (n,): the pair by which an open cell is counted, 0 = none
+    pair_count: I32  # int32 (P,): open cells counted by a pair
+    stage_pair_count: I32  # int32 (P,): those of the stage
+    holder: I32  # int32 (N,): the cell, or n + the pair, that needs a piece; -1 = none
+    reason: Words  # uint64 (N*W,): explanation of that, as a set of depths
+    nothing_left: Words  # uint64 (W,): explanation why no mismatch is left to spend
+    excluded: Words  # uint64 ((n+1)*B,): oriented pieces that other cells need, by depth

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lns.exact.region.options import RegionOptions
-from lns.exact.region.resolve import resolve
-from lns.exact.region.result import OnImprove, RegionResult, RegionStatus
+from lns.exact.region.region_search import Reports
+from lns.exact.region.resolve import RegionResult, RegionStatus, resolve
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
@@ -51,10 +51,9 @@ def with_neighbours(puzzle: Puzzle, cells: Iterable[int]) -> set[int]:
 
 
 def choose_donors(puzzle: Puzzle, board: Board, cells: list[int], count: int) -> list[int]:
-    """Cells outside the region ``cells`` whose pieces have the most colours of the region's mismatches.
+    """Cells outside ``cells`` whose pieces have the most colours of their mismatches, apart from them and each other.
 
-    No two of them are neighbours, and none is a neighbour of the region. Raises InputError if there are fewer than
-    ``count``.
+    Raises InputError if there are fewer than ``count``.
     """
     region = set(cells)
     colours = board.colours(puzzle)
@@ -107,7 +106,7 @@ def sweep_windows(
     nodes: int | None = None,
     options: RegionOptions = _DEFAULTS,
     seconds: Callable[[], float | None] = lambda: None,
-    on_improve: OnImprove | None = None,
+    on_improve: Callable[[Board], None] | None = None,
 ) -> Iterator[WindowResult]:
     """Re-solve all windows of a shape, row by row, each on the board that the windows before have improved.
 
@@ -119,8 +118,9 @@ def sweep_windows(
         Shape of the windows, in cells.
     nodes : int, optional
         Budget of nodes of each window.
-    options, on_improve
-        As for `lns.exact.region.resolve.resolve`.
+    options : RegionOptions
+    on_improve : callable, optional
+        Called with every better board when it is found; the board is verified.
     seconds : callable
         Returns the remaining seconds, or None without a limit. It is called before each window, and the sweep ends when
         it returns 0 or less.
@@ -142,9 +142,8 @@ def sweep_windows(
             if remaining is not None and remaining <= 0:
                 return
             cells = window(puzzle, height, width, row, column)
-            result = resolve(
-                puzzle, board, cells, nodes=nodes, seconds=remaining, options=options, on_improve=on_improve
-            )
+            reports = Reports(improve=on_improve)
+            result = resolve(puzzle, board, cells, nodes=nodes, seconds=remaining, options=options, reports=reports)
             board = result.board
             yield WindowResult(row, column, result)
             if result.status == RegionStatus.INTERRUPTED:

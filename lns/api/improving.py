@@ -11,9 +11,8 @@ from lns.api.takes import takes
 from lns.exact.optional_deps import require
 from lns.exact.region import windows
 from lns.exact.region.options import RegionOptions
-from lns.exact.region.resolve import resolve
-from lns.exact.region.result import RegionResult, RegionStatus
-from lns.exact.region.warmup import warm_up
+from lns.exact.region.region_search import Reports
+from lns.exact.region.resolve import RegionResult, RegionStatus, resolve, warm_up
 from lns.exact.sat.refill import SOLVER, CheckAnswer, check_refills
 from lns.instances.arguments import checked, checked_class
 from lns.instances.board import Board
@@ -149,9 +148,9 @@ def improve(spec: RegionSpec) -> RegionResult:
     options = spec.options
     start, spent = legal_refill(puzzle, given, before, {*region, *donors}, spec.nodes)
     result = resolve(
-        puzzle, start, region, donors=donors, target=spec.target,
+        puzzle, start, [*region, *donors], target=spec.target,
         nodes=None if spec.nodes is None else spec.nodes - spent, seconds=seconds, options=options,
-        on_progress=spec.on_progress, on_improve=spec.on_improve,
+        reports=Reports(spec.on_progress, spec.on_improve),
     )  # fmt: skip
     if before.violations:
         result = _compared_with_given(result, before.score, spent)

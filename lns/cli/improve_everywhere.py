@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from lns.api.improving import legal_refill
 from lns.cli.improve_region import Question, region_options
-from lns.exact.region.resolve import RegionResult, RegionStatus
-from lns.exact.region.warmup import warm_up
+from lns.exact.region.resolve import RegionResult, RegionStatus, warm_up
 from lns.exact.region.windows import WindowResult, check_shape, sweep_windows
 from lns.instances.board import Board
 from lns.instances.draw.heatmap import Legend, svg_map, terminal_map

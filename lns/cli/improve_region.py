@@ -57,7 +57,7 @@ class Question:
 
     def announce_compilation(self) -> None:
         """Print a line on stderr if the kernels must be compiled first."""
-        from lns.exact.region.warmup import is_ready
+        from lns.exact.region.resolve import is_ready
 
         if not self.args.quiet and not is_ready(self.args.order):
             print_error("compiling the kernels, once for this installation: about a minute of an idle core ...")

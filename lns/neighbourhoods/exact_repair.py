@@ -17,8 +17,7 @@ import numpy.typing as npt
 from lns import node_equivalents
 from lns.engine import State, Statistics, expect
 from lns.exact.region.options import RegionOptions
-from lns.exact.region.resolve import resolve
-from lns.exact.region.result import RegionResult
+from lns.exact.region.resolve import RegionResult, resolve
 from lns.instances.board import EMPTY, Board
 from lns.instances.puzzle import Puzzle
 from lns.loop.pool import Found, Freed, Member, Neighbourhood, Pool, Repaired, members_of_rows, members_to_rows

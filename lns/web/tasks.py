@@ -59,7 +59,7 @@ def improve(fields: JsonFields) -> Work:
 
     def work(send: Send) -> Answer:
         from lns.api.improving import improve
-        from lns.exact.region.warmup import is_ready
+        from lns.exact.region.resolve import is_ready
 
         _say_if_compiling(send, is_ready("auto"))
         result = improve(
@@ -86,7 +86,7 @@ def windows(fields: JsonFields) -> Work:
     height, width = fields.integer("height", 1, puzzle.height), fields.integer("width", 1, puzzle.width)
 
     def work(send: Send) -> Answer:
-        from lns.exact.region.warmup import warm_up
+        from lns.exact.region.resolve import warm_up
         from lns.exact.region.windows import sweep_windows
 
         warm_up("auto")

@@ -22,12 +22,8 @@ def test_a_damaged_region_is_refilled_and_proven() -> None:
     before = lns.verify(puzzle, damaged).score
     assert before < puzzle.max_score
     seen: list[int] = []
-    better = lns.improve(
-        puzzle,
-        damaged,
-        lns.cells.rows(puzzle, 2, 4),
-        on_improve=lambda board: seen.append(lns.verify(puzzle, board).score),
-    )
+    rows, saw = lns.cells.rows(puzzle, 2, 4), lambda board: seen.append(lns.verify(puzzle, board).score)
+    better = lns.improve(puzzle, damaged, rows, on_improve=saw)
     assert better.proven and better.score == better.bound == puzzle.max_score and better.score_before == before
     assert lns.verify(puzzle, better.board).score == puzzle.max_score == seen[-1] and seen == sorted(seen)
     assert better.board.puzzle is puzzle and better.nodes >= 0

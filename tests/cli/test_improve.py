@@ -21,8 +21,9 @@ import pytest
 import lns
 from lns.cli import improve_everywhere
 from lns.cli.improve_region import status_in_words
-from lns.exact.region import region_search, warmup
-from lns.exact.region.result import RegionStatus
+from lns.exact.region import region_search
+from lns.exact.region import resolve as region_resolve
+from lns.exact.region.resolve import RegionStatus
 from lns.instances.board import Board
 from lns.instances.draw.heatmap import svg_map, terminal_map
 from lns.instances.formats import load_board, viewer_url, write
@@ -96,7 +97,7 @@ def test_the_answer_ends_with_its_score_and_file(typed: Typed) -> None:
 
 
 def test_the_windows_say_what_they_wait_for(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
-    warmup.warm_up("static")
+    region_resolve.warm_up("static")
     monkeypatch.setattr(progress, "WAIT_S", 0.0)
     monkeypatch.setattr(improve_everywhere, "warm_up", lambda order: time.sleep(2.5))
     assert "starting, 2 s" in typed(f"{BETTER} --everywhere --window 1x2").err
@@ -360,24 +361,24 @@ def test_an_identical_piece_on_the_cell_of_a_clue_proves_the_same(typed: Typed) 
 def test_kernels_are_compiled_before_the_clock_starts(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
     slow = iter([3.0])
     monkeypatch.setattr(region_search, "_compile", lambda search: time.sleep(next(slow, 0.0)))
-    monkeypatch.setattr(warmup, "is_compiled", lambda module: False)
-    warmup.warm_up.cache_clear()
+    monkeypatch.setattr(region_resolve, "is_compiled", lambda module: False)
+    region_resolve.warm_up.cache_clear()
     said = typed(f"{BETTER} --window 2x4 --everywhere --time 2.5")
     assert "20 of 20 searched" in said.out and said.err.count("compiling the kernels") == 1
-    warmup.warm_up.cache_clear()  # it has not compiled anything
+    region_resolve.warm_up.cache_clear()  # it has not compiled anything
 
 
 WARM = """
 import sys, numba
-from lns.exact.region import warmup
-from lns.exact.region.resolve import RegionOptions, resolve
+from lns.exact.region.options import RegionOptions
+from lns.exact.region.resolve import resolve, warm_up
 from tests.instances.small_puzzles import planted
 from lns.instances.board import Board
 def compiled():
     modules = [module for name, module in sys.modules.items() if name.startswith('lns.exact.region')]
     kernels = {one for module in modules for one in vars(module).values() if hasattr(one, 'signatures')}
     return sorted((one.__module__, one.__name__, len(one.signatures)) for one in kernels)
-warmup.warm_up(sys.argv[1])
+warm_up(sys.argv[1])
 before = compiled()
 puzzle, board = planted(1, 9, 8, 5, clues=1)
 placements = board.placements.copy()

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from dataclasses import fields, replace
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lns.exact.colorpairs.counter import DEPTH
+from lns.exact.colorpairs.kernel import ColorPairs
 from lns.exact.colorpairs.moves import most_shared_edges
 from lns.exact.colorpairs.options import Heuristic, Options
-from lns.exact.colorpairs.search import ColorPairs
+from lns.exact.colorpairs.state import counter
 from lns.exact.outcome import SolveStatus
 from lns.exact.solvers import count, solve
 from lns.instances.errors import InputError
@@ -26,10 +22,10 @@ from lns.instances.generate import corner_cells, like_e2, uniform
 from lns.instances.verify import verify
 from tests.exact.brute import count_solutions
 from tests.exact.puzzles import small_puzzle
+from tests.exact.small_regions import run_script
 from tests.shared_data import shared
 
 SWITCHES = [field.name for field in fields(Options) if field.name != "heuristic"]
-ROOT = Path(__file__).resolve().parent.parent.parent
 
 options = st.builds(Options, heuristic=st.sampled_from(Heuristic), **{name: st.booleans() for name in SWITCHES})
 
@@ -104,7 +100,7 @@ def test_shaving_leaves_the_state_as_it_was() -> None:
     search.advance(1 << 40, False)
     assert search.exhausted and search.details["shaving_tests"] > search.nodes
     after = (search._state.offer, search._state.demand, search._state.side)
-    depth = int(search._state.counters[DEPTH])
+    depth = int(search.counters[counter.DEPTH])
     assert depth == 0 and all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
 
 
@@ -197,12 +193,4 @@ for seed in range(40):
     ],
 )
 def test_kernels_without_jit_and_with_bounds_checks(variable: str, chosen: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", _TINY.format(chosen=chosen)],
-        env={**os.environ, variable: "1", "PYTHONPATH": str(ROOT)},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
+    run_script(_TINY.format(chosen=chosen), variable)

@@ -11,10 +11,10 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from lns.exact.region.options import ORDERS
+from lns.exact.region.options import ORDERS, RegionOptions
 from lns.exact.region.region_search import RegionSearch
-from lns.exact.region.resolve import RegionOptions, resolve
-from lns.exact.region.searches import DynamicSearch, LagrangianSearch, StaticSearch
+from lns.exact.region.resolve import resolve
+from lns.exact.region.searches import DynamicSearch, LagrangianSearch, Search
 from lns.exact.region.windows import rows
 from lns.instances.board import Board
 from lns.instances.duplicates import normalise_clue_pieces
@@ -60,11 +60,12 @@ def test_the_questions_cover_every_rule_and_option() -> None:
     assert len(share) >= 8 and min(share.values()) > 0.05, share
 
     windows = [random_window(seed) for seed in range(10_000, 10_600)]
-    assert sum(bool(w.donors) for w in windows) > 50
+    alone = [[c for c in w.cells if not {n for _, n in w.puzzle.neighbours(c)} & {*w.cells}] for w in windows]
+    assert sum(map(bool, alone)) > 50, "cells apart from the others"
     assert sum(w.board.placed < w.puzzle.piece_count for w in windows) > 50
     assert sum(normalise_clue_pieces(w.puzzle, w.board) != w.board for w in windows) > 50
     assert sum(bool(verify(w.puzzle, w.board).violations) for w in windows) > 10
-    assert sum(resolve(w.puzzle, w.board, w.cells, donors=w.donors).improved for w in windows[:200]) > 30
+    assert sum(resolve(w.puzzle, w.board, w.cells).improved for w in windows[:200]) > 30
 
 
 def test_the_questions_reach_what_only_long_searches_do(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,13 +80,13 @@ def test_the_questions_reach_what_only_long_searches_do(monkeypatch: pytest.Monk
         return call
 
     monkeypatch.setattr(RegionSearch, "_probe", counted("probe", RegionSearch._probe))
-    start = StaticSearch.start
+    start = Search.start
 
-    def start_counted(search: StaticSearch, r: int) -> None:
+    def start_counted(search: Search, r: int) -> None:
         reached["cyclic"] += search.curves is not None
         start(search, r)
 
-    monkeypatch.setattr(StaticSearch, "start", start_counted)
+    monkeypatch.setattr(Search, "start", start_counted)
     monkeypatch.setattr(LagrangianSearch, "set_prices", counted("prices", LagrangianSearch.set_prices))
     monkeypatch.setattr(DynamicSearch, "copy", counted("probe of the dynamic order", DynamicSearch.copy))
     assert fuzz_region.main(1_000, 30_000) == 0

@@ -14,8 +14,7 @@ import pytest
 from lns.exact.compare import read_rows
 from lns.exact.measurements import main, read_boards, regions_of, windows
 from lns.exact.paper.bailleux2025 import with_swapped_sides
-from lns.exact.region.resolve import resolve
-from lns.exact.region.result import RegionStatus
+from lns.exact.region.resolve import RegionStatus, resolve
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.formats import viewer_url, write

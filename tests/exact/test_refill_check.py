@@ -14,7 +14,7 @@ import lns
 from lns.api import improving
 from lns.cli.main import main
 from lns.exact import optional_deps
-from lns.exact.region.result import RegionResult, RegionStatus
+from lns.exact.region.resolve import RegionResult, RegionStatus
 from lns.exact.region.windows import window
 from lns.exact.sat import refill
 from lns.exact.sat.refill import SOLVER, CheckAnswer, Refills, check_refills

@@ -1,37 +1,27 @@
-"""The region re-solve against a plain search, its search schemes and spend curves, and its guarantees."""
+"""The region re-solve: its search schemes and spend curves miss no refill, and its guarantees."""
 
 from __future__ import annotations
 
 import dataclasses
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from lns.exact.region.options import RegionOptions
 from lns.exact.region.plan import Region, plan_region
-from lns.exact.region.region_search import RegionSearch
-from lns.exact.region.resolve import RegionOptions, RegionResult, RegionStatus, resolve
-from lns.exact.region.scheme import (
-    DIRECT,
-    RegionShape,
-    SearchScheme,
-    make_scheme,
-    make_spend_curves,
-)
-from lns.exact.region.searches import DynamicSearch, LagrangianSearch
+from lns.exact.region.region_search import RegionSearch, Reports
+from lns.exact.region.resolve import RegionResult, RegionStatus, resolve, warm_up
+from lns.exact.region.scheme import DIRECT, RegionShape, SearchScheme, make_scheme
+from lns.exact.region.searches import DynamicSearch, LagrangianSearch, make_spend_curves
 from lns.exact.region.state import OUTSIDE, RegionPlan
-from lns.exact.region.warmup import warm_up
 from lns.exact.region.windows import rows, window
 from lns.instances.board import EMPTY, Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.verify import verify
+from tests.exact.small_regions import published, run_script
 from tests.fuzz_region import best_score, random_window
 from tests.instances.small_puzzles import planted
-from tests.shared_data import published_boards, shared
 
 
 def exchanged(board: Board, first: list[int], second: list[int]) -> Board:
@@ -50,9 +40,12 @@ def shuffled_inside() -> tuple[Puzzle, Board, list[int]]:
     return puzzle, Board(placements, 8, 8), inner
 
 
-def _ways(plan: RegionPlan, scheme: SearchScheme, stage: int, mismatched: np.ndarray, allowed: int) -> int:
+def block(scheme: SearchScheme, stage: int) -> set[int]:
+    return set(scheme.members[scheme.first_member[stage] :][: scheme.length[stage]].tolist())
+
+
+def ways(plan: RegionPlan, scheme: SearchScheme, stage: int, mismatched: np.ndarray, allowed: int) -> int:
     """How many of a stage's searches find a refill; ``mismatched``: bool (n, 4), by number and side."""
-    block = set(scheme.members[scheme.first_member[stage] :][: scheme.length[stage]].tolist())
 
     def own(cells: set[int], filled: np.ndarray) -> int:
         touches = 0
@@ -62,23 +55,19 @@ def _ways(plan: RegionPlan, scheme: SearchScheme, stage: int, mismatched: np.nda
                 touches += bool(counted and mismatched[cell, side])
         return touches
 
-    spent = own(block, scheme.filled[stage])
     share = scheme.share[stage, allowed] if allowed < scheme.share.shape[1] else DIRECT
     if share == DIRECT:
-        return int(spent <= allowed)
-    ways, halves = 0, scheme.parts[stage].tolist()
+        return int(own(block(scheme, stage), scheme.filled[stage]) <= allowed)
+    found, halves = 0, scheme.parts[stage].tolist()
     for first, second, most in ((*halves[:2], share), (*halves[2:], allowed - 1 - share)):
-        half = set(scheme.members[scheme.first_member[first] :][: scheme.length[first]].tolist())
-        used = own(half, scheme.filled[first])
+        used = own(block(scheme, first), scheme.filled[first])
         if most < 0 or used > most:
             continue
-        rest = set(scheme.members[scheme.first_member[second] :][: scheme.length[second]].tolist())
-        if first == halves[2] and share >= 0 and own(rest, scheme.filled[halves[0]]) <= share:
+        if first == halves[2] and share >= 0 and own(block(scheme, second), scheme.filled[halves[0]]) <= share:
             continue  # the first search found it
-        ways += _ways(plan, scheme, first, mismatched, int(most)) * _ways(
-            plan, scheme, second, mismatched, int(allowed - used)
-        )
-    return ways
+        before = ways(plan, scheme, first, mismatched, int(most))
+        found += before * ways(plan, scheme, second, mismatched, int(allowed - used))
+    return found
 
 
 def test_exactly_one_search_of_a_scheme_finds_each_refill() -> None:
@@ -93,13 +82,13 @@ def test_exactly_one_search_of_a_scheme_finds_each_refill() -> None:
             height, width = int(rng.integers(2, 8)), int(rng.integers(4, 8))
             cells = window(puzzle, height, width, int(rng.integers(9 - height)), int(rng.integers(9 - width)))
         filled = rng.random(64) < 0.9
-        plan = plan_region(puzzle, cells, filled=filled | np.isin(np.arange(64), cells))
+        plan = plan_region(puzzle, cells, filled=filled)
         shape = RegionShape(puzzle, plan, 0)
         most = int(rng.integers(0, 13))
         scheme = make_scheme(shape, shape.round_up(most))
         for stage in np.flatnonzero(scheme.first_slot >= 0):
             slots = scheme.cells[scheme.first_slot[stage] :][: scheme.length[stage]]
-            assert sorted(slots) == sorted(scheme.members[scheme.first_member[stage] :][: scheme.length[stage]])
+            assert set(slots.tolist()) == block(scheme, stage)
         for r in {0, most // 2, most}:
             splits += scheme.share[0, r] != DIRECT
             for _ in range(8):
@@ -111,7 +100,7 @@ def test_exactly_one_search_of_a_scheme_finds_each_refill() -> None:
                         if beyond >= 0:
                             mismatched[beyond, side ^ 2] = True
                 inside = (mismatched & (plan.around >= 0)).sum() // 2 + (mismatched & (plan.around == OUTSIDE)).sum()
-                assert _ways(plan, scheme, 0, mismatched, r) == (inside <= r), (cells, r)
+                assert ways(plan, scheme, 0, mismatched, r) == (inside <= r), (cells, r)
     assert splits > 20
 
 
@@ -119,23 +108,16 @@ def test_some_start_of_every_spend_curve_allows_every_distribution_of_mismatches
     """The cycle lemma: however mismatches are distributed over the cells, some start stays within its curve."""
     rng = np.random.default_rng(5)
     puzzle, _ = planted(1, 8, 8, 5)
-    for _ in range(30):
-        cells = np.sort(rng.permutation(64)[: int(rng.integers(2, 40))]).astype(np.int64)
+    for count in (1, *rng.integers(2, 40, 30).tolist()):
+        cells = np.sort(rng.permutation(64)[:count]).astype(np.int64)
         for curves in make_spend_curves(puzzle, cells):
-            assert (np.sort(curves.order) == np.arange(len(cells))).all()
+            assert all((np.sort(curve.order) == np.arange(count)).all() for curve in curves)
             for _ in range(5):
-                spent = rng.integers(0, 3, len(cells)) * (rng.random(len(cells)) < rng.random())
+                spent = rng.integers(0, 3, count) * (rng.random(count) < rng.random())
                 r = int(spent.sum() + rng.integers(0, 3))
-                ok = False
-                for start, curve in zip(curves.starts, curves.curve, strict=True):
-                    ok |= bool((np.cumsum(np.roll(spent, -start)) <= r * curve // curves.total).all())
-                assert ok, (curves, spent, r)
-
-
-def test_the_spend_curves_of_one_cell_are_one_search_that_allows_all_mismatches() -> None:
-    puzzle, _ = planted(1, 8, 8, 5)
-    for curves in make_spend_curves(puzzle, np.array([27], dtype=np.int64)):
-        assert [np.asarray(part).tolist() for part in curves] == [[0], [0], [[1]], 1, [0, 1]]
+                after = [np.repeat(curve.caps(r), curve.lengths) for curve in curves]
+                within = [np.cumsum(spent[curve.order]) <= caps for curve, caps in zip(curves, after, strict=True)]
+                assert any(each.all() for each in within), (curves, spent, r)
 
 
 @pytest.mark.parametrize("order", ["static", "dynamic"])
@@ -178,56 +160,41 @@ def test_without_a_refill_the_given_board_is_returned() -> None:
     other = next(cell for cell in range(36) if cell != clue.cell and not any(puzzle.rim_sides(cell)))
     placements = board.placements.copy()
     placements[other], placements[clue.cell] = placements[clue.cell], EMPTY
-    for options in (
-        {"nodes": 0},
-        {"nodes": 0, "target": 1},
-        {"seconds": 0.0},
-        {"nodes": 0, "options": RegionOptions(order="dynamic")},
-    ):
+    dynamic = RegionOptions("dynamic")
+    for options in ({"nodes": 0}, {"nodes": 0, "target": 1}, {"seconds": 0.0}, {"nodes": 0, "options": dynamic}):
         given = Board(placements, 6, 6)
         result = resolve(puzzle, given, [clue.cell, other, 14], **options)  # type: ignore[arg-type]
         assert result.status == RegionStatus.BUDGET_SPENT and result.board == given
         assert result.score == result.score_before == verify(puzzle, given).score <= result.bound
     found = resolve(puzzle, Board(placements, 6, 6), [clue.cell, other])
-    assert (
-        found.proven and found.score == verify(puzzle, found.board).score and not verify(puzzle, found.board).violations
-    )
+    judged = verify(puzzle, found.board)
+    assert found.proven and found.score == judged.score and not judged.violations
 
 
 def test_an_empty_clue_cell_outside_the_region_breaks_no_rule() -> None:
     puzzle, board = planted(7, 6, 6, 5)
     puzzle = puzzle.with_clues([Clue(28, *divmod(int(board.placements[28]), 4))])
-    placements = board.placements.copy()
-    placements[18:] = EMPTY
-    upper = Board(placements, 6, 6)
+    upper = Board(np.append(board.placements[:18], [EMPTY] * 18), 6, 6)
     improvements: list[Board] = []
+    reports = Reports(improve=improvements.append)
     for cells in ([7, 8, 9, 10], list(range(12))):
-        for order in ("static", "dynamic"):
-            result = resolve(
-                puzzle, upper, cells, nodes=2 * len(cells), options=RegionOptions(order), on_improve=improvements.append
-            )
+        for options in (RegionOptions("static"), RegionOptions("dynamic")):
+            result = resolve(puzzle, upper, cells, nodes=2 * len(cells), options=options, reports=reports)
             assert (result.status, result.board, result.score) == (RegionStatus.OPTIMAL, upper, 27) and not improvements
 
 
 def test_a_region_with_a_hole_never_ends_worse() -> None:
     puzzle, board = planted(3, 8, 8, 6)
-    holes = board.placements.copy()
+    holes, cells = board.placements.copy(), range(8, 56)
     holes[18] = EMPTY
     for nodes in (0, 5000):
-        result = resolve(puzzle, Board(holes, 8, 8), range(8, 56), nodes=nodes)
+        result = resolve(puzzle, Board(holes, 8, 8), cells, nodes=nodes)
         assert result.board == board and result.proven and result.improved
     holes[[19, 27, 35, 36, 44]] = EMPTY
-    improvements: list[Board] = []
-    before = verify(puzzle, Board(holes, 8, 8)).score
-    for order in ("static", "dynamic"):
-        result = resolve(
-            puzzle,
-            Board(holes, 8, 8),
-            range(8, 56),
-            nodes=500,
-            options=RegionOptions(order),
-            on_improve=improvements.append,
-        )
+    given, improvements = Board(holes, 8, 8), list[Board]()
+    reports, before = Reports(improve=improvements.append), verify(puzzle, given).score
+    for options in (RegionOptions("static"), RegionOptions("dynamic")):
+        result = resolve(puzzle, given, cells, nodes=500, options=options, reports=reports)
         assert result.board.placed == 64 and before <= result.score == verify(puzzle, result.board).score
         assert verify(puzzle, result.board).complete
     assert all(verify(puzzle, better).score > before for better in improvements)
@@ -258,16 +225,9 @@ def test_the_proof_begins_at_the_bound_of_the_root() -> None:
     for seed in range(60):
         window = random_window(seed)
         expected = best_score(window)
+        given = window.puzzle, window.board, window.cells
         with_balance, without = (
-            resolve(
-                window.puzzle,
-                window.board,
-                window.cells,
-                donors=window.donors,
-                nodes=0,
-                options=RegionOptions(balance=balance),
-            ).bound
-            for balance in (True, False)
+            resolve(*given, nodes=0, options=RegionOptions(balance=balance)).bound for balance in (True, False)
         )
         assert expected is not None and expected <= with_balance <= without
         raised += with_balance < without
@@ -356,25 +316,23 @@ def test_a_perfect_board_is_found_again_and_a_clue_stays() -> None:
 
 def test_invalid_regions_raise_one_sentence() -> None:
     puzzle, board = planted(2, 20, 20, 9)
-    with pytest.raises(InputError, match="no cell"):
-        resolve(puzzle, board, [])
-    with pytest.raises(InputError, match="cell 400, off the board"):
-        resolve(puzzle, board, [3, 400])
-    with pytest.raises(InputError, match=r"names row 0, column 3 .* twice"):
-        resolve(puzzle, board, [3, 3])
-    with pytest.raises(InputError, match="donors overlap"):
-        resolve(puzzle, board, [3, 4], donors=[4])
-    with pytest.raises(InputError, match="257 cells; expected at most 256"):
-        resolve(puzzle, board, range(257))
-    with pytest.raises(InputError, match="expected 20 x 20 as in planted-2"):
-        resolve(puzzle, Board.empty(planted(2, 4, 4, 3)[0]), [3])
-    placements = board.placements.copy()
-    placements[30] = placements[31]
-    with pytest.raises(InputError, match="is placed twice"):
-        resolve(puzzle, Board(placements, 20, 20), [3])
-    assert resolve(puzzle, Board(placements, 20, 20), [30], nodes=1000).board.placements[30] != placements[31]
+    twice = board.placements.copy()
+    twice[30] = twice[31]
+    for given, cells, said in (
+        (board, [], "no cell"),
+        (board, [3, 400], "cell 400, off the board"),
+        (board, [3, 3], r"names row 0, column 3 .* twice"),
+        (board, range(257), "257 cells; expected at most 256"),
+        (Board.empty(planted(2, 4, 4, 3)[0]), [3], "expected 20 x 20 as in planted-2"),
+        (Board(twice, 20, 20), [3], "is placed twice"),
+    ):
+        with pytest.raises(InputError, match=said):
+            resolve(puzzle, given, cells)
+    assert resolve(puzzle, Board(twice, 20, 20), [30], nodes=1000).board.placements[30] != twice[31]
     with pytest.raises(InputError, match="rows 3:21"):
         rows(puzzle, 3, 21)
+    with pytest.raises(InputError, match="'urgent' is not known; expected one of auto, static, dynamic"):
+        RegionOptions("urgent")
 
 
 @pytest.mark.parametrize("variable", ["NUMBA_DISABLE_JIT", pytest.param("NUMBA_BOUNDSCHECK", marks=pytest.mark.slow)])
@@ -386,21 +344,14 @@ def test_the_kernels_without_jit_and_with_bounds_checking(variable: str) -> None
         "    if len(window.cells) > 6: continue\n"
         "    for order in ('static', 'dynamic'): check(window, best_score(window), order=order)\n"
     )
-    environment = os.environ | {variable: "1"}
-    root = Path(__file__).resolve().parent.parent.parent
-    done = subprocess.run([sys.executable, "-c", script], cwd=root, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    run_script(script, variable)
 
 
 def test_two_damaged_rows_of_the_published_470_boards_are_the_best_possible() -> None:
-    from lns.instances.formats import load_board, load_puzzle
-
-    puzzle = load_puzzle(str(shared("instances", "eternity2.txt")))
-    for score, _, edges in published_boards()[:2]:
-        url = f"https://e2.bucas.name/#puzzle=e2&board_w=16&board_h=16&board_edges={edges}"
-        _, board = load_board(url, puzzle)
+    for number in range(2):
+        puzzle, board = published(number)
         result = resolve(puzzle, board, rows(puzzle, 1, 4), nodes=50_000_000)
-        assert result.status == RegionStatus.OPTIMAL and result.score == result.bound == score == 470
+        assert result.status == RegionStatus.OPTIMAL and result.score == result.bound == 470
 
 
 def test_identical_pieces_have_one_price() -> None:
@@ -427,14 +378,9 @@ def test_identical_pieces_have_one_price() -> None:
 
 @pytest.mark.slow
 def test_prices_are_set_in_long_searches_and_prove_the_same() -> None:
-    from lns.instances.formats import load_board, load_puzzle
-
-    puzzle = load_puzzle(str(shared("instances", "eternity2.txt")))
     for number, first, best in ((18, 1, 464), (42, 12, 461)):
-        url = f"https://e2.bucas.name/#puzzle=e2&board_w=16&board_h=16&board_edges={published_boards()[number][2]}"
-        _, board = load_board(url, puzzle)
-        result = resolve(puzzle, board, rows(puzzle, first, first + 3), nodes=30_000_000)
+        puzzle, board = published(number)
+        cells, without = rows(puzzle, first, first + 3), RegionOptions(prices=False)
+        result = resolve(puzzle, board, cells, nodes=30_000_000)
         assert result.proven and result.score == best and result.nodes < 10_000_000
-        assert not resolve(
-            puzzle, board, rows(puzzle, first, first + 3), nodes=10_000_000, options=RegionOptions(prices=False)
-        ).proven
+        assert not resolve(puzzle, board, cells, nodes=10_000_000, options=without).proven

@@ -7,8 +7,7 @@ import pytest
 
 from lns import node_equivalents
 from lns.engine import verified_board
-from lns.exact.region.resolve import resolve
-from lns.exact.region.result import RegionResult, RegionStatus
+from lns.exact.region.resolve import RegionResult, RegionStatus, resolve
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
