@@ -14,7 +14,8 @@ from typing import IO
 
 from lns.exact.child_process import die_with_parent
 from lns.exact.outcome import NODES_UNKNOWN
-from lns.exact.sat.encoding import Block, Encoding
+from lns.exact.sat.clauses import Block
+from lns.exact.sat.encodings import Encoding
 from lns.instances.errors import InputError
 
 

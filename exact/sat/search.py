@@ -19,8 +19,7 @@ from lns.exact.optional_deps import require
 from lns.exact.outcome import NODES_UNKNOWN, Answer
 from lns.exact.sat.cdcl import Cdcl
 from lns.exact.sat.dimacs import PREFIX, run_program
-from lns.exact.sat.encoding import Encoding
-from lns.exact.sat.encodings import encode
+from lns.exact.sat.encodings import Encoding, encode
 from lns.exact.sat.steps import PiecesFirst
 from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle

@@ -14,9 +14,9 @@ import pytest
 from lns.exact.execution import SolverMessage
 from lns.exact.paper.bailleux2025 import PAPER
 from lns.exact.sat.cdcl import Cdcl
+from lns.exact.sat.clauses import at_most_one_pairs, exactly_one_counters
 from lns.exact.sat.dimacs import read_answer, write
-from lns.exact.sat.encoding import Encoding, at_most_one_pairs, exactly_one_counters
-from lns.exact.sat.encodings import ENCODINGS, Bailleux, encode
+from lns.exact.sat.encodings import ENCODINGS, Bailleux, Encoding, encode
 from lns.exact.sat.search import Job, search
 from lns.instances.errors import InputError
 from lns.instances.generate import balanced_torus, uniform

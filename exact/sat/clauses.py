@@ -1,0 +1,180 @@
+"""Clauses in blocks: exactly one of some variables, unit propagation, and the clauses of each literal.
+
+A block is an int32 array of shape (clauses, literals), literals as in DIMACS. A formula is a stream of blocks, of which
+one at a time is in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from lns.exact.execution import Check, each_after, unlimited
+from lns.exact.kernels.jit import flat_kernel
+
+Block = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+_ROWS = 200_000  # clauses in a block, about
+
+
+def clause(literals: Sequence[Any] | Block) -> Block:
+    """One clause as a block."""
+    return np.asarray(literals, dtype=np.int32).reshape(1, -1)
+
+
+def units(literals: Sequence[Any] | Block) -> Block:
+    """Unit clauses."""
+    return np.asarray(literals, dtype=np.int32).reshape(-1, 1)
+
+
+def exactly_one_counters(groups: Block, first_auxiliary: int) -> Iterator[Block]:
+    """Exactly one variable of each row is true, by Sinz's sequential counter (CP 2005).
+
+    For n variables it takes n-1 auxiliary variables s_1..s_{n-1} ("one of the first i is true"), 3n-4 clauses for at
+    most one, and one clause for at least one.
+
+    Parameters
+    ----------
+    groups : ndarray of int32, shape (groups, n)
+        Variables.
+    first_auxiliary : int
+        Number of the first auxiliary variable; they are numbered row by row.
+
+    Yields
+    ------
+    ndarray of int32
+        Blocks of clauses.
+    """
+    yield from (groups[at : at + _ROWS // 8 + 1] for at in range(0, len(groups), _ROWS // 8 + 1))
+    count, n = groups.shape
+    step = max(1, _ROWS // n)
+    for at in range(0, count if n > 1 else 0, step):
+        x = groups[at : at + step]
+        s = first_auxiliary + np.arange(at * (n - 1), (at + len(x)) * (n - 1), dtype=np.int32).reshape(len(x), n - 1)
+        yield _pairs(-x[:, :-1], s)  # x_i -> s_i
+        yield _pairs(-s[:, :-1], s[:, 1:])  # s_{i-1} -> s_i
+        yield _pairs(-x[:, 1:], -s)  # x_i -> not s_{i-1}
+
+
+def at_most_one_pairs(groups: Block) -> Iterator[Block]:
+    """At most one variable of each row of ``groups`` is true, by n(n-1)/2 clauses of two literals."""
+    first, second = np.triu_indices(groups.shape[1], 1)
+    step = max(1, _ROWS // max(1, len(first)))
+    for rows in (groups[at : at + step] for at in range(0, len(groups), step)):
+        yield _pairs(-rows[:, first], -rows[:, second])
+
+
+def _pairs(left: Block, right: Block) -> Block:
+    return np.stack([left.reshape(-1), right.reshape(-1)], axis=1)
+
+
+class Simplified(NamedTuple):
+    """A formula in which no variable has a forced value, unless it is the whole one."""
+
+    blocks: list[Block]  # clauses in the new numbers
+    kept: Block  # int32 (variables,): number in the original formula of each variable, counted from 1
+    forced: Block  # int32: literals of the original formula that are true in every model
+
+    def model(self, literals: list[int]) -> list[int]:
+        """A model of the original formula from one of this one, as DIMACS literals."""
+        own = [int(self.kept[abs(literal) - 1]) * (1 if literal > 0 else -1) for literal in literals]
+        return sorted([*own, *self.forced.tolist()], key=abs)
+
+
+def simplify(
+    blocks: Iterable[Block], variables: int, check: Check = unlimited, *, propagate: bool = True
+) -> Simplified:
+    """Apply unit propagation until nothing changes, and number the remaining variables anew.
+
+    Parameters
+    ----------
+    blocks : iterable of ndarray of int32, shape (clauses, literals)
+        Clauses, literals as in DIMACS.
+    variables : int
+        Number of variables.
+    check : callable
+        Called between the blocks.
+    propagate : bool
+        False: the formula as it is.
+
+    Returns
+    -------
+    Simplified
+        Without clauses that are true and literals that are false. If propagation finds a contradiction, the formula
+        is returned as it is.
+    """
+    value = np.zeros(variables + 1, dtype=np.int32)  # 1 true, -1 false, 0 free
+    whole = clauses = list(each_after(check, blocks))
+    while propagate:
+        single = np.concatenate([value[:0], *(block[:, 0] for block in clauses if block.shape[1] == 1)])
+        new = single[value[np.abs(single)] != np.sign(single)]
+        if not len(new):
+            clauses = [block for block in clauses if block.shape[1] != 1]
+            break
+        value[np.abs(new)] = np.sign(new)
+        clauses = [shorter for block in each_after(check, clauses) for shorter in _shorter(block, value)]
+        if any(block.shape[1] == 0 for block in clauses):
+            return simplify(whole, variables, check, propagate=False)
+    kept, forced = (np.flatnonzero(chosen).astype(np.int32) for chosen in (value == 0, value))
+    if len(forced):
+        number = np.cumsum(value == 0, dtype=np.int32) - 1  # variables count from 1
+        clauses = [number[np.abs(block)] * np.sign(block) for block in each_after(check, clauses)]
+    return Simplified(clauses, kept[1:], forced * value[forced])
+
+
+def _shorter(block: Block, value: Block) -> list[Block]:
+    """The clauses of a block that are not true yet, without false literals, as blocks of one length each."""
+    truth = value[np.abs(block)] * np.sign(block)
+    is_open = ~(truth == 1).any(axis=1)
+    block, free = block[is_open], truth[is_open] == 0
+    length = free.sum(axis=1)
+    found = []
+    for size in np.unique(length):
+        at = length == size
+        found.append(block[at][free[at]].reshape(np.count_nonzero(at), size))
+    return found
+
+
+class Formula(NamedTuple):
+    """A CNF formula. A literal is 2*variable for the variable, 2*variable + 1 for its negation; variables from 0."""
+
+    begin: Longs  # (clauses+1,): where each clause begins in `literal`
+    literal: Block  # literals, clause after clause
+    occurrence_begin: Longs  # (2*variables+1,): where each literal begins in `occurrence`
+    occurrence: Block  # the clauses that contain a literal, literal after literal
+
+
+def formula_of(blocks: Iterable[Block], variables: int, check: Check = unlimited) -> Formula:
+    """The formula of blocks of clauses; ``check`` is called between them."""
+    lengths, flat = [np.zeros(1, dtype=np.int64)], [np.zeros(0, dtype=np.int32)]
+    count = np.zeros(2 * variables, dtype=np.int64)  # clauses that contain a literal
+    for block in blocks:
+        check()
+        lengths.append(np.full(len(block), block.shape[1], dtype=np.int64))
+        flat.append(np.where(block > 0, 2 * block - 2, -2 * block - 1).reshape(-1).astype(np.int32))
+        count += np.bincount(flat[-1], minlength=len(count))
+    formula = Formula(
+        begin=np.cumsum(np.concatenate(lengths)),
+        literal=np.concatenate(flat),
+        occurrence_begin=np.concatenate([lengths[0], np.cumsum(count)]),
+        occurrence=np.empty(count.sum(), dtype=np.int32),
+    )
+    end, first = formula.occurrence_begin[:-1].copy(), 0
+    for sizes in lengths[1:]:
+        check()
+        list_occurrences(formula, end, first, first + len(sizes))
+        first += len(sizes)
+    return formula
+
+
+@flat_kernel
+def list_occurrences(formula: Formula, end: Longs, first: int, last: int) -> None:
+    """Add the clauses from ``first`` to ``last`` - 1 to `Formula.occurrence`; ``end``: where each list ends so far."""
+    for c in range(first, last):
+        for at in range(formula.begin[c], formula.begin[c + 1]):
+            literal = formula.literal[at]
+            formula.occurrence[end[literal]] = c
+            end[literal] += 1

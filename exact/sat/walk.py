@@ -1,0 +1,449 @@
+"""Local search for SAT: a walk over the assignments of a formula, by the rules of Cuvillier & Szymkowiak 2010 (1.2.2.1).
+
+A flip keeps all scores up to date. A rule picks the variable to flip next; -1 is no flip in this step. Parameters are
+the defaults of the rules' authors. Where the papers are silent, or differ from the published program (UBCSAT, Tompkins
+& Hoos 2004), the rules follow the program.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
+from lns.exact.sat.clauses import Formula
+
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+# integers of a walk; those after BEST are used by single rules
+STEP, FALSE, BEST, LAST_CHANGE, DECREASING, PHASE, PHASE_BEGIN, PHASE_END, PHASE_BEST, KEPT, TENURE = range(11)
+NOISE = 0  # the one real number
+
+RULES = ("adaptnovelty+", "adaptg2wsat", "rsaps", "dcrwalk", "irots")
+ADAPTNOVELTY, ADAPTG2WSAT, RSAPS, DCRWALK = range(4)  # the numbers of the rules; IRoTS is the last
+WALK = 0.01  # probability of a random walk step (AdaptNovelty+, RSAPS)
+# adaptive noise, theta and phi: it grows by phi of the rest after theta*clauses steps without improvement
+HOOS, LI_WEI_ZHANG = (1 / 6, 1 / 5), (1 / 5, 1 / 10)
+SCALE, SMOOTH, MIN_GAIN, MAX_WEIGHT = 1.3, 0.8, 0.1, 1000.0  # SAPS
+DELTA, THETA, TIE = 0.1, 1 / 6, 1e-9  # RSAPS: reactive smoothing
+ACCEPT_WORSE = 0.1  # IRoTS
+LOCAL, PERTURBATION = 0, 1
+
+
+class Walk(NamedTuple):
+    """A walk over the assignments of a formula. V: variables, C: clauses."""
+
+    value: npt.NDArray[np.uint8]  # (V,): the assignment
+    true_count: Ints  # (C,): true literals of a clause
+    critical: Ints  # (C,): exclusive or of the variables of its true literals
+    score: Ints  # (V,): clauses that a flip makes true, minus clauses that it makes false
+    weight: Floats  # (C,): clause weights (RSAPS)
+    weighted: Floats  # (V,): the score in clause weights
+    false_clauses: Ints  # (C,): the first integers[FALSE] entries are the false clauses
+    false_at: Ints  # (C,): where a false clause is in `false_clauses`
+    last_flip: Longs  # (V,): step of the last flip, -1 = never
+    promising: Ints  # (V,): the first integers[DECREASING] entries are G2WSAT's promising variables
+    is_promising: npt.NDArray[np.bool_]  # (V,): the variable is in that list
+    next_literal: Ints  # (C,): DCRWalk: the literal of a clause to flip next
+    picked: Longs  # (C,): DCRWalk: how often a clause was picked
+    false_steps: Longs  # (C,): DCRWalk: at how many steps a clause was false
+    kept: npt.NDArray[np.uint8]  # (V,): IRoTS: the assignment that may be restored
+    integers: Longs  # (TENURE + 1,): see the names above
+    reals: Floats  # (NOISE + 1,): see the names above
+    random: npt.NDArray[np.uint64]  # (2,): state of the random number generator
+
+
+def random_walk(formula: Formula, seed: int) -> Walk:
+    """A walk that begins at a random assignment."""
+    variables, clauses = (len(formula.occurrence_begin) - 1) // 2, len(formula.begin) - 1
+    source = np.random.SeedSequence(seed)
+    value = np.random.Generator(np.random.PCG64(source)).integers(0, 2, variables, dtype=np.uint8)
+    walk = Walk(
+        value=value,
+        true_count=np.zeros(clauses, dtype=np.int32),
+        critical=np.zeros(clauses, dtype=np.int32),
+        score=np.zeros(variables, dtype=np.int32),
+        weight=np.ones(clauses),
+        weighted=np.zeros(variables),
+        false_clauses=np.zeros(clauses, dtype=np.int32),
+        false_at=np.zeros(clauses, dtype=np.int32),
+        last_flip=np.full(variables, -1, dtype=np.int64),
+        promising=np.zeros(variables, dtype=np.int32),
+        is_promising=np.zeros(variables, dtype=np.bool_),
+        next_literal=np.zeros(clauses, dtype=np.int32),
+        picked=np.zeros(clauses, dtype=np.int64),
+        false_steps=np.zeros(clauses, dtype=np.int64),
+        kept=value.copy(),
+        integers=np.zeros(TENURE + 1, dtype=np.int64),
+        reals=np.zeros(NOISE + 1),
+        random=source.generate_state(2, np.uint64) | np.uint64(1),
+    )
+    recount(formula, walk)
+    walk.integers[BEST] = walk.integers[FALSE]
+    for variable in np.flatnonzero(walk.score > 0):
+        walk.promising[walk.integers[DECREASING]] = variable
+        walk.is_promising[variable] = True
+        walk.integers[DECREASING] += 1
+    return walk
+
+
+@inline_flat_kernel
+def draw(walk: Walk) -> float:
+    """xorshift64*: a uniform number in [0, 1)."""
+    x = walk.random[0]
+    x ^= x >> np.uint64(12)
+    x ^= x << np.uint64(25)
+    x ^= x >> np.uint64(27)
+    walk.random[0] = x
+    return np.float64((x * np.uint64(2685821657736338717)) >> np.uint64(11)) / 9007199254740992.0
+
+
+@inline_flat_kernel
+def below(walk: Walk, bound: int) -> int:
+    """A uniform integer from 0 to ``bound`` - 1."""
+    return int(draw(walk) * bound)
+
+
+@inline_flat_kernel
+def list_false(walk: Walk, c: int) -> None:
+    """Add a clause to the false ones."""
+    walk.false_clauses[walk.integers[FALSE]] = c
+    walk.false_at[c] = walk.integers[FALSE]
+    walk.integers[FALSE] += 1
+
+
+@flat_kernel
+def recount(formula: Formula, walk: Walk) -> None:
+    """Compute all counts and scores of the assignment from scratch; weights are kept."""
+    for v in range(len(walk.score)):
+        walk.score[v], walk.weighted[v] = 0, 0.0
+    walk.integers[FALSE] = 0
+    for c in range(len(walk.true_count)):
+        count, variables = 0, 0
+        for at in range(formula.begin[c], formula.begin[c + 1]):
+            literal = formula.literal[at]
+            if walk.value[literal >> 1] != literal & 1:
+                count += 1
+                variables ^= literal >> 1
+        walk.true_count[c], walk.critical[c] = count, variables
+        if count == 0:
+            list_false(walk, c)
+            for at in range(formula.begin[c], formula.begin[c + 1]):
+                walk.score[formula.literal[at] >> 1] += 1
+                walk.weighted[formula.literal[at] >> 1] += walk.weight[c]
+        elif count == 1:
+            walk.score[variables] -= 1
+            walk.weighted[variables] -= walk.weight[c]
+
+
+@inline_flat_kernel
+def gain(walk: Walk, v: int, flipped: int, change: int, weight: float) -> None:
+    """Change the scores of v; if the flip of another variable makes its score positive, v is promising (G2WSAT)."""
+    before = walk.score[v]
+    walk.score[v] = before + change
+    walk.weighted[v] += change * weight
+    if before <= 0 and before + change > 0 and v != flipped and not walk.is_promising[v]:
+        walk.promising[walk.integers[DECREASING]] = v
+        walk.is_promising[v] = True
+        walk.integers[DECREASING] += 1
+
+
+@flat_kernel
+def flip(formula: Formula, walk: Walk, v: int) -> None:
+    """Flip the value of variable v."""
+    was_true = 2 * v + (1 - walk.value[v])
+    walk.value[v] = 1 - walk.value[v]
+    for at in range(formula.occurrence_begin[was_true ^ 1], formula.occurrence_begin[(was_true ^ 1) + 1]):
+        c = formula.occurrence[at]
+        weight = walk.weight[c]
+        if walk.true_count[c] == 0:  # becomes true: no other flip makes it true, a flip of v makes it false
+            for i in range(formula.begin[c], formula.begin[c + 1]):
+                gain(walk, formula.literal[i] >> 1, v, -1, weight)
+            gain(walk, v, v, -1, weight)
+            walk.integers[FALSE] -= 1
+            last = walk.false_clauses[walk.integers[FALSE]]
+            walk.false_clauses[walk.false_at[c]] = last
+            walk.false_at[last] = walk.false_at[c]
+        elif walk.true_count[c] == 1:
+            gain(walk, walk.critical[c], v, 1, weight)
+        walk.true_count[c] += 1
+        walk.critical[c] ^= v
+    for at in range(formula.occurrence_begin[was_true], formula.occurrence_begin[was_true + 1]):
+        c = formula.occurrence[at]
+        weight = walk.weight[c]
+        walk.true_count[c] -= 1
+        walk.critical[c] ^= v
+        if walk.true_count[c] == 0:  # becomes false: a flip of any of its variables makes it true
+            gain(walk, v, v, 1, weight)
+            for i in range(formula.begin[c], formula.begin[c + 1]):
+                gain(walk, formula.literal[i] >> 1, v, 1, weight)
+            list_false(walk, c)
+        elif walk.true_count[c] == 1:
+            gain(walk, walk.critical[c], v, -1, weight)
+    walk.last_flip[v] = walk.integers[STEP]
+
+
+@inline_flat_kernel
+def adapt_noise(walk: Walk, clauses: int, theta: float, phi: float) -> None:
+    """Hoos, AAAI 2002: more noise after theta*clauses steps without a better assignment, less after each better one.
+
+    The decrease is by phi/2, as in his program; the paper prints 2 phi.
+    """
+    integers = walk.integers
+    if integers[FALSE] < integers[BEST]:
+        walk.reals[NOISE] -= walk.reals[NOISE] * phi / 2
+    elif integers[STEP] - integers[LAST_CHANGE] > clauses * theta:
+        walk.reals[NOISE] += (1 - walk.reals[NOISE]) * phi
+    else:
+        return
+    integers[BEST], integers[LAST_CHANGE] = integers[FALSE], integers[STEP]
+
+
+@inline_flat_kernel
+def better(walk: Walk, v: int, than: int) -> bool:
+    """True if v has a higher score, or an equal score and an earlier last flip."""
+    if walk.score[v] != walk.score[than]:
+        return bool(walk.score[v] > walk.score[than])
+    return bool(walk.last_flip[v] < walk.last_flip[than])
+
+
+@inline_flat_kernel
+def novelty_plus(formula: Formula, walk: Walk, walk_probability: float) -> int:
+    """Novelty+ in a random false clause: with ``walk_probability`` a random variable of it, else its best one.
+
+    If the best was the last one flipped, it is with probability NOISE the second best.
+    """
+    c = walk.false_clauses[below(walk, walk.integers[FALSE])]
+    begin, end = formula.begin[c], formula.begin[c + 1]
+    if draw(walk) < walk_probability:
+        return int(formula.literal[begin + below(walk, end - begin)] >> 1)
+    best, second, youngest = -1, -1, -1
+    for at in range(begin, end):
+        v = formula.literal[at] >> 1
+        if youngest < 0 or walk.last_flip[v] > walk.last_flip[youngest]:
+            youngest = v
+        if best < 0 or better(walk, v, best):
+            best, second = v, best
+        elif second < 0 or better(walk, v, second):
+            second = v
+    if best == youngest and second >= 0 and walk.last_flip[best] >= 0 and draw(walk) < walk.reals[NOISE]:
+        return second
+    return best
+
+
+@flat_kernel
+def pick_adaptnovelty(formula: Formula, walk: Walk) -> int:
+    """AdaptNovelty+ (Hoos, AAAI 2002): Novelty+ in a random false clause, noise adapted to progress."""
+    adapt_noise(walk, len(walk.true_count), *HOOS)
+    return novelty_plus(formula, walk, WALK)
+
+
+@flat_kernel
+def pick_adaptg2wsat(formula: Formula, walk: Walk) -> int:
+    """AdaptG2WSAT (Li, Wei, Zhang, SAT 2007): the best promising decreasing variable, else adaptive Novelty+.
+
+    As UBCSAT's adaptg2wsat: theta 1/5, phi 1/10, and a walk probability of a tenth of the noise.
+    """
+    adapt_noise(walk, len(walk.true_count), *LI_WEI_ZHANG)
+    best, at = -1, 0
+    while at < walk.integers[DECREASING]:
+        v = walk.promising[at]
+        if walk.score[v] <= 0:
+            walk.is_promising[v] = False
+            walk.integers[DECREASING] -= 1
+            walk.promising[at] = walk.promising[walk.integers[DECREASING]]
+            continue
+        if best < 0 or better(walk, v, best):
+            best = v
+        at += 1
+    return int(best) if best >= 0 else novelty_plus(formula, walk, walk.reals[NOISE] / 10)
+
+
+@inline_flat_kernel
+def scale(formula: Formula, walk: Walk) -> None:
+    """Scale the weights of false clauses; all weights are divided by `MAX_WEIGHT` if one exceeds it (SAPS 1.0)."""
+    heaviest = 0.0
+    for at in range(walk.integers[FALSE]):
+        c = walk.false_clauses[at]
+        added = (SCALE - 1) * walk.weight[c]
+        walk.weight[c] += added
+        heaviest = max(heaviest, walk.weight[c])
+        for i in range(formula.begin[c], formula.begin[c + 1]):
+            walk.weighted[formula.literal[i] >> 1] += added
+    if heaviest > MAX_WEIGHT:
+        for c in range(len(walk.weight)):
+            walk.weight[c] /= MAX_WEIGHT
+        for v in range(len(walk.weighted)):
+            walk.weighted[v] /= MAX_WEIGHT
+
+
+@inline_flat_kernel
+def smooth(walk: Walk) -> None:
+    """Move all weights towards their mean; scores are linear in the weights and need no pass over the clauses."""
+    mean = 0.0
+    for c in range(len(walk.weight)):
+        mean += walk.weight[c]
+    mean /= len(walk.weight)
+    for c in range(len(walk.weight)):
+        walk.weight[c] = SMOOTH * walk.weight[c] + (1 - SMOOTH) * mean
+    for v in range(len(walk.score)):
+        walk.weighted[v] = SMOOTH * walk.weighted[v] + (1 - SMOOTH) * mean * walk.score[v]
+
+
+@flat_kernel
+def pick_rsaps(formula: Formula, walk: Walk) -> int:
+    """RSAPS (Hutter, Tompkins, Hoos, CP 2002): descend in clause weights; in a minimum scale and perhaps smooth them.
+
+    NOISE is the probability of smoothing. It grows by 2 delta of its distance to 1 after each better assignment, and is
+    multiplied by delta after theta*clauses steps without one, as in UBCSAT's rsaps. UBCSAT also sets it to 0 after
+    each smoothing; that solves far fewer puzzles and is left out.
+    """
+    integers = walk.integers
+    if integers[STEP] - integers[LAST_CHANGE] > len(walk.true_count) * THETA:
+        walk.reals[NOISE] *= DELTA
+        integers[BEST], integers[LAST_CHANGE] = integers[FALSE], integers[STEP]
+    elif integers[FALSE] < integers[BEST]:
+        walk.reals[NOISE] += 2 * DELTA * (1 - walk.reals[NOISE])
+        integers[BEST], integers[LAST_CHANGE] = integers[FALSE], integers[STEP]
+    best, ties = -1, 0
+    for at in range(integers[FALSE]):
+        c = walk.false_clauses[at]
+        for i in range(formula.begin[c], formula.begin[c + 1]):
+            v = formula.literal[i] >> 1
+            if best < 0 or walk.weighted[v] > walk.weighted[best] + TIE:
+                best, ties = v, 1
+            elif v != best and walk.weighted[v] > walk.weighted[best] - TIE:
+                ties += 1
+                if below(walk, ties) == 0:
+                    best = v
+    if walk.weighted[best] > MIN_GAIN:
+        return int(best)
+    if draw(walk) < WALK:
+        return below(walk, len(walk.score))
+    scale(formula, walk)
+    if draw(walk) < walk.reals[NOISE]:
+        smooth(walk)
+    return -1
+
+
+@flat_kernel
+def pick_dcrwalk(formula: Formula, walk: Walk) -> int:
+    """DCRWalk (Tompkins & Hoos, Canadian AI 2006): conflict-directed random walk, made deterministic.
+
+    It picks the first false clause with the lowest ratio of times picked to steps false, and flips the variables of
+    its literals in turn.
+    """
+    pick = -1
+    for at in range(walk.integers[FALSE]):
+        c = walk.false_clauses[at]
+        walk.false_steps[c] += 1
+        if pick < 0:
+            pick = c
+            continue
+        left, right = walk.picked[c] * walk.false_steps[pick], walk.picked[pick] * walk.false_steps[c]
+        if left < right or (left == right and c < pick):
+            pick = c
+    walk.picked[pick] += 1
+    at = walk.next_literal[pick]
+    walk.next_literal[pick] = (at + 1) % (formula.begin[pick + 1] - formula.begin[pick])
+    return int(formula.literal[formula.begin[pick] + at] >> 1)
+
+
+@inline_flat_kernel
+def tenure(walk: Walk) -> int:
+    """A random tenure within a quarter of n/10 + 4, or, in a perturbation, of half the steps of that phase."""
+    n = len(walk.score)
+    middle = n // 10 + 4 if walk.integers[PHASE] == LOCAL else 9 * n // 20
+    return middle - middle // 4 + below(walk, 2 * (middle // 4) + 1)
+
+
+@inline_flat_kernel
+def begin_phase(walk: Walk, phase: int) -> None:
+    """Begin a phase; flips before it are not tabu."""
+    integers, n = walk.integers, len(walk.score)
+    integers[PHASE], integers[PHASE_BEGIN], integers[PHASE_BEST] = phase, integers[STEP], integers[FALSE]
+    integers[PHASE_END] = integers[STEP] + (n * n // 4 if phase == LOCAL else max(1, 9 * n // 10))
+    integers[TENURE] = tenure(walk)
+
+
+@inline_flat_kernel
+def keep_or_restore(formula: Formula, walk: Walk) -> None:
+    """Keep the better of the present and the kept assignment with probability 0.9, else the other; go on from it."""
+    integers = walk.integers
+    no_worse = integers[FALSE] <= integers[KEPT]
+    keeps = integers[KEPT] < 0 or no_worse == (draw(walk) >= ACCEPT_WORSE)
+    for v in range(len(walk.kept)):
+        if keeps:
+            walk.kept[v] = walk.value[v]
+        else:
+            walk.value[v] = walk.kept[v]
+    if keeps:
+        integers[KEPT] = integers[FALSE]
+    else:
+        recount(formula, walk)
+
+
+@flat_kernel
+def pick_irots(formula: Formula, walk: Walk) -> int:
+    """IRoTS (Smyth, Hoos, Stützle, Canadian AI 2003): robust tabu search (Taillard 1991) in an iterated local search.
+
+    With n variables, a local phase ends n²/4 steps after its last better assignment. Its result replaces the kept
+    assignment with probability 0.9 if it is not worse and 0.1 if it is; otherwise the kept assignment is restored. Then
+    9n/10 steps with a longer tenure perturb it.
+    """
+    integers = walk.integers
+    n, step = len(walk.score), integers[STEP]
+    if step == 0:
+        integers[KEPT] = -1
+        begin_phase(walk, LOCAL)
+    elif integers[PHASE] == PERTURBATION:
+        if step == integers[PHASE_END]:
+            begin_phase(walk, LOCAL)
+    elif integers[FALSE] < integers[PHASE_BEST]:
+        integers[PHASE_BEST], integers[PHASE_END] = integers[FALSE], step + n * n // 4
+    elif step > integers[PHASE_END]:
+        keep_or_restore(formula, walk)
+        begin_phase(walk, PERTURBATION)
+    if step % n == 0:
+        integers[TENURE] = tenure(walk)
+    integers[BEST] = min(integers[BEST], integers[FALSE])
+    recent = max(step - integers[TENURE], integers[PHASE_BEGIN])
+    best, ties = -1, 0
+    for v in range(n):
+        if walk.last_flip[v] >= recent:  # tabu, unless it gives the best assignment so far (aspiration)
+            if integers[FALSE] - walk.score[v] < integers[BEST]:
+                return int(v)
+        elif step - walk.last_flip[v] > 10 * n:  # not flipped for long
+            return int(v)
+        elif best < 0 or walk.score[v] > walk.score[best]:
+            best, ties = v, 1
+        elif walk.score[v] == walk.score[best]:
+            ties += 1
+            if below(walk, ties) == 0:
+                best = v
+    return int(best) if best >= 0 else below(walk, n)
+
+
+@flat_kernel
+def advance(formula: Formula, walk: Walk, rule: int, steps: int) -> int:
+    """Walk for ``steps`` steps or until no clause is false; returns the steps done."""
+    done = 0
+    while done < steps and walk.integers[FALSE] > 0:
+        if rule == ADAPTNOVELTY:
+            v = pick_adaptnovelty(formula, walk)
+        elif rule == ADAPTG2WSAT:
+            v = pick_adaptg2wsat(formula, walk)
+        elif rule == RSAPS:
+            v = pick_rsaps(formula, walk)
+        elif rule == DCRWALK:
+            v = pick_dcrwalk(formula, walk)
+        else:
+            v = pick_irots(formula, walk)
+        if v >= 0:
+            flip(formula, walk, v)
+        walk.integers[STEP] += 1
+        done += 1
+    return done
