@@ -180,7 +180,7 @@ def _sls(rule: str, description: str) -> dict[str, SolverEntry]:
     return {
         f"sls:{rule}{suffix}": SolverEntry(
             f"local search: {description}{after}", source, function, (rule, not suffix), can_count=False,
-            kernel_module="lns.exact.sat.walk",
+            kernel_module="lns.exact.sat.local_search",
         )
         for suffix, after in (("", ""), ("-raw", ", formula not simplified"))
     }  # fmt: skip

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from lns.exact.cover.kernel import OptionLists, Problem, make_problem, option_lists
+from lns.exact.cover.kernel import Problem, make_problem
 from lns.exact.execution import Check, each_after, unlimited
 from lns.exact.polyominoes.grid import Cell, Grid, Shape, neighbours, normal, orientations
 from lns.instances.errors import InputError
@@ -43,15 +43,10 @@ class Model:
     images: IntArray  # int32 (options,): positions that the option stands for by symmetry
 
     @cached_property
-    def lists(self) -> OptionLists:
-        """The options of each item at the start of a search."""
-        return option_lists(self.begin, self.item, self.cells + len(self.copies))
-
-    def problem(self, *, zones: bool, dead_ends: bool) -> Problem:
+    def problem(self) -> Problem:
         """The problem for the kernel."""
         fields = {"images": self.images, "beside": self.beside, "pieces": self.sizes, "kinds": self.cells}
-        items = self.cells + len(self.copies)
-        return make_problem(self.begin, self.item, items, **fields, zones=zones, dead_ends=dead_ends)
+        return make_problem(self.begin, self.item, self.cells + len(self.copies), **fields)
 
     @property
     def cells(self) -> int:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from lns.exact.child_process import Emit, ExitReason, run_in_process
-from lns.exact.cover.kernel import BRANCHES, DEEPEST, PRUNED, initial_state
+from lns.exact.cover.kernel import BRANCHES, DEEPEST, PRUNED, new_state
 from lns.exact.cover.search import PausedCover, import_xcover, library_covers
 from lns.exact.driver import Progress, ProgressCallback, run_search
 from lns.exact.execution import BuildingClock, BuildingEnded, Request, each_after
@@ -100,9 +100,8 @@ class FillingSearch(PausedCover):
         rank = np.empty(model.options, dtype=np.int32)
         rank[np.argsort(-weights[kind], kind="stable")] = np.arange(model.options, dtype=np.int32)
         need = np.append(np.ones(model.cells, dtype=np.int32), model.copies)
-        pieces = int(model.copies.sum())
-        state = initial_state(model.lists, pieces, need=need, rank=rank, cells=model.cells, root=0)
-        super().__init__(model.problem(zones=zones, dead_ends=dead_ends), state)
+        problem = model.problem._replace(zones=zones, dead_ends=dead_ends)
+        super().__init__(problem, new_state(problem, int(model.copies.sum()), need, rank=rank))
 
     @property
     def pruned(self) -> int:

@@ -1,4 +1,4 @@
-"""Clauses in blocks: exactly one of some variables, unit propagation, and the clauses of each literal.
+"""Clauses in blocks: exactly one of some variables, and unit propagation.
 
 A block is an int32 array of shape (clauses, literals), literals as in DIMACS. A formula is a stream of blocks, of which
 one at a time is in memory.
@@ -13,10 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lns.exact.execution import Check, each_after, unlimited
-from lns.exact.kernels.jit import flat_kernel
 
 Block = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
 _ROWS = 200_000  # clauses in a block, about
 
 
@@ -136,45 +134,3 @@ def _shorter(block: Block, value: Block) -> list[Block]:
         at = length == size
         found.append(block[at][free[at]].reshape(np.count_nonzero(at), size))
     return found
-
-
-class Formula(NamedTuple):
-    """A CNF formula. A literal is 2*variable for the variable, 2*variable + 1 for its negation; variables from 0."""
-
-    begin: Longs  # (clauses+1,): where each clause begins in `literal`
-    literal: Block  # literals, clause after clause
-    occurrence_begin: Longs  # (2*variables+1,): where each literal begins in `occurrence`
-    occurrence: Block  # the clauses that contain a literal, literal after literal
-
-
-def formula_of(blocks: Iterable[Block], variables: int, check: Check = unlimited) -> Formula:
-    """The formula of blocks of clauses; ``check`` is called between them."""
-    lengths, flat = [np.zeros(1, dtype=np.int64)], [np.zeros(0, dtype=np.int32)]
-    count = np.zeros(2 * variables, dtype=np.int64)  # clauses that contain a literal
-    for block in blocks:
-        check()
-        lengths.append(np.full(len(block), block.shape[1], dtype=np.int64))
-        flat.append(np.where(block > 0, 2 * block - 2, -2 * block - 1).reshape(-1).astype(np.int32))
-        count += np.bincount(flat[-1], minlength=len(count))
-    formula = Formula(
-        begin=np.cumsum(np.concatenate(lengths)),
-        literal=np.concatenate(flat),
-        occurrence_begin=np.concatenate([lengths[0], np.cumsum(count)]),
-        occurrence=np.empty(count.sum(), dtype=np.int32),
-    )
-    end, first = formula.occurrence_begin[:-1].copy(), 0
-    for sizes in lengths[1:]:
-        check()
-        list_occurrences(formula, end, first, first + len(sizes))
-        first += len(sizes)
-    return formula
-
-
-@flat_kernel
-def list_occurrences(formula: Formula, end: Longs, first: int, last: int) -> None:
-    """Add the clauses from ``first`` to ``last`` - 1 to `Formula.occurrence`; ``end``: where each list ends so far."""
-    for c in range(first, last):
-        for at in range(formula.begin[c], formula.begin[c + 1]):
-            literal = formula.literal[at]
-            formula.occurrence[end[literal]] = c
-            end[literal] += 1

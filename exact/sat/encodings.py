@@ -116,7 +116,7 @@ class Encoding(ABC):
         return (-units(self.absent(clue.cell, clue.piece, clue.rotation)) for clue in self.puzzle.fixed)
 
     def colours_of(self, cell: Any, piece: Any) -> Block:
-        """The clauses that a piece on a cell, in each rotation, gives its colours to all sides; one of both is a list."""
+        """The clauses that a piece on a cell shows its colours, by rotation and side; either may be an array."""
         at, rotation, side = np.indices((np.size(cell) * np.size(piece), 4, 4)).reshape(3, -1)
         cell, piece = (np.broadcast_to(number, at.max() + 1)[at] for number in (cell, piece))
         shown = self.shown[cell, side, self.sides[piece, rotation, side]]

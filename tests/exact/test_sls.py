@@ -10,10 +10,10 @@ import numpy.typing as npt
 import pytest
 
 from lns.exact.outcome import SolveStatus
-from lns.exact.sat.clauses import formula_of, simplify
+from lns.exact.sat.clauses import simplify
 from lns.exact.sat.encodings import encode
-from lns.exact.sat.local_search import LocalSearch
-from lns.exact.sat.walk import FALSE, KEPT, PHASE, RULES, STEP, advance, random_walk, recount
+from lns.exact.sat.local_search import RULES, LocalSearch, advance
+from lns.exact.sat.walk import FALSE, KEPT, PHASE, STEP, formula_of, random_walk, recount
 from lns.exact.solvers import count, solve
 from lns.instances.errors import InputError
 from lns.instances.generate import uniform
