@@ -19,7 +19,7 @@ from pathlib import Path
 from lns.exact.compare import ComparisonRow
 from lns.exact.execution import Request
 from lns.exact.paper.runs import NAN, Plan, PlannedRun, Rows, mean_of, plot_curves, rounded, solver_run, times
-from lns.exact.sat.dimacs import lines_of
+from lns.exact.sat.clauses import lines_of
 from lns.exact.sat.encodings import encode
 from lns.exact.text_table import aligned
 from lns.instances.generate import balanced_torus

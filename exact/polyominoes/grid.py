@@ -64,19 +64,14 @@ def bounding_box(cells: Iterable[Cell]) -> tuple[int, int]:
     return max(rows) - min(rows) + 1, max(columns) - min(columns) + 1
 
 
-def perimeter(shape: Shape) -> int:
-    """Sides of cells that face no cell of the shape. (The formula printed in the report is 0 for every shape.)"""
-    return sum(other not in shape for cell in shape for other in neighbours(cell))
-
-
-def holes(shape: Shape) -> int:
-    """Cells of the bounding box outside the shape, as in the report."""
-    return prod(bounding_box(shape)) - len(shape)
-
-
-def compactness(shape: Shape) -> float:
+def _compactness(shape: Shape) -> float:
     """The shorter side of the bounding box over the longer one."""
     return min(bounding_box(shape)) / max(bounding_box(shape))
+
+
+def _perimeter(shape: Shape) -> int:
+    """Sides of cells that face no cell of the shape. (The formula printed in the report is 0 for every shape.)"""
+    return sum(other not in shape for cell in shape for other in neighbours(cell))
 
 
 NO_WEIGHT = "none"
@@ -85,15 +80,25 @@ NO_WEIGHT = "none"
 WEIGHTS: dict[str, Callable[[Shape], float]] = {
     "descender": len,
     "ascender": lambda shape: -len(shape),
-    "compactness": compactness,
-    "compactness-inverse": lambda shape: -compactness(shape),
-    "perimeter": lambda shape: -perimeter(shape),
-    "perimeter-inverse": perimeter,
-    "holes": lambda shape: -holes(shape),
-    "holes-inverse": holes,
+    "compactness": _compactness,
+    "compactness-inverse": lambda shape: -_compactness(shape),
+    "perimeter": lambda shape: -_perimeter(shape),
+    "perimeter-inverse": _perimeter,
+    "holes": lambda shape: len(shape) - prod(bounding_box(shape)),  # cells of the bounding box outside the shape
+    "holes-inverse": lambda shape: prod(bounding_box(shape)) - len(shape),
 }
 """Functions of the report by name. Pieces of the largest weight are tried first: large or small ones (descender,
 ascender), compact or long ones, those of short or long perimeter, of few or many holes."""
+
+
+RACE = "race"
+"""The weight that means: all weights in turn, until one of them ends."""
+
+
+def check_weight(name: str) -> None:
+    """Raise InputError if ``name`` is no weight."""
+    if name not in (NO_WEIGHT, *WEIGHTS):
+        raise InputError(f"unknown weight '{name}'; expected {RACE}, {', '.join(WEIGHTS)} or {NO_WEIGHT}")
 
 
 # -- grids -------------------------------------------------------------------------------------------------------------
@@ -178,13 +183,9 @@ def cells_of(rows: Sequence[str]) -> dict[str, list[Cell]]:
 
 # -- grids as text -----------------------------------------------------------------------------------------------------
 
-IQ_PUZZLER_PRO = """\
-...........
-...........
-...........
-...........
-...........
-
+IQ_PUZZLER_PRO = (
+    "...........\n" * 5
+    + """
 NN..
 .NNN
 
@@ -224,6 +225,7 @@ J..
 CC
 C.
 """
+)
 
 
 def load(path: str | Path) -> Grid:
@@ -279,7 +281,7 @@ def render(grid: Grid) -> str:
     """A grid as text that `parse` reads."""
     pictures = ["\n".join(grid.rows)]
     for name, shape in grid.pieces.items():
-        height, width = (max(end) + 1 for end in zip(*shape, strict=True))
+        height, width = bounding_box(shape)
         rows = ("".join(name if (row, column) in shape else FREE for column in range(width)) for row in range(height))
         pictures.append("\n".join(rows))
     return "\n\n".join(pictures) + "\n"
@@ -317,12 +319,10 @@ def _piece(line: int, rows: Sequence[str]) -> tuple[str, Shape]:
 def _check(grid: Grid, first: int) -> None:
     """Raise InputError if a placed piece has a wrong shape, or the other pieces do not fit the number of free cells."""
     for name, cells in cells_of(grid.rows).items():
-        if name in (FREE, BLOCKED):
-            continue
         line = first + cells[0][0]
-        if name not in grid.pieces:
+        if name not in (FREE, BLOCKED, *grid.pieces):
             raise InputError(f"there is no piece {name}; expected one of {' '.join(grid.pieces)}", line=line)
-        if normal(cells) not in orientations(grid.pieces[name]):
+        if name in grid.pieces and normal(cells) not in orientations(grid.pieces[name]):
             raise InputError(f"piece {name} is placed here with another shape than it has", line=line)
     loose = sum(map(len, grid.loose.values()))
     if loose != len(grid.free):

@@ -1,4 +1,4 @@
-"""Clauses in blocks: exactly one of some variables, and unit propagation.
+"""Clauses in blocks: exactly one of some variables, unit propagation, and DIMACS.
 
 A block is an int32 array of shape (clauses, literals), literals as in DIMACS. A formula is a stream of blocks, of which
 one at a time is in memory.
@@ -6,6 +6,7 @@ one at a time is in memory.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lns.exact.execution import Check, each_after, unlimited
+from lns.instances.errors import InputError
 
 Block = npt.NDArray[np.int32]
 _ROWS = 200_000  # clauses in a block, about
@@ -134,3 +136,57 @@ def _shorter(block: Block, value: Block) -> list[Block]:
         at = length == size
         found.append(block[at][free[at]].reshape(np.count_nonzero(at), size))
     return found
+
+
+def lines_of(block: Block, rows: int = 20_000) -> Iterator[str]:
+    """The text of a block, many clauses at a time: a clause a line, each ended by 0."""
+    row = "%d " * block.shape[1] + "0\n"
+    for at in range(0, len(block), rows):
+        part = block[at : at + rows]
+        yield row * len(part) % tuple(part.reshape(-1).tolist())
+
+
+def read_answer(text: str, source: str) -> list[int] | None:
+    """Read a solver's answer.
+
+    Parameters
+    ----------
+    text : str
+        Output of a competition solver (lines ``s SATISFIABLE`` and ``v 1 -2 ... 0``), or minisat's result file
+        (``SAT`` and a line of literals).
+    source : str
+        Name of the file, for messages.
+
+    Returns
+    -------
+    list of int or None
+        The literals of a model; None if the answer is 'unsatisfiable'.
+
+    Raises
+    ------
+    InputError
+        If the text is in neither format, or is no answer.
+    """
+    satisfiable, literals = True, list[int]()
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.split()
+        if not words or words[0] == "c":
+            continue
+        verdict = " ".join(words[1:] if words[0] == "s" else words).upper()
+        if verdict in ("SAT", "SATISFIABLE"):
+            satisfiable = True
+        elif verdict in ("UNSAT", "UNSATISFIABLE"):
+            satisfiable = False
+        elif words[0] == "v" or re.fullmatch(r"-?[0-9]+", words[0]):
+            for word in words[words[0] == "v" :]:
+                if not re.fullmatch(r"-?[0-9]{1,10}", word):
+                    raise InputError(f"'{word}' in a line of values; expected a whole number", source, number)
+                literals.append(int(word))
+        elif words[0] in ("s", "INDET") or verdict == "UNKNOWN":
+            raise InputError(f"'{line.strip()}' is no answer; expected SATISFIABLE or UNSATISFIABLE", source, number)
+    if not satisfiable:
+        return None
+    model = [literal for literal in literals if literal]
+    if not model:
+        raise InputError("there is no model; expected 's SATISFIABLE' and lines of values ('v 1 -2 ... 0')", source)
+    return model

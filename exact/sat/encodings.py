@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import cached_property, partial
 from itertools import chain, permutations
 from math import prod
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from lns.exact.sat.clauses import Block, at_most_one_pairs, clause, exactly_one_counters, units
+from lns.exact.sat.clauses import Block, at_most_one_pairs, clause, exactly_one_counters, lines_of, units
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import DOWN, GREY, RIGHT, Puzzle
@@ -46,8 +47,7 @@ class Encoding(ABC):
     deciding : int
         Number of variables of pieces and orientations. They come first and determine all others.
     placing : tuple of ndarray of int32
-        The variables that together say which piece lies on a cell in which rotation, each as an array that broadcasts
-        to the shape (cells, pieces, 4).
+        The variables that together say that a piece lies on a cell in a rotation; they broadcast to (cells, pieces, 4).
     shown : ndarray of int32, shape (cells, 4, colours)
         The variable of a colour at a side of a cell.
     palette : list of int
@@ -103,7 +103,7 @@ class Encoding(ABC):
         """The meaning of the variables, as lines of a comment."""
 
     def channel(self) -> Iterable[Block]:
-        """Clauses that define the variables `shown` where `families` does not; they may be further variables."""
+        """Clauses that define `shown` where `families` does not."""
         return ()
 
     def absent(self, cell: Any, piece: Any, rotation: Any) -> list[Block]:
@@ -124,18 +124,32 @@ class Encoding(ABC):
 
     def clauses(self) -> Iterator[Block]:
         """All clauses of the formula."""
-        for _, blocks in self.families():
-            yield from (block for block in blocks if len(block))
+        return (block for _, blocks in self.families() for block in blocks if len(block))
 
     def sizes(self) -> dict[str, int]:
         """Number of clauses by family."""
         return {name: sum(map(len, blocks)) for name, blocks in self.families()}
 
+    def write(self, file: IO[str]) -> int:
+        """Write the formula as DIMACS CNF, with comments that explain it; returns the number of clauses."""
+        sizes, puzzle = self.sizes(), self.puzzle  # a first pass counts, because the header comes before the clauses
+        clauses = sum(sizes.values())
+        lines = [
+            f"encoding {self.name} ({self.source}) of {puzzle.name}",
+            f"board {puzzle.width} x {puzzle.height} (width x height), sha256 {puzzle.sha256}",
+            "cells row by row, pieces in file order, rotations in clockwise quarter turns, all from 0",
+            *self.describe(),
+            *(f"{count} clauses: {name}" for name, count in sizes.items() if count),
+        ]
+        file.writelines(f"c {re.sub(r'[^ -~]', ' ', line)}\n" for line in lines)
+        file.write(f"p cnf {self.variables} {clauses}\n")
+        file.writelines(text for block in self.clauses() for text in lines_of(block))
+        return clauses
+
     def board(self, model: Iterable[int]) -> Board:
         """The board of a model given as literals; missing variables are false. The board is not verified."""
-        true = np.zeros(self.variables + 1, dtype=np.bool_)
         literals = np.fromiter(model, dtype=np.int64)
-        true[literals[(literals > 0) & (literals <= self.variables)]] = True
+        true = np.isin(np.arange(self.variables + 1), literals)
         placed = np.logical_and.reduce(np.broadcast_arrays(*(true[variable] for variable in self.placing)))
         by_cell = placed.reshape(self.puzzle.cells, -1)
         placements = np.where(by_cell.any(axis=1), by_cell.argmax(axis=1), -1).astype(np.int32)
@@ -147,19 +161,17 @@ class Encoding(ABC):
         So boards with swapped duplicate pieces or turned symmetric pieces are not found again. The formula must
         contain `channel`.
         """
-        cell, side = np.array(self._seen_sides).reshape(-1, 2).T
+        cell, side = self._seen_sides.T
         colour = self.sides.reshape(-1, 4)[board.placements[cell], side]
-        literals: list[int] = (-self.shown[cell, side, colour]).tolist()
-        return literals
+        return [-int(variable) for variable in self.shown[cell, side, colour]]
 
     @cached_property
-    def _seen_sides(self) -> list[tuple[int, int]]:
-        """(cell, side) of every inner edge once, and of every side on the rim of a board without frame."""
-        free = []
-        for cell in range(self.puzzle.cells):
-            rims = zip(range(4), self.puzzle.rim_sides(cell), self.puzzle.grey_sides(cell), strict=True)
-            free += [(cell, side) for side, rim, grey in rims if rim and not grey]
-        return [(cell, side) for cell, side, _ in self.inner_edges] + free
+    def _seen_sides(self) -> Block:
+        """(cell, side) of every inner edge once, then of every side on the rim of a board without frame."""
+        cells = range(self.puzzle.cells)
+        rim, grey = (np.array([sides(c) for c in cells]) for sides in (self.puzzle.rim_sides, self.puzzle.grey_sides))
+        inner = np.array([edge[:2] for edge in self.inner_edges], dtype=np.int32).reshape(-1, 2)
+        return np.concatenate([inner, np.argwhere(rim & ~grey).astype(np.int32)])
 
 
 class Bailleux(Encoding):
@@ -229,11 +241,24 @@ class Bailleux(Encoding):
         if self.half:
             yield "pieces give colours", self._give_colours()
             if self.merged:
-                yield "colours need pieces", self._colours_need_pieces()
+                yield (
+                    "colours need pieces",
+                    (
+                        clause([-self.shown[cell, side, colour], *self.value[cell][self.sides[:, :, side] == colour]])
+                        for cell, side, colour in np.ndindex(self.shown.shape)
+                    ),
+                )
         elif self.merged:
             yield "inner edges", self._edges_in_extension()
         else:
-            yield "supports imply their tuples", (block for edge in self._tuples() for block in _implied(*edge[1:]))
+            yield (
+                "supports imply their tuples",
+                (
+                    np.stack([-supports[:, own], values[:, other]], axis=1)
+                    for _, values, supports in self._tuples()
+                    for own, other in permutations(range(4), 2)
+                ),
+            )
             yield "values need supports", (block for edge in self._tuples() for block in _supported(*edge))
         # FULL needs it only for cells without an inner edge: holes, and a cell all alone
         cells = [cell for cell in range(self.puzzle.cells) if self.half or not self.puzzle.neighbours(cell)]
@@ -264,8 +289,7 @@ class Bailleux(Encoding):
 
     def _give_colours(self) -> Iterator[Block]:
         """For each cell, piece, rotation and side: they imply the colour of the edge."""
-        pieces = np.arange(self.puzzle.cells)
-        return (self.colours_of(cell, pieces) for cell in range(self.puzzle.cells))
+        return (self.colours_of(cell, np.arange(self.puzzle.cells)) for cell in range(self.puzzle.cells))
 
     def _forbid(self, cells: Sequence[int]) -> Iterator[Block]:
         """Clauses that keep what does not fit off some cells."""
@@ -277,10 +301,6 @@ class Bailleux(Encoding):
         yield units(-self.piece[cells][~some])
         for at, piece in np.argwhere(some & ~every):
             yield clause([-self.piece[cells[at], piece], *self.rotation[cells[at], allowed[at, piece]]])
-
-    def _colours_need_pieces(self) -> Iterator[Block]:
-        for cell, side, colour in np.ndindex(self.puzzle.cells, 4, self.colours):
-            yield clause([-self.shown[cell, side, colour], *self.value[cell][self.sides[:, :, side] == colour]])
 
     def _matching(self, cell: int, side: int, neighbour: int) -> BoolArray:
         """Which pairs of oriented pieces match across an inner edge; shape (4 cells, 4 cells)."""
@@ -310,12 +330,6 @@ class Bailleux(Encoding):
             first += 4 * len(here)
 
 
-def _implied(values: Block, supports: Block) -> Iterator[Block]:
-    """FULL-4: a support variable implies the three other values of its tuple."""
-    for own, other in permutations(range(4), 2):
-        yield np.stack([-supports[:, own], values[:, other]], axis=1)
-
-
 def _supported(domains: list[Block], values: Block, supports: Block) -> Iterator[Block]:
     """FULL-4: a value implies one of its support variables."""
     for own, domain in enumerate(domains):
@@ -340,10 +354,7 @@ class Triangles(Encoding):
     def __init__(self, puzzle: Puzzle) -> None:
         super().__init__(puzzle, "triangles")
         cells = puzzle.cells
-        self.piece = self.new_variables(cells, cells)
-        """Variable by piece and cell."""
-        self.rotation = self.new_variables(cells, 4)
-        """Variable by piece and rotation."""
+        self.piece, self.rotation = self.new_variables(cells, cells), self.new_variables(cells, 4)  # both by piece
         self.placing = self.piece.T[:, :, None], self.rotation[None, :, :]
         self.deciding = self.variables
         self.shown = self.new_variables(cells, 4, self.colours)
@@ -368,26 +379,23 @@ class Triangles(Encoding):
         yield "grey on the rim", [units(rim[:, 0]), units(-rim[:, 1:])]
         if not puzzle.turns:
             yield "no piece is turned", [units(-self.rotation[:, 1:])]
-        yield "touching triangles are equal", self._equal()
+        yield (
+            "touching triangles are equal",
+            (
+                np.stack([-sign * self.shown[cell, side], sign * self.shown[neighbour, side ^ 2]], axis=1)
+                for cell, side, neighbour in self.inner_edges
+                for sign in (1, -1)
+            ),
+        )
         yield "pieces give colours", (self.colours_of(np.array(cells), piece) for piece in range(puzzle.piece_count))
         yield "clues", self.clues()
         if puzzle.holes:
-            yield "blanks on holes only", [units(-self._elsewhere())]
-
-    def _equal(self) -> Iterator[Block]:
-        for cell, side, neighbour in self.inner_edges:
-            here, there = self.shown[cell, side], self.shown[neighbour, side ^ 2]
-            yield np.stack([-here, there], axis=1)
-            yield np.stack([here, -there], axis=1)
-
-    def _elsewhere(self) -> Block:
-        """The variables of a blank on another cell than its hole, and of a piece on a hole."""
-        wrong = np.zeros(self.piece.shape, dtype=np.bool_)
-        wrong[self.puzzle.piece_count :] = True
-        wrong[:, list(self.puzzle.holes)] = True
-        for clue in self.puzzle.fixed:
-            wrong[clue.piece, clue.cell] = False
-        return self.piece[wrong]
+            wrong = np.zeros(self.piece.shape, dtype=np.bool_)  # a blank on another cell than its hole, pieces on holes
+            wrong[puzzle.piece_count :] = True
+            wrong[:, list(puzzle.holes)] = True
+            for clue in puzzle.fixed:
+                wrong[clue.piece, clue.cell] = False
+            yield "blanks on holes only", [units(-self.piece[wrong])]
 
     def meaning(self, variable: int) -> tuple[str, int, int] | tuple[str, int, int, int]:
         """What a variable says: "piece" piece, cell; "rotation" piece, turns; or "triangle" cell, side, colour."""

@@ -36,9 +36,7 @@ def test_counts_of_brute_force() -> None:
             assert distinct_count(search.solutions, puzzle) == expected, (seed, size)
             board = search.first_board()
             assert (board is not None) == (expected > 0)
-            if board is not None:
-                assert verify(puzzle, board).valid
-                assert verify(puzzle, board).score == puzzle.max_score
+            assert board is None or verify(puzzle, board).score == puzzle.max_score
     assert grouped > 20
 
 
@@ -50,13 +48,10 @@ def test_steps_do_not_change_the_tree() -> None:
     assert whole.state.per_level[-1] == whole.solutions
 
 
-def test_odd_sides_are_refused() -> None:
+def test_odd_sides_and_too_many_blocks_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """uniform(16, 16, 2) has 1.1e10 blocks on one inner place; counting them would take hours in one kernel call."""
     with pytest.raises(InputError, match="even width and height"):
         Blocks(uniform(5, 4, 4).puzzle)
-
-
-def test_counting_stops_where_there_are_too_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """uniform(16, 16, 2) has 1.1e10 blocks on one inner place; counting them would take hours in one kernel call."""
     monkeypatch.setattr("lns.exact.blocks.MAX_BLOCKS", 1500)
     with pytest.raises(InputError, match="more than 1,500 blocks of 2x2 pieces"):
         Blocks(uniform(6, 6, 2, 1).puzzle)
