@@ -73,15 +73,15 @@ def lower_bound(values, begin, end, bound):  # type: ignore[no-untyped-def]
 def take_back(tables, state):  # type: ignore[no-untyped-def]
     """Go back one level and free the pieces of its block."""
     state.counters[LEVEL] -= 1
-    for oriented in tables.oriented[state.placed[state.counters[LEVEL]]]:
-        state.used[oriented >> 2] = False
+    for k in range(tables.oriented.shape[1]):
+        state.used[tables.oriented[state.placed[state.counters[LEVEL]], k] >> 2] = False
 
 
 @flat_kernel
 def scan(tables, state, budget, stop_at_first):  # type: ignore[no-untyped-def]
     """Go on for ``budget`` placements, or to the end, or to the next solution if ``stop_at_first``."""
     counters = state.counters
-    levels, spent = len(tables.begin), 0
+    levels, size, spent = len(tables.begin), tables.oriented.shape[1], 0
     while spent < budget and counters[EXHAUSTED] == 0:
         level = counters[LEVEL]
         if counters[DESCENDING] == 1:
@@ -107,8 +107,8 @@ def scan(tables, state, budget, stop_at_first):  # type: ignore[no-untyped-def]
         block, end = state.next_try[level], state.end_try[level]
         while block < end:
             free = True
-            for oriented in tables.oriented[block]:
-                free &= not state.used[oriented >> 2]
+            for k in range(size):
+                free &= not state.used[tables.oriented[block, k] >> 2]
             if free:
                 break
             block += 1
@@ -119,8 +119,8 @@ def scan(tables, state, budget, stop_at_first):  # type: ignore[no-untyped-def]
             else:
                 take_back(tables, state)
             continue
-        for oriented in tables.oriented[block]:
-            state.used[oriented >> 2] = True
+        for k in range(size):
+            state.used[tables.oriented[block, k] >> 2] = True
         state.placed[level] = block
         counters[NODES] += 1
         spent += 1

@@ -35,27 +35,13 @@ CellClass = tuple[int, int, bool, bool, tuple[int, int] | None]
 
 @dataclass(frozen=True)
 class RowTables:
-    """The tables of a puzzle. A *cell class* is a set of cells with equal lists of candidates.
-
-    Parameters
-    ----------
-    classes : PieceClasses
-        The piece classes of the puzzle.
-    candidates : ndarray of uint64
-        List after list, each ended by 0.
-    starts : ndarray of uint32
-        Index of a list's first candidate, by ``cell_class*colours*colours + left*colours + up``.
-    bases : ndarray of uint32, shape (cells,)
-        ``cell_class*colours*colours`` by cell.
-    free : ndarray of int32, shape (classes + 1,)
-        Number of pieces by piece class + 1.
-    """
+    """The tables of a puzzle. A *cell class* is a set of cells with equal lists of candidates."""
 
     classes: PieceClasses
-    candidates: npt.NDArray[np.uint64]
-    starts: npt.NDArray[np.uint32]
-    bases: npt.NDArray[np.uint32]
-    free: npt.NDArray[np.int32]
+    candidates: npt.NDArray[np.uint64]  # list after list, each ended by 0
+    starts: npt.NDArray[np.uint32]  # index of a list's first, by ``cell_class*colours*colours + left*colours + up``
+    bases: npt.NDArray[np.uint32]  # (cells,): ``cell_class*colours*colours``
+    free: npt.NDArray[np.int32]  # (piece classes + 1,): number of pieces by piece class + 1
 
 
 def build_tables(puzzle: Puzzle) -> RowTables:

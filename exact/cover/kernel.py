@@ -88,17 +88,9 @@ class CoverState(NamedTuple):
 
 
 def new_state(problem: Problem, choices: int, need: Ints, *, rank: Ints | None = None, root: int = 0) -> CoverState:
-    """The state with nothing chosen.
+    """The state with nothing chosen; ``choices``: most options of a solution.
 
-    Parameters
-    ----------
-    problem : Problem
-    choices : int
-        Most options of a solution.
-    need, rank : ndarray of int32
-        See `CoverState`.
-    root : int
-        1 if the root counts as a node, as in Jolivet 2008, else 0.
+    ``root`` is 1 if the root counts as a node, as in Jolivet 2008, else 0.
     """
     items, levels, cells = len(problem.start) - 1, choices + 1, len(problem.beside)
     size, place = np.diff(problem.start), np.empty_like(problem.listed)

@@ -42,31 +42,16 @@ MAX_NODES_XCOVER = 4_000_000
 
 @dataclass(frozen=True)
 class CoverModel:
-    """An exact cover problem. Items are numbered: pieces, cells, edges; a *node* is an item of an option.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-    primary : int
-        Items 0 to ``primary`` - 1 must be covered exactly once; the others are secondary and take one colour.
-    items : int
-        Number of all items.
-    begin : ndarray of int32, shape (options + 1,)
-        First node of each option, and the end.
-    item, colour : ndarray of int32, shape (nodes,)
-        The item of each node, and its colour (0 = none), option after option.
-    cell, oriented : ndarray of int32, shape (options,)
-        The cell of each option, and the oriented piece (piece*4 + rotation) that it places there.
-    """
+    """An exact cover problem. Items are numbered: pieces, cells, edges; a *node* is an item of an option."""
 
     puzzle: Puzzle
-    primary: int
-    items: int
-    begin: IntArray
-    item: IntArray
-    colour: IntArray
-    cell: IntArray
-    oriented: IntArray
+    primary: int  # items 0 to ``primary`` - 1 must be covered exactly once; the others take one colour
+    items: int  # number of all items
+    begin: IntArray  # int32 (options + 1,): first node of each option, and the end
+    item: IntArray  # int32 (nodes,): the item of each node, option after option
+    colour: IntArray  # int32 (nodes,): its colour, 0 = none
+    cell: IntArray  # int32 (options,): the cell of each option
+    oriented: IntArray  # int32 (options,): the oriented piece (piece*4 + rotation) that it places there
 
     def board(self, options: npt.NDArray[np.int32] | list[int]) -> Board:
         """The board of a set of options."""
@@ -183,10 +168,7 @@ class PausedCover(CountedSearch):
 class Cover(PausedCover):
     """A paused exact cover search (Jolivet 2008, 2.2). Duplicate pieces are distinct (see `lns.exact.piece_classes`).
 
-    Parameters
-    ----------
-    puzzle, code, all_four, check
-        As for `build`, which raises InputError if the matrix is too large.
+    The arguments are those of `build`, which raises InputError if the matrix is too large.
     """
 
     def __init__(

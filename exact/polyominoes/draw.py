@@ -14,39 +14,14 @@ _DARK = 120.0  # luminance, 0 to 255, below which letters are white
 
 
 def terminal(grid: Grid, rows: Sequence[str], colour: Colour) -> str:
-    """Draw a grid as text.
-
-    Parameters
-    ----------
-    grid : Grid
-        The pieces, whose order decides their colours.
-    rows : sequence of str
-        The picture, as ``grid.rows`` or a filling.
-    colour : {'truecolor', '256', 'none'}
-        What the terminal can show; without colours a letter a cell, else two columns a cell.
-
-    Returns
-    -------
-    str
-    """
+    """Draw ``grid.rows`` or a filling as text: without colours a letter a cell, else two columns a cell."""
     if colour == "none":
         return "\n".join(rows)
     return "\n".join("".join(_cell(grid, sign, colour) for sign in row) + "\x1b[0m" for row in rows)
 
 
 def svg(grid: Grid, rows: Sequence[str]) -> str:
-    """Draw a grid as SVG.
-
-    Parameters
-    ----------
-    grid, rows
-        As for `terminal`.
-
-    Returns
-    -------
-    str
-        A whole document: a square for each cell with the letter of its piece, and an outline around each piece.
-    """
+    """Draw ``grid.rows`` or a filling as SVG: a square and a letter for each cell, an outline around each piece."""
     wide, high = (_CELL * cells + 2 * _MARGIN for cells in (len(rows[0]), len(rows)))
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" '

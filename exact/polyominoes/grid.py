@@ -7,7 +7,7 @@ A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", section III: the wei
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -34,11 +34,16 @@ def normal(cells: Iterable[Cell]) -> Shape:
 
 def orientations(shape: Shape) -> list[Shape]:
     """The distinct rotations and mirror images of a shape, at most eight, in ascending order."""
-    images = set()
+    return sorted(set(map(normal, images(shape))))
+
+
+def images(cells: Sequence[Cell]) -> Iterator[list[Cell]]:
+    """Where the cells are in each of the four rotations and their mirror images, moved to row 0 and column 0."""
     for _ in range(4):
-        shape = normal((column, -row) for row, column in shape)
-        images |= {shape, normal((row, -column) for row, column in shape)}
-    return sorted(images)
+        cells = [(column, -row) for row, column in cells]
+        for image in (cells, [(row, -column) for row, column in cells]):
+            top, left = map(min, zip(*image, strict=True))
+            yield [(row - top, column - left) for row, column in image]
 
 
 def neighbours(cell: Cell) -> tuple[Cell, Cell, Cell, Cell]:
@@ -141,19 +146,7 @@ class Grid:
 
 
 def filling_errors(grid: Grid, filling: Sequence[str]) -> list[str]:
-    """Check a filling, independently of any search.
-
-    Parameters
-    ----------
-    grid : Grid
-    filling : sequence of str
-        Rows of piece names, as in ``Grid.rows``.
-
-    Returns
-    -------
-    list of str
-        A sentence for each error; empty if ``filling`` is a filling of ``grid``.
-    """
+    """Check a filling, independently of any search: a sentence for each error, none if it is a filling of the grid."""
     if [len(row) for row in filling] != [len(row) for row in grid.rows]:
         return ["the filling has another shape than the grid"]
     pairs = [pair for old, new in zip(grid.rows, filling, strict=True) for pair in zip(old, new, strict=True)]

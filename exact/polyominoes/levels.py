@@ -124,10 +124,6 @@ def cut_grid(
     ------
     InputError
         If the size or the number of pieces is out of range, or if no cut within the limits was found.
-
-    References
-    ----------
-    A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", section VI.
     """
     if min(width, height) < MIN_CELLS or width * height > MAX_CELLS:
         raise InputError(
@@ -268,20 +264,7 @@ def random_level(placed: int, seed: int) -> Grid:
 def make_level(loose: int, seed: int) -> Grid:
     """The game with all but ``loose`` pieces on it, that can be completed in exactly one way.
 
-    Parameters
-    ----------
-    loose : int
-        Pieces to place, 1 to 11.
-    seed : int
-
-    Returns
-    -------
-    Grid
-
-    Raises
-    ------
-    InputError
-        If the number of pieces is out of range.
+    Raises InputError unless 1 to 11 pieces are to be placed.
     """
     game, draws = parse(IQ_PUZZLER_PRO), PortableRandom(seed)
     names = list(game.pieces)

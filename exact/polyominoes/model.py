@@ -39,6 +39,7 @@ from lns.exact.polyominoes.grid import (
     Shape,
     check_weight,
     filling_errors,
+    images,
     neighbours,
     normal,
     orientations,
@@ -102,21 +103,12 @@ class Model:
 
 
 def build_model(grid: Grid, *, reduced: bool = False, check: Check = unlimited) -> Model:
-    """Make the exact cover model of a grid.
+    """Make the exact cover model of a grid; ``check`` is called between the shapes.
 
-    Parameters
-    ----------
-    grid : Grid
-    reduced : bool
-        Break the symmetry of the free cells: of the positions of one piece that rotations and reflections of the free
-        cells map onto each other, keep one. Every filling is an image of one that remains.
-    check : callable
-        Called between the shapes.
+    ``reduced`` breaks the symmetry of the free cells: of the positions of one piece that rotations and reflections of
+    the free cells map onto each other, one is kept. Every filling is an image of one that remains.
 
-    Raises
-    ------
-    InputError
-        If the model would have more than `MAX_NODES` nodes.
+    Raises InputError if the model would have more than `MAX_NODES` nodes.
     """
     by_shape: dict[Shape, list[str]] = {}
     for name, shape in grid.loose.items():
@@ -130,11 +122,11 @@ def build_model(grid: Grid, *, reduced: bool = False, check: Check = unlimited) 
         places.append(_places(shape, place))
         if sum(positions.size for positions in places) > MAX_NODES:
             raise InputError(f"the pieces have too many positions on this grid; expected at most {MAX_NODES:,} nodes")
-    images = [np.ones(len(positions), dtype=np.int32) for positions in places]
+    stands_for = [np.ones(len(positions), dtype=np.int32) for positions in places]
     single = [kind for kind, names in enumerate(by_shape.values()) if len(names) == 1]
     if reduced and single:
         kind = max(single, key=lambda candidate: len(places[candidate]))
-        places[kind], images[kind] = _representatives(places[kind], symmetries(grid.free))
+        places[kind], stands_for[kind] = _representatives(places[kind], symmetries(grid.free))
     numbered = [np.insert(cells, cells.shape[1], kind, axis=1) for kind, cells in enumerate(places, len(grid.free))]
     lengths = np.repeat([nodes.shape[1] for nodes in numbered], [len(nodes) for nodes in numbered])
     none = np.zeros(0, dtype=np.int32)  # for a grid without free cells
@@ -146,23 +138,15 @@ def build_model(grid: Grid, *, reduced: bool = False, check: Check = unlimited) 
         np.concatenate([none, *(nodes.ravel() for nodes in numbered)]),
         tuple(by_shape),
         np.array(beside, dtype=np.int32).reshape(-1, 4),
-        np.concatenate([none, *images]),
+        np.concatenate([none, *stands_for]),
     )
 
 
 def symmetries(cells: Sequence[Cell]) -> list[list[int]]:
     """The rotations and reflections that map ``cells`` onto themselves, each as the list of the cells' images."""
-    place = {cell: number for number, cell in enumerate(normal(cells))} if cells else {}
-    maps = []
-    image = list(place)
-    for _ in range(4):
-        image = [(column, -row) for row, column in image]
-        for turned in (image, [(row, -column) for row, column in image]):
-            top, left = (min(ends, default=0) for ends in (zip(*turned, strict=True) if turned else ((), ())))
-            numbers = [place.get((row - top, column - left), -1) for row, column in turned]
-            if min(numbers, default=0) >= 0:
-                maps.append(numbers)
-    return maps
+    place = {cell: number for number, cell in enumerate(normal(cells))}
+    maps = ([place.get(cell, -1) for cell in image] for image in images(list(place)))
+    return [numbers for numbers in maps if min(numbers) >= 0]
 
 
 def _places(shape: Shape, place: IntArray) -> IntArray:
@@ -170,10 +154,8 @@ def _places(shape: Shape, place: IntArray) -> IntArray:
     positions = [np.zeros((0, len(shape)), dtype=np.int32)]
     for turned in orientations(shape):
         rows, columns = np.array(turned).T
-        tops, lefts = (
-            max(0, length - int(ends.max())) for length, ends in zip(place.shape, (rows, columns), strict=True)
-        )
-        top, left = np.indices((tops, lefts)).reshape(2, -1, 1)
+        room = np.maximum(0, np.array(place.shape) - [rows.max(), columns.max()])
+        top, left = np.indices(room).reshape(2, -1, 1)
         cells = place[top + rows, left + columns]
         positions.append(cells[(cells >= 0).all(axis=1)])
     return np.concatenate(positions)
@@ -181,14 +163,10 @@ def _places(shape: Shape, place: IntArray) -> IntArray:
 
 def _representatives(places: IntArray, maps: list[list[int]]) -> tuple[IntArray, IntArray]:
     """The first of each set of positions that are images of each other, and the sizes of these sets."""
-    images = np.sort(np.array(maps)[:, places], axis=2)  # map, place, cell
-    kept, numbers = [], []
-    for number, cells in enumerate(np.sort(places, axis=1).tolist()):
-        orbit = {tuple(image) for image in images[:, number].tolist()}
-        if min(orbit) == tuple(cells):
-            kept.append(number)
-            numbers.append(len(orbit))
-    return places[kept], np.array(numbers, dtype=np.int32)
+    mapped = np.sort(np.array(maps)[:, places], axis=2)  # map, place, cell
+    orbits = [{tuple(image) for image in mapped[:, number].tolist()} for number in range(len(places))]
+    kept = [min(orbit) == tuple(sorted(cells)) for orbit, cells in zip(orbits, places.tolist(), strict=True)]
+    return places[kept], np.array([len(orbit) for orbit in orbits], dtype=np.int32)[kept]
 
 
 # -- the search -----------------------------------------------------------------------------------------------------

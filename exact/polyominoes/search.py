@@ -39,40 +39,18 @@ _LOOK_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class FillResult:
-    """The result of `fill` and `fill_by_library`.
-
-    Parameters
-    ----------
-    status : SolveStatus
-    solutions : int
-        Fillings found so far; rotated and mirrored ones count, equal pieces swapped do not.
-    nodes : int
-        Placements tested, or `NODES_UNKNOWN`.
-    seconds : float
-    filling : tuple of str or None
-        The first filling found, verified, as rows of piece names.
-    options : int
-        Positions of all pieces on the grid.
-    pruned : int
-        Placements rejected because they leave a zone that cannot be filled.
-    weight : str
-        The weight of the search that ended; empty if none did.
-    branches : int
-        Placements after which a search went on, and the starts of the searches.
-    deepest : int
-        Most pieces placed at one time.
-    """
+    """The result of `fill`, `race` and `fill_by_library`."""
 
     status: SolveStatus
-    solutions: int
-    nodes: int
+    solutions: int  # fillings found so far; rotated and mirrored ones count, equal pieces swapped do not
+    nodes: int  # placements tested, or `NODES_UNKNOWN`
     seconds: float
-    filling: tuple[str, ...] | None
-    options: int
-    pruned: int = 0
-    weight: str = ""
-    branches: int = 0
-    deepest: int = 0
+    filling: tuple[str, ...] | None  # the first filling found, verified, as rows of piece names
+    options: int  # positions of all pieces on the grid
+    pruned: int = 0  # placements rejected because they leave a zone that cannot be filled
+    weight: str = ""  # of the search that ended; empty if none did
+    branches: int = 0  # placements after which a search went on, and the starts of the searches
+    deepest: int = 0  # most pieces placed at one time
 
 
 class WeightRace:
@@ -221,19 +199,12 @@ def race(
 
     Parameters
     ----------
-    grid : Grid
+    grid, zones, nodes, seconds, on_progress
+        As for `fill`; nodes and progress are those of all processes.
     workers : int
         Processes. Each has its share of the weights and searches with them in turn, as by `fill`.
     weights : sequence of str
         Keys of WEIGHTS.
-    zones : bool
-        Reject placements that leave a zone which no pieces can fill.
-    nodes : int, optional
-        Stop after about this many placements tested by all processes.
-    seconds : float, optional
-        Limit of elapsed time.
-    on_progress : callable, optional
-        Receives the sum of the processes' progress.
 
     Returns
     -------
@@ -306,26 +277,10 @@ def _decides(result: FillResult) -> bool:
 
 
 def fill_by_library(grid: Grid, *, count_all: bool = False, seconds: float | None = None) -> FillResult:
-    """Find or count fillings with the library xcover, in a child process; it reports no number of nodes.
+    """Find the first filling or count all with the library xcover, in a child process; it reports no number of nodes.
 
-    Parameters
-    ----------
-    grid : Grid
-    count_all : bool
-        Count all fillings instead of finding the first.
-    seconds : float, optional
-        Limit of elapsed time, without compilation.
-
-    Returns
-    -------
-    FillResult
-
-    Raises
-    ------
-    InputError
-        If xcover is not installed.
-    ChildProcessError
-        If it crashes.
+    ``seconds`` limits elapsed time, without compilation. Raises InputError if xcover is not installed, and
+    ChildProcessError if it crashes.
     """
     require("cover", "the solver xcover")
     model = build_model(grid)

@@ -34,19 +34,7 @@ def exactly_one_counters(groups: Block, first_auxiliary: int) -> Iterator[Block]
     """Exactly one variable of each row is true, by Sinz's sequential counter (CP 2005).
 
     For n variables it takes n-1 auxiliary variables s_1..s_{n-1} ("one of the first i is true"), 3n-4 clauses for at
-    most one, and one clause for at least one.
-
-    Parameters
-    ----------
-    groups : ndarray of int32, shape (groups, n)
-        Variables.
-    first_auxiliary : int
-        Number of the first auxiliary variable; they are numbered row by row.
-
-    Yields
-    ------
-    ndarray of int32
-        Blocks of clauses.
+    most one, and one clause for at least one. The auxiliary variables are numbered row by row from ``first_auxiliary``.
     """
     yield from (groups[at : at + _ROWS // 8 + 1] for at in range(0, len(groups), _ROWS // 8 + 1))
     count, n = groups.shape
@@ -89,22 +77,8 @@ def simplify(
 ) -> Simplified:
     """Apply unit propagation until nothing changes, and number the remaining variables anew.
 
-    Parameters
-    ----------
-    blocks : iterable of ndarray of int32, shape (clauses, literals)
-        Clauses, literals as in DIMACS.
-    variables : int
-        Number of variables.
-    check : callable
-        Called between the blocks.
-    propagate : bool
-        False: the formula as it is.
-
-    Returns
-    -------
-    Simplified
-        Without clauses that are true and literals that are false. If propagation finds a contradiction, the formula
-        is returned as it is.
+    Clauses that are true and literals that are false are gone. The formula is returned as it is if ``propagate`` is
+    false, or if propagation finds a contradiction. ``check`` is called between the blocks.
     """
     value = np.zeros(variables + 1, dtype=np.int32)  # 1 true, -1 false, 0 free
     whole = clauses = list(each_after(check, blocks))
@@ -147,25 +121,10 @@ def lines_of(block: Block, rows: int = 20_000) -> Iterator[str]:
 
 
 def read_answer(text: str, source: str) -> list[int] | None:
-    """Read a solver's answer.
+    """Read a solver's answer: the literals of a model, or None if it is 'unsatisfiable'.
 
-    Parameters
-    ----------
-    text : str
-        Output of a competition solver (lines ``s SATISFIABLE`` and ``v 1 -2 ... 0``), or minisat's result file
-        (``SAT`` and a line of literals).
-    source : str
-        Name of the file, for messages.
-
-    Returns
-    -------
-    list of int or None
-        The literals of a model; None if the answer is 'unsatisfiable'.
-
-    Raises
-    ------
-    InputError
-        If the text is in neither format, or is no answer.
+    The text is the output of a competition solver (lines ``s SATISFIABLE`` and ``v 1 -2 ... 0``) or minisat's result
+    file (``SAT`` and a line of literals). Raises InputError, which names ``source``, if it is neither or no answer.
     """
     satisfiable, literals = True, list[int]()
     for number, line in enumerate(text.splitlines(), 1):

@@ -23,15 +23,10 @@ from lns.exact.sat.walk import (
     BEST,
     DECREASING,
     FALSE,
-    KEPT,
-    LAST_CHANGE,
+    INTEGERS,
     NOISE,
-    PHASE,
-    PHASE_BEGIN,
-    PHASE_BEST,
-    PHASE_END,
+    OF_RULES,
     STEP,
-    TENURE,
     Formula,
     Walk,
     below,
@@ -54,6 +49,7 @@ DELTA, THETA, TIE = 0.1, 1 / 6, 1e-9  # RSAPS: reactive smoothing
 FIRST_SMOOTHING = 0.05
 ACCEPT_WORSE = 0.1  # IRoTS
 LOCAL, PERTURBATION = 0, 1
+LAST_CHANGE, PHASE, PHASE_BEGIN, PHASE_END, PHASE_BEST, KEPT, TENURE = range(OF_RULES, INTEGERS)
 
 
 @inline_flat_kernel
@@ -322,20 +318,8 @@ def advance(formula: Formula, walk: Walk, rule: int, steps: int) -> int:
 class LocalSearch:
     """Local search over the assignments of a CNF formula, which can be paused.
 
-    It finds a model or goes on; it cannot prove that there is none, so it is never exhausted.
-
-    Parameters
-    ----------
-    blocks : iterable of ndarray
-        Blocks of clauses, see `lns.exact.sat.clauses`.
-    variables : int
-        Number of variables.
-    rule : str
-        One of `RULES`.
-    seed : int
-        Random seed.
-    check : callable
-        Called while the formula is built.
+    It finds a model or goes on; it cannot prove that there is none, so it is never exhausted. The clauses are blocks
+    (see `lns.exact.sat.clauses`), the rule is one of `RULES`, and ``check`` is called while the formula is built.
     """
 
     exhausted, explored = False, 0.0

@@ -42,34 +42,15 @@ _LEAST_SHARE = 0.5  # of the limit: the clock that ends a program and the one th
 
 @dataclass(frozen=True)
 class Job:
-    """What the child process is to do.
+    """What the child process is to do."""
 
-    Parameters
-    ----------
-    encoding : str
-        A name of `lns.exact.sat.encodings.ENCODINGS`.
-    sat_solver : str
-        python-sat's name of the solver, ``cdcl`` for that of this project, or ``program:NAME`` for a program that reads
-        DIMACS.
-    count_all : bool
-        Search for all boards.
-    nodes : int, optional
-        Budget of decisions, or of conflicts where the solver limits only those.
-    restricted : bool
-        Decide on pieces and orientations only (Cuvillier & Szymkowiak 2010, 3.2).
-    list_boards : bool
-        Report all boards, not only the first.
-    folder : Path, optional
-        An empty folder for the files of a program, which the parent removes.
-    """
-
-    encoding: str
-    sat_solver: str
-    count_all: bool = False
-    nodes: int | None = None
-    restricted: bool = False
-    list_boards: bool = False
-    folder: Path | None = None
+    encoding: str  # a name of `lns.exact.sat.encodings.ENCODINGS`
+    sat_solver: str  # python-sat's name of the solver, `OWN`, or ``program:NAME`` for a program that reads DIMACS
+    count_all: bool = False  # search for all boards
+    nodes: int | None = None  # budget of decisions, or of conflicts where the solver limits only those
+    restricted: bool = False  # decide on pieces and orientations only (Cuvillier & Szymkowiak 2010, 3.2)
+    list_boards: bool = False  # report all boards, not only the first
+    folder: Path | None = None  # an empty folder for the files of a program, which the parent removes
 
 
 def canonical_name(name: str) -> str:
@@ -179,30 +160,13 @@ def _spent(solver: Any, unit: str, unknown: int = NODES_UNKNOWN) -> int:
 
 
 def run_program(words: str, encoding: Encoding, folder: Path) -> tuple[list[int] | None, int]:
-    """Solve a formula by a program.
+    """Solve a formula by a program: its model or None, and its decisions (`NODES_UNKNOWN` if it prints none).
 
-    Parameters
-    ----------
-    words : str
-        The program and its options, separated by blanks. It is called with the name of a DIMACS file; minisat also gets
-        the name of a file for its result. Other programs print ``s`` and ``v`` lines, as in SAT competitions.
-    encoding : Encoding
-    folder : Path
-        An empty folder for these files. The caller removes it: this process may be killed at its limit.
+    ``words`` are the program and its options, separated by blanks. It is called with the name of a DIMACS file; minisat
+    also gets the name of a file for its result. Other programs print ``s`` and ``v`` lines, as in SAT competitions. The
+    files are in ``folder``, which the caller removes: this process may be killed at its limit.
 
-    Returns
-    -------
-    model : list of int or None
-        None if there is none.
-    decisions : int
-        As the program prints them; `NODES_UNKNOWN` if it does not.
-
-    Raises
-    ------
-    InputError
-        If the program is not installed.
-    RuntimeError
-        If it ends without an answer.
+    Raises InputError if the program is not installed, and RuntimeError if it ends without an answer.
     """
     name, *options = words.split() or [""]
     path = shutil.which(name)

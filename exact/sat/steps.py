@@ -44,8 +44,8 @@ class Painting:
     outcome : str
         ``"decided"``, ``"learned"`` (nothing was decided: after a conflict, and before the first decision) or
         ``"solution"``.
-    triangles : tuple of Painted
-    pieces : tuple of Placed
+    triangles, pieces : tuple
+        What gets its value.
     why : str
         How far it went back before, in words.
     """

@@ -14,8 +14,7 @@ from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-# integers of a walk; those after BEST are used by single rules
-STEP, FALSE, BEST, LAST_CHANGE, DECREASING, PHASE, PHASE_BEGIN, PHASE_END, PHASE_BEST, KEPT, TENURE = range(11)
+STEP, FALSE, BEST, DECREASING, OF_RULES, INTEGERS = 0, 1, 2, 3, 4, 11  # of a walk; from OF_RULES on used by rules only
 NOISE = 0  # the one real number
 
 
@@ -46,7 +45,7 @@ class Walk(NamedTuple):
     picked: Longs  # (C,): DCRWalk: how often a clause was picked
     false_steps: Longs  # (C,): DCRWalk: at how many steps a clause was false
     kept: npt.NDArray[np.uint8]  # (V,): IRoTS: the assignment that may be restored
-    integers: Longs  # (TENURE + 1,): see the names above
+    integers: Longs  # (INTEGERS,): see the names above
     reals: Floats  # (NOISE + 1,): see the names above
     random: npt.NDArray[np.uint64]  # (2,): state of the random number generator
 
@@ -105,7 +104,7 @@ def random_walk(formula: Formula, seed: int) -> Walk:
         picked=np.zeros(clauses, dtype=np.int64),
         false_steps=np.zeros(clauses, dtype=np.int64),
         kept=value.copy(),
-        integers=np.zeros(TENURE + 1, dtype=np.int64),
+        integers=np.zeros(INTEGERS, dtype=np.int64),
         reals=np.zeros(NOISE + 1),
         random=source.generate_state(2, np.uint64) | np.uint64(1),
     )

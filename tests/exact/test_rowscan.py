@@ -40,19 +40,6 @@ def test_nodes_to_the_first_solution_depend_on_the_order_of_pieces() -> None:
     assert nodes[0, 1] == 8033 and nodes[3, 1] == 310 and max(nodes.values()) == nodes[0, -1] == 11_863
 
 
-def test_pauses_change_nothing() -> None:
-    puzzle = uniform(5, 5, 4, 3).puzzle
-    whole, pieces = RowScan(puzzle), RowScan(puzzle)
-    whole.advance(200_000, False)
-    shares = []
-    while not pieces.exhausted:
-        shares.append(pieces.explored)
-        pieces.advance(1000, False)
-    assert shares == sorted(shares) and 0.0 < shares[-1] < 1.0
-    assert (whole.nodes, whole.solutions) == (pieces.nodes, pieces.solutions)
-    assert whole.exhausted and whole.explored == 1.0
-
-
 def test_first_solution_is_perfect_and_node_budget_is_exact() -> None:
     puzzle = uniform(6, 4, 6, 5).puzzle
     outcome = solve(puzzle, solver="rowscan")

@@ -42,6 +42,14 @@ def puzzles(family_text: str, count: int) -> list[Puzzle]:
     return drawn
 
 
+def unframed_with_a_hole(seed: int, *, turns: bool) -> Puzzle:
+    """A ring of eight pieces around a hole, in two colours."""
+    quads = np.random.default_rng(seed).integers(1, 3, (3, 3, 4))
+    quads[1:, :, 0], quads[:, 1:, 3] = quads[:-1, :, 2], quads[:, :-1, 1]
+    quads[0, 1, 2] = quads[1, 0, 1] = quads[1, 2, 3] = quads[2, 1, 0] = 0
+    return Puzzle(np.delete(quads.reshape(-1, 4), 4, axis=0), 3, 3, holes=(4,), framed=False, turns=turns)
+
+
 EVERYTHING = Options(single_colours=True, shared_edges=True, cycles=True, values=True, shaving=True)
 
 
@@ -59,6 +67,13 @@ def test_the_solvers_count_what_brute_force_counts(text: str) -> None:
             Options(opposite=False, motifs=False),
         ):  # fmt: skip
             assert proven(puzzle, "colorpairs", options) == wanted, (puzzle, options)
+
+
+@pytest.mark.parametrize("turns", [True, False])
+def test_a_hole_in_a_board_without_frame(turns: bool) -> None:
+    for puzzle in (unframed_with_a_hole(seed, turns=turns) for seed in range(6)):
+        counts = {lns.exact.count(puzzle, solver).solutions for solver in ("colorpairs", "rowscan", "dlx")}
+        assert counts == {count_solutions(puzzle)} and counts != {0}
 
 
 @pytest.mark.parametrize("text", FAMILIES)
