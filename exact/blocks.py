@@ -6,7 +6,7 @@ With blocks of one piece it is the zig-zag (2.1), or a scan along another path o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -69,12 +69,19 @@ def lower_bound(values, begin, end, bound):  # type: ignore[no-untyped-def]
     return begin
 
 
+@inline_flat_kernel
+def take_back(tables, state):  # type: ignore[no-untyped-def]
+    """Go back one level and free the pieces of its block."""
+    state.counters[LEVEL] -= 1
+    for k in range(tables.oriented.shape[1]):
+        state.used[tables.oriented[state.placed[state.counters[LEVEL]], k] >> 2] = False
+
+
 @flat_kernel
 def scan(tables, state, budget, stop_at_first):  # type: ignore[no-untyped-def]
     """Go on for ``budget`` placements, or to the end, or to the next solution if ``stop_at_first``."""
     counters = state.counters
-    levels, size = len(tables.begin), tables.oriented.shape[1]
-    spent = 0
+    levels, size, spent = len(tables.begin), tables.oriented.shape[1], 0
     while spent < budget and counters[EXHAUSTED] == 0:
         level = counters[LEVEL]
         if counters[DESCENDING] == 1:
@@ -84,9 +91,7 @@ def scan(tables, state, budget, stop_at_first):  # type: ignore[no-untyped-def]
                     for place in range(levels):
                         state.first[place] = state.placed[place]
                 counters[SOLUTIONS] += 1
-                counters[LEVEL] -= 1
-                for k in range(size):
-                    state.used[tables.oriented[state.placed[level - 1], k] >> 2] = False
+                take_back(tables, state)
                 if stop_at_first:
                     break
                 continue
@@ -111,10 +116,8 @@ def scan(tables, state, budget, stop_at_first):  # type: ignore[no-untyped-def]
         if block >= end:
             if level == 0:
                 counters[EXHAUSTED] = 1
-                continue
-            counters[LEVEL] -= 1
-            for k in range(size):
-                state.used[tables.oriented[state.placed[level - 1], k] >> 2] = False
+            else:
+                take_back(tables, state)
             continue
         for k in range(size):
             state.used[tables.oriented[block, k] >> 2] = True
@@ -126,7 +129,6 @@ def scan(tables, state, budget, stop_at_first):  # type: ignore[no-untyped-def]
         counters[DESCENDING] = 1
 
 
-IntArray = npt.NDArray[np.int32]
 MAX_BLOCKS = 6_000_000
 
 
@@ -235,7 +237,7 @@ def _tables(
     earlier = np.full((len(order), 4), -1, dtype=np.int32)
     classes: dict[tuple[object, ...], int] = {}
     class_of: list[int] = []
-    groups: list[tuple[IntArray, list[int]]] = []
+    groups: list[tuple[Ints, list[int]]] = []
     count: dict[tuple[tuple[bool, ...], ...], int] = {}
     for level, place in enumerate(order):
         column = place % width
@@ -271,19 +273,17 @@ def _tables(
     return BlockTables(oriented, pair, code, bounds[places], bounds[places + 1], earlier, pairs), count
 
 
-def _two_by_two(puzzle: Puzzle, lists: list[IntArray], most: int, check: Check) -> IntArray:
+def _two_by_two(puzzle: Puzzle, lists: list[Ints], most: int, check: Check) -> Ints:
     """All 2x2 blocks from the oriented pieces allowed on their four cells, row by row; at most ``most``."""
     quads, colours = puzzle.oriented.astype(np.int64), puzzle.colours + 1
-    top_right = _Sorted(lists[1], quads[lists[1], 3], colours)
-    bottom_left = _Sorted(lists[2], quads[lists[2], 0], colours)
-    bottom_right = _Sorted(lists[3], quads[lists[3], 0] * colours + quads[lists[3], 3], colours**2)
+    first, right, below, last = lists
     found = [np.zeros((0, 4), dtype=np.int32)]
-    for pieces in np.array_split(lists[0], len(lists[0]) // 64 + 1):
+    for pieces in np.array_split(first, len(first) // 64 + 1):
         check()
-        blocks = top_right.beside(pieces.reshape(-1, 1), quads[pieces, 1])
-        blocks = bottom_left.beside(blocks, quads[blocks[:, 0], 2])
-        blocks = bottom_right.beside(blocks, quads[blocks[:, 1], 2] * colours + quads[blocks[:, 2], 1])
-        found.append(blocks)
+        blocks = _beside(pieces.reshape(-1, 1), quads[pieces, 1], right, quads[right, 3])
+        blocks = _beside(blocks, quads[blocks[:, 0], 2], below, quads[below, 0])
+        both = quads[blocks[:, 1], 2] * colours + quads[blocks[:, 2], 1]
+        found.append(_beside(blocks, both, last, quads[last, 0] * colours + quads[last, 3]))
         if sum(map(len, found)) > most:
             raise _too_many()
     return np.concatenate(found)
@@ -293,28 +293,20 @@ def _too_many() -> InputError:
     return InputError(f"more than {MAX_BLOCKS:,} blocks of 2x2 pieces; expected more colours")
 
 
-class _Sorted:
-    """Oriented pieces in the order of a key from 0 to ``keys`` - 1."""
-
-    def __init__(self, oriented: IntArray, key: npt.NDArray[Any], keys: int) -> None:
-        self._oriented = oriented[np.argsort(key, kind="stable")]
-        self._start = np.searchsorted(np.sort(key), np.arange(keys + 1))
-
-    def beside(self, groups: IntArray, key: npt.NDArray[Any]) -> IntArray:
-        """Each group of pieces with each piece that has its key and is none of the group, in order."""
-        begin, number = self._start[key], self._start[key + 1] - self._start[key]
-        if number.sum() > 2 * MAX_BLOCKS:  # more than half of them have four different pieces
-            raise _too_many()
-        group = np.repeat(np.arange(len(groups)), number)
-        at = np.arange(len(group)) + np.repeat(begin - np.cumsum(number) + number, number)
-        new = self._oriented[at]
-        kept = np.ones(len(new), dtype=np.bool_)
-        for column in groups.T:
-            kept &= column[group] >> 2 != new >> 2
-        return np.column_stack([groups[group[kept]], new[kept]])
+def _beside(groups: Ints, wanted: Longs, oriented: Ints, key: Longs) -> Ints:
+    """Each group of pieces with each oriented piece that has its key and is none of the group, in order."""
+    by_key = np.argsort(key, kind="stable")
+    begin, end = (np.searchsorted(key[by_key], wanted, side) for side in ("left", "right"))
+    number = end - begin
+    if number.sum() > 2 * MAX_BLOCKS:  # more than half of them have four different pieces
+        raise _too_many()
+    group = np.repeat(np.arange(len(groups)), number)
+    new = oriented[by_key[np.arange(len(group)) + np.repeat(begin - np.cumsum(number) + number, number)]]
+    kept = (groups[group] >> 2 != new[:, None] >> 2).all(axis=1)
+    return np.column_stack([groups[group[kept]], new[kept]])
 
 
-def _pairs(puzzle: Puzzle, oriented: IntArray, size: int) -> tuple[IntArray, int]:
+def _pairs(puzzle: Puzzle, oriented: Ints, size: int) -> tuple[Ints, int]:
     """Numbers of the pairs of colours on the four sides of each block (0 = grey), and how many numbers there are."""
     quads, colours = puzzle.oriented, puzzle.colours + 1
     ends = {1: ((0, 0),) * 4, 2: ((0, 1), (1, 3), (2, 3), (0, 2))}[size]  # the two pieces of up, right, down, left
@@ -322,10 +314,7 @@ def _pairs(puzzle: Puzzle, oriented: IntArray, size: int) -> tuple[IntArray, int
         quads[oriented[:, first], side] * colours + quads[oriented[:, second], side]
         for side, (first, second) in enumerate(ends)
     ]
-    used = np.zeros(colours**2, dtype=np.bool_)
-    used[0] = True
-    for code in codes:
-        used[code] = True
+    used = np.bincount(np.concatenate([[0], *codes]), minlength=colours**2) > 0
     number = np.cumsum(used, dtype=np.int32) - 1
     return np.stack([number[code] for code in codes], axis=1), int(number[-1]) + 1
 

@@ -16,7 +16,7 @@ T. Benoist and E. Bourreau, "La programmation par contraintes à l'attaque d'Ete
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
@@ -99,19 +99,14 @@ def solve_by_cp_sat(
 
 def _post_cp_sat(model: Any, puzzle: Puzzle) -> tuple[list[Any], list[Any]]:
     """Add variables and constraints to ``model``; the variables t and r by cell."""
-    edge = _edges(puzzle, model.new_int_var)
+    cells = list(_cells(puzzle, model.new_int_var))
     pieces = [model.new_int_var(0, puzzle.cells - 1, f"t{cell}") for cell in range(puzzle.cells)]
     rotations = [model.new_int_var(0, 3, f"r{cell}") for cell in range(puzzle.cells)]
     model.add_all_different(pieces)
-    for cell in range(puzzle.cells):
-        sides = [side for side in range(4) if (cell, side) in edge]
-        table = [
-            (oriented >> 2, oriented & 3, *puzzle.oriented[oriented, sides].tolist())
-            for oriented in allowed_placements(puzzle, cell)
-        ]
-        around = [pieces[cell], rotations[cell], *(edge[cell, side] for side in sides)]
+    for cell, edges, allowed, colours in cells:
+        table = [(oriented >> 2, oriented & 3, *row) for oriented, row in zip(allowed, colours, strict=True)]
         if table:
-            model.add_allowed_assignments(around, table)
+            model.add_allowed_assignments([pieces[cell], rotations[cell], *edges.values()], table)
         else:
             model.add_bool_or([])  # no piece is allowed here: always false
     return pieces, rotations
@@ -142,23 +137,19 @@ def solve_classic(
 
 def _post_classic(solver: Any, puzzle: Puzzle, model: str) -> tuple[list[Any], list[Any]]:
     """Add variables and constraints; the variables of the oriented piece and of the piece on each cell."""
-    edge = _edges(puzzle, solver.IntVar)
     placements, pieces = [], []
-    for cell in range(puzzle.cells):
-        allowed = [int(oriented) for oriented in allowed_placements(puzzle, cell)]
+    for cell, edges, allowed, colours in _cells(puzzle, solver.IntVar):
         placement = solver.IntVar(allowed or [0], f"p{cell}")
         if not allowed:
             solver.Add(solver.FalseConstraint())
         piece = solver.IntVar(0, puzzle.cells - 1, f"t{cell}")
         solver.Add(solver.Element([oriented >> 2 for oriented in range(4 * puzzle.cells)], placement) == piece)
-        sides = [side for side in range(4) if (cell, side) in edge]
         if model.startswith("table"):
-            rows = [[oriented, *puzzle.oriented[oriented, sides].tolist()] for oriented in allowed]
-            solver.Add(solver.AllowedAssignments([placement, *(edge[cell, side] for side in sides)], rows))
+            rows = [[oriented, *row] for oriented, row in zip(allowed, colours, strict=True)]
+            solver.Add(solver.AllowedAssignments([placement, *edges.values()], rows))
         else:
-            for side in sides:
-                colours = puzzle.oriented[:, side].tolist()
-                solver.Add(solver.Element(colours, placement) == edge[cell, side])
+            for side, edge in edges.items():
+                solver.Add(solver.Element(puzzle.oriented[:, side].tolist(), placement) == edge)
         placements.append(placement)
         pieces.append(piece)
     if model.endswith("alldifferent"):
@@ -170,11 +161,16 @@ def _post_classic(solver: Any, puzzle: Puzzle, model: str) -> tuple[list[Any], l
     return placements, pieces
 
 
-def _edges(puzzle: Puzzle, new_variable: Callable[[int, int, str], Any]) -> dict[tuple[int, int], Any]:
-    """The variable of the colour of the inner edge at each side of each cell."""
-    edge: dict[tuple[int, int], Any] = {}
+def _cells(
+    puzzle: Puzzle, new_variable: Callable[[int, int, str], Any]
+) -> Iterator[tuple[int, dict[int, Any], list[int], list[list[int]]]]:
+    """Each cell, the variables of its inner edges by side, what is allowed on it, and the colours of that there."""
+    edges: list[dict[int, Any]] = [{} for _ in range(puzzle.cells)]
     for cell in range(puzzle.cells):
         for side, other in puzzle.neighbours(cell):
             if side in (RIGHT, DOWN):
-                edge[cell, side] = edge[other, side ^ 2] = new_variable(1, int(puzzle.colours), f"c{cell}.{side}")
-    return edge
+                edges[cell][side] = edges[other][side ^ 2] = new_variable(1, int(puzzle.colours), f"c{cell}.{side}")
+    for cell in range(puzzle.cells):
+        around = dict(sorted(edges[cell].items()))
+        allowed = allowed_placements(puzzle, cell)
+        yield cell, around, allowed, puzzle.oriented[np.ix_(allowed, [*around])].tolist()

@@ -153,11 +153,11 @@ def _sat(encoding: str, description: str, source: str, restricted: bool = False)
 
 def _sls(rule: str, description: str) -> dict[str, SolverEntry]:
     """A local search on the simplified formula, and on the formula as it is."""
-    source, function = f"{CUVILLIER}, 1.2.2.1", "lns.exact.sls.solver:run_sls"
+    source, function = f"{CUVILLIER}, 1.2.2.1", "lns.exact.sat.local_search:run_sls"
     return {
         f"sls:{rule}{suffix}": SolverEntry(
             f"local search: {description}{after}", source, function, (rule, not suffix), can_count=False,
-            kernel_module="lns.exact.sls.rules",
+            kernel_module="lns.exact.sat.local_search",
         )
         for suffix, after in (("", ""), ("-raw", ", formula not simplified"))
     }  # fmt: skip

@@ -30,32 +30,18 @@ from lns.instances.puzzle import DOWN, GREY, RIGHT, Puzzle, rotate
 MAX_LISTS = 1 << 27
 _ANY = -1  # a right or lower side whose neighbour is not known: any colour but grey
 _FREE = -2  # a side on the rim of a board without frame: any colour but grey, which no neighbour sees
-CellClass = tuple[int, int, bool, bool, int]
+CellClass = tuple[int, int, bool, bool, tuple[int, int] | None]
 
 
 @dataclass(frozen=True)
 class RowTables:
-    """The tables of a puzzle. A *cell class* is a set of cells with equal lists of candidates.
-
-    Parameters
-    ----------
-    classes : PieceClasses
-        The piece classes of the puzzle.
-    candidates : ndarray of uint64
-        List after list, each ended by 0.
-    starts : ndarray of uint32
-        Index of a list's first candidate, by ``cell_class*colours*colours + left*colours + up``.
-    bases : ndarray of uint32, shape (cells,)
-        ``cell_class*colours*colours`` by cell.
-    free : ndarray of int32, shape (classes + 1,)
-        Number of pieces by piece class + 1.
-    """
+    """The tables of a puzzle. A *cell class* is a set of cells with equal lists of candidates."""
 
     classes: PieceClasses
-    candidates: npt.NDArray[np.uint64]
-    starts: npt.NDArray[np.uint32]
-    bases: npt.NDArray[np.uint32]
-    free: npt.NDArray[np.int32]
+    candidates: npt.NDArray[np.uint64]  # list after list, each ended by 0
+    starts: npt.NDArray[np.uint32]  # index of a list's first, by ``cell_class*colours*colours + left*colours + up``
+    bases: npt.NDArray[np.uint32]  # (cells,): ``cell_class*colours*colours``
+    free: npt.NDArray[np.int32]  # (piece classes + 1,): number of pieces by piece class + 1
 
 
 def build_tables(puzzle: Puzzle) -> RowTables:
@@ -72,22 +58,20 @@ def build_tables(puzzle: Puzzle) -> RowTables:
             f"{colours} colours and {len(cell_classes)} classes of cells make a table of "
             f"{len(cell_classes) * colours**2} lists; the row scan takes at most {MAX_LISTS}"
         )
-    clue_pieces = {clue.piece for clue in puzzle.fixed}
+    own_cells = {piece_class for piece_class, _ in classes.clue_class.values()}  # classes that go on one cell only
+    others = [piece_class for piece_class in range(len(classes.quads)) if piece_class not in own_cells]
+    loose = [(piece_class, rotation) for piece_class in others for rotation in classes.rotations(piece_class)]
     lists: dict[int, list[int]] = {}
     for (right_side, down_side, left_free, up_free, clue), cell_class in cell_classes.items():
-        for piece_class in range(len(classes.quads)) if clue < 0 else (clue >> 2,):
-            if clue < 0 and classes.members[piece_class][0][0] in clue_pieces:
-                continue  # a clue piece goes on its own cell only
-            for rotation in classes.rotations(piece_class) if clue < 0 else (clue & 3,):
-                up, right, down, left = rotate(classes.quads[piece_class].tolist(), rotation)
-                if _matches(right, right_side) and _matches(down, down_side):
-                    left, up = GREY if left_free else left, GREY if up_free else up
-                    right, down = GREY if right_side == _FREE else right, GREY if down_side == _FREE else down
-                    key = (cell_class * colours + dense[left]) * colours + dense[up]
-                    candidate = (piece_class + 1) | rotation << 13 | dense[down] << 16 | dense[right] * colours << 32
-                    lists.setdefault(key, []).append(candidate)
-    starts = np.zeros(len(cell_classes) * colours * colours, dtype=np.uint32)  # index 0: the empty list
-    candidates = [0]
+        for piece_class, rotation in loose if clue is None else [clue]:
+            up, right, down, left = rotate(classes.quads[piece_class].tolist(), rotation)
+            if _matches(right, right_side) and _matches(down, down_side):
+                left, up = GREY if left_free else left, GREY if up_free else up
+                right, down = GREY if right_side == _FREE else right, GREY if down_side == _FREE else down
+                key = (cell_class * colours + dense[left]) * colours + dense[up]
+                candidate = (piece_class + 1) | rotation << 13 | dense[down] << 16 | dense[right] * colours << 32
+                lists.setdefault(key, []).append(candidate)
+    starts, candidates = np.zeros(len(cell_classes) * colours * colours, dtype=np.uint32), [0]  # 0: the empty list
     for key in sorted(lists):
         starts[key] = len(candidates)
         candidates += [*lists[key], 0]
@@ -104,7 +88,7 @@ def _cell_class(puzzle: Puzzle, classes: PieceClasses, cell: int) -> CellClass:
     """What the list of a cell depends on besides its left and upper colour.
 
     (Required colour of the right side: GREY, that of a clue, _ANY or _FREE; of the lower side; whether the left side is
-    free; the upper side; class*4 + rotation of the clue on the cell or -1.)
+    free; the upper side; class and rotation of the clue on the cell.)
     """
     rims = zip(puzzle.rim_sides(cell), puzzle.grey_sides(cell), strict=True)
     required = [_ANY if not rim else GREY if grey else _FREE for rim, grey in rims]
@@ -112,9 +96,8 @@ def _cell_class(puzzle: Puzzle, classes: PieceClasses, cell: int) -> CellClass:
         if required[side] == _ANY and beyond in classes.clue_class:
             piece_class, rotation = classes.clue_class[beyond]
             required[side] = rotate(classes.quads[piece_class].tolist(), rotation)[side ^ 2]
-    clue = classes.clue_class.get(cell)
     up, right, down, left = required
-    return right, down, left == _FREE, up == _FREE, -1 if clue is None else clue[0] * 4 + clue[1]
+    return right, down, left == _FREE, up == _FREE, classes.clue_class.get(cell)
 
 
 def _matches(colour: int, side: int) -> bool:
@@ -149,18 +132,17 @@ def scan(
     A node is a placement of a free candidate that matches its left and upper neighbours; the last cell counts too.
     ``candidates``, ``starts``, ``bases``: see `lns.exact.rowscan.RowTables`.
     """
-    class_mask = np.uint64(0x1FFF)
-    colour_mask = np.uint64(0xFFFF)
-    down_shift = np.uint64(16)
-    right_shift = np.uint64(32)
-    one = np.uint64(1)
-    above = np.uint64(width)
-    last = np.uint64(len(bases) - 1)
+    class_mask, colour_mask, down_shift, right_shift = (
+        np.uint64(0x1FFF),
+        np.uint64(0xFFFF),
+        np.uint64(16),
+        np.uint64(32),
+    )
+    one, above, last = np.uint64(1), np.uint64(width), np.uint64(len(bases) - 1)
     next_index, chosen, free, first, counters = state
-    depth = np.uint64(counters[DEPTH])
+    depth, deepest = np.uint64(counters[DEPTH]), np.uint64(counters[DEEPEST])
     nodes = counters[NODES]
     limit = nodes + budget
-    deepest = np.uint64(counters[DEEPEST])
     index = np.uint64(next_index[depth])
     while nodes < limit:
         candidate = candidates[index]
@@ -195,9 +177,7 @@ def scan(
         up = (chosen[depth] >> down_shift) & colour_mask
         index = np.uint64(starts[np.uint64(bases[depth]) + (candidate >> right_shift) + up])
     next_index[depth] = index
-    counters[DEPTH] = depth
-    counters[NODES] = nodes
-    counters[DEEPEST] = deepest
+    counters[DEPTH], counters[NODES], counters[DEEPEST] = depth, nodes, deepest
 
 
 class RowScan(CountedSearch):
@@ -239,10 +219,9 @@ class RowScan(CountedSearch):
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
         """Go on for ``budget`` placements, or to the end, or to the next solution when ``stop_at_first``."""
-        if self.exhausted:
-            return
-        tables = self.tables
-        scan(tables.candidates, tables.starts, tables.bases, self.puzzle.width, self.state, budget, stop_at_first)
+        if not self.exhausted:
+            tables = self.tables
+            scan(tables.candidates, tables.starts, tables.bases, self.puzzle.width, self.state, budget, stop_at_first)
 
     def first_board(self) -> Board | None:
         """The first solution found, None before there is one."""

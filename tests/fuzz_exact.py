@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -56,29 +57,21 @@ def random_puzzle(seed: int) -> Puzzle:
 def others(puzzle: Puzzle, solutions: int) -> dict[str, Callable[[], int]]:
     """The counts of the solvers that no option changes, by name; those of child processes in this process."""
 
-    def counted(name: str) -> Callable[[], int]:
-        return lambda: proven(puzzle, name)
-
-    def sat(job: Job) -> Callable[[], int]:
-        return lambda: child_count(search, puzzle, job)
-
-    def cp(model: str) -> Callable[[], int]:
-        return lambda: child_count(solve_classic, puzzle, model, True, None)
-
     if assignments_per_board(puzzle) > FEW:
-        return {"rowscan": counted("rowscan")}
-    solvers = {name: counted(name) for name in ("rowscan", "dlx", "dlx:binary", "xcc:counted")}
+        return {"rowscan": partial(proven, puzzle, "rowscan")}
+    names = ("rowscan", "dlx", "dlx:binary", "xcc:counted")
+    solvers: dict[str, Callable[[], int]] = {name: partial(proven, puzzle, name) for name in names}
     if puzzle.width % 2 == puzzle.height % 2 == 0 and not set(puzzle.rules) & set(SOLVERS["blocks"].refuses):
-        solvers["blocks"] = counted("blocks")
+        solvers["blocks"] = partial(proven, puzzle, "blocks")
     if puzzle.cells > TINY or solutions > FEW:
         return solvers
-    solvers["xcc"] = lambda: child_count(cover_by_library, puzzle, True)
-    solvers["cp"] = lambda: child_count(solve_by_cp_sat, puzzle, True, None)
+    solvers["xcc"] = partial(child_count, cover_by_library, puzzle, True)
+    solvers["cp"] = partial(child_count, solve_by_cp_sat, puzzle, True, None)
     jobs = [Job(encoding, "glucose42", True) for encoding in ENCODINGS]
     for job in [*jobs, *(Job("triangles", solver, True, restricted=True) for solver in ("cadical195", "cdcl"))]:
-        solvers[f"sat:{job.encoding} {job.sat_solver}"] = sat(job)
+        solvers[f"sat:{job.encoding} {job.sat_solver}"] = partial(child_count, search, puzzle, job)
     if not puzzle.rules:
-        solvers |= {f"cp:{model}": cp(model) for model in MODELS}
+        solvers |= {f"cp:{model}": partial(child_count, solve_classic, puzzle, model, True, None) for model in MODELS}
     return solvers
 
 

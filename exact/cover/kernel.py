@@ -30,11 +30,14 @@ class Problem(NamedTuple):
     """An exact cover problem. A *node* of the matrix is an item of an option. Items from ``kinds`` on are kinds of
     equal pieces, of which an option has one as its last item.
 
-    O: options, M: nodes, E: cells to be filled, K: kinds.
+    O: options, M: nodes, I: items, E: cells to be filled, K: kinds.
     """
 
     begin: Ints  # (O+1,): first node of each option, and the end
     item: Ints  # (M,): item of a node
+    option: Ints  # (M,): option of a node
+    start: Ints  # (I+1,): where the list of an item begins in `listed` and in `CoverState.member`
+    listed: Ints  # (M,): nodes, item after item
     colour: Ints  # (M,): colour of a node, 0 = none
     images: Ints  # (O,): solutions that an option stands for by symmetry; () = one
     beside: Ints  # (E, 4): the cells next to each cell, -1 = none; the cells are the first items
@@ -49,27 +52,22 @@ def make_problem(begin: Ints, item: Ints, items: int, **fields: Any) -> Problem:
     none = np.zeros(0, dtype=np.int32)
     plain: dict[str, Any] = {"colour": np.zeros(len(item), dtype=np.int32), "images": none, "pieces": none}
     plain |= {"beside": none.reshape(0, 4), "kinds": items, "zones": False, "dead_ends": True}
-    return Problem(begin=begin, item=item, **(plain | fields))
-
-
-class OptionLists(NamedTuple):
-    """The options of each item. I: items."""
-
-    option: Ints  # (M,): option of a node
-    start: Ints  # (I,): where the list of an item begins in `member`
-    size: Ints  # (I,): options left for an item
-    member: Ints  # (M,): nodes, item after item
-    place: Ints  # (M,): where a node is in `member`
+    return Problem(
+        begin=begin,
+        item=item,
+        option=np.repeat(np.arange(len(begin) - 1, dtype=np.int32), np.diff(begin)),
+        start=np.append(0, np.cumsum(np.bincount(item, minlength=items))).astype(np.int32),
+        listed=np.argsort(item, kind="stable").astype(np.int32),
+        **(plain | fields),
+    )
 
 
 class CoverState(NamedTuple):
     """The state of a paused search; a level is a number of choices. L: levels."""
 
-    option: Ints  # these five: see `OptionLists`
-    start: Ints
-    size: Ints
-    member: Ints
-    place: Ints
+    size: Ints  # (I,): options left for an item
+    member: Ints  # (M,): nodes, item after item
+    place: Ints  # (M,): where a node is in `member`
     active: Ints  # (I,): items; the first `active_count[0]` are not covered
     active_at: Ints  # (I,): where an item is in `active`
     active_count: Ints  # (1,)
@@ -89,43 +87,20 @@ class CoverState(NamedTuple):
     counters: Longs  # (COUNTERS,): see the names above
 
 
-def option_lists(begin: Ints, item: Ints, items: int) -> OptionLists:
-    """The options of each item before a search."""
-    size = np.bincount(item, minlength=items).astype(np.int32)
-    member = np.argsort(item, kind="stable").astype(np.int32)
-    place = np.empty(len(item), dtype=np.int32)
-    place[member] = np.arange(len(item), dtype=np.int32)
-    option = np.repeat(np.arange(len(begin) - 1, dtype=np.int32), np.diff(begin))
-    return OptionLists(option, (np.cumsum(size) - size).astype(np.int32), size, member, place)
+def new_state(problem: Problem, choices: int, need: Ints, *, rank: Ints | None = None, root: int = 0) -> CoverState:
+    """The state with nothing chosen; ``choices``: most options of a solution.
 
-
-def initial_state(lists: OptionLists, choices: int, *, need: Ints, rank: Ints, cells: int, root: int) -> CoverState:
-    """The state with nothing chosen.
-
-    Parameters
-    ----------
-    lists : OptionLists
-        Arrays that are never written are shared with other searches.
-    choices : int
-        Most options of a solution.
-    need, rank : ndarray of int32
-        See `CoverState`.
-    cells : int
-        Cells for the test of zones.
-    root : int
-        1 if the root counts as a node, as in Jolivet 2008, else 0.
+    ``root`` is 1 if the root counts as a node, as in Jolivet 2008, else 0.
     """
-    items, levels = len(lists.size), choices + 1
-    counters = np.zeros(COUNTERS, dtype=np.int64)
-    counters[DESCENDING], counters[NODES] = 1, root
-    per_level = np.zeros(levels, dtype=np.int64)
-    per_level[0] = root
+    items, levels, cells = len(problem.start) - 1, choices + 1, len(problem.beside)
+    size, place = np.diff(problem.start), np.empty_like(problem.listed)
+    place[problem.listed] = np.arange(len(place), dtype=np.int32)
+    counters, per_level = np.zeros(COUNTERS, dtype=np.int64), np.zeros(levels, dtype=np.int64)
+    counters[DESCENDING], counters[NODES], per_level[0] = 1, root, root
     return CoverState(
-        option=lists.option,
-        start=lists.start,
-        size=lists.size.copy(),
-        member=lists.member.copy(),
-        place=lists.place.copy(),
+        size=size,
+        member=problem.listed.copy(),
+        place=place,
         active=np.arange(items, dtype=np.int32),
         active_at=np.arange(items, dtype=np.int32),
         active_count=np.array([items], dtype=np.int32),
@@ -135,8 +110,8 @@ def initial_state(lists: OptionLists, choices: int, *, need: Ints, rank: Ints, c
         chosen=np.full(levels, NOTHING, dtype=np.int32),
         next_try=np.zeros(levels, dtype=np.int32),
         end_try=np.zeros(levels, dtype=np.int32),
-        tries=np.zeros(levels * int(lists.size.max(initial=1)), dtype=np.int32),
-        rank=rank,
+        tries=np.zeros(levels * int(size.max(initial=1)), dtype=np.int32),
+        rank=np.zeros(0, dtype=np.int32) if rank is None else rank,
         per_level=per_level,
         first=np.zeros(choices, dtype=np.int32),
         seen=np.zeros(cells, dtype=np.bool_),
@@ -165,9 +140,9 @@ def deactivate(state, item):  # type: ignore[no-untyped-def]
 
 
 @inline_flat_kernel
-def remove_node(state, node, item):  # type: ignore[no-untyped-def]
+def remove_node(state, problem, node, item):  # type: ignore[no-untyped-def]
     """Swap a node behind the end of the list of its item; False if it is behind it already."""
-    end = state.start[item] + state.size[item] - 1
+    end = problem.start[item] + state.size[item] - 1
     at = state.place[node]
     if at > end:
         return False
@@ -184,7 +159,7 @@ def remove_option(state, problem, option):  # type: ignore[no-untyped-def]
     feasible = True
     for node in range(problem.begin[option], problem.begin[option + 1]):
         i = problem.item[node]
-        if state.active_at[i] < state.active_count[0] and remove_node(state, node, i):
+        if state.active_at[i] < state.active_count[0] and remove_node(state, problem, node, i):
             feasible &= state.size[i] >= state.need[i]
     return feasible
 
@@ -198,14 +173,14 @@ def commit(state, problem, option):  # type: ignore[no-untyped-def]
         if state.active_at[i] >= state.active_count[0]:
             continue  # a secondary item that has this colour already
         if i >= problem.kinds and state.need[i] > 0:
-            remove_node(state, node, i)
+            remove_node(state, problem, node, i)
             feasible &= state.size[i] >= state.need[i]
             continue
         deactivate(state, i)
-        for at in range(state.start[i], state.start[i] + state.size[i]):
+        for at in range(problem.start[i], problem.start[i] + state.size[i]):
             other = state.member[at]
-            if state.option[other] != option and (own_colour == 0 or problem.colour[other] != own_colour):
-                feasible &= remove_option(state, problem, state.option[other])
+            if problem.option[other] != option and (own_colour == 0 or problem.colour[other] != own_colour):
+                feasible &= remove_option(state, problem, problem.option[other])
     return feasible
 
 
@@ -270,12 +245,12 @@ def zones_fit(state, problem):  # type: ignore[no-untyped-def]
 
 
 @inline_flat_kernel
-def list_tries(state, item, level):  # type: ignore[no-untyped-def]
+def list_tries(state, problem, item, level):  # type: ignore[no-untyped-def]
     """Write the options of an item to ``tries``, ordered by rank, and save the lists before the choice."""
     begin = state.end_try[level - 1] if level > 0 else 0
     end = begin
-    for place in range(state.start[item], state.start[item] + state.size[item]):
-        option = state.option[state.member[place]]
+    for place in range(problem.start[item], problem.start[item] + state.size[item]):
+        option = problem.option[state.member[place]]
         gap = end
         while len(state.rank) and gap > begin and state.rank[state.tries[gap - 1]] > state.rank[option]:
             state.tries[gap] = state.tries[gap - 1]
@@ -339,7 +314,7 @@ def advance(state, problem, budget, stop_at_first):  # type: ignore[no-untyped-d
                 if i == SOLVED and stop_at_first:
                     break
                 continue
-            list_tries(state, i, level)
+            list_tries(state, problem, i, level)
         if state.chosen[level] != NOTHING:
             change_need(state, problem, state.chosen[level], 1)
             state.chosen[level] = NOTHING

@@ -11,7 +11,6 @@ It is searched by the kernel of this project (`dlx`, `dlx:binary`, `xcc:counted`
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
@@ -34,37 +33,25 @@ from lns.instances.puzzle import DOWN, GREY, RIGHT, Puzzle
 
 IntArray = npt.NDArray[np.int32]
 CODES = ("unary", "binary", "colours")
-_FIRST = (RIGHT, DOWN)
-"""The piece with the edge on this side covers the items of the colour, the piece beyond it the complement."""
+MAX_NODES = 60_000_000
+"""Most nodes of a matrix, about 1.5 GB."""
+
+MAX_NODES_XCOVER = 4_000_000
+"""Most nodes for xcover, which takes options as lists of strings; about four times the matrix of Eternity II."""
 
 
 @dataclass(frozen=True)
 class CoverModel:
-    """An exact cover problem. Items are numbered: pieces, cells, edges; a *node* is an item of an option.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-    primary : int
-        Items 0 to ``primary`` - 1 must be covered exactly once; the others are secondary and take one colour.
-    items : int
-        Number of all items.
-    begin : ndarray of int32, shape (options + 1,)
-        First node of each option, and the end.
-    item, colour : ndarray of int32, shape (nodes,)
-        The item of each node, and its colour (0 = none), option after option.
-    cell, oriented : ndarray of int32, shape (options,)
-        The cell of each option, and the oriented piece (piece*4 + rotation) that it places there.
-    """
+    """An exact cover problem. Items are numbered: pieces, cells, edges; a *node* is an item of an option."""
 
     puzzle: Puzzle
-    primary: int
-    items: int
-    begin: IntArray
-    item: IntArray
-    colour: IntArray
-    cell: IntArray
-    oriented: IntArray
+    primary: int  # items 0 to ``primary`` - 1 must be covered exactly once; the others take one colour
+    items: int  # number of all items
+    begin: IntArray  # int32 (options + 1,): first node of each option, and the end
+    item: IntArray  # int32 (nodes,): the item of each node, option after option
+    colour: IntArray  # int32 (nodes,): its colour, 0 = none
+    cell: IntArray  # int32 (options,): the cell of each option
+    oriented: IntArray  # int32 (options,): the oriented piece (piece*4 + rotation) that it places there
 
     def board(self, options: npt.NDArray[np.int32] | list[int]) -> Board:
         """The board of a set of options."""
@@ -73,39 +60,9 @@ class CoverModel:
         return Board(placements, self.puzzle.width, self.puzzle.height)
 
 
-def matrix_nodes(puzzle: Puzzle, code: str, *, all_four: bool = False) -> int:
-    """How many nodes `build` makes, computed without making them."""
-    covered = _Codes(puzzle, code).covered
-    length = np.array([[len(covered[side][colour][0]) for side, colour in enumerate(quad)] for quad in puzzle.oriented])
-    fixed = {clue.cell for clue in puzzle.fixed}
-    known: dict[object, int] = {}  # by what the options of a cell depend on
-    nodes = 0
-    for cell in range(puzzle.cells):
-        inner = tuple(side for side, _ in puzzle.neighbours(cell))
-        key = puzzle.grey_sides(cell), inner, cell if cell in fixed else -1
-        if key not in known:
-            options = allowed_placements(puzzle, cell, all_four=all_four)
-            known[key] = 2 * len(options) + sum(int(length[options, side].sum()) for side in inner)
-        nodes += known[key]
-    return nodes
-
-
-class _Codes:
-    """Which items of an edge a piece covers, and with which colour, by its side and the colour there."""
-
-    def __init__(self, puzzle: Puzzle, code: str) -> None:
-        palette = [colour for colour in np.unique(puzzle.pieces).tolist() if colour != GREY]
-        self.per_edge = {"unary": len(palette), "binary": max(0, len(palette) - 1).bit_length(), "colours": 1}[code]
-        self.covered: list[dict[int, tuple[list[int], list[int]]]] = []  # by side and colour: items and their colours
-        for side in range(4):
-            self.covered.append({GREY: ([], [])})
-            for number, colour in enumerate(palette):
-                own = {number} if code == "unary" else {bit for bit in range(self.per_edge) if number >> bit & 1}
-                items = [bit for bit in range(self.per_edge) if (bit in own) == (side in _FIRST)]
-                self.covered[side][colour] = ([0], [1 + number]) if code == "colours" else (items, [0] * len(items))
-
-
-def build(puzzle: Puzzle, code: str, *, all_four: bool = False, check: Check = unlimited) -> CoverModel:
+def build(
+    puzzle: Puzzle, code: str, *, all_four: bool = False, check: Check = unlimited, most: int = MAX_NODES
+) -> CoverModel:
     """The exact cover problem of a puzzle.
 
     Parameters
@@ -117,39 +74,74 @@ def build(puzzle: Puzzle, code: str, *, all_four: bool = False, check: Check = u
         Include the rotations of symmetric pieces that look equal.
     check : callable
         Called for each cell.
+    most : int
+        Most nodes.
+
+    Raises
+    ------
+    InputError
+        If the matrix has more nodes; that is known before it is made.
     """
-    codes, first_edge = _Codes(puzzle, code), 2 * puzzle.cells
-    edge: dict[tuple[int, int], int] = {}  # first item of the inner edge at each side of each cell
-    for cell in range(puzzle.cells):
-        for side, other in puzzle.neighbours(cell):
-            if side in _FIRST:
-                edge[cell, side] = edge[other, (side + 2) % 4] = first_edge + len(edge) // 2 * codes.per_edge
-    item, colour, begin = array("i"), array("i"), array("i", [0])  # lists would take five times as much
-    cells, placed = array("i"), array("i")
+    numbers, covered = _codes(puzzle, code)
+    lengths, per_edge = covered.sum(axis=2), covered.shape[2]
+    fixed = {clue.cell for clue in puzzle.fixed}
+    known: dict[object, IntArray] = {}  # allowed placements by what they depend on
+    cells, nodes = list[tuple[IntArray, npt.NDArray[np.intp]]](), 0
     for cell in range(puzzle.cells):
         check()
-        for oriented in allowed_placements(puzzle, cell, all_four=all_four):
-            item.extend((oriented >> 2, puzzle.cells + cell))
-            colour.extend((0, 0))
-            for side in range(4):
-                if (first := edge.get((cell, side))) is not None:
-                    covered, colours = codes.covered[side][int(puzzle.oriented[oriented, side])]
-                    item.extend(first + bit for bit in covered)
-                    colour.extend(colours)
-            begin.append(len(item))
-            cells.append(cell)
-            placed.append(oriented)
-    items = first_edge + puzzle.max_score * codes.per_edge
+        key = puzzle.grey_sides(cell), cell if cell in fixed else -1
+        if key not in known:
+            known[key] = np.array(allowed_placements(puzzle, cell, all_four=all_four), dtype=np.int32)
+        inner = np.array([side for side, _ in puzzle.neighbours(cell)], dtype=np.intp)
+        cells.append((known[key], inner))
+        nodes += 2 * len(known[key]) + int(lengths[inner, puzzle.oriented[known[key]][:, inner]].sum())
+    if nodes > most:
+        raise InputError(
+            f"exact cover of {puzzle.cells} pieces and {puzzle.colours} colours takes a matrix of {nodes:,} nodes; "
+            f"expected at most {most:,}"
+        )
+    first_edge, items = 2 * puzzle.cells, 2 * puzzle.cells + puzzle.max_score * per_edge
+    edge = np.zeros((puzzle.cells, 4), dtype=np.int32)  # first item of the inner edge at each side of each cell
+    edges = ((cell, *beyond) for cell in range(puzzle.cells) for beyond in puzzle.neighbours(cell))
+    for number, (cell, side, other) in enumerate(edge for edge in edges if edge[1] in _FIRST):
+        edge[cell, side] = edge[other, side ^ 2] = first_edge + number * per_edge
+    none = np.zeros(0, dtype=np.int32)
+    item, colour, length, places = [none], [none], [none], [none]
+    for cell, (pieces, inner) in enumerate(cells):
+        check()
+        shown = puzzle.oriented[pieces][:, inner]
+        around = np.where(covered[inner, shown], edge[cell, inner, None] + np.arange(per_edge), -1)  # -1: not covered
+        own = np.stack([pieces >> 2, np.full(len(pieces), puzzle.cells + cell)], axis=1)
+        options = np.hstack([own, around.reshape(len(pieces), -1)])
+        coloured = np.hstack([np.zeros(own.shape), np.repeat(numbers[shown], per_edge, axis=1)])
+        item.append(options[options >= 0].astype(np.int32))
+        colour.append(coloured[options >= 0].astype(np.int32))
+        length.append((options >= 0).sum(axis=1))
+        places.append(np.full(len(pieces), cell))
+    begin = np.append(0, np.cumsum(np.concatenate(length)))
+    placed = [pieces for pieces, _ in cells]
+    arrays = (begin, *map(np.concatenate, (item, colour, places, placed)))
     primary = first_edge if code == "colours" else items
-    arrays = (np.array(values, dtype=np.int32) for values in (begin, item, colour, cells, placed))
-    return CoverModel(puzzle, primary, items, *arrays)
+    return CoverModel(puzzle, primary, items, *(array.astype(np.int32) for array in arrays))
 
 
-MAX_NODES = 60_000_000
-"""Most nodes of a matrix, about 1.5 GB."""
+_FIRST = (RIGHT, DOWN)
+"""The piece with the edge on this side covers the items of the colour, the piece beyond it the complement."""
 
-MAX_NODES_XCOVER = 4_000_000
-"""Most nodes for xcover, which takes options as lists of strings; about four times the matrix of Eternity II."""
+
+def _codes(puzzle: Puzzle, code: str) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+    """By colour of the puzzle the colour of an item, and by side and colour which items of an edge a piece covers."""
+    palette = np.setdiff1d(puzzle.pieces, GREY)
+    numbers = np.arange(len(palette))[:, None]
+    bits = np.arange({"unary": len(palette), "binary": max(0, len(palette) - 1).bit_length(), "colours": 1}[code])
+    own = numbers == bits if code == "unary" else numbers >> bits & 1 == 1
+    covered = np.zeros((4, palette.max(initial=0) + 1, len(bits)), dtype=np.bool_)
+    for side in range(4):
+        covered[side, palette] = True if code == "colours" else own == (side in _FIRST)
+    colours = np.zeros(covered.shape[1], dtype=np.int32)
+    if code == "colours":
+        colours[palette] = 1 + numbers[:, 0]
+    return colours, covered
 
 
 class PausedCover(CountedSearch):
@@ -176,35 +168,18 @@ class PausedCover(CountedSearch):
 class Cover(PausedCover):
     """A paused exact cover search (Jolivet 2008, 2.2). Duplicate pieces are distinct (see `lns.exact.piece_classes`).
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-    code : str
-        How the edges are written, one of `lns.exact.cover.search.CODES`.
-    all_four : bool
-        The equal rotations of symmetric pieces are distinct too.
-    check : callable
-        Called while the matrix is built.
-
-    Raises
-    ------
-    InputError
-        If the matrix has more than `MAX_NODES` nodes.
+    The arguments are those of `build`, which raises InputError if the matrix is too large.
     """
 
     def __init__(
         self, puzzle: Puzzle, code: str = "unary", *, all_four: bool = False, check: Check = unlimited
     ) -> None:
-        _check_size(puzzle, matrix_nodes(puzzle, code, all_four=all_four), MAX_NODES)
-        self.model = build(puzzle, code, all_four=all_four, check=check)
+        self.model = model = build(puzzle, code, all_four=all_four, check=check)
         check()
-        lists = kernel.option_lists(self.model.begin, self.model.item, self.model.items)
+        problem = kernel.make_problem(model.begin, model.item, model.items, colour=model.colour)
         check()
-        need = (np.arange(self.model.items) < self.model.primary).astype(np.int32)
-        none = np.zeros(0, dtype=np.int32)
-        state = kernel.initial_state(lists, puzzle.cells, need=need, rank=none, cells=0, root=1)
-        problem = kernel.make_problem(self.model.begin, self.model.item, self.model.items, colour=self.model.colour)
-        super().__init__(problem, state)
+        need = (np.arange(model.items) < model.primary).astype(np.int32)
+        super().__init__(problem, kernel.new_state(problem, puzzle.cells, need, root=1))
         check()
 
     @property
@@ -216,14 +191,6 @@ class Cover(PausedCover):
     def first_board(self) -> Board | None:
         """The first solution found, None before there is one."""
         return self.model.board(self.state.first) if self.solutions else None
-
-
-def _check_size(puzzle: Puzzle, nodes: int, most: int) -> None:
-    if nodes > most:
-        raise InputError(
-            f"exact cover of {puzzle.cells} pieces and {puzzle.colours} colours takes a matrix of {nodes:,} nodes; "
-            f"expected at most {most:,}"
-        )
 
 
 def run_cover(code: str, puzzle: Puzzle, request: Request) -> Answer:
@@ -240,7 +207,6 @@ def run_xcover(puzzle: Puzzle, request: Request) -> Answer:
     require("cover", "the solver xcc")
     if request.nodes is not None:
         raise InputError("xcover reports no nodes; expected a budget of time, or the solver xcc:counted")
-    _check_size(puzzle, matrix_nodes(puzzle, "colours"), MAX_NODES_XCOVER)
     list_boards = request.on_solution is not None
     return solve_in_child(cover_by_library, puzzle, request, request.count_all, list_boards, prepare=import_xcover)
 
@@ -262,14 +228,11 @@ def library_covers(options: list[list[str]], primary: list[str], secondary: list
 def cover_by_library(emit: Emit, puzzle: Puzzle, count_all: bool, list_boards: bool = False) -> None:
     """The task of the child process: reports the size of the model, the first solution, progress, and the end."""
     reporter = SolverReporter(emit, puzzle, "xcover", duplicates_distinct=True, list_boards=list_boards)
-    model = build(puzzle, "colours")
-    item, colour, begin = model.item.tolist(), model.colour.tolist(), model.begin.tolist()
-    options = [
-        [f"{item[at]}:{colour[at]}" if colour[at] else str(item[at]) for at in range(first, last)]
-        for first, last in pairwise(begin)
-    ]
+    model = build(puzzle, "colours", most=MAX_NODES_XCOVER)
+    nodes = [f"{item}:{colour}" if colour else str(item) for item, colour in zip(model.item, model.colour, strict=True)]
+    options = [nodes[first:last] for first, last in pairwise(model.begin.tolist())]
     names = list(map(str, range(model.items)))
-    reporter.details |= {"items": model.items, "options": len(options), "matrix_nodes": len(item)}
+    reporter.details |= {"items": model.items, "options": len(options), "matrix_nodes": len(nodes)}
     reporter.report(NODES_UNKNOWN)
     for chosen in library_covers(options, names[: model.primary], names[model.primary :]):
         reporter.add_board(model.board(chosen), NODES_UNKNOWN)

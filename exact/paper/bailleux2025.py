@@ -21,7 +21,7 @@ import numpy as np
 from lns.exact.compare import ComparisonRow, PlannedRun, run_experiment
 from lns.exact.execution import Request
 from lns.exact.paper.runs import NAN, Plan, Rows, crossed, mean_of, plot_curves, rounded, solver_run, times
-from lns.exact.sat.dimacs import lines_of
+from lns.exact.sat.clauses import lines_of
 from lns.exact.sat.encodings import encode
 from lns.exact.text_table import aligned
 from lns.instances.errors import InputError

@@ -2,7 +2,7 @@
 
 The report shows the levels of the game as pictures only. Here a level is a shipped one
 (`lns.exact.polyominoes.levels`), or a filling of the game from which all but some pieces were taken. A large grid is
-cut at random as in the report (`lns.exact.polyominoes.cut`). A node is a tested placement, as in the report; the report
+cut at random as in the report. A node is a tested placement, as in the report; the report
 tests more of them, because its search does not stop where a cell or a piece has no placement left. The methods
 ``...-no-dead-ends`` do not stop there either. They search as the report does where no two pieces are equal, but without
 its cache of zones.
@@ -24,10 +24,9 @@ from statistics import median
 from lns.exact.compare import ComparisonRow, PlannedRun
 from lns.exact.outcome import SolveStatus
 from lns.exact.paper.runs import BUDGET_SPENT, NAN, Plan, Rows, class_of, rounded
-from lns.exact.polyominoes.cut import cut_grid
-from lns.exact.polyominoes.grid import NO_WEIGHT, WEIGHTS, Grid, render
-from lns.exact.polyominoes.levels import TIERS, levels, random_level
-from lns.exact.polyominoes.search import RACE, fill, fill_by_library
+from lns.exact.polyominoes.grid import NO_WEIGHT, RACE, WEIGHTS, Grid, render
+from lns.exact.polyominoes.levels import TIERS, cut_grid, levels, random_level
+from lns.exact.polyominoes.search import fill, fill_by_library
 from lns.exact.text_table import aligned
 
 LIBRARY = "xcover"

@@ -7,7 +7,7 @@ A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", section III: the wei
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -34,11 +34,16 @@ def normal(cells: Iterable[Cell]) -> Shape:
 
 def orientations(shape: Shape) -> list[Shape]:
     """The distinct rotations and mirror images of a shape, at most eight, in ascending order."""
-    images = set()
+    return sorted(set(map(normal, images(shape))))
+
+
+def images(cells: Sequence[Cell]) -> Iterator[list[Cell]]:
+    """Where the cells are in each of the four rotations and their mirror images, moved to row 0 and column 0."""
     for _ in range(4):
-        shape = normal((column, -row) for row, column in shape)
-        images |= {shape, normal((row, -column) for row, column in shape)}
-    return sorted(images)
+        cells = [(column, -row) for row, column in cells]
+        for image in (cells, [(row, -column) for row, column in cells]):
+            top, left = map(min, zip(*image, strict=True))
+            yield [(row - top, column - left) for row, column in image]
 
 
 def neighbours(cell: Cell) -> tuple[Cell, Cell, Cell, Cell]:
@@ -64,19 +69,14 @@ def bounding_box(cells: Iterable[Cell]) -> tuple[int, int]:
     return max(rows) - min(rows) + 1, max(columns) - min(columns) + 1
 
 
-def perimeter(shape: Shape) -> int:
-    """Sides of cells that face no cell of the shape. (The formula printed in the report is 0 for every shape.)"""
-    return sum(other not in shape for cell in shape for other in neighbours(cell))
-
-
-def holes(shape: Shape) -> int:
-    """Cells of the bounding box outside the shape, as in the report."""
-    return prod(bounding_box(shape)) - len(shape)
-
-
-def compactness(shape: Shape) -> float:
+def _compactness(shape: Shape) -> float:
     """The shorter side of the bounding box over the longer one."""
     return min(bounding_box(shape)) / max(bounding_box(shape))
+
+
+def _perimeter(shape: Shape) -> int:
+    """Sides of cells that face no cell of the shape. (The formula printed in the report is 0 for every shape.)"""
+    return sum(other not in shape for cell in shape for other in neighbours(cell))
 
 
 NO_WEIGHT = "none"
@@ -85,15 +85,25 @@ NO_WEIGHT = "none"
 WEIGHTS: dict[str, Callable[[Shape], float]] = {
     "descender": len,
     "ascender": lambda shape: -len(shape),
-    "compactness": compactness,
-    "compactness-inverse": lambda shape: -compactness(shape),
-    "perimeter": lambda shape: -perimeter(shape),
-    "perimeter-inverse": perimeter,
-    "holes": lambda shape: -holes(shape),
-    "holes-inverse": holes,
+    "compactness": _compactness,
+    "compactness-inverse": lambda shape: -_compactness(shape),
+    "perimeter": lambda shape: -_perimeter(shape),
+    "perimeter-inverse": _perimeter,
+    "holes": lambda shape: len(shape) - prod(bounding_box(shape)),  # cells of the bounding box outside the shape
+    "holes-inverse": lambda shape: prod(bounding_box(shape)) - len(shape),
 }
 """Functions of the report by name. Pieces of the largest weight are tried first: large or small ones (descender,
 ascender), compact or long ones, those of short or long perimeter, of few or many holes."""
+
+
+RACE = "race"
+"""The weight that means: all weights in turn, until one of them ends."""
+
+
+def check_weight(name: str) -> None:
+    """Raise InputError if ``name`` is no weight."""
+    if name not in (NO_WEIGHT, *WEIGHTS):
+        raise InputError(f"unknown weight '{name}'; expected {RACE}, {', '.join(WEIGHTS)} or {NO_WEIGHT}")
 
 
 # -- grids -------------------------------------------------------------------------------------------------------------
@@ -136,19 +146,7 @@ class Grid:
 
 
 def filling_errors(grid: Grid, filling: Sequence[str]) -> list[str]:
-    """Check a filling, independently of any search.
-
-    Parameters
-    ----------
-    grid : Grid
-    filling : sequence of str
-        Rows of piece names, as in ``Grid.rows``.
-
-    Returns
-    -------
-    list of str
-        A sentence for each error; empty if ``filling`` is a filling of ``grid``.
-    """
+    """Check a filling, independently of any search: a sentence for each error, none if it is a filling of the grid."""
     if [len(row) for row in filling] != [len(row) for row in grid.rows]:
         return ["the filling has another shape than the grid"]
     pairs = [pair for old, new in zip(grid.rows, filling, strict=True) for pair in zip(old, new, strict=True)]
@@ -178,13 +176,9 @@ def cells_of(rows: Sequence[str]) -> dict[str, list[Cell]]:
 
 # -- grids as text -----------------------------------------------------------------------------------------------------
 
-IQ_PUZZLER_PRO = """\
-...........
-...........
-...........
-...........
-...........
-
+IQ_PUZZLER_PRO = (
+    "...........\n" * 5
+    + """
 NN..
 .NNN
 
@@ -224,6 +218,7 @@ J..
 CC
 C.
 """
+)
 
 
 def load(path: str | Path) -> Grid:
@@ -279,7 +274,7 @@ def render(grid: Grid) -> str:
     """A grid as text that `parse` reads."""
     pictures = ["\n".join(grid.rows)]
     for name, shape in grid.pieces.items():
-        height, width = (max(end) + 1 for end in zip(*shape, strict=True))
+        height, width = bounding_box(shape)
         rows = ("".join(name if (row, column) in shape else FREE for column in range(width)) for row in range(height))
         pictures.append("\n".join(rows))
     return "\n\n".join(pictures) + "\n"
@@ -317,12 +312,10 @@ def _piece(line: int, rows: Sequence[str]) -> tuple[str, Shape]:
 def _check(grid: Grid, first: int) -> None:
     """Raise InputError if a placed piece has a wrong shape, or the other pieces do not fit the number of free cells."""
     for name, cells in cells_of(grid.rows).items():
-        if name in (FREE, BLOCKED):
-            continue
         line = first + cells[0][0]
-        if name not in grid.pieces:
+        if name not in (FREE, BLOCKED, *grid.pieces):
             raise InputError(f"there is no piece {name}; expected one of {' '.join(grid.pieces)}", line=line)
-        if normal(cells) not in orientations(grid.pieces[name]):
+        if name in grid.pieces and normal(cells) not in orientations(grid.pieces[name]):
             raise InputError(f"piece {name} is placed here with another shape than it has", line=line)
     loose = sum(map(len, grid.loose.values()))
     if loose != len(grid.free):

@@ -1,22 +1,49 @@
-"""A grid as an exact cover problem: an option for every position and orientation of every piece.
+"""A grid as an exact cover problem, its search, and the steps of the search.
+
+An option is a position and orientation of a piece.
 
 References
 ----------
-A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", section III.
+A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", section III: weights and empty zones; the
+recorded steps, branches and depth.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from lns.exact.cover.kernel import OptionLists, Problem, make_problem, option_lists
+from lns.exact.cover.kernel import (
+    BRANCHES,
+    DEEPEST,
+    LEVEL,
+    NOTHING,
+    PRUNED,
+    Problem,
+    last_choice,
+    make_problem,
+    new_state,
+)
+from lns.exact.cover.search import PausedCover
 from lns.exact.execution import Check, each_after, unlimited
-from lns.exact.polyominoes.grid import Cell, Grid, Shape, neighbours, normal, orientations
+from lns.exact.polyominoes.grid import (
+    WEIGHTS,
+    Cell,
+    Grid,
+    Shape,
+    check_weight,
+    filling_errors,
+    images,
+    neighbours,
+    normal,
+    orientations,
+)
 from lns.instances.errors import InputError
 
 IntArray = npt.NDArray[np.int32]
@@ -36,22 +63,21 @@ class Model:
     names: tuple[tuple[str, ...], ...]  # of the pieces of each kind
     begin: IntArray  # int32 (options + 1,): first node of each option, and the end
     item: IntArray  # int32 (nodes,): the item of each node; an option has its cells and then its kind
-    copies: IntArray  # int32 (kinds,): pieces of each kind
-    sizes: IntArray  # int32 (kinds,): cells of a piece of each kind
     shapes: tuple[Shape, ...]  # of each kind
     beside: IntArray  # int32 (cells, 4): the free cells next to each cell, -1 = none
     images: IntArray  # int32 (options,): positions that the option stands for by symmetry
 
     @cached_property
-    def lists(self) -> OptionLists:
-        """The options of each item at the start of a search."""
-        return option_lists(self.begin, self.item, self.cells + len(self.copies))
-
-    def problem(self, *, zones: bool, dead_ends: bool) -> Problem:
+    def problem(self) -> Problem:
         """The problem for the kernel."""
-        fields = {"images": self.images, "beside": self.beside, "pieces": self.sizes, "kinds": self.cells}
-        items = self.cells + len(self.copies)
-        return make_problem(self.begin, self.item, items, **fields, zones=zones, dead_ends=dead_ends)
+        sizes = np.array([len(shape) for shape in self.shapes], dtype=np.int32)
+        fields = {"images": self.images, "beside": self.beside, "pieces": sizes, "kinds": self.cells}
+        return make_problem(self.begin, self.item, self.cells + len(self.shapes), **fields)
+
+    @property
+    def copies(self) -> IntArray:
+        """Pieces of each kind, int32 (kinds,)."""
+        return np.array([len(names) for names in self.names], dtype=np.int32)
 
     @property
     def cells(self) -> int:
@@ -64,84 +90,63 @@ class Model:
         return len(self.begin) - 1
 
     def filling(self, options: IntArray) -> tuple[str, ...]:
-        """The picture with the pieces of a set of options."""
+        """The picture with the pieces of a set of options. Raises RuntimeError if it is no filling of the grid."""
         unused = [list(names) for names in self.names]
         placed: dict[str, list[Cell]] = {}
         for option in options.tolist():
             *cells, kind = self.item[self.begin[option] : self.begin[option + 1]].tolist()
             placed[unused[kind - self.cells].pop(0)] = [self.grid.free[cell] for cell in cells]
-        return self.grid.filled(placed)
+        filling = self.grid.filled(placed)
+        if errors := filling_errors(self.grid, filling):
+            raise RuntimeError(f"the search returned an invalid filling: {'; '.join(errors)}")
+        return filling
 
 
 def build_model(grid: Grid, *, reduced: bool = False, check: Check = unlimited) -> Model:
-    """Make the exact cover model of a grid.
+    """Make the exact cover model of a grid; ``check`` is called between the shapes.
 
-    Parameters
-    ----------
-    grid : Grid
-    reduced : bool
-        Break the symmetry of the free cells: of the positions of one piece that rotations and reflections of the free
-        cells map onto each other, keep one. Every filling is an image of one that remains.
-    check : callable
-        Called between the shapes.
+    ``reduced`` breaks the symmetry of the free cells: of the positions of one piece that rotations and reflections of
+    the free cells map onto each other, one is kept. Every filling is an image of one that remains.
 
-    Raises
-    ------
-    InputError
-        If the model would have more than `MAX_NODES` nodes.
+    Raises InputError if the model would have more than `MAX_NODES` nodes.
     """
     by_shape: dict[Shape, list[str]] = {}
     for name, shape in grid.loose.items():
         by_shape.setdefault(orientations(shape)[0], []).append(name)
+    numbers = {cell: number for number, cell in enumerate(grid.free)}
     place = np.full((len(grid.rows), max(map(len, grid.rows), default=0)), -1, dtype=np.int32)
-    for number, cell in enumerate(grid.free):
+    for cell, number in numbers.items():
         place[cell] = number
     places: list[IntArray] = []
     for shape in each_after(check, by_shape):
         places.append(_places(shape, place))
         if sum(positions.size for positions in places) > MAX_NODES:
             raise InputError(f"the pieces have too many positions on this grid; expected at most {MAX_NODES:,} nodes")
-    images = [np.ones(len(positions), dtype=np.int32) for positions in places]
+    stands_for = [np.ones(len(positions), dtype=np.int32) for positions in places]
     single = [kind for kind, names in enumerate(by_shape.values()) if len(names) == 1]
     if reduced and single:
         kind = max(single, key=lambda candidate: len(places[candidate]))
-        places[kind], images[kind] = _representatives(places[kind], symmetries(grid.free))
+        places[kind], stands_for[kind] = _representatives(places[kind], symmetries(grid.free))
     numbered = [np.insert(cells, cells.shape[1], kind, axis=1) for kind, cells in enumerate(places, len(grid.free))]
     lengths = np.repeat([nodes.shape[1] for nodes in numbered], [len(nodes) for nodes in numbered])
     none = np.zeros(0, dtype=np.int32)  # for a grid without free cells
-    beside = [[_number(place, other) for other in neighbours(cell)] for cell in grid.free]
+    beside = [[numbers.get(other, -1) for other in neighbours(cell)] for cell in grid.free]
     return Model(
         grid,
         tuple(map(tuple, by_shape.values())),
         np.append(0, np.cumsum(lengths)).astype(np.int32),
         np.concatenate([none, *(nodes.ravel() for nodes in numbered)]),
-        np.array([len(names) for names in by_shape.values()], dtype=np.int32),
-        np.array([len(shape) for shape in by_shape], dtype=np.int32),
         tuple(by_shape),
         np.array(beside, dtype=np.int32).reshape(-1, 4),
-        np.concatenate([none, *images]),
+        np.concatenate([none, *stands_for]),
     )
 
 
 def symmetries(cells: Sequence[Cell]) -> list[list[int]]:
     """The rotations and reflections that map ``cells`` onto themselves, each as the list of the cells' images."""
-    place = {cell: number for number, cell in enumerate(normal(cells))} if cells else {}
-    maps = []
-    image = list(place)
-    for _ in range(4):
-        image = [(column, -row) for row, column in image]
-        for turned in (image, [(row, -column) for row, column in image]):
-            top, left = (min(ends, default=0) for ends in (zip(*turned, strict=True) if turned else ((), ())))
-            numbers = [place.get((row - top, column - left), -1) for row, column in turned]
-            if min(numbers, default=0) >= 0:
-                maps.append(numbers)
-    return maps
-
-
-def _number(place: IntArray, cell: Cell) -> int:
-    """The number of a free cell; -1 for any other cell, inside the grid or not."""
-    height, width = place.shape
-    return int(place[cell]) if 0 <= cell[0] < height and 0 <= cell[1] < width else -1
+    place = {cell: number for number, cell in enumerate(normal(cells))}
+    maps = ([place.get(cell, -1) for cell in image] for image in images(list(place)))
+    return [numbers for numbers in maps if min(numbers) >= 0]
 
 
 def _places(shape: Shape, place: IntArray) -> IntArray:
@@ -149,10 +154,8 @@ def _places(shape: Shape, place: IntArray) -> IntArray:
     positions = [np.zeros((0, len(shape)), dtype=np.int32)]
     for turned in orientations(shape):
         rows, columns = np.array(turned).T
-        tops, lefts = (
-            max(0, length - int(ends.max())) for length, ends in zip(place.shape, (rows, columns), strict=True)
-        )
-        top, left = np.indices((tops, lefts)).reshape(2, -1, 1)
+        room = np.maximum(0, np.array(place.shape) - [rows.max(), columns.max()])
+        top, left = np.indices(room).reshape(2, -1, 1)
         cells = place[top + rows, left + columns]
         positions.append(cells[(cells >= 0).all(axis=1)])
     return np.concatenate(positions)
@@ -160,11 +163,132 @@ def _places(shape: Shape, place: IntArray) -> IntArray:
 
 def _representatives(places: IntArray, maps: list[list[int]]) -> tuple[IntArray, IntArray]:
     """The first of each set of positions that are images of each other, and the sizes of these sets."""
-    images = np.sort(np.array(maps)[:, places], axis=2)  # map, place, cell
-    kept, numbers = [], []
-    for number, cells in enumerate(np.sort(places, axis=1).tolist()):
-        orbit = {tuple(image) for image in images[:, number].tolist()}
-        if min(orbit) == tuple(cells):
-            kept.append(number)
-            numbers.append(len(orbit))
-    return places[kept], np.array(numbers, dtype=np.int32)
+    mapped = np.sort(np.array(maps)[:, places], axis=2)  # map, place, cell
+    orbits = [{tuple(image) for image in mapped[:, number].tolist()} for number in range(len(places))]
+    kept = [min(orbit) == tuple(sorted(cells)) for orbit, cells in zip(orbits, places.tolist(), strict=True)]
+    return places[kept], np.array([len(orbit) for orbit in orbits], dtype=np.int32)[kept]
+
+
+# -- the search -----------------------------------------------------------------------------------------------------
+
+
+class FillingSearch(PausedCover):
+    """A search that can be paused, for `lns.exact.driver.run_search`.
+
+    Parameters
+    ----------
+    model : Model
+    weight : str
+        A key of WEIGHTS: pieces of the largest weight are tried first. `NO_WEIGHT`: in the order of the grid's pieces.
+    zones : bool
+        Reject placements that leave a zone which no pieces can fill.
+    dead_ends : bool
+        Reject placements that leave a cell or a piece without a place. The search of the report does not.
+    """
+
+    def __init__(self, model: Model, weight: str, *, zones: bool = True, dead_ends: bool = True) -> None:
+        check_weight(weight)
+        self.model, self.weight = model, weight
+        kind = model.item[model.begin[1:] - 1] - model.cells
+        weigh = WEIGHTS.get(weight, lambda shape: 0.0)
+        weights = np.array([weigh(shape) for shape in model.shapes], dtype=np.float64)
+        rank = np.empty(model.options, dtype=np.int32)
+        rank[np.argsort(-weights[kind], kind="stable")] = np.arange(model.options, dtype=np.int32)
+        need = np.append(np.ones(model.cells, dtype=np.int32), model.copies)
+        problem = model.problem._replace(zones=zones, dead_ends=dead_ends)
+        super().__init__(problem, new_state(problem, int(model.copies.sum()), need, rank=rank))
+
+    @property
+    def pruned(self) -> int:
+        """Placements rejected by the test of zones."""
+        return int(self.counters[PRUNED])
+
+    @property
+    def branches(self) -> int:
+        """Placements after which the search went on, and its start."""
+        return int(self.counters[BRANCHES])
+
+    @property
+    def deepest(self) -> int:
+        """Most pieces placed at one time."""
+        return int(self.counters[DEEPEST])
+
+    @property
+    def ended(self) -> FillingSearch | None:
+        """This search once it has a filling or is exhausted; None before."""
+        return self if self.solutions or self.exhausted else None
+
+    def first_filling(self) -> tuple[str, ...] | None:
+        """The first filling, None before it is found."""
+        return self.model.filling(self.state.first) if self.solutions else None
+
+
+class StepOutcome(IntEnum):
+    """What becomes of a tested placement."""
+
+    STAYS = 0
+    """The search goes on below it."""
+    NO_PLACE = 1
+    """A cell or a piece has no place left."""
+    ZONE = 2
+    """It leaves a zone that no pieces can fill."""
+    FILLING = 3
+    """The grid is filled."""
+
+
+class Step(NamedTuple):
+    """A tested placement: the pieces of its level and of deeper ones are taken off, then this one is placed."""
+
+    level: int
+    """Pieces placed before it."""
+    piece: str
+    cells: tuple[Cell, ...]
+    outcome: StepOutcome
+
+
+class StepRecorder:
+    """Records what a search places.
+
+    Parameters
+    ----------
+    search : FillingSearch
+
+    Attributes
+    ----------
+    steps : list of Step
+    """
+
+    def __init__(self, search: FillingSearch) -> None:
+        self.search = search
+        self.steps: list[Step] = []
+
+    def record(self, most: int, *, count_all: bool = False) -> None:
+        """Go on until ``most`` steps are recorded, to the end, or to the first filling unless ``count_all``."""
+        search = self.search
+        while len(self.steps) < most and not search.exhausted and (count_all or not search.solutions):
+            nodes, pruned, solutions = search.nodes, search.pruned, search.solutions
+            search.advance(1, True)  # a filling ends the call, so that it is seen before the next placement
+            if search.nodes > nodes:
+                self.steps.append(self._last(search.pruned > pruned))
+            elif self.steps and search.solutions > solutions:  # only now the search sees that the grid is filled
+                self.steps[-1] = self.steps[-1]._replace(outcome=StepOutcome.FILLING)
+
+    def placed(self) -> list[tuple[str, tuple[Cell, ...]]]:
+        """Name and cells of the pieces that are placed now."""
+        levels = range(int(self.search.counters[LEVEL]))
+        return [self._piece(level) for level in levels if self.search.state.chosen[level] != NOTHING]
+
+    def _last(self, zone: bool) -> Step:
+        """The placement that was just tested; ``zone``: it was rejected by the test of zones."""
+        level, _, stays = last_choice(self.search.state)
+        rejected = StepOutcome.ZONE if zone else StepOutcome.NO_PLACE
+        return Step(level, *self._piece(level), StepOutcome.STAYS if stays else rejected)
+
+    def _piece(self, level: int) -> tuple[str, tuple[Cell, ...]]:
+        """Name and cells of the piece at a level; equal pieces are told apart by their order."""
+        model, chosen = self.search.model, self.search.state.chosen
+        kinds = [int(model.item[model.begin[chosen[i] + 1] - 1]) - model.cells for i in range(level + 1)]
+        option = int(chosen[level])
+        *cells, _ = model.item[model.begin[option] : model.begin[option + 1]].tolist()
+        name = model.names[kinds[level]][kinds[:level].count(kinds[level])]
+        return name, tuple(model.grid.free[cell] for cell in cells)

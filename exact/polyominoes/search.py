@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import cycle, pairwise
+from itertools import pairwise
 from math import factorial, prod
 from threading import Event
 from typing import Any
@@ -21,17 +21,15 @@ from typing import Any
 import numpy as np
 
 from lns.exact.child_process import Emit, ExitReason, run_in_process
-from lns.exact.cover.kernel import BRANCHES, DEEPEST, PRUNED, initial_state
-from lns.exact.cover.search import PausedCover, import_xcover, library_covers
+from lns.exact.cover.search import import_xcover, library_covers
 from lns.exact.driver import Progress, ProgressCallback, run_search
 from lns.exact.execution import BuildingClock, BuildingEnded, Request, each_after
 from lns.exact.optional_deps import require
 from lns.exact.outcome import NODES_UNKNOWN, SolveStatus
-from lns.exact.polyominoes.grid import NO_WEIGHT, WEIGHTS, Grid, filling_errors
-from lns.exact.polyominoes.model import IntArray, Model, build_model
+from lns.exact.polyominoes.grid import RACE, WEIGHTS, Grid, check_weight
+from lns.exact.polyominoes.model import FillingSearch, build_model
 from lns.instances.errors import InputError
 
-RACE = "race"  # the weight that means: all weights in turn, until one of them ends
 COUNTING_WEIGHT = "descender"  # for counting, where the order hardly matters
 SLICE = 1000  # nodes of a turn of the race
 FIRST_STEP = 5  # nodes; on large grids a node takes 10 ms
@@ -41,92 +39,18 @@ _LOOK_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class FillResult:
-    """The result of `fill` and `fill_by_library`.
-
-    Parameters
-    ----------
-    status : SolveStatus
-    solutions : int
-        Fillings found so far; rotated and mirrored ones count, equal pieces swapped do not.
-    nodes : int
-        Placements tested, or `NODES_UNKNOWN`.
-    seconds : float
-    filling : tuple of str or None
-        The first filling found, verified, as rows of piece names.
-    options : int
-        Positions of all pieces on the grid.
-    pruned : int
-        Placements rejected because they leave a zone that cannot be filled.
-    weight : str
-        The weight of the search that ended; empty if none did.
-    branches : int
-        Placements after which a search went on, and the starts of the searches.
-    deepest : int
-        Most pieces placed at one time.
-    """
+    """The result of `fill`, `race` and `fill_by_library`."""
 
     status: SolveStatus
-    solutions: int
-    nodes: int
+    solutions: int  # fillings found so far; rotated and mirrored ones count, equal pieces swapped do not
+    nodes: int  # placements tested, or `NODES_UNKNOWN`
     seconds: float
-    filling: tuple[str, ...] | None
-    options: int
-    pruned: int = 0
-    weight: str = ""
-    branches: int = 0
-    deepest: int = 0
-
-
-class FillingSearch(PausedCover):
-    """A search that can be paused, for `lns.exact.driver.run_search`.
-
-    Parameters
-    ----------
-    model : Model
-    weight : str
-        A key of WEIGHTS: pieces of the largest weight are tried first. `NO_WEIGHT`: in the order of the grid's pieces.
-    zones : bool
-        Reject placements that leave a zone which no pieces can fill.
-    dead_ends : bool
-        Reject placements that leave a cell or a piece without a place. The search of the report does not.
-    """
-
-    def __init__(self, model: Model, weight: str, *, zones: bool = True, dead_ends: bool = True) -> None:
-        check_weight(weight)
-        self.model, self.weight = model, weight
-        kind = model.item[model.begin[1:] - 1] - model.cells
-        weigh = WEIGHTS.get(weight, lambda shape: 0.0)
-        weights = np.array([weigh(shape) for shape in model.shapes], dtype=np.float64)
-        rank = np.empty(model.options, dtype=np.int32)
-        rank[np.argsort(-weights[kind], kind="stable")] = np.arange(model.options, dtype=np.int32)
-        need = np.append(np.ones(model.cells, dtype=np.int32), model.copies)
-        pieces = int(model.copies.sum())
-        state = initial_state(model.lists, pieces, need=need, rank=rank, cells=model.cells, root=0)
-        super().__init__(model.problem(zones=zones, dead_ends=dead_ends), state)
-
-    @property
-    def pruned(self) -> int:
-        """Placements rejected by the test of zones."""
-        return int(self.counters[PRUNED])
-
-    @property
-    def branches(self) -> int:
-        """Placements after which the search went on, and its start."""
-        return int(self.counters[BRANCHES])
-
-    @property
-    def deepest(self) -> int:
-        """Most pieces placed at one time."""
-        return int(self.counters[DEEPEST])
-
-    @property
-    def ended(self) -> FillingSearch | None:
-        """This search once it has a filling or is exhausted; None before."""
-        return self if self.solutions or self.exhausted else None
-
-    def first_filling(self) -> tuple[str, ...] | None:
-        """The first filling, None before it is found. Raises RuntimeError if it does not verify."""
-        return _verified(self.model, self.state.first) if self.solutions else None
+    filling: tuple[str, ...] | None  # the first filling found, verified, as rows of piece names
+    options: int  # positions of all pieces on the grid
+    pruned: int = 0  # placements rejected because they leave a zone that cannot be filled
+    weight: str = ""  # of the search that ended; empty if none did
+    branches: int = 0  # placements after which a search went on, and the starts of the searches
+    deepest: int = 0  # most pieces placed at one time
 
 
 class WeightRace:
@@ -141,8 +65,7 @@ class WeightRace:
     def __init__(self, searches: Sequence[FillingSearch]) -> None:
         self.searches = searches
         self.ended: FillingSearch | None = None
-        self._turns = cycle(searches)
-        self._current, self._turn_left = next(self._turns), SLICE
+        self._current, self._turn_left = 0, SLICE
 
     @property
     def nodes(self) -> int:
@@ -166,15 +89,15 @@ class WeightRace:
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
         """Continue for ``budget`` placements in total, or to the first solution, where a race always stops."""
-        limit = self.nodes + budget
         while self.ended is None:
             if self._turn_left <= 0:
-                self._current, self._turn_left = next(self._turns), SLICE
-            current, before = self._current, self._current.nodes
-            current.advance(min(self._turn_left, limit - self.nodes), True)
-            self._turn_left -= current.nodes - before
-            self.ended = current.ended
-            if self.nodes >= limit:
+                self._current, self._turn_left = (self._current + 1) % len(self.searches), SLICE
+            current = self.searches[self._current]
+            before = current.nodes
+            current.advance(min(self._turn_left, budget), True)
+            spent, self.ended = current.nodes - before, current.ended
+            self._turn_left, budget = self._turn_left - spent, budget - spent
+            if budget <= 0:
                 return
 
 
@@ -262,12 +185,6 @@ def fill(
     )
 
 
-def check_weight(name: str) -> None:
-    """Raise InputError if ``name`` is no weight."""
-    if name not in (NO_WEIGHT, *WEIGHTS):
-        raise InputError(f"unknown weight '{name}'; expected {RACE}, {', '.join(WEIGHTS)} or {NO_WEIGHT}")
-
-
 def race(
     grid: Grid,
     workers: int,
@@ -282,20 +199,12 @@ def race(
 
     Parameters
     ----------
-    grid : Grid
+    grid, zones, nodes, seconds, on_progress
+        As for `fill`; nodes and progress are those of all processes.
     workers : int
-        Processes. Each has its share of the weights and searches with them in turn, as by
-        `fill`.
+        Processes. Each has its share of the weights and searches with them in turn, as by `fill`.
     weights : sequence of str
         Keys of WEIGHTS.
-    zones : bool
-        Reject placements that leave a zone which no pieces can fill.
-    nodes : int, optional
-        Stop after about this many placements tested by all processes.
-    seconds : float, optional
-        Limit of elapsed time.
-    on_progress : callable, optional
-        Receives the sum of the processes' progress.
 
     Returns
     -------
@@ -313,47 +222,43 @@ def race(
         raise InputError(f"{workers} workers; expected 1 or more")
     shares = [weights[at::workers] for at in range(min(workers, len(weights)))]
     own_nodes = None if nodes is None else -(-nodes // len(shares))
-    ended: list[FillResult] = []
-    running: dict[int, Progress] = {}
-    over = Event()
+    told: dict[int, Progress | FillResult] = {}  # the last message of each process
+    over, began, interrupted = Event(), time.perf_counter(), False
 
     def search_share(at: int) -> None:
         def receive(message: Progress | FillResult) -> None:
-            if isinstance(message, FillResult):
-                ended.append(message)
-                running.pop(at, None)
-                return
-            running[at] = message
+            told[at] = message
             if over.is_set():
                 raise _RaceOverError
 
         with suppress(_RaceOverError):
             run_in_process(_search_share, grid, shares[at], zones, own_nodes, seconds, receive=receive)
 
-    def tested() -> int:
-        """Placements tested by all processes, as each last reported them."""
-        return sum(result.nodes for result in ended) + sum(now.nodes for now in list(running.values()))
+    def ended() -> list[FillResult]:
+        """The results so far, the one that decides first."""
+        results = [message for message in list(told.values()) if isinstance(message, FillResult)]
+        return sorted(results, key=lambda result: (not _decides(result), -result.deepest))
 
-    began = time.perf_counter()
-    interrupted = False
     with ThreadPoolExecutor(len(shares)) as pool:
         waiting = {pool.submit(search_share, at) for at in range(len(shares))}
         try:
-            while waiting and not any(map(_decides, ended)):
+            while waiting and not any(map(_decides, ended())):
                 done, waiting = wait(waiting, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)
                 for future in done:
                     future.result()
                 if on_progress is not None:
-                    explored = max((now.explored for now in list(running.values())), default=0.0)
-                    on_progress(Progress(tested(), 0, time.perf_counter() - began, explored))
+                    now = list(told.values())
+                    explored = max((each.explored for each in now if isinstance(each, Progress)), default=0.0)
+                    on_progress(Progress(sum(each.nodes for each in now), 0, time.perf_counter() - began, explored))
         except KeyboardInterrupt:
             interrupted = True
         finally:
             over.set()
     spent = FillResult(SolveStatus.BUDGET_SPENT, 0, 0, 0.0, None, build_model(grid).options)
-    best = next(filter(_decides, ended), max(ended, key=lambda result: result.deepest, default=spent))
+    best = next(iter(ended()), spent)
     status = SolveStatus.INTERRUPTED if interrupted and not _decides(best) else best.status
-    return replace(best, status=status, nodes=tested(), seconds=time.perf_counter() - began)
+    tested = sum(message.nodes for message in told.values())
+    return replace(best, status=status, nodes=tested, seconds=time.perf_counter() - began)
 
 
 class _RaceOverError(Exception):
@@ -372,26 +277,10 @@ def _decides(result: FillResult) -> bool:
 
 
 def fill_by_library(grid: Grid, *, count_all: bool = False, seconds: float | None = None) -> FillResult:
-    """Find or count fillings with the library xcover, in a child process; it reports no number of nodes.
+    """Find the first filling or count all with the library xcover, in a child process; it reports no number of nodes.
 
-    Parameters
-    ----------
-    grid : Grid
-    count_all : bool
-        Count all fillings instead of finding the first.
-    seconds : float, optional
-        Limit of elapsed time, without compilation.
-
-    Returns
-    -------
-    FillResult
-
-    Raises
-    ------
-    InputError
-        If xcover is not installed.
-    ChildProcessError
-        If it crashes.
+    ``seconds`` limits elapsed time, without compilation. Raises InputError if xcover is not installed, and
+    ChildProcessError if it crashes.
     """
     require("cover", "the solver xcover")
     model = build_model(grid)
@@ -406,7 +295,7 @@ def fill_by_library(grid: Grid, *, count_all: bool = False, seconds: float | Non
         status = SolveStatus.SOLVED if count else SolveStatus.INFEASIBLE
     else:
         status, spent = SolveStatus.BUDGET_SPENT, ended.seconds
-    filling = _verified(model, np.array(first, dtype=np.int32)) if count else None
+    filling = model.filling(np.array(first, dtype=np.int32)) if count else None
     swapped = prod(map(factorial, model.copies.tolist()))
     return FillResult(status, -(-count // swapped), NODES_UNKNOWN, spent, filling, model.options)
 
@@ -432,10 +321,3 @@ def _cover_by_library(emit: Emit, grid: Grid, count_all: bool) -> None:
         if not count_all:
             break
     emit((count, first_options, count_all or not count, time.perf_counter() - began))
-
-
-def _verified(model: Model, options: IntArray) -> tuple[str, ...]:
-    filling = model.filling(options)
-    if errors := filling_errors(model.grid, filling):
-        raise RuntimeError(f"the search returned an invalid filling: {'; '.join(errors)}")
-    return filling

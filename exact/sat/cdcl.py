@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from lns.exact.sat import cdcl_kernel as kernel
-from lns.exact.sat.cdcl_kernel import Ints, Solver
+from lns.exact.sat.cdcl_kernel import CONFLICTS, DECISIONS, HEAD, USED, Ints, Solver
 
 _STEP = 2000  # conflicts
 
@@ -31,7 +31,7 @@ class Cdcl:
         self._state: Solver | None = None  # None: not begun
         self._answer = kernel.UNKNOWN
         self._earlier = {"decisions": 0, "conflicts": 0}  # of earlier answers
-        self._conflict_limit: int | None = None
+        self._conflict_limit = 0
 
     def append_formula(self, block: Ints, no_return: bool = True) -> None:
         """Add clauses before the first answer: int32 of shape (clauses, literals), literals as in DIMACS."""
@@ -51,11 +51,11 @@ class Cdcl:
 
     def solve(self) -> bool:
         """Whether there is a model."""
-        return self._go_on(None) is True
+        return self._search(np.inf) is True
 
     def solve_limited(self) -> bool | None:
         """Whether there is a model; None if the budget of conflicts is spent. The next call goes on."""
-        return self._go_on(self._conflict_limit)
+        return self._search(self._conflict_limit)
 
     def decided(self) -> list[int]:
         """The decisions that stand, in their order, as DIMACS literals."""
@@ -66,23 +66,19 @@ class Cdcl:
     def get_model(self) -> list[int]:
         """The model as DIMACS literals, after an answer that there is one."""
         positive = self._begun().value[::2] == kernel.TRUE
-        return [index + 1 if true else -index - 1 for index, true in enumerate(positive.tolist())]
+        return [index if true else -index for index, true in enumerate(positive.tolist(), 1)]
 
     def accum_stats(self) -> dict[str, int]:
         """Decisions and conflicts of all answers."""
-        own = {"decisions": 0, "conflicts": 0}
-        if self._state is not None:
-            integers = self._state.integers
-            own = {"decisions": int(integers[kernel.DECISIONS]), "conflicts": int(integers[kernel.CONFLICTS])}
-        return {name: earlier + own[name] for name, earlier in self._earlier.items()}
+        own = (0, 0) if self._state is None else self._state.integers[[DECISIONS, CONFLICTS]].tolist()
+        return {name: self._earlier[name] + count for name, count in zip(("decisions", "conflicts"), own, strict=True)}
 
-    def _go_on(self, conflicts: int | None) -> bool | None:
+    def _search(self, conflicts: float) -> bool | None:
         state = self._begun()
-        limit = None if conflicts is None else state.integers[kernel.CONFLICTS] + conflicts
-        while self._answer == kernel.UNKNOWN and (limit is None or state.integers[kernel.CONFLICTS] < limit):
-            step = _STEP if limit is None else min(_STEP, int(limit - state.integers[kernel.CONFLICTS]))
-            self._answer = kernel.advance(state, step)
-            if state.integers[kernel.USED] + len(state.value) + kernel.HEAD > len(state.arena):
+        limit = state.integers[CONFLICTS] + conflicts
+        while self._answer == kernel.UNKNOWN and state.integers[CONFLICTS] < limit:
+            self._answer = kernel.advance(state, int(min(_STEP, limit - state.integers[CONFLICTS])))
+            if state.integers[USED] + len(state.value) + HEAD > len(state.arena):
                 state = state._replace(arena=np.concatenate([state.arena, np.zeros_like(state.arena)]))
                 self._state = state
         return None if self._answer == kernel.UNKNOWN else self._answer == kernel.SATISFIABLE
@@ -102,21 +98,18 @@ class Cdcl:
             for block in rows
             if block.shape[1] > 2
         ]
-        arena = np.concatenate([np.zeros(0, np.int32), *clauses])
-        first = np.ones(variables, dtype=np.bool_)
+        arena = np.concatenate([*clauses, np.zeros(1 << 20, np.int32)])
+        first = np.full(variables, self._interval is None)
         if self._interval is not None:
-            first[:] = False
             first[self._interval[0] - 1 : self._interval[1]] = True
-        by_first = np.argsort(~first, kind="stable").astype(np.int32)
-        heap_at = np.empty(variables, dtype=np.int32)
-        heap_at[by_first] = np.arange(variables, dtype=np.int32)
+        heap = np.argsort(~first, kind="stable").astype(np.int32)
         integers = np.zeros(kernel.INTEGERS, dtype=np.int64)
-        integers[kernel.HEAP], integers[kernel.USED] = variables, len(arena)
-        integers[kernel.RESTART_AT], integers[kernel.REDUCE_AT] = kernel.RESTART_UNIT, kernel.FIRST_LEARNT
-        state = Solver(
+        integers[[kernel.HEAP, USED]] = variables, len(arena) - (1 << 20)
+        integers[[kernel.RESTART_AT, kernel.REDUCE_AT]] = kernel.RESTART_UNIT, kernel.FIRST_LEARNT
+        state = self._state = Solver(
             binary_begin=np.searchsorted(causes[order], np.arange(2 * variables + 1)).astype(np.int32),
             binary=np.concatenate([pairs[:, 1], pairs[:, 0]])[order],
-            arena=np.concatenate([arena, np.zeros(1 << 20, np.int32)]),
+            arena=arena,
             watch=np.full(2 * variables, -1, dtype=np.int32),
             value=np.zeros(2 * variables, dtype=np.int8),
             level=np.zeros(variables, dtype=np.int32),
@@ -126,8 +119,8 @@ class Cdcl:
             phase=np.ones(variables, dtype=np.int8),
             first=first,
             activity=np.zeros(variables),
-            heap=by_first,
-            heap_at=heap_at,
+            heap=heap,
+            heap_at=np.argsort(heap).astype(np.int32),
             seen=np.zeros(variables, dtype=np.bool_),
             learnt=np.zeros(variables + 1, dtype=np.int32),
             stamp=np.zeros(variables + 1, dtype=np.int32),
@@ -135,14 +128,7 @@ class Cdcl:
             integers=integers,
             reals=np.ones(kernel.REALS),
         )
-        kernel.begin(state)
-        self._answer = (
-            kernel.UNSATISFIABLE if any(block.shape[1] == 0 and len(block) for block in rows) else kernel.UNKNOWN
-        )
-        for unit in units.tolist():
-            if state.value[unit] == kernel.FALSE:
-                self._answer = kernel.UNSATISFIABLE
-            elif state.value[unit] == kernel.FREE:
-                kernel.force(state, unit)
-        self._state = state
+        self._answer = kernel.begin(state, units)
+        if any(block.shape == (len(block), 0) and len(block) for block in rows):
+            self._answer = kernel.UNSATISFIABLE
         return state

@@ -26,23 +26,13 @@ from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 Ints = npt.NDArray[np.int32]
 
 UNKNOWN, SATISFIABLE, UNSATISFIABLE = 0, 1, 2
-(
-    TRAIL,  # literals that have a value
-    DONE,  # of these, those whose consequences were derived
-    LEVEL,
-    CONFLICTS,
-    DECISIONS,
-    HEAP,  # variables in the heap
-    USED,  # of the arena
-    LEARNT,  # learnt clauses in the arena
-    RESTART_AT,  # number of conflicts at which to restart
-    RESTARTS,
-    REDUCE_AT,  # number of learnt clauses at which half of them are dropped
-    STAMP,
-    SIZE,  # of the learnt clause
-    OPEN,  # literals of the present level that `learn` has not resolved yet
-    INTEGERS,
-) = range(15)
+# integers of a search: literals that have a value, those whose consequences were derived, decisions that stand
+TRAIL, DONE, LEVEL, CONFLICTS, DECISIONS = range(5)
+# variables in the heap, the part of the arena in use, learnt clauses in it, conflicts at which to restart, restarts,
+# learnt clauses at which half of them are dropped
+HEAP, USED, LEARNT, RESTART_AT, RESTARTS, REDUCE_AT = range(5, 11)
+# of `learn`: the last stamp, size of the learnt clause, literals of the present level that are not resolved yet
+STAMP, SIZE, OPEN, INTEGERS = range(11, 15)
 GROWTH, REALS = 0, 1
 HEAD = 4  # entries of a clause before its literals
 NO_REASON, NO_CONFLICT = -1, -1
@@ -88,56 +78,36 @@ def better(s: Solver, a: int, b: int) -> bool:
 @inline_flat_kernel
 def put(s: Solver, v: int, at: int) -> None:
     """Set the variable at a position of the heap."""
-    s.heap[at] = v
-    s.heap_at[v] = at
+    s.heap[at], s.heap_at[v] = v, at
 
 
 @inline_flat_kernel
-def sift_up(s: Solver, at: int) -> None:
-    v = s.heap[at]
-    while at > 0:
-        parent = (at - 1) >> 1
-        if not better(s, v, s.heap[parent]):
-            break
-        put(s, s.heap[parent], at)
-        at = parent
+def sift_up(s: Solver, v: int, at: int) -> None:
+    while at > 0 and better(s, v, s.heap[(at - 1) >> 1]):
+        put(s, s.heap[(at - 1) >> 1], at)
+        at = (at - 1) >> 1
     put(s, v, at)
-
-
-@inline_flat_kernel
-def sift_down(s: Solver, at: int) -> None:
-    v = s.heap[at]
-    while True:
-        child = 2 * at + 1
-        if child >= s.integers[HEAP]:
-            break
-        if child + 1 < s.integers[HEAP] and better(s, s.heap[child + 1], s.heap[child]):
-            child += 1
-        if not better(s, s.heap[child], v):
-            break
-        put(s, s.heap[child], at)
-        at = child
-    put(s, v, at)
-
-
-@inline_flat_kernel
-def insert(s: Solver, v: int) -> None:
-    if s.heap_at[v] < 0:
-        at = s.integers[HEAP]
-        s.integers[HEAP] += 1
-        put(s, v, at)
-        sift_up(s, at)
 
 
 @inline_flat_kernel
 def pop(s: Solver) -> int:
-    v = s.heap[0]
+    """Take the best variable from the heap."""
+    best = s.heap[0]
     s.integers[HEAP] -= 1
-    s.heap_at[v] = -1
-    if s.integers[HEAP] > 0:
-        put(s, s.heap[s.integers[HEAP]], 0)
-        sift_down(s, 0)
-    return int(v)
+    s.heap_at[best] = -1
+    end = s.integers[HEAP]
+    if end == 0:
+        return int(best)
+    v, at, child = s.heap[end], 0, 1
+    while child < end:
+        if child + 1 < end and better(s, s.heap[child + 1], s.heap[child]):
+            child += 1
+        if not better(s, s.heap[child], v):
+            break
+        put(s, s.heap[child], at)
+        at, child = child, 2 * child + 1
+    put(s, v, at)
+    return int(best)
 
 
 @inline_flat_kernel
@@ -149,7 +119,7 @@ def bump(s: Solver, v: int) -> None:
             s.activity[other] /= TOO_LARGE
         s.reals[GROWTH] /= TOO_LARGE
     if s.heap_at[v] >= 0:
-        sift_up(s, s.heap_at[v])
+        sift_up(s, v, s.heap_at[v])
 
 
 @inline_flat_kernel
@@ -157,9 +127,7 @@ def assign(s: Solver, literal: int, reason: int) -> None:
     """Make a free literal true."""
     s.value[literal] = TRUE
     s.value[literal ^ 1] = FALSE
-    v = literal >> 1
-    s.level[v] = s.integers[LEVEL]
-    s.reason[v] = reason
+    s.level[literal >> 1], s.reason[literal >> 1] = s.integers[LEVEL], reason
     s.trail[s.integers[TRAIL]] = literal
     s.integers[TRAIL] += 1
 
@@ -173,10 +141,12 @@ def cancel_until(s: Solver, level: int) -> None:
         literal = s.trail[at]
         s.value[literal] = FREE
         s.value[literal ^ 1] = FREE
-        s.phase[literal >> 1] = literal & 1
-        insert(s, literal >> 1)
-    s.integers[TRAIL] = s.level_begin[level]
-    s.integers[DONE] = s.integers[TRAIL]
+        v = literal >> 1
+        s.phase[v] = literal & 1
+        if s.heap_at[v] < 0:
+            s.integers[HEAP] += 1
+            sift_up(s, v, s.integers[HEAP] - 1)
+    s.integers[TRAIL] = s.integers[DONE] = s.level_begin[level]
     s.integers[LEVEL] = level
 
 
@@ -202,15 +172,12 @@ def propagate(s: Solver) -> tuple[int, int]:
             if s.value[other] == TRUE:
                 before, node = node, following
                 continue
-            found = -1
-            for at in range(c + HEAD + 2, c + HEAD + s.arena[c]):
-                if s.value[s.arena[at]] != FALSE:
-                    found = at
-                    break
-            if found >= 0:
+            found, end = c + HEAD + 2, c + HEAD + s.arena[c]
+            while found < end and s.value[s.arena[found]] == FALSE:
+                found += 1
+            if found < end:
                 literal = s.arena[found]
-                s.arena[found] = false
-                s.arena[c + HEAD + side] = literal
+                s.arena[found], s.arena[c + HEAD + side] = false, literal
                 if before < 0:
                     s.watch[false] = following
                 else:
@@ -292,19 +259,6 @@ def learn(s: Solver, conflict: int, second: int) -> int:
 
 
 @inline_flat_kernel
-def levels_of_learnt(s: Solver, size: int) -> int:
-    """The number of levels in the learnt clause."""
-    s.integers[STAMP] += 1
-    count = 0
-    for place in range(size):
-        level = s.level[s.learnt[place] >> 1]
-        if s.stamp[level] != s.integers[STAMP]:
-            s.stamp[level] = s.integers[STAMP]
-            count += 1
-    return count
-
-
-@inline_flat_kernel
 def attach(s: Solver, c: int) -> None:
     """Watch the first two literals of a clause."""
     for side in range(2):
@@ -316,14 +270,18 @@ def attach(s: Solver, c: int) -> None:
 @inline_flat_kernel
 def keep_learnt(s: Solver, size: int) -> None:
     """Go back to where the learnt clause implies its first literal, keep the clause, and assign the literal."""
-    levels = levels_of_learnt(s, size)
     if size == 1:
         cancel_until(s, 0)
         assign(s, s.learnt[0], NO_REASON)
         return
-    deepest = 1
-    for place in range(2, size):
-        if s.level[s.learnt[place] >> 1] > s.level[s.learnt[deepest] >> 1]:
+    s.integers[STAMP] += 1
+    levels, deepest = 0, 1
+    for place in range(size):
+        level = s.level[s.learnt[place] >> 1]
+        if s.stamp[level] != s.integers[STAMP]:
+            s.stamp[level] = s.integers[STAMP]
+            levels += 1
+        if place > 1 and level > s.level[s.learnt[deepest] >> 1]:
             deepest = place
     s.learnt[1], s.learnt[deepest] = s.learnt[deepest], s.learnt[1]
     cancel_until(s, s.level[s.learnt[1] >> 1])
@@ -421,15 +379,15 @@ def advance(s: Solver, conflicts: int) -> int:
 
 
 @flat_kernel
-def begin(s: Solver) -> None:
-    """Watch all clauses of the arena."""
+def begin(s: Solver, units: Ints) -> int:
+    """Watch all clauses of the arena and make the literals of unit clauses true. Returns the answer."""
     c = 0
     while c < s.integers[USED]:
         attach(s, c)
         c += HEAD + s.arena[c]
-
-
-@flat_kernel
-def force(s: Solver, literal: int) -> None:
-    """Make a literal true at level 0."""
-    assign(s, literal, NO_REASON)
+    for literal in units:
+        if s.value[literal] == FALSE:
+            return UNSATISFIABLE
+        if s.value[literal] == FREE:
+            assign(s, literal, NO_REASON)
+    return UNKNOWN

@@ -1,21 +1,177 @@
-"""The encodings of Bailleux 2025 (2.1, 2.3) and of Cuvillier & Szymkowiak 2010 (2.2.2), and all encodings by name."""
+"""Edge matching as SAT: the encodings of Bailleux 2025 (2.1, 2.3) and of Cuvillier & Szymkowiak 2010 (2.2.2)."""
 
 from __future__ import annotations
 
+import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
-from functools import partial
-from itertools import permutations
-from typing import Any
+from functools import cached_property, partial
+from itertools import chain, permutations
+from math import prod
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from lns.exact.sat.encoding import Block, BoolArray, Encoding, Family, at_most_one_pairs, clause, units
+from lns.exact.sat.clauses import Block, at_most_one_pairs, clause, exactly_one_counters, lines_of, units
+from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.puzzle import Puzzle
+from lns.instances.puzzle import DOWN, GREY, RIGHT, Puzzle
 
-Ints = npt.NDArray[np.signedinteger[Any]]
+BoolArray = npt.NDArray[np.bool_]
+Family = tuple[str, Iterable[Block]]
+"""The meaning of some clauses, and their blocks."""
+
+
+class Encoding(ABC):
+    """A CNF formula whose models are the perfect boards of a puzzle. Clauses are made when they are iterated over.
+
+    A board has one model or, because of auxiliary variables and duplicate pieces, several; `exclude` forbids all models
+    of a board at once.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    name : str
+        Name of the encoding.
+    pairwise : bool
+        At-most-one constraints are written pair by pair; otherwise by Sinz's counters.
+
+    Attributes
+    ----------
+    source : str
+        Where it is published.
+    variables : int
+        Number of variables, which are numbered from 1.
+    deciding : int
+        Number of variables of pieces and orientations. They come first and determine all others.
+    placing : tuple of ndarray of int32
+        The variables that together say that a piece lies on a cell in a rotation; they broadcast to (cells, pieces, 4).
+    shown : ndarray of int32, shape (cells, 4, colours)
+        The variable of a colour at a side of a cell.
+    palette : list of int
+        The colours that occur, grey first.
+    colours : int
+        Number of these colours; the formula numbers them from 0 (grey) without gaps.
+    sides : ndarray of int32, shape (pieces, 4, 4)
+        Colour number by piece, rotation and side.
+    inner_edges : list of (int, int, int)
+        Inner edges as (cell, its side, neighbour), side RIGHT or DOWN.
+    """
+
+    source: str
+    deciding: int
+    placing: tuple[Block, ...]
+    shown: Block
+
+    def __init__(self, puzzle: Puzzle, name: str, pairwise: bool = False) -> None:
+        self.puzzle, self.name, self._pairwise = puzzle, name, pairwise
+        self.palette = np.unique(np.append(puzzle.pieces, GREY)).tolist()
+        self.colours = len(self.palette)
+        self.sides: Block = np.searchsorted(self.palette, puzzle.oriented).astype(np.int32).reshape(-1, 4, 4)
+        around = ((cell, side, other) for cell in range(puzzle.cells) for side, other in puzzle.neighbours(cell))
+        self.inner_edges = [edge for edge in around if edge[1] in (RIGHT, DOWN)]
+        self.variables = 0
+        self._exactly_one: list[tuple[str, Block, int]] = []
+
+    def new_variables(self, *shape: int) -> Block:
+        """Number more variables, consecutively in the order of an array."""
+        first = self.variables + 1
+        self.variables += prod(shape)
+        return np.arange(first, self.variables + 1, dtype=np.int32).reshape(shape)
+
+    def exactly_one(self, name: str, groups: Block) -> None:
+        """Add the family that exactly one variable of each row is true, with its auxiliary variables."""
+        self._exactly_one.append((name, groups, self.variables + 1))
+        if not self._pairwise:
+            self.variables += groups.shape[0] * max(0, groups.shape[1] - 1)
+
+    def families(self) -> Iterator[Family]:
+        """The clauses by family."""
+        for name, groups, first in self._exactly_one:
+            pairs = self._pairwise
+            yield name, chain([groups], at_most_one_pairs(groups)) if pairs else exactly_one_counters(groups, first)
+        yield from self.constraints()
+
+    @abstractmethod
+    def constraints(self) -> Iterator[Family]:
+        """The other families."""
+
+    @abstractmethod
+    def describe(self) -> list[str]:
+        """The meaning of the variables, as lines of a comment."""
+
+    def channel(self) -> Iterable[Block]:
+        """Clauses that define `shown` where `families` does not."""
+        return ()
+
+    def absent(self, cell: Any, piece: Any, rotation: Any) -> list[Block]:
+        """Literals of which one is true unless the piece is on the cell in that rotation."""
+        shape = (self.puzzle.cells, self.puzzle.cells, 4)
+        return [-np.broadcast_to(variable, shape)[cell, piece, rotation] for variable in self.placing]
+
+    def clues(self) -> Iterator[Block]:
+        """The clauses of clues and holes."""
+        return (-units(self.absent(clue.cell, clue.piece, clue.rotation)) for clue in self.puzzle.fixed)
+
+    def colours_of(self, cell: Any, piece: Any) -> Block:
+        """The clauses that a piece on a cell shows its colours, by rotation and side; either may be an array."""
+        at, rotation, side = np.indices((np.size(cell) * np.size(piece), 4, 4)).reshape(3, -1)
+        cell, piece = (np.broadcast_to(number, at.max() + 1)[at] for number in (cell, piece))
+        shown = self.shown[cell, side, self.sides[piece, rotation, side]]
+        return np.stack([*self.absent(cell, piece, rotation), shown], axis=1)
+
+    def clauses(self) -> Iterator[Block]:
+        """All clauses of the formula."""
+        return (block for _, blocks in self.families() for block in blocks if len(block))
+
+    def sizes(self) -> dict[str, int]:
+        """Number of clauses by family."""
+        return {name: sum(map(len, blocks)) for name, blocks in self.families()}
+
+    def write(self, file: IO[str]) -> int:
+        """Write the formula as DIMACS CNF, with comments that explain it; returns the number of clauses."""
+        sizes, puzzle = self.sizes(), self.puzzle  # a first pass counts, because the header comes before the clauses
+        clauses = sum(sizes.values())
+        lines = [
+            f"encoding {self.name} ({self.source}) of {puzzle.name}",
+            f"board {puzzle.width} x {puzzle.height} (width x height), sha256 {puzzle.sha256}",
+            "cells row by row, pieces in file order, rotations in clockwise quarter turns, all from 0",
+            *self.describe(),
+            *(f"{count} clauses: {name}" for name, count in sizes.items() if count),
+        ]
+        file.writelines(f"c {re.sub(r'[^ -~]', ' ', line)}\n" for line in lines)
+        file.write(f"p cnf {self.variables} {clauses}\n")
+        file.writelines(text for block in self.clauses() for text in lines_of(block))
+        return clauses
+
+    def board(self, model: Iterable[int]) -> Board:
+        """The board of a model given as literals; missing variables are false. The board is not verified."""
+        literals = np.fromiter(model, dtype=np.int64)
+        true = np.isin(np.arange(self.variables + 1), literals)
+        placed = np.logical_and.reduce(np.broadcast_arrays(*(true[variable] for variable in self.placing)))
+        by_cell = placed.reshape(self.puzzle.cells, -1)
+        placements = np.where(by_cell.any(axis=1), by_cell.argmax(axis=1), -1).astype(np.int32)
+        return Board(placements, self.puzzle.width, self.puzzle.height)
+
+    def exclude(self, board: Board) -> list[int]:
+        """A clause that forbids all boards with the colours of ``board`` on the edges that are not grey.
+
+        So boards with swapped duplicate pieces or turned symmetric pieces are not found again. The formula must
+        contain `channel`.
+        """
+        cell, side = self._seen_sides.T
+        colour = self.sides.reshape(-1, 4)[board.placements[cell], side]
+        return [-int(variable) for variable in self.shown[cell, side, colour]]
+
+    @cached_property
+    def _seen_sides(self) -> Block:
+        """(cell, side) of every inner edge once, then of every side on the rim of a board without frame."""
+        cells = range(self.puzzle.cells)
+        rim, grey = (np.array([sides(c) for c in cells]) for sides in (self.puzzle.rim_sides, self.puzzle.grey_sides))
+        inner = np.array([edge[:2] for edge in self.inner_edges], dtype=np.int32).reshape(-1, 2)
+        return np.concatenate([inner, np.argwhere(rim & ~grey).astype(np.int32)])
 
 
 class Bailleux(Encoding):
@@ -35,74 +191,83 @@ class Bailleux(Encoding):
         Variables P and O by cell, unless ``merged``.
     value : ndarray of int32, shape (cells, cells, 4)
         Variables Q by cell, if ``merged``.
+    edges : ndarray of int32, shape (cells, 4)
+        Number of the edge at each side of each cell, from 0, rim edges included.
     colour : ndarray of int32, shape (edges, colours)
-        Variables C of all edges, rim included; the two cells of an inner edge share them. In FULL only `exclude` needs
-        them; they come behind all other variables.
+        Variables C of all edges; the two cells of an inner edge share them. In FULL only `exclude` needs them; they
+        come behind all other variables.
     """
 
     piece: Block
     rotation: Block
     value: Block
-    colour: Block
 
     def __init__(self, puzzle: Puzzle, name: str, *, merged: bool, half: bool, pairwise: bool = False) -> None:
         super().__init__(puzzle, name, pairwise)
         self.source = f"Bailleux 2025, {name.removesuffix('-pairs').upper()}"
         self.merged, self.half = merged, half
-        cells, edges = puzzle.cells, int(self.edges.max()) + 1
+        cells, width, height = puzzle.cells, puzzle.width, puzzle.height
+        row, column = np.divmod(np.arange(cells, dtype=np.int32), width)
+        left, up = row * (width + 1) + column, height * (width + 1) + row * width + column
+        self.edges: Block = np.stack([up, left + 1, up + width, left], axis=1)
+        self._allowed = np.array([puzzle.fits(cell).reshape(-1, 4) for cell in range(cells)])
         if merged:
             self.value = self.new_variables(cells, cells, 4)
+            self.placing = (self.value,)
         else:
             self.piece, self.rotation = self.new_variables(cells, cells), self.new_variables(cells, 4)
+            self.placing = self.piece[:, :, None], self.rotation[:, None, :]
         self.deciding = self.variables
+        shape = int(self.edges.max()) + 1, self.colours
         if half:
-            self.colour = self.new_variables(edges, self.colours)
+            self.colour = self.new_variables(*shape)
         if merged:
             self.exactly_one("one oriented piece a cell", self.value.reshape(cells, -1))
-            by_piece = np.ascontiguousarray(self.value.transpose(1, 0, 2)).reshape(cells, -1)
-            self.exactly_one("one cell and rotation a piece", by_piece)
+            self.exactly_one("one cell and rotation a piece", self.value.transpose(1, 0, 2).reshape(cells, -1))
         else:
             self.exactly_one("one piece a cell", self.piece)
             self.exactly_one("one cell a piece", np.ascontiguousarray(self.piece.T))
             self.exactly_one("one rotation a cell", self.rotation)
+        self._first_support = self.variables + 1
         if half:
             self.exactly_one("one colour an edge", self.colour)
-            return
-        self._first_support = self.variables + 1
-        if not merged:
-            self.variables += 4 * sum(int(self._matching(*edge).sum()) for edge in self.inner_edges)
-        colours = np.arange(edges * self.colours, dtype=np.int32).reshape(edges, self.colours)
-        self.colour = self.variables + 1 + colours
+        else:
+            if not merged:
+                self.variables += 4 * sum(int(self._matching(*edge).sum()) for edge in self.inner_edges)
+            self.colour = self.variables + 1 + np.arange(prod(shape), dtype=np.int32).reshape(shape)
+        self.shown = self.colour[self.edges]
 
     def constraints(self) -> Iterator[Family]:
         if self.half:
             yield "pieces give colours", self._give_colours()
             if self.merged:
-                yield "colours need pieces", self._colours_need_pieces()
+                yield (
+                    "colours need pieces",
+                    (
+                        clause([-self.shown[cell, side, colour], *self.value[cell][self.sides[:, :, side] == colour]])
+                        for cell, side, colour in np.ndindex(self.shown.shape)
+                    ),
+                )
         elif self.merged:
             yield "inner edges", self._edges_in_extension()
         else:
-            yield "supports imply their tuples", (block for edge in self._tuples() for block in _implied(*edge[1:]))
+            yield (
+                "supports imply their tuples",
+                (
+                    np.stack([-supports[:, own], values[:, other]], axis=1)
+                    for _, values, supports in self._tuples()
+                    for own, other in permutations(range(4), 2)
+                ),
+            )
             yield "values need supports", (block for edge in self._tuples() for block in _supported(*edge))
-        if self.half or self.lonely_cells:
-            cells = range(self.puzzle.cells) if self.half else self.lonely_cells
+        # FULL needs it only for cells without an inner edge: holes, and a cell all alone
+        cells = [cell for cell in range(self.puzzle.cells) if self.half or not self.puzzle.neighbours(cell)]
+        if cells:
             yield "corners, rim and centre", self._forbid(cells)
-        yield "clues", self._clues()
-
-    def colour_variables(self) -> Block:
-        return self.colour[self.edges]
+        yield "clues", self.clues()
 
     def channel(self) -> Iterable[Block]:
         return () if self.half else self._give_colours()
-
-    def placements(self, true: BoolArray) -> list[int]:
-        if self.merged:
-            return [int(row.argmax()) if row.any() else -1 for row in true[self.value].reshape(self.puzzle.cells, -1)]
-        pieces, rotations = true[self.piece], true[self.rotation]
-        return [
-            int(pieces[cell].argmax()) * 4 + int(rotations[cell].argmax()) if pieces[cell].any() else -1
-            for cell in range(self.puzzle.cells)
-        ]
 
     def describe(self) -> list[str]:
         cells, width, height = self.puzzle.cells, self.puzzle.width, self.puzzle.height
@@ -122,51 +287,27 @@ class Bailleux(Encoding):
         ]
         return (merged if self.merged else apart) + (colours if self.half else [])
 
-    def _negated(self, cell: int, piece: Ints, rotation: Ints) -> list[Block]:
-        """The negated variables that together say which piece in which rotation is on a cell."""
-        if self.merged:
-            return [-self.value[cell, piece, rotation]]
-        return [-self.piece[cell, piece], -self.rotation[cell, rotation]]
-
     def _give_colours(self) -> Iterator[Block]:
         """For each cell, piece, rotation and side: they imply the colour of the edge."""
-        colour = self.colour_variables()
-        piece, rotation, side = np.indices(self.sides.shape).reshape(3, -1)
-        for cell in range(self.puzzle.cells):
-            shown = colour[cell, side, self.sides.reshape(-1)]
-            yield np.stack([*self._negated(cell, piece, rotation), shown], axis=1)
+        return (self.colours_of(cell, np.arange(self.puzzle.cells)) for cell in range(self.puzzle.cells))
 
     def _forbid(self, cells: Sequence[int]) -> Iterator[Block]:
         """Clauses that keep what does not fit off some cells."""
         if self.merged:
-            yield units(-self.value[cells][~self.allowed[cells]])
+            yield units(-self.value[cells][~self._allowed[cells]])
             return
-        chosen = np.zeros((self.puzzle.cells, 1), dtype=np.bool_)
-        chosen[cells] = True
-        some, every = self.allowed.any(axis=2), self.allowed.all(axis=2)
-        yield units(-self.piece[~some & chosen])
-        for cell, piece in np.argwhere(some & ~every & chosen):
-            yield clause([-int(self.piece[cell, piece]), *self.rotation[cell, self.allowed[cell, piece]]])
-
-    def _clues(self) -> Iterator[Block]:
-        """Clauses of clues and holes."""
-        for clue in self.puzzle.fixed:
-            negated = self._negated(clue.cell, np.array([clue.piece]), np.array([clue.rotation]))
-            yield units(-np.concatenate(negated))
-
-    def _colours_need_pieces(self) -> Iterator[Block]:
-        for cell in range(self.puzzle.cells):
-            for side in range(4):
-                for colour in range(self.colours):
-                    supports = self.value[cell][self.sides[:, :, side] == colour]
-                    yield clause([-int(self.colour[self.edges[cell, side], colour]), *supports])
+        allowed = self._allowed[cells]
+        some, every = allowed.any(axis=2), allowed.all(axis=2)
+        yield units(-self.piece[cells][~some])
+        for at, piece in np.argwhere(some & ~every):
+            yield clause([-self.piece[cells[at], piece], *self.rotation[cells[at], allowed[at, piece]]])
 
     def _matching(self, cell: int, side: int, neighbour: int) -> BoolArray:
         """Which pairs of oriented pieces match across an inner edge; shape (4 cells, 4 cells)."""
-        here, there = self.sides[:, :, side].reshape(-1), self.sides[:, :, (side + 2) % 4].reshape(-1)
+        here, there = self.sides[:, :, side].reshape(-1), self.sides[:, :, side ^ 2].reshape(-1)
         piece = np.repeat(np.arange(self.puzzle.cells), 4)
         match: BoolArray = (here[:, None] == there[None, :]) & (piece[:, None] != piece[None, :])
-        match &= self.allowed[cell].reshape(-1, 1) & self.allowed[neighbour].reshape(1, -1)
+        match &= self._allowed[cell].reshape(-1, 1) & self._allowed[neighbour].reshape(1, -1)
         return match
 
     def _edges_in_extension(self) -> Iterator[Block]:
@@ -175,8 +316,7 @@ class Bailleux(Encoding):
             match = self._matching(cell, side, neighbour)
             here, there = self.value[cell].reshape(-1), self.value[neighbour].reshape(-1)
             for values, others, rows in ((here, there, match), (there, here, match.T)):
-                for value, row in zip(values, rows, strict=True):
-                    yield clause([-int(value), *others[row]])
+                yield from (clause([-value, *others[row]]) for value, row in zip(values, rows, strict=True))
 
     def _tuples(self) -> Iterator[tuple[list[Block], Block, Block]]:
         """FULL-4, by edge: the variables of P, O, P', O', their values in each tuple, and the support variables."""
@@ -190,19 +330,13 @@ class Bailleux(Encoding):
             first += 4 * len(here)
 
 
-def _implied(values: Block, supports: Block) -> Iterator[Block]:
-    """FULL-4: a support variable implies the three other values of its tuple."""
-    for own, other in permutations(range(4), 2):
-        yield np.stack([-supports[:, own], values[:, other]], axis=1)
-
-
 def _supported(domains: list[Block], values: Block, supports: Block) -> Iterator[Block]:
     """FULL-4: a value implies one of its support variables."""
     for own, domain in enumerate(domains):
         order = np.argsort(values[:, own], kind="stable")
         bounds = np.searchsorted(values[order, own], np.append(domain, domain[-1] + 1))
         for value, begin, end in zip(domain, bounds[:-1], bounds[1:], strict=True):
-            yield clause([-int(value), *supports[order[begin:end], own]])
+            yield clause([-value, *supports[order[begin:end], own]])
 
 
 class Triangles(Encoding):
@@ -220,80 +354,48 @@ class Triangles(Encoding):
     def __init__(self, puzzle: Puzzle) -> None:
         super().__init__(puzzle, "triangles")
         cells = puzzle.cells
-        self.piece = self.new_variables(cells, cells)
-        """Variable by piece and cell."""
-        self.rotation = self.new_variables(cells, 4)
-        """Variable by piece and rotation."""
+        self.piece, self.rotation = self.new_variables(cells, cells), self.new_variables(cells, 4)  # both by piece
+        self.placing = self.piece.T[:, :, None], self.rotation[None, :, :]
         self.deciding = self.variables
-        self.triangle = self.new_variables(cells, 4, self.colours)
+        self.shown = self.new_variables(cells, 4, self.colours)
 
     def constraints(self) -> Iterator[Family]:
-        cells = [cell for cell in range(self.puzzle.cells) if cell not in self.puzzle.holes]
-        pieces = self.puzzle.piece_count
-        by_piece = np.ascontiguousarray(self.piece[:pieces, cells])
+        puzzle = self.puzzle
+        cells = [cell for cell in range(puzzle.cells) if cell not in puzzle.holes]
+        by_piece = np.ascontiguousarray(self.piece[: puzzle.piece_count, cells])
         by_cell = np.ascontiguousarray(by_piece.T)
-        rotation = self.rotation[:pieces]
-        inner = np.array([self.triangle[cell, side, 1:] for cell, side, _ in self.inner_edges], dtype=np.int32)
-        rim = self.triangle[self._rim]
+        rotation = self.rotation[: puzzle.piece_count]
+        rim = self.shown[np.array([puzzle.grey_sides(cell) for cell in range(puzzle.cells)])]
         yield "at least one piece a cell", [by_cell]
         yield "at least one cell a piece", [by_piece]
         yield "at most one piece a cell", at_most_one_pairs(by_cell)
         yield "at most one cell a piece", at_most_one_pairs(by_piece)
         yield "at least one rotation a piece", [rotation]
         yield "at most one rotation a piece", at_most_one_pairs(rotation)
-        if len(inner):
+        if self.inner_edges:
+            inner = np.array([self.shown[cell, side, 1:] for cell, side, _ in self.inner_edges], dtype=np.int32)
             yield "at least one colour an inner edge", [inner]
             yield "at most one colour an inner edge", at_most_one_pairs(inner)
         yield "grey on the rim", [units(rim[:, 0]), units(-rim[:, 1:])]
-        if not self.puzzle.turns:
+        if not puzzle.turns:
             yield "no piece is turned", [units(-self.rotation[:, 1:])]
-        yield "touching triangles are equal", self._equal()
-        yield "pieces give colours", (self._colours_of(piece, cells) for piece in range(pieces))
-        yield "clues", self._clues()
-        if self.puzzle.holes:
-            yield "blanks on holes only", [units(-self._elsewhere())]
-
-    @property
-    def _rim(self) -> BoolArray:
-        return np.array([self.puzzle.grey_sides(cell) for cell in range(self.puzzle.cells)])
-
-    def _equal(self) -> Iterator[Block]:
-        for cell, side, neighbour in self.inner_edges:
-            here, there = self.triangle[cell, side], self.triangle[neighbour, (side + 2) % 4]
-            yield np.stack([-here, there], axis=1)
-            yield np.stack([here, -there], axis=1)
-
-    def _elsewhere(self) -> Block:
-        """The variables of a blank on another cell than its hole, and of a piece on a hole."""
-        wrong = np.zeros(self.piece.shape, dtype=np.bool_)
-        wrong[self.puzzle.piece_count :] = True
-        wrong[:, list(self.puzzle.holes)] = True
-        for clue in self.puzzle.fixed:
-            wrong[clue.piece, clue.cell] = False
-        return self.piece[wrong]
-
-    def _colours_of(self, piece: int, cells: Sequence[int]) -> Block:
-        """'not p or not o or t' for a piece and ``cells``, all rotations and sides."""
-        index, rotation, side = np.indices((len(cells), 4, 4)).reshape(3, -1)
-        cell = np.array(cells)[index]
-        colour = self.triangle[cell, side, self.sides[piece][rotation, side]]
-        return np.stack([-self.piece[piece, cell], -self.rotation[piece, rotation], colour], axis=1)
-
-    def _clues(self) -> Iterator[Block]:
-        for clue in self.puzzle.fixed:
-            yield units([int(self.piece[clue.piece, clue.cell]), int(self.rotation[clue.piece, clue.rotation])])
-
-    def colour_variables(self) -> Block:
-        return self.triangle
-
-    def placements(self, true: BoolArray) -> list[int]:
-        pieces, rotations = true[self.piece], true[self.rotation]
-        return [
-            int(pieces[:, cell].argmax()) * 4 + int(rotations[pieces[:, cell].argmax()].argmax())
-            if pieces[:, cell].any()
-            else -1
-            for cell in range(self.puzzle.cells)
-        ]
+        yield (
+            "touching triangles are equal",
+            (
+                np.stack([-sign * self.shown[cell, side], sign * self.shown[neighbour, side ^ 2]], axis=1)
+                for cell, side, neighbour in self.inner_edges
+                for sign in (1, -1)
+            ),
+        )
+        yield "pieces give colours", (self.colours_of(np.array(cells), piece) for piece in range(puzzle.piece_count))
+        yield "clues", self.clues()
+        if puzzle.holes:
+            wrong = np.zeros(self.piece.shape, dtype=np.bool_)  # a blank on another cell than its hole, pieces on holes
+            wrong[puzzle.piece_count :] = True
+            wrong[:, list(puzzle.holes)] = True
+            for clue in puzzle.fixed:
+                wrong[clue.piece, clue.cell] = False
+            yield "blanks on holes only", [units(-self.piece[wrong])]
 
     def meaning(self, variable: int) -> tuple[str, int, int] | tuple[str, int, int, int]:
         """What a variable says: "piece" piece, cell; "rotation" piece, turns; or "triangle" cell, side, colour."""

@@ -113,9 +113,7 @@ class Refills:
     """
 
     def __init__(self, puzzle: Puzzle, board: Board, cells: Collection[int]) -> None:
-        self.puzzle = puzzle
-        self.clauses: list[list[int]] = []
-        self._top = 0
+        self.puzzle, self.clauses, self._variables = puzzle, list[list[int]](), 0
         clues = {clue.cell: clue.oriented for clue in puzzle.fixed}
         free = sorted({*cells} - clues.keys())
         self._outside = normalise_clue_pieces(puzzle, board, cells).placements.copy()
@@ -124,17 +122,14 @@ class Refills:
             self._outside[cell] = clues[cell]
         outside = Board(self._outside, puzzle.width, puzzle.height)
         self._score_outside = verify(puzzle, outside).score
-        self._shown = outside.colours(puzzle)
-
         used = {*(self._outside >> 2).tolist(), *(oriented >> 2 for oriented in clues.values())}
         self._pieces: dict[tuple[int, ...], list[int]] = defaultdict(list)  # by their look
         for piece in sorted({*range(puzzle.piece_count)} - used):
             quad = puzzle.pieces[piece].tolist()
             self._pieces[canonical(quad) if puzzle.turns else tuple(quad)].append(piece)
         self._laid: dict[int, tuple[int, tuple[int, ...], tuple[int, ...]]] = {}  # variable -> cell, look, turned look
-        self._sides: dict[tuple[int, int], dict[int, int]] = {}  # cell, side -> colour -> variable
-        self._place(free)
-        self._join(free)
+        sides = self._place(free)
+        self._missed = self._join(free, sides, outside.colours(puzzle))
 
     def demand(self, score: int) -> bool:
         """Add that the whole board has this score at least; False if there are too few joints for that."""
@@ -147,65 +142,61 @@ class Refills:
         """The oriented pieces of a model by cell."""
         left = {look: list(pieces) for look, pieces in self._pieces.items()}
         placements: list[int] = self._outside.tolist()
-        for variable in model:
-            if variable in self._laid:
-                cell, look, turned = self._laid[variable]
-                piece = left[look].pop()
-                turns = [rotate(self.puzzle.pieces[piece], turn) for turn in range(4)]
-                placements[cell] = 4 * piece + turns.index(turned)  # type: ignore[arg-type]
+        for cell, look, turned in (self._laid[variable] for variable in model if variable in self._laid):
+            piece = left[look].pop()
+            turns = [tuple(quad) for quad in self.puzzle.oriented[4 * piece : 4 * piece + 4].tolist()]
+            placements[cell] = 4 * piece + turns.index(turned)
         return placements
 
-    def _place(self, free: list[int]) -> None:
-        """One piece on each cell, no piece twice; which colours the cells show."""
+    def _place(self, free: list[int]) -> dict[tuple[int, int], dict[int, int]]:
+        """One piece on each cell, no piece twice. Returns by cell and side the variable of each colour."""
+        sides: dict[tuple[int, int], dict[int, int]] = {}
         by_look: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for cell in free:
-            here = []
-            shows: list[dict[int, list[int]]] = [defaultdict(list) for _ in range(4)]
+            here = dict[int, tuple[int, ...]]()  # variable -> colours
             for look in self._pieces:
                 for turned in sorted({rotate(look, turn) for turn in range(4 if self.puzzle.turns else 1)}):
-                    if tuple(colour == GREY for colour in turned) != self.puzzle.grey_sides(cell):
-                        continue
-                    laid = self._new()
-                    self._laid[laid] = cell, look, turned
-                    here.append(laid)
-                    by_look[look].append(laid)
-                    for side, colour in enumerate(turned):
-                        shows[side][colour].append(laid)
-            self._exactly_one(here)
+                    if tuple(colour == GREY for colour in turned) == self.puzzle.grey_sides(cell):
+                        laid = self._new()
+                        self._laid[laid], here[laid] = (cell, look, turned), turned
+                        by_look[look].append(laid)
+            self._exactly_one([*here])
             for side in range(4):
-                self._sides[cell, side] = {colour: self._any_of(those) for colour, those in shows[side].items()}
-                self._exactly_one([*self._sides[cell, side].values()])
+                shows: dict[int, list[int]] = defaultdict(list)
+                for laid, colours in here.items():
+                    shows[colours[side]].append(laid)
+                sides[cell, side] = {colour: self._any_of(those) for colour, those in shows.items()}
+                self._exactly_one([*sides[cell, side].values()])
         exhausted = sum(len(self._pieces[look]) for look in by_look) == len(free)
         for look, those in by_look.items():
             self._at_most(those, len(self._pieces[look]))
             if exhausted:  # every piece is used: redundant, and helps the solver
                 self.clauses.append(those)
+        return sides
 
-    def _join(self, free: list[int]) -> None:
-        """For each joint of the region a literal that it does not match."""
-        self._missed: list[int] = []
+    def _join(self, free: list[int], sides: dict[tuple[int, int], dict[int, int]], shown: np.ndarray) -> list[int]:
+        """For each joint of the region a literal that it does not match; ``shown``: the colours outside by cell."""
+        all_missed = []
         for cell in free:
             for side, other in self.puzzle.neighbours(cell):
-                here, there = self._sides[cell, side], self._sides.get((other, side ^ 2))
-                if there is None and self._shown[other, 0] >= 0:
-                    colour = int(self._shown[other, side ^ 2])
-                    self._missed.append(-(here.get(colour) or self._any_of([])))
+                here, there = sides[cell, side], sides.get((other, side ^ 2))
+                if there is None and shown[other, 0] >= 0:
+                    all_missed.append(-(here.get(int(shown[other, side ^ 2])) or self._any_of([])))
                 elif there is not None and other > cell:
-                    missed = self._new()
+                    all_missed.append(missed := self._new())
                     for first, second in ((here, there), (there, here)):
-                        for colour, shown in first.items():
-                            self.clauses.append([-shown, missed, *([second[colour]] if colour in second else [])])
-                    self._missed.append(missed)
+                        for colour, variable in first.items():
+                            self.clauses.append([-variable, missed, *([second[colour]] if colour in second else [])])
+        return all_missed
 
     def _new(self) -> int:
-        self._top += 1
-        return self._top
+        self._variables += 1
+        return self._variables
 
     def _any_of(self, literals: list[int]) -> int:
         """A variable that is true where one of the literals is."""
         some = self._new()
-        self.clauses += [[-literal, some] for literal in literals]
-        self.clauses.append([-some, *literals])
+        self.clauses += [[-literal, some] for literal in literals] + [[-some, *literals]]
         return some
 
     def _exactly_one(self, literals: list[int]) -> None:
@@ -215,9 +206,8 @@ class Refills:
     def _at_most(self, literals: list[int], bound: int) -> None:
         from pysat.card import CardEnc, EncType
 
-        if bound >= len(literals):
-            return
-        encoding = EncType.totalizer if bound > 1 else EncType.seqcounter
-        encoded = CardEnc.atmost(literals, bound, top_id=self._top, encoding=encoding)
-        self._top = max(self._top, encoded.nv)
-        self.clauses += encoded.clauses
+        if bound < len(literals):
+            encoding = EncType.totalizer if bound > 1 else EncType.seqcounter
+            encoded = CardEnc.atmost(literals, bound, top_id=self._variables, encoding=encoding)
+            self._variables = max(self._variables, encoded.nv)
+            self.clauses += encoded.clauses

@@ -5,7 +5,14 @@ The search runs in a child process.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from importlib import import_module
@@ -13,65 +20,48 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from lns.exact.child_process import Emit
+from lns.exact.child_process import Emit, die_with_parent
 from lns.exact.execution import Request, SolverReporter, solve_in_child
 from lns.exact.optional_deps import require
 from lns.exact.outcome import NODES_UNKNOWN, Answer
 from lns.exact.sat.cdcl import Cdcl
-from lns.exact.sat.dimacs import PREFIX, run_program
-from lns.exact.sat.encoding import Encoding
-from lns.exact.sat.encodings import encode
+from lns.exact.sat.clauses import read_answer
+from lns.exact.sat.encodings import Encoding, encode
 from lns.exact.sat.steps import PiecesFirst
 from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
 
 OWN = "cdcl"
 """The name of the SAT solver of this project."""
+PREFIX = "program:"
+"""Before the name of the program in the name of a SAT solver."""
+FIRST, COUNTING = "kissat404", "cadical195"
+_SATISFIABLE, _UNSATISFIABLE = 10, 20  # exit statuses of SAT solvers
+_LEAST_SHARE = 0.5  # of the limit: the clock that ends a program and the one that is read differ on a busy machine
 
 
 @dataclass(frozen=True)
 class Job:
-    """What the child process is to do.
+    """What the child process is to do."""
 
-    Parameters
-    ----------
-    encoding : str
-        A name of `lns.exact.sat.encodings.ENCODINGS`.
-    sat_solver : str
-        python-sat's name of the solver, ``cdcl`` for that of this project, or ``program:NAME`` for a program that reads
-        DIMACS.
-    count_all : bool
-        Search for all boards.
-    nodes : int, optional
-        Budget of decisions, or of conflicts where the solver limits only those.
-    restricted : bool
-        Decide on pieces and orientations only (Cuvillier & Szymkowiak 2010, 3.2).
-    list_boards : bool
-        Report all boards, not only the first.
-    folder : Path, optional
-        An empty folder for the files of a program, which the parent removes.
-    """
-
-    encoding: str
-    sat_solver: str
-    count_all: bool = False
-    nodes: int | None = None
-    restricted: bool = False
-    list_boards: bool = False
-    folder: Path | None = None
+    encoding: str  # a name of `lns.exact.sat.encodings.ENCODINGS`
+    sat_solver: str  # python-sat's name of the solver, `OWN`, or ``program:NAME`` for a program that reads DIMACS
+    count_all: bool = False  # search for all boards
+    nodes: int | None = None  # budget of decisions, or of conflicts where the solver limits only those
+    restricted: bool = False  # decide on pieces and orientations only (Cuvillier & Szymkowiak 2010, 3.2)
+    list_boards: bool = False  # report all boards, not only the first
+    folder: Path | None = None  # an empty folder for the files of a program, which the parent removes
 
 
 def canonical_name(name: str) -> str:
     """python-sat's full name of a solver: 'kissat' becomes 'kissat404'. Raises InputError for an unknown name."""
     from pysat.solvers import SolverNames
 
-    aliases: dict[str, tuple[str, ...]] = {
-        full: names for full, names in vars(SolverNames).items() if not full.startswith("_")
-    }
-    for full, names in aliases.items():
-        if name.lower() in names or name.lower() == full:
-            return full
     families = {"cadical": "cadical195", "glucose": "glucose42", "minisat": "minisat22", "mergesat": "mergesat3"}
+    aliases: dict[str, tuple[str, ...]] = {n: names for n, names in vars(SolverNames).items() if not n.startswith("_")}
+    for full, names in aliases.items():
+        if name.lower() in (full, *names):
+            return full
     if name.lower() in families:
         return families[name.lower()]
     near = get_close_matches(name, aliases, n=1)
@@ -104,15 +94,17 @@ def search(emit: Emit, puzzle: Puzzle, job: Job) -> None:
             reporter.add_board(encoding.board(model), decisions)
         reporter.report(decisions, exhausted=model is None)
         return
-    with _new_solver(name, encoding, job) as solver:
+    interval = (1, encoding.deciding) if job.restricted else None
+    new: Any = nullcontext(Cdcl(interval)) if is_own else import_module("pysat.solvers").Solver(name=name)
+    with new as solver:
         reporter.details["clauses"] = 0
         for block in encoding.clauses():
             reporter.details["clauses"] += len(block)
-            solver.append_formula(block.tolist() if name != OWN else block, no_return=True)
+            solver.append_formula(block if is_own else block.tolist(), no_return=True)
         for block in encoding.channel() if job.count_all else ():
-            solver.append_formula(block.tolist() if name != OWN else block, no_return=True)
+            solver.append_formula(block if is_own else block.tolist(), no_return=True)
         reporter.report(NODES_UNKNOWN)
-        if job.restricted and name != OWN:
+        if job.restricted and not is_own:
             if name != "cadical195":
                 raise InputError(
                     f"{name} takes no decisions from outside; expected {OWN} or cadical195 for restricted decisions"
@@ -121,71 +113,87 @@ def search(emit: Emit, puzzle: Puzzle, job: Job) -> None:
             solver.connect_propagator(PiecesFirst(variables))
             for variable in variables:
                 solver.observe(variable)
-        budget = None if job.nodes is None else _Budget(solver, name, job.nodes)
-        while answer := _solve(solver, budget):
+        budget = None if job.nodes is None else _budget(solver, name)
+        while answer := _solve(solver, budget, job.nodes or 0):
             board = encoding.board(solver.get_model())
-            reporter.add_board(board, _decisions(solver))
+            reporter.add_board(board, _spent(solver, "decisions"))
             if not job.count_all:
                 break
             solver.add_clause(encoding.exclude(board))
-        reporter.details |= {"conflicts": conflicts} if (conflicts := _stats(solver).get("conflicts")) else {}
-        reporter.details |= {} if budget is None else {"budget_spent": budget.spent}
-        reporter.report(_decisions(solver), exhausted=answer is False)
+        if conflicts := _spent(solver, "conflicts", 0):
+            reporter.details["conflicts"] = conflicts
+        if budget is not None:
+            reporter.details["budget_spent"] = _spent(solver, budget[0], 0)
+        reporter.report(_spent(solver, "decisions"), exhausted=answer is False)
 
 
-def _new_solver(name: str, encoding: Encoding, job: Job) -> AbstractContextManager[Any]:
-    if name == OWN:
-        return nullcontext(Cdcl((1, encoding.deciding) if job.restricted else None))
-    solver: AbstractContextManager[Any] = import_module("pysat.solvers").Solver(name=name)
-    return solver
+def _budget(solver: Any, name: str) -> tuple[str, Callable[[int], None]]:
+    """What a solver can limit, decisions or conflicts, and the method that does. InputError if it limits neither."""
+    for unit, limit in (("decisions", solver.dec_budget), ("conflicts", solver.conf_budget)):
+        try:
+            limit(0)
+        except NotImplementedError:
+            continue
+        return unit, limit
+    raise InputError(f"{name} has no budget of decisions or conflicts; expected a time limit instead")
 
 
-class _Budget:
-    """A budget of decisions, or of conflicts if the solver limits only those; InputError if it limits neither."""
-
-    def __init__(self, solver: Any, name: str, nodes: int) -> None:
-        self._solver, self._nodes = solver, nodes
-        for self._unit, self._limit in (("decisions", solver.dec_budget), ("conflicts", solver.conf_budget)):
-            try:
-                self._limit(nodes)
-                return
-            except NotImplementedError:
-                continue
-        raise InputError(f"{name} has no budget of decisions or conflicts; expected a time limit instead")
-
-    @property
-    def spent(self) -> int:
-        return _stats(self._solver).get(self._unit, 0)
-
-    def renew(self) -> bool:
-        """Limit the next call to the rest of the budget; False if it is spent."""
-        remaining = self._nodes - self.spent
-        if remaining > 0:
-            self._limit(remaining)
-        return remaining > 0
-
-
-def _solve(solver: Any, budget: _Budget | None) -> bool | None:
-    """Satisfiable or not; None if the budget is spent."""
+def _solve(solver: Any, budget: tuple[str, Callable[[int], None]] | None, nodes: int) -> bool | None:
+    """Satisfiable or not; None if the budget of ``nodes`` is spent."""
     if budget is None:
         return bool(solver.solve())
-    answer = solver.solve_limited() if budget.renew() else None
+    unit, limit = budget
+    remaining = nodes - _spent(solver, unit, 0)
+    if remaining <= 0:
+        return None
+    limit(remaining)
+    answer = solver.solve_limited()
     return None if answer is None else bool(answer)
 
 
-def _stats(solver: Any) -> dict[str, int]:
-    """Decisions, conflicts and so on by name; empty for a solver that reports none (kissat)."""
+def _spent(solver: Any, unit: str, unknown: int = NODES_UNKNOWN) -> int:
+    """Decisions or conflicts so far; ``unknown`` for a solver that reports none (kissat)."""
     try:
-        return dict(solver.accum_stats() or {})
+        return int((solver.accum_stats() or {}).get(unit, unknown))
     except NotImplementedError:
-        return {}
+        return unknown
 
 
-def _decisions(solver: Any) -> int:
-    return int(_stats(solver).get("decisions", NODES_UNKNOWN))
+def run_program(words: str, encoding: Encoding, folder: Path) -> tuple[list[int] | None, int]:
+    """Solve a formula by a program: its model or None, and its decisions (`NODES_UNKNOWN` if it prints none).
+
+    ``words`` are the program and its options, separated by blanks. It is called with the name of a DIMACS file; minisat
+    also gets the name of a file for its result. Other programs print ``s`` and ``v`` lines, as in SAT competitions. The
+    files are in ``folder``, which the caller removes: this process may be killed at its limit.
+
+    Raises InputError if the program is not installed, and RuntimeError if it ends without an answer.
+    """
+    name, *options = words.split() or [""]
+    path = shutil.which(name)
+    if path is None:
+        raise InputError(f"the program '{name}' is not installed; expected one of the search path, such as minisat")
+    formula, result = folder / "formula.cnf", folder / "result"
+    with formula.open("w", encoding="ascii") as file:
+        encoding.write(file)
+    files = [str(formula), str(result)] if Path(path).name.startswith("minisat") else [str(formula)]
+    ended = subprocess.run(
+        [path, *options, *files], capture_output=True, text=True, errors="replace", preexec_fn=die_with_parent
+    )
+    has_answer = ended.returncode in (_SATISFIABLE, _UNSATISFIABLE)
+    if ended.returncode == -signal.SIGXCPU or (not has_answer and _has_used_its_time()):
+        os.kill(os.getpid(), signal.SIGXCPU)  # the limit of processor time holds for this process and its program
+    if not has_answer:
+        raise RuntimeError(f"the program {name} ended with status {ended.returncode} and no answer")
+    answer = result.read_text() if result.exists() else ended.stdout
+    decisions = re.search(r"^c?\s*decisions\s*:?\s+([0-9]+)", ended.stdout, re.MULTILINE)
+    return read_answer(answer, name), int(decisions[1]) if decisions else NODES_UNKNOWN
 
 
-FIRST, COUNTING = "kissat404", "cadical195"
+def _has_used_its_time() -> bool:
+    """Whether a program that ended has used the processor time of the limit: minisat catches the signal, then ends."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_CPU)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return limit != resource.RLIM_INFINITY and used.ru_utime + used.ru_stime >= _LEAST_SHARE * limit
 
 
 def run_sat(encoding: str, restricted: bool, puzzle: Puzzle, request: Request) -> Answer:
@@ -197,19 +205,12 @@ def run_sat(encoding: str, restricted: bool, puzzle: Puzzle, request: Request) -
     if the solver limits only those.
     Raises InputError without python-sat, and ChildProcessError if the library crashes.
     """
-    sat_solver = request.sat_solver or (COUNTING if restricted or request.count_all else FIRST)
-    is_program = sat_solver.startswith(PREFIX)
-    if sat_solver != OWN and not is_program:
+    name = request.sat_solver or (COUNTING if restricted or request.count_all else FIRST)
+    is_program = name.startswith(PREFIX)
+    if name != OWN and not is_program:
         require("sat", f"the solver sat:{encoding}")
-    prepare = compile_cdcl if sat_solver == OWN else None if is_program else import_pysat
-    job = Job(
-        encoding,
-        sat_solver,
-        count_all=request.count_all,
-        nodes=request.nodes,
-        restricted=restricted,
-        list_boards=request.on_solution is not None,
-    )
+    prepare = compile_cdcl if name == OWN else None if is_program else import_pysat
+    job = Job(encoding, name, request.count_all, request.nodes, restricted, request.on_solution is not None)
     # The folder of a program is made here: a child that is killed at its limit removes nothing. The program ends with
     # the child; a file that it still writes at that moment is no reason to lose the answer.
     with TemporaryDirectory(prefix="lns-", ignore_cleanup_errors=True) if is_program else nullcontext("") as folder:

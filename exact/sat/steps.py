@@ -44,8 +44,8 @@ class Painting:
     outcome : str
         ``"decided"``, ``"learned"`` (nothing was decided: after a conflict, and before the first decision) or
         ``"solution"``.
-    triangles : tuple of Painted
-    pieces : tuple of Placed
+    triangles, pieces : tuple
+        What gets its value.
     why : str
         How far it went back before, in words.
     """
@@ -83,12 +83,8 @@ def paintings(puzzle: Puzzle, steps: int, *, restricted: bool) -> tuple[tuple[Pa
     if puzzle.cells > MAX_CELLS:
         raise InputError(f"{puzzle.name} has {puzzle.cells} cells; expected at most {MAX_CELLS} for the steps of SAT")
     recorded: list[Painting] = []
-    answers: list[bool] = []
 
-    def receive(message: list[Painting] | bool) -> None:
-        if isinstance(message, bool):
-            answers.append(message)
-            return
+    def receive(message: list[Painting]) -> None:
         recorded.extend(message)
         if len(recorded) >= steps:
             raise _Enough
@@ -99,7 +95,8 @@ def paintings(puzzle: Puzzle, steps: int, *, restricted: bool) -> tuple[tuple[Pa
         return tuple(recorded[:steps]), SolveStatus.BUDGET_SPENT
     if ended.reason is ExitReason.INTERRUPTED:
         raise KeyboardInterrupt
-    return tuple(recorded), SolveStatus.SOLVED if answers[0] else SolveStatus.INFEASIBLE
+    solved = bool(recorded) and recorded[-1].outcome == SOLUTION
+    return tuple(recorded), SolveStatus.SOLVED if solved else SolveStatus.INFEASIBLE
 
 
 class _Enough(Exception):
@@ -107,7 +104,7 @@ class _Enough(Exception):
 
 
 def _record(emit: Emit, puzzle: Puzzle, restricted: bool) -> None:
-    """Task of the child process: sends lists of steps, then whether there is a solution."""
+    """Task of the child process: sends lists of steps, of which the last is the solution if there is one."""
     from pysat.solvers import Solver
 
     encoding = Triangles(puzzle)
@@ -118,9 +115,7 @@ def _record(emit: Emit, puzzle: Puzzle, restricted: bool) -> None:
         solver.connect_propagator(recorder)
         for variable in range(1, encoding.variables + 1):
             solver.observe(variable)
-        solved = bool(solver.solve())
-        recorder.close(solver.get_model() if solved else None)
-        emit(solved)
+        recorder.close(solver.get_model() if solver.solve() else None)
 
 
 class PiecesFirst:
@@ -174,14 +169,10 @@ class PiecesFirst:
     def check_model(self, model: list[int]) -> bool:
         return True
 
-    def propagate(self) -> list[int]:
+    def propagate(self, literal: int = 0) -> list[int]:
         return []
 
-    def provide_reason(self, literal: int) -> list[int]:
-        return []
-
-    def add_clause(self) -> list[int]:
-        return []
+    provide_reason = add_clause = propagate
 
 
 class _Recorder(PiecesFirst):

@@ -30,7 +30,6 @@ ENCODING = opt.value(
     interruptible=True,
 )  # fmt: skip
 def cnf(args: argparse.Namespace) -> int:
-    from lns.exact.sat.dimacs import write
     from lns.exact.sat.encodings import encode
 
     if args.json and args.output is None and not args.sizes:
@@ -39,13 +38,13 @@ def cnf(args: argparse.Namespace) -> int:
     [puzzle] = read_puzzles(args, [args.instance], named=False)
     encoding = encode(args.encoding, puzzle)
     if args.output is None and not args.sizes:
-        write(encoding, sys.stdout)
+        encoding.write(sys.stdout)
         return DONE
     sizes = {name: count for name, count in encoding.sizes().items() if count}
     clauses = sum(sizes.values())
     if args.output is not None and not args.sizes:
         with atomic_file(behind_links(args.output), "ascii") as file:
-            write(encoding, file)
+            encoding.write(file)
     facts = {
         "encoding": encoding.name,
         "instance": args.instance,
@@ -70,7 +69,7 @@ def cnf(args: argparse.Namespace) -> int:
     interruptible=True,
 )  # fmt: skip
 def decode(args: argparse.Namespace) -> int:
-    from lns.exact.sat.dimacs import read_answer
+    from lns.exact.sat.clauses import read_answer
     from lns.exact.sat.encodings import encode
     from lns.instances.formats import url_if_any, write
     from lns.instances.verify import verify

@@ -143,7 +143,7 @@ def _make_level(args: argparse.Namespace) -> int:
 
 
 def _cut(args: argparse.Namespace) -> int:
-    from lns.exact.polyominoes.cut import MAX_PIECES, CutLimits, cut_grid
+    from lns.exact.polyominoes.levels import MAX_PIECES, CutLimits, cut_grid
 
     limits = None
     if args.cells or args.longest or args.thinnest or args.distinct:
@@ -208,7 +208,8 @@ def _fill(args: argparse.Namespace) -> int:
 
 def _searched(args: argparse.Namespace, grid: Grid) -> FillResult:
     """Search with the solver and weight of the options."""
-    from lns.exact.polyominoes.search import RACE, fill, fill_by_library, race
+    from lns.exact.polyominoes.grid import RACE
+    from lns.exact.polyominoes.search import fill, fill_by_library, race
     from lns.terminal.progress import live_line, screen_log
 
     if args.solver == "xcover":
@@ -233,10 +234,9 @@ def _searched(args: argparse.Namespace, grid: Grid) -> FillResult:
 
 def _record(args: argparse.Namespace, grid: Grid) -> int:
     """Search with one weight and write its steps."""
-    from lns.exact.polyominoes.grid import render
-    from lns.exact.polyominoes.model import build_model
-    from lns.exact.polyominoes.search import COUNTING_WEIGHT, RACE, FillingSearch, check_weight
-    from lns.exact.polyominoes.steps import StepOutcome, StepRecorder
+    from lns.exact.polyominoes.grid import RACE, check_weight, render
+    from lns.exact.polyominoes.model import FillingSearch, StepOutcome, StepRecorder, build_model
+    from lns.exact.polyominoes.search import COUNTING_WEIGHT
 
     if args.solver == "xcover" or args.weight == RACE or args.workers is not None or args.time is not None:
         raise InputError("--steps records one search; expected no race, --workers, --time or --solver xcover")

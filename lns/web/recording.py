@@ -11,9 +11,8 @@ from typing import Any
 
 from lns.exact.outcome import SolveStatus
 from lns.exact.polyominoes.grid import Cell, Grid
-from lns.exact.polyominoes.model import build_model
-from lns.exact.polyominoes.search import COUNTING_WEIGHT, FillingSearch
-from lns.exact.polyominoes.steps import StepRecorder
+from lns.exact.polyominoes.model import FillingSearch, StepRecorder, build_model
+from lns.exact.polyominoes.search import COUNTING_WEIGHT
 from lns.exact.sat.steps import Painting
 from lns.exact.trace import Step, Trace
 from lns.instances.draw.palette import CLUE, GREY, MISMATCH, MOTIFS, PALETTE, hex_code

@@ -19,8 +19,8 @@ from lns.exact.optional_deps import require
 from lns.exact.outcome import SolveStatus
 from lns.exact.polyominoes.grid import NO_WEIGHT, WEIGHTS
 from lns.exact.polyominoes.levels import random_level
-from lns.exact.polyominoes.model import build_model
-from lns.exact.polyominoes.search import FIRST_STEP, FillingSearch
+from lns.exact.polyominoes.model import FillingSearch, build_model
+from lns.exact.polyominoes.search import FIRST_STEP
 from lns.exact.registry import find_solver
 from lns.exact.trace import TRACED
 from lns.instances.board import Board

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from lns.exact.polyominoes.cut import CutLimits, cut_grid
 from lns.exact.polyominoes.grid import IQ_PUZZLER_PRO, Grid, parse
+from lns.exact.polyominoes.levels import CutLimits, cut_grid
 from lns.instances.board import EMPTY, Board
 from lns.instances.errors import InputError
 from lns.instances.formats import is_url, load_puzzle, shipped_instances, with_facts

@@ -102,7 +102,7 @@ def test_names_in_docstrings_exist(package: str) -> None:
 def test_what_exists() -> None:
     known = ("lns.exact.region", "lns.exact.region.kernel", "lns.exact.driver.run_search", "lns.exact.solve",
              "lns.exact.registry.SOLVERS", "lns.islands.Archipelago.stop",
-             "lns.exact.polyominoes.search.FillingSearch.nodes", "lns.tuning.SAMPLERS",
+             "lns.exact.polyominoes.model.FillingSearch.nodes", "lns.tuning.SAMPLERS",
              "lns.exact.outcome.SolveStatus.SOLVED", "lns.exact.colorpairs.state.Switches.motifs")  # fmt: skip
     assert [name for name in known if not exists(name)] == []
     unknown = (

@@ -73,16 +73,16 @@ def count_solutions(puzzle: Puzzle, most: int | None = None) -> int:
     return len(all_boards(puzzle, most))
 
 
+def rotations(puzzle: Puzzle, board: Look) -> set[Look]:
+    """The different boards among the turns of one that keep the shape: two, or four of a square."""
+    boards, width, height = [board], puzzle.width, puzzle.height
+    for _ in range(3):
+        rows = [list(boards[-1][at : at + width]) for at in range(0, len(board), width)]
+        boards.append(tuple(rotate(quad, 1) for column in zip(*rows[::-1], strict=True) for quad in column))
+        width, height = height, width
+    return set(boards if width == height else boards[::2])
+
+
 def rotated_copies_once(puzzle: Puzzle) -> int:
     """How many perfect boards there are if the rotated copies of one count once."""
-    width, height = puzzle.width, puzzle.height
-    rotations = (1, 2, 3) if width == height else (2,)
-
-    def turned(board: Look, times: int) -> Look:
-        """The board after so many quarter turns clockwise; two keep the shape of any board."""
-        rows = [list(board[row * width : (row + 1) * width]) for row in range(height)]
-        for _ in range(times):
-            rows = [[rotate(quad, 1) for quad in column] for column in zip(*rows[::-1], strict=True)]
-        return tuple(quad for row in rows for quad in row)
-
-    return len({min([board, *(turned(board, times) for times in rotations)]) for board in all_boards(puzzle)})
+    return len({min(rotations(puzzle, board)) for board in all_boards(puzzle)})

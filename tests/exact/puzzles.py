@@ -1,9 +1,12 @@
-"""Small random puzzles: solvable and not, rectangles, duplicate and symmetric pieces, clues."""
+"""Small random puzzles, solvable or not, with duplicate and symmetric pieces and clues; tasks of child processes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
+from lns.exact.execution import SolverMessage
 from lns.instances.errors import InputError
 from lns.instances.generate import uniform
 from lns.instances.puzzle import Clue, Puzzle
@@ -33,3 +36,10 @@ def small_puzzle(seed: int, largest: int = 16) -> Puzzle:
         return puzzle.with_clues(clues)
     except InputError:
         return puzzle
+
+
+def last_message(task: Callable[..., None], puzzle: Puzzle, *arguments: object) -> SolverMessage:
+    """What the task of a child process says at last, called in this process."""
+    messages: list[SolverMessage] = []
+    task(messages.append, puzzle, *arguments)
+    return messages[-1]

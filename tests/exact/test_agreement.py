@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from lns.exact.cover.search import cover_by_library
 from lns.exact.cp import MODELS, solve_by_cp_sat, solve_classic
-from lns.exact.execution import Request, SolverMessage
+from lns.exact.execution import Request
 from lns.exact.outcome import Answer, SolveStatus
 from lns.exact.registry import SOLVERS
 from lns.exact.rowscan import run_rowscan
@@ -18,6 +20,7 @@ from lns.instances.formats import load_puzzle
 from lns.instances.generate import uniform
 from lns.instances.puzzle import Clue, Puzzle
 from tests.exact.brute import count_solutions
+from tests.exact.puzzles import last_message
 from tests.shared_data import shared
 
 # (side, colours, number of puzzles): few colours where there are few pieces, so that duplicates and symmetry occur
@@ -47,12 +50,11 @@ def puzzles() -> list[Puzzle]:
     return drawn
 
 
-def child_count(task: object, puzzle: Puzzle, *arguments: object) -> int:
+def child_count(task: Callable[..., None], puzzle: Puzzle, *arguments: object) -> int:
     """The task of a child process, called in this process: two thousand processes would take ten minutes."""
-    messages: list[SolverMessage] = []
-    task(messages.append, puzzle, *arguments)  # type: ignore[operator]
-    assert messages[-1].exhausted
-    return messages[-1].solutions
+    message = last_message(task, puzzle, *arguments)
+    assert message.exhausted
+    return message.solutions
 
 
 def proven_count(answer: Answer) -> int:
@@ -100,9 +102,7 @@ def test_all_complete_solvers_agree(every: int) -> None:
         solutions = counts(puzzle, slow=puzzle.cells <= SMALL)
         if puzzle.cells > SMALL and solutions["rowscan"]:
             for encoding in ("full-4", "triangles"):
-                messages: list[SolverMessage] = []
-                search(messages.append, puzzle, Job(encoding, "cadical195"))
-                assert messages[-1].solutions == 1
+                assert last_message(search, puzzle, Job(encoding, "cadical195")).solutions == 1
         assert len(set(solutions.values())) == 1, (puzzle.name, solutions)
         solvable += solutions["rowscan"] > 0
         several += solutions["rowscan"] > 4

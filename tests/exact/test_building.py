@@ -34,9 +34,6 @@ def test_a_budget_of_time_ends_the_building(solver: str, large: Puzzle) -> None:
     assert outcome.status is SolveStatus.BUDGET_SPENT and outcome.nodes == 0 and outcome.seconds >= 0.3
     assert outcome.details == {"model_unfinished": 1.0}
     assert shown and all(progress.building for progress in shown)
-
-
-def test_listing_blocks_counts_too() -> None:
     outcome = solve_request(like_e2(6, 6, seed=1).puzzle, Request(count_all=True, seconds=0.0), "blocks")
     assert outcome.status is SolveStatus.BUDGET_SPENT and outcome.details == {"model_unfinished": 1.0}
 

@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import pytest
 
-from lns.exact.execution import SolverMessage
 from lns.exact.outcome import SolveStatus
 from lns.exact.solvers import count, solve
 from lns.instances.generate import corner_cells, uniform
-from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from tests.exact.brute import count_solutions
-from tests.exact.puzzles import small_puzzle
+from tests.exact.puzzles import last_message, small_puzzle
 
 pytest.importorskip("ortools")
-from lns.exact.cp import MODELS, solve_by_cp_sat
+from lns.exact.cp import MODELS, solve_by_cp_sat, solve_classic
 
 
-def last_message(puzzle: Puzzle, count_all: bool, conflicts: int | None = None) -> SolverMessage:
-    messages: list[SolverMessage] = []
-    solve_by_cp_sat(messages.append, puzzle, count_all, conflicts)
-    return messages[-1]
-
-
-def test_counts_of_brute_force() -> None:
-    for seed in range(25):
+@pytest.mark.parametrize("model", ["CP-SAT", *MODELS])
+def test_counts_of_brute_force(model: str) -> None:
+    for seed in range(25 if model == "CP-SAT" else 10):
         puzzle = small_puzzle(seed, largest=9)
-        message = last_message(puzzle, True)
-        assert message.exhausted
-        assert message.solutions == count_solutions(puzzle), seed
+        if model == "CP-SAT":
+            message = last_message(solve_by_cp_sat, puzzle, True, None)
+        else:
+            message = last_message(solve_classic, puzzle, model, True, None)
+        assert message.exhausted and message.solutions == count_solutions(puzzle), seed
 
 
 def test_a_budget_of_conflicts_counts_conflicts_not_branches() -> None:
@@ -38,16 +33,7 @@ def test_a_budget_of_conflicts_counts_conflicts_not_branches() -> None:
 
 
 def test_spent_conflicts_prove_nothing() -> None:
-    message = last_message(uniform(7, 7, 5, seed=3).puzzle, True, conflicts=5)
-    assert not message.exhausted
-
-
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("seed", [3, 8])
-def test_each_model_counts_what_brute_force_counts(model: str, seed: int) -> None:
-    puzzle = small_puzzle(seed, largest=9)
-    outcome = count(puzzle, solver=f"cp:{model}", seconds=60)
-    assert outcome.solutions == count_solutions(puzzle) and outcome.status is not SolveStatus.BUDGET_SPENT
+    assert not last_message(solve_by_cp_sat, uniform(7, 7, 5, seed=3).puzzle, True, 5).exhausted
 
 
 def test_tables_and_alldifferent_need_fewer_nodes() -> None:

@@ -1,19 +1,31 @@
-"""All boards, one by one, from every complete solver: those of brute force, each once."""
+"""The solvers in this process and xcover: boards of brute force, each once; pauses; exact cover; blocks."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
+from lns.exact.blocks import Blocks
+from lns.exact.cover.search import Cover, cover_by_library, run_xcover
 from lns.exact.driver import STEP_SECONDS, StepSizer
+from lns.exact.execution import Request
 from lns.exact.outcome import SolveStatus
+from lns.exact.piece_classes import assignments_per_board, distinct_count
+from lns.exact.rowscan import RowScan
 from lns.exact.solvers import count
 from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.formats import load_puzzle
 from lns.instances.generate import uniform
 from lns.instances.puzzle import Puzzle
-from tests.exact.brute import all_boards
-from tests.exact.puzzles import small_puzzle
+from lns.instances.verify import verify
+from tests.exact.brute import all_boards, count_solutions
+from tests.exact.puzzles import last_message, small_puzzle
+from tests.shared_data import shared
 
 
 def sorted_colours(puzzle: Puzzle, boards: list[Board]) -> list[tuple[tuple[int, ...], ...]]:
@@ -21,7 +33,7 @@ def sorted_colours(puzzle: Puzzle, boards: list[Board]) -> list[tuple[tuple[int,
     return sorted(tuple(map(tuple, puzzle.oriented[board.placements].tolist())) for board in boards)
 
 
-@pytest.mark.parametrize("solver", ["colorpairs", "rowscan", "dlx:binary", "xcc:counted", "blocks"])
+@pytest.mark.parametrize("solver", ["colorpairs", "rowscan", "dlx", "dlx:binary", "xcc:counted", "blocks"])
 def test_boards_of_brute_force(solver: str) -> None:
     several = 0
     for seed in range(80):
@@ -32,7 +44,7 @@ def test_boards_of_brute_force(solver: str) -> None:
         outcome = count(puzzle, solver=solver, on_solution=boards.append)
         assert sorted_colours(puzzle, boards) == sorted(all_boards(puzzle)), seed
         assert outcome.solutions == len(boards)
-        assert (outcome.status is SolveStatus.SOLVED) == bool(boards)
+        assert outcome.status is (SolveStatus.SOLVED if boards else SolveStatus.INFEASIBLE)
         several += len(boards) > 1
     assert several >= 3
 
@@ -46,6 +58,30 @@ def test_boards_of_libraries(solver: str) -> None:
     outcome = count(puzzle, solver=solver, on_solution=boards.append)
     assert sorted_colours(puzzle, boards) == sorted(all_boards(puzzle))
     assert outcome.solutions == len(boards) == 8
+
+
+SEARCHES: dict[str, Callable[[], RowScan | Cover | Blocks]] = {
+    "rowscan": lambda: RowScan(uniform(5, 5, 4, 3).puzzle),
+    "dlx": lambda: Cover(uniform(4, 4, 3, 2).puzzle),
+    "blocks": lambda: Blocks(uniform(4, 4, 3, 4).puzzle),
+}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_pauses_change_nothing_and_nodes_by_level_add_up(name: str) -> None:
+    whole, paused, shares = SEARCHES[name](), SEARCHES[name](), [0.0]
+    while not whole.exhausted:
+        whole.advance(1 << 20, False)
+    while not paused.exhausted:
+        shares.append(paused.explored)
+        before = paused.nodes
+        paused.advance(whole.nodes // 40, False)
+        assert paused.exhausted or paused.nodes == before + whole.nodes // 40, "a budget of nodes is exact"
+    assert shares == sorted(shares) and 0.0 < shares[-1] <= 1.0
+    assert (whole.nodes, whole.solutions) == (paused.nodes, paused.solutions)
+    if not isinstance(whole, RowScan):
+        levels = whole.state.per_level.tolist()
+        assert (sum(levels), levels[-1]) == (whole.nodes, whole.solutions) and levels == paused.state.per_level.tolist()
 
 
 def test_a_spent_budget_keeps_the_solutions_found() -> None:
@@ -70,3 +106,68 @@ def test_steps_begin_small_and_adapt_to_the_time_of_a_node() -> None:
     assert steps[-1] == STEP_SECONDS * 1e6 and all(after <= 4 * before for before, after in pairwise(steps))
     sizer.update(sizer.step, sizer.step / 1e6, 0.001)
     assert sizer.step == 1000
+
+
+# -- exact cover and blocks --------------------------------------------------------------------------------------------
+
+
+def test_a_matrix_too_large_for_the_memory_is_refused() -> None:
+    with pytest.raises(InputError, match=r"1600 pieces and 20 colours takes a matrix of 35\d,\d{3},\d{3} nodes"):
+        Cover(uniform(40, 40, 20, 1).puzzle)
+    pytest.importorskip("xcover")
+    with pytest.raises(InputError, match=r"takes a matrix of \d,\d{3},\d{3} nodes; expected at most 4,000,000"):
+        run_xcover(uniform(24, 24, 5, 1).puzzle, Request())
+
+
+def test_all_four_rotations_of_symmetric_pieces_count() -> None:
+    """Jolivet 2008 counts equal rotations of a symmetric piece separately."""
+    corner, edge, centre = [0, 1, 1, 0], [0, 1, 1, 1], [1, 1, 1, 1]
+    puzzle = Puzzle(np.array([corner] * 4 + [edge] * 4 + [centre], dtype=np.int32), 3, 3)
+    for all_four, rotations in ((True, 4), (False, 1)):
+        search = Cover(puzzle, all_four=all_four)
+        search.advance(1 << 20, False)
+        assert search.exhausted and search.solutions == assignments_per_board(puzzle) * rotations == 576 * rotations
+
+
+def test_xcover_counts_the_same() -> None:
+    pytest.importorskip("xcover")
+    for seed in range(40):
+        puzzle = small_puzzle(seed, largest=12)
+        message = last_message(cover_by_library, puzzle, True)
+        assert message.exhausted and message.solutions == count_solutions(puzzle), seed
+
+
+def test_blocks_and_the_zig_zag_count_what_brute_force_counts() -> None:
+    grouped = 0
+    for seed in range(150):
+        puzzle = small_puzzle(seed, largest=16 if seed < 60 else 12)
+        expected = count_solutions(puzzle)
+        for size in (1, 2):
+            if puzzle.width % size or puzzle.height % size:
+                continue
+            grouped += size - 1
+            search = Blocks(puzzle, size)
+            search.advance(1 << 30, False)
+            assert search.exhausted and distinct_count(search.solutions, puzzle) == expected, (seed, size)
+            board = search.first_board()
+            assert (board is not None) == (expected > 0)
+            assert board is None or verify(puzzle, board).score == puzzle.max_score
+    assert grouped > 20
+
+
+def test_odd_sides_and_too_many_blocks_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """uniform(16, 16, 2) has 1.1e10 blocks on one inner place; counting them would take hours in one kernel call."""
+    with pytest.raises(InputError, match="even width and height"):
+        Blocks(uniform(5, 4, 4).puzzle)
+    monkeypatch.setattr("lns.exact.blocks.MAX_BLOCKS", 1500)
+    with pytest.raises(InputError, match="more than 1,500 blocks of 2x2 pieces"):
+        Blocks(uniform(6, 6, 2, 1).puzzle)
+
+
+def test_blocks_of_eternity_2() -> None:
+    """Published counts: 5,248 at corners, 292,012 on edges, 4,059,952 inside."""
+    puzzle = load_puzzle(str(shared("instances", "eternity2.txt")))
+    by_grey: Counter[int] = Counter()
+    for grey, number in Blocks(puzzle).by_class.items():
+        by_grey[sum(map(sum, grey))] += number
+    assert by_grey == {4: 5_248, 2: 292_012, 0: 4_059_952}

@@ -17,7 +17,7 @@ from lns.exact import optional_deps
 from lns.exact.region.resolve import RegionResult, RegionStatus
 from lns.exact.region.windows import window
 from lns.exact.sat import refill
-from lns.exact.sat.refill import SOLVER, CheckAnswer, Refills, check_refills
+from lns.exact.sat.refill import SOLVER, CheckAnswer, check_refills, search_refill
 from lns.instances.board import EMPTY, Board
 from lns.instances.errors import InputError
 from lns.instances.formats import load_board, write
@@ -27,7 +27,7 @@ from tests.exact.small_regions import FAULTS, KINDS, best_refill, break_rule, br
 from tests.instances.small_puzzles import planted
 from tests.shared_data import published_boards
 
-Solver = pytest.importorskip("pysat.solvers").Solver
+pytest.importorskip("pysat")
 PUZZLE, SOLUTION = planted(8, 7, 6, 6, clues=2)
 CELLS = lns.cells.rows(PUZZLE, 1, 3)
 FIRST, SECOND = [cell for cell in (8, 9, 10, 15, 16) if cell not in {clue.cell for clue in PUZZLE.clues}][:2]
@@ -42,13 +42,9 @@ def damaged() -> Board:
 
 def refilled(puzzle: Puzzle, board: Board, cells: list[int], score: int) -> Board | None:
     """A refill of this score at least."""
-    model = Refills(puzzle, board, cells)
-    if not model.demand(score):
-        return None
-    with Solver(name=SOLVER, bootstrap_with=model.clauses) as solver:
-        found = solver.solve()
-        placements = model.placements(solver.get_model()) if found else []
-    return Board(np.array(placements, dtype=np.int32), puzzle.width, puzzle.height) if found else None
+    found: list[list[int] | None] = []
+    search_refill(found.append, puzzle, board, cells, score - 1)
+    return None if found[0] is None else Board(np.array(found[0], dtype=np.int32), puzzle.width, puzzle.height)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -176,8 +172,7 @@ def test_what_the_check_cannot_do_is_one_sentence(
 
 
 def test_an_interrupt_leaves_the_answer_of_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    stopped = refill.Check(CheckAnswer.OPEN, 1.0, interrupted=True)
-    monkeypatch.setattr(improving, "check_refills", lambda *_: stopped)
+    monkeypatch.setattr(improving, "check_refills", lambda *_: refill.Check(CheckAnswer.OPEN, 1.0, interrupted=True))
     result = lns.improve(PUZZLE, damaged(), CELLS, check=True)
     assert result.status == RegionStatus.INTERRUPTED and result.check == "open" and result.proven
 
@@ -190,15 +185,10 @@ def damaged_windows(number: int) -> tuple[Puzzle, Board, list[tuple[int, list[in
     url = f"https://e2.bucas.name/#puzzle=e2&board_w=16&board_h=16&board_edges={published_boards()[number][2]}"
     puzzle, board = load_board(url)
     mismatches = verify(puzzle, board).mismatches
-    windows = []
-    for height, width in ((4, 5), (5, 4)):
-        for row in range(17 - height):
-            for column in range(17 - width):
-                cells = window(puzzle, height, width, row, column)
-                inside = sum(first in cells or second in cells for first, second in mismatches)
-                if inside:
-                    windows.append((inside, cells))
-    return puzzle, board, sorted(windows, reverse=True)
+    places = [(4, 5, *place) for place in np.ndindex(13, 12)] + [(5, 4, *place) for place in np.ndindex(12, 13)]
+    windows = [window(puzzle, *place) for place in places]
+    inside = [sum(first in cells or second in cells for first, second in mismatches) for cells in windows]
+    return puzzle, board, sorted([pair for pair in zip(inside, windows, strict=True) if pair[0]], reverse=True)
 
 
 @pytest.mark.parametrize("number", FIVE)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from lns.exact.measurements import placements_per_second
 from lns.exact.outcome import SolveStatus
@@ -16,22 +15,10 @@ from lns.exact.solvers import corner_variants, count, counted_rotations, solve
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
 from lns.instances.generate import uniform
-from lns.instances.puzzle import Puzzle, canonical, rotate
+from lns.instances.puzzle import Puzzle, canonical
 from lns.instances.verify import verify
-from tests.exact.brute import all_boards, count_solutions
-from tests.exact.puzzles import small_puzzle
+from tests.exact.brute import all_boards, count_solutions, rotated_copies_once, rotations
 from tests.shared_data import shared
-
-Look = tuple[tuple[int, int, int, int], ...]
-
-
-@given(st.integers(0, 1 << 30))
-@settings(max_examples=60, deadline=None)
-def test_counts_what_brute_force_counts(seed: int) -> None:
-    puzzle = small_puzzle(seed, largest=12)
-    outcome = count(puzzle, solver="rowscan")
-    assert outcome.solutions == count_solutions(puzzle)
-    assert outcome.status is (SolveStatus.SOLVED if outcome.solutions else SolveStatus.INFEASIBLE)
 
 
 # field.md: solutions with all rotations counted, nodes of a plain row scan
@@ -47,25 +34,10 @@ def test_published_counts_and_nodes(size: int, solutions: int, nodes: int) -> No
 def test_nodes_to_the_first_solution_depend_on_the_order_of_pieces() -> None:
     puzzle = load_puzzle(str(shared("instances", "clue3.txt")))
     nodes = {}
-    for turn in range(4):  # each line of the file turned: the same pieces, their rotations tried in another order
-        for name, step in (("file order", 1), ("reversed", -1)):
-            written = Puzzle(np.roll(puzzle.pieces, turn, axis=1)[::step], 6, 6)
-            nodes[name, turn] = solve(written, solver="rowscan").nodes
-    assert nodes["file order", 0] == 8033 and nodes["file order", 3] == 310
-    assert max(nodes.values()) == nodes["reversed", 0] == 11_863
-
-
-def test_pauses_change_nothing() -> None:
-    puzzle = uniform(5, 5, 4, 3).puzzle
-    whole, pieces = RowScan(puzzle), RowScan(puzzle)
-    whole.advance(200_000, False)
-    shares = []
-    while not pieces.exhausted:
-        shares.append(pieces.explored)
-        pieces.advance(1000, False)
-    assert shares == sorted(shares) and 0.0 < shares[-1] < 1.0
-    assert (whole.nodes, whole.solutions) == (pieces.nodes, pieces.solutions)
-    assert whole.exhausted and whole.explored == 1.0
+    for turn, step in product(range(4), (1, -1)):  # lines turned or reversed: rotations, pieces in another order
+        written = Puzzle(np.roll(puzzle.pieces, turn, axis=1)[::step], 6, 6)
+        nodes[turn, step] = solve(written, solver="rowscan").nodes
+    assert nodes[0, 1] == 8033 and nodes[3, 1] == 310 and max(nodes.values()) == nodes[0, -1] == 11_863
 
 
 def test_first_solution_is_perfect_and_node_budget_is_exact() -> None:
@@ -91,35 +63,22 @@ def test_fixed_corner_leaves_out_the_rotated_copies(width: int, height: int, col
         unique = [piece for piece in corners if looks.count(looks[piece]) == 1]
         if unique:
             assert f"piece {unique[0] + 1} fixed" in convention and variants[0].clues[0].piece == unique[0]
-            assert outcome.solutions == len({min(rotated_copies(board, width, height)) for board in boards})
+            assert outcome.solutions == rotated_copies_once(puzzle)
             assert outcome.solutions * (4 if width == height else 2) == len(boards)
         else:
             assert "all rotations" in convention and "duplicate" in convention and outcome.solutions == len(boards)
         assert outcome.board is not None
         placed = tuple(map(tuple, puzzle.oriented[outcome.board.placements].tolist()))
-        same = 1 if unique else len(rotated_copies(placed, width, height))
+        same = 1 if unique else len(rotations(puzzle, placed))
         assert counted_rotations(puzzle, outcome.board) == same
 
 
-def rotated_copies(board: Look, width: int, height: int) -> set[Look]:
-    """The different boards, as colours by cell, among the two or four rotations."""
-    if width != height:
-        return {board, tuple(rotate(quad, 2) for quad in reversed(board))}
-    boards = [board]
-    for _ in range(3):
-        rows = [boards[-1][row * width : (row + 1) * width] for row in reversed(range(height))]
-        boards.append(tuple(rotate(row[column], 1) for column in range(width) for row in rows))
-    return set(boards)
-
-
-def test_no_corner_is_fixed_where_all_have_duplicates() -> None:
+def test_no_corner_is_fixed_where_all_have_duplicates_or_there_are_clues() -> None:
     ends, middle = [[0, 1, 0, 0]] * 2, [[0, 1, 0, 2], [0, 2, 0, 3], [0, 3, 0, 1]]
     outcome = count(Puzzle(ends + middle, 5, 1), solver="rowscan", fix_corner=True)
     assert (outcome.solutions, outcome.convention) == (2, "all rotations counted (every corner piece has a duplicate)")
     assert outcome.board is not None and counted_rotations(Puzzle(ends + middle, 5, 1), outcome.board) == 2
 
-
-def test_clues_leave_no_rotated_copies() -> None:
     planted = uniform(4, 4, 4, 1).with_clues([5])
     outcome = count(planted.puzzle, solver="rowscan", fix_corner=True)
     assert outcome.solutions == count_solutions(planted.puzzle)

@@ -26,59 +26,57 @@ from lns.exact.solvers import count, solve, solve_request
 from lns.instances.errors import InputError
 from lns.instances.generate import uniform
 from lns.instances.puzzle import Puzzle
+from tests.exact.puzzles import last_message
 
 
-def emit_and_crash(emit: Emit) -> None:
-    emit("here")
-    os.kill(os.getpid(), signal.SIGSEGV)
+def work(emit: Emit, what: str) -> None:
+    """The task of a child process."""
+    emit(what)
+    if what == "crash":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    elif what == "fail":
+        raise ValueError("wrong")
+    elif what == "refuse":
+        raise InputError("no such thing")
+    elif what == "sleep":
+        time.sleep(60)
+    elif what == "allocate":
+        np.ones(10**9)
+    while what == "burn":
+        pass
 
 
-def fail(emit: Emit) -> None:
-    raise ValueError("wrong")
-
-
-def refuse(emit: Emit) -> None:
-    raise InputError("no such thing")
-
-
-def sleep(emit: Emit) -> None:
-    emit("asleep")
-    time.sleep(60)
-
-
-def allocate(emit: Emit) -> None:
-    emit("allocating")
-    np.ones(10**9)
-
-
-def test_a_crash_raises_and_keeps_earlier_messages() -> None:
+@pytest.mark.parametrize(
+    ("what", "error", "message"),
+    [
+        ("crash", ChildProcessError, r"SIGSEGV.*result is unknown"),
+        ("fail", ChildProcessError, "ValueError.*wrong"),
+        ("refuse", InputError, "no such thing"),
+    ],
+)
+def test_a_crash_raises_and_keeps_earlier_messages(what: str, error: type[Exception], message: str) -> None:
     messages: list[str] = []
-    with pytest.raises(ChildProcessError, match=r"SIGSEGV.*result is unknown"):
-        run_in_process(emit_and_crash, receive=messages.append)
-    assert messages == ["here"]
-
-
-def test_errors_of_the_task_are_raised_again() -> None:
-    with pytest.raises(ChildProcessError, match=r"ValueError.*wrong"):
-        run_in_process(fail, receive=print)
-    with pytest.raises(InputError, match="no such thing"):
-        run_in_process(refuse, receive=print)
+    with pytest.raises(error, match=message):
+        run_in_process(work, what, receive=messages.append)
+    assert messages == [what]
 
 
 def test_time_and_memory_limits() -> None:
     messages: list[str] = []
-    ended = run_in_process(sleep, receive=messages.append, seconds=1.0)
+    ended = run_in_process(work, "sleep", receive=messages.append, seconds=1.0)
     assert ended.reason is ExitReason.TIME and 1.0 <= ended.seconds < 3.0
-    assert run_in_process(allocate, receive=messages.append, memory=3_000_000_000).reason is ExitReason.MEMORY
-    assert "allocating" in messages
+    assert run_in_process(work, "allocate", receive=messages.append, memory=3_000_000_000).reason is ExitReason.MEMORY
+    assert "allocate" in messages
+    with pytest.raises(InputError, match="which the libraries take"):  # and it does not hang
+        run_in_process(work, "allocate", receive=print, memory=100_000_000)
 
 
 def test_a_time_limit_may_be_longer_than_one_poll(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="no such thing"):
-        run_in_process(refuse, receive=print, seconds=1e9)
+        run_in_process(work, "refuse", receive=print, seconds=1e9)
     monkeypatch.setattr("lns.exact.child_process._POLL_SECONDS", 0.02)
     began = time.perf_counter()
-    assert run_in_process(sleep, receive=[].append, seconds=0.5).reason is ExitReason.TIME
+    assert run_in_process(work, "sleep", receive=[].append, seconds=0.5).reason is ExitReason.TIME
     assert time.perf_counter() - began > 0.5
 
 
@@ -93,16 +91,10 @@ def test_a_library_call_stops_in_time(solver: str) -> None:
     assert outcome.solutions == 0
 
 
-def burn(emit: Emit) -> None:
-    emit("burning")
-    while True:
-        pass
-
-
 def test_a_limit_of_processor_time() -> None:
     messages: list[str] = []
-    assert run_in_process(burn, receive=messages.append, seconds=0.5, processor=True).reason is ExitReason.TIME
-    assert messages == ["burning"]
+    assert run_in_process(work, "burn", receive=messages.append, seconds=0.5, processor=True).reason is ExitReason.TIME
+    assert messages == ["burn"]
     pytest.importorskip("pysat")
     outcome = solve_request(uniform(10, 10, 8, seed=1).puzzle, Request(seconds=1.0, processor_time=True), "sat:half-3")
     assert (outcome.status, outcome.seconds) == (SolveStatus.BUDGET_SPENT, 1.0)
@@ -114,17 +106,20 @@ def test_a_limit_of_processor_time() -> None:
         assert 0.19 <= outcome.seconds <= time.process_time() - began
 
 
+def install(folder: Path, name: str, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write a program and put its folder on the search path."""
+    (folder / name).write_text(script)
+    (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+
+
 @pytest.mark.parametrize("command", ["exec sleep 60", "kill -s XCPU $$"])
 def test_a_sat_program_that_reaches_its_limit_leaves_no_files(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    programs, temporary = tmp_path / "programs", tmp_path / "temporary"
-    programs.mkdir()
+    temporary, started = tmp_path / "temporary", tmp_path / "started"
     temporary.mkdir()
-    started = tmp_path / "started"
-    (programs / "endless").write_text(f'#!/bin/sh\ncp "$1" {shlex.quote(str(started))}\n{command}\n')
-    (programs / "endless").chmod(0o755)
-    monkeypatch.setenv("PATH", str(programs), prepend=os.pathsep)
+    install(tmp_path, "endless", f'#!/bin/sh\ncp "$1" {shlex.quote(str(started))}\n{command}\n', monkeypatch)
     monkeypatch.setenv("TMPDIR", str(temporary))
     monkeypatch.setattr("tempfile.tempdir", None)  # read TMPDIR again
     request = Request(seconds=3.0, processor_time="XCPU" in command, sat_solver="program:endless")
@@ -143,9 +138,7 @@ def test_a_sat_program_that_catches_the_signal_of_its_limit_has_spent_its_budget
         "while 'patient' in sys.argv[0]:\n    pass\n"
     )
     for name in ("patient", "hasty"):
-        (tmp_path / name).write_text(program)
-        (tmp_path / name).chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+        install(tmp_path, name, program, monkeypatch)
     request = Request(seconds=2.0, processor_time=True, sat_solver="program:patient")
     assert solve_request(uniform(3, 3, 3).puzzle, request, "sat:half-3").status is SolveStatus.BUDGET_SPENT
     hasty = replace(request, sat_solver="program:hasty")
@@ -159,18 +152,12 @@ def load_slowly() -> None:
         pass
 
 
-def say_done(emit: Emit) -> None:
-    emit("done")
-
-
 @pytest.mark.parametrize("processor", [False, True])
 def test_a_limit_begins_when_the_child_is_prepared(processor: bool) -> None:
-    messages: list[str] = []
-    ended = run_in_process(say_done, receive=messages.append, seconds=0.5, processor=processor, prepare=load_slowly)
-    assert (ended.reason, messages) == (ExitReason.FINISHED, ["done"])
-    assert ended.seconds < 1.5, "the preparation does not count"
-    ended = run_in_process(burn, receive=messages.append, seconds=0.5, processor=processor, prepare=load_slowly)
-    assert ended.reason is ExitReason.TIME
+    for what, reason in (("nothing", ExitReason.FINISHED), ("burn", ExitReason.TIME)):
+        ended = run_in_process(work, what, receive=[].append, seconds=0.5, processor=processor, prepare=load_slowly)
+        assert ended.reason is reason
+        assert ended.seconds < 1.5 or reason is ExitReason.TIME, "the preparation does not count"
 
 
 @pytest.mark.parametrize(
@@ -220,11 +207,6 @@ def test_spent_memory_is_not_infeasible() -> None:
     assert outcome.details["memory_spent"] == 1.0
 
 
-def test_a_limit_below_what_the_libraries_take_is_refused_and_does_not_hang() -> None:
-    with pytest.raises(InputError, match="which the libraries take"):
-        run_in_process(allocate, receive=print, memory=100_000_000)
-
-
 def test_the_interface_reports_infeasible_and_solved() -> None:
     pytest.importorskip("pysat")
     row = Puzzle(np.array([[0, 1, 0, 0], [0, 2, 0, 1], [0, 0, 0, 1]], dtype=np.int32), 3, 1)
@@ -238,23 +220,19 @@ def test_the_interface_reports_infeasible_and_solved() -> None:
 def test_a_spent_node_budget_proves_nothing() -> None:
     pytest.importorskip("pysat")
     for sat_solver in ("kissat", "cadical", "minisat"):
-        messages: list[SolverMessage] = []
-        search(messages.append, uniform(8, 8, 6, seed=1).puzzle, Job("half-3", sat_solver, nodes=20))
-        assert not messages[-1].exhausted
-        assert messages[-1].solutions == 0
+        message = last_message(search, uniform(8, 8, 6, seed=1).puzzle, Job("half-3", sat_solver, nodes=20))
+        assert not message.exhausted and message.solutions == 0
 
 
 def test_a_budget_of_conflicts_counts_conflicts_not_decisions() -> None:
     """Glucose limits conflicts only, and makes many more decisions."""
     pytest.importorskip("pysat")
     puzzle = uniform(5, 4, 4, seed=0).puzzle
-    messages: list[SolverMessage] = []
-    search(messages.append, puzzle, Job("half-3", "glucose", True))
-    conflicts = int(messages[-1].details["conflicts"])
-    assert messages[-1].exhausted and messages[-1].nodes > conflicts + 1
-    budget = conflicts + 1
-    search(messages.append, puzzle, Job("half-3", "glucose", True, nodes=budget))
-    assert messages[-1].exhausted and messages[-1].details["budget_spent"] == conflicts
+    message = last_message(search, puzzle, Job("half-3", "glucose", True))
+    budget = (conflicts := int(message.details["conflicts"])) + 1
+    assert message.exhausted and message.nodes > budget
+    message = last_message(search, puzzle, Job("half-3", "glucose", True, nodes=budget))
+    assert message.exhausted and message.details["budget_spent"] == conflicts
     outcome = count(puzzle, solver="sat:half-3", sat_solver="glucose", fix_corner=True, nodes=2 * budget)
     assert (
         outcome.status is SolveStatus.SOLVED
@@ -279,9 +257,7 @@ NAMES = "cadical103 cadical153 cadical195 glucose3 glucose42 kissat lingeling ma
 @pytest.mark.parametrize("name", [*NAMES.split(), "minisat", "minicard"])
 def test_solvers_of_python_sat(name: str) -> None:
     pytest.importorskip("pysat")
-    messages: list[SolverMessage] = []
-    search(messages.append, uniform(4, 4, 4, seed=3).puzzle, Job("half-3", name))
-    assert messages[-1].solutions == 1
+    assert last_message(search, uniform(4, 4, 4, seed=3).puzzle, Job("half-3", name)).solutions == 1
 
 
 def test_requests_that_a_solver_cannot_serve_are_refused() -> None:
@@ -330,4 +306,4 @@ def test_the_time_spent_is_the_limit_only_if_the_limit_was_reached(
         return ProcessResult(reason, 2.0, 0)
 
     monkeypatch.setattr("lns.exact.execution.run_in_process", run_in_process)
-    assert solve_in_child(emit_and_crash, puzzle, Request(seconds=100.0, processor_time=True)).seconds == seconds
+    assert solve_in_child(work, puzzle, Request(seconds=100.0, processor_time=True)).seconds == seconds

@@ -11,7 +11,7 @@ import pytest
 from lns.exact.cover.search import CoverModel, build
 from lns.exact.execution import Request
 from lns.exact.outcome import Outcome, SolveStatus
-from lns.exact.polyominoes.cut import cut_grid
+from lns.exact.polyominoes.levels import cut_grid
 from lns.exact.polyominoes.search import FillResult, fill
 from lns.exact.registry import all_solvers
 from lns.exact.solvers import solve_request

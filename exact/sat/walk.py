@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from lns.exact.execution import unlimited
+from lns.exact.execution import Check, unlimited
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-
-# integers of a walk; those after BEST are used by single rules
-STEP, FALSE, BEST, LAST_CHANGE, DECREASING, PHASE, PHASE_BEGIN, PHASE_END, PHASE_BEST, KEPT, TENURE, INTEGERS = range(
-    12
-)
-NOISE, REALS = range(2)
-assert INTEGERS
-assert REALS
+STEP, FALSE, BEST, DECREASING, OF_RULES, INTEGERS = 0, 1, 2, 3, 4, 11  # of a walk; from OF_RULES on used by rules only
+NOISE = 0  # the one real number
 
 
 class Formula(NamedTuple):
@@ -52,19 +46,13 @@ class Walk(NamedTuple):
     false_steps: Longs  # (C,): DCRWalk: at how many steps a clause was false
     kept: npt.NDArray[np.uint8]  # (V,): IRoTS: the assignment that may be restored
     integers: Longs  # (INTEGERS,): see the names above
-    reals: Floats  # (REALS,): see the names above
+    reals: Floats  # (NOISE + 1,): see the names above
     random: npt.NDArray[np.uint64]  # (2,): state of the random number generator
 
 
-def formula_of(
-    blocks: Iterable[npt.NDArray[np.int32]], variables: int, check: Callable[[], None] = unlimited
-) -> Formula:
-    """The formula of blocks of clauses: int32 arrays of shape (clauses, literals), literals as in DIMACS.
-
-    ``check`` is called between the blocks.
-    """
-    lengths: list[npt.NDArray[np.int64]] = [np.zeros(1, dtype=np.int64)]
-    flat: list[npt.NDArray[np.int32]] = [np.zeros(0, dtype=np.int32)]
+def formula_of(blocks: Iterable[Ints], variables: int, check: Check = unlimited) -> Formula:
+    """The formula of blocks of clauses (see `lns.exact.sat.clauses`); ``check`` is called between them."""
+    lengths, flat = [np.zeros(1, dtype=np.int64)], [np.zeros(0, dtype=np.int32)]
     count = np.zeros(2 * variables, dtype=np.int64)  # clauses that contain a literal
     for block in blocks:
         check()
@@ -117,7 +105,7 @@ def random_walk(formula: Formula, seed: int) -> Walk:
         false_steps=np.zeros(clauses, dtype=np.int64),
         kept=value.copy(),
         integers=np.zeros(INTEGERS, dtype=np.int64),
-        reals=np.zeros(REALS),
+        reals=np.zeros(NOISE + 1),
         random=source.generate_state(2, np.uint64) | np.uint64(1),
     )
     recount(formula, walk)
@@ -146,6 +134,14 @@ def below(walk: Walk, bound: int) -> int:
     return int(draw(walk) * bound)
 
 
+@inline_flat_kernel
+def list_false(walk: Walk, c: int) -> None:
+    """Add a clause to the false ones."""
+    walk.false_clauses[walk.integers[FALSE]] = c
+    walk.false_at[c] = walk.integers[FALSE]
+    walk.integers[FALSE] += 1
+
+
 @flat_kernel
 def recount(formula: Formula, walk: Walk) -> None:
     """Compute all counts and scores of the assignment from scratch; weights are kept."""
@@ -161,9 +157,7 @@ def recount(formula: Formula, walk: Walk) -> None:
                 variables ^= literal >> 1
         walk.true_count[c], walk.critical[c] = count, variables
         if count == 0:
-            walk.false_clauses[walk.integers[FALSE]] = c
-            walk.false_at[c] = walk.integers[FALSE]
-            walk.integers[FALSE] += 1
+            list_false(walk, c)
             for at in range(formula.begin[c], formula.begin[c + 1]):
                 walk.score[formula.literal[at] >> 1] += 1
                 walk.weighted[formula.literal[at] >> 1] += walk.weight[c]
@@ -213,9 +207,7 @@ def flip(formula: Formula, walk: Walk, v: int) -> None:
             gain(walk, v, v, 1, weight)
             for i in range(formula.begin[c], formula.begin[c + 1]):
                 gain(walk, formula.literal[i] >> 1, v, 1, weight)
-            walk.false_clauses[walk.integers[FALSE]] = c
-            walk.false_at[c] = walk.integers[FALSE]
-            walk.integers[FALSE] += 1
+            list_false(walk, c)
         elif walk.true_count[c] == 1:
             gain(walk, walk.critical[c], v, -1, weight)
     walk.last_flip[v] = walk.integers[STEP]

@@ -1,0 +1,151 @@
+"""Clauses in blocks: exactly one of some variables, unit propagation, and DIMACS.
+
+A block is an int32 array of shape (clauses, literals), literals as in DIMACS. A formula is a stream of blocks, of which
+one at a time is in memory.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from lns.exact.execution import Check, each_after, unlimited
+from lns.instances.errors import InputError
+
+Block = npt.NDArray[np.int32]
+_ROWS = 200_000  # clauses in a block, about
+
+
+def clause(literals: Sequence[Any] | Block) -> Block:
+    """One clause as a block."""
+    return np.asarray(literals, dtype=np.int32).reshape(1, -1)
+
+
+def units(literals: Sequence[Any] | Block) -> Block:
+    """Unit clauses."""
+    return np.asarray(literals, dtype=np.int32).reshape(-1, 1)
+
+
+def exactly_one_counters(groups: Block, first_auxiliary: int) -> Iterator[Block]:
+    """Exactly one variable of each row is true, by Sinz's sequential counter (CP 2005).
+
+    For n variables it takes n-1 auxiliary variables s_1..s_{n-1} ("one of the first i is true"), 3n-4 clauses for at
+    most one, and one clause for at least one. The auxiliary variables are numbered row by row from ``first_auxiliary``.
+    """
+    yield from (groups[at : at + _ROWS // 8 + 1] for at in range(0, len(groups), _ROWS // 8 + 1))
+    count, n = groups.shape
+    step = max(1, _ROWS // n)
+    for at in range(0, count if n > 1 else 0, step):
+        x = groups[at : at + step]
+        s = first_auxiliary + np.arange(at * (n - 1), (at + len(x)) * (n - 1), dtype=np.int32).reshape(len(x), n - 1)
+        yield _pairs(-x[:, :-1], s)  # x_i -> s_i
+        yield _pairs(-s[:, :-1], s[:, 1:])  # s_{i-1} -> s_i
+        yield _pairs(-x[:, 1:], -s)  # x_i -> not s_{i-1}
+
+
+def at_most_one_pairs(groups: Block) -> Iterator[Block]:
+    """At most one variable of each row of ``groups`` is true, by n(n-1)/2 clauses of two literals."""
+    first, second = np.triu_indices(groups.shape[1], 1)
+    step = max(1, _ROWS // max(1, len(first)))
+    for rows in (groups[at : at + step] for at in range(0, len(groups), step)):
+        yield _pairs(-rows[:, first], -rows[:, second])
+
+
+def _pairs(left: Block, right: Block) -> Block:
+    return np.stack([left.reshape(-1), right.reshape(-1)], axis=1)
+
+
+class Simplified(NamedTuple):
+    """A formula in which no variable has a forced value, unless it is the whole one."""
+
+    blocks: list[Block]  # clauses in the new numbers
+    kept: Block  # int32 (variables,): number in the original formula of each variable, counted from 1
+    forced: Block  # int32: literals of the original formula that are true in every model
+
+    def model(self, literals: list[int]) -> list[int]:
+        """A model of the original formula from one of this one, as DIMACS literals."""
+        own = [int(self.kept[abs(literal) - 1]) * (1 if literal > 0 else -1) for literal in literals]
+        return sorted([*own, *self.forced.tolist()], key=abs)
+
+
+def simplify(
+    blocks: Iterable[Block], variables: int, check: Check = unlimited, *, propagate: bool = True
+) -> Simplified:
+    """Apply unit propagation until nothing changes, and number the remaining variables anew.
+
+    Clauses that are true and literals that are false are gone. The formula is returned as it is if ``propagate`` is
+    false, or if propagation finds a contradiction. ``check`` is called between the blocks.
+    """
+    value = np.zeros(variables + 1, dtype=np.int32)  # 1 true, -1 false, 0 free
+    whole = clauses = list(each_after(check, blocks))
+    while propagate:
+        single = np.concatenate([value[:0], *(block[:, 0] for block in clauses if block.shape[1] == 1)])
+        new = single[value[np.abs(single)] != np.sign(single)]
+        if not len(new):
+            clauses = [block for block in clauses if block.shape[1] != 1]
+            break
+        value[np.abs(new)] = np.sign(new)
+        clauses = [shorter for block in each_after(check, clauses) for shorter in _shorter(block, value)]
+        if any(block.shape[1] == 0 for block in clauses):
+            return simplify(whole, variables, check, propagate=False)
+    kept, forced = (np.flatnonzero(chosen).astype(np.int32) for chosen in (value == 0, value))
+    if len(forced):
+        number = np.cumsum(value == 0, dtype=np.int32) - 1  # variables count from 1
+        clauses = [number[np.abs(block)] * np.sign(block) for block in each_after(check, clauses)]
+    return Simplified(clauses, kept[1:], forced * value[forced])
+
+
+def _shorter(block: Block, value: Block) -> list[Block]:
+    """The clauses of a block that are not true yet, without false literals, as blocks of one length each."""
+    truth = value[np.abs(block)] * np.sign(block)
+    is_open = ~(truth == 1).any(axis=1)
+    block, free = block[is_open], truth[is_open] == 0
+    length = free.sum(axis=1)
+    found = []
+    for size in np.unique(length):
+        at = length == size
+        found.append(block[at][free[at]].reshape(np.count_nonzero(at), size))
+    return found
+
+
+def lines_of(block: Block, rows: int = 20_000) -> Iterator[str]:
+    """The text of a block, many clauses at a time: a clause a line, each ended by 0."""
+    row = "%d " * block.shape[1] + "0\n"
+    for at in range(0, len(block), rows):
+        part = block[at : at + rows]
+        yield row * len(part) % tuple(part.reshape(-1).tolist())
+
+
+def read_answer(text: str, source: str) -> list[int] | None:
+    """Read a solver's answer: the literals of a model, or None if it is 'unsatisfiable'.
+
+    The text is the output of a competition solver (lines ``s SATISFIABLE`` and ``v 1 -2 ... 0``) or minisat's result
+    file (``SAT`` and a line of literals). Raises InputError, which names ``source``, if it is neither or no answer.
+    """
+    satisfiable, literals = True, list[int]()
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.split()
+        if not words or words[0] == "c":
+            continue
+        verdict = " ".join(words[1:] if words[0] == "s" else words).upper()
+        if verdict in ("SAT", "SATISFIABLE"):
+            satisfiable = True
+        elif verdict in ("UNSAT", "UNSATISFIABLE"):
+            satisfiable = False
+        elif words[0] == "v" or re.fullmatch(r"-?[0-9]+", words[0]):
+            for word in words[words[0] == "v" :]:
+                if not re.fullmatch(r"-?[0-9]{1,10}", word):
+                    raise InputError(f"'{word}' in a line of values; expected a whole number", source, number)
+                literals.append(int(word))
+        elif words[0] in ("s", "INDET") or verdict == "UNKNOWN":
+            raise InputError(f"'{line.strip()}' is no answer; expected SATISFIABLE or UNSATISFIABLE", source, number)
+    if not satisfiable:
+        return None
+    model = [literal for literal in literals if literal]
+    if not model:
+        raise InputError("there is no model; expected 's SATISFIABLE' and lines of values ('v 1 -2 ... 0')", source)
+    return model

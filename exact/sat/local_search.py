@@ -1,0 +1,392 @@
+"""Local search for SAT, by the five rules of Cuvillier & Szymkowiak 2010 (1.2.2.1). It proves nothing.
+
+A rule picks the variable to flip next; -1 is no flip in this step. Parameters are the defaults of the rules' authors.
+Where the papers are silent, or differ from the published program (UBCSAT, Tompkins & Hoos 2004), the rules follow the
+program. Units are propagated before a search, which otherwise learns forced values step by step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+
+import numpy as np
+
+from lns.exact.driver import run_search
+from lns.exact.execution import BuildingClock, Check, Request, unlimited
+from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
+from lns.exact.outcome import Answer
+from lns.exact.piece_classes import allowed_placements
+from lns.exact.sat.clauses import Block, simplify, units
+from lns.exact.sat.encodings import Triangles
+from lns.exact.sat.walk import (
+    BEST,
+    DECREASING,
+    FALSE,
+    INTEGERS,
+    NOISE,
+    OF_RULES,
+    STEP,
+    Formula,
+    Walk,
+    below,
+    draw,
+    flip,
+    formula_of,
+    random_walk,
+    recount,
+)
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
+
+RULES = ("adaptnovelty+", "adaptg2wsat", "rsaps", "dcrwalk", "irots")
+ADAPTNOVELTY, ADAPTG2WSAT, RSAPS, DCRWALK = range(4)  # the numbers of the rules; IRoTS is the last
+WALK = 0.01  # probability of a random walk step (AdaptNovelty+, RSAPS)
+# adaptive noise, theta and phi: it grows by phi of the rest after theta*clauses steps without improvement
+HOOS, LI_WEI_ZHANG = (1 / 6, 1 / 5), (1 / 5, 1 / 10)
+SCALE, SMOOTH, MIN_GAIN, MAX_WEIGHT = 1.3, 0.8, 0.1, 1000.0  # SAPS
+DELTA, THETA, TIE = 0.1, 1 / 6, 1e-9  # RSAPS: reactive smoothing
+FIRST_SMOOTHING = 0.05
+ACCEPT_WORSE = 0.1  # IRoTS
+LOCAL, PERTURBATION = 0, 1
+LAST_CHANGE, PHASE, PHASE_BEGIN, PHASE_END, PHASE_BEST, KEPT, TENURE = range(OF_RULES, INTEGERS)
+
+
+@inline_flat_kernel
+def adapt_noise(walk: Walk, clauses: int, theta: float, phi: float) -> None:
+    """Hoos, AAAI 2002: more noise after theta*clauses steps without a better assignment, less after each better one.
+
+    The decrease is by phi/2, as in his program; the paper prints 2 phi.
+    """
+    integers = walk.integers
+    if integers[FALSE] < integers[BEST]:
+        walk.reals[NOISE] -= walk.reals[NOISE] * phi / 2
+    elif integers[STEP] - integers[LAST_CHANGE] > clauses * theta:
+        walk.reals[NOISE] += (1 - walk.reals[NOISE]) * phi
+    else:
+        return
+    integers[BEST], integers[LAST_CHANGE] = integers[FALSE], integers[STEP]
+
+
+@inline_flat_kernel
+def better(walk: Walk, v: int, than: int) -> bool:
+    """True if v has a higher score, or an equal score and an earlier last flip."""
+    if walk.score[v] != walk.score[than]:
+        return bool(walk.score[v] > walk.score[than])
+    return bool(walk.last_flip[v] < walk.last_flip[than])
+
+
+@inline_flat_kernel
+def novelty_plus(formula: Formula, walk: Walk, walk_probability: float) -> int:
+    """Novelty+ in a random false clause: with ``walk_probability`` a random variable of it, else its best one.
+
+    If the best was the last one flipped, it is with probability NOISE the second best.
+    """
+    c = walk.false_clauses[below(walk, walk.integers[FALSE])]
+    begin, end = formula.begin[c], formula.begin[c + 1]
+    if draw(walk) < walk_probability:
+        return int(formula.literal[begin + below(walk, end - begin)] >> 1)
+    best, second, youngest = -1, -1, -1
+    for at in range(begin, end):
+        v = formula.literal[at] >> 1
+        if youngest < 0 or walk.last_flip[v] > walk.last_flip[youngest]:
+            youngest = v
+        if best < 0 or better(walk, v, best):
+            best, second = v, best
+        elif second < 0 or better(walk, v, second):
+            second = v
+    if best == youngest and second >= 0 and walk.last_flip[best] >= 0 and draw(walk) < walk.reals[NOISE]:
+        return second
+    return best
+
+
+@flat_kernel
+def pick_adaptnovelty(formula: Formula, walk: Walk) -> int:
+    """AdaptNovelty+ (Hoos, AAAI 2002): Novelty+ in a random false clause, noise adapted to progress."""
+    adapt_noise(walk, len(walk.true_count), *HOOS)
+    return novelty_plus(formula, walk, WALK)
+
+
+@flat_kernel
+def pick_adaptg2wsat(formula: Formula, walk: Walk) -> int:
+    """AdaptG2WSAT (Li, Wei, Zhang, SAT 2007): the best promising decreasing variable, else adaptive Novelty+.
+
+    As UBCSAT's adaptg2wsat: theta 1/5, phi 1/10, and a walk probability of a tenth of the noise.
+    """
+    adapt_noise(walk, len(walk.true_count), *LI_WEI_ZHANG)
+    best, at = -1, 0
+    while at < walk.integers[DECREASING]:
+        v = walk.promising[at]
+        if walk.score[v] <= 0:
+            walk.is_promising[v] = False
+            walk.integers[DECREASING] -= 1
+            walk.promising[at] = walk.promising[walk.integers[DECREASING]]
+            continue
+        if best < 0 or better(walk, v, best):
+            best = v
+        at += 1
+    return int(best) if best >= 0 else novelty_plus(formula, walk, walk.reals[NOISE] / 10)
+
+
+@inline_flat_kernel
+def scale(formula: Formula, walk: Walk) -> None:
+    """Scale the weights of false clauses; all weights are divided by `MAX_WEIGHT` if one exceeds it (SAPS 1.0)."""
+    heaviest = 0.0
+    for at in range(walk.integers[FALSE]):
+        c = walk.false_clauses[at]
+        added = (SCALE - 1) * walk.weight[c]
+        walk.weight[c] += added
+        heaviest = max(heaviest, walk.weight[c])
+        for i in range(formula.begin[c], formula.begin[c + 1]):
+            walk.weighted[formula.literal[i] >> 1] += added
+    if heaviest > MAX_WEIGHT:
+        for c in range(len(walk.weight)):
+            walk.weight[c] /= MAX_WEIGHT
+        for v in range(len(walk.weighted)):
+            walk.weighted[v] /= MAX_WEIGHT
+
+
+@inline_flat_kernel
+def smooth(walk: Walk) -> None:
+    """Move all weights towards their mean; scores are linear in the weights and need no pass over the clauses."""
+    mean = 0.0
+    for c in range(len(walk.weight)):
+        mean += walk.weight[c]
+    mean /= len(walk.weight)
+    for c in range(len(walk.weight)):
+        walk.weight[c] = SMOOTH * walk.weight[c] + (1 - SMOOTH) * mean
+    for v in range(len(walk.score)):
+        walk.weighted[v] = SMOOTH * walk.weighted[v] + (1 - SMOOTH) * mean * walk.score[v]
+
+
+@flat_kernel
+def pick_rsaps(formula: Formula, walk: Walk) -> int:
+    """RSAPS (Hutter, Tompkins, Hoos, CP 2002): descend in clause weights; in a minimum scale and perhaps smooth them.
+
+    NOISE is the probability of smoothing. It grows by 2 delta of its distance to 1 after each better assignment, and is
+    multiplied by delta after theta*clauses steps without one, as in UBCSAT's rsaps. UBCSAT also sets it to 0 after
+    each smoothing; that solves far fewer puzzles and is left out.
+    """
+    integers = walk.integers
+    if integers[STEP] - integers[LAST_CHANGE] > len(walk.true_count) * THETA:
+        walk.reals[NOISE] *= DELTA
+        integers[BEST], integers[LAST_CHANGE] = integers[FALSE], integers[STEP]
+    elif integers[FALSE] < integers[BEST]:
+        walk.reals[NOISE] += 2 * DELTA * (1 - walk.reals[NOISE])
+        integers[BEST], integers[LAST_CHANGE] = integers[FALSE], integers[STEP]
+    best, ties = -1, 0
+    for at in range(integers[FALSE]):
+        c = walk.false_clauses[at]
+        for i in range(formula.begin[c], formula.begin[c + 1]):
+            v = formula.literal[i] >> 1
+            if best < 0 or walk.weighted[v] > walk.weighted[best] + TIE:
+                best, ties = v, 1
+            elif v != best and walk.weighted[v] > walk.weighted[best] - TIE:
+                ties += 1
+                if below(walk, ties) == 0:
+                    best = v
+    if walk.weighted[best] > MIN_GAIN:
+        return int(best)
+    if draw(walk) < WALK:
+        return below(walk, len(walk.score))
+    scale(formula, walk)
+    if draw(walk) < walk.reals[NOISE]:
+        smooth(walk)
+    return -1
+
+
+@flat_kernel
+def pick_dcrwalk(formula: Formula, walk: Walk) -> int:
+    """DCRWalk (Tompkins & Hoos, Canadian AI 2006): conflict-directed random walk, made deterministic.
+
+    It picks the first false clause with the lowest ratio of times picked to steps false, and flips the variables of
+    its literals in turn.
+    """
+    pick = -1
+    for at in range(walk.integers[FALSE]):
+        c = walk.false_clauses[at]
+        walk.false_steps[c] += 1
+        if pick < 0:
+            pick = c
+            continue
+        left, right = walk.picked[c] * walk.false_steps[pick], walk.picked[pick] * walk.false_steps[c]
+        if left < right or (left == right and c < pick):
+            pick = c
+    walk.picked[pick] += 1
+    at = walk.next_literal[pick]
+    walk.next_literal[pick] = (at + 1) % (formula.begin[pick + 1] - formula.begin[pick])
+    return int(formula.literal[formula.begin[pick] + at] >> 1)
+
+
+@inline_flat_kernel
+def tenure(walk: Walk) -> int:
+    """A random tenure within a quarter of n/10 + 4, or, in a perturbation, of half the steps of that phase."""
+    n = len(walk.score)
+    middle = n // 10 + 4 if walk.integers[PHASE] == LOCAL else 9 * n // 20
+    return middle - middle // 4 + below(walk, 2 * (middle // 4) + 1)
+
+
+@inline_flat_kernel
+def begin_phase(walk: Walk, phase: int) -> None:
+    """Begin a phase; flips before it are not tabu."""
+    integers, n = walk.integers, len(walk.score)
+    integers[PHASE], integers[PHASE_BEGIN], integers[PHASE_BEST] = phase, integers[STEP], integers[FALSE]
+    integers[PHASE_END] = integers[STEP] + (n * n // 4 if phase == LOCAL else max(1, 9 * n // 10))
+    integers[TENURE] = tenure(walk)
+
+
+@inline_flat_kernel
+def keep_or_restore(formula: Formula, walk: Walk) -> None:
+    """Keep the better of the present and the kept assignment with probability 0.9, else the other; go on from it."""
+    integers = walk.integers
+    no_worse = integers[FALSE] <= integers[KEPT]
+    keeps = integers[KEPT] < 0 or no_worse == (draw(walk) >= ACCEPT_WORSE)
+    for v in range(len(walk.kept)):
+        if keeps:
+            walk.kept[v] = walk.value[v]
+        else:
+            walk.value[v] = walk.kept[v]
+    if keeps:
+        integers[KEPT] = integers[FALSE]
+    else:
+        recount(formula, walk)
+
+
+@flat_kernel
+def pick_irots(formula: Formula, walk: Walk) -> int:
+    """IRoTS (Smyth, Hoos, Stützle, Canadian AI 2003): robust tabu search (Taillard 1991) in an iterated local search.
+
+    With n variables, a local phase ends n²/4 steps after its last better assignment. Its result replaces the kept
+    assignment with probability 0.9 if it is not worse and 0.1 if it is; otherwise the kept assignment is restored. Then
+    9n/10 steps with a longer tenure perturb it.
+    """
+    integers = walk.integers
+    n, step = len(walk.score), integers[STEP]
+    if step == 0:
+        integers[KEPT] = -1
+        begin_phase(walk, LOCAL)
+    elif integers[PHASE] == PERTURBATION:
+        if step == integers[PHASE_END]:
+            begin_phase(walk, LOCAL)
+    elif integers[FALSE] < integers[PHASE_BEST]:
+        integers[PHASE_BEST], integers[PHASE_END] = integers[FALSE], step + n * n // 4
+    elif step > integers[PHASE_END]:
+        keep_or_restore(formula, walk)
+        begin_phase(walk, PERTURBATION)
+    if step % n == 0:
+        integers[TENURE] = tenure(walk)
+    integers[BEST] = min(integers[BEST], integers[FALSE])
+    recent = max(step - integers[TENURE], integers[PHASE_BEGIN])
+    best, ties = -1, 0
+    for v in range(n):
+        if walk.last_flip[v] >= recent:  # tabu, unless it gives the best assignment so far (aspiration)
+            if integers[FALSE] - walk.score[v] < integers[BEST]:
+                return int(v)
+        elif step - walk.last_flip[v] > 10 * n:  # not flipped for long
+            return int(v)
+        elif best < 0 or walk.score[v] > walk.score[best]:
+            best, ties = v, 1
+        elif walk.score[v] == walk.score[best]:
+            ties += 1
+            if below(walk, ties) == 0:
+                best = v
+    return int(best) if best >= 0 else below(walk, n)
+
+
+@flat_kernel
+def advance(formula: Formula, walk: Walk, rule: int, steps: int) -> int:
+    """Walk for ``steps`` steps or until no clause is false; returns the steps done."""
+    done = 0
+    while done < steps and walk.integers[FALSE] > 0:
+        if rule == ADAPTNOVELTY:
+            v = pick_adaptnovelty(formula, walk)
+        elif rule == ADAPTG2WSAT:
+            v = pick_adaptg2wsat(formula, walk)
+        elif rule == RSAPS:
+            v = pick_rsaps(formula, walk)
+        elif rule == DCRWALK:
+            v = pick_dcrwalk(formula, walk)
+        else:
+            v = pick_irots(formula, walk)
+        if v >= 0:
+            flip(formula, walk, v)
+        walk.integers[STEP] += 1
+        done += 1
+    return done
+
+
+class LocalSearch:
+    """Local search over the assignments of a CNF formula, which can be paused.
+
+    It finds a model or goes on; it cannot prove that there is none, so it is never exhausted. The clauses are blocks
+    (see `lns.exact.sat.clauses`), the rule is one of `RULES`, and ``check`` is called while the formula is built.
+    """
+
+    exhausted, explored = False, 0.0
+
+    def __init__(
+        self, blocks: Iterable[Block], variables: int, rule: str, seed: int = 0, check: Check = unlimited
+    ) -> None:
+        self._rule = RULES.index(rule)
+        self._formula = formula_of(blocks, variables, check)
+        check()
+        self._walk = random_walk(self._formula, seed)
+        if self._rule == RSAPS:
+            self._walk.reals[NOISE] = FIRST_SMOOTHING
+
+    @property
+    def nodes(self) -> int:
+        """Steps so far."""
+        return int(self._walk.integers[STEP])
+
+    @property
+    def false_clauses(self) -> int:
+        return int(self._walk.integers[FALSE])
+
+    @property
+    def solutions(self) -> int:
+        return int(self.false_clauses == 0)
+
+    def advance(self, budget: int, stop_at_first: bool) -> None:
+        """Walk for ``budget`` steps or to the first model."""
+        advance(self._formula, self._walk, self._rule, budget)
+
+    def model(self) -> list[int]:
+        """The assignment as DIMACS literals."""
+        return [index if value else -index for index, value in enumerate(self._walk.value.tolist(), 1)]
+
+
+def run_sls(rule: str, simplified: bool, puzzle: Puzzle, request: Request) -> Answer:
+    """The solvers 'sls:...': local search on the encoding 'triangles'. Nodes are steps.
+
+    The formula has no clause that keeps a corner piece in a corner or a rim piece on the rim; a local search finds this
+    out again and again. If ``simplified``, placements of the wrong class are made false first, and units are
+    propagated; the solvers 'sls:...-raw' take the formula as it is.
+
+    Raises InputError if all solutions are asked for. A formula of 256 cells takes some gigabytes of memory.
+    """
+    if request.count_all:
+        name = f"sls:{rule}" if simplified else f"sls:{rule}-raw"
+        raise InputError(f"{name} finds one solution and proves nothing, so it cannot count; expected a tree search")
+    LocalSearch([units([1])], 1, rule).advance(0, True)  # compiles, or loads machine code, before the clock starts
+    clock = BuildingClock(request)
+    encoding = Triangles(puzzle)
+    wrong = np.ones(encoding.piece.shape, dtype=np.bool_)  # pieces on cells where no rotation of them is allowed
+    for cell in range(puzzle.cells):
+        wrong[[oriented >> 2 for oriented in allowed_placements(puzzle, cell)], cell] = False
+    added = [units(-encoding.piece[wrong])] if simplified else []
+    formula = simplify(chain(encoding.clauses(), added), encoding.variables, clock.check, propagate=simplified)
+    search = LocalSearch(formula.blocks, len(formula.kept), rule, request.seed, clock.check)
+    built = clock.seconds
+    status, seconds = run_search(
+        search,
+        count_all=False,
+        nodes=request.nodes,
+        seconds=clock.left().seconds,
+        on_progress=request.on_progress,
+        processor_time=request.processor_time,
+        first_step=1,  # a step changes all weights: some hundredths of a second with 256 cells
+    )
+    board = encoding.board(formula.model(search.model())) if search.solutions else None
+    details = {"variables": float(len(formula.kept)), "false_clauses": float(search.false_clauses)}
+    return Answer(status, search.solutions, search.nodes, built + seconds, board, details)
