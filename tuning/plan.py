@@ -25,10 +25,10 @@ from lns.instances.json_values import bounded_integer
 from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.text import printable, quoted
 from lns.params import Params
+from lns.runs.files import unseal
 from lns.tuning import SAMPLERS
 from lns.tuning.objective import Pair, TrialRun
 from lns.tuning.sampler import check_sampler
-from lns.tuning.storage import unsealed
 from lns.version import __version__
 
 log = logging.getLogger("lns")
@@ -184,7 +184,8 @@ def two_digits(number: float) -> int:
 def read_plan(text: str, path: Path) -> StudyPlan:
     """The plan in a sealed text, of the study in ``path``. Raises InputError if it is damaged or of another schema."""
     try:
-        values = unsealed(text)
+        values = unseal(text)
+        del values["sum"]
     except InputError as error:
         raise error.at(path) from None
     if values["schema"] != SCHEMA:

@@ -26,7 +26,7 @@ from optuna.storages.journal import JournalFileBackend
 
 from lns.instances.errors import InputError
 from lns.instances.text import printable
-from lns.runs.files import is_sealed, seal
+from lns.runs.files import seal, unseal
 from lns.tuning.objective import Trace
 
 log = logging.getLogger("lns")
@@ -277,8 +277,7 @@ class Runs:
 
     def get(self, key: RunKey) -> Trace | None:
         """The run with ``key``, None if there is none."""
-        found = self._runs.get(_name(key))
-        return None if found is None else found[1]
+        return self._runs.get(_name(key), ("", None))[1]
 
     def add(self, key: RunKey, trace: Trace) -> None:
         """Store a run, unless one that is as long is stored already."""
@@ -295,22 +294,11 @@ class Runs:
         self._looked = time.monotonic()
         for name, text in get_texts(self._study, "run "):
             if name not in self._runs or self._runs[name][0] != text:
-                self._runs[name] = text, _trace(text)
+                values = unseal(text)
+                del values["sum"]
+                rows = {row: tuple(map(tuple, values[row])) for row in ("best_scores", "worths")}
+                self._runs[name] = text, Trace(**values | rows)
 
 
 def _name(key: RunKey) -> str:
     return "run " + " ".join(map(str, key))
-
-
-def _trace(text: str) -> Trace:
-    values = unsealed(text)
-    return Trace(**values | {name: tuple(map(tuple, values[name])) for name in ("best_scores", "worths")})
-
-
-def unsealed(text: str) -> dict[str, Any]:
-    """The values of a text that `lns.runs.files.seal` made. Raises InputError if a character was changed."""
-    if not is_sealed(text):
-        raise InputError("damaged, or changed by hand: wrong checksum")
-    values: dict[str, Any] = json.loads(text)
-    del values["sum"]
-    return values

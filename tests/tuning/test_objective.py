@@ -16,7 +16,7 @@ from lns.tuning.objective import (
     EARLY_BONUS,
     EDGE_WORTH,
     MIN_STEPS,
-    BoardWorth,
+    Families,
     Pair,
     Stopped,
     Trace,
@@ -72,21 +72,21 @@ def boards_of(puzzle, *scores, different=True):
         yield FoundBoard(Board((4 * order).astype(np.int32), puzzle.width, puzzle.height), score, "construct")
 
 
-def worth(*scores, floor=458, **options):
-    counted = BoardWorth(floor)
+def worth(*scores, **options):
+    families = Families(458)
     for found in boards_of(family("like-e2:8x8")(3).puzzle, *scores, **options):
-        counted.add([found])
-    return counted.value
+        families.add(found)
+    return families.worth
 
 
 def test_trials_are_compared_by_the_number_of_distinct_boards_at_and_just_below_the_best():
-    assert worth() == worth(457) == worth(460, floor=0) == 0
+    assert worth() == worth(457) == 0
     assert worth(458) == 458 and worth(460) == 460, "a board alone is worth its score"
     assert worth(*[460] * EDGE_WORTH) == pytest.approx(461) == worth(461)
     assert worth(*[459] * EDGE_WORTH) == pytest.approx(460), "an edge more is worth so many boards"
     assert worth(460) < worth(460, 458) < worth(460, 459) < worth(460, 460) < worth(460, 460, 460) < worth(461, 458)
     assert worth(460, *[457] * 50) == 460, "boards below the floor do not count"
-    assert worth(459, 460, 458, 460, different=False) == 460, "boards of one family are one"
+    assert worth(459, 460, 458, 460, different=False) == 460, "boards of one family are one, by the best of them"
 
 
 def test_the_worth_at_a_budget_is_at_least_the_score():
