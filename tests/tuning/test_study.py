@@ -26,7 +26,7 @@ from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
 from lns.params import Params, from_dict, load
 from lns.runs.lock import Holder
-from lns.tuning import report, summary, validate
+from lns.tuning import report, validate
 from lns.tuning import session as sessions
 from lns.tuning import study as studies
 from lns.tuning import worker as workers
@@ -56,15 +56,15 @@ def test_better_parameters_are_found_validated_and_written(made_up, tmp_path):
     assert text.startswith("# command: lns tune --family like-e2:6x6\n# study: like-e2:6x6")
     assert "p = " in text and ", 80 trials, " in text
     assert load(study.path / "best_params.toml") == study.params_of(study.trials()[winner.trial])
-    assert summary.rank_correlation(study) > 0.5
-    assert next(iter(summary.importance(study))) in ("construct.tail", "neighbourhoods.last")
-    verdict = summary.verdict_text(study, found)
+    assert report.rank_correlation(study) > 0.5
+    assert next(iter(report.importance(study))) in ("construct.tail", "neighbourhoods.last")
+    verdict = report.verdict_text(study, found)
     assert verdict.startswith(
         f"Use {study.path / 'best_params.toml'}: {winner.mean:+.2f} edges on 20 held-out pairs (95% "
     )
-    assert "rank correlation" in dict(summary.facts(study, found, 0.01))["short runs"]
+    assert "rank correlation" in dict(report.facts(study, found, 0.01))["short runs"]
     (study.path / "best_params.toml").write_text("x")
-    assert f"Use the parameters of trial {winner.trial}, to be written by" in summary.verdict_text(study, found)
+    assert f"Use the parameters of trial {winner.trial}, to be written by" in report.verdict_text(study, found)
 
 
 @pytest.mark.slow
@@ -117,7 +117,7 @@ def test_a_session_searches_validates_and_completes_an_earlier_validation(made_u
     found = validate.conclude(study)
     validate.write_best(study, found)
     assert (study.path / "best_params.toml").exists(), "what was found stays while runs are missing"
-    verdict = summary.verdict_text(study, found)
+    verdict = report.verdict_text(study, found)
     assert verdict.startswith("No verdict yet, so keep the defaults: ") and "held-out pairs are missing" in verdict
     sessions.TuningSession(study, 1, None, 30, shown.append).run()
     assert {status.phase for status in shown} == {"search", "validation"}
@@ -128,7 +128,7 @@ def test_a_session_searches_validates_and_completes_an_earlier_validation(made_u
 @pytest.mark.slow
 def test_candidates_keep_their_share_of_the_level(made_up, tmp_path):
     study = searched(tmp_path / "s", 30)
-    assert "are not tested on held-out pairs yet" in summary.verdict_text(study, validate.conclude(study))
+    assert "are not tested on held-out pairs yet" in report.verdict_text(study, validate.conclude(study))
     first = validated(study)
     assert first.winner is not None
     study = searched(study.path, 100)
@@ -143,7 +143,7 @@ def test_without_effects_of_parameters_nothing_is_written(monkeypatch, tmp_path)
     (study.path / "best_params.toml").write_text("stale")
     found = validated(study)
     assert found.winner is None and not (study.path / "best_params.toml").exists()
-    assert summary.verdict_text(study, found).startswith("Keep the defaults, because ")
+    assert report.verdict_text(study, found).startswith("Keep the defaults, because ")
 
 
 def test_the_defaults_are_the_first_trial_and_the_first_ones_have_long_runs(made_up, tmp_path):
@@ -213,7 +213,7 @@ def test_short_runs_without_any_board_cause_one_warning(made_up, monkeypatch, tm
     assert all(pair.label in caplog.text for pair in study.pairs[:2])
     trials = study.trials(TrialState.COMPLETE)
     assert trials and all(abs(trial.value) < 50 for trial in trials), "a whole board is no difference"
-    left_out = dict(summary.facts(study, validate.conclude(study), None))["left out"]
+    left_out = dict(report.facts(study, validate.conclude(study), None))["left out"]
     assert left_out.startswith("2 training pairs, as the defaults make no board") and study.pairs[0].label in left_out
 
 
@@ -235,11 +235,11 @@ def test_a_trial_that_makes_no_board_where_the_defaults_make_one_is_given_up(mon
     assert barren and all(trial.user_attrs["no_board"] == last.label for trial in barren)
     assert not any(study.params_of(trial).construct.tail >= 10 for trial in study.trials(TrialState.COMPLETE))
     found = validated(study)
-    how_far = dict(summary.facts(study, found, None))["trials"]
+    how_far = dict(report.facts(study, found, None))["trials"]
     assert f"{len(barren)} made no board where the defaults made one" in how_far
     assert f"no board on {last.label}" in report.html_page(study, found, "now")
-    lowest = min(summary.short_value(study, trial) for trial in study.trials(TrialState.COMPLETE))
-    assert all(summary.short_value(study, trial) < lowest for trial in barren)
+    lowest = min(report.short_value(study, trial) for trial in study.trials(TrialState.COMPLETE))
+    assert all(report.short_value(study, trial) < lowest for trial in barren)
 
 
 def test_a_study_whose_defaults_never_make_a_board_ends_with_one_sentence(monkeypatch, tmp_path):

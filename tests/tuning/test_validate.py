@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import wilcoxon
 
-from lns.tuning import report, summary
+from lns.tuning import report
 from lns.tuning.objective import Trace
 from lns.tuning.validate import ALPHA, MIN_EFFECT, Conclusion, alpha_share, candidates_of, choose_candidates, compare
 from tests.tuning.made_up import searched, validated
@@ -90,10 +90,10 @@ def test_mostly_better_with_a_rare_large_loss_is_significant_by_ranks_alone():
 def test_a_difference_is_not_rounded_to_none_and_equal_scores_are_said(made_up, tmp_path):
     assert verdict_of([2e-5] * 24).effect == "+2e-05 edges on 24 held-out pairs (95% interval +2e-05 to +2e-05)"
     study, verdict = searched(tmp_path / "s", 5), verdict_of([0.2] * 24, edges=0.0)
-    text = summary.verdict_text(study, Conclusion((verdict,), 0))
+    text = report.verdict_text(study, Conclusion((verdict,), 0))
     assert text.endswith("The scores are the same and come earlier, which counts up to half an edge.")
     more = verdict_of([1.25] * 24, edges=1.0)
-    assert summary.verdict_text(study, Conclusion((more,), 0)).endswith(": " + more.effect + ".")
+    assert report.verdict_text(study, Conclusion((more,), 0)).endswith(": " + more.effect + ".")
     assert more.effect.startswith("+1.25 edges")
 
 
@@ -116,7 +116,7 @@ def test_a_gain_that_is_certainly_small_is_no_reason_to_leave_the_defaults(made_
     assert found.verdicts[0].low > 0 and found.verdicts[0].p < ALPHA
     assert found.winner is None and trial.number in {one.trial for one in found.verdicts}
     assert not (study.path / "best_params.toml").exists()
-    text = summary.verdict_text(study, found)
+    text = report.verdict_text(study, found)
     assert text.startswith("Keep the defaults, because the gain is less than 0.05 edges: the best of ")
     assert "candidates had +" in text and text in html.unescape(report.html_page(study, found, "now"))
 
@@ -138,7 +138,7 @@ def test_pairs_on_which_the_defaults_make_no_board_are_named_and_in_no_mean(made
     assert verdict.edges == 2.0 and 2.2 < verdict.mean < 2.3, "a quarter of an edge for being early"
     assert len(verdict.differences) == len(verdict.pairs) == 18
     assert not verdict.better and "18 held-out pairs with boards cannot show anything" in verdict.doubt
-    text = summary.verdict_text(study, found)
+    text = report.verdict_text(study, found)
     assert f"2 held-out pairs are left out, as the defaults made no board there: {verdict.left_out[0]}" in text
 
 
