@@ -312,15 +312,14 @@ def benchmark(
 def rows_by_name(options: BenchmarkOptions) -> dict[str, Callable[[], Puzzle] | None]:
     """Name of each row in order, and a function that makes its puzzle; None if the file is missing in ``data``."""
     rows: dict[str, Callable[[], Puzzle] | None] = {}
-    for name in PUBLIC:
+    for name in (*PUBLIC, *SHIPPED):
         path = _source(name, options)
-        rows[name] = partial(load_puzzle, path) if options.data is not None and Path(path).exists() else None
-    rows |= {name: partial(load_puzzle, name) for name in SHIPPED}
-    return rows | {name: partial(_fresh_puzzle, (options.fresh or 0) + i) for i, name in enumerate(FRESH)}
-
-
-def _fresh_puzzle(seed: int) -> Puzzle:
-    return family(FRESH_FAMILY)(seed).puzzle
+        is_missing = name in PUBLIC and (options.data is None or not Path(path).exists())
+        rows[name] = None if is_missing else partial(load_puzzle, path)
+    make = family(FRESH_FAMILY)
+    for seed, name in enumerate(FRESH, options.fresh or 0):
+        rows[name] = partial(lambda seed: make(seed).puzzle, seed)
+    return rows
 
 
 def _source(name: str, options: BenchmarkOptions) -> str:

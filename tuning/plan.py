@@ -210,19 +210,16 @@ def check_engine(plan: StudyPlan, path: Path) -> None:
 def check_request(plan: StudyPlan, request: StudyRequest, path: Path) -> None:
     """Raise InputError if the request differs from the study in ``path``."""
     names = ("engine", "seed", "pairs", "held_out", "nodes", "sampler", "family")
-    given: dict[str, tuple[object, object]] = {
-        f"--{name.replace('_', '-')}": (getattr(request, name), getattr(plan, name)) for name in names
-    }
-    puzzles = request.puzzles
+    given: list[tuple[str, object, object]] = [(name, getattr(request, name), getattr(plan, name)) for name in names]
+    puzzles, rate = request.puzzles, plan.nodes_per_s
     if puzzles and [puzzle.sha256 for puzzle in puzzles] != [instance["sha256"] for instance in plan.instances]:
-        given["INSTANCE"] = ", ".join(puzzle.name for puzzle in puzzles), plan.subject
-    if request.run_seconds is not None:
-        rate = plan.nodes_per_s
-        nodes = two_digits(request.run_seconds * rate) if rate else f"{request.run_seconds:g} s"
-        given["--run-seconds"] = nodes, plan.nodes
+        given.append(("INSTANCE", ", ".join(puzzle.name for puzzle in puzzles), plan.subject))
+    if (seconds := request.run_seconds) is not None:
+        given.append(("run_seconds", two_digits(seconds * rate) if rate else f"{seconds:g} s", plan.nodes))
     if request.params is not None:
-        given["--params"] = params_digest(request.params), plan.base_digest
-    for option, (requested, expected) in given.items():
-        if requested is not None and requested != expected:
-            what = f"is of {expected or 'named instances'}" if option in ("INSTANCE", "--family") else f"has {expected}"
-            raise InputError(f"{option} asks for {requested}, but this study {what}; begin another one for that", path)
+        given.append(("params", params_digest(request.params), plan.base_digest))
+    for name, asked, expected in given:
+        if asked is not None and asked != expected:
+            what = f"is of {expected or 'named instances'}" if name in ("INSTANCE", "family") else f"has {expected}"
+            option = name if name == "INSTANCE" else f"--{name.replace('_', '-')}"
+            raise InputError(f"{option} asks for {asked}, but this study {what}; begin another one for that", path)

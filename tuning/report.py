@@ -281,8 +281,8 @@ def _of_trials(study: Study) -> tuple[str, str]:
         points = [Point(trial.params[name], value, label) for trial, value, label in clipped if name in trial.params]
         if name in defaults:
             points.append(Point(defaults[name], 0.0, f"default: {_number(defaults[name])}", "mark"))
-        points = [point for point in points if point.x > 0 or not variable.log]
-        how = {"log": variable.log, "size": (360, 220), "upwards": ", short runs"}
+        points = [point for point in points if point.x > 0 or not variable.distribution.log]
+        how = {"log": variable.distribution.log, "size": (360, 220), "upwards": ", short runs"}
         charts.append(_figure(name, points, name, f"{name}: {variable.doc}", **how))  # type: ignore[arg-type]
     return _figure("history of the trials", history, "number of the trial", note, stairs=stairs), "".join(charts)
 
