@@ -87,17 +87,13 @@ def test_parameters_that_an_engine_does_not_use_are_not_tuned_for_it():
 
 
 @pytest.mark.parametrize("engine", ["auto", "tabu"])
-def test_every_tunable_parameter_can_be_drawn_and_starts_within_its_range(engine):
-    base = Params()
-    space = search_space(base, engine)
-    defaults = values_of(base, space)
+def test_every_tunable_parameter_can_be_drawn_within_its_range(engine):
+    base, space = Params(), search_space(Params(), engine)
     assert space
     for variable in space:
         spec = next(f for f in dataclasses.fields(getattr(base, variable.section)) if f.name == variable.field)
         low, high, searched_range = spec.metadata["low"], spec.metadata["high"], variable.distribution
         assert low <= searched_range.low < searched_range.high <= high, variable.name
-        if variable.name in defaults:
-            assert searched_range.low <= defaults[variable.name] <= searched_range.high, variable.name
     study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=1))
     for _ in range(50):
         suggest_params(study.ask(), space, base)  # Component refuses what is out of range
@@ -127,9 +123,8 @@ def test_a_study_in_several_sessions_draws_the_same_trials_as_in_one(made_up, tm
     assert len({json.dumps(trial.params) for trial in parts.trials()}) == most
 
 
-def test_every_other_of_the_first_trials_keeps_most_of_the_base(made_up, tmp_path):
-    study = searched(tmp_path / "s", STARTUP_TRIALS + 10)
-    base, parts = values_of(study.base, study.space), kept(study)
+def test_every_other_of_the_first_trials_keeps_most_of_the_base(thirty):
+    study, base, parts = thirty, values_of(thirty.base, thirty.space), kept(thirty)
     assert parts[0] == 1.0
     near, far = parts[1:STARTUP_TRIALS:2], parts[2:STARTUP_TRIALS:2]
     assert min(near) > 0.4 and 0.65 < np.mean(near) < 0.9 and min(near) < 1

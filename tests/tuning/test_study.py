@@ -31,7 +31,7 @@ from lns.tuning.sampler import suggest_params
 from lns.tuning.study import open_study
 from lns.tuning.worker import search_task
 from lns.worker_pool import WorkerLost
-from tests.tuning.made_up import REQUEST, Flat, Inline, MadeUp, add_default_runs, searched, validated
+from tests.tuning.made_up import REQUEST, Flat, MadeUp, add_default_runs, searched, validated
 
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 FRACTION = ("construct.column_major_fraction", 0.15, 0.4)
@@ -68,8 +68,7 @@ def test_better_parameters_are_found_validated_and_written(made_up, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_file_says_how_the_study_began_and_a_report_only_reads(made_up, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(sessions, "WorkerPool", Inline)
+def test_the_file_says_how_the_study_began_and_a_report_only_reads(inline, monkeypatch, tmp_path, capsys):
     later = ["tune", "--study", str(tmp_path / "my study"), "--trials", "80", "--quiet"]
     begun = [*later, "--family", "like-e2:6x6", "--nodes", "4000", "--pairs", "6", "--held-out", "20", "--seed", "3"]
     best = tmp_path / "my study" / "best_params.toml"
@@ -106,8 +105,7 @@ def test_the_page_has_all_sections_and_no_external_resources(made_up, tmp_path):
     assert "http" not in page.replace('xmlns="http://www.w3.org/2000/svg"', "").replace("http-equiv", "")
 
 
-def test_a_session_searches_validates_and_completes_an_earlier_validation(made_up, monkeypatch, tmp_path):
-    monkeypatch.setattr(sessions, "WorkerPool", Inline)
+def test_a_session_searches_validates_and_completes_an_earlier_validation(inline, monkeypatch, tmp_path):
     study, shown = open_study(tmp_path / "s", REQUEST), []
     session = sessions.TuningSession(study, 1, None, 30, shown.append)
     with monkeypatch.context() as stopped:  # as it is chosen what to validate
@@ -189,8 +187,7 @@ def test_a_study_can_begin_with_parameters_out_of_range(made_up, tmp_path):
 # -- without a board --------------------------------------------------------------------------------------------------
 
 
-def test_short_runs_without_any_board_cause_one_warning(made_up, monkeypatch, tmp_path, caplog):
-    monkeypatch.setattr(sessions, "WorkerPool", Inline)
+def test_short_runs_without_any_board_cause_one_warning(inline, tmp_path, caplog):
     sessions.TuningSession(open_study(tmp_path / "s", REQUEST), 1, None, 3, lambda status: None).run()
     assert "no board within" not in caplog.text, "all have one"
     study = open_study(tmp_path / "t", REQUEST)
@@ -243,8 +240,7 @@ def test_a_study_whose_defaults_never_make_a_board_ends_with_one_sentence(monkey
 # -- sessions ---------------------------------------------------------------------------------------------------------
 
 
-def test_disk_and_input_errors_end_the_validation_at_once(made_up, monkeypatch, tmp_path):
-    monkeypatch.setattr(sessions, "WorkerPool", Inline)
+def test_disk_and_input_errors_end_the_validation_at_once(inline, monkeypatch, tmp_path):
     study = open_study(tmp_path / "s", REQUEST)
     for error in (OSError(28, "No space left on device"), InputError("begun with another engine")):
 

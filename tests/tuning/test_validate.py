@@ -12,7 +12,7 @@ from scipy.stats import wilcoxon
 from lns.tuning import report
 from lns.tuning.objective import Trace
 from lns.tuning.validate import ALPHA, MIN_EFFECT, Conclusion, alpha_share, candidates_of, choose_candidates, compare
-from tests.tuning.made_up import searched, validated
+from tests.tuning.made_up import validated
 
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 
@@ -83,18 +83,18 @@ def test_what_is_significant_by_ranks_or_by_the_interval_alone_is_not_better():
     assert (verdict_of([0.0] * 24).p, verdict_of([0.0] * 24).mean) == (1.0, 0.0), "no difference proves nothing"
 
 
-def test_a_difference_is_not_rounded_to_none_and_equal_scores_are_said(made_up, tmp_path):
+def test_a_difference_is_not_rounded_to_none_and_equal_scores_are_said(thirty):
     assert verdict_of([2e-5] * 24).effect == "+2e-05 edges on 24 held-out pairs (95% interval +2e-05 to +2e-05)"
-    study, verdict = searched(tmp_path / "s", 5), verdict_of([0.2] * 24, edges=0.0)
-    text = report.verdict_text(study, Conclusion((verdict,), 0))
+    verdict = verdict_of([0.2] * 24, edges=0.0)
+    text = report.verdict_text(thirty, Conclusion((verdict,), 0))
     assert text.endswith("The scores are the same and come earlier, which counts up to half an edge.")
     more = verdict_of([1.25] * 24, edges=1.0)
-    assert report.verdict_text(study, Conclusion((more,), 0)).endswith(": " + more.effect + ".")
+    assert report.verdict_text(thirty, Conclusion((more,), 0)).endswith(": " + more.effect + ".")
     assert more.effect.startswith("+1.25 edges")
 
 
-def test_a_gain_that_is_certainly_small_is_no_reason_to_leave_the_defaults(made_up, tmp_path):
-    study = searched(tmp_path / "s", 30)
+def test_a_gain_that_is_certainly_small_is_no_reason_to_leave_the_defaults(thirty):
+    study = thirty
     trial = choose_candidates(study)[0]
     store(study, study.base, study.held_out, ((40, 2000),))
     for candidate in candidates_of(study):
@@ -114,8 +114,8 @@ def store(study, params, pairs, best_scores):
         study.runs.add(study.key(params, pair), Trace(best_scores, study.plan.nodes, False, 1.0))
 
 
-def test_pairs_on_which_the_defaults_make_no_board_are_named_and_in_no_mean(made_up, tmp_path):
-    study = searched(tmp_path / "s", 30)
+def test_pairs_on_which_the_defaults_make_no_board_are_named_and_in_no_mean(thirty):
+    study = thirty
     winner = study.params_of(choose_candidates(study)[0])
     store(study, study.base, study.held_out[:2], ())
     store(study, study.base, study.held_out[2:], ((40, 1),))
@@ -130,8 +130,8 @@ def test_pairs_on_which_the_defaults_make_no_board_are_named_and_in_no_mean(made
     assert f"2 held-out pairs are left out, as the defaults made no board there: {verdict.left_out[0]}" in text
 
 
-def test_a_candidate_that_makes_no_board_where_the_defaults_make_one_is_not_better(made_up, tmp_path):
-    study = searched(tmp_path / "s", 30)
+def test_a_candidate_that_makes_no_board_where_the_defaults_make_one_is_not_better(thirty):
+    study = thirty
     trial = choose_candidates(study)[0]
     store(study, study.base, study.held_out, ((40, 1),))
     store(study, study.params_of(trial), study.held_out[:1], ())
