@@ -27,7 +27,7 @@ from lns.tuning import validate
 from lns.tuning.objective import OBJECTIVE
 from lns.tuning.plan import MAX_COMMAND, MIN_HELD_OUT_PAIRS
 from lns.tuning.sampler import STARTUP_TRIALS, values_of
-from lns.tuning.storage import JOURNAL_FILE
+from lns.tuning.storage import JOURNAL_FILE, shown
 from lns.tuning.study import FINISHED, Study, trial_value
 from lns.tuning.validate import Conclusion, Verdict, signed
 
@@ -309,13 +309,14 @@ def _best(study: Study) -> str:
 
 
 def _commands(study: Study, conclusion: Conclusion) -> str:
-    best, plan, journal = validate.written_best(study, conclusion), study.plan, study.path / JOURNAL_FILE
+    best, plan = validate.written_best(study, conclusion), study.plan
+    trials = str(study.path / JOURNAL_FILE) if study.storage is None else shown(study.storage)
     engine = "" if plan.engine == "auto" else f" --engine {plan.engine}"
     return (
         f"{printable(plan.command, MAX_COMMAND)}    # began this study\n"
         f"lns tune --study {shlex.quote(str(study.path))} --time 1h    # continues it\n"
         f"lns solve INSTANCE{engine} --params {shlex.quote(str(best)) if best else 'FILE'}\n"
-        f"optuna-dashboard {shlex.quote(str(journal))}    # .venv/bin/pip install -e '.[dashboard]'\n\n"
+        f"optuna-dashboard {shlex.quote(trials)}    # .venv/bin/pip install -e '.[dashboard]'\n\n"
         f"# the parameters that candidates are compared with\n{parameters.to_toml(study.base)}"
     )
 
