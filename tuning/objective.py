@@ -85,13 +85,9 @@ class Trace:
         return any(at <= budget for _, at in self.best_scores)
 
     def value(self, budget: int, target: int) -> float:
-        """The objective: best score within ``budget``, plus the bonus for reaching the score ``target`` early."""
-        return self.score_at(budget) + self.early_bonus(budget, target)
-
-    def early_bonus(self, budget: int, target: int) -> float:
-        """Bonus for the share of ``budget`` that was left when the score ``target`` was reached."""
+        """The objective: best score within ``budget``, plus a bonus for the share left when ``target`` was reached."""
         reached = min((at for score, at in self.best_scores if score >= target and at <= budget), default=budget)
-        return EARLY_BONUS * (1 - reached / budget)
+        return self.score_at(budget) + EARLY_BONUS * (1 - reached / budget)
 
 
 def difference(candidate: Trace, default: Trace, budget: int) -> float:

@@ -278,6 +278,7 @@ def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> S
     _check_directory(path, url)
     if reading and not is_study(path):
         raise InputError("no study is here; expected one that `lns tune` began", path)
+    name = OPTUNA_NAME if url is None else f"lns {path.resolve().name}"
     storage: BaseStorage | None = None
     journal: Journal | None = None
     try:
@@ -286,7 +287,7 @@ def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> S
                 storage = connect(url)
             elif is_study(path):
                 storage = JournalStorage(journal := Journal(place, reading=reading))
-            found = None if storage is None else _find(storage, path, url)
+            found = None if storage is None else _find(storage, name, path)
             if found is None:
                 if reading:
                     raise InputError("no study is here; expected one that `lns tune` began", path)
@@ -294,7 +295,7 @@ def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> S
                 path.mkdir(parents=True, exist_ok=True)
                 with locked(path / LOCK_FILE):
                     storage = storage or JournalStorage(journal := Journal(place, reading=False))
-                    found = _find(storage, path, url) or _begin(storage, path, url, plan)
+                    found = _find(storage, name, path) or _begin(storage, name, plan)
             study = Study(path, *found, url, is_read_only=reading)
             if not reading:
                 path.mkdir(parents=True, exist_ok=True)
@@ -313,22 +314,16 @@ def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> S
     return study
 
 
-def _name(path: Path, url: str | None) -> str:
-    """Name of optuna's study."""
-    return OPTUNA_NAME if url is None else f"lns {path.resolve().name}"
-
-
-def _find(storage: BaseStorage, path: Path, url: str | None) -> tuple[optuna.Study, StudyPlan] | None:
+def _find(storage: BaseStorage, name: str, path: Path) -> tuple[optuna.Study, StudyPlan] | None:
     """The study and its plan; None if there is none, or one whose process was killed before it had a plan."""
-    if _name(path, url) not in optuna.get_all_study_names(storage):
+    if name not in optuna.get_all_study_names(storage):
         return None
-    study = optuna.load_study(storage=storage, study_name=_name(path, url))
+    study = optuna.load_study(storage=storage, study_name=name)
     plan = dict(get_texts(study, PLAN)).get(PLAN)
     return None if plan is None else (study, read_plan(plan, path))
 
 
-def _begin(storage: BaseStorage, path: Path, url: str | None, plan: StudyPlan) -> tuple[optuna.Study, StudyPlan]:
-    name = _name(path, url)
+def _begin(storage: BaseStorage, name: str, plan: StudyPlan) -> tuple[optuna.Study, StudyPlan]:
     study = optuna.create_study(storage=storage, study_name=name, direction="maximize", load_if_exists=True)
     put_text(study, PLAN, seal(asdict(plan)))
     return study, plan
