@@ -239,7 +239,7 @@ def get_texts(study: optuna.Study, kind: str) -> Iterator[tuple[str, str]]:
 
 
 class Runs:
-    """The finished runs that all processes of a study need: those of the defaults, and those on held-out pairs.
+    """The finished runs that later processes need: of the defaults, on held-out pairs, and long ones of first trials.
 
     They are attributes of optuna's ``study``, and looked at every ``every_s`` seconds at most.
     """

@@ -89,7 +89,7 @@ class Study:
     space : list of Variable
         Parameters that are searched.
     runs : Runs
-        The finished runs of the defaults and on held-out pairs.
+        The finished runs of the defaults, on held-out pairs, and the long ones of the first trials.
     """
 
     def __init__(

@@ -135,8 +135,9 @@ class Worker:
         known = study.trials()[trial.number].intermediate_values  # of an earlier attempt
         short = self._evaluate(trial, params, plan.short, 0, known)
         trial.set_user_attr("short", short)
-        if first_number(trial) < CALIBRATION_TRIALS:
-            trial.set_user_attr("long", fmean(self._difference(params, pair, plan.nodes) for pair in pairs))
+        if first_number(trial) < CALIBRATION_TRIALS:  # not all are promoted: runs, not steps, are what it goes on with
+            long = fmean(self._difference(params, pair, plan.nodes, shared=True) for pair in pairs)
+            trial.set_user_attr("long", long)
         others = [other.user_attrs["short"] for other in study.trials() if "short" in other.user_attrs]
         is_promoted = sum(other > short for other in others) < len(others) / PROMOTED_ONE_IN
         if not is_promoted and len(pairs) not in known:
@@ -144,9 +145,9 @@ class Worker:
             raise optuna.TrialPruned
         return self._evaluate(trial, params, plan.nodes, len(pairs), known)
 
-    def _difference(self, params: Params, pair: Pair, budget: int) -> float:
+    def _difference(self, params: Params, pair: Pair, budget: int, *, shared: bool = False) -> float:
         """Difference to the defaults in the worth of the boards of a pair. Raises NoBoard."""
-        candidate = self.trace(params, pair, budget, shared=False)
+        candidate = self.trace(params, pair, budget, shared=shared)
         if not candidate.has_board(budget):
             raise NoBoard(pair.label)
         return worth_difference(candidate, self.trace(self.study.base, pair, budget, shared=True), budget)

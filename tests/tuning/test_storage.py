@@ -153,7 +153,8 @@ def test_two_machines_share_plan_trials_and_runs(
 
     monkeypatch.setattr(workers, "TrialRun", NotTheDefaults)
     search_task(there, 0, 12, shared)
-    assert len(open_study(there, StudyRequest(storage=shared)).runs) == 12
+    long = 6 * (workers.CALIBRATION_TRIALS - 1)  # of the first trials, the defaults among them
+    assert len(open_study(there, StudyRequest(storage=shared)).runs) == 12 + long
     assert len(first.trials(*studies.FINISHED)) == 12
     with pytest.raises(InputError, match=r"the trials are in [a-z]*://(lns@)?127"):
         open_study(here, StudyRequest())

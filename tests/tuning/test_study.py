@@ -356,7 +356,10 @@ def test_trials_of_ended_processes_are_queued_again_and_those_of_running_ones_ar
     assert steps == {0: 0.5, 1: 0.25}, "it goes on behind the runs it had; the last value may be a mean"
 
 
-def test_an_interrupted_trial_goes_on_with_its_steps_and_ends_as_if_it_had_not_been(monkeypatch, tmp_path):
+@pytest.mark.parametrize(("trials", "left"), [(12, 9), (2, 3)])  # a later trial, and a first one in its long runs
+def test_an_interrupted_trial_goes_on_with_its_steps_and_ends_as_if_it_had_not_been(
+    monkeypatch, tmp_path, trials, left
+):
     made = []
 
     class Counted(MadeUp):
@@ -368,13 +371,13 @@ def test_an_interrupted_trial_goes_on_with_its_steps_and_ends_as_if_it_had_not_b
 
     monkeypatch.setattr(workers, "TrialRun", Counted)
     stop_at = [0]
-    whole = searched(tmp_path / "whole", 12)
+    whole = searched(tmp_path / "whole", trials)
     count = len(made)
     made.clear()
-    stop_at[0] = count - 9  # within the last trials
-    search_task(open_study(tmp_path / "parts", REQUEST).path, 0, 12)
-    assert len(made) == count - 9
-    parts = searched(tmp_path / "parts", 12)
+    stop_at[0] = count - left
+    search_task(open_study(tmp_path / "parts", REQUEST).path, 0, trials)
+    assert len(made) == count - left
+    parts = searched(tmp_path / "parts", trials)
     ended = [[(t.params, t.intermediate_values) for t in study.trials(*studies.FINISHED)] for study in (whole, parts)]
     assert sorted(map(str, ended[0][:8])) == sorted(map(str, ended[1][:8]))
     assert len(made) == count + 1, "only the run that was stopped is made again"
