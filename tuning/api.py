@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -25,7 +25,7 @@ from lns.instances.text import count_of, printable
 from lns.params import Params
 from lns.runs.files import utc_now
 from lns.runs.history import UNLIMITED_S
-from lns.tuning import report, summary, validate
+from lns.tuning import report, validate
 from lns.tuning.plan import DEFAULT_PAIRS, DEFAULT_RUN_S, StudyRequest
 from lns.tuning.session import StudyProgress, TuningSession
 from lns.tuning.storage import storage_errors
@@ -103,7 +103,7 @@ class TuningResult:
 
     def summary(self, width: int = 80) -> str:
         """The result as text: the verdict in a box, and below it the facts, in lines of ``width`` columns."""
-        return summary.as_text(self.verdict_text, (*self.facts, ("report", str(self.report))), width)
+        return report.as_text(self.verdict_text, (*self.facts, ("report", str(self.report))), width)
 
     def to_dict(self) -> dict[str, Any]:
         """The fields of `lns tune --json`."""
@@ -181,23 +181,35 @@ def tune(
     """
     path, request = Path(study), settings.pop("request", None)
     if request is None:
-        if unknown := [name for name in settings if name not in _SETTINGS]:
-            raise InputError(f"unknown setting '{unknown[0]}'; expected one of {', '.join(_SETTINGS)}")
+        known = [name for name in StudyRequest.__dataclass_fields__ if name not in ("instances", "command")]
+        if unknown := [name for name in settings if name not in known]:
+            raise InputError(f"unknown setting '{unknown[0]}'; expected one of {', '.join(known)}")
         named = (instances,) if isinstance(instances, str | Puzzle) else tuple(instances)
         request = StudyRequest(**{"command": "lns.tune(...)", "instances": named, **settings})
-    _check(path, request, time, trials, workers)
-    if report_only:
-        if (time, trials, workers) != (None, None, None):
-            raise InputError("a report makes no runs; expected it without a time, a number of trials or workers")
-        with storage_errors(request.storage):
+    if workers is not None:
+        check_workers(workers, max_workers())
+    for is_wrong, sentence in (
+        (time is not None and not 0 < time <= UNLIMITED_S,
+         f"a time of {time} s; expected more than 0 and at most {UNLIMITED_S:.0f} s"),
+        (trials is not None and trials < 1, f"{trials} trials; expected 1 or more"),
+        (request.instances and request.family, "both instances and a family are given; expected one of them"),
+        (request.nodes and request.run_seconds, "both nodes and seconds of a run are given; expected one of them"),
+        (not str(path).isprintable(),
+         "the name of the directory has characters that no report can hold; expected printable ones"),
+        (report_only and (time, trials, workers) != (None, None, None),
+         "a report makes no runs; expected it without a time, a number of trials or workers"),
+    ):  # fmt: skip
+        if is_wrong:
+            raise InputError(sentence)
+    with storage_errors(request.storage):
+        if report_only:
             opened = open_study(path, request, reading=True)
             try:
                 return _conclude(opened, None)
             except DAMAGE as error:
                 raise error if isinstance(error, InputError) else damaged(error, path) from None
-    if time is not None and not (request.nodes or request.run_seconds or is_study(path)):
-        request = replace(request, run_seconds=_fitting_run_seconds(request, time, workers or 1))
-    with storage_errors(request.storage):
+        if time is not None and not (request.nodes or request.run_seconds or is_study(path)):
+            request = replace(request, run_seconds=_fitting_run_seconds(request, time, workers or 1))
         opened = open_study(path, request)
         plan = opened.plan
         log.info(
@@ -216,25 +228,6 @@ def tune(
         with contextlib.suppress(KeyboardInterrupt):  # the report is written all the same
             session.on_progress(session.progress("report"))
         return _conclude(opened, session)
-
-
-_SETTINGS = [name for name in StudyRequest.__dataclass_fields__ if name not in ("instances", "command")]
-
-
-def _check(path: Path, request: StudyRequest, time: float | None, trials: int | None, workers: int | None) -> None:
-    """Raise InputError for settings that cannot be, or exclude each other."""
-    if workers is not None:
-        check_workers(workers, max_workers())
-    if time is not None and not 0 < time <= UNLIMITED_S:
-        raise InputError(f"a time of {time} s; expected more than 0 and at most {UNLIMITED_S:.0f} s")
-    if trials is not None and trials < 1:
-        raise InputError(f"{trials} trials; expected 1 or more")
-    if request.instances and request.family:
-        raise InputError("both instances and a family are given; expected one of them")
-    if request.nodes and request.run_seconds:
-        raise InputError("both nodes and seconds of a run are given; expected one of them")
-    if not str(path).isprintable():
-        raise InputError("the name of the directory has characters that no report can hold; expected printable ones")
 
 
 def _fitting_run_seconds(request: StudyRequest, time: float, workers: int) -> float:
@@ -258,7 +251,14 @@ def _conclude(study: Study, session: TuningSession | None) -> TuningResult:
         kept = _keep(study, conclusion)
     report_file, overhead = study.path / REPORT_FILE, None if session is None else session.overhead
     atomic_write(report_file, report.html_page(study, conclusion, f"{utc_now()}, lns {__version__}"))
-    winner, trials, facts = conclusion.winner, study.trials(*FINISHED), summary.facts(study, conclusion, overhead)
+    winner, trials, facts = conclusion.winner, study.trials(*FINISHED), [*report.facts(study, conclusion, overhead)]
+    if kept:  # what `lns solve` does from now on
+        what = f"puzzles like {study.plan.family}" if study.plan.family else study.plan.subject
+        engine = "" if study.plan.engine == "auto" else f" --engine {study.plan.engine}"
+        files = f"{kept[0].name}{' and others' * (len(kept) > 1)} in {kept[0].parent}"
+        facts.append(
+            ("kept", f"`lns solve{engine}` takes them for {what} from now on; --params default does not ({files})")
+        )
     return TuningResult(
         study=study.path,
         trials=len(trials),
@@ -266,8 +266,8 @@ def _conclude(study: Study, session: TuningSession | None) -> TuningResult:
         best_params=None if winner is None else validate.winning_params(study, winner),
         best_file=validate.written_best(study, conclusion),
         kept=tuple(kept),
-        rank_correlation=summary.rank_correlation(study),
-        importance=summary.importance(study),
+        rank_correlation=report.rank_correlation(study),
+        importance=report.importance(study),
         overhead=overhead,
         report=report_file,
         interrupted=session is not None and session.interrupted,
@@ -277,8 +277,8 @@ def _conclude(study: Study, session: TuningSession | None) -> TuningResult:
              "params": dict(trial.params)}
             for trial in trials
         ],
-        verdict_text=summary.verdict_text(study, conclusion),
-        facts=(*facts, *_fact_of_kept(study, kept)),
+        verdict_text=report.verdict_text(study, conclusion),
+        facts=tuple(facts),
     )  # fmt: skip
 
 
@@ -296,12 +296,3 @@ def _keep(study: Study, conclusion: validate.Conclusion) -> list[Path]:
     except OSError as error:
         log.warning("the parameters cannot be kept for `lns solve`: %s", error)
         return []
-
-
-def _fact_of_kept(study: Study, kept: Sequence[Path]) -> Iterator[tuple[str, str]]:
-    """What `lns solve` does from now on."""
-    if kept:
-        what = f"puzzles like {study.plan.family}" if study.plan.family else study.plan.subject
-        engine = "" if study.plan.engine == "auto" else f" --engine {study.plan.engine}"
-        files = f"{kept[0].name}{' and others' * (len(kept) > 1)} in {kept[0].parent}"
-        yield "kept", f"`lns solve{engine}` takes them for {what} from now on; --params default does not ({files})"

@@ -1,4 +1,9 @@
-"""`make bench`: prints figures of speed of this machine, one a line. Scores are measured by `lns benchmark`."""
+"""`make bench`: prints figures of speed of this machine, one a line. Scores are measured by `lns benchmark`.
+
+The costs in `lns.node_equivalents` are among them: each part is timed alone, in constructor nodes. Beams and tabu moves
+are timed as engines, by what their statistics count, and regions as `lns.exact.region.resolve`. What the construction
+mixes is timed by its kernels: nodes, exact tails, the start of an endgame, the measurement of quotas.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +11,39 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from statistics import median
 
+import numpy as np
+import numpy.typing as npt
+
+from lns import node_equivalents as costs
+from lns.construct import kernel, population, schedule
+from lns.construct.constructor import Constructor
+from lns.construct.endgame import REACHED
+from lns.construct.quota_bandit import QuotaBandit
 from lns.engines import make_engine
 from lns.exact.measurements import placements_per_second
+from lns.exact.region.options import RegionOptions
+from lns.exact.region.resolve import resolve
+from lns.exact.region.windows import rows
+from lns.instances.board import Board
 from lns.instances.formats import load_puzzle, shipped_instances
 from lns.instances.puzzle import Puzzle
-from lns.params import Params
-from lns.tuning.cost_calibration import measure_costs
+from lns.instances.verify import verify
+from lns.loop.search_loop import SearchLoop
+from lns.params import ConstructParams, Params
+from lns.rng import random_state
+from lns.tuning import cost_kernels
 from lns.warmup import warm_up
 
 REAL = Path("../shared/instances/eternity2_clue1.txt")  # beside a checkout, as for `lns benchmark`; else SHIPPED
 SHIPPED = "like-e2-16x16"
 COMMANDS = {"lns --help": ["--help"], "lns verify": ["verify", "{solution}", "--puzzle", SHIPPED]}
+TIGHT, LOOSE = 0, 4  # mismatches allowed in a tail: with few its search ends at once, with many it takes longer
+MISMATCHES = 20  # that the timed constructor may leave
 
 
 def speed_figures() -> Iterator[tuple[str, str]]:
@@ -29,7 +52,9 @@ def speed_figures() -> Iterator[tuple[str, str]]:
     yield "instance", puzzle.name
     yield "row scan, placements/s", f"{placements_per_second(puzzle.with_clues(()), 1_000_000_000) / 1e6:.1f} M"
     yield from construction(puzzle)
-    yield from tabu(puzzle)
+    tabu, seconds = _run_engine("tabu", puzzle, lambda tabu, seconds: seconds >= 20.0)
+    yield "tabu, moves evaluated/s", f"{tabu.statistics.moves / seconds / 1e6:.1f} M"
+    yield "tabu alone, 20 s", f"{tabu.best_score} of {puzzle.max_score}"
     for what, cost, measured in measure_costs(puzzle):
         yield what, f"{measured:.3g} nodes of construction; counted as {cost:.3g}"
     for name, arguments in COMMANDS.items():
@@ -39,32 +64,17 @@ def speed_figures() -> Iterator[tuple[str, str]]:
 def construction(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, str]]:
     """Time to the first board and to each score on one core, and nodes a second; without compilation."""
     for _ in range(2):  # the first one compiles
-        search = make_engine("construct", puzzle, Params(), 1, 0)
-        began = time.perf_counter()
-        while not search.statistics.nodes:
-            search.step()
-        measured = time.perf_counter() - began
-    reached = {search.best_score: measured}
-    while (now := time.perf_counter() - began - measured) < seconds:
+        search, measured = _run_engine("construct", puzzle, lambda search, _: search.statistics.nodes > 0, warm=False)
+    reached, began = {search.best_score: measured}, time.perf_counter()
+    while (now := time.perf_counter() - began) < seconds:
         search.step()
-        reached.setdefault(search.best_score, time.perf_counter() - began)
+        reached.setdefault(search.best_score, measured + time.perf_counter() - began)
     done = search.statistics
     speed, tails = (f"{nodes / now / 1e6:.1f} M" for nodes in (done.nodes, done.tail_nodes))
     yield "first board and measurement", f"{measured:.2f} s, first step of construction included"
     yield "construction, nodes/s", f"{speed}, and exact tails {tails}"
     yield "nodes per exact tail", f"{done.tail_nodes / max(1, done.prefixes):,.0f} ({done.prefixes:,} tails)"
     yield "scores, one core", ", ".join(f"{score} at {at:.1f} s" for score, at in reached.items())
-
-
-def tabu(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, str]]:
-    """Speed and score of tabu search from random boards, one core; without compilation."""
-    warm_up("tabu")
-    search = make_engine("tabu", puzzle, Params(), 1, 0)
-    began = time.perf_counter()
-    while (now := time.perf_counter() - began) < seconds:
-        search.step()
-    yield "tabu, moves evaluated/s", f"{search.statistics.moves / now / 1e6:.1f} M"
-    yield f"tabu alone, {seconds:.0f} s", f"{search.best_score} of {puzzle.max_score}"
 
 
 def seconds_of(arguments: list[str], runs: int = 5) -> float:
@@ -78,6 +88,148 @@ def seconds_of(arguments: list[str], runs: int = 5) -> float:
             subprocess.run(words, check=True, capture_output=True)
             times.append(time.perf_counter() - began)
     return median(times)
+
+
+# -- costs in node equivalents ----------------------------------------------------------------------------------------
+
+
+def measure_costs(puzzle: Puzzle, nodes: int = 50_000_000, repeats: int = 200) -> Iterator[tuple[str, float, float]]:
+    """Time each part of the engine that has a cost in `lns.node_equivalents`.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        The instance.
+    nodes : int
+        Constructor nodes that are timed.
+    repeats : int
+        How often each tail and each start of an endgame is repeated.
+
+    Yields
+    ------
+    (str, float, float)
+        What is timed, its cost in `lns.node_equivalents`, and its cost here, both in constructor nodes.
+    """
+    params = Params()
+    bandit, constructor = constructor_at_tails(puzzle, params.construct)
+    time_tails(constructor, 1, TIGHT, 1)  # compiles
+    no_tails, tight, loose = (
+        time_tails(constructor, nodes, *how) for how in ((TIGHT, 0), (TIGHT, repeats), (LOOSE, repeats))
+    )
+    node = no_tails[0] / no_tails[1]
+    tails, placements = repeats * max(1, tight[2]), max(1, loose[3] - tight[3])
+    yield "set-up of an exact tail", costs.TAIL_SETUP, (tight[0] - no_tails[0]) / tails / node
+    yield "placement in an exact tail", costs.TAIL_NODE, (loose[0] - tight[0]) / placements / node
+
+    time_endgames(constructor, 1, 1)  # compiles
+    seconds, starts = time_endgames(constructor, repeats, repeats)
+    yield "start of an endgame", costs.ENDGAME_SETUP, seconds / starts / node
+
+    def placed(engine: SearchLoop, seconds: float) -> bool:
+        return engine.best is not None and engine.statistics.placements >= nodes
+
+    beam, seconds = _run_engine("beam", puzzle, placed)
+    yield "child of a beam", costs.BEAM_CHILD, seconds / beam.statistics.beam_nodes / node
+    assert beam.best is not None
+    for order, what, counted_setup, counted in (
+        ("static", "fixed orders", costs.REGION_SETUP, costs.REGION_NODE),
+        ("dynamic", "ColorPairs", costs.COLORPAIRS_SETUP, costs.COLORPAIRS_NODE),
+    ):
+        setup, placement = _region_seconds(puzzle, beam.best, order, params.neighbourhoods.nodes, nodes // 2)
+        yield f"set-up of a region, {what}", counted_setup, setup / node
+        yield f"placement in a region, {what}", counted, placement / node
+    tabu, seconds = _run_engine("tabu", puzzle, placed)
+    yield "tabu move", costs.TABU_MOVE, seconds / tabu.statistics.moves / node
+
+    quota = bandit.quota(100)
+    cells, depths = schedule.cell_order(puzzle, params.construct), schedule.quota_end(puzzle.cells)
+    seconds = _seconds(lambda: population.count_children(puzzle, cells, quota.favoured, depths))
+    yield "quota profile of a colour set", costs.quota_profile(puzzle.cells), seconds / node
+    seconds = _seconds(lambda: schedule.measure_children(puzzle, params.construct, quota, random_state(2)))
+    yield "populations of an arm", costs.population(params.construct.population, puzzle.cells), seconds / node
+
+
+def constructor_at_tails(puzzle: Puzzle, params: ConstructParams) -> tuple[QuotaBandit, Constructor]:
+    """A constructor that has reached an exact tail, and the bandit that chose the quotas of its restarts."""
+    random = random_state(1)
+    bandit = QuotaBandit(puzzle, params, random)
+    constructor = Constructor(puzzle, params, bandit.choose_schedule(MISMATCHES), random)
+    while constructor.no_prefix_found:
+        if constructor.restart_due:
+            bandit.learn(constructor)
+            constructor.restart(bandit.choose_schedule(MISMATCHES), bandit.nodes_before)
+        constructor.run(1_000_000, puzzle.max_score)
+    return bandit, constructor
+
+
+def time_tails(constructor: Constructor, nodes: int, allowed: int, repeats: int) -> tuple[float, int, int, int]:
+    """(seconds, nodes, prefixes, tail placements) of ``nodes`` nodes; the constructor is restored afterwards."""
+    state, before, plan = constructor.state(), constructor.nodes, constructor.plan
+    began = time.process_time()
+    counts = cost_kernels.finish_prefixes(plan, constructor.arrays, before + nodes, allowed, repeats)
+    seconds, made = time.process_time() - began, constructor.nodes - before
+    constructor.restore(state)
+    return seconds, made, *counts
+
+
+def time_endgames(constructor: Constructor, frontier_keys: int, rounds: int) -> tuple[float, int]:
+    """(processor seconds, starts) of endgames, each started ``rounds`` times after ``frontier_keys`` prefixes.
+
+    The constructor is restored afterwards.
+    """
+    state, prefix, plan = constructor.state(), constructor.prefix, constructor.plan.prefix
+    if prefix.scalars[0] > plan.endgame_start:
+        kernel.remove_pieces(constructor.plan.endgame, prefix.scalars[0], prefix.chosen, prefix.used)
+        prefix.scalars[0] = plan.endgame_start
+    prefixes: list[tuple[npt.NDArray[np.generic], ...]] = []
+    while len(prefixes) < frontier_keys and kernel.search_lists(plan, prefix, 2**62) == REACHED:
+        prefixes.append((prefix.used.copy(), prefix.right.copy(), prefix.down.copy()))
+    used, right, down = (np.array(column) for column in zip(*prefixes, strict=True))
+    end, work = constructor.plan.endgame, constructor.arrays.endgame
+    seconds = _seconds(lambda: cost_kernels.start_each(end, work, used, right, down, rounds))
+    constructor.restore(state)
+    return seconds, len(prefixes) * rounds
+
+
+def _run_engine(
+    name: str, puzzle: Puzzle, is_over: Callable[[SearchLoop, float], bool], *, warm: bool = True
+) -> tuple[SearchLoop, float]:
+    """An engine that was stepped until it is over, and its processor seconds; without compilation if ``warm``."""
+    if warm:
+        warm_up(name)
+    engine = make_engine(name, puzzle, Params(), 1, 0)
+    began, seconds = time.process_time(), 0.0
+    while not is_over(engine, seconds):
+        engine.step()
+        seconds = time.process_time() - began
+    return engine, seconds
+
+
+def _region_seconds(puzzle: Puzzle, board: Board, order: str, limit: int, nodes: int) -> tuple[float, float]:
+    """Processor seconds of the set-up of a region of full rows in an order, and of one placement.
+
+    ``limit``: placements in one region; ``nodes``: placements in all, more or less.
+    """
+    height = min(puzzle.height, max(1, 64 // puzzle.width))  # larger regions are rarely searched
+    ask = partial(resolve, puzzle, board, target=verify(puzzle, board).score + 1, options=RegionOptions(order=order))
+    setup, searched, placed, regions = 0.0, 0.0, 0, 0
+    for top in range(puzzle.height - height, -1, -1):
+        cells = rows(puzzle, top, top + height)
+        ask(cells, nodes=1)  # plans the shape; the first one compiles
+        setup += _seconds(partial(ask, cells, nodes=1))
+        began = time.process_time()
+        placed += ask(cells, nodes=costs.region_nodes(limit, order)).nodes
+        searched += time.process_time() - began
+        regions += 1
+        if placed > costs.region_nodes(nodes, order):
+            break
+    return setup / regions, (searched - setup) / max(1, placed)
+
+
+def _seconds(run: Callable[[], object]) -> float:
+    began = time.process_time()
+    run()
+    return time.process_time() - began
 
 
 if __name__ == "__main__":

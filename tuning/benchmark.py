@@ -14,7 +14,7 @@ import platform
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from os import PathLike
@@ -24,7 +24,6 @@ from typing import Any
 
 from lns.api.arguments import check_workers
 from lns.cores import max_workers
-from lns.distinct_boards import DistinctBoards
 from lns.exact.child_process import peak_bytes
 from lns.exact.csv_records import append_row, check_appendable
 from lns.instances.arguments import checked, checked_class
@@ -39,7 +38,7 @@ from lns.islands import Archipelago
 from lns.params import Params, from_dict, to_dict
 from lns.rounds import Search
 from lns.runs.history import UNLIMITED_S
-from lns.tuning.objective import count_board
+from lns.tuning.objective import Families
 from lns.version import __version__
 
 log = logging.getLogger("lns")
@@ -117,10 +116,6 @@ class BenchmarkRun:
     seconds: float  # elapsed
     peak_bytes: int = 0  # largest resident memory of the workers and this process together; 0 if it is not known
 
-    def seconds_to(self, score: int) -> float | None:
-        """Seconds until the run had a board of at least ``score``; None if it had none."""
-        return min((at for reached, at in self.reached.items() if reached >= score), default=None)
-
 
 def run_benchmark(
     puzzle: Puzzle,
@@ -129,28 +124,14 @@ def run_benchmark(
     options: BenchmarkOptions,
     on_best: Callable[[Board, float], None] | None = None,
 ) -> BenchmarkRun:
-    """Make one run.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-        The instance.
-    params : Params
-        Parameters of the engine.
-    seed : int
-        Random seed.
-    options : BenchmarkOptions
-        Time, workers, engine, search floor.
-    on_best : callable, optional
-        Called with each new best board, and the seconds after which it was found.
-    """
+    """Make one run; ``on_best`` is called with each new best board, and the seconds after which it was found."""
     floor, workers = options.search_floor, options.workers
     if floor:
         params = replace(params, engine=replace(params.engine, search_floor=floor))
     min_score = floor or puzzle.max_score
     search = Archipelago(Search(puzzle, params, seed, options.engine), workers, min_score=min_score)
-    reached, peaks = dict[int, float](), dict[int, int]()  # peaks: bytes by process id of a worker
-    distinct_boards, scores = DistinctBoards(), list[int]()
+    families, reached = Families(min_score), dict[int, float]()  # new bests are reported too
+    peaks = dict[int, int]()  # bytes by process id
 
     def on_report(search: Archipelago) -> None:
         if search.best_score > max(reached, default=-1):
@@ -159,23 +140,16 @@ def run_benchmark(
                 on_best(search.best, search.elapsed)
         peaks.update({pid: peak for pid in search.pids.values() if (peak := peak_bytes(pid))})
         for _, board in search.pop_boards():
-            if board.score >= min_score:  # new bests are reported too
-                count_board(distinct_boards, scores, board)
+            families.add(board)
 
     search.run(options.time, puzzle.max_score, on_report)
     elapsed = search.elapsed
     largest = sorted(peaks.values())[-workers:]  # a worker that died is replaced: not all existed at the same time
     return BenchmarkRun(
-        seed=seed, score=search.best_score, reached=reached, boards=dict(Counter(scores)),
+        seed=seed, score=search.best_score, reached=reached, boards=dict(Counter(families.scores)),
         nodes_per_s=search.statistics.placements / max(elapsed, 1e-9), seconds=elapsed,
         peak_bytes=sum(largest) + peak_bytes(os.getpid()),
     )  # fmt: skip
-
-
-def boards_per_hour(runs: Sequence[BenchmarkRun], workers: int, min_score: int) -> float:
-    """Distinct boards of at least ``min_score`` per core-hour."""
-    boards = sum(count for run in runs for score, count in run.boards.items() if score >= min_score)
-    return round(boards / (sum(run.seconds for run in runs) * workers / 3600), 1)
 
 
 @dataclass(frozen=True)
@@ -187,47 +161,70 @@ class BenchmarkRow:
     puzzle: Puzzle
     options: BenchmarkOptions
     runs: tuple[BenchmarkRun, ...]  # one for each seed
-    note: str  # what is measured
+
+    @property
+    def scores(self) -> list[int]:
+        """The best score of each run."""
+        return [run.score for run in self.runs]
+
+    def times_to(self, score: int) -> list[float]:
+        """Seconds until a run had a board of at least ``score``, of the runs that had one."""
+        times = (min((at for got, at in run.reached.items() if got >= score), default=None) for run in self.runs)
+        return [at for at in times if at is not None]
 
     @property
     def values(self) -> dict[str, Any]:
         """The row of the table under version control, by `FIELDS`."""
-        scores = [run.score for run in self.runs]
-        goal = median_low(scores)
-        times = [at for run in self.runs if (at := run.seconds_to(goal)) is not None]
+        goal, options = median_low(self.scores), self.options
+        times = self.times_to(goal)
+        notes = (
+            f"engine {options.engine}" if options.engine != "auto" else "",
+            self.variant if self.variant != BASELINE else "",
+            f"seeds from {options.first_seed} on" if options.first_seed != 1 else "",
+            f"fresh seed {options.fresh}" if self.instance in FRESH else "",
+            options.note,
+        )
         return dict(zip(FIELDS, (
-            time.strftime("%Y-%m-%d"), __version__, self.instance, round(self.options.time), self.options.workers,
-            len(scores), max(scores), goal, min(scores), self.puzzle.max_score,
+            time.strftime("%Y-%m-%d"), __version__, self.instance, round(options.time), options.workers,
+            len(self.runs), max(self.scores), goal, min(self.scores), self.puzzle.max_score,
             round(median(times), 1) if times else "",
             round(median(run.nodes_per_s for run in self.runs)),
             round(max(run.peak_bytes for run in self.runs) / 2**20) or "",
-            f"{platform.machine()} {platform.system()}", self.note,
+            f"{platform.machine()} {platform.system()}", "; ".join(filter(None, notes)),
         ), strict=True))  # fmt: skip
+
+    @property
+    def core_hours(self) -> float:
+        """Elapsed hours of the runs, times the workers."""
+        return sum(run.seconds for run in self.runs) * self.options.workers / 3600
+
+    def boards_per_hour(self, min_score: int) -> float:
+        """Distinct boards of at least ``min_score`` per core-hour."""
+        boards = sum(count for run in self.runs for score, count in run.boards.items() if score >= min_score)
+        return round(boards / self.core_hours, 1)
 
     @property
     def boards_per_core_hour(self) -> dict[int, float]:
         """Score -> distinct boards of at least that score per core-hour, if they were counted."""
         scores = sorted({score for run in self.runs for score in run.boards})
-        return {score: boards_per_hour(self.runs, self.options.workers, score) for score in scores}
+        return {score: self.boards_per_hour(score) for score in scores}
 
     def to_dict(self) -> dict[str, Any]:
         """The fields of a row of `lns benchmark --json`."""
-        scores = [run.score for run in self.runs]
-        return {**self.values, "scores": scores, "boards_per_core_hour": self.boards_per_core_hour}
+        return {**self.values, "scores": self.scores, "boards_per_core_hour": self.boards_per_core_hour}
 
     def summary(self) -> str:
         """The row as text; with boards that were counted, a line for each score."""
         row, unit = self.values, "moves" if self.options.engine == "tabu" else "nodes"
         memory = f", {row['peak_mb']} MB" if row["peak_mb"] else ""
         note = f" ({row['note']})" if row["note"] else ""
-        hours = sum(run.seconds for run in self.runs) * self.options.workers / 3600
         line = (
             f"{row['instance']:<20} {row['seconds']:>5} s x {count_of(row['workers'], 'worker')}, "
             f"{count_of(row['seeds'], 'seed')}: best {row['best']}, median {row['median']}, worst {row['worst']} of "
             f"{row['of']}; {row['nodes_per_s'] / 1e6:.1f} M {unit}/s{memory}{note}"
         )
         return "\n".join([line, *(
-            f"  boards of at least {score} per core-hour: {rate:,} (in {hours:.3g} core-hours)"
+            f"  boards of at least {score} per core-hour: {rate:,} (in {self.core_hours:.3g} core-hours)"
             for score, rate in self.boards_per_core_hour.items()
         )])  # fmt: skip
 
@@ -290,46 +287,39 @@ def benchmark(
         options = replace(options, fresh=random.randint(*FRESH_SEEDS))
     check_outputs(options)
     base, results = options.params or Params(), list[BenchmarkRow]()
-    for name, make_puzzle in _selected(rows, options).items():
-        if make_puzzle is None:
-            log.warning("%s: skipped, no public data at %s", name, options.data)
-            continue
-        puzzle = make_puzzle()
-        compared = variants(base) if options.with_ablations else {BASELINE: base}
+    compared = variants(base) if options.with_ablations else {BASELINE: base}
+    for name, puzzle in _selected(rows, options):
         runs: dict[str, list[BenchmarkRun]] = {variant: [] for variant in compared}
         for seed in range(options.first_seed, options.first_seed + options.seeds):
             for variant, params in compared.items():  # seed by seed, so that other load affects all variants alike
-                keep = None
-                if options.boards is not None and variant == BASELINE:
-                    keep = partial(_write_best, puzzle, name, seed, options)
+                is_kept = options.boards is not None and variant == BASELINE
+                keep = partial(_write_best, puzzle, name, seed, options) if is_kept else None
                 runs[variant].append(run_benchmark(puzzle, params, seed, options, keep))
                 if on_run is not None:
                     on_run(name, variant, runs[variant][-1])
-        for variant, its_runs in runs.items():
-            row = BenchmarkRow(name, variant, puzzle, options, tuple(its_runs), _note(name, variant, options))
+        made = [BenchmarkRow(name, variant, puzzle, options, tuple(each)) for variant, each in runs.items()]
+        for row in made:
             results.append(row)
             if options.table is not None:
                 append_row(Path(options.table), FIELDS, row.values)
             if on_row is not None:
                 on_row(row)
         if options.with_ablations and on_ablation is not None:
-            on_ablation(name, ablation_table(runs, options))
+            on_ablation(name, ablation_table(made))
     return BenchmarkResult(tuple(results))
 
 
 def rows_by_name(options: BenchmarkOptions) -> dict[str, Callable[[], Puzzle] | None]:
     """Name of each row in order, and a function that makes its puzzle; None if the file is missing in ``data``."""
     rows: dict[str, Callable[[], Puzzle] | None] = {}
-    for name in PUBLIC:
+    for name in (*PUBLIC, *SHIPPED):
         path = _source(name, options)
-        rows[name] = partial(load_puzzle, path) if options.data is not None and Path(path).exists() else None
-    rows |= {name: partial(load_puzzle, name) for name in SHIPPED}
-    return rows | {name: partial(fresh_puzzle, (options.fresh or 0) + i) for i, name in enumerate(FRESH)}
-
-
-def fresh_puzzle(seed: int) -> Puzzle:
-    """The puzzle of a generated row."""
-    return family(FRESH_FAMILY)(seed).puzzle
+        is_missing = name in PUBLIC and (options.data is None or not Path(path).exists())
+        rows[name] = None if is_missing else partial(load_puzzle, path)
+    make = family(FRESH_FAMILY)
+    for seed, name in enumerate(FRESH, options.fresh or 0):
+        rows[name] = partial(lambda seed: make(seed).puzzle, seed)
+    return rows
 
 
 def _source(name: str, options: BenchmarkOptions) -> str:
@@ -337,15 +327,19 @@ def _source(name: str, options: BenchmarkOptions) -> str:
     return name if name not in PUBLIC else str(Path(options.data or "") / f"{name}.txt")
 
 
-def _selected(names: Sequence[str], options: BenchmarkOptions) -> dict[str, Callable[[], Puzzle] | None]:
-    """The rows ``names``, or all if it is empty. Raises InputError if one is unknown, or its file is missing."""
+def _selected(names: Sequence[str], options: BenchmarkOptions) -> Iterable[tuple[str, Puzzle]]:
+    """The rows ``names``, or all that there are. Raises InputError if one is unknown, or its file is missing."""
     known = rows_by_name(options)
     for name in names:
         if name not in known:
             raise InputError(f"the benchmark has no row '{name}'; expected one of {', '.join(known)}")
         if known[name] is None:
             raise InputError(f"the row {name} needs {name}.txt; expected it in --data DIR", options.data)
-    return {name: known[name] for name in names or known}
+    for name in names or known:
+        if (make_puzzle := known[name]) is None:
+            log.warning("%s: skipped, no public data at %s", name, options.data)
+        else:
+            yield name, make_puzzle()
 
 
 def check_outputs(options: BenchmarkOptions) -> None:
@@ -364,17 +358,6 @@ def check_outputs(options: BenchmarkOptions) -> None:
         raise InputError(f"{what}: {error.strerror}", error.filename) from None
 
 
-def _note(name: str, variant: str, options: BenchmarkOptions) -> str:
-    notes = (
-        f"engine {options.engine}" if options.engine != "auto" else "",
-        variant if variant != BASELINE else "",
-        f"seeds from {options.first_seed} on" if options.first_seed != 1 else "",
-        f"fresh seed {options.fresh}" if name in FRESH else "",
-        options.note,
-    )
-    return "; ".join(filter(None, notes))
-
-
 def variants(params: Params) -> dict[str, Params]:
     """The parameters of each variant by name: ``params`` as the baseline, then each ablation that changes them."""
     found = {BASELINE: params}
@@ -387,21 +370,20 @@ def variants(params: Params) -> dict[str, Params]:
     return found
 
 
-def ablation_table(runs: dict[str, list[BenchmarkRun]], options: BenchmarkOptions) -> list[str]:
-    """Lines of a table with a row for each variant, the whole engine among them.
+def ablation_table(rows: Sequence[BenchmarkRow]) -> list[str]:
+    """Lines of a table with a row for each variant, that of the whole engine first.
 
     Columns are the median, best and worst score; the median seconds to the whole engine's median score, and the number
     of runs that reached it; and, if boards were counted, the distinct boards per core-hour.
     """
-    goal, floor = median_low(run.score for run in runs[BASELINE]), options.search_floor
+    goal, floor = median_low(rows[0].scores), rows[0].options.search_floor
     head = f"{'variant':<25} {'median':>6} {'best':>5} {'worst':>5} {f's to {goal}':>10} {'runs':>5}"
     lines = [head + (f" {f'boards >= {floor} a core-hour':>28}" if floor else "")]
-    for name, its_runs in runs.items():
-        scores = [run.score for run in its_runs]
-        times = [at for run in its_runs if (at := run.seconds_to(goal)) is not None]
-        seconds = f"{median(times):.1f}" if times else "-"
-        line = f"{name:<25} {median_low(scores):>6} {max(scores):>5} {min(scores):>5} {seconds:>10} {len(times):>5}"
-        lines.append(line + (f" {boards_per_hour(its_runs, options.workers, floor):>28,}" if floor else ""))
+    for row in rows:
+        scores, times = row.scores, row.times_to(goal)
+        line = f"{row.variant:<25} {median_low(scores):>6} {max(scores):>5} {min(scores):>5} "
+        line += f"{f'{median(times):.1f}' if times else '-':>10} {len(times):>5}"
+        lines.append(line + (f" {row.boards_per_hour(floor):>28,}" if floor else ""))
     return lines
 
 

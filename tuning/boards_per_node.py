@@ -13,12 +13,12 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from lns import params as parameters
+from lns.distinct_boards import DistinctBoards
 from lns.engines import make_engine
-from lns.estimate import Tally
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
 from lns.instances.puzzle import IntArray, Puzzle
@@ -39,10 +39,31 @@ class Count:
     engine: str = "construct"  # the construction alone, or 'auto': all parts
     floor: int | None = None  # boards are counted from this score on; by default from three edges below ``best``
 
-    def tallies(self, puzzle: Puzzle) -> dict[int, Tally]:
-        """An empty tally for each score from which boards are counted."""
+    def scores(self, puzzle: Puzzle) -> range:
+        """The scores from which boards are counted."""
         floor = self.best - BELOW if self.floor is None else self.floor
-        return {score: Tally() for score in range(floor, min(self.best + ABOVE, puzzle.max_score) + 1)}
+        return range(floor, min(self.best + ABOVE, puzzle.max_score) + 1)
+
+
+class Boards:
+    """The boards found so far that were distinct when they were found, and how many are of at least each score."""
+
+    def __init__(self, scores: Iterable[int]) -> None:
+        self._families = {score: DistinctBoards() for score in scores}
+        self.kept: list[tuple[IntArray, int]] = []  # int32 (cells,) placements and score of each
+
+    def add(self, placements: IntArray, score: int) -> None:
+        """Count a board under each score that it reaches."""
+        reached = [families for least, families in self._families.items() if score >= least]
+        if new := [families for families in reached if families.find(placements) is None]:
+            self.kept.append((placements, score))
+            for families in new:
+                families.add(placements)
+
+    @property
+    def counts(self) -> list[int]:
+        """Number of distinct boards of at least each score, from the lowest upwards."""
+        return [families.count for families in self._families.values()]
 
 
 @dataclass(frozen=True)
@@ -51,8 +72,7 @@ class BoardCounts:
 
     seed: int
     island: int  # its number
-    distinct_boards: tuple[int, ...]  # number of those of at least each score, from the floor upwards
-    boards: tuple[tuple[IntArray, int], ...]  # int32 (cells,) placements and score of each that was distinct when found
+    boards: Boards
     parts: dict[str, int]  # node equivalents used, by the part that used them
     seconds: float  # of the processor, without compilation
 
@@ -61,7 +81,7 @@ class BoardCounts:
         return sum(self.parts.values())
 
     def __str__(self) -> str:
-        counts = " ".join(f"{count:6}" for count in self.distinct_boards)
+        counts = " ".join(f"{count:6}" for count in self.boards.counts)
         shares = " ".join(f"{name}:{nodes / self.nodes:.1%}" for name, nodes in self.parts.items())
         name = f"{self.seed}.{self.island}" if self.island else str(self.seed)
         return f"seed {name:<4} {counts}   {self.seconds / self.nodes * 1e9:5.1f} ns   {shares}"
@@ -71,8 +91,8 @@ def count_boards(
     puzzle: Puzzle, params: Params, seed: int, count: Count, island: tuple[int, int] = (0, 1)
 ) -> BoardCounts:
     """Count the distinct boards that one island finds; ``island`` is its number, and how many there are."""
-    tallies, boards = count.tallies(puzzle), []
-    params = replace(params, engine=replace(params.engine, search_floor=max(1, min(tallies))))
+    boards = Boards(count.scores(puzzle))
+    params = replace(params, engine=replace(params.engine, search_floor=max(1, count.scores(puzzle)[0])))
     warm_up(count.engine)
     search = make_engine(count.engine, puzzle, params, seed, *island)
     began = time.process_time()
@@ -84,33 +104,18 @@ def count_boards(
             break  # these puzzles have no construction, and nothing else goes on from a perfect board
         search.step(wanted=count.best + 1)
         for found in search.pop_boards():
-            if _is_new(found.board.placements, found.score, tallies):
-                boards.append((found.board.placements, found.score))
-    return BoardCounts(
-        seed=seed, island=island[0], distinct_boards=tuple(tally.count for tally in tallies.values()),
-        boards=tuple(boards), parts=search.statistics.node_equivalents_by_part(),
-        seconds=time.process_time() - began,
-    )  # fmt: skip
-
-
-def _is_new(placements: IntArray, score: int, tallies: dict[int, Tally]) -> bool:
-    """Count a board under each score that it reaches; whether it is distinct from the earlier ones of some score."""
-    before = [tally.count for tally in tallies.values()]
-    for min_score, tally in tallies.items():
-        if score >= min_score:
-            tally.add(placements)
-    return before != [tally.count for tally in tallies.values()]
+            boards.add(found.board.placements, found.score)
+    parts = search.statistics.node_equivalents_by_part()
+    return BoardCounts(seed, island[0], boards, parts, time.process_time() - began)
 
 
 def combined_counts(puzzle: Puzzle, count: Count, islands: Sequence[BoardCounts]) -> list[int]:
     """Number of distinct boards of at least each score that the islands of one seed found together."""
-    if len(islands) == 1:
-        return list(islands[0].distinct_boards)
-    tallies = count.tallies(puzzle)
+    together = Boards(count.scores(puzzle))
     for island in islands:
-        for placements, score in island.boards:
-            _is_new(placements, score, tallies)
-    return [tally.count for tally in tallies.values()]
+        for board in island.boards.kept:
+            together.add(*board)
+    return together.counts
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -138,7 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if not 1 <= getattr(args, name) < 1e15:
                 raise InputError(f"--{name.replace('_', '-')} {getattr(args, name):g}; expected 1 or more")
         count = Count(args.best, int(args.nodes), args.engine, args.floor)
-        print(f"{'boards of':<9} {' '.join(f'{score:>5}+' for score in count.tallies(puzzle))}")
+        print(f"{'boards of':<9} {' '.join(f'{score:>5}+' for score in count.scores(puzzle))}")
         with WorkerPool(args.workers) as pool:
             for name, values in (variants(params) if args.ablate else {"": params}).items():
                 if name:

@@ -1,4 +1,4 @@
-"""Kernels that `lns.tuning.cost_calibration` times."""
+"""Kernels that `lns.tuning.bench` times."""
 
 from __future__ import annotations
 

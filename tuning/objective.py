@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from lns import node_equivalents
@@ -85,13 +85,9 @@ class Trace:
         return any(at <= budget for _, at in self.best_scores)
 
     def value(self, budget: int, target: int) -> float:
-        """The objective: best score within ``budget``, plus the bonus for reaching the score ``target`` early."""
-        return self.score_at(budget) + self.early_bonus(budget, target)
-
-    def early_bonus(self, budget: int, target: int) -> float:
-        """Bonus for the share of ``budget`` that was left when the score ``target`` was reached."""
+        """The objective: best score within ``budget``, plus a bonus for the share left when ``target`` was reached."""
         reached = min((at for score, at in self.best_scores if score >= target and at <= budget), default=budget)
-        return EARLY_BONUS * (1 - reached / budget)
+        return self.score_at(budget) + EARLY_BONUS * (1 - reached / budget)
 
 
 def difference(candidate: Trace, default: Trace, budget: int) -> float:
@@ -112,34 +108,30 @@ def worth_difference(candidate: Trace, default: Trace, budget: int) -> float:
     return worths
 
 
-def count_board(families: DistinctBoards, scores: list[int], found: FoundBoard) -> None:
-    """Count a board under its family; ``scores`` has the best score of each family."""
-    placements, score = found.board.placements, found.score
-    if (number := families.find(placements)) is None:
-        families.add(placements)
-        scores.append(score)
-    elif score > scores[number]:
-        families.replace(number, placements)
-        scores[number] = score
+class Families:
+    """The distinct boards of ``floor`` or more found so far; ``scores`` has the best score of each family."""
 
+    def __init__(self, floor: float = 0) -> None:
+        self._floor, self._boards, self.scores = floor, DistinctBoards(), list[int]()
 
-class BoardWorth:
-    """The worth of the distinct boards found so far, `value`; those below ``floor`` do not count, with 0 none does."""
+    def add(self, found: FoundBoard) -> None:
+        """Count a board under its family."""
+        placements = found.board.placements
+        if found.score < self._floor:
+            return
+        if (number := self._boards.find(placements)) is None:
+            self._boards.add(placements)
+            self.scores.append(found.score)
+        elif found.score > self.scores[number]:
+            self._boards.replace(number, placements)
+            self.scores[number] = found.score
 
-    def __init__(self, floor: int) -> None:
-        self._floor = floor
-        self._families, self._scores = DistinctBoards(), list[int]()
-        self.value = 0.0
-
-    def add(self, boards: Sequence[FoundBoard]) -> None:
-        """Count boards; of each family the best one."""
-        for found in boards:
-            if 0 < self._floor <= found.score:
-                count_board(self._families, self._scores, found)
-        if self._scores:
-            best = max(self._scores)
-            together = sum(float(EDGE_WORTH) ** (score - best) for score in self._scores)
-            self.value = best + math.log(together, EDGE_WORTH)
+    @property
+    def worth(self) -> float:
+        """The worth of the boards; 0 without any."""
+        best = max(self.scores, default=0)
+        together = sum(float(EDGE_WORTH) ** (score - best) for score in self.scores)
+        return best + math.log(together, EDGE_WORTH) if together else 0.0
 
 
 class Stopped(Exception):
@@ -178,7 +170,7 @@ class TrialRun:
         self._quota_profiles = node_equivalents.quota_profile(pair.puzzle.cells)
         self._nodes = 0
         self._best_scores: list[tuple[int, int]] = []
-        self._worth, self._worths = BoardWorth(pair.floor), list[tuple[float, int]]()
+        self._families, self._worths = Families(pair.floor or math.inf), list[tuple[float, int]]()
         self.trace = Trace((), 0, False, 0.0)
 
     def advance(self, budget: int, stop: Callable[[], bool]) -> Trace:
@@ -197,10 +189,11 @@ class TrialRun:
             engine.step()
             found = engine.pop_boards()
             self._nodes += max(round(self._counted() - before), BOARD_NODES if found else self._min_step)
-            self._worth.add(found)
+            for board in found:
+                self._families.add(board)
             if engine.best_score > (self._best_scores[-1][0] if self._best_scores else -1):
                 self._best_scores.append((engine.best_score, self._nodes))
-            worth = round(min(self._worth.value, max_score), 3)
+            worth = round(min(self._families.worth, max_score), 3)
             if worth - (self._worths[-1][0] if self._worths else 0.0) >= WORTH_STEP:
                 self._worths.append((worth, self._nodes))
             exhausted = engine.best_score >= max_score

@@ -25,10 +25,10 @@ from lns.instances.json_values import bounded_integer
 from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.text import printable, quoted
 from lns.params import Params
+from lns.runs.files import unseal
 from lns.tuning import SAMPLERS
 from lns.tuning.objective import Pair, TrialRun
 from lns.tuning.sampler import check_sampler
-from lns.tuning.storage import unsealed
 from lns.version import __version__
 
 log = logging.getLogger("lns")
@@ -184,7 +184,8 @@ def two_digits(number: float) -> int:
 def read_plan(text: str, path: Path) -> StudyPlan:
     """The plan in a sealed text, of the study in ``path``. Raises InputError if it is damaged or of another schema."""
     try:
-        values = unsealed(text)
+        values = unseal(text)
+        del values["sum"]
     except InputError as error:
         raise error.at(path) from None
     if values["schema"] != SCHEMA:
@@ -209,19 +210,16 @@ def check_engine(plan: StudyPlan, path: Path) -> None:
 def check_request(plan: StudyPlan, request: StudyRequest, path: Path) -> None:
     """Raise InputError if the request differs from the study in ``path``."""
     names = ("engine", "seed", "pairs", "held_out", "nodes", "sampler", "family")
-    given: dict[str, tuple[object, object]] = {
-        f"--{name.replace('_', '-')}": (getattr(request, name), getattr(plan, name)) for name in names
-    }
-    puzzles = request.puzzles
+    given: list[tuple[str, object, object]] = [(name, getattr(request, name), getattr(plan, name)) for name in names]
+    puzzles, rate = request.puzzles, plan.nodes_per_s
     if puzzles and [puzzle.sha256 for puzzle in puzzles] != [instance["sha256"] for instance in plan.instances]:
-        given["INSTANCE"] = ", ".join(puzzle.name for puzzle in puzzles), plan.subject
-    if request.run_seconds is not None:
-        rate = plan.nodes_per_s
-        nodes = two_digits(request.run_seconds * rate) if rate else f"{request.run_seconds:g} s"
-        given["--run-seconds"] = nodes, plan.nodes
+        given.append(("INSTANCE", ", ".join(puzzle.name for puzzle in puzzles), plan.subject))
+    if (seconds := request.run_seconds) is not None:
+        given.append(("run_seconds", two_digits(seconds * rate) if rate else f"{seconds:g} s", plan.nodes))
     if request.params is not None:
-        given["--params"] = params_digest(request.params), plan.base_digest
-    for option, (requested, expected) in given.items():
-        if requested is not None and requested != expected:
-            what = f"is of {expected or 'named instances'}" if option in ("INSTANCE", "--family") else f"has {expected}"
-            raise InputError(f"{option} asks for {requested}, but this study {what}; begin another one for that", path)
+        given.append(("params", params_digest(request.params), plan.base_digest))
+    for name, asked, expected in given:
+        if asked is not None and asked != expected:
+            what = f"is of {expected or 'named instances'}" if name in ("INSTANCE", "family") else f"has {expected}"
+            option = name if name == "INSTANCE" else f"--{name.replace('_', '-')}"
+            raise InputError(f"{option} asks for {asked}, but this study {what}; begin another one for that", path)

@@ -45,19 +45,9 @@ class Variable:
 
     section: str  # component, as in ``[construct]``
     field: str  # as in ``tail``
-    type: type  # int or float
-    low: float  # of the range that is searched, both ends included
-    high: float
-    log: bool  # search on a logarithmic scale
-    when: str  # field of the same section that must be above 0 for this one to have an effect; "" if there is none
-    doc: str  # what the parameter means
-
-    @property
-    def distribution(self) -> IntDistribution | FloatDistribution:
-        """The range as optuna describes it."""
-        if self.type is int:
-            return IntDistribution(int(self.low), int(self.high), log=self.log)
-        return FloatDistribution(self.low, self.high, log=self.log)
+    distribution: IntDistribution | FloatDistribution  # the range that is searched, both ends included
+    when: str = ""  # field of the same section that must be above 0 for this one to have an effect; "" if there is none
+    doc: str = ""  # what the parameter means
 
     @property
     def name(self) -> str:
@@ -65,13 +55,32 @@ class Variable:
 
     def suggest(self, trial: BaseTrial) -> float:
         """The value of this variable in ``trial``."""
-        suggest: Any = trial.suggest_int if self.type is int else trial.suggest_float
-        value: float = suggest(self.name, self.low, self.high, log=self.log)
+        suggest: Any = trial.suggest_int if isinstance(self.distribution, IntDistribution) else trial.suggest_float
+        value: float = suggest(self.name, self.distribution.low, self.distribution.high, log=self.distribution.log)
         return value
 
     def applies(self, section: Mapping[str, float]) -> bool:
         """Whether the parameter has an effect, given the values of its section."""
         return not self.when or section[self.when] > 0
+
+    def position(self, value: float) -> float:
+        """Position of a value in the range, from 0 to 1."""
+        low, high = self._ends
+        return ((math.log(value) if self.distribution.log else value) - low) / (high - low)
+
+    def value(self, position: float) -> float:
+        """The value at a position from 0 to 1."""
+        (low, high), range_ = self._ends, self.distribution
+        value = low + position * (high - low)
+        value = min(max(math.exp(value) if range_.log else value, range_.low), range_.high)
+        return round(value) if isinstance(range_, IntDistribution) else value
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        """Ends of the range on its scale; integers get a margin of one half."""
+        margin = 0.5 if isinstance(self.distribution, IntDistribution) else 0.0
+        low, high = self.distribution.low - margin, self.distribution.high + margin
+        return (math.log(low), math.log(high)) if self.distribution.log else (low, high)
 
 
 def search_space(params: Any, engine: str) -> list[Variable]:
@@ -79,14 +88,13 @@ def search_space(params: Any, engine: str) -> list[Variable]:
     space = []
     for part in dataclasses.fields(params):
         component = getattr(params, part.name)
-        if engine not in component.engines:
-            continue
-        for spec in dataclasses.fields(component):
-            used = engine in (spec.metadata["engines"] or component.engines)
-            if used and (tune := spec.metadata["tune"]) is not False:
-                low, high = (spec.metadata["low"], spec.metadata["high"]) if tune is True else tune
-                facts = (spec.metadata[name] for name in ("log", "when", "doc"))
-                space.append(Variable(part.name, spec.name, type(getattr(component, spec.name)), low, high, *facts))
+        for spec in dataclasses.fields(component) if engine in component.engines else ():
+            facts, tune = spec.metadata, spec.metadata["tune"]
+            if tune is not False and engine in (facts["engines"] or component.engines):
+                low, high = (facts["low"], facts["high"]) if tune is True else tune
+                is_whole = isinstance(getattr(component, spec.name), int)
+                range_ = (IntDistribution if is_whole else FloatDistribution)(low, high, log=facts["log"])
+                space.append(Variable(part.name, spec.name, range_, facts["when"], facts["doc"]))
     return space
 
 
@@ -109,8 +117,8 @@ def values_of(params: Any, space: Sequence[Variable]) -> dict[str, float]:
     values = {}
     for variable in space:
         component = getattr(params, variable.section)
-        value = getattr(component, variable.field)
-        if variable.applies(dataclasses.asdict(component)) and variable.low <= value <= variable.high:
+        value, range_ = getattr(component, variable.field), variable.distribution
+        if variable.applies(dataclasses.asdict(component)) and range_.low <= value <= range_.high:
             values[variable.name] = value
     return values
 
@@ -138,7 +146,7 @@ class SeededSampler(BaseSampler):
 
     def __init__(self, kind: str, seed: int, base: Mapping[str, float], space: Sequence[Variable]) -> None:
         self._kind, self._seed, self._base = kind, seed, base
-        lows = {variable.name: variable.low for variable in space}
+        lows = {variable.name: variable.distribution.low for variable in space}
         self._unconditional = [
             each for each in space if not each.when or lows.get(f"{each.section}.{each.when}", 0) > 0
         ]
@@ -208,62 +216,27 @@ def observations(study: optuna.Study, space: Sequence[Variable]) -> tuple[list[O
 def propose(
     space: Sequence[Variable], first: Sequence[Observation], later: Sequence[Observation], seed: int
 ) -> dict[str, float]:
-    """Values for the next trial, by CMA-ES.
+    """Values by name for the next trial, by CMA-ES with a random ``seed`` of this proposal.
 
-    Parameters
-    ----------
-    space : sequence of Variable
-        Parameters to be proposed.
-    first : sequence of Observation
-        The random trials.
-    later : sequence of Observation
-        The trials proposed by this function, in order; consecutive ones form generations.
-    seed : int
-        Random seed of this proposal.
-
-    Returns
-    -------
-    dict of str to float
-        Value by name; empty where there are too few random trials or the search has converged.
+    The search starts around the best of the random trials ``first``; of ``later`` ones, which this function proposed,
+    consecutive trials form generations. Empty where there are too few random trials or the search has converged.
     """
     import cmaes  # an extra
 
+    def ranked(trials: Sequence[Observation]) -> list[tuple[npt.NDArray[np.float64], float]]:
+        """Position of each trial in the unit cube, and its rank from 0, the best; rank keys have no common scale."""
+        best_first = [values for values, _ in sorted(trials, key=lambda trial: trial[1], reverse=True)]
+        points = (np.array([each.position(values[each.name]) for each in space]) for values in best_first)
+        return [(point, float(rank)) for rank, point in enumerate(points)]
+
     if len(first) < MIN_RANDOM_TRIALS:
         return {}
-    mean, sigma, cov = cmaes.get_warm_start_mgd(_ranked(space, first))
+    mean, sigma, cov = cmaes.get_warm_start_mgd(ranked(first))
     bounds = np.array([[0.0, 1.0]] * len(space))
     search = cmaes.CMA(mean=mean, sigma=sigma, cov=cov, bounds=bounds, seed=seed % 2**32)
     size = search.population_size
     for end in range(size, len(later) + 1, size):
-        search.tell(_ranked(space, later[end - size : end]))
+        search.tell(ranked(later[end - size : end]))
     if search.should_stop():
         return {}
-    return {variable.name: _value(variable, float(x)) for variable, x in zip(space, search.ask(), strict=True)}
-
-
-def _ranked(space: Sequence[Variable], trials: Sequence[Observation]) -> list[tuple[npt.NDArray[np.float64], float]]:
-    """Position of each trial in the unit cube, and its rank from 0, the best; rank keys have no common scale."""
-    best_first = sorted(trials, key=lambda trial: trial[1], reverse=True)
-    points = [np.array([_position(variable, values[variable.name]) for variable in space]) for values, _ in best_first]
-    return [(point, float(rank)) for rank, point in enumerate(points)]
-
-
-def _bounds(variable: Variable) -> tuple[float, float]:
-    """Bounds in the unit cube's scale, logarithmic if the variable is; integers get a margin of one half."""
-    margin = 0.5 if variable.type is int else 0.0
-    low, high = variable.low - margin, variable.high + margin
-    return (math.log(low), math.log(high)) if variable.log else (low, high)
-
-
-def _position(variable: Variable, value: float) -> float:
-    """Position of ``value`` between the bounds, from 0 to 1."""
-    low, high = _bounds(variable)
-    return ((math.log(value) if variable.log else value) - low) / (high - low)
-
-
-def _value(variable: Variable, position: float) -> float:
-    """The value at ``position``, from 0 to 1, clipped to the range of the variable."""
-    low, high = _bounds(variable)
-    value = low + position * (high - low)
-    value = min(max(math.exp(value) if variable.log else value, variable.low), variable.high)
-    return round(value) if variable.type is int else value
+    return {each.name: each.value(float(x)) for each, x in zip(space, search.ask(), strict=True)}

@@ -18,7 +18,6 @@ from optuna.trial import FrozenTrial, TrialState
 from lns.instances.errors import InputError
 from lns.instances.text import count_of, printable
 from lns.tuning import validate
-from lns.tuning.objective import Trace
 from lns.tuning.sampler import STARTUP_TRIALS
 from lns.tuning.study import FINISHED, Study, trial_value
 from lns.tuning.worker import CALIBRATION_TRIALS, MAX_FAILURES, search_task, validation_task
@@ -32,7 +31,6 @@ TICK_S = 1.0  # between two reports of progress
 GRACE_S = 10.0  # for the steps in progress when a session stops
 TYPICAL_TRIAL = 0.5  # cost of a trial after the first ones, as a part of its long runs on all pairs: many end early
 VALIDATION_MARGIN = 1.1  # the validation gets its expected seconds times this
-_PHASES = {"defaults": "the defaults", "validation": "test on held-out pairs"}
 
 
 @dataclass(frozen=True)
@@ -52,8 +50,9 @@ class StudyProgress:
     def __str__(self) -> str:
         if self.phase == "report":
             return f"writing the report of {count_of(self.done, 'trial')}"
-        if self.phase in _PHASES:
-            return f"{_PHASES[self.phase]}: {self.done} of {self.total} runs made"
+        if self.total:
+            what = "the defaults" if self.phase == "defaults" else "test on held-out pairs"
+            return f"{what}: {self.done} of {self.total} runs made"
         best = "no trial yet"
         if self.best is not None:
             best = f"best {self.best:+.2f} edges over the defaults (trial {self.best_trial})"
@@ -64,7 +63,7 @@ class TuningSession:
     """A session of search and validation, of ``seconds`` at most and until the study has ``max_trials`` in all.
 
     Validation is included in the time; None is no limit. ``on_progress`` is called about once a second with a
-    `StudyProgress`.
+    `StudyProgress`. ``interrupted`` says whether it was asked to stop.
     """
 
     def __init__(
@@ -76,7 +75,7 @@ class TuningSession:
         on_progress: Callable[[StudyProgress], None],
     ) -> None:
         self.study, self.workers, self.max_trials, self.on_progress = study, workers, max_trials, on_progress
-        self.interrupted = False  # whether it was asked to stop
+        self.interrupted = False
         self._time_limit = math.inf if seconds is None else seconds
         self._pool: WorkerPool | None = None
         self._began = time.monotonic()
@@ -111,19 +110,14 @@ class TuningSession:
         Raises InputError if worker processes die again and again or the engine's sources have changed, OSError if a run
         cannot be written, and what else fails in the search.
         """
-        self._validate(validate.candidates_of(self.study))
+        study, most, now = self.study, self.max_trials, os.getpid()  # sessions of one study begin at different pairs
+        self._validate(validate.candidates_of(study))
+        if not self.interrupted and (most is None or len(study.trials(*FINISHED)) < most):
+            firsts = (now + number * study.plan.pairs // self.workers for number in range(self.workers))
+            tasks: list[Task] = [(search_task, (study.path, each, most, study.storage)) for each in firsts]
+            self._work(tasks, self.search_end, "search")
         if not self.interrupted:
-            self._search()
-        if not self.interrupted:
-            self._validate(validate.choose_candidates(self.study))
-
-    def _search(self) -> None:
-        study, first = self.study, os.getpid()  # so that sessions of one study begin at different pairs
-        if self.max_trials is not None and len(study.trials(*FINISHED)) >= self.max_trials:
-            return
-        firsts = (first + number * study.plan.pairs // self.workers for number in range(self.workers))
-        tasks: list[Task] = [(search_task, (study.path, each, self.max_trials, study.storage)) for each in firsts]
-        self._work(tasks, self.search_end, "search")
+            self._validate(validate.choose_candidates(study))
 
     def _validate(self, candidates: Sequence[FrozenTrial]) -> None:
         study = self.study
@@ -171,9 +165,8 @@ class TuningSession:
     def count_lost_worker(self, error: WorkerLost) -> None:
         """Raise InputError if too many died without a finished run in between; single losses are normal in a week."""
         self.study.runs.refresh()
-        runs = len(self.study.runs) + sum(
-            len(trial.intermediate_values) - trial.user_attrs.get("kept_steps", 0) for trial in self.study.trials()
-        )
+        made = (len(each.intermediate_values) - each.user_attrs.get("kept_steps", 0) for each in self.study.trials())
+        runs = len(self.study.runs) + sum(made)
         self._lost_in_a_row = self._lost_in_a_row + 1 if runs == self._runs_at_last_loss else 1
         self._runs_at_last_loss = runs
         log.warning("%s; it is replaced", error)
@@ -183,32 +176,31 @@ class TuningSession:
                 f"expected memory and permissions for {self.workers} of them"
             )
 
-    # -- what is known so far ----------------------------------------------------------------------------------------
-
     def progress(self, phase: str) -> StudyProgress:
         """The state of the session in ``phase``; also logs failed trials and a budget that is too short."""
-        study = self.study
+        study, plan = self.study, self.study.plan
         study.runs.refresh()
-        states = {state: study.trials(state) for state in (*FINISHED, TrialState.RUNNING, TrialState.FAIL)}
-        completed, pruned, running, failed = states.values()
+        completed, pruned, running, failed = (
+            study.trials(state) for state in (*FINISHED, TrialState.RUNNING, TrialState.FAIL)
+        )
         best = max(completed, key=trial_value, default=None)
         done, total, missing = len(completed) + len(pruned), 0, self._missing_defaults()
         for trial in failed:
             if "error" in trial.user_attrs:
                 what = printable(str(trial.user_attrs["error"]))
-                self._warn(trial.number, "trial %d failed: %s; its parameters: %s", trial.number, what, trial.params)
+                self._say(trial.number, f"trial {trial.number} failed: {what}; its parameters: {trial.params}")
         if phase == "search" and missing:
-            phase, done, total = "defaults", study.plan.pairs - missing, study.plan.pairs
+            phase, done, total = "defaults", plan.pairs - missing, plan.pairs
         elif phase == "search" and (empty := study.left_out):
-            self._warn(
+            self._say(
                 "no board",
-                "the defaults make no board within the %s nodes of a short run on %d of %d pairs, which are left out: "
-                "%s; expected a new study with a longer --run-seconds or more --nodes",
-                f"{study.plan.short:,}", len(empty), study.plan.pairs, ", ".join(pair.label for pair in empty),
-            )  # fmt: skip
+                f"the defaults make no board within the {plan.short:,} nodes of a short run on {len(empty)} of "
+                f"{plan.pairs} pairs, which are left out: {', '.join(pair.label for pair in empty)}; expected a new "
+                "study with a longer --run-seconds or more --nodes",
+            )
         elif phase == "validation":
             candidates = validate.candidates_of(study)
-            total = (len(candidates) + 1) * study.plan.held_out
+            total = (len(candidates) + 1) * plan.held_out
             done = total - len(validate.missing_runs(study, candidates))
         self._forecast()
         return StudyProgress(
@@ -217,19 +209,16 @@ class TuningSession:
             elapsed_s=self.elapsed,
         )  # fmt: skip
 
-    def _warn(self, what: object, message: str, *values: object, level: int = logging.WARNING) -> None:
+    def _say(self, what: object, message: str, level: int = logging.WARNING) -> None:
         """Log a message once."""
         if what not in self._said:
             self._said.add(what)
-            log.log(level, message, *values)
+            log.log(level, "%s", message)
 
     def check_time(self) -> None:
         """Say before the first run whether the time limit is long enough for a verdict, as far as that is known.
 
-        Raises
-        ------
-        InputError
-            The time limit is too short even for the missing runs of the defaults and one trial.
+        Raises InputError if it is too short even for the missing runs of the defaults and one trial.
         """
         plan, missing, run_s = self.study.plan, self._missing_defaults(), self._run_seconds()
         if missing and plan.nodes_per_s and run_s is not None:
@@ -250,19 +239,21 @@ class TuningSession:
         takes = f"about {in_minutes(needed)} with {count_of(self.workers, 'worker')}"
         if needed > self._time_limit:
             trials = (self._time_limit * self.workers / run_s - self._missing_defaults()) / plan.pairs
-            self._warn(
-                "forecast", "too short for a verdict: it takes %s (the defaults, the first %d trials, and the test of "
-                "one candidate on %d held-out pairs), and this session has %s, for about %s; the same command "
-                "continues the study", takes, STARTUP_TRIALS, plan.held_out, in_minutes(self._time_limit),
-                count_of(max(0, round(trials)), "trial"),
-            )  # fmt: skip
+            self._say(
+                "forecast",
+                f"too short for a verdict: it takes {takes} (the defaults, the first {STARTUP_TRIALS} trials, and the "
+                f"test of one candidate on {plan.held_out} held-out pairs), and this session has "
+                f"{in_minutes(self._time_limit)}, for about {count_of(max(0, round(trials)), 'trial')}; the same "
+                "command continues the study",
+            )
         elif (self.max_trials or STARTUP_TRIALS) < STARTUP_TRIALS > len(self.study.trials(*FINISHED)):
-            self._warn(
-                "forecast", "too few trials for a good search: the first %d are drawn at random, and only later ones "
-                "learn from them; --trials %d takes %s", STARTUP_TRIALS, STARTUP_TRIALS, takes,
-            )  # fmt: skip
+            self._say(
+                "forecast",
+                f"too few trials for a good search: the first {STARTUP_TRIALS} are drawn at random, and only later "
+                f"ones learn from them; --trials {STARTUP_TRIALS} takes {takes}",
+            )
         elif needed:
-            self._warn("forecast", "a verdict takes %s; more time finds better parameters", takes, level=logging.INFO)
+            self._say("forecast", f"a verdict takes {takes}; more time finds better parameters", logging.INFO)
 
     def _seconds_to_verdict(self, run_s: float) -> float:
         """About how long until the study can say anything: defaults, random trials, and the test of one candidate."""
@@ -277,18 +268,14 @@ class TuningSession:
 
     def _run_seconds(self) -> float | None:
         """Seconds of a long run: measured where some were made, else by the rate that the study began with."""
-        if runs := self._default_runs():
+        if runs := self.study.default_runs:
             return statistics.median(trace.wall_s for trace in runs)
         plan = self.study.plan
         return plan.nodes / plan.nodes_per_s if plan.nodes_per_s else None
 
     def _missing_defaults(self) -> int:
         """Number of the training pairs on which the defaults are to be run; a short run without a board is enough."""
-        return self.study.plan.pairs - len(self._default_runs()) - len(self.study.left_out)
-
-    def _default_runs(self) -> list[Trace]:
-        """The long runs of the defaults on the training pairs that are complete."""
-        return [run for pair in self.study.pairs if (run := self.study.long_default_run(pair)) is not None]
+        return self.study.plan.pairs - len(self.study.default_runs) - len(self.study.left_out)
 
     def search_end(self) -> float:
         """Second of the session at which the search ends, so that the test of the new candidates fits into the limit.

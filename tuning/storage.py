@@ -21,12 +21,13 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import optuna
+from optuna.exceptions import StorageInternalError
 from optuna.storages import BaseStorage
 from optuna.storages.journal import JournalFileBackend
 
 from lns.instances.errors import InputError
 from lns.instances.text import printable
-from lns.runs.files import is_sealed, seal
+from lns.runs.files import seal, unseal
 from lns.tuning.objective import Trace
 
 log = logging.getLogger("lns")
@@ -120,33 +121,19 @@ class Journal(JournalFileBackend):
 
 
 def connect(url: str) -> BaseStorage:
-    """The storage at a URL.
+    """The storage at ``postgresql://USER@HOST/DATABASE``, ``mysql://...`` or ``grpc://HOST:PORT``.
 
-    Parameters
-    ----------
-    url : str
-        ``postgresql://USER@HOST/DATABASE``, ``mysql://...`` or ``grpc://HOST:PORT``.
-
-    Raises
-    ------
-    InputError
-        The URL is of another kind, its driver is not installed, or the storage refuses.
+    Raises InputError if the URL is of another kind, its driver is not installed, or the storage refuses.
     """
     scheme = _scheme(url)
-    with storage_errors(url):
+    with storage_errors(url, connecting=True):
         if scheme == "grpc":
             parts = urlsplit(url)
             proxy = optuna.storages.GrpcStorageProxy(host=parts.hostname or "", port=parts.port or 0)
             proxy.wait_server_ready(timeout=ANSWER_S)
             return proxy
-        driver = _DRIVERS.get(scheme, scheme)
         engine = {"pool_pre_ping": True, "connect_args": {"connect_timeout": ANSWER_S}}
-        try:
-            return optuna.storages.RDBStorage(driver + url[len(scheme) :], engine_kwargs=engine)
-        except Exception as error:
-            if _is_of_the_storage(error) or _missing_package(error):
-                raise
-            raise _refusal(url, error, ", ".join(_parameters(url))) from None
+        return optuna.storages.RDBStorage(_DRIVERS.get(scheme, scheme) + url[len(scheme) :], engine_kwargs=engine)
 
 
 def _scheme(url: str) -> str:
@@ -190,7 +177,30 @@ def _parameters(url: str) -> dict[str, str]:
     return dict(takewhile(lambda one: not re.search("pass|pwd", one[0], re.IGNORECASE), found))
 
 
-def _refusal(url: str, error: Exception, parameters: str = "") -> InputError:
+@contextlib.contextmanager
+def storage_errors(url: str | None, *, connecting: bool = False) -> Iterator[None]:
+    """An error of the storage at ``url`` becomes one sentence without the password; any one while ``connecting``."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        modules = {kind.__module__.partition(".")[0] for kind in type(error).__mro__}
+        is_of_storage = isinstance(error, ConnectionError | StorageInternalError) or bool(modules & _MODULES)
+        package = error.name if isinstance(error, ImportError) else None
+        if isinstance(error, RuntimeError) and "'cryptography' package is required" in str(error):
+            package = "cryptography"  # for the passwords of MySQL 8
+        if url is None or not (package or is_of_storage or connecting):
+            raise
+        if package:
+            raise InputError(
+                f"the storage {shown(url)} needs {package}, which is not installed (extra 'storage'): "
+                f"pip install {_PIP_NAMES.get(package, package)}, or make install in a checkout"
+            ) from None
+        raise _refusal(url, error, "" if is_of_storage else ", ".join(_parameters(url))) from None
+
+
+def _refusal(url: str, error: Exception, parameters: str) -> InputError:
     """What a storage refuses, or the reading of its URL with its parameters, in one sentence without the password."""
     reason = str(error.__cause__ or error).strip().partition("\n")[0] or type(error).__name__
     if isinstance(error, UnicodeError):  # its message tells a character of the password
@@ -202,39 +212,6 @@ def _refusal(url: str, error: Exception, parameters: str = "") -> InputError:
     reason = re.sub(r"\w+", lambda word: "***" if word[0] in secrets else word[0], reason)
     wrong = f", with {parameters} in its URL" if parameters else ""
     return InputError(f"the storage {shown(url)} refuses: {printable(reason + wrong, 300)}")
-
-
-@contextlib.contextmanager
-def storage_errors(url: str | None) -> Iterator[None]:
-    """An error of the storage at ``url`` becomes one sentence without the password."""
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as error:
-        if url is None:
-            raise
-        if package := _missing_package(error):
-            raise InputError(
-                f"the storage {shown(url)} needs {package}, which is not installed (extra 'storage'): "
-                f"pip install {_PIP_NAMES.get(package, package)}, or make install in a checkout"
-            ) from None
-        if not _is_of_the_storage(error):
-            raise
-        raise _refusal(url, error) from None
-
-
-def _missing_package(error: Exception) -> str | None:
-    """The package that a driver did not find; None for other errors."""
-    if isinstance(error, ImportError):
-        return error.name
-    is_of_pymysql = isinstance(error, RuntimeError) and "'cryptography' package is required" in str(error)
-    return "cryptography" if is_of_pymysql else None  # for the passwords of MySQL 8
-
-
-def _is_of_the_storage(error: Exception) -> bool:
-    modules = {kind.__module__.partition(".")[0] for kind in type(error).__mro__}
-    return isinstance(error, ConnectionError | optuna.exceptions.StorageInternalError) or bool(modules & _MODULES)
 
 
 # -- attributes -------------------------------------------------------------------------------------------------------
@@ -262,7 +239,7 @@ def get_texts(study: optuna.Study, kind: str) -> Iterator[tuple[str, str]]:
 
 
 class Runs:
-    """The finished runs that all processes of a study need: those of the defaults, and those on held-out pairs.
+    """The finished runs that later processes need: of the defaults, on held-out pairs, and long ones of first trials.
 
     They are attributes of optuna's ``study``, and looked at every ``every_s`` seconds at most.
     """
@@ -277,8 +254,7 @@ class Runs:
 
     def get(self, key: RunKey) -> Trace | None:
         """The run with ``key``, None if there is none."""
-        found = self._runs.get(_name(key))
-        return None if found is None else found[1]
+        return self._runs.get(_name(key), ("", None))[1]
 
     def add(self, key: RunKey, trace: Trace) -> None:
         """Store a run, unless one that is as long is stored already."""
@@ -295,22 +271,11 @@ class Runs:
         self._looked = time.monotonic()
         for name, text in get_texts(self._study, "run "):
             if name not in self._runs or self._runs[name][0] != text:
-                self._runs[name] = text, _trace(text)
+                values = unseal(text)
+                del values["sum"]
+                rows = {row: tuple(map(tuple, values[row])) for row in ("best_scores", "worths")}
+                self._runs[name] = text, Trace(**values | rows)
 
 
 def _name(key: RunKey) -> str:
     return "run " + " ".join(map(str, key))
-
-
-def _trace(text: str) -> Trace:
-    values = unsealed(text)
-    return Trace(**values | {name: tuple(map(tuple, values[name])) for name in ("best_scores", "worths")})
-
-
-def unsealed(text: str) -> dict[str, Any]:
-    """The values of a text that `lns.runs.files.seal` made. Raises InputError if a character was changed."""
-    if not is_sealed(text):
-        raise InputError("damaged, or changed by hand: wrong checksum")
-    values: dict[str, Any] = json.loads(text)
-    del values["sum"]
-    return values

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 import optuna
-from optuna.storages import BaseStorage
+from optuna.storages import BaseStorage, JournalStorage
 from optuna.trial import FrozenTrial, TrialState
 
 from lns import params as parameters
@@ -89,7 +89,7 @@ class Study:
     space : list of Variable
         Parameters that are searched.
     runs : Runs
-        The finished runs of the defaults and on held-out pairs.
+        The finished runs of the defaults, on held-out pairs, and the long ones of the first trials.
     """
 
     def __init__(
@@ -144,8 +144,7 @@ class Study:
     def training(self) -> list[Pair]:
         """The training pairs with their floors, without those that are left out."""
         left_out = {pair.seed for pair in self.left_out}
-        floored = (self.with_floor(pair) for pair in self.pairs if pair.seed not in left_out)
-        return [pair for pair in floored if pair is not None]
+        return [pair for pair in map(self.with_floor, self.pairs) if pair is not None and pair.seed not in left_out]
 
     @property
     def left_out(self) -> list[Pair]:
@@ -154,15 +153,17 @@ class Study:
         runs = ((pair, self.run_of(self.base, pair, short)) for pair in self.pairs)
         return [pair for pair, run in runs if run is not None and not run.has_board(short)]
 
+    @property
+    def default_runs(self) -> list[Trace]:
+        """The long runs of the defaults on training pairs that are complete."""
+        floored = (pair for pair in map(self.with_floor, self.pairs) if pair is not None)
+        runs = (self.run_of(self.base, pair, self.plan.nodes) for pair in floored)
+        return [run for run in runs if run is not None]
+
     def with_floor(self, pair: Pair) -> Pair | None:
         """A training pair with the floor that a short run of the defaults has set; None before that run."""
         run = self.run_of(self.base, pair, self.plan.short)
         return None if run is None else replace(pair, floor=max(1, run.score_at(self.plan.short) - BELOW_BEST))
-
-    def long_default_run(self, pair: Pair) -> Trace | None:
-        """The long run of the defaults on a training pair; None before that run."""
-        floored = self.with_floor(pair)
-        return None if floored is None else self.run_of(self.base, floored, self.plan.nodes)
 
     def run_of(self, params: Params, pair: Pair, budget: int) -> Trace | None:
         """The stored run of at least ``budget`` nodes; None if there is none."""
@@ -226,14 +227,15 @@ class Study:
         retries = trial.user_attrs.get("retries", 0) + died
         if retries > MAX_RETRIES or not (trial.params or "fixed_params" in trial.system_attrs):
             return
-        origin = trial.user_attrs.get("origin", f"trial {trial.number}")
-        steps = dict(sorted(trial.intermediate_values.items())[:-1])  # the last one may be a mean
+        steps = dict(sorted(trial.intermediate_values.items()))
+        if died and steps:
+            steps.popitem()  # the last one may be the mean by which a trial that ended early is ranked
         self.optuna.add_trial(
             optuna.trial.create_trial(
                 state=TrialState.WAITING, params=trial.params, distributions=trial.distributions,
                 intermediate_values=steps, system_attrs=trial.system_attrs,
-                user_attrs={"retries": retries, "origin": origin, "first_number": first_number(trial),
-                            "kept_steps": len(steps)},
+                user_attrs={"retries": retries, "origin": trial.user_attrs.get("origin", f"trial {trial.number}"),
+                            "first_number": first_number(trial), "kept_steps": len(steps)},
             )
         )  # fmt: skip
 
@@ -274,13 +276,26 @@ def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> S
     """
     url, place = request.storage, path / (JOURNAL_FILE if request.storage is None else STORAGE_FILE)
     _check_directory(path, url)
-    connection = _Connection(path, url, reading)
+    if reading and not is_study(path):
+        raise InputError("no study is here; expected one that `lns tune` began", path)
+    name = OPTUNA_NAME if url is None else f"lns {path.resolve().name}"
+    storage: BaseStorage | None = None
+    journal: Journal | None = None
     try:
         with storage_errors(url):
-            if (found := connection.find()) is None:
+            if url is not None:
+                storage = connect(url)
+            elif is_study(path):
+                storage = JournalStorage(journal := Journal(place, reading=reading))
+            found = None if storage is None else _find(storage, name, path)
+            if found is None:
                 if reading:
                     raise InputError("no study is here; expected one that `lns tune` began", path)
-                found = connection.begin(new_plan(request))
+                plan = new_plan(request)
+                path.mkdir(parents=True, exist_ok=True)
+                with locked(path / LOCK_FILE):
+                    storage = storage or JournalStorage(journal := Journal(place, reading=False))
+                    found = _find(storage, name, path) or _begin(storage, name, plan)
             study = Study(path, *found, url, is_read_only=reading)
             if not reading:
                 path.mkdir(parents=True, exist_ok=True)
@@ -294,52 +309,24 @@ def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> S
     except InputError:
         raise
     except DAMAGE as error:
-        raise damaged(error, place, connection.line) from None
+        raise damaged(error, place, None if journal is None else journal.line) from None
     check_request(study.plan, request, path)
     return study
 
 
-class _Connection:
-    """The place of optuna's study of a directory; ``line`` is the last line of its journal that was read."""
+def _find(storage: BaseStorage, name: str, path: Path) -> tuple[optuna.Study, StudyPlan] | None:
+    """The study and its plan; None if there is none, or one whose process was killed before it had a plan."""
+    if name not in optuna.get_all_study_names(storage):
+        return None
+    study = optuna.load_study(storage=storage, study_name=name)
+    plan = dict(get_texts(study, PLAN)).get(PLAN)
+    return None if plan is None else (study, read_plan(plan, path))
 
-    def __init__(self, path: Path, url: str | None, reading: bool) -> None:
-        self._path, self._url, self._reading = path, url, reading
-        self._storage: BaseStorage | None = None
-        self._journal: Journal | None = None
-        self._name = OPTUNA_NAME if url is None else f"lns {path.resolve().name}"
 
-    @property
-    def line(self) -> int | None:
-        return None if self._journal is None else self._journal.line
-
-    def _connect(self) -> BaseStorage:
-        if self._storage is None and self._url is not None:
-            self._storage = connect(self._url)
-        elif self._storage is None:
-            self._journal = Journal(self._path / JOURNAL_FILE, reading=self._reading)
-            self._storage = optuna.storages.JournalStorage(self._journal)
-        return self._storage
-
-    def find(self) -> tuple[optuna.Study, StudyPlan] | None:
-        """The study and its plan; None if there is none, or one whose process was killed before it had a plan."""
-        if not is_study(self._path) and (self._reading or self._url is None):
-            return None
-        if self._name not in optuna.get_all_study_names(self._connect()):
-            return None
-        study = optuna.load_study(storage=self._connect(), study_name=self._name)
-        plan = dict(get_texts(study, PLAN)).get(PLAN)
-        return None if plan is None else (study, read_plan(plan, self._path))
-
-    def begin(self, plan: StudyPlan) -> tuple[optuna.Study, StudyPlan]:
-        """A new study, unless another process has begun it meanwhile."""
-        self._path.mkdir(parents=True, exist_ok=True)
-        with locked(self._path / LOCK_FILE):
-            if (found := self.find()) is not None:
-                return found
-            storage, name = self._connect(), self._name
-            study = optuna.create_study(storage=storage, study_name=name, direction="maximize", load_if_exists=True)
-            put_text(study, PLAN, seal(asdict(plan)))
-            return study, plan
+def _begin(storage: BaseStorage, name: str, plan: StudyPlan) -> tuple[optuna.Study, StudyPlan]:
+    study = optuna.create_study(storage=storage, study_name=name, direction="maximize", load_if_exists=True)
+    put_text(study, PLAN, seal(asdict(plan)))
+    return study, plan
 
 
 def _check_directory(path: Path, url: str | None) -> None:
@@ -352,7 +339,9 @@ def _check_directory(path: Path, url: str | None) -> None:
         file = path / name
         if file.is_symlink() or (file.exists() and not file.is_file()):  # what it points to is not the study's
             raise InputError("is no regular file; expected one", file)
-    other = next((each.name for each in sorted(path.iterdir()) if not _may_precede(each.name)), None)
+    # what a process that began a study and was killed may have left
+    names = (each.name for each in sorted(path.iterdir()) if each.name not in (LOCK_FILE, "journal.lock"))
+    other = next((name for name in names if not (name.startswith(".lns-") and name.endswith(".tmp"))), None)
     if (path / "study.json").exists():
         raise InputError(
             f"a study of lns before schema {SCHEMA}; this is lns {__version__}, which reads schema {SCHEMA}: "
@@ -365,11 +354,6 @@ def _check_directory(path: Path, url: str | None) -> None:
         raise InputError(f"the trials are in {where}; expected --storage with its URL", path)
     if url is not None and (path / JOURNAL_FILE).exists():
         raise InputError("this file has the trials of the study; expected no --storage", path / JOURNAL_FILE)
-
-
-def _may_precede(name: str) -> bool:
-    """Whether a process that began a study and was killed may have left the file ``name``."""
-    return name in (LOCK_FILE, "journal.lock") or (name.startswith(".lns-") and name.endswith(".tmp"))
 
 
 def damaged(error: Exception, place: Path, line: int | None = None) -> InputError:

@@ -131,11 +131,8 @@ def compare(trial: int, differences: Sequence[float], edges: float, cost: float,
         p = float(wilcoxon(values, alternative="greater", zero_method="zsplit").pvalue)
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(trial,)))
         means = rng.choice(values, size=(RESAMPLES, len(values))).mean(axis=1)
-        low, high = np.percentile(means, [2.5, 97.5])
-    return Verdict(
-        trial=trial, differences=tuple(values.tolist()), edges=edges, low=float(low), high=float(high),
-        p=min(1.0, p / share), cost=cost,
-    )  # fmt: skip
+        low, high = map(float, np.percentile(means, [2.5, 97.5]))
+    return Verdict(trial, tuple(values.tolist()), edges, low, high, min(1.0, p / share), cost)
 
 
 def choose_candidates(study: Study) -> list[FrozenTrial]:
@@ -215,14 +212,9 @@ def _verdict(study: Study, trial: FrozenTrial, share: float) -> Verdict | None:
     scores = [run.score_at(budget) - default.score_at(budget) for run, default in both]
     # medians: the first run of a process also loads the kernels
     seconds = [statistics.median(run.seconds for run in runs) for runs in zip(*both, strict=True)]
-    verdict = compare(
-        trial.number,
-        [difference(run, default, budget) for run, default in both],
-        float(np.mean(scores)) if scores else 0.0,
-        seconds[0] / max(1e-9, seconds[1]) if seconds else 0.0,
-        share,
-        study.plan.seed,
-    )
+    edges, cost = float(np.mean(scores)) if scores else 0.0, seconds[0] / max(1e-9, seconds[1]) if seconds else 0.0
+    differences = [difference(run, default, budget) for run, default in both]
+    verdict = compare(trial.number, differences, edges, cost, share, study.plan.seed)
     return replace(verdict, pairs=tuple(labels), left_out=tuple(left_out), lost=tuple(lost))
 
 

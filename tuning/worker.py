@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
@@ -50,8 +51,7 @@ class Worker:
     """Runs trials of a study; ``runs_s`` are the seconds spent inside of runs."""
 
     def __init__(self, study: Study) -> None:
-        self.study = study
-        self.runs_s = 0.0
+        self.study, self.runs_s = study, 0.0
         self._live: dict[RunKey, tuple[TrialRun, Trace]] = {}  # of the current trial, to continue short runs
 
     def trace(self, params: Params, pair: Pair, budget: int, *, shared: bool) -> Trace:
@@ -73,32 +73,59 @@ class Worker:
                 study.runs.add(key, trace)
         return trace
 
-    def clear(self) -> None:
-        """Release the engines of the last trial."""
-        self._live.clear()
-
     def run_defaults(self, first: int) -> None:
         """Make the runs of the defaults on all pairs, from pair ``first`` on, so that workers share them.
 
         A short run sets the floor of the pair, from which the boards of all other runs count.
         """
-        study = self.study
-        for i in range(study.plan.pairs):
+        study, plan = self.study, self.study.plan
+        for i in range(plan.pairs):
             study.runs.refresh()
-            pair = study.pairs[(first + i) % study.plan.pairs]
-            if self.trace(study.base, pair, study.plan.short, shared=True).has_board(study.plan.short):
+            pair = study.pairs[(first + i) % plan.pairs]
+            if self.trace(study.base, pair, plan.short, shared=True).has_board(plan.short):
                 floored = study.with_floor(pair)
                 assert floored is not None
-                self.trace(study.base, floored, study.plan.nodes, shared=True)
-            self.clear()
+                self.trace(study.base, floored, plan.nodes, shared=True)
+            self._live.clear()
         study.runs.refresh()
         if not study.training:
             raise InputError(
-                f"the defaults make no board within a short run of {study.plan.short:,} nodes on any pair, so trials "
+                f"the defaults make no board within a short run of {plan.short:,} nodes on any pair, so trials "
                 "cannot be compared; expected a new study with a longer --run-seconds or more --nodes"
             )
 
-    def run_trial(self, trial: optuna.Trial) -> float:
+    def search(self, first: int, max_trials: int | None) -> None:
+        """Run trials until asked to stop, by Stopped, or until the study has ``max_trials``."""
+        self.run_defaults(first)
+        failures = 0
+        while not stop_requested() and (trial := self.study.next_trial(max_trials)) is not None:
+            error = self._tell(trial)
+            failures = 0 if error is None else failures + 1
+            if error is not None and failures == MAX_FAILURES:
+                raise error
+
+    def _tell(self, trial: optuna.Trial) -> Exception | None:
+        """Run one trial and tell the result to optuna; the error if it failed. Raises Stopped."""
+        tell = self.study.optuna.tell
+        try:
+            tell(trial, self._run_trial(trial))
+        except Stopped:
+            self.study.requeue(trial)
+            raise
+        except optuna.TrialPruned:
+            tell(trial, state=TrialState.PRUNED)
+        except (NoBoard, InputError) as error:  # values that the engine refuses on this board rank lowest
+            trial.set_user_attr("no_board" if isinstance(error, NoBoard) else "refused", str(error)[:500])
+            tell(trial, state=TrialState.PRUNED)
+        except Exception as error:
+            trial.set_user_attr("error", f"{type(error).__name__}: {error}"[:500])
+            tell(trial, state=TrialState.FAIL)
+            return error
+        finally:
+            self._live.clear()
+        return None
+
+    def _run_trial(self, trial: optuna.Trial) -> float:
         """Run a trial; its value, the mean difference to the defaults in long runs, in edges.
 
         Raises TrialPruned if it is pruned or not promoted, NoBoard, or Stopped.
@@ -108,16 +135,19 @@ class Worker:
         known = study.trials()[trial.number].intermediate_values  # of an earlier attempt
         short = self._evaluate(trial, params, plan.short, 0, known)
         trial.set_user_attr("short", short)
-        if first_number(trial) < CALIBRATION_TRIALS:
-            trial.set_user_attr("long", fmean(self._difference(params, pair, plan.nodes) for pair in pairs))
-        if not self._is_promoted(short) and len(pairs) not in known:
+        if first_number(trial) < CALIBRATION_TRIALS:  # not all are promoted: runs, not steps, are what it goes on with
+            long = fmean(self._difference(params, pair, plan.nodes, shared=True) for pair in pairs)
+            trial.set_user_attr("long", long)
+        others = [other.user_attrs["short"] for other in study.trials() if "short" in other.user_attrs]
+        is_promoted = sum(other > short for other in others) < len(others) / PROMOTED_ONE_IN
+        if not is_promoted and len(pairs) not in known:
             trial.report(short, len(pairs))  # as in `_evaluate`
             raise optuna.TrialPruned
         return self._evaluate(trial, params, plan.nodes, len(pairs), known)
 
-    def _difference(self, params: Params, pair: Pair, budget: int) -> float:
+    def _difference(self, params: Params, pair: Pair, budget: int, *, shared: bool = False) -> float:
         """Difference to the defaults in the worth of the boards of a pair. Raises NoBoard."""
-        candidate = self.trace(params, pair, budget, shared=False)
+        candidate = self.trace(params, pair, budget, shared=shared)
         if not candidate.has_board(budget):
             raise NoBoard(pair.label)
         return worth_difference(candidate, self.trace(self.study.base, pair, budget, shared=True), budget)
@@ -138,21 +168,12 @@ class Worker:
                 values[step] = self._difference(params, pair, budget)
                 trial.report(values[step], step)
             if first_number(trial) >= CALIBRATION_TRIALS and step + 1 not in known:
-                best = self._best()
+                complete = self.study.trials(TrialState.COMPLETE)
+                best = max(complete, key=trial_value).intermediate_values if complete else {}
                 if is_worse([value - best[at] for at, value in values.items() if at in best]):
                     trial.report(fmean(values.values()), step + 1)  # by its last value the sampler ranks it
                     raise optuna.TrialPruned
         return fmean(values.values())
-
-    def _best(self) -> dict[int, float]:
-        """The steps of the best trial so far; none before a trial is complete."""
-        complete = self.study.trials(TrialState.COMPLETE)
-        return max(complete, key=trial_value).intermediate_values if complete else {}
-
-    def _is_promoted(self, short: float) -> bool:
-        """Whether a trial with the mean difference ``short`` in short runs is among the best third."""
-        others = [trial.user_attrs["short"] for trial in self.study.trials() if "short" in trial.user_attrs]
-        return bool(sum(other > short for other in others) < len(others) / PROMOTED_ONE_IN)
 
 
 def search_task(path: Path, first: int, max_trials: int | None, storage: str | None = None) -> float:
@@ -162,47 +183,15 @@ def search_task(path: Path, first: int, max_trials: int | None, storage: str | N
     runs.
     """
     with storage_errors(storage):
-        study = open_study(path, StudyRequest(storage=storage))
-        worker = Worker(study)
-        failures = 0
-        try:
-            worker.run_defaults(first)
-            while not stop_requested() and (trial := study.next_trial(max_trials)) is not None:
-                error = _run(worker, trial)
-                failures = 0 if error is None else failures + 1
-                if error is not None and failures == MAX_FAILURES:
-                    raise error
-        except Stopped:
-            pass
+        worker = Worker(open_study(path, StudyRequest(storage=storage)))
+        with suppress(Stopped):
+            worker.search(first, max_trials)
         return worker.runs_s
 
 
-def _run(worker: Worker, trial: optuna.Trial) -> Exception | None:
-    """Run one trial and record the result in the study; the error if it failed. Raises Stopped."""
-    study = worker.study
-    try:
-        study.optuna.tell(trial, worker.run_trial(trial))
-    except Stopped:
-        study.requeue(trial)
-        raise
-    except optuna.TrialPruned:
-        study.optuna.tell(trial, state=TrialState.PRUNED)
-    except (NoBoard, InputError) as error:  # values that the engine refuses on this board rank lowest
-        why = "no_board" if isinstance(error, NoBoard) else "refused"
-        trial.set_user_attr(why, str(error)[:500])
-        study.optuna.tell(trial, state=TrialState.PRUNED)
-    except Exception as error:
-        trial.set_user_attr("error", f"{type(error).__name__}: {error}"[:500])
-        study.optuna.tell(trial, state=TrialState.FAIL)
-        return error
-    finally:
-        worker.clear()
-    return None
-
-
 @lru_cache(maxsize=1)
-def _worker(path: Path, storage: str | None) -> Worker:
-    return Worker(open_study(path, StudyRequest(storage=storage)))
+def _opened(path: Path, storage: str | None) -> Study:
+    return open_study(path, StudyRequest(storage=storage))
 
 
 def validation_task(path: Path, params: Params, index: int, storage: str | None = None) -> float:
@@ -211,13 +200,8 @@ def validation_task(path: Path, params: Params, index: int, storage: str | None 
     Returns the seconds spent inside of runs.
     """
     with storage_errors(storage):
-        worker = _worker(path, storage)
+        worker = Worker(_opened(path, storage))
         worker.study.runs.refresh()
-        before = worker.runs_s
-        try:
+        with suppress(Stopped):
             worker.trace(params, worker.study.held_out[index], worker.study.plan.nodes, shared=True)
-        except Stopped:
-            pass
-        finally:
-            worker.clear()
-        return worker.runs_s - before
+        return worker.runs_s

@@ -36,56 +36,34 @@ def postgres_binaries() -> str | None:
 @contextlib.contextmanager
 def postgres() -> Iterator[str]:
     """A server with a password; the URL of its database."""
-    folder = postgres_binaries()
-    assert folder is not None
+    folder, port = postgres_binaries(), _free_port()
     with _place("postgres") as (place, user):
-        data, word = place / "data", place / "word"
-        word.write_text(PASSWORD)
+        (place / "word").write_text(PASSWORD)
         if user:
-            shutil.chown(word, user)
-        subprocess.run(
-            [f"{folder}/initdb", "-D", str(data), "-U", "lns", "-A", "scram-sha-256", "--pwfile", str(word), "-N"],
-            check=True, capture_output=True, user=user, cwd=place,
-        )  # fmt: skip
-        port = _free_port()
-        server = subprocess.Popen(
-            [f"{folder}/postgres", "-D", str(data), "-p", str(port), "-h", "127.0.0.1", "-k", str(place), "-F"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, user=user, cwd=place,
-        )  # fmt: skip
-        try:
-            _await_answer(server, [f"{folder}/pg_isready", "-h", "127.0.0.1", "-p", str(port)])
+            shutil.chown(place / "word", user)
+        at = ["-D", f"{place}/data"]
+        make = [f"{folder}/initdb", *at, "-U", "lns", "-A", "scram-sha-256", "--pwfile", f"{place}/word", "-N"]
+        serve = [f"{folder}/postgres", *at, "-p", str(port), "-h", "127.0.0.1", "-k", str(place), "-F"]
+        ask = [f"{folder}/pg_isready", "-h", "127.0.0.1", "-p", str(port)]
+        with _server(make, serve, ask, user, place, signal.SIGINT):  # without waiting for connections
             yield f"postgresql://lns:{QUOTED}@127.0.0.1:{port}/postgres"
-        finally:
-            server.send_signal(signal.SIGINT)  # without waiting for connections
-            server.wait(30)
 
 
 @contextlib.contextmanager
 def mariadb() -> Iterator[str]:
     """A server with a password; the URL of its database."""
+    port = _free_port()
     with _place("mysql") as (place, user):
-        data, at = place / "data", str(place / "socket")
-        subprocess.run(
-            ["mariadb-install-db", "--no-defaults", f"--datadir={data}", "--auth-root-authentication-method=normal",
-             "--skip-test-db"], check=True, capture_output=True, user=user, cwd=place,
-        )  # fmt: skip
-        port = _free_port()
-        server = subprocess.Popen(
-            ["mariadbd", "--no-defaults", f"--datadir={data}", f"--socket={at}", f"--port={port}",
-             "--bind-address=127.0.0.1", "--innodb-flush-log-at-trx-commit=0"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, user=user, cwd=place,
-        )  # fmt: skip
-        try:
-            client = ["mariadb", "--no-defaults", "-S", at, "-u", "root", "-e"]
-            _await_answer(server, [*client, "SELECT 1"])
+        at = ["--no-defaults", f"--datadir={place}/data"]
+        make = ["mariadb-install-db", *at, "--auth-root-authentication-method=normal", "--skip-test-db"]
+        serve = ["mariadbd", *at, f"--socket={place}/socket", f"--port={port}", "--bind-address=127.0.0.1",
+                 "--innodb-flush-log-at-trx-commit=0"]  # fmt: skip
+        client = ["mariadb", "--no-defaults", "-S", f"{place}/socket", "-u", "root", "-e"]
+        with _server(make, serve, [*client, "SELECT 1"], user, place, signal.SIGTERM):
             account = f"CREATE USER lns@127.0.0.1 IDENTIFIED BY '{PASSWORD}'"
-            subprocess.run(
-                [*client, f"CREATE DATABASE tuning; {account}; GRANT ALL ON lns.tuning.* TO lns@127.0.0.1"], check=True
-            )
+            grant = "GRANT ALL ON tuning.* TO lns@127.0.0.1"
+            subprocess.run([*client, f"CREATE DATABASE tuning; {account}; {grant}"], check=True)
             yield f"mysql://lns:{QUOTED}@127.0.0.1:{port}/tuning"
-        finally:
-            server.terminate()
-            server.wait(60)
 
 
 SERVERS: dict[str, Callable[[], AbstractContextManager[str]]] = {"postgresql": postgres, "mysql": mariadb}
@@ -108,8 +86,19 @@ def _free_port() -> int:
         return port
 
 
-def _await_answer(server: subprocess.Popen[bytes], ask: list[str]) -> None:
-    end = time.monotonic() + 60
-    while subprocess.run(ask, capture_output=True).returncode:
-        assert time.monotonic() < end and server.poll() is None, "the server did not start"
-        time.sleep(0.1)
+@contextlib.contextmanager
+def _server(
+    make: list[str], serve: list[str], ask: list[str], user: str | None, place: Path, ending: signal.Signals
+) -> Iterator[None]:
+    """Make a database, and serve it until ``ending`` is sent; ``ask`` succeeds as soon as the server answers."""
+    subprocess.run(make, check=True, capture_output=True, user=user, cwd=place)
+    server = subprocess.Popen(serve, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, user=user, cwd=place)
+    try:
+        end = time.monotonic() + 60
+        while subprocess.run(ask, capture_output=True).returncode:
+            assert time.monotonic() < end and server.poll() is None, "the server did not start"
+            time.sleep(0.1)
+        yield
+    finally:
+        server.send_signal(ending)
+        server.wait(60)

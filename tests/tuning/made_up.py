@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from concurrent.futures import Future
 
 import numpy as np
 
@@ -39,27 +38,6 @@ class Flat(MadeUp):
 
     def __init__(self, engine, params, pair, shortest):
         self._draw(params, pair, 40)
-
-
-class Inline:
-    """A worker pool that runs each task at once in this process."""
-
-    def __init__(self, workers):
-        pass
-
-    def submit(self, task, *arguments):
-        future = Future()
-        try:
-            future.set_result(task(*arguments))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
-    def ask_to_stop(self):
-        pass
-
-    def shutdown(self):
-        pass
 
 
 def add_default_runs(study, pair, trace):

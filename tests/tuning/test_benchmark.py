@@ -1,4 +1,4 @@
-"""The ladder: honest counting, rows by name, a table that grows; one part off at a time, and figures of speed."""
+"""The ladder: honest counting, rows by name, a table that grows; one part off at a time."""
 
 from __future__ import annotations
 
@@ -13,16 +13,14 @@ import pytest
 
 from lns.cli.main import main
 from lns.distinct_boards import DistinctBoards
-from lns.engine import FoundBoard, Statistics
+from lns.engine import Statistics
 from lns.engines import make_engine
 from lns.exact.csv_records import append_row
-from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
 from lns.params import Params, from_dict, to_dict, to_toml
-from lns.tuning import bench, benchmark
+from lns.tuning import benchmark
 from lns.tuning.benchmark import BenchmarkOptions, BenchmarkRow, BenchmarkRun
-from lns.tuning.objective import count_board
 from tests.lns.run_parts import QUICK, small_puzzle
 
 SMALL = replace(
@@ -34,32 +32,25 @@ SMALL = replace(
 PUZZLE = load_puzzle("like-e2-5x5")
 
 
-def row_of(*runs, note="", **options):
+def row_of(*runs, variant=benchmark.BASELINE, **options):
     options = BenchmarkOptions(**{"workers": 1, "seeds": len(runs), **options})
-    return BenchmarkRow("like-e2-5x5", benchmark.BASELINE, PUZZLE, options, runs, note)
+    return BenchmarkRow("like-e2-5x5", variant, PUZZLE, options, runs)
+
+
+def run_of(seed=1, score=9, reached=None, boards=(), seconds=3600.0):
+    return BenchmarkRun(seed, score, reached or {score: 1.0}, dict(boards), 1e6, seconds)
 
 
 @pytest.fixture
 def made_up_run(monkeypatch):
     """A function that puts a made-up run, a function of puzzle name and seed, in place of each."""
 
-    def put(run):
+    def put(run=lambda name, seed: run_of(seed)):
         monkeypatch.setattr(
             benchmark, "run_benchmark", lambda puzzle, params, seed, options, *_: run(puzzle.name, seed)
         )
 
     return put
-
-
-def test_boards_that_differ_in_few_cells_count_once_by_the_best():
-    distinct_boards, scores = DistinctBoards(), []
-    board = np.arange(100)
-    near, far = board.copy(), board.copy()
-    near[:19] += 1
-    far[50:70] += 1
-    for placements, score in ((board, 5), (near, 7), (far, 6), (board, 3)):
-        count_board(distinct_boards, scores, FoundBoard(Board(placements, 10, 10), score, ""))
-    assert scores == [7, 6]
 
 
 def test_distinct_boards_match_a_plain_comparison():
@@ -79,11 +70,6 @@ def test_distinct_boards_match_a_plain_comparison():
             assert distinct_boards.add(board) == len(plain)
             plain.append(board)
     assert distinct_boards.count == len(plain) > 200
-
-
-def test_rates_count_boards_at_or_above_a_score():
-    runs = BenchmarkRun(1, 9, {9: 1.0}, {8: 3, 9: 1}, 1.0, 1800.0), BenchmarkRun(2, 8, {8: 1.0}, {8: 4}, 1.0, 1800.0)
-    assert row_of(*runs, workers=2).boards_per_core_hour == {8: 4.0, 9: 0.5}
 
 
 def test_a_run_reaches_what_it_says(tmp_path):
@@ -133,7 +119,7 @@ def test_benchmark_returns_rows_and_calls_back(monkeypatch, tmp_path, capsys):
 
     def run(puzzle, params, seed, options, on_best):
         made.append((puzzle.name, params, seed))
-        return BenchmarkRun(seed, 9, {9: 1.0}, {8: 2, 9: 1} if options.search_floor else {}, 1e6, 3600.0)
+        return run_of(seed, boards={8: 2, 9: 1} if options.search_floor else {})
 
     monkeypatch.setattr(benchmark, "run_benchmark", run)
     params, runs, rows = from_dict({"construct": {"tail": 11}}), [], []
@@ -163,7 +149,7 @@ def test_a_benchmark_refuses_impossible_settings(settings, sentence):
 
 def test_a_row_is_in_the_table_before_it_is_shown(made_up_run, tmp_path):
     """`lns benchmark | head` may close the pipe while a row is printed."""
-    made_up_run(lambda name, seed: BenchmarkRun(1, 9, {9: 1.0}, {}, 1e6, 60.0))
+    made_up_run()
     (tmp_path / "t.csv").touch()  # killed before the first line was written
 
     def closed_pipe(row):
@@ -220,7 +206,7 @@ def test_complete_rows_are_printed_if_a_later_one_fails(made_up_run, capsys):
     def run(name, seed):
         if name.startswith("like-e2-12x20"):
             raise KeyboardInterrupt
-        return BenchmarkRun(seed, 9, {9: 1.0}, {}, 1.0, 1.0)
+        return run_of(seed)
 
     made_up_run(run)
     assert main(["ladder", "--rows", "like-e2-20x20", "like-e2-12x20", "--seeds", "2", "--json"]) == 130
@@ -245,13 +231,13 @@ def test_the_best_board_of_each_run_is_kept(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize("engine,unit", [("tabu", "M moves/s"), ("lns", "M nodes/s")])
 def test_a_row_gives_the_unit_of_its_rate(made_up_run, capsys, engine, unit):
-    made_up_run(lambda name, seed: BenchmarkRun(seed, 9, {9: 1.0}, {}, 1e6, 1.0))
+    made_up_run()
     assert main(["ladder", "--rows", "like-e2-12x20", "--seeds", "1", "--engine", engine]) == 0
     assert f"; 1.0 {unit}" in capsys.readouterr().out
 
 
 def test_a_row_of_later_seeds_says_so(made_up_run, capsys):
-    made_up_run(lambda name, seed: BenchmarkRun(seed, seed, {seed: 1.0}, {}, 1.0, 1.0))
+    made_up_run(lambda name, seed: run_of(seed, seed))
     rows = ["ladder", "--rows", "like-e2-12x20", "--seeds", "2", "--note", "mine", "--json"]
     for first, scores, note in (("1", [1, 2], "mine"), ("3", [3, 4], "seeds from 3 on; mine")):
         assert main([*rows, "--first-seed", first]) == 0
@@ -298,12 +284,16 @@ def test_the_engine_works_without_the_part(name, whole):
     assert off is None or [off in each for each in parts] == [True, False]
 
 
-def test_the_table_compares_with_the_whole_engine():
-    whole = [BenchmarkRun(1, 9, {8: 0.5, 9: 2.0}, {7: 1, 9: 1}, 1e6, 1800.0),
-             BenchmarkRun(2, 9, {9: 4.0}, {}, 1e6, 1800.0)]  # fmt: skip
-    less = [BenchmarkRun(1, 9, {9: 5.0}, {8: 1}, 1e6, 1800.0), BenchmarkRun(2, 7, {7: 1.0}, {}, 1e6, 1800.0)]
-    runs, options = {benchmark.BASELINE: whole, "no tail": less}, BenchmarkOptions(workers=2, search_floor=7)
-    head, first, second = benchmark.ablation_table(runs, options)
+def test_the_table_compares_with_the_whole_engine_and_rates_count_boards_at_or_above_a_score():
+    options = {"workers": 2, "search_floor": 7}
+    whole = row_of(
+        run_of(1, 9, {8: 0.5, 9: 2.0}, {7: 1, 9: 1}, 1800.0), run_of(2, 9, {9: 4.0}, seconds=1800.0), **options
+    )
+    less = row_of(
+        run_of(1, 9, {9: 5.0}, {8: 1}, 1800.0), run_of(2, 7, seconds=1800.0), variant="no tail", **options
+    )  # fmt: skip
+    assert whole.boards_per_core_hour == {7: 1.0, 9: 0.5}
+    head, first, second = benchmark.ablation_table([whole, less])
     assert head.split()[:6] == ["variant", "median", "best", "worst", "s", "to"] and ">= 7" in head
     assert first.split() == ["whole", "9", "9", "9", "3.0", "2", "1.0"]
     assert second.split() == ["no", "tail", "7", "9", "7", "5.0", "1", "0.5"]
@@ -325,15 +315,3 @@ def test_the_command_writes_a_row_a_variant(tmp_path, capsys, monkeypatch):
     assert "(engine tabu; test)" in capsys.readouterr().out
     assert main([*arguments, "--engine", "tabu", "--ablate"]) == 2
     assert "expected no engine 'tabu' with them" in capsys.readouterr().err
-
-
-# -- speed ------------------------------------------------------------------------------------------------------------
-
-
-def test_the_bench_times_whole_commands():
-    assert 0 < bench.seconds_of(["--help"], runs=1) < 60
-
-
-def test_the_bench_measures_the_time_to_the_first_board():
-    what, figure = next(iter(bench.construction(load_puzzle("like-e2-6x6"), 0.2)))
-    assert what == "first board and measurement" and 0 < float(figure.split()[0]) < 60

@@ -18,13 +18,12 @@ from tests.lns.run_parts import QUICK
 @pytest.mark.slow
 def test_counts_are_the_same_every_time_and_fall_with_the_score():
     puzzle = load_puzzle("like-e2-8x8")
-    found = [count_boards(puzzle, QUICK, 1, Count(104, 6_000_000)) for _ in range(2)]
-    assert found[0].distinct_boards == found[1].distinct_boards and found[0].nodes == found[1].nodes >= 6_000_000
-    distinct_boards = found[0].distinct_boards
+    found, again = (count_boards(puzzle, QUICK, 1, Count(104, 6_000_000)) for _ in range(2))
+    counts = found.boards.counts
+    assert counts == again.boards.counts and found.nodes == again.nodes >= 6_000_000
     # of more boards a few less may be found different, as each is compared with those kept
-    assert all(more >= 0.95 * fewer for more, fewer in pairwise(distinct_boards))
-    assert distinct_boards[0] > distinct_boards[-1]
-    assert len(found[0].distinct_boards) == 6 and found[0].parts == {"construct": found[0].nodes}
+    assert all(more >= 0.95 * fewer for more, fewer in pairwise(counts))
+    assert len(counts) == 6 and counts[0] > counts[-1] and found.parts == {"construct": found.nodes}
 
 
 def test_a_table_with_a_line_for_each_seed_and_one_for_all(capsys):
@@ -75,11 +74,10 @@ def test_an_ablation_counts_each_variant_with_the_same_budget(capsys):
 def test_a_board_that_two_islands_find_counts_once(capsys):
     puzzle, count = load_puzzle("like-e2-8x8"), Count(104, 3_000_000)
     one, other = (count_boards(puzzle, QUICK, seed, count) for seed in (1, 2))
-    alone = list(one.distinct_boards)
+    alone, of_other = one.boards.counts, other.boards.counts
     assert combined_counts(puzzle, count, [one]) == combined_counts(puzzle, count, [one, one]) == alone
     both = combined_counts(puzzle, count, [one, other])
-    pair = one.distinct_boards, other.distinct_boards
-    assert all(max(a, b) <= c <= a + b for a, b, c in zip(*pair, both, strict=True))
+    assert all(max(a, b) <= c <= a + b for a, b, c in zip(alone, of_other, both, strict=True))
     assert main(["like-e2-8x8", "--best", "110", "--nodes", "1e6", "--seeds", "2", "--islands", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[1] for line in lines[1:5]] == ["1", "1.1", "2", "2.1"]
@@ -93,7 +91,7 @@ def test_boards_of_islands_with_other_orientations_are_valid_for_the_given_puzzl
     starter = load_puzzle("like-e2-16x16-clue1")
     found = [count_boards(starter, QUICK, 1, Count(440, 1_000_000), (island, 2)) for island in range(2)]
     for one in found:
-        assert all(verify(starter, Board(placements, 16, 16)).score == score for placements, score in one.boards)
+        assert all(verify(starter, Board(placements, 16, 16)).score == score for placements, score in one.boards.kept)
 
 
 @pytest.mark.parametrize(

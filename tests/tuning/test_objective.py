@@ -16,7 +16,7 @@ from lns.tuning.objective import (
     EARLY_BONUS,
     EDGE_WORTH,
     MIN_STEPS,
-    BoardWorth,
+    Families,
     Pair,
     Stopped,
     Trace,
@@ -29,17 +29,14 @@ QUICK = from_dict({"construct": {"population": 200}})
 TRACE = Trace(((50, 100), (52, 400), (53, 900)), 1000, False, 0.5)
 
 
-def test_the_score_at_a_budget_is_that_of_the_steps_that_were_over_by_then():
-    assert [TRACE.score_at(budget) for budget in (99, 100, 399, 400, 1000)] == [0, 50, 50, 52, 53]
-
-
-def test_reaching_the_target_early_is_worth_a_part_of_an_edge():
+def test_a_trace_tells_the_score_at_a_budget_and_the_worth_of_reaching_it_early():
+    scores = [TRACE.score_at(budget) for budget in (99, 100, 399, 400, 1000)]
+    assert scores == [0, 50, 50, 52, 53], "of the steps that were over by then"
     assert TRACE.value(1000, 52) == pytest.approx(53 + EARLY_BONUS * 0.6)
     assert TRACE.value(1000, 54) == pytest.approx(53)
     assert TRACE.value(500, 53) == pytest.approx(52)  # reached, but too late for this budget
-
-
-def test_the_difference_to_itself_is_0_and_that_of_an_earlier_or_better_run_is_positive():
+    assert TRACE.covers(1000) and not TRACE.covers(1001)
+    assert Trace(((60, 10),), 10, True, 0.1).covers(10**12), "nothing is left to search"
     assert difference(TRACE, TRACE, 1000) == 0
     assert 0 < difference(Trace(((53, 200),), 1000, False, 0.5), TRACE, 1000) < 1
     assert difference(Trace(((54, 999),), 1000, False, 0.5), TRACE, 1000) == pytest.approx(
@@ -63,30 +60,24 @@ def test_the_difference_is_antisymmetric():
             assert compared(one, other, 900) == pytest.approx(-compared(other, one, 900))
 
 
-def boards_of(puzzle, *scores, different=True):
-    """Boards with these scores, said to be, that differ in nearly all cells or in two."""
-    chance = np.random.default_rng(1)
-    order = chance.permutation(puzzle.cells)
+def worth(*scores, different=True):
+    """Worth of boards with these scores, said to be, that differ in nearly all cells or in two."""
+    chance, families = np.random.default_rng(1), Families(458)
+    order = chance.permutation(64)
     for score in scores:
         order = chance.permutation(order) if different else np.r_[order[1::-1], order[2:]]
-        yield FoundBoard(Board((4 * order).astype(np.int32), puzzle.width, puzzle.height), score, "construct")
-
-
-def worth(*scores, floor=458, **options):
-    counted = BoardWorth(floor)
-    for found in boards_of(family("like-e2:8x8")(3).puzzle, *scores, **options):
-        counted.add([found])
-    return counted.value
+        families.add(FoundBoard(Board((4 * order).astype(np.int32), 8, 8), score, "construct"))
+    return families.worth
 
 
 def test_trials_are_compared_by_the_number_of_distinct_boards_at_and_just_below_the_best():
-    assert worth() == worth(457) == worth(460, floor=0) == 0
+    assert worth() == worth(457) == 0
     assert worth(458) == 458 and worth(460) == 460, "a board alone is worth its score"
     assert worth(*[460] * EDGE_WORTH) == pytest.approx(461) == worth(461)
     assert worth(*[459] * EDGE_WORTH) == pytest.approx(460), "an edge more is worth so many boards"
     assert worth(460) < worth(460, 458) < worth(460, 459) < worth(460, 460) < worth(460, 460, 460) < worth(461, 458)
     assert worth(460, *[457] * 50) == 460, "boards below the floor do not count"
-    assert worth(459, 460, 458, 460, different=False) == 460, "boards of one family are one"
+    assert worth(459, 460, 458, 460, different=False) == 460, "boards of one family are one, by the best of them"
 
 
 def test_the_worth_at_a_budget_is_at_least_the_score():
@@ -128,11 +119,6 @@ def test_a_step_of_a_tabu_walk_is_a_small_part_of_the_shortest_budget():
     run = TrialRun("tabu", QUICK, pair, 400_000)
     assert 0 < run.advance(1, lambda: False).nodes <= 400_000 / MIN_STEPS * 1.1
     assert run.advance(400_000, lambda: False).score_at(400_000) > 0
-
-
-def test_a_trace_covers_what_it_reached_or_everything_when_nothing_is_left():
-    assert TRACE.covers(1000) and not TRACE.covers(1001)
-    assert Trace(((60, 10),), 10, True, 0.1).covers(10**12)
 
 
 def test_a_run_is_the_same_every_time_and_when_it_is_continued():

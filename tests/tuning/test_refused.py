@@ -158,6 +158,7 @@ def test_a_study_of_another_engine_and_one_that_was_changed_are_refused(tmp_path
 # -- damage -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:.*out of( the)? range.*")  # as `lns.tuning.study` says outside of pytest
 def test_damaged_studies_end_in_a_page_or_a_sentence(tmp_path):
     outcome = fuzz(tmp_path, 100, 1)
     assert outcome["shown"] > 5 and outcome["refused"] > 40

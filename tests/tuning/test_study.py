@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import html
 import json
-import multiprocessing
-import os
 import shlex
-import signal
 import subprocess
 import sys
-import time
 from dataclasses import asdict, replace
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import optuna
@@ -26,7 +21,7 @@ from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
 from lns.params import Params, from_dict, load
 from lns.runs.lock import Holder
-from lns.tuning import report, summary, validate
+from lns.tuning import report, validate
 from lns.tuning import session as sessions
 from lns.tuning import study as studies
 from lns.tuning import worker as workers
@@ -36,7 +31,7 @@ from lns.tuning.sampler import suggest_params
 from lns.tuning.study import open_study
 from lns.tuning.worker import search_task
 from lns.worker_pool import WorkerLost
-from tests.tuning.made_up import REQUEST, Flat, Inline, MadeUp, add_default_runs, searched, validated
+from tests.tuning.made_up import REQUEST, Flat, MadeUp, add_default_runs, searched, validated
 
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 FRACTION = ("construct.column_major_fraction", 0.15, 0.4)
@@ -47,29 +42,33 @@ FRACTION = ("construct.column_major_fraction", 0.15, 0.4)
 
 @pytest.mark.slow
 def test_better_parameters_are_found_validated_and_written(made_up, tmp_path):
-    study = searched(tmp_path / "s", 80)
+    study = searched(tmp_path / "s", 30)
+    assert "are not tested on held-out pairs yet" in report.verdict_text(study, validate.conclude(study))
+    first = validated(study)
+    study = searched(study.path, 80)
     study.requeue(study.next_trial(None))
     found = validated(study)
     winner = found.winner
+    assert first.winner is not None and len(found.verdicts) > len(first.verdicts)
+    assert {one.trial: one.p for one in first.verdicts}.items() <= {one.trial: one.p for one in found.verdicts}.items()
     assert winner is not None and winner.mean > 1 and winner.p < 0.01
     text = (study.path / "best_params.toml").read_text()
     assert text.startswith("# command: lns tune --family like-e2:6x6\n# study: like-e2:6x6")
     assert "p = " in text and ", 80 trials, " in text
     assert load(study.path / "best_params.toml") == study.params_of(study.trials()[winner.trial])
-    assert summary.rank_correlation(study) > 0.5
-    assert next(iter(summary.importance(study))) in ("construct.tail", "neighbourhoods.last")
-    verdict = summary.verdict_text(study, found)
+    assert report.rank_correlation(study) > 0.5
+    assert next(iter(report.importance(study))) in ("construct.tail", "neighbourhoods.last")
+    verdict = report.verdict_text(study, found)
     assert verdict.startswith(
         f"Use {study.path / 'best_params.toml'}: {winner.mean:+.2f} edges on 20 held-out pairs (95% "
     )
-    assert "rank correlation" in dict(summary.facts(study, found, 0.01))["short runs"]
+    assert "rank correlation" in dict(report.facts(study, found, 0.01))["short runs"]
     (study.path / "best_params.toml").write_text("x")
-    assert f"Use the parameters of trial {winner.trial}, to be written by" in summary.verdict_text(study, found)
+    assert f"Use the parameters of trial {winner.trial}, to be written by" in report.verdict_text(study, found)
 
 
 @pytest.mark.slow
-def test_the_file_says_how_the_study_began_and_a_report_only_reads(made_up, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(sessions, "WorkerPool", Inline)
+def test_the_file_says_how_the_study_began_and_a_report_only_reads(inline, monkeypatch, tmp_path, capsys):
     later = ["tune", "--study", str(tmp_path / "my study"), "--trials", "80", "--quiet"]
     begun = [*later, "--family", "like-e2:6x6", "--nodes", "4000", "--pairs", "6", "--held-out", "20", "--seed", "3"]
     best = tmp_path / "my study" / "best_params.toml"
@@ -106,8 +105,7 @@ def test_the_page_has_all_sections_and_no_external_resources(made_up, tmp_path):
     assert "http" not in page.replace('xmlns="http://www.w3.org/2000/svg"', "").replace("http-equiv", "")
 
 
-def test_a_session_searches_validates_and_completes_an_earlier_validation(made_up, monkeypatch, tmp_path):
-    monkeypatch.setattr(sessions, "WorkerPool", Inline)
+def test_a_session_searches_validates_and_completes_an_earlier_validation(inline, monkeypatch, tmp_path):
     study, shown = open_study(tmp_path / "s", REQUEST), []
     session = sessions.TuningSession(study, 1, None, 30, shown.append)
     with monkeypatch.context() as stopped:  # as it is chosen what to validate
@@ -117,24 +115,12 @@ def test_a_session_searches_validates_and_completes_an_earlier_validation(made_u
     found = validate.conclude(study)
     validate.write_best(study, found)
     assert (study.path / "best_params.toml").exists(), "what was found stays while runs are missing"
-    verdict = summary.verdict_text(study, found)
+    verdict = report.verdict_text(study, found)
     assert verdict.startswith("No verdict yet, so keep the defaults: ") and "held-out pairs are missing" in verdict
     sessions.TuningSession(study, 1, None, 30, shown.append).run()
     assert {status.phase for status in shown} == {"search", "validation"}
     assert shown[-1].done == shown[-1].total == 20 * (1 + len(validate.candidates_of(study)))
     assert validate.conclude(study).winner is not None
-
-
-@pytest.mark.slow
-def test_candidates_keep_their_share_of_the_level(made_up, tmp_path):
-    study = searched(tmp_path / "s", 30)
-    assert "are not tested on held-out pairs yet" in summary.verdict_text(study, validate.conclude(study))
-    first = validated(study)
-    assert first.winner is not None
-    study = searched(study.path, 100)
-    later = validated(study)
-    assert len(later.verdicts) > len(first.verdicts)
-    assert {one.trial: one.p for one in first.verdicts}.items() <= {one.trial: one.p for one in later.verdicts}.items()
 
 
 def test_without_effects_of_parameters_nothing_is_written(monkeypatch, tmp_path):
@@ -143,7 +129,7 @@ def test_without_effects_of_parameters_nothing_is_written(monkeypatch, tmp_path)
     (study.path / "best_params.toml").write_text("stale")
     found = validated(study)
     assert found.winner is None and not (study.path / "best_params.toml").exists()
-    assert summary.verdict_text(study, found).startswith("Keep the defaults, because ")
+    assert report.verdict_text(study, found).startswith("Keep the defaults, because ")
 
 
 def test_the_defaults_are_the_first_trial_and_the_first_ones_have_long_runs(made_up, tmp_path):
@@ -201,8 +187,7 @@ def test_a_study_can_begin_with_parameters_out_of_range(made_up, tmp_path):
 # -- without a board --------------------------------------------------------------------------------------------------
 
 
-def test_short_runs_without_any_board_cause_one_warning(made_up, monkeypatch, tmp_path, caplog):
-    monkeypatch.setattr(sessions, "WorkerPool", Inline)
+def test_short_runs_without_any_board_cause_one_warning(inline, tmp_path, caplog):
     sessions.TuningSession(open_study(tmp_path / "s", REQUEST), 1, None, 3, lambda status: None).run()
     assert "no board within" not in caplog.text, "all have one"
     study = open_study(tmp_path / "t", REQUEST)
@@ -213,7 +198,7 @@ def test_short_runs_without_any_board_cause_one_warning(made_up, monkeypatch, tm
     assert all(pair.label in caplog.text for pair in study.pairs[:2])
     trials = study.trials(TrialState.COMPLETE)
     assert trials and all(abs(trial.value) < 50 for trial in trials), "a whole board is no difference"
-    left_out = dict(summary.facts(study, validate.conclude(study), None))["left out"]
+    left_out = dict(report.facts(study, validate.conclude(study), None))["left out"]
     assert left_out.startswith("2 training pairs, as the defaults make no board") and study.pairs[0].label in left_out
 
 
@@ -235,11 +220,11 @@ def test_a_trial_that_makes_no_board_where_the_defaults_make_one_is_given_up(mon
     assert barren and all(trial.user_attrs["no_board"] == last.label for trial in barren)
     assert not any(study.params_of(trial).construct.tail >= 10 for trial in study.trials(TrialState.COMPLETE))
     found = validated(study)
-    how_far = dict(summary.facts(study, found, None))["trials"]
+    how_far = dict(report.facts(study, found, None))["trials"]
     assert f"{len(barren)} made no board where the defaults made one" in how_far
     assert f"no board on {last.label}" in report.html_page(study, found, "now")
-    lowest = min(summary.short_value(study, trial) for trial in study.trials(TrialState.COMPLETE))
-    assert all(summary.short_value(study, trial) < lowest for trial in barren)
+    lowest = min(report.short_value(study, trial) for trial in study.trials(TrialState.COMPLETE))
+    assert all(report.short_value(study, trial) < lowest for trial in barren)
 
 
 def test_a_study_whose_defaults_never_make_a_board_ends_with_one_sentence(monkeypatch, tmp_path):
@@ -255,8 +240,7 @@ def test_a_study_whose_defaults_never_make_a_board_ends_with_one_sentence(monkey
 # -- sessions ---------------------------------------------------------------------------------------------------------
 
 
-def test_disk_and_input_errors_end_the_validation_at_once(made_up, monkeypatch, tmp_path):
-    monkeypatch.setattr(sessions, "WorkerPool", Inline)
+def test_disk_and_input_errors_end_the_validation_at_once(inline, monkeypatch, tmp_path):
     study = open_study(tmp_path / "s", REQUEST)
     for error in (OSError(28, "No space left on device"), InputError("begun with another engine")):
 
@@ -344,31 +328,38 @@ def test_the_measured_rate_excludes_compilation(monkeypatch):
 # -- trials whose process ends ----------------------------------------------------------------------------------------
 
 
-def dead_holder():
-    dead = subprocess.Popen([sys.executable, "-c", ""])
-    holder = {**asdict(Holder.me()), "pid": dead.pid, "started": "1"}
-    dead.wait()
-    return holder
+def begun(study, **holder):
+    """A trial that this process runs, or one whose process has ended with ``holder``."""
+    trial = study.next_trial(None)
+    trial.suggest_float(*FRACTION)
+    if holder:
+        dead = subprocess.Popen([sys.executable, "-c", ""])
+        dead.wait()
+        trial.set_user_attr("holder", {**asdict(Holder.me()), "pid": dead.pid, "started": "1", **holder})
+    return trial
 
 
 def test_trials_of_ended_processes_are_queued_again_and_those_of_running_ones_are_not(made_up, tmp_path):
     study = searched(tmp_path / "s", 3)
-    mine, orphan, unsigned = study.next_trial(None), study.next_trial(None), study.optuna.ask()
-    for trial in (mine, orphan, unsigned):
-        trial.suggest_float(*FRACTION)
-    orphan.set_user_attr("holder", dead_holder())
+    mine, orphan, elsewhere = begun(study), begun(study, space=""), begun(study, space="pid:[1]")
+    unsigned = study.optuna.ask()
+    unsigned.suggest_float(*FRACTION)
     for step, value in enumerate((0.5, 0.25, 9.0)):
         orphan.report(value, step)
-    states = [trial.state for trial in open_study(study.path, StudyRequest()).trials()]
-    assert states[3:6] == [TrialState.RUNNING, TrialState.FAIL, TrialState.FAIL]
-    assert states[6:] == [TrialState.WAITING, TrialState.WAITING]
+    running = [mine.number, orphan.number, elsewhere.number, unsigned.number]
+    for reading, left in ((True, running), (False, [mine.number, elsewhere.number])):
+        states = open_study(study.path, StudyRequest(), reading=reading).trials()
+        assert [trial.number for trial in states if trial.state == TrialState.RUNNING] == left, "a report changes none"
     again = open_study(study.path, StudyRequest()).next_trial(None)
     assert again.suggest_float(*FRACTION) == orphan.params[FRACTION[0]]
     steps = study.trials()[again.number].intermediate_values
     assert steps == {0: 0.5, 1: 0.25}, "it goes on behind the runs it had; the last value may be a mean"
 
 
-def test_an_interrupted_trial_goes_on_with_its_steps_and_ends_as_if_it_had_not_been(monkeypatch, tmp_path):
+@pytest.mark.parametrize(("trials", "left"), [(12, 9), (2, 3)])  # a later trial, and a first one in its long runs
+def test_an_interrupted_trial_goes_on_with_its_steps_and_ends_as_if_it_had_not_been(
+    monkeypatch, tmp_path, trials, left
+):
     made = []
 
     class Counted(MadeUp):
@@ -380,56 +371,40 @@ def test_an_interrupted_trial_goes_on_with_its_steps_and_ends_as_if_it_had_not_b
 
     monkeypatch.setattr(workers, "TrialRun", Counted)
     stop_at = [0]
-    whole = searched(tmp_path / "whole", 12)
+    whole = searched(tmp_path / "whole", trials)
     count = len(made)
     made.clear()
-    stop_at[0] = count - 9  # within the last trials
-    search_task(open_study(tmp_path / "parts", REQUEST).path, 0, 12)
-    assert len(made) == count - 9
-    parts = searched(tmp_path / "parts", 12)
+    stop_at[0] = count - left
+    search_task(open_study(tmp_path / "parts", REQUEST).path, 0, trials)
+    assert len(made) == count - left
+    parts = searched(tmp_path / "parts", trials)
     ended = [[(t.params, t.intermediate_values) for t in study.trials(*studies.FINISHED)] for study in (whole, parts)]
     assert sorted(map(str, ended[0][:8])) == sorted(map(str, ended[1][:8]))
-    assert len(made) < 2 * count - 9 and any("first_number" in trial.user_attrs for trial in parts.trials())
+    assert len(made) == count + 1, "only the run that was stopped is made again"
+    assert any("first_number" in trial.user_attrs for trial in parts.trials())
 
 
 def test_a_first_trial_that_is_tried_again_has_its_long_runs(made_up, tmp_path):
     study = searched(tmp_path / "s", 2)
-    trial = study.next_trial(None)
-    trial.suggest_float(*FRACTION)
-    trial.set_user_attr("holder", dead_holder())
-    later = searched(study.path, 12).trials()
-    again = [one for one in later if one.user_attrs.get("first_number") == trial.number]
+    trial = begun(study, space="")
+    again = [one for one in searched(study.path, 12).trials() if one.user_attrs.get("first_number") == trial.number]
     assert trial.number < workers.CALIBRATION_TRIALS and len(again) == 1 and "long" in again[0].user_attrs
-
-
-def test_trials_of_another_container_stay_running_and_a_report_changes_no_trial(made_up, tmp_path):
-    study = searched(tmp_path / "s", 3)
-    elsewhere, dead = study.next_trial(None), study.next_trial(None)
-    elsewhere.set_user_attr("holder", {**dead_holder(), "space": "pid:[1]"})
-    dead.set_user_attr("holder", dead_holder())
-    for reading, states in ((True, ["RUNNING", "RUNNING"]), (False, ["RUNNING", "FAIL"])):
-        open_study(study.path, StudyRequest(), reading=reading)
-        assert [trial.state.name for trial in study.trials()[3:5]] == states
 
 
 @pytest.mark.parametrize("died", [True, False])
 def test_a_trial_that_kills_its_process_is_retried_a_few_times_and_an_interrupted_one_however_often(
     made_up, tmp_path, died
 ):
-    study = searched(tmp_path / "s", 2)
-    trial = study.next_trial(None)
-    drawn = trial.suggest_float(*FRACTION)
-    for _ in range(studies.MAX_RETRIES + (0 if died else 2)):
+    study, drawn = searched(tmp_path / "s", 2), set()
+    for _ in range(studies.MAX_RETRIES + 1 if died else studies.MAX_RETRIES + 3):
+        trial = begun(study, **({"space": ""} if died else {}))
+        drawn.add(trial.params[FRACTION[0]])
         if died:
-            trial.set_user_attr("holder", dead_holder())
             open_study(study.path, StudyRequest())
         else:
             study.requeue(trial)
-        trial = study.next_trial(None)
-        assert trial.suggest_float(*FRACTION) == drawn
-    if died:
-        trial.set_user_attr("holder", dead_holder())
-        assert open_study(study.path, StudyRequest()).trials(TrialState.WAITING, TrialState.RUNNING) == []
+    assert len(drawn) == 1
+    assert len(study.trials(TrialState.WAITING, TrialState.RUNNING)) == (0 if died else 1)
 
 
 @pytest.mark.parametrize("is_noticed", [True, False])
@@ -467,32 +442,6 @@ def test_an_engine_error_fails_the_trial_and_repeated_ones_stop_the_worker(monke
     assert all("no such thing" in trial.user_attrs["error"] for trial in failed)
 
 
-def search_elsewhere(path: Path) -> None:
-    workers.TrialRun = MadeUp  # type: ignore[misc]
-    search_task(path, 0, 30)
-
-
-def test_two_processes_share_a_study_and_one_that_is_killed_costs_nothing_finished(made_up, tmp_path):
-    path = tmp_path / "s"
-    watcher = open_study(path, REQUEST)
-    context = multiprocessing.get_context("fork")
-    processes = [context.Process(target=search_elsewhere, args=(path,)) for _ in range(2)]
-    for process in processes:
-        process.start()
-    end = time.monotonic() + 60
-    while len(watcher.trials(*studies.FINISHED)) < 8:
-        assert time.monotonic() < end
-        time.sleep(0.02)
-    os.kill(processes[0].pid or 0, signal.SIGKILL)
-    for process in processes:
-        process.join(60)
-    finished = open_study(path, StudyRequest()).trials(*studies.FINISHED)
-    assert 29 <= len(finished) <= 30  # the one that was killed still counts as running for its sister
-    assert len({json.dumps(trial.params) for trial in finished}) == len(finished)
-    search_task(path, 0, 30)
-    assert len(open_study(path, StudyRequest()).trials(*studies.FINISHED)) == 30
-
-
 # -- pairs ------------------------------------------------------------------------------------------------------------
 
 
@@ -506,13 +455,10 @@ def test_named_instances_are_kept_with_the_study_and_held_out_seeds_are_others(t
     assert [pair.seed for pair in again.pairs] == [pair.seed for pair in study.pairs]
 
 
-def test_no_two_seeds_of_studies_share_a_pair_however_many_they_have():
+def test_no_two_seeds_of_studies_share_a_pair_and_held_out_members_of_a_family_are_others(tmp_path):
     spans = sorted((first, first + 10**6) for seed in (0, 1, 2, 10**12) for first in first_seeds(seed))
     assert spans[0][0] > 100_000  # shipped instances and rows of the ladder are below
     assert all(end <= begin for (_, end), (begin, _) in pairwise(spans))
-
-
-def test_held_out_members_of_a_family_are_others(tmp_path):
     study = open_study(tmp_path / "s", REQUEST)
     trained, held_out = ({pair.puzzle.sha256 for pair in pairs} for pairs in (study.pairs, study.held_out))
     assert len(trained) == 6 and len(held_out) == 20 and not trained & held_out

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy.stats import wilcoxon
 
-from lns.tuning import report, summary
+from lns.tuning import report
 from lns.tuning.objective import Trace
 from lns.tuning.validate import ALPHA, MIN_EFFECT, Conclusion, alpha_share, candidates_of, choose_candidates, compare
-from tests.tuning.made_up import searched, validated
+from tests.tuning.made_up import validated
 
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 
@@ -22,11 +22,8 @@ def verdict_of(values, share=1.0, edges=None):
 
 
 def test_a_better_candidate_is_called_better():
-    values = np.random.default_rng(1).normal(1.0, 1.0, 24)
-    verdict = verdict_of(values)
-    assert verdict.better and verdict.p < 0.01
-    assert verdict.low < verdict.mean < verdict.high
-    assert verdict.low > 0
+    verdict = verdict_of(np.random.default_rng(1).normal(1.0, 1.0, 24))
+    assert verdict.better and verdict.p < 0.01 and 0 < verdict.low < verdict.mean < verdict.high
 
 
 def test_an_equal_candidate_is_rarely_called_better():
@@ -36,17 +33,9 @@ def test_an_equal_candidate_is_rarely_called_better():
     assert sum(verdict_of(chance.normal(0.0, 1.0, 24), share=0.1).better for _ in range(200)) <= 6
 
 
-def test_no_difference_at_all_proves_nothing():
-    verdict = verdict_of([0.0] * 24)
-    assert (verdict.p, verdict.mean, verdict.better) == (1.0, 0.0, False)
-
-
-def test_p_values_are_divided_by_the_share():
+def test_p_values_are_divided_by_shares_that_sum_up_to_the_level():
     values = np.random.default_rng(5).normal(0.5, 1.0, 24)
     assert verdict_of(values, share=0.25).p == pytest.approx(min(1.0, 4 * verdict_of(values).p))
-
-
-def test_the_shares_of_all_possible_choices_sum_up_to_the_level():
     spent = [alpha_share(choice, 3) * 3 for choice in range(1, 1001)]
     assert spent[0] == 0.5 and 0.99 < sum(spent) < 1
 
@@ -70,43 +59,42 @@ def test_the_interval_covers_the_truth_most_of_the_time():
 
 
 @pytest.mark.parametrize(
-    ("values", "edges", "reason"),
-    [([-1.0] * 24, None, "it was worse"), ([-1.0, 0.9] * 12, None, "though that may be chance"),
-     ([1.0, -0.9] * 12, None, "the interval includes 0"), ([1.0] * 22 + [-9.0] * 2, None, "the interval includes 0"),
-     ([2e-5] * 24, None, "the gain is less than 0.05 edges"), ([0.3] * 24, -0.1, "scored lower (-0.10 edges)"),
-     ([1.0] * 19, None, "19 held-out pairs with boards cannot show anything"), ([1.0] * 20, None, "")],
+    ("values", "edges", "reason", "is_negligible"),
+    [([-1.0] * 24, None, "it was worse", False), ([-1.0, 0.9] * 12, None, "though that may be chance", False),
+     ([1.0, -0.9] * 12, None, "the interval includes 0", False),
+     ([1.0] * 22 + [-9.0] * 2, None, "the interval includes 0", False),  # significant by ranks alone
+     ([0.3] * 24, -0.1, "scored lower (-0.10 edges)", False),
+     ([1.0] * 19, None, "19 held-out pairs with boards cannot show anything", False),
+     ([2e-5] * 19, None, "19 held-out pairs with boards cannot show anything", False),
+     ([2e-5] * 24, None, "the gain is less than 0.05 edges", True), ([0.0] * 24, None, "the gain is less", True),
+     ([0.05, -0.04] * 12, None, "the gain is less", True), ([MIN_EFFECT * 0.9] * 24, None, "the gain is less", True),
+     ([MIN_EFFECT * 1.1] * 24, None, "", False), ([0.001] * 20 + [0.5] * 4, None, "", False),  # it may matter
+     ([1.0] * 20, None, "", False)],
 )  # fmt: skip
-def test_a_verdict_says_why_nothing_is_better(values, edges, reason):
+def test_a_verdict_says_why_nothing_is_better(values, edges, reason, is_negligible):
     verdict = verdict_of(values, edges=edges)
-    assert reason in verdict.doubt and verdict.better == (not reason)
+    assert reason in verdict.doubt and verdict.better == (not reason) and verdict.negligible == is_negligible
+
+
+def test_what_is_significant_by_ranks_or_by_the_interval_alone_is_not_better():
     assert "p = 0.6, corrected" in replace(verdict_of([1.0] * 24), p=0.6).doubt
-
-
-def test_mostly_better_with_a_rare_large_loss_is_significant_by_ranks_alone():
     verdict = verdict_of([1.0] * 22 + [-9.0] * 2)
     assert verdict.p < ALPHA and verdict.low < 0 < verdict.mean
+    assert (verdict_of([0.0] * 24).p, verdict_of([0.0] * 24).mean) == (1.0, 0.0), "no difference proves nothing"
 
 
-def test_a_difference_is_not_rounded_to_none_and_equal_scores_are_said(made_up, tmp_path):
+def test_a_difference_is_not_rounded_to_none_and_equal_scores_are_said(thirty):
     assert verdict_of([2e-5] * 24).effect == "+2e-05 edges on 24 held-out pairs (95% interval +2e-05 to +2e-05)"
-    study, verdict = searched(tmp_path / "s", 5), verdict_of([0.2] * 24, edges=0.0)
-    text = summary.verdict_text(study, Conclusion((verdict,), 0))
+    verdict = verdict_of([0.2] * 24, edges=0.0)
+    text = report.verdict_text(thirty, Conclusion((verdict,), 0))
     assert text.endswith("The scores are the same and come earlier, which counts up to half an edge.")
     more = verdict_of([1.25] * 24, edges=1.0)
-    assert summary.verdict_text(study, Conclusion((more,), 0)).endswith(": " + more.effect + ".")
+    assert report.verdict_text(thirty, Conclusion((more,), 0)).endswith(": " + more.effect + ".")
     assert more.effect.startswith("+1.25 edges")
 
 
-def test_a_gain_that_is_certainly_small_is_no_reason_to_leave_the_defaults(made_up, tmp_path):
-    small, chance = verdict_of([2e-5] * 24), verdict_of([0.05, -0.04] * 12)
-    assert small.p < ALPHA and small.low > 0, "significant"
-    for verdict in (small, chance, verdict_of([0.0] * 24), verdict_of([MIN_EFFECT * 0.9] * 24)):
-        assert verdict.negligible and not verdict.better
-    for verdict in (verdict_of([MIN_EFFECT * 1.1] * 24), verdict_of([0.001] * 20 + [0.5] * 4)):
-        assert verdict.better, "its gain may matter"
-    for verdict in (verdict_of([-1.0] * 24), verdict_of([2e-5] * 19), verdict_of([1.0, -0.9] * 12)):
-        assert not verdict.negligible
-    study = searched(tmp_path / "s", 30)
+def test_a_gain_that_is_certainly_small_is_no_reason_to_leave_the_defaults(thirty):
+    study = thirty
     trial = choose_candidates(study)[0]
     store(study, study.base, study.held_out, ((40, 2000),))
     for candidate in candidates_of(study):
@@ -116,7 +104,7 @@ def test_a_gain_that_is_certainly_small_is_no_reason_to_leave_the_defaults(made_
     assert found.verdicts[0].low > 0 and found.verdicts[0].p < ALPHA
     assert found.winner is None and trial.number in {one.trial for one in found.verdicts}
     assert not (study.path / "best_params.toml").exists()
-    text = summary.verdict_text(study, found)
+    text = report.verdict_text(study, found)
     assert text.startswith("Keep the defaults, because the gain is less than 0.05 edges: the best of ")
     assert "candidates had +" in text and text in html.unescape(report.html_page(study, found, "now"))
 
@@ -126,8 +114,8 @@ def store(study, params, pairs, best_scores):
         study.runs.add(study.key(params, pair), Trace(best_scores, study.plan.nodes, False, 1.0))
 
 
-def test_pairs_on_which_the_defaults_make_no_board_are_named_and_in_no_mean(made_up, tmp_path):
-    study = searched(tmp_path / "s", 30)
+def test_pairs_on_which_the_defaults_make_no_board_are_named_and_in_no_mean(thirty):
+    study = thirty
     winner = study.params_of(choose_candidates(study)[0])
     store(study, study.base, study.held_out[:2], ())
     store(study, study.base, study.held_out[2:], ((40, 1),))
@@ -138,12 +126,12 @@ def test_pairs_on_which_the_defaults_make_no_board_are_named_and_in_no_mean(made
     assert verdict.edges == 2.0 and 2.2 < verdict.mean < 2.3, "a quarter of an edge for being early"
     assert len(verdict.differences) == len(verdict.pairs) == 18
     assert not verdict.better and "18 held-out pairs with boards cannot show anything" in verdict.doubt
-    text = summary.verdict_text(study, found)
+    text = report.verdict_text(study, found)
     assert f"2 held-out pairs are left out, as the defaults made no board there: {verdict.left_out[0]}" in text
 
 
-def test_a_candidate_that_makes_no_board_where_the_defaults_make_one_is_not_better(made_up, tmp_path):
-    study = searched(tmp_path / "s", 30)
+def test_a_candidate_that_makes_no_board_where_the_defaults_make_one_is_not_better(thirty):
+    study = thirty
     trial = choose_candidates(study)[0]
     store(study, study.base, study.held_out, ((40, 1),))
     store(study, study.params_of(trial), study.held_out[:1], ())

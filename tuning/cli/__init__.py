@@ -1,8 +1,11 @@
 """The commands of this package, found by `lns.cli.main`. Nothing else imports it."""
 
-# command -> (its module, its line in `lns --help`)
+# command -> (module and name of its `Command`, its line in `lns --help`)
 COMMANDS = {
-    "tune": ("lns.tuning.cli.tune", "find better parameters for an instance or a family, and test them"),
-    "benchmark": ("lns.tuning.cli.benchmark", "run the optimizer on fixed instances and print a table of scores"),
+    "tune": ("lns.tuning.cli.commands:tune", "find better parameters for an instance or a family, and test them"),
+    "benchmark": (
+        "lns.tuning.cli.commands:benchmark",
+        "run the optimizer on fixed instances and print a table of scores",
+    ),
 }
 ALIASES = {"ladder": "benchmark"}

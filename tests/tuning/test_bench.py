@@ -1,21 +1,23 @@
-"""Prices of work are measured part by part, and measuring changes nothing that it measures."""
+"""Figures of speed: prices of work are measured part by part, and measuring changes nothing that it measures."""
 
 from __future__ import annotations
 
 import math
 
+import pytest
+
 from lns import node_equivalents
+from lns.construct.constructor import Constructor
 from lns.exact.region.searches import DynamicSearch
 from lns.instances.formats import load_puzzle
 from lns.params import ConstructParams
-from lns.tuning.cost_calibration import LOOSE, TIGHT, constructor_at_tails, measure_costs, time_endgames, time_tails
+from lns.tuning import bench
+from lns.tuning.bench import LOOSE, TIGHT, time_endgames, time_tails
 
 
 def test_each_cost_is_measured() -> None:
-    told = {
-        what: (price, here)
-        for what, price, here in measure_costs(load_puzzle("like-e2-10x10"), nodes=1_000_000, repeats=50)
-    }
+    puzzle = load_puzzle("like-e2-10x10")
+    told = {what: (price, here) for what, price, here in bench.measure_costs(puzzle, nodes=1_000_000, repeats=50)}
     assert [price for price, _ in told.values()] == [
         node_equivalents.TAIL_SETUP, node_equivalents.TAIL_NODE, node_equivalents.ENDGAME_SETUP,
         node_equivalents.BEAM_CHILD, node_equivalents.REGION_SETUP, node_equivalents.REGION_NODE,
@@ -38,24 +40,33 @@ def test_the_two_places_that_compare_the_orders_of_a_region_agree() -> None:
     assert abs(node_equivalents.COLORPAIRS_NODE / node_equivalents.REGION_NODE - DynamicSearch.NODE_COST) < 1
 
 
-def test_tails_are_timed_over_the_same_prefixes() -> None:
-    _, built = constructor_at_tails(load_puzzle("like-e2-10x10"), ConstructParams(quota_scale=0.5))
-    before = built.state()
-    alone, tight, loose = (time_tails(built, 2_000_000, *how) for how in ((TIGHT, 0), (TIGHT, 3), (LOOSE, 3)))
-    after = built.state()
-    assert all(
+@pytest.fixture(scope="module")
+def built() -> Constructor:
+    return bench.constructor_at_tails(load_puzzle("like-e2-10x10"), ConstructParams(quota_scale=0.5))[1]
+
+
+def is_as(constructor: Constructor, before: dict) -> bool:
+    after = constructor.state()
+    return all(
         (before[name] == after[name]).all() for name in ("scalars", "child_counts", "counters", "piece_bits", "random")
     )
+
+
+def test_tails_are_timed_over_the_same_prefixes(built: Constructor) -> None:
+    before = built.state()
+    alone, tight, loose = (time_tails(built, 2_000_000, *how) for how in ((TIGHT, 0), (TIGHT, 3), (LOOSE, 3)))
+    assert is_as(built, before)
     assert alone[1:3] == tight[1:3] == loose[1:3] and alone[2] > 0
     assert alone[3] == 0 and loose[3] > tight[3]
     assert loose[3] % 3 == 0
 
 
-def test_endgames_are_started_after_the_next_prefixes() -> None:
-    _, built = constructor_at_tails(load_puzzle("like-e2-10x10"), ConstructParams(quota_scale=0.5))
+def test_endgames_are_started_after_the_next_prefixes(built: Constructor) -> None:
     before = built.state()
-    assert time_endgames(built, 50, 3)[1] == 150
-    after = built.state()
-    assert all(
-        (before[name] == after[name]).all() for name in ("scalars", "child_counts", "counters", "piece_bits", "random")
-    )
+    assert time_endgames(built, 50, 3)[1] == 150 and is_as(built, before)
+
+
+def test_whole_commands_and_the_time_to_the_first_board_are_timed() -> None:
+    assert 0 < bench.seconds_of(["--help"], runs=1) < 60
+    what, figure = next(iter(bench.construction(load_puzzle("like-e2-6x6"), 0.2)))
+    assert what == "first board and measurement" and 0 < float(figure.split()[0]) < 60
