@@ -19,8 +19,7 @@ import numpy as np
 import pytest
 
 import lns
-from lns.cli import improve_everywhere
-from lns.cli.improve_region import status_in_words
+from lns.cli.improve import status_in_words
 from lns.exact.region import region_search, warmup
 from lns.exact.region.result import RegionStatus
 from lns.instances.board import Board
@@ -98,7 +97,7 @@ def test_the_answer_ends_with_its_score_and_file(typed: Typed) -> None:
 def test_the_windows_say_what_they_wait_for(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
     warmup.warm_up("static")
     monkeypatch.setattr(progress, "WAIT_S", 0.0)
-    monkeypatch.setattr(improve_everywhere, "warm_up", lambda order: time.sleep(2.5))
+    monkeypatch.setattr(warmup, "warm_up", lambda order: time.sleep(2.5))
     assert "starting, 2 s" in typed(f"{BETTER} --everywhere --window 1x2").err
 
 
