@@ -4,7 +4,7 @@
 COMMANDS = {
     "solve": ("lns.cli.search:solve", "search for the best full board of a puzzle, for a minute or a week"),
     "resume": ("lns.cli.search:resume", "continue a run where it stopped, here or on another machine"),
-    "watch": ("lns.cli.watch:watch", "follow runs while they go on: score over time, boards, rates"),
+    "watch": ("lns.cli.runs:watch", "follow runs while they go on: score over time, boards, rates"),
     "show": ("lns.cli.boards:show", "draw a board or a puzzle: terminal, SVG, TikZ, viewer URL"),
     "verify": ("lns.cli.boards:verify", "check a board: score, rim, clues, each piece used once"),
     "web": ("lns.cli.web:web", "show runs and boards in the browser, edit, re-solve and play"),

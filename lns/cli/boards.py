@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
+import tempfile
+import webbrowser
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+from lns import params as parameters
+from lns.instances import formats
+from lns.instances.board import Board
+from lns.instances.draw import summary, svg, terminal, tikz
+from lns.instances.draw.scene import scene
 from lns.instances.errors import InputError
 from lns.instances.files import write_output
+from lns.instances.puzzle import Puzzle
 from lns.instances.text import count_of, printable
+from lns.instances.verify import Verification
+from lns.instances.verify import verify as verified
+from lns.runs.find import board_source
 from lns.terminal import options as opt
 from lns.terminal.inputs import print_notes, puzzle_of_board, read_board
 from lns.terminal.output import (
@@ -23,12 +36,6 @@ from lns.terminal.output import (
     print_wrapped,
 )
 
-if TYPE_CHECKING:
-    from lns.instances.board import Board
-    from lns.instances.draw.terminal import Colour
-    from lns.instances.puzzle import Puzzle
-    from lns.instances.verify import Verification
-
 LINES_BELOW = 4  # of the terminal, for the caption, the legend and the prompt
 
 
@@ -37,10 +44,8 @@ LINES_BELOW = 4  # of the terminal, for the caption, the legend and the prompt
     epilog="Exit status: 0 the board is valid, 1 it breaks a rule, 2 BOARD or INSTANCE cannot be read.",
 )  # fmt: skip
 def verify(args: argparse.Namespace) -> int:
-    from lns.instances.verify import verify
-
     puzzle, board, document, notes = read_board(args)
-    found = verify(puzzle, board)
+    found = verified(puzzle, board)
     facts = picked(found, "valid score max_score problems placed cells full")
     facts |= {"mismatches": len(found.mismatches)} | picked(found, "seams rim_faults") | picked(puzzle, "name sha256")
     facts |= {"format": document.format, "notes": notes}
@@ -89,10 +94,6 @@ examples:
 """,
 )  # fmt: skip
 def show(args: argparse.Namespace) -> int:
-    from lns.instances import formats
-    from lns.instances.draw import svg, tikz
-    from lns.runs.find import board_source
-
     source = board_source(args.board)
     opt.check_files(args.force, args.svg, args.tikz)
     if args.numbers and args.svg is None and not args.open:
@@ -112,13 +113,15 @@ def show(args: argparse.Namespace) -> int:
     if args.url and board is None:
         raise InputError(f"this is a puzzle (format {document.format}); a viewer URL needs a board", source)
     url = formats.viewer_url(puzzle, board) if args.url and board is not None else None
-
     picture = args.svg
     if args.svg is not None or args.open:
         text = svg.render(puzzle, board, piece_numbers=args.numbers)
-        picture = _temporary(text) if args.svg is None else args.svg
         if args.svg is not None:
             write_output(args.svg, text)
+        else:  # a file that outlives this program, as the browser reads it later; the system clears its folder
+            with tempfile.NamedTemporaryFile("w", prefix="lns-", suffix=".svg", delete=False, encoding="utf-8") as file:
+                file.write(text)
+            picture = file.name
     if args.tikz is not None:
         write_output(args.tikz, tikz.render(puzzle, board))
     if args.json:
@@ -127,18 +130,12 @@ def show(args: argparse.Namespace) -> int:
         print_text(*filter(None, (picture, args.tikz, url)), sep="\n")
     else:
         _draw(puzzle, board, args.colour)
-    if args.open:
-        _open(picture)
+    if args.open and not webbrowser.open(Path(picture).resolve().as_uri()):
+        print_error(f"lns: no browser was found; the picture is {picture}")
     return DONE
 
 
 def _draw(puzzle: Puzzle, board: Board | None, choice: str) -> None:
-    import shutil
-
-    from lns.instances.draw import summary, terminal
-    from lns.instances.draw.scene import scene
-    from lns.instances.verify import verify
-
     columns, lines = shutil.get_terminal_size((80, 24))
     height = lines - LINES_BELOW if sys.stdout.isatty() else None
     shape: dict[str, Any] = {"colour": colour_of(choice), "width": columns, "height": height}
@@ -148,17 +145,15 @@ def _draw(puzzle: Puzzle, board: Board | None, choice: str) -> None:
     if board is None:
         print_wrapped(summary.describe(puzzle).removesuffix("\n"), indent=12)
         return
-    problems = verify(puzzle, board).problems
+    problems = verified(puzzle, board).problems
     for problem in problems[:5]:
         print_text(f"  {problem}")
     if len(problems) > 5:
         print_text(f"  and {len(problems) - 5} more (`lns verify` names them all)")
 
 
-def colour_of(choice: str) -> Colour:
+def colour_of(choice: str) -> terminal.Colour:
     """The colours of a drawing on stdout, as --colour and the terminal have it."""
-    from lns.instances.draw import terminal
-
     if choice == "auto":
         return terminal.capability(sys.stdout)
     if choice == "never" or not terminal.encodes(sys.stdout):
@@ -169,45 +164,23 @@ def colour_of(choice: str) -> Colour:
 
 
 def _facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
-    from lns.instances.draw.summary import summarise
-    from lns.instances.verify import verify
-
-    counts = summarise(puzzle)
+    counts = summary.summarise(puzzle)
     facts = picked(puzzle, "name sha256 width height max_score")
     facts |= {"pieces": picked(counts, "corners edges inner"), "half_edges": picked(counts, "along_rim inside")}
     facts |= picked(puzzle, "holes framed turns")
     facts["clues"] = [[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues]
     if board is not None:
-        found = verify(puzzle, board)
+        found = verified(puzzle, board)
         facts |= picked(found, "score valid placed rim_faults") | {"mismatches": len(found.mismatches)}
     return facts
-
-
-def _temporary(text: str) -> str:
-    """Write a picture that outlives this program, as the browser reads it later; the system clears its folder."""
-    import tempfile
-
-    with tempfile.NamedTemporaryFile("w", prefix="lns-", suffix=".svg", delete=False, encoding="utf-8") as file:
-        file.write(text)
-    return file.name
-
-
-def _open(picture: str) -> None:
-    import webbrowser
-    from pathlib import Path
-
-    if not webbrowser.open(Path(picture).resolve().as_uri()):
-        print_error(f"lns: no browser was found; the picture is {picture}")
 
 
 @opt.command(
     opt.JSON, epilog="A name stands for its file wherever a command takes an INSTANCE: lns solve like-e2-16x16."
 )
 def instances(args: argparse.Namespace) -> int:
-    from lns.instances.formats import load_puzzle, shipped_instances
-
-    paths = shipped_instances()
-    puzzles = {name: load_puzzle(str(path)) for name, path in paths.items()}
+    paths = formats.shipped_instances()
+    puzzles = {name: formats.load_puzzle(str(path)) for name, path in paths.items()}
     widest = max(map(len, puzzles))
     rows, lines = [], []
     for name, puzzle in sorted(puzzles.items(), key=lambda entry: (entry[1].cells, entry[0])):
@@ -223,8 +196,6 @@ def instances(args: argparse.Namespace) -> int:
 
 @opt.command(opt.PARAMS.but("print the values in FILE instead of the defaults"), opt.JSON)
 def params(args: argparse.Namespace) -> int:
-    from lns import params as parameters
-
     values = parameters.load(args.params) if args.params else parameters.Params()
     print_answer(args, parameters.to_dict(values), [parameters.to_toml(values).removesuffix("\n")])
     return DONE

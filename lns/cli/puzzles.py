@@ -5,20 +5,25 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from typing import TYPE_CHECKING
 
+from lns.api.files import generate as generated
+from lns.exact.outcome import Outcome, SolveStatus
+from lns.instances import formats
+from lns.instances import generate as generating
+from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.files import write_output
-from lns.instances.formats.registry import overview
+from lns.instances.formats.reading import with_clues
+from lns.instances.formats.registry import examples, facts, overview
+from lns.instances.formats.sources import source_name
 from lns.instances.generate import KINDS
+from lns.instances.puzzle import Puzzle
+from lns.instances.symmetry import View, board_from_view, puzzle_in_view, rotate_board, rotate_puzzle
 from lns.instances.text import count_of
 from lns.terminal import options as opt
 from lns.terminal.inputs import print_notes, puzzle_of_board
 from lns.terminal.output import DONE, picked, print_json, print_text
-
-if TYPE_CHECKING:
-    from lns.instances.board import Board
-    from lns.instances.puzzle import Puzzle
+from lns.terminal.progress import live_line
 
 ATTEMPTS, PROOF_SECONDS = 12, 10.0  # of candidates of --unique, and of the proof for each
 
@@ -67,9 +72,6 @@ is written only with --solution.
     epilog=_EXAMPLES,
 )  # fmt: skip
 def generate(args: argparse.Namespace) -> int:
-    from lns.api.files import generate
-    from lns.instances.formats import render
-
     opt.check_files(args.force, args.output, args.solution)
     if sum(way is not None for way in (args.kind, args.unique, args.from_3_partition)) != 1:
         raise InputError(f"expected one of KIND ({', '.join(KINDS)}), --unique and --from-3-partition")
@@ -79,25 +81,23 @@ def generate(args: argparse.Namespace) -> int:
     if args.kind is None:
         puzzle, solution = _constructed(args)
     else:
-        shape = {name: getattr(args, name) for name in ("width", "height", "side", "seed")}
-        colours = {name: getattr(args, name) for name in ("colours", "border_colours", "inner_colours")}
-        puzzle, solution = generate(args.kind, **shape, **colours, clues=args.clues, fix_corners=args.fix_corners)
-    width, height = puzzle.width, puzzle.height
+        named = "width height side seed colours border_colours inner_colours clues fix_corners"
+        puzzle, solution = generated(args.kind, **picked(args, named))
     form = args.format
     if form is None and args.output is None:
-        form = "json" if puzzle.rules else "benoist" if width == height else "quads"
-    text, left_out = render(form, puzzle, None, path=args.output)
+        form = "json" if puzzle.rules else "benoist" if puzzle.width == puzzle.height else "quads"
+    text, left_out = formats.render(form, puzzle, None, path=args.output)
     if left_out:  # without a clue that was requested it would be another puzzle
         raise InputError("; ".join(left_out) + "; expected a format that carries them (json)", args.output)
     if args.output is not None:
         write_output(args.output, text)
     if args.solution is not None and solution is not None:
-        write_output(args.solution, render("solution", puzzle, solution)[0])
+        write_output(args.solution, formats.render("solution", puzzle, solution)[0])
     if args.json:
         clues = [[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues]
-        facts = picked(puzzle, "name width height colours") | {"clues": clues, "seed": args.seed}
-        facts |= picked(puzzle, "max_score sha256") | picked(args, "output solution")
-        print_json(facts | {"text": text if args.output is None else None})
+        said = picked(puzzle, "name width height colours") | {"clues": clues, "seed": args.seed}
+        said |= picked(puzzle, "max_score sha256") | picked(args, "output solution")
+        print_json(said | {"text": text if args.output is None else None})
     elif args.output is None:
         sys.stdout.write(text)
     else:
@@ -108,8 +108,6 @@ def generate(args: argparse.Namespace) -> int:
 
 def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
     """The constructions of Jolivet 2008: a single solution, proven by ColorPairs, or a 3-partition problem."""
-    from lns.instances.generate import three_partition, uniform, unique
-
     if args.side is not None:
         raise InputError("--side is for the kinds triangle and diamond; expected none here")
     given = [args.colours, args.border_colours, args.inner_colours]
@@ -118,11 +116,9 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
     if args.from_3_partition is not None:
         if args.solution is not None or args.width is not None or args.height is not None:
             raise InputError("--from-3-partition plants no solution and has its own size; expected neither")
-        return three_partition(args.from_3_partition, args.seed), None
+        return generating.three_partition(args.from_3_partition, args.seed), None
     from lns.cli.exact import announce_compilation
-    from lns.exact.outcome import Outcome, SolveStatus
     from lns.exact.solvers import count, counted_rotations
-    from lns.terminal.progress import live_line
 
     def counted(puzzle: Puzzle, seconds: float | None) -> Outcome:
         outcome = count(puzzle, fix_corner=True, seconds=seconds)
@@ -133,13 +129,12 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
     side = next((side for side in (args.width, args.height) if side is not None), 16)
     width, height = (side if given is None else given for given in (args.width, args.height))
     announce_compilation("colorpairs")
-    counted(uniform(2, 2).puzzle, None)  # ColorPairs is compiled or loaded for it, before the clock starts
+    counted(generating.uniform(2, 2).puzzle, None)  # ColorPairs is compiled or loaded for it, before the clock starts
     seconds = ATTEMPTS * PROOF_SECONDS if args.time is None else args.time
-    began = time.monotonic()
+    began, made = time.monotonic(), 0
     with live_line(seconds, quiet=args.json) as line:
-        made = 0
         while made < ATTEMPTS and (left := seconds - (time.monotonic() - began)) > 0:
-            planted = unique(width, height, args.unique, args.seed, made)
+            planted = generating.unique(width, height, args.unique, args.seed, made)
             made += 1
             line.begin(f"proving that candidate {made} of {ATTEMPTS} has one solution")
             outcome = counted(planted.puzzle, min(PROOF_SECONDS, left))
@@ -174,11 +169,6 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
     "extensions: .txt benoist, or quads for a rectangle; .solution.txt; .csv csv16; .url; .json best or json",
 )  # fmt: skip
 def convert(args: argparse.Namespace) -> int:
-    from lns.instances.formats import read, render
-    from lns.instances.formats.reading import with_clues
-    from lns.instances.formats.registry import examples, facts
-    from lns.instances.formats.sources import source_name
-
     if args.list:
         if args.json:
             print_json(facts())
@@ -188,23 +178,13 @@ def convert(args: argparse.Namespace) -> int:
     to_format, path = _output(args)
     opt.check_files(args.force, path)
     known, notes_of_puzzle = puzzle_of_board(args) if args.puzzle is not None else (None, ())
-    from_format = args.from_format or (args.puzzle_format if args.puzzle is None else None)
-    try:
-        document = read(
-            args.input, puzzle=known and _mirrored(known, args.mirror), format=from_format, number=args.number
-        )
-    except InputError:
-        if known is not None and args.mirror:
-            _check_mirrored(args, known)
-        raise
-    if args.puzzle is None and args.clues is not None and document.puzzle is not None:
-        document = with_clues(document, args.clues)
-    puzzle = document.puzzle or (known and _mirrored(known, args.mirror))
+    document, reading = _read(args, known)
+    puzzle = document.puzzle or reading
     if puzzle is None:
         reasons = "; ".join(document.notes)
         raise InputError(f"{reasons}; expected the puzzle with it (--puzzle INSTANCE)", source_name(args.input))
     puzzle, board = _transformed(puzzle, document.board, args.turn // 90, args.mirror)
-    text, left_out = render(to_format, puzzle, board, path=path, instance=args.puzzle)
+    text, left_out = formats.render(to_format, puzzle, board, path=path, instance=args.puzzle)
     what = "a puzzle" if document.board is None else "a board"
     notes = [f"read {document.format}: {what} of {puzzle.width} x {puzzle.height}"]
     notes += [*notes_of_puzzle, *document.notes, *left_out]
@@ -238,35 +218,38 @@ def _output(args: argparse.Namespace) -> tuple[str | None, str | None]:
     return to, None
 
 
-def _mirrored(puzzle: Puzzle, mirror: bool) -> Puzzle:
-    from lns.instances.symmetry import View, puzzle_in_view
-
-    return puzzle_in_view(puzzle, View(0, mirrored=True)) if mirror else puzzle
-
-
-def _check_mirrored(args: argparse.Namespace, puzzle: Puzzle) -> None:
-    """Raise InputError if the board of IN is one of ``puzzle`` as it is."""
-    from lns.instances.formats import read
-    from lns.instances.formats.sources import source_name
-
+def _read(args: argparse.Namespace, known: Puzzle | None) -> tuple[formats.Document, Puzzle | None]:
+    """What is in IN, and the puzzle of --puzzle as it reads there: with --mirror, IN shows mirror images."""
+    reading = _mirrored(known) if known is not None and args.mirror else known
+    named = args.from_format or (args.puzzle_format if args.puzzle is None else None)
     try:
-        read(args.input, puzzle=puzzle, format=args.from_format, number=args.number)
-    except InputError:
-        return
-    raise InputError(
-        f"the board shows the pieces of {puzzle.name} itself; expected no --mirror, which is for a board of their "
-        "mirror images",
-        source_name(args.input),
-    )
+        document = formats.read(args.input, puzzle=reading, format=named, number=args.number)
+    except InputError as error:
+        if known is None or not args.mirror:
+            raise
+        try:
+            formats.read(args.input, puzzle=known, format=named, number=args.number)
+        except InputError:
+            raise error from None
+        raise InputError(
+            f"the board shows the pieces of {known.name} itself; expected no --mirror, which is for a board of their "
+            "mirror images",
+            source_name(args.input),
+        ) from None
+    if args.puzzle is None and args.clues is not None and document.puzzle is not None:
+        document = with_clues(document, args.clues)
+    return document, reading
+
+
+def _mirrored(puzzle: Puzzle) -> Puzzle:
+    return puzzle_in_view(puzzle, View(0, mirrored=True))
 
 
 def _transformed(puzzle: Puzzle, board: Board | None, turns: int, mirror: bool) -> tuple[Puzzle, Board | None]:
     """Puzzle and board, mirrored, then turned. The clues of a square stay where they are if its board is turned."""
-    from lns.instances.symmetry import View, board_from_view, rotate_board, rotate_puzzle
-
-    if mirror and board is not None:
-        board = board_from_view(board, View(0, mirrored=True))
-    puzzle = _mirrored(puzzle, mirror)
+    if mirror:
+        board = None if board is None else board_from_view(board, View(0, mirrored=True))
+        puzzle = _mirrored(puzzle)
     if board is None or puzzle.width != puzzle.height or puzzle.holes:
         puzzle = rotate_puzzle(puzzle, turns)
     elif turns:

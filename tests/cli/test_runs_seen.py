@@ -170,7 +170,7 @@ def test_watch_without_a_stdin_is_plain_too(run: Path) -> None:
 
 def test_a_run_that_ended_without_a_board_says_so(run: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
     states = iter([replace(load_summary(run), state="running", best=None), replace(load_summary(run), best=None)])
-    monkeypatch.setattr("lns.runs.run_summary.load_summary", lambda path: next(states))
+    monkeypatch.setattr("lns.cli.runs.load_summary", lambda path: next(states))
     assert typed(f"stop {run}").out.startswith("stopped with no board; lns resume")
     (run / "stop").unlink()
 
