@@ -193,65 +193,6 @@ def test_budgets_are_kept(typed: Typed) -> None:
         assert re.search(r"time        0\.\d{3} s, ", told)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ("count p.json --solver colorpair", "did you mean 'colorpairs'"),
-        ("count p.json --heuristic min-ofer", "did you mean 'min-offer'"),
-        ("count p.json --solver rowscan --shaving", "has none of these options"),
-        ("solve missing.txt", "missing.txt"),
-        ("count p.json --time 0", "no duration"),
-        ("count p.json --nodes -3", "whole number"),
-        ("solve p.json -o nowhere/board.json", "no such directory"),
-        ("guess p.json", "unknown job 'guess': expected one of count, solve"),
-        ("paper", "PAPER"),
-        ("paper benoist", "unknown paper 'benoist': did you mean 'benoist2008'?"),
-        ("paper knuth", "unknown paper 'knuth': expected one of benoist2008, perrin_iq, bailleux2025"),
-        ("paper bailleux2025 --colours 3", "expected no --colours"),
-        ("paper benoist2008 --colours 3", "expected no --colours"),
-        ("paper benoist2008 --sizes 6", "'6' is none of the sizes of benoist2008; expected some of 7, 8, 9, 10"),
-        ("paper benoist2008 --solvers dlx", "'dlx' is none of the solvers of benoist2008"),
-        ("paper jolivet2008 --solvers cp", "expected some of dlx:binary, zig-zag"),
-        ("paper perrin_iq --sizes 13", "perrin_iq has no run with these options; expected some of the sizes 11, 12, 1"),
-        ("paper outcome --sizes 1", "expected some of the sizes 5, 6, 7, 8, 9, 10"),
-        ("paper cuvillier2010 --sizes 2 --colours 16", "the sizes 2, 3, 4, 5, 6, 7, 8 and the colours 2, 3, 4"),
-        ("paper outcome --all-colours", "outcome has no such puzzles; expected no --all-colours"),
-        ("solve p.json --all -o no/boards", "no such directory"),
-        ("solve p.json --all -o p.json", "with --all expected a new directory"),
-        ("solve p.json -o p.json", "p.json: this exists already"),
-        ("count p.json --solver rowscan --sat-solver x", "--sat-solver has no effect on solver 'row"),
-        ("count p.json --memory 9", "--memory has no effect on solver 'colorpairs'; it is for sat:..., cp"),
-        ("solve p.json --solver sat:half-2 --seed 0", "--seed has no effect on solver 'sat:half-2'"),
-        ("cnf p.json --encoding half-2 -o . --force", ".: this is a directory; expected"),
-        ("cnf p.json --encoding half-2 -o no/x", "no: there is no such directory"),
-        ("solve p.json -o x.txt", "x.txt: format benoist carries no board"),
-        ("count p.json --solver cp --memory 9e17", "MB are too many; expected at most 9,000,000,"),
-        ("compare p.json --memory 9223372036855", "MB are too many; expected at most 9,000,000,"),
-        ("count p.json --start-number 2", "--start-number is about the board of --start; expected --start"),
-        ("trace p.json --start-format url", "--start-format is about the board of --start"),
-        ("trace small --solver polyomino --clues c.txt", "--clues is for puzzles; expected none with"),
-        ("trace p.json --solver cp", "expected one of colorpairs"),
-        ("compare p.json -o /proc/self/rows.csv", "/proc/self/rows.csv: "),
-        ("compare p.json -o p.json", "p.json:1: other columns than expected"),
-        ("design easy --width 3 --colours 2", "unknown goal 'easy'; expected hard or single"),
-        ("design hard --width 3 --colours 2 --every", "expected the goal single"),
-        ("design single --width 5 --colours 3 --every", "expected at most 16,777,216"),
-        ("design hard --width 3 --colours 2 --joints 12", "2 joints; a board of 3 x 3 has 12"),
-        ("design hard --width 2 --colours 2 --joints 1021", "the character '0'; expected the digits 1"),
-        ("design hard --width 3 --colours 40 --trees 3", "40 colours; expected 1 to 35, one digit or"),
-        ("design hard --width 1 --colours 1 --trees 3", "a board of 1 x 1; expected two rows and two"),
-        ("design single --width 2 --height 1 --colours 2", "a board of 2 x 1; expected two rows and two"),
-        ("design single --width 2 --height 1 --colours 40 --every", "40 colours; expected 1 to 35"),
-        *(
-            (f"design single --width 2 --colours 2 --every {more}", "expected no --joints, --trees, --nodes or --seed")
-            for more in ("--joints 1111", "--trees 9", "--nodes 9", "--seed 0")
-        ),
-    ],
-)
-def test_bad_input_is_one_sentence(arguments: str, sentence: str, typed: Typed) -> None:
-    assert sentence in typed.refused(f"exact {arguments}")
-
-
 def test_a_formula_is_written_through_no_link_and_over_no_other_file(typed: Typed) -> None:
     precious = Path("precious")
     precious.write_text("mine")

@@ -95,45 +95,6 @@ def test_cuts(typed: Typed) -> None:
     assert len(load("cut.txt").pieces) == 2
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        ("gone.txt", "gone.txt: no such file; expected the picture of a grid"),
-        ("bad.txt", "bad.txt:2: a row of 2 cells; expected 3, as in the first"),
-        ("bytes.txt", "bytes.txt:"),
-        ("--weight ''", "unknown weight ''; expected race"),
-        ("''", "the name is empty"),
-        ("--weight size", "unknown weight 'size'; expected race, descender, ascender"),
-        ("--weight race --count", "a race ends at the first filling"),
-        ("--solver xcover --nodes 5", "xcover has no nodes, weights or zones"),
-        ("--seed 3", "--seed is for --make-level and --cut"),
-        ("--distinct", "--distinct is for --cut"),
-        ("--levels --seed 3", "--seed does nothing with --levels"),
-        ("--levels -o l.txt", "-o does nothing with --levels"),
-        ("--levels --cut 9x5", "--cut does nothing with --levels"),
-        ("--steps s.json -o f.txt", "--steps writes the steps, not the filling; expected no -o or --svg"),
-        ("--steps s.json --svg f.svg", "expected no -o or --svg"),
-        ("--level easy-0", "there is no level 'easy-0'; expected easy"),
-        ("--level easy-1 small.txt", "a FILE and --level are given"),
-        ("--cut 9x9 --cells few", "'few' is no range of numbers; expected one like 3-5"),
-        ("--cut 3x3 --cells 2", "no cut of 3 x 3 into at most 50 pieces within these limits"),
-        ("--workers 2 --count", "--workers is for a race to the first filling"),
-        ("--steps s.json --weight race", "--steps records one search"),
-        ("--cut 9x5 --count", "--count does nothing with --cut"),
-        ("small.txt --cut 9x5", "FILE does nothing with --cut"),
-        ("--cut 9x5 --solver xcover", "--solver xcover does nothing with --cut"),
-        ("--cut 9by5", "'9by5' is no size; expected width and height, like 16x10"),
-        ("--cut 1x5", "1 x 5 cannot be cut; expected sides of 2 or more"),
-        ("--cut 9x5 --pieces 100", "100 pieces; expected 1 to 87"),
-        ("-o small.txt", "small.txt: this exists already"),
-    ],
-)
-def test_bad_input_is_one_sentence(words: str, sentence: str, typed: Typed) -> None:
-    Path("bad.txt").write_text("...\n..\n")
-    Path("bytes.txt").write_bytes(b"\xff\xfe\x00..")
-    assert sentence in typed.refused(f"{FILL} {words}")
-
-
 def test_the_experiment_of_perrin_iq(typed: Typed) -> None:
     experiment = (
         "exact paper perrin_iq --per-size 2 --sizes 11 --budget 2 --solvers race descender-no-zones -o runs.csv"

@@ -68,22 +68,6 @@ def test_a_best_board_without_the_pins_is_set_aside(typed: Typed, caplog: pytest
     assert (board.placements[ROWS] == SOLUTION.placements[ROWS]).all()
 
 
-@pytest.mark.parametrize(
-    ("pin", "expected"),
-    [
-        ("r6", "the list names row 6, off the board; expected 0 to 5"),
-        ("3,42", "the list names cell 42, off the board; expected 0 to 41"),
-        ("9-3", "'9-3' is no list of cells"),
-        ("x", "'x' is no list of cells"),
-        ("40-41", "row 5, column 6 (cell 41, from 0), which is empty on the start board"),
-        ("22-33", "which do not match; expected at most one of them"),
-        ("r0-5", "leave no cell free"),
-    ],
-)
-def test_bad_pins_are_one_sentence_and_leave_nothing(pin: str, expected: str, typed: Typed) -> None:
-    assert expected in typed.refused(f"{SOLVE} run --pin {pin}") and not Path("run").exists()
-
-
 def test_pins_need_a_start_board(typed: Typed) -> None:
     refused = typed.refused("solve p.json --pin 3 --run-dir run")
     assert "pins keep cells of a start board; expected a start board beside them" in refused

@@ -68,18 +68,6 @@ def test_it_ends_when_all_windows_are_proven_and_says_so() -> None:
         assert result.why == "target reached"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("nothing.json", "nothing.json"),
-        ("given.json --free r9", "names row 9, off the board"),
-        ("given.json --time -1", "--time"),
-    ],
-)
-def test_bad_input_is_refused_in_a_sentence(arguments: str, message: str, typed: Typed) -> None:
-    assert message in typed.refused(f"polish {arguments} --run-dir run")
-
-
 def test_an_empty_board_is_refused() -> None:
     with pytest.raises(lns.InputError, match="the board is empty"):
         lns.polish(PUZZLE, Board.empty(PUZZLE))

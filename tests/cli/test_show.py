@@ -98,20 +98,3 @@ def test_open_shows_the_picture_in_the_browser(here: Path, monkeypatch: pytest.M
     assert picture.parent == here and picture.as_uri() == opened[1]
     ET.parse(picture)
     assert said.err == f"lns: no browser was found; the picture is {picture}\n"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ("nothing-here", "no such file"),
-        ("like-e2-4x4 --url", "a viewer URL needs a board"),
-        ("like-e2-4x4 --puzzle nothing-here", "no such file"),
-        ("like-e2-4x4 --svg /nowhere/b.svg", "/nowhere: there is no such directory"),
-        ("like-e2-4x4 --colour pink", "invalid choice: 'pink'"),
-        ("best.json --numbers", "--numbers is for the SVG picture"),
-        ("best.json --svg x --tikz x", "two outputs have the same file name"),
-        ("best.json --svg x --tikz no/x", "there is no such directory"),
-    ],
-)
-def test_what_cannot_be_shown(arguments: str, sentence: str, typed: Typed) -> None:
-    assert sentence in typed.refused(f"show {arguments}") and not Path("x").exists()

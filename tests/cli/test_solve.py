@@ -97,31 +97,6 @@ def test_a_target_out_of_reach_is_a_no(params: str, typed: Typed) -> None:
         typed(f"resume {run} --time 60 --steps 1 --quiet", status)
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ("--time 0", "'0' is no duration"),
-        ("--time 1e400", "is no duration"),
-        ("--workers 0", "0 is too few"),
-        ("--workers 100000", "100000 workers are too many for"),
-        ("--workers -1", "expected"),
-        ("--target 481", "a target of 481 cannot be reached: like-e2-16x16 has 480 inner edges"),
-        ("--seed x", "'x' is no whole number"),
-        ("--steps 0", "0 is too few"),
-        ("--engine magic", "invalid choice"),
-        ("--checkpoint 0.05", "a checkpoint every 0.05 s is too often; expected 0.1 seconds or more"),
-        ("--params /does/not/exist.toml", "/does/not/exist.toml: no such file; expected parameters"),
-        ("--params /tmp", "/tmp: this is a directory"),
-        ("--params ''", "argument --params: the name is empty"),
-        ("--run-dir ''", "argument --run-dir: the name is empty"),
-        ("--start like-e2-4x4", "expected"),
-        ("--stop-after-no-gain 6x", "'6x' is no duration; expected seconds above 0, or like 10m, 5m30s, 2h"),
-    ],
-)
-def test_bad_options_are_one_sentence_and_leave_nothing(options: str, expected: str, typed: Typed) -> None:
-    assert expected in typed.refused(f"solve like-e2-16x16 --run-dir run {options}") and not Path("run").exists()
-
-
 def test_runs_begun_at_once_without_a_name_get_one_each(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
     puzzle, _ = lns.generate("like-e2", width=3)
     with ThreadPoolExecutor(10) as pool:

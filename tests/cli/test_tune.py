@@ -66,31 +66,6 @@ def test_ctrl_c_ends_in_order_and_a_kill_loses_no_finished_trial(here: Path) -> 
     assert (directory / "report.html").exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ("--family like-e3:6x6", "unknown kind of puzzle 'like-e3'"),
-        ("--family nonsense", "names no family"),
-        ("", "expected INSTANCE or --family"),
-        ("like-e2-6x6 --family like-e2:6x6", "expected one of them"),
-        ("like-e2-6x6 --nodes 5 --run-seconds 5", "expected one of them"),
-        ("like-e2-6x6 --trials 0", "0 is too few"),
-        ("like-e2-6x6 --time 0", "no duration"),
-        ("like-e2-6x6 --workers 0", "0 is too few"),
-        ("no-such-file", "no such file"),
-        ("like-e2-6x6 --params wrong.toml", "did you mean 'tail'"),
-        ("--report", "no study is here"),
-        ("--report --time 1h", "without a time, a number of trials or workers"),
-        ("--report --trials 5", "without a time, a number of trials or workers"),
-        ("--report --workers 1", "without a time, a number of trials or workers"),
-        ("--family like-e2:6x6 --nodes 5 --pairs 2000000", "'pairs': found '2000000'; expected"),
-    ],
-)
-def test_bad_input_is_one_sentence(arguments: str, sentence: str, typed: Typed) -> None:
-    Path("wrong.toml").write_text("[construct]\ntial = 13\n")
-    assert sentence in typed.refused(f"tune --study s {arguments}") and not Path("s").exists()
-
-
 def test_the_format_and_the_clues_of_an_instance_can_be_named(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
     asked: list[StudyRequest] = []
 
