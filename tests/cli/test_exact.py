@@ -15,8 +15,6 @@ from typing import NoReturn
 
 import pytest
 
-from lns.exact import csv_records
-from lns.exact.compare import ComparisonRow, Question, compare
 from lns.instances.board import Board
 from lns.instances.files import atomic_write
 from lns.instances.formats import load_board, load_puzzle, write
@@ -147,19 +145,6 @@ def test_a_listed_board_is_written_whole_or_not_at_all(monkeypatch: pytest.Monke
     assert os.strerror(errno.ENOSPC) in refused
 
 
-@pytest.mark.parametrize(
-    ("more", "sentence"),
-    [
-        ("--solver colorpair", "did you mean 'colorpairs'"),
-        ("--solver sls:rsaps", "cannot"),
-        ("--force", "--force is for a single board"),
-    ],
-)
-def test_a_refused_search_leaves_no_directory(more: str, sentence: str, typed: Typed) -> None:
-    assert sentence in typed.refused(f"exact solve p.json --all --quiet -o boards {more}")
-    assert not Path("boards").exists()
-
-
 def test_compare_reads_its_puzzles_as_it_is_told(typed: Typed) -> None:
     pytest.importorskip("pysat")
     Path("t.txt").write_text("0 1 0 2\n0 3 4 1\n")  # only the first one left of the second one matches
@@ -200,17 +185,6 @@ def test_a_formula_is_written_through_no_link_and_over_no_other_file(typed: Type
     typed("exact cnf p.json --encoding half-2 -o f.cnf")
     assert Path("f.cnf").read_text().startswith("c ") and not list(Path().glob(".lns-*"))
     assert precious.read_text() == "mine" and Path("f.cnf.part").is_symlink()
-
-
-def test_a_table_is_tried_before_the_search(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
-    def searched(*_: object) -> NoReturn:
-        raise AssertionError
-
-    monkeypatch.setattr("lns.exact.compare.run_solver", searched)
-    typed("exact compare p.json -o /proc/self/rows.csv", 2)
-    with pytest.raises(AssertionError):
-        next(compare([("p", PUZZLE)], ["rowscan"], Question(), Path("new.csv")))
-    assert not Path("new.csv").exists()
 
 
 def test_a_formula_is_synced_to_disk_or_the_file_is_named(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
@@ -307,13 +281,6 @@ def test_bad_graphs_are_refused(text: str, options: str, sentence: str, typed: T
     assert sentence in typed.refused(f"exact graph g.txt {options}")
 
 
-@pytest.mark.slow
-def test_the_experiment_prints_its_tables(typed: Typed) -> None:
-    said = typed("exact paper benoist2008 --budget 0.3 --per-size 1 -o runs.csv")
-    assert "**Table 2." in said.out and "**Table 3." in said.out
-    assert "7x7-c6-s1 by ColorPairs" in said.err and Path("runs.csv").read_text().startswith("instance,solver,status")
-
-
 def test_only_cuvillier2010_has_puzzles_with_all_colours(typed: Typed) -> None:
     tiny = "--sizes 2 --colours 4 --solvers sls:rsaps --all-colours -o rows.csv"
     typed(f"exact paper cuvillier2010 --per-size 5 {tiny}")
@@ -337,19 +304,6 @@ def test_missing_runs_of_a_paper_are_named_and_made(typed: Typed) -> None:
     assert "no run is missing" in shown and "not shown" not in shown
     others = "4 rows of rows.csv not shown: expected the options of their runs"
     assert others in typed(f"{zig_zag} 1 --show").out
-
-
-def test_missing_runs_of_the_other_experiment(typed: Typed) -> None:
-    question = "all solutions; 8.0 s"
-    for row in (
-        ComparisonRow("7x7-c6-s1", "ColorPairs", "solved", 1, 10, 0.1, question=question),
-        ComparisonRow("8x8-c8-s1", "ColorPairs", "budget spent", 0, 10, 8.0, question=question),
-        ComparisonRow("8x8-c8-s1", "row scan", "budget spent", 0, 10, 8.0, question=question),
-    ):
-        csv_records.append(Path("b.csv"), row)
-    shown = typed("exact paper benoist2008 --sizes 7 8 --per-size 1 --solvers MinOffer -o b.csv --show").out
-    assert "2 instances, 1 finished by some method" in shown
-    assert "2 runs are missing (1 of 7x7-c6 by row scan, 1 of 7x7-c6 by MinOffer)" in shown
 
 
 def test_the_comparison_of_all_methods_draws_its_pictures(typed: Typed) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -105,6 +106,16 @@ def test_an_interrupt_while_numpy_is_imported_gives_status_130(tmp_path: Path) -
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("command", ["exact triples p.json b.json", "exact solvers"])
+def test_an_interrupted_command_without_an_answer_says_so(
+    command: str, number: signal.Signals, monkeypatch: pytest.MonkeyPatch, typed: Typed
+) -> None:
+    for name in ("lns.cli.exact_pieces.load_puzzle", "lns.cli.exact.all_solvers"):
+        monkeypatch.setattr(name, lambda *_: signal.raise_signal(number))
+    assert typed(command, 130) == ("", "lns: interrupted\n")
 
 
 @pytest.mark.parametrize(

@@ -86,24 +86,8 @@ def test_show_says_the_rules(made: Callable[[str], Puzzle], typed: Typed) -> Non
     assert "5 x 5, 12 holes, sha256" in typed("verify p.solution.txt --puzzle p.json").out
 
 
-def rows(name: str) -> list[list[int]]:
-    """The numbers of a public file, line by line, without its header."""
-    lines = shared("cases", name).read_text().splitlines()[1:]
-    return [[int(number) for number in line.split()] for line in lines]
-
-
-@pytest.mark.parametrize("solver", ["colorpairs", "rowscan", "dlx"])
-def test_a_public_tetravex_has_one_solution(solver: str) -> None:
-    pieces = [
-        [up + 1, right + 1, down + 1, left + 1]
-        for left, up, right, down in rows("28_tetravex_left_top_right_bottom_3x3.txt")
-    ]
-    outcome = count(Puzzle(pieces, 3, 3, framed=False, turns=False), solver)
-    assert outcome.solutions == 1 and outcome.board is not None
-    assert [oriented >> 2 for oriented in outcome.board.placements.tolist()] == [0, 1, 8, 3, 2, 4, 5, 6, 7]
-
-
 def test_a_public_puzzle_without_frame() -> None:
-    puzzle = Puzzle(rows("16_puzzle_unbounded_2x2.txt"), 2, 2, framed=False)
+    lines = shared("cases", "16_puzzle_unbounded_2x2.txt").read_text().splitlines()[1:]
+    puzzle = Puzzle([[int(number) for number in line.split()] for line in lines], 2, 2, framed=False)
     assert puzzle.max_score == 4
     assert {count(puzzle, solver).solutions for solver in ("colorpairs", "rowscan", "dlx")} == {24}

@@ -68,11 +68,6 @@ def test_a_best_board_without_the_pins_is_set_aside(typed: Typed, caplog: pytest
     assert (board.placements[ROWS] == SOLUTION.placements[ROWS]).all()
 
 
-def test_pins_need_a_start_board(typed: Typed) -> None:
-    refused = typed.refused("solve p.json --pin 3 --run-dir run")
-    assert "pins keep cells of a start board; expected a start board beside them" in refused
-
-
 def test_a_pin_that_contradicts_a_clue_yet_to_be_laid_is_refused(typed: Typed) -> None:
     clue = next(clue for clue in PUZZLE.clues if not any(PUZZLE.rim_sides(clue.cell)))
     beside = clue.cell + 1 if not any(PUZZLE.rim_sides(clue.cell + 1)) else clue.cell - 1

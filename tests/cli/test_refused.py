@@ -33,6 +33,7 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("--params ''", "argument --params: the name is empty"),
         ("--run-dir ''", "argument --run-dir: the name is empty"),
         ("--start like-e2-4x4", "expected"),
+        ("--pin 3", "pins keep cells of a start board; expected a start board beside them"),
         ("--stop-after-no-gain 6x", "'6x' is no duration; expected seconds above 0, or like 10m, 5m30s, 2h"),
     ],
     "solve p.json --start part.json --params quick.toml --workers 1 --seed 1 --run-dir run --pin": [
@@ -145,6 +146,9 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("paper outcome --all-colours", "outcome has no such puzzles; expected no --all-colours"),
         ("solve p.json --all -o no/boards", "no such directory"),
         ("solve p.json --all -o p.json", "with --all expected a new directory"),
+        ("solve p.json --all -o boards --solver colorpair", "did you mean 'colorpairs'"),
+        ("solve p.json --all -o boards --solver sls:rsaps", "cannot"),
+        ("solve p.json --all -o boards --force", "--force is for a single board"),
         ("solve p.json -o p.json", "p.json: this exists already"),
         ("count p.json --solver rowscan --sat-solver x", "--sat-solver has no effect on solver 'row"),
         ("count p.json --memory 9", "--memory has no effect on solver 'colorpairs'; it is for sat:..., cp"),

@@ -66,12 +66,6 @@ def test_best_json_finds_its_instance_and_a_false_score_is_noted(typed: Typed) -
     assert answer["notes"] == ["the file says score 36; the board has 38"]
 
 
-def test_a_given_format_overrides_recognition(typed: Typed) -> None:
-    write("board", "solution", PUZZLE, BOARD)
-    typed.facts("verify board --puzzle p.json --format solution")
-    assert "no viewer URL here" in typed.refused("verify board --puzzle p.json --format url")
-
-
 def test_a_published_board_alone_and_on_its_instance(typed: Typed) -> None:
     score, _, edges = published_boards()[0]
     url = f"https://e2.bucas.name/#puzzle=X&board_w=16&board_h=16&board_edges={edges}"
@@ -89,8 +83,3 @@ def test_verify_imports_no_engine_and_no_numba() -> None:
     command = [sys.executable, "-c", program, *verify(URL)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
-
-
-def test_control_characters_of_a_name_do_not_reach_the_terminal(typed: Typed) -> None:
-    said = typed(["verify", URL.replace("puzzle=planted-21", "puzzle=a%1b%5b31mb")])
-    assert "\x1b" not in said.out
