@@ -33,17 +33,8 @@ from lns.instances.verify import Verification
 from lns.instances.verify import verify as verified
 from lns.runs.find import board_source
 from lns.terminal import options as opt
+from lns.terminal import output as out
 from lns.terminal.inputs import print_notes, puzzle_of_board, read_board
-from lns.terminal.output import (
-    ANSWER_IS_NO,
-    DONE,
-    picked,
-    print_answer,
-    print_error,
-    print_json,
-    print_text,
-    print_wrapped,
-)
 from lns.terminal.progress import live_line
 
 LINES_BELOW = 4  # of the terminal, for the caption, the legend and the prompt
@@ -75,11 +66,15 @@ is written only with --solution.
 def verify(args: argparse.Namespace) -> int:
     puzzle, board, document, notes = read_board(args)
     found = verified(puzzle, board)
-    told = picked(found, "valid score max_score problems placed cells full")
-    told |= {"mismatches": len(found.mismatches)} | picked(found, "seams rim_faults") | picked(puzzle, "name sha256")
+    told = out.picked(found, "valid score max_score problems placed cells full")
+    told |= (
+        {"mismatches": len(found.mismatches)}
+        | out.picked(found, "seams rim_faults")
+        | out.picked(puzzle, "name sha256")
+    )
     told |= {"format": document.format, "notes": notes}
-    print_answer(args, told, _judgement(puzzle, found, notes))
-    return DONE if found.valid else ANSWER_IS_NO
+    out.print_answer(args, told, _judgement(puzzle, found, notes))
+    return out.DONE if found.valid else out.ANSWER_IS_NO
 
 
 def _judgement(puzzle: Puzzle, found: Verification, notes: list[str]) -> Iterator[str]:
@@ -154,14 +149,14 @@ def show(args: argparse.Namespace) -> int:
     if args.tikz is not None:
         write_output(args.tikz, tikz.render(puzzle, board))
     if args.json:
-        print_json(_facts(puzzle, board) | {"svg": picture, "tikz": args.tikz, "url": url, "notes": notes})
+        out.print_json(_facts(puzzle, board) | {"svg": picture, "tikz": args.tikz, "url": url, "notes": notes})
     elif picture or args.tikz or args.url:
-        print_text(*filter(None, (picture, args.tikz, url)), sep="\n")
+        out.print_text(*filter(None, (picture, args.tikz, url)), sep="\n")
     else:
         _draw(puzzle, board, args.colour)
     if args.open and not webbrowser.open(Path(picture).resolve().as_uri()):
-        print_error(f"lns: no browser was found; the picture is {picture}")
-    return DONE
+        out.print_error(f"lns: no browser was found; the picture is {picture}")
+    return out.DONE
 
 
 def _draw(puzzle: Puzzle, board: Board | None, choice: str) -> None:
@@ -172,13 +167,13 @@ def _draw(puzzle: Puzzle, board: Board | None, choice: str) -> None:
     print(terminal.legend(puzzle, board, **shape))
     print(scene(puzzle, board).caption)
     if board is None:
-        print_wrapped(summary.describe(puzzle).removesuffix("\n"), indent=12)
+        out.print_wrapped(summary.describe(puzzle).removesuffix("\n"), indent=12)
         return
     problems = verified(puzzle, board).problems
     for problem in problems[:5]:
-        print_text(f"  {problem}")
+        out.print_text(f"  {problem}")
     if len(problems) > 5:
-        print_text(f"  and {len(problems) - 5} more (`lns verify` names them all)")
+        out.print_text(f"  and {len(problems) - 5} more (`lns verify` names them all)")
 
 
 def colour_of(choice: str) -> terminal.Colour:
@@ -194,13 +189,13 @@ def colour_of(choice: str) -> terminal.Colour:
 
 def _facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
     counts = summary.summarise(puzzle)
-    told = picked(puzzle, "name sha256 width height max_score")
-    told |= {"pieces": picked(counts, "corners edges inner"), "half_edges": picked(counts, "along_rim inside")}
-    told |= picked(puzzle, "holes framed turns")
+    told = out.picked(puzzle, "name sha256 width height max_score")
+    told |= {"pieces": out.picked(counts, "corners edges inner"), "half_edges": out.picked(counts, "along_rim inside")}
+    told |= out.picked(puzzle, "holes framed turns")
     told["clues"] = [[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues]
     if board is not None:
         found = verified(puzzle, board)
-        told |= picked(found, "score valid placed rim_faults") | {"mismatches": len(found.mismatches)}
+        told |= out.picked(found, "score valid placed rim_faults") | {"mismatches": len(found.mismatches)}
     return told
 
 
@@ -240,7 +235,7 @@ def generate(args: argparse.Namespace) -> int:
         puzzle, solution = _constructed(args)
     else:
         named = "width height side seed colours border_colours inner_colours clues fix_corners"
-        puzzle, solution = files.generate(args.kind, **picked(args, named))
+        puzzle, solution = files.generate(args.kind, **out.picked(args, named))
     form = args.format
     if form is None and args.output is None:
         form = "json" if puzzle.rules else "benoist" if puzzle.width == puzzle.height else "quads"
@@ -253,15 +248,15 @@ def generate(args: argparse.Namespace) -> int:
         write_output(args.solution, formats.render("solution", puzzle, solution)[0])
     if args.json:
         clues = [[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues]
-        said = picked(puzzle, "name width height colours") | {"clues": clues, "seed": args.seed}
-        said |= picked(puzzle, "max_score sha256") | picked(args, "output solution")
-        print_json(said | {"text": text if args.output is None else None})
+        said = out.picked(puzzle, "name width height colours") | {"clues": clues, "seed": args.seed}
+        said |= out.picked(puzzle, "max_score sha256") | out.picked(args, "output solution")
+        out.print_json(said | {"text": text if args.output is None else None})
     elif args.output is None:
         sys.stdout.write(text)
     else:
         counts = (count_of(puzzle.piece_count, "piece"), count_of(puzzle.colours, "colour"))
-        print_text(f"{args.output}: {', '.join((puzzle.name, *counts, count_of(len(puzzle.clues), 'clue')))}")
-    return DONE
+        out.print_text(f"{args.output}: {', '.join((puzzle.name, *counts, count_of(len(puzzle.clues), 'clue')))}")
+    return out.DONE
 
 
 def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
@@ -329,10 +324,10 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
 def convert(args: argparse.Namespace) -> int:
     if args.list:
         if args.json:
-            print_json(facts())
+            out.print_json(facts())
         else:
-            print_text(examples())
-        return DONE
+            out.print_text(examples())
+        return out.DONE
     to_format, path = _output(args)
     opt.check_files(args.force, path)
     known, notes_of_puzzle = puzzle_of_board(args) if args.puzzle is not None else (None, ())
@@ -354,8 +349,8 @@ def convert(args: argparse.Namespace) -> int:
     print_notes(notes)
     if args.json:
         shape = {"width": puzzle.width, "height": puzzle.height, "board": document.board is not None}
-        print_json({"out": args.output, "from": document.format, **shape, "notes": notes})
-    return DONE
+        out.print_json({"out": args.output, "from": document.format, **shape, "notes": notes})
+    return out.DONE
 
 
 def _output(args: argparse.Namespace) -> tuple[str | None, str | None]:
@@ -428,14 +423,14 @@ def instances(args: argparse.Namespace) -> int:
         held = f", {count_of(clues, 'clue')}" if clues else ""
         numbers = f"{puzzle.colours:>2} colours, {puzzle.max_score:>3} inner edges{held}"
         lines.append(f"{name:<{widest}}  {size:>7}  {numbers}")
-        shape = picked(puzzle, "width height colours") | {"clues": clues} | picked(puzzle, "max_score sha256")
+        shape = out.picked(puzzle, "width height colours") | {"clues": clues} | out.picked(puzzle, "max_score sha256")
         rows.append({"name": name} | shape | {"path": str(paths[name])})
-    print_answer(args, {"instances": rows}, lines)
-    return DONE
+    out.print_answer(args, {"instances": rows}, lines)
+    return out.DONE
 
 
 @opt.command(opt.PARAMS.but("print the values in FILE instead of the defaults"), opt.JSON)
 def params(args: argparse.Namespace) -> int:
     values = parameters.load(args.params) if args.params else parameters.Params()
-    print_answer(args, parameters.to_dict(values), [parameters.to_toml(values).removesuffix("\n")])
-    return DONE
+    out.print_answer(args, parameters.to_dict(values), [parameters.to_toml(values).removesuffix("\n")])
+    return out.DONE

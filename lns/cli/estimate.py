@@ -14,8 +14,8 @@ from lns.distinct_boards import min_distance
 from lns.engines import kernel_count
 from lns.instances.text import count_of
 from lns.terminal import options as opt
+from lns.terminal import output as out
 from lns.terminal.inputs import print_notes, read_puzzle
-from lns.terminal.output import DONE, picked, print_answer, print_wrapped
 from lns.terminal.progress import live_line, log
 from lns.terminal.signals import interrupt_on_signal, signal_handler
 
@@ -66,13 +66,13 @@ def estimate(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return 128 + (signals or [signal.SIGINT])[-1]
     facts = {"instance": puzzle.name, "max_score": puzzle.max_score, "seed": seed, "seconds": round(result.seconds, 3)}
-    facts |= picked(result, "nodes measured_score interrupted") | {"rows": [_row(row) for row in result.rows]}
+    facts |= out.picked(result, "nodes measured_score interrupted") | {"rows": [_row(row) for row in result.rows]}
     headline = _headline(puzzle, result, seed)
     if not args.json and not args.verbose:
-        print_wrapped(headline)
-        print_wrapped("How long one core takes for a board of at least a score; four cores take a quarter of it.")
-    print_answer(args, facts, _table(headline, puzzle, result) if args.verbose else words(result))
-    return 128 + (signals or [signal.SIGINT])[-1] if result.interrupted else DONE
+        out.print_wrapped(headline)
+        out.print_wrapped("How long one core takes for a board of at least a score; four cores take a quarter of it.")
+    out.print_answer(args, facts, _table(headline, puzzle, result) if args.verbose else words(result))
+    return 128 + (signals or [signal.SIGINT])[-1] if result.interrupted else out.DONE
 
 
 def _headline(puzzle: Puzzle, result: Estimate, seed: int) -> str:

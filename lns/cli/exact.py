@@ -26,6 +26,7 @@ from lns.instances.puzzle import Puzzle
 from lns.instances.text import count_of, format_seconds
 from lns.instances.verify import verify
 from lns.terminal import options as opt
+from lns.terminal import output as out
 from lns.terminal.inputs import (
     check_board_file,
     check_start_options,
@@ -33,17 +34,6 @@ from lns.terminal.inputs import (
     print_notes,
     read_puzzle,
     read_puzzles,
-)
-from lns.terminal.output import (
-    ANSWER_IS_NO,
-    DONE,
-    board_lines,
-    picked,
-    print_answer,
-    print_error,
-    print_text,
-    status_of,
-    wrapped,
 )
 from lns.terminal.progress import live_line
 
@@ -160,7 +150,7 @@ class _Found:
         if self._folder is not None:
             said = f"written     {count_of(self._written, 'board')} in {self._folder}"
             return {"output": str(self._folder)}, [said]
-        lines = [line for board in self._kept for line in board_lines(self._puzzle, board)]
+        lines = [line for board in self._kept for line in out.board_lines(self._puzzle, board)]
         return {"boards": [board.without_blanks(self._puzzle).pairs() for board in self._kept]}, lines
 
 
@@ -202,14 +192,14 @@ def _search(args: argparse.Namespace, *, count_all: bool) -> int:
         if shown is not None:
             facts["placements"] = shown.without_blanks(puzzle).pairs()
             facts["url"] = formats.url_if_any(puzzle, shown)
-            lines = [*board_lines(puzzle, shown), *lines]  # first: a URL may fill a terminal
+            lines = [*out.board_lines(puzzle, shown), *lines]  # first: a URL may fill a terminal
         more, more_lines = ({}, []) if found is None else found.told()
-        print_answer(args, facts | {"notes": notes} | more, [*lines, *more_lines])
+        out.print_answer(args, facts | {"notes": notes} | more, [*lines, *more_lines])
     if output is not None and shown is not None and not args.json:
-        print_text(f"written     {output}")
+        out.print_text(f"written     {output}")
     if found is not None and found.failure is not None:
         raise found.failure
-    return status_of(outcome.status)
+    return out.status_of(outcome.status)
 
 
 def read_puzzle_and_start(args: argparse.Namespace) -> tuple[Puzzle, Puzzle, list[str]]:
@@ -254,7 +244,7 @@ def announce_compilation(solver: str) -> None:
 
     entry = SOLVERS.get(solver)
     if entry is not None and entry.kernel_module is not None and not is_compiled(entry.kernel_module):
-        print_error("compiling the search, once for this installation: about half a minute of an idle core ...")
+        out.print_error("compiling the search, once for this installation: about half a minute of an idle core ...")
 
 
 def _progress_line(progress: Progress) -> str:
@@ -304,9 +294,9 @@ def solvers(args: argparse.Namespace) -> int:
         needs = "" if entry.extra is None else f"; needs {EXTRAS[entry.extra][1]}"
         missing = "" if installed else ", which is not installed"
         line = f"{name:<{width}}  {entry.description} ({entry.source}{needs}{missing})"
-        lines.append(wrapped(line, sys.stdout, indent=width + 2))
-    print_answer(args, {"solvers": rows}, lines)
-    return DONE
+        lines.append(out.wrapped(line, sys.stdout, indent=width + 2))
+    out.print_answer(args, {"solvers": rows}, lines)
+    return out.DONE
 
 
 @opt.command(
@@ -324,7 +314,7 @@ def cnf(args: argparse.Namespace) -> int:
     encoding = encode(args.encoding, puzzle)
     if args.output is None and not args.sizes:
         write(encoding, sys.stdout)
-        return DONE
+        return out.DONE
     sizes = {name: count for name, count in encoding.sizes().items() if count}
     clauses = sum(sizes.values())
     if not args.sizes:
@@ -335,8 +325,8 @@ def cnf(args: argparse.Namespace) -> int:
     formula = f"{count_of(encoding.variables, 'variable')}, {count_of(clauses, 'clause')}"
     families = (f"  {count:>12,}  {name}" for name, count in sizes.items())
     facts["output"] = None if args.sizes else os.fspath(args.output)
-    print_answer(args, facts, [f"{encoding.name} of {puzzle.name}: {formula}", *families])
-    return DONE
+    out.print_answer(args, facts, [f"{encoding.name} of {puzzle.name}: {formula}", *families])
+    return out.DONE
 
 
 @opt.command(
@@ -354,8 +344,8 @@ def decode(args: argparse.Namespace) -> int:
     model = read_answer(_answer_text(args.answer), args.answer)
     facts: dict[str, Any] = {"status": "infeasible", "valid": False, "score": None, "placements": None, "url": None}
     if model is None:
-        print_answer(args, facts, ["the solver says that there is no solution"])
-        return ANSWER_IS_NO
+        out.print_answer(args, facts, ["the solver says that there is no solution"])
+        return out.ANSWER_IS_NO
     unknown = next((abs(literal) for literal in model if abs(literal) > encoding.variables), None)
     if unknown is not None:
         raise InputError(
@@ -369,16 +359,16 @@ def decode(args: argparse.Namespace) -> int:
     score = f"{found.score} of {puzzle.max_score}"
     if args.output is not None and perfect:
         formats.write(args.output, None, puzzle, board, instance=args.instance)
-    facts = {"status": "solved" if perfect else "not a solution"} | picked(found, "valid score max_score problems")
+    facts = {"status": "solved" if perfect else "not a solution"} | out.picked(found, "valid score max_score problems")
     facts["placements"] = board.without_blanks(puzzle).pairs()
     facts["url"] = formats.url_if_any(puzzle, board) if perfect else None
     if perfect:
-        lines = [f"a perfect board: {score}", *board_lines(puzzle, board)]
+        lines = [f"a perfect board: {score}", *out.board_lines(puzzle, board)]
     else:
         lines = [f"not a solution of {puzzle.name}: {count_of(found.placed, 'piece')}, score {score}"]
         lines += [f"  {problem}" for problem in found.problems[:5]]
-    print_answer(args, facts, lines)
-    return DONE if perfect else ANSWER_IS_NO
+    out.print_answer(args, facts, lines)
+    return out.DONE if perfect else out.ANSWER_IS_NO
 
 
 def _answer_text(path: str) -> str:

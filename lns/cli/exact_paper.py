@@ -20,8 +20,8 @@ from lns.instances.errors import InputError
 from lns.instances.files import atomic_write
 from lns.instances.text import count_of, format_seconds
 from lns.terminal import options as opt
+from lns.terminal import output as out
 from lns.terminal.inputs import read_puzzles
-from lns.terminal.output import DONE, INTERRUPTED, picked, print_answer, print_error, print_wrapped, terminal_width
 from lns.terminal.progress import live_line, log
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def compare(args: argparse.Namespace) -> int:
         find_solver(solver)
     puzzles = list(zip(args.instances, read_puzzles(args, args.instances), strict=True))
     memory = None if args.memory is None else args.memory * 1_000_000
-    asked = {"seconds": args.time, "memory": memory} | picked(args, "fix_corner sat_solver seed")
+    asked = {"seconds": args.time, "memory": memory} | out.picked(args, "fix_corner sat_solver seed")
     question = Question(count_all=args.count, **asked)
 
     def said(row: ComparisonRow) -> str:
@@ -78,8 +78,8 @@ def compare(args: argparse.Namespace) -> int:
     planned = [f"{name} by {solver}" for name, _ in puzzles for solver in solvers]
     rows, status = _made(lambda: (planned, compare(puzzles, solvers, question, args.output)), said)
     values = [{name: None if value == NODES_UNKNOWN else value for name, value in asdict(row).items()} for row in rows]
-    with table_width(terminal_width()):
-        print_answer(args, {"rows": values}, [table(rows)])
+    with table_width(out.terminal_width()):
+        out.print_answer(args, {"rows": values}, [table(rows)])
     return status
 
 
@@ -96,8 +96,8 @@ def _made(make: Callable[[], tuple[list[str], Iterable[Any]]], said: Callable[[A
                 if len(rows) < len(planned):
                     line.begin(f"run {len(rows) + 1} of {len(planned)}: {planned[len(rows)]}")
     except KeyboardInterrupt:
-        return rows, INTERRUPTED
-    return rows, DONE
+        return rows, out.INTERRUPTED
+    return rows, out.DONE
 
 
 @opt.command(
@@ -144,15 +144,15 @@ def paper(args: argparse.Namespace) -> int:
 
     if args.show:
         rows, left = runs.finished_rows(planned(), args.output)
-        after, status = f"\n\n{_missing([(run.instance, run.solver) for run in left])}", DONE
+        after, status = f"\n\n{_missing([(run.instance, run.solver) for run in left])}", out.DONE
         if others := len(read_rows(args.output)) - len(rows):
             after += f"\n{count_of(others, 'row')} of {args.output} not shown: expected the options of their runs"
     else:
         rows, status = _made(make, runs.describe)
         after = _plot(paper, rows, args.output) if args.output is not None and rows else ""
     if rows or args.show:
-        with table_width(terminal_width()):  # on a narrow terminal in blocks of columns
-            print_wrapped(paper.tables(rows, plan) + after)
+        with table_width(out.terminal_width()):  # on a narrow terminal in blocks of columns
+            out.print_wrapped(paper.tables(rows, plan) + after)
     return status
 
 
@@ -171,7 +171,7 @@ def _plan(args: argparse.Namespace, paper: Any) -> Plan:
         if getattr(args, name) and args.paper in reasons:
             raise InputError(f"{args.paper} {reasons[args.paper]}; expected no --{name.replace('_', '-')}")
     plan: Plan = paper.FULL if args.full else paper.PLAN
-    changes = picked(args, "per_size sizes colours all_colours trees solvers seed")
+    changes = out.picked(args, "per_size sizes colours all_colours trees solvers seed")
     if args.solvers is not None:
         changes["solvers"] = _checked_solvers(args, plan, paper)
     if args.paper == "benoist2008" and (unknown := set(args.sizes or ()) - set(paper.COLOURS)):
@@ -219,7 +219,7 @@ def _plot(paper: Any, rows: list[ComparisonRow], csv: Path) -> str:
         try:
             require("plot", "the plot")
         except InputError as error:
-            print_error(f"lns: {error}")
+            out.print_error(f"lns: {error}")
             return ""
         made.append(csv.with_suffix(".png"))
         paper.plot(rows, made[-1])

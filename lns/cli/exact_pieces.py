@@ -19,7 +19,7 @@ from lns.instances.puzzle import IntArray
 from lns.instances.text import count_of, quoted
 from lns.instances.verify import verify
 from lns.terminal import options as opt
-from lns.terminal.output import ANSWER_IS_NO, DONE, INTERRUPTED, print_answer, print_text
+from lns.terminal import output as out
 from lns.terminal.progress import live_line
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ def isomorphic(args: argparse.Namespace) -> int:
         no = f"{args.first} and {args.second} are different sets of pieces under every renaming of colours"
         if args.second is None:
             no = f"{args.first} is none of the {len(names)} shipped instances, up to a renaming of colours"
-        print_answer(args, {"isomorphic": False, "mirrored": False, "with": args.second, "renaming": None}, [no])
-        return ANSWER_IS_NO
+        out.print_answer(args, {"isomorphic": False, "mirrored": False, "with": args.second, "renaming": None}, [no])
+        return out.ANSWER_IS_NO
     moved = _moved_pieces(puzzle.pieces, second, renaming, turns=puzzle.turns)
     colours = sorted(renaming.items())
     facts = {"isomorphic": not mirrored, "mirrored": mirrored, "with": name}
@@ -77,8 +77,8 @@ def isomorphic(args: argparse.Namespace) -> int:
         "  " + ", ".join(f"{a} -> {b}" for a, b in colours),
         f"pieces by number, from 1: {shown or 'all the same'}",
     ]
-    print_answer(args, facts, lines)
-    return ANSWER_IS_NO if mirrored else DONE
+    out.print_answer(args, facts, lines)
+    return out.ANSWER_IS_NO if mirrored else out.DONE
 
 
 def _moved_pieces(first: IntArray, second: IntArray, renaming: dict[int, int], *, turns: bool) -> list[tuple[int, int]]:
@@ -115,8 +115,8 @@ def graph(args: argparse.Namespace) -> int:
         read = _graph_of_pieces(args.first)
         edges = [[node, other] for node, others in sorted(read.items()) for other in sorted(others) if node <= other]
         alone = [str(node) for node in sorted(read) if not read[node]]
-        print_answer(args, {"nodes": sorted(read), "edges": edges}, [*(f"{a} {b}" for a, b in edges), *alone])
-        return DONE
+        out.print_answer(args, {"nodes": sorted(read), "edges": edges}, [*(f"{a} {b}" for a, b in edges), *alone])
+        return out.DONE
     first = _read_graph(args.first)
     pieces = pieces_of_graph(first)
     lines = [" ".join(map(str, piece)) for piece in pieces]
@@ -124,8 +124,8 @@ def graph(args: argparse.Namespace) -> int:
         write_output(args.output, "".join(f"{line}\n" for line in lines))
         lines = [f"{args.output}: {count_of(len(pieces), 'piece')} of {count_of(len(first), 'node')}"]
     if args.second is None:
-        print_answer(args, {"nodes": list(first), "pieces": [list(piece) for piece in pieces]}, lines)
-        return DONE
+        out.print_answer(args, {"nodes": list(first), "pieces": [list(piece) for piece in pieces]}, lines)
+        return out.DONE
     second = _read_graph(args.second)
     renaming = find_renaming(pieces, pieces_of_graph(second))
     names, answer = None, [f"{args.first} and {args.second} are not isomorphic"]
@@ -134,8 +134,8 @@ def graph(args: argparse.Namespace) -> int:
         names = {node: others[renaming[number] - FIRST_NODE] for number, node in enumerate(first, FIRST_NODE)}
         pairs = ", ".join(f"{a} -> {b}" for a, b in names.items())
         answer = [f"{args.first} and {args.second} are isomorphic:", f"  {pairs}"]
-    print_answer(args, {"isomorphic": names is not None, "nodes": names}, answer)
-    return ANSWER_IS_NO if names is None else DONE
+    out.print_answer(args, {"isomorphic": names is not None, "nodes": names}, answer)
+    return out.ANSWER_IS_NO if names is None else out.DONE
 
 
 def _words_of_lines(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -190,8 +190,8 @@ def triples(args: argparse.Namespace) -> int:
         raise InputError("the board is not perfect, so it shows no partition; expected a solution", args.board)
     found = triples_of(puzzle, board, numbers_of(puzzle))
     lines = (" + ".join(map(str, triple)) + f" = {sum(triple)}" for triple in found)
-    print_answer(args, {"sum": sum(found[0]), "triples": [list(triple) for triple in found]}, lines)
-    return DONE
+    out.print_answer(args, {"sum": sum(found[0]), "triples": [list(triple) for triple in found]}, lines)
+    return out.DONE
 
 
 @opt.command(
@@ -228,19 +228,19 @@ def design(args: argparse.Namespace) -> int:
         return _try_every(args, height)
     trees, nodes = args.trees or TREES, args.nodes or MOST_NODES
     start = None if args.joints is None else joints_of(args.joints)
-    best, status = None, DONE
+    best, status = None, out.DONE
     try:
         for best in improve(
             args.width, height, args.colours, args.goal, trees=trees, nodes=nodes, seed=args.seed or 0, start=start
         ):
-            print_text(_line(best))
+            out.print_text(_line(best))
     except KeyboardInterrupt:
-        status = INTERRUPTED
+        status = out.INTERRUPTED
     if best is None:
-        print_text(f"no tree of {count_of(trees, 'board')} ended within {count_of(nodes, 'node')}")
-        return status or ANSWER_IS_NO
+        out.print_text(f"no tree of {count_of(trees, 'board')} ended within {count_of(nodes, 'node')}")
+        return status or out.ANSWER_IS_NO
     _write(args, best)
-    return ANSWER_IS_NO if status == DONE and args.goal == "single" and best.solutions > 1 else status
+    return out.ANSWER_IS_NO if status == out.DONE and args.goal == "single" and best.solutions > 1 else status
 
 
 def _try_every(args: argparse.Namespace, height: int) -> int:
@@ -254,12 +254,14 @@ def _try_every(args: argparse.Namespace, height: int) -> int:
     if total > 1 << 24:
         raise InputError(f"{total:,} colourings of a board of {args.width} x {height}; expected at most {1 << 24:,}")
     number, first = every_single(args.width, height, args.colours)
-    print_text(f"{number:,} of {total:,} colourings of {args.width} x {height} have a single solution up to rotation")
+    out.print_text(
+        f"{number:,} of {total:,} colourings of {args.width} x {height} have a single solution up to rotation"
+    )
     if first is None:
-        return ANSWER_IS_NO
-    print_text(_line(first))
+        return out.ANSWER_IS_NO
+    out.print_text(_line(first))
     _write(args, first)
-    return DONE
+    return out.DONE
 
 
 def _line(design: Design) -> str:
@@ -273,4 +275,4 @@ def _write(args: argparse.Namespace, best: Design) -> None:
     if args.output is not None:
         puzzle = planted(best.width, best.height, best.joints).puzzle
         write_output(args.output, render("json", puzzle, None, path=args.output)[0])
-        print_text(f"written     {args.output}")
+        out.print_text(f"written     {args.output}")

@@ -25,7 +25,7 @@ from lns.instances.errors import InputError
 from lns.instances.files import write_output
 from lns.instances.text import count_of, format_seconds
 from lns.terminal import options as opt
-from lns.terminal.output import DONE, picked, print_answer, print_text, status_of, wrapped
+from lns.terminal import output as out
 from lns.terminal.progress import live_line, screen_log
 
 MOST_STEPS = 100_000  # steps that are recorded where --nodes does not say how many
@@ -138,8 +138,8 @@ def _is_given(args: argparse.Namespace, option: str) -> bool:
 def _list_levels(args: argparse.Namespace) -> int:
     found = levels()
     lines = (f"{name:<12} {len(grid.loose)} pieces to place" for name, grid in found.items())
-    print_answer(args, {"levels": {name: list(grid.rows) for name, grid in found.items()}}, lines)
-    return DONE
+    out.print_answer(args, {"levels": {name: list(grid.rows) for name, grid in found.items()}}, lines)
+    return out.DONE
 
 
 def _make_level(args: argparse.Namespace) -> int:
@@ -168,8 +168,8 @@ def _write_grid(args: argparse.Namespace, grid: Grid, planted: tuple[str, ...] |
     _draw(args, grid, planted or grid.rows)
     facts: dict[str, Any] = {"grid": text, "pieces": len(grid.pieces)}
     facts |= {} if planted is None else {"filling": planted}
-    print_answer(args, facts | {"output": None if args.output is None else str(args.output)}, [said])
-    return DONE
+    out.print_answer(args, facts | {"output": None if args.output is None else str(args.output)}, [said])
+    return out.DONE
 
 
 def _draw(args: argparse.Namespace, grid: Grid, rows: Sequence[str]) -> None:
@@ -197,7 +197,7 @@ def _fill(args: argparse.Namespace) -> int:
                 written = True
     finally:  # the result is printed even if the file cannot be written
         _print_result(args, grid, result, written)
-    return status_of(result.status)
+    return out.status_of(result.status)
 
 
 def _searched(args: argparse.Namespace, grid: Grid) -> FillResult:
@@ -236,33 +236,33 @@ def _record(args: argparse.Namespace, grid: Grid) -> int:
     recorder.record(args.nodes or MOST_STEPS, count_all=args.count)
     steps = [step._asdict() | {"outcome": step.outcome.name.lower()} for step in recorder.steps]
     counts = Counter(step["outcome"] for step in steps)
-    statistics = picked(filling, "nodes branches deepest")
+    statistics = out.picked(filling, "nodes branches deepest")
     statistics |= {name: counts[name] for name in (outcome.name.lower() for outcome in StepOutcome)}
     facts = {**statistics, "complete": filling.ended is not None}
     document = {"grid": render(grid), "weight": weight, **facts, "steps": steps}
     write_output(args.steps, json.dumps(document) + "\n")
     said = f"{args.steps}: {count_of(len(steps), 'step')}"
     lines = [f"{said}; {', '.join(f'{count:,} {name}' for name, count in statistics.items())}"]
-    print_answer(args, facts | {"output": str(args.steps)}, lines)
-    return DONE
+    out.print_answer(args, facts | {"output": str(args.steps)}, lines)
+    return out.DONE
 
 
 def _print_result(args: argparse.Namespace, grid: Grid, result: FillResult, written: bool) -> None:
     facts = {"status": str(result.status), "solutions": result.solutions}
     facts |= {"nodes": None if result.nodes == NODES_UNKNOWN else result.nodes, "seconds": round(result.seconds, 6)}
-    facts |= {"convention": CONVENTION} | picked(result, "options pruned weight branches deepest filling")
+    facts |= {"convention": CONVENTION} | out.picked(result, "options pruned weight branches deepest filling")
     if result.filling is not None and not args.json:
         sys.stdout.write(draw.terminal(grid, result.filling, colour_of(args.colour)) + "\n\n")
-    print_answer(args, facts | {"output": str(args.output) if written else None}, _lines(args, result))
+    out.print_answer(args, facts | {"output": str(args.output) if written else None}, _lines(args, result))
     if args.output is not None and not args.json:
         nothing = "nothing: there is no filling to write" if result.filling is None else "nothing"
-        print_text(f"written     {args.output if written else nothing}")
+        out.print_text(f"written     {args.output if written else nothing}")
 
 
 def _lines(args: argparse.Namespace, result: FillResult) -> Iterator[str]:
     yield f"status      {result.status}"
     yield f"fillings    {solutions_in_words(result.status, result.solutions, counted=args.count)}"
-    yield wrapped(f"convention  {CONVENTION}", sys.stdout, indent=12)
+    yield out.wrapped(f"convention  {CONVENTION}", sys.stdout, indent=12)
     if result.nodes == NODES_UNKNOWN:
         yield "nodes       - (xcover does not report them)"
     else:

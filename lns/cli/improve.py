@@ -24,18 +24,8 @@ from lns.instances.text import count_of, format_seconds
 from lns.instances.verify import Verification, verify
 from lns.runs.find import board_source
 from lns.terminal import options as opt
+from lns.terminal import output as out
 from lns.terminal.inputs import check_board_file, print_notes, read_board
-from lns.terminal.output import (
-    ANSWER_IS_NO,
-    DONE,
-    FAULT,
-    INTERRUPTED,
-    board_lines,
-    picked,
-    print_answer,
-    print_error,
-    print_text,
-)
 from lns.terminal.progress import live_line
 
 if TYPE_CHECKING:
@@ -164,7 +154,7 @@ def _check_options(args: argparse.Namespace) -> None:
 
 def _method(args: argparse.Namespace) -> dict[str, Any]:
     """How a region is searched."""
-    return picked(args, "order heuristic preemption instantiation") | {"backjumping": not args.no_backjumping}
+    return out.picked(args, "order heuristic preemption instantiation") | {"backjumping": not args.no_backjumping}
 
 
 @dataclass
@@ -182,7 +172,7 @@ class _Question:
         from lns.exact.region.warmup import is_ready
 
         if not self.args.quiet and not is_ready(self.args.order):
-            print_error("compiling the kernels, once for this installation: about a minute of an idle core ...")
+            out.print_error("compiling the kernels, once for this installation: about a minute of an idle core ...")
 
     def write(self, board: Board) -> None:
         """Write ``board`` to the file of --output, if there is one."""
@@ -203,9 +193,9 @@ class _Question:
         finally:
             if not self.args.quiet:
                 print_notes(self.notes)
-            print_answer(self.args, facts, lines)
+            out.print_answer(self.args, facts, lines)
         if self.args.output and not self.args.json:
-            print_text(f"written     {self.args.output}")
+            out.print_text(f"written     {self.args.output}")
 
 
 def _one_region(asked: _Question) -> int:
@@ -224,31 +214,31 @@ def _one_region(asked: _Question) -> int:
             on_progress=lambda score, bound, nodes, seconds: line.show(
                 f"score {score}, at most {bound}, {nodes / 1e6:.1f} M nodes", seconds
             ),
-            **picked(args, "donors target nodes check"), **_method(args),
+            **out.picked(args, "donors target nodes check"), **_method(args),
         )  # fmt: skip
     before = verify(puzzle, asked.board)
     facts = {"status": _status_name(result, before), "improved": result.improved and result.legal}
-    facts |= picked(result, "score score_before legal") | {"legal_before": not before.violations}
+    facts |= out.picked(result, "score score_before legal") | {"legal_before": not before.violations}
     facts |= {"problems_before": before.violations, "rim_faults_before": before.rim_faults}
-    facts |= picked(result, "bound nodes") | {"seconds": round(result.seconds, 4)}
-    facts |= picked(result, "check check_solver") | {"check_seconds": round(result.check_seconds, 4)}
+    facts |= out.picked(result, "bound nodes") | {"seconds": round(result.seconds, 4)}
+    facts |= out.picked(result, "check check_solver") | {"check_seconds": round(result.check_seconds, 4)}
     facts |= {"cells": len(result.cells), "url": formats.url_if_any(puzzle, result.board)}
     facts |= {"placements": result.board.without_blanks(puzzle).pairs(), "notes": asked.notes}
     asked.answer(result.board, facts, _lines(asked, result, before))
     if result.check == "contradicted":
-        print_error(
+        out.print_error(
             f"lns: the search said that no refill scores as much as {result.score}, but {result.check_solver} found "
             "this one, which is verified: a fault of lns; please report it with the files of board and puzzle"
         )
-        return FAULT
+        return out.FAULT
     if result.status == RegionStatus.INTERRUPTED:
-        return INTERRUPTED
-    return ANSWER_IS_NO if args.target is not None and result.score < args.target else DONE
+        return out.INTERRUPTED
+    return out.ANSWER_IS_NO if args.target is not None and result.score < args.target else out.DONE
 
 
 def _lines(asked: _Question, result: RegionResult, before: Verification) -> Iterator[str]:
     if result.board != asked.board:  # it may have the same score, for example if the given board broke a rule
-        yield from board_lines(asked.puzzle, result.board)  # first: a URL may fill a terminal
+        yield from out.board_lines(asked.puzzle, result.board)  # first: a URL may fill a terminal
     donors = f", {asked.args.donors} of them donors" if asked.args.donors and result.cells else ""
     nothing = "" if result.cells or before.mismatches else ": the board has no mismatch"
     yield f"region      {count_of(len(result.cells), 'cell')}{donors}{nothing}"
@@ -317,14 +307,14 @@ def _everywhere(asked: _Question) -> int:
     facts |= {"notes": asked.notes, "placements": board.without_blanks(puzzle).pairs()}
     shape = f"windows of {count_of(height, 'row')} and {count_of(width, 'column')}"
     lines = [
-        *(board_lines(puzzle, board) if score > before else []),  # first: a URL may fill a terminal
+        *(out.board_lines(puzzle, board) if score > before else []),  # first: a URL may fill a terminal
         terminal_map(grid, _LEGEND),
         f"{shape}: {len(done)} of {total} searched in {format_seconds(seconds)}, by upper left cell",
         f"score       {score} of {puzzle.max_score}, before {before}",
     ]
     picture = svg_map(grid, _LEGEND, f"{puzzle.name}: {shape}")
     asked.answer(board, facts | {"url": formats.url_if_any(puzzle, board)}, lines, picture)
-    return INTERRUPTED if interrupted else DONE
+    return out.INTERRUPTED if interrupted else out.DONE
 
 
 def _legal(asked: _Question) -> Board:
@@ -334,7 +324,7 @@ def _legal(asked: _Question) -> Board:
     puzzle, before = asked.puzzle, verify(asked.puzzle, asked.board)
     legal, _ = legal_refill(puzzle, asked.board, before, range(puzzle.cells))
     if legal != asked.board and not asked.args.quiet:
-        print_error(
+        out.print_error(
             f"lns: the given board broke {count_of(len(before.violations), 'rule')} ({before.seams} by seams); the "
             f"windows begin with a legal refill of score {verify(puzzle, legal).score}"
         )

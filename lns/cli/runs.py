@@ -30,18 +30,7 @@ from lns.runs.find import run_directories
 from lns.runs.lock import is_free, is_held_elsewhere, read_holder
 from lns.runs.run_summary import RunSummary, by_set, load_summary
 from lns.terminal import options as opt
-from lns.terminal.output import (
-    ANSWER_IS_NO,
-    BAD_INPUT,
-    DONE,
-    command_name,
-    picked,
-    print_answer,
-    print_error,
-    print_json,
-    print_text,
-    terminal_width,
-)
+from lns.terminal import output as out
 from lns.terminal.progress import live_line
 from lns.terminal.signals import signal_handler
 from lns.version import __version__
@@ -65,25 +54,25 @@ _LEAST_WANTED = ["search", "workers", "speed", "boards", "found", "time", "clues
     "Exit status: 0 done, 2 a DIR is no run directory (the others are shown all the same).",
 )  # fmt: skip
 def status(args: argparse.Namespace) -> int:
-    summaries, exit_status = [], DONE
+    summaries, exit_status = [], out.DONE
     for path in run_directories(args.directories):
         try:
             summaries.append(load_summary(path))
         except InputError as error:
-            print_error(f"lns: {printable(str(error), 2000)}")
-            exit_status = BAD_INPUT
+            out.print_error(f"lns: {printable(str(error), 2000)}")
+            exit_status = out.BAD_INPUT
     summaries = by_set(summaries)
     if args.json:
-        print_json({"runs": [facts(summary, args.min_score) for summary in summaries]})
+        out.print_json({"runs": [facts(summary, args.min_score) for summary in summaries]})
         return exit_status
-    head, *lines = table(summaries, args.min_score, terminal_width())
-    print_text(head)
+    head, *lines = table(summaries, args.min_score, out.terminal_width())
+    out.print_text(head)
     for line, summary in zip(lines, summaries, strict=True):
         # what is proven of the best boards, and what could not be read or written
         certificate = summary.heartbeat.statistics.certificate_in_words(summary.score)
         unwritten = (f"{name} cannot be written" for name in summary.heartbeat.write_errors)
         notes = [*([certificate] if certificate else []), *summary.notes, *unwritten]
-        print_text(line, *notes, sep="\n    ")
+        out.print_text(line, *notes, sep="\n    ")
     return exit_status
 
 
@@ -120,8 +109,8 @@ def facts(summary: RunSummary, min_score: int | None) -> dict[str, Any]:
     """The object of a run in the JSON output."""
     history, heartbeat = summary.history, summary.heartbeat
     score = _min_score(summary, min_score)
-    facts = {"run_dir": str(summary.path)} | picked(summary.settings, "instance instance_sha256")
-    facts |= {"set_sha256": set_sha256(summary.puzzle)} | picked(summary, "clues state") | {"ended": summary.why}
+    facts = {"run_dir": str(summary.path)} | out.picked(summary.settings, "instance instance_sha256")
+    facts |= {"set_sha256": set_sha256(summary.puzzle)} | out.picked(summary, "clues state") | {"ended": summary.why}
     facts |= {"score": summary.score, "max_score": summary.puzzle.max_score, "best_at": summary.best_at}
     facts |= {"min_score": score, "boards": history.at_least(score)}
     facts |= {"boards_per_hour": round(summary.boards_per_hour(score), 3), "unit": heartbeat.unit}
@@ -168,7 +157,7 @@ def watch(args: argparse.Namespace) -> int:
             _live(paths, args.every or 2.0)
         else:
             _plain(paths, args.every or 30.0)
-    return DONE
+    return out.DONE
 
 
 def _leave(number: int, frame: object) -> None:
@@ -204,7 +193,7 @@ def footer(runs: Sequence[RunSummary]) -> str:
     if any(run.state == "running" for run in runs):
         return f"q ends this view; the {'run goes' if len(runs) == 1 else 'runs go'} on"
     if len(runs) == 1:
-        goes_on = f", {command_name()} {runs[0].resumption} goes on" if runs[0].resumption else ""
+        goes_on = f", {out.command_name()} {runs[0].resumption} goes on" if runs[0].resumption else ""
         return f"this run is over; q ends this view{goes_on}"
     return "all runs are over; q ends this view"
 
@@ -215,7 +204,7 @@ def _plain(paths: list[Path], every: float) -> None:
     while True:
         runs = [load_summary(path) for path in paths]
         for run in runs:
-            print_text("; ".join(headline(run)), flush=True)
+            out.print_text("; ".join(headline(run)), flush=True)
         if all(run.state != "running" for run in runs):
             return
         time.sleep(every)
@@ -259,18 +248,18 @@ def stop(args: argparse.Namespace) -> int:
     summary, holder = load_summary(args.directory), read_holder(args.directory)
     ended = {"ended", "died"}
     if summary.state == "died" and holder is not None and holder.is_elsewhere:
-        print_error(
+        out.print_error(
             f"lns: the lock names {holder}, which cannot be seen from here: looking whether its run still writes"
         )
         if is_held_elsewhere(args.directory):  # only that machine can tell whether its process ended
             ended = {"ended"}
         holder = read_holder(args.directory)
     if summary.state == "running" and holder is not None and holder.is_here and is_free(args.directory):
-        print_text(f"no run is going on in {summary.path}: the lock names {holder}, which does not hold it")
-        return ANSWER_IS_NO
+        out.print_text(f"no run is going on in {summary.path}: the lock names {holder}, which does not hold it")
+        return out.ANSWER_IS_NO
     if summary.state in ended:
-        print_text(f"no run is going on in {summary.path}; it {summary.state}")
-        return ANSWER_IS_NO
+        out.print_text(f"no run is going on in {summary.path}; it {summary.state}")
+        return out.ANSWER_IS_NO
     try:
         open_regular(args.directory / STOP, os.O_WRONLY | os.O_APPEND).close()
     except OSError as error:
@@ -281,11 +270,11 @@ def stop(args: argparse.Namespace) -> int:
         summary = load_summary(args.directory)
         if summary.state in ended:
             best = f"{summary.score} of {summary.puzzle.max_score}" if summary.best else "no board"
-            goes_on = f"; {command_name()} {summary.resumption} continues it" if summary.resumption else ""
-            print_text(f"stopped with {best}{goes_on}")
-            return DONE
-    print_text(f"the run was asked to stop and has not stopped after {args.wait:g} s")
-    return ANSWER_IS_NO
+            goes_on = f"; {out.command_name()} {summary.resumption} continues it" if summary.resumption else ""
+            out.print_text(f"stopped with {best}{goes_on}")
+            return out.DONE
+    out.print_text(f"the run was asked to stop and has not stopped after {args.wait:g} s")
+    return out.ANSWER_IS_NO
 
 
 @opt.command(
@@ -302,13 +291,13 @@ def report(args: argparse.Namespace) -> int:
     every = args.every or EVERY_S
     target = args.directory / REPORT if args.output is None else behind_links(args.output)
     running = _write_page(args.directory, target, every if args.follow else None)
-    print_text(target, flush=True)
+    out.print_text(target, flush=True)
     if args.open:
         webbrowser.open(target.resolve().as_uri())
     while args.follow and running:
         time.sleep(every)
         running = _write_page(args.directory, target, every)
-    return DONE
+    return out.DONE
 
 
 def _write_page(directory: Path, target: Path, every: float | None) -> bool:
@@ -350,7 +339,7 @@ def merge(args: argparse.Namespace) -> int:
     lines = [
         f"{searched}, {best}, {count_of(merged.boards, 'board')}{repeated}{damaged}",
         f"saved in    {output}",
-        f"go on       {command_name()} resume {shlex.quote(str(output))} --time 1h",
+        f"go on       {out.command_name()} resume {shlex.quote(str(output))} --time 1h",
     ]
-    print_answer(args, asdict(merged) | {"run_dir": str(output)}, lines)
-    return DONE
+    out.print_answer(args, asdict(merged) | {"run_dir": str(output)}, lines)
+    return out.DONE

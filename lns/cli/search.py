@@ -28,18 +28,8 @@ from lns.runs.directory import new_run_directory
 from lns.runs.files import BEST, INSTANCE, format_duration, reason_in_words
 from lns.runs.history import parts
 from lns.terminal import options as opt
+from lns.terminal import output as out
 from lns.terminal.inputs import check_start_options, read_board, read_puzzle
-from lns.terminal.output import (
-    ANSWER_IS_NO,
-    BAD_INPUT,
-    DONE,
-    command_name,
-    picked,
-    print_error,
-    print_json,
-    print_text,
-    print_wrapped,
-)
 from lns.terminal.progress import screen_log
 from lns.terminal.signals import signal_handler
 
@@ -116,7 +106,7 @@ def solve(args: argparse.Namespace) -> int:
             time=DEFAULT_SECONDS if args.time is None and not unlimited else args.time,
             pins=args.pin,
             checkpoint_s=args.checkpoint,
-            **picked(args, "seed start start_format start_number params engine target steps min_score"),
+            **out.picked(args, "seed start start_format start_number params engine target steps min_score"),
             **end.settings(end.run_dir(document.puzzle)),
         )
     return ended(result, end.number, args, target=args.target)
@@ -166,7 +156,7 @@ def polish(args: argparse.Namespace) -> int:
             time=DEFAULT_SECONDS if args.time is None else args.time,
             notes=notes,
             instance=args.puzzle or puzzle.name,
-            **picked(args, "free seed params"),
+            **out.picked(args, "free seed params"),
             **end.settings(end.run_dir(puzzle)),
         )
     return ended(result, end.number, args, target=None)
@@ -219,7 +209,7 @@ class SearchEnd(StopRule):
             raise SystemExit(128 + number)
         how = "Ctrl-C" if number == signal.SIGINT else signal.Signals(number).name
         # below the live line, in which a terminal shows ^C
-        print_error(f"{chr(10) * sys.stderr.isatty()}lns: {how}: saving; once more ends at once")
+        out.print_error(f"{chr(10) * sys.stderr.isatty()}lns: {how}: saving; once more ends at once")
 
     def run_dir(self, puzzle: Puzzle) -> Path:
         """The directory of --run-dir, or a new one, which is removed if no run begins."""
@@ -344,52 +334,52 @@ def ended(result: Result, number: int, args: argparse.Namespace, *, target: int 
     stats = _statistics(result) if args.stats else None
     with contextlib.suppress(OSError) if number else contextlib.nullcontext():
         if result.record and args.json:
-            print_json(result.record | ({} if stats is None else {"stats": stats}))
+            out.print_json(result.record | ({} if stats is None else {"stats": stats}))
         elif result.record or (number and not args.json):
             _print_summary(result, stats, with_url=args.url)
     if not result.record and not number:
         raise InputError(
             f"no full board of {result.puzzle.name} was found in {result.elapsed_s:.0f} s; "
-            f"expected more time: {command_name()} resume {shlex.quote(str(result.run_dir))} --time S"
+            f"expected more time: {out.command_name()} resume {shlex.quote(str(result.run_dir))} --time S"
         )
     if result.record and result.write_errors:
-        print_error(f"lns: not written: {', '.join(result.write_errors)}; the board is above")
+        out.print_error(f"lns: not written: {', '.join(result.write_errors)}; the board is above")
     if number:
         return 128 + number
     if result.write_errors:
-        return BAD_INPUT
-    return DONE if target is None or result.score >= target else ANSWER_IS_NO
+        return out.BAD_INPUT
+    return out.DONE if target is None or result.score >= target else out.ANSWER_IS_NO
 
 
 def _print_summary(result: Result, stats: dict[str, Any] | None, *, with_url: bool) -> None:
     """The score and what it means, where the run is saved, and the commands that come next."""
     if stats is not None:
-        print_wrapped(f"work        {result.elapsed_s:.1f} s, {result.statistics.summary(result.elapsed_s)}")
-        print_text(_table(stats))
+        out.print_wrapped(f"work        {result.elapsed_s:.1f} s, {result.statistics.summary(result.elapsed_s)}")
+        out.print_text(_table(stats))
     reached = result.target is not None and result.score >= result.target
     missed = "" if reached or result.target is None else f"; the target {result.target} was not reached"
-    print_wrapped(f"best score  {result.score_in_words}{missed}", indent=12)
+    out.print_wrapped(f"best score  {result.score_in_words}{missed}", indent=12)
     reason = reason_in_words(result.why, has_target=result.target is not None)
     workers = count_of(result.history.sessions[-1].workers, "worker")
     spent = f"ended after {format_duration(result.elapsed_s)}: {reason}; {workers}, seed {result.seed}"
-    print_wrapped(f"search      {spent}", indent=12)
+    out.print_wrapped(f"search      {spent}", indent=12)
     is_gone = result.run_dir is None or not Path(result.run_dir).is_dir()  # somebody may have removed it
     if not is_gone:
-        print_text(f"saved in    {result.run_dir}")
+        out.print_text(f"saved in    {result.run_dir}")
     if with_url or result.write_errors:
-        print_text(f"viewer      {result.url or 'none: it has no letter for some of the colours'}")
+        out.print_text(f"viewer      {result.url or 'none: it has no letter for some of the colours'}")
     if result.write_errors and result.board is not None and not result.url:
-        print_text(f"placements  {json.dumps(result.record['placements'])}")
+        out.print_text(f"placements  {json.dumps(result.record['placements'])}")
     if is_gone:
         return
     directory = shlex.quote(str(result.run_dir))
     if result.record:
-        print_text(f"see it      {command_name()} show {directory}")
+        out.print_text(f"see it      {out.command_name()} show {directory}")
     if not result.solved and result.score < pairing(result.puzzle).best_possible:
         time = "" if result.history.remaining_s >= 1 else " --time 1h"
         # a run keeps its target, so that its resumption would end at once
         again = f"solve {shlex.quote(f'{result.run_dir}/{INSTANCE}')} --start {directory}"
-        print_text(f"go on       {command_name()} {again if reached else f'resume {directory}{time}'}")
+        out.print_text(f"go on       {out.command_name()} {again if reached else f'resume {directory}{time}'}")
     sys.stdout.flush()
 
 
@@ -399,7 +389,7 @@ def _statistics(result: Result) -> dict[str, Any]:
     named = "share boards bests edges edges_per_1e9 boards_per_1e9 new_boards found_later failures"
     rows = []
     for part in parts(result.history, statistics):
-        row = {"name": part.name, "work": part.node_equivalents} | picked(part, named)
+        row = {"name": part.name, "work": part.node_equivalents} | out.picked(part, named)
         rows.append(row | {"share": round(part.share, 6)})
     islands = [
         {"island": one.number, "score": one.best_score, "steps": one.steps, "work": one.statistics.node_equivalents}

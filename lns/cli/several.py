@@ -30,8 +30,8 @@ from lns.runs.find import run_directories
 from lns.runs.history import RunHistory
 from lns.runs.run_summary import RunSummary, check_same_set, load_summary
 from lns.terminal import options as opt
+from lns.terminal import output as out
 from lns.terminal.inputs import is_new_or_empty
-from lns.terminal.output import ANSWER_IS_NO, BAD_INPUT, DONE, NO_URL, picked, print_answer, print_error, terminal_width
 from lns.version import __version__
 
 MARKS = (("1 min", 60.0), ("10 min", 600.0), ("1 h", 3600.0), ("6 h", 21600.0), ("1 d", 86400.0), ("7 d", 604800.0))
@@ -64,7 +64,7 @@ class _Found(NamedTuple):
 def collect(args: argparse.Namespace) -> int:
     unique: dict[str, dict[bytes, _Found]] = {}  # by set of pieces, then by the colours of the board
     sets: list[Puzzle] = []  # the first puzzle of each set of pieces
-    status = DONE
+    status = out.DONE
     if args.output is not None and not is_new_or_empty(args.output):
         what = "is not empty" if args.output.is_dir() else "is a file"
         raise InputError(f"{what}; expected a new or empty folder", args.output)
@@ -77,17 +77,17 @@ def collect(args: argparse.Namespace) -> int:
                 board = translate(found.board, found.puzzle, known)
                 unique.setdefault(known.sha256, {}).setdefault(board.colours(known).tobytes(), found)
         except InputError as error:
-            print_error(f"lns: {printable(str(error), 2000)}")
-            status = BAD_INPUT
+            out.print_error(f"lns: {printable(str(error), 2000)}")
+            status = out.BAD_INPUT
     ranked = [sorted(group.values(), key=lambda found: -found.score)[: args.top] for group in unique.values()]
     boards = [found for group in ranked for found in group]
     files = [None] * len(boards) if args.output is None else _write(args.output, boards)
     listed = [_board_facts(found, file) for found, file in zip(boards, files, strict=True)]
-    print_answer(args, {"boards": listed}, _lines(ranked, iter(listed), with_url=args.url))
+    out.print_answer(args, {"boards": listed}, _lines(ranked, iter(listed), with_url=args.url))
     if not boards:
         least = f" of at least {args.min_score}" if args.min_score else ""
-        print_error(f"lns: no board{least} in {', '.join(map(str, args.directories))}")
-    return status if boards or status == BAD_INPUT else ANSWER_IS_NO
+        out.print_error(f"lns: no board{least} in {', '.join(map(str, args.directories))}")
+    return status if boards or status == out.BAD_INPUT else out.ANSWER_IS_NO
 
 
 def _board_facts(found: _Found, file: Path | None) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def _lines(groups: list[list[_Found]], listed: Iterator[dict[str, Any]], *, with
             words += [f"after {format_duration(found.elapsed_s)} of {found.path}"]
             words += [f"clues: {facts['clues']}"] * bool(found.puzzle.clues)
             words += [facts["file"]] * (facts["file"] is not None)
-            words += [facts["url"] or NO_URL] * with_url
+            words += [facts["url"] or out.NO_URL] * with_url
             yield "  ".join(words)
 
 
@@ -151,14 +151,14 @@ def _boards(path: Path, min_score: int) -> Iterator[_Found]:
         seen.add((entry.score, entry.board))
         yield _Found(puzzle, entry.board, entry.score, entry.elapsed_s, path)
     if reader.damaged:
-        print_error(f"lns: {path / BOARDS}: {count_of(reader.damaged, 'damaged line')} skipped")
+        out.print_error(f"lns: {path / BOARDS}: {count_of(reader.damaged, 'damaged line')} skipped")
     try:
         best = read_best(path, puzzle)
         if best is not None and best.score >= min_score:
             elapsed_s = JsonFields(json_object(read_text(path / BEST))).number("elapsed_s", 0, 1e10)
             yield _Found(puzzle, best.board, best.score, elapsed_s, path)
     except InputError as error:
-        print_error(f"lns: {error}")
+        out.print_error(f"lns: {error}")
 
 
 @opt.command(
@@ -177,11 +177,11 @@ def compare(args: argparse.Namespace) -> int:
     heads, rows = _rows(runs)
     lines = [["", *heads], *([_letter(number), *row] for number, row in enumerate(rows))]
     lines = [[cell if at != 1 else cut_middle(cell, 32) for at, cell in enumerate(line)] for line in lines]
-    with table_width(terminal_width()):
+    with table_width(out.terminal_width()):
         listed = aligned(lines, left=(0, 1, 2, 8), repeated=2)
     written = [] if args.output is None else [f"written  {args.output}"]
-    print_answer(args, {"runs": [_run_facts(summary) for summary in runs]}, [listed, "", *_chart(runs), *written])
-    return DONE
+    out.print_answer(args, {"runs": [_run_facts(summary) for summary in runs]}, [listed, "", *_chart(runs), *written])
+    return out.DONE
 
 
 def score_after(history: RunHistory, seconds: float) -> int | None:
@@ -217,7 +217,7 @@ def _chart(runs: Sequence[RunSummary]) -> list[str]:
     improvements = [entry for history in histories for entry in history.improvements]
     if not improvements:
         return []
-    columns = min(100, terminal_width() or 80) - 6
+    columns = min(100, out.terminal_width() or 80) - 6
     high = max(entry.score for entry in improvements)
     low = max(min(history.best_score for history in histories if history.improvements) - 4, high - CHART_LINES + 1)
     end = max(1.0, *(history.elapsed_s for history in histories))
@@ -259,7 +259,7 @@ def _run_facts(summary: RunSummary) -> dict[str, Any]:
     """The object of a run in the JSON output."""
     puzzle, history = summary.puzzle, summary.history
     facts: dict[str, Any] = {"run_dir": str(summary.path), "instance": puzzle.name, "instance_sha256": puzzle.sha256}
-    facts |= {"set_sha256": set_sha256(puzzle), "clues": summary.clues} | picked(summary.settings, "engine seed")
+    facts |= {"set_sha256": set_sha256(puzzle), "clues": summary.clues} | out.picked(summary.settings, "engine seed")
     facts["workers"] = history.sessions[-1].workers if history.sessions else None
     facts |= {"score": summary.score, "max_score": puzzle.max_score, "elapsed_s": history.elapsed_s}
     facts["improvements"] = [[entry.score, entry.elapsed_s, entry.origin] for entry in history.improvements]

@@ -16,8 +16,8 @@ from lns.instances.errors import InputError
 from lns.instances.files import write_output
 from lns.instances.text import count_of
 from lns.terminal import options as opt
+from lns.terminal import output as out
 from lns.terminal.inputs import check_start_options, print_notes
-from lns.terminal.output import DONE, print_answer, print_error, print_text, status_of
 
 if TYPE_CHECKING:
     from lns.exact.sat.steps import Painting
@@ -53,17 +53,17 @@ def web(args: argparse.Namespace) -> int:
         server = prepare(args.what, access)
         with contextlib.suppress(KeyboardInterrupt):
             serve(server, opened, browse=args.open, announce=_announce)
-    return DONE
+    return out.DONE
 
 
 def _announce(address: str) -> None:
-    print_text(f"lns web: {address}", flush=True)
-    print_error("Ctrl-C ends it")
+    out.print_text(f"lns web: {address}", flush=True)
+    out.print_error("Ctrl-C ends it")
 
 
 def _password(host: str) -> str:
     """The password for a server that others can reach, after a word on what that means."""
-    print_error(
+    out.print_error(
         f"lns: on {host} everybody who can reach this machine can open the page. With the password they can read the "
         "runs below this directory and start searches on this machine. The connection is not encrypted: whoever "
         "listens on the way learns the password. `ssh -L 8040:127.0.0.1:8040 MACHINE` is safer and needs no --host."
@@ -99,12 +99,12 @@ def trace(args: argparse.Namespace) -> int:
     facts, page, lines = _grid_steps(args) if args.solver == "polyomino" else _board_steps(args)
     status = SolveStatus(facts["status"])
     if args.output is None:
-        print_answer(args, facts | {"output": None}, (*lines, f"status  {status}"))
+        out.print_answer(args, facts | {"output": None}, (*lines, f"status  {status}"))
     else:
         write_output(args.output, page)
         said = f"{args.output}: {count_of(len(facts['steps']), 'step')}, {status}"
-        print_answer(args, facts | {"output": str(args.output)}, [said])
-    return status_of(status)
+        out.print_answer(args, facts | {"output": str(args.output)}, [said])
+    return out.status_of(status)
 
 
 def _board_steps(args: argparse.Namespace) -> tuple[dict[str, Any], str, Iterable[str]]:
