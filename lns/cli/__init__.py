@@ -4,14 +4,14 @@
 COMMANDS = {
     "solve": ("lns.cli.search:solve", "search for the best full board of a puzzle, for a minute or a week"),
     "resume": ("lns.cli.search:resume", "continue a run where it stopped, here or on another machine"),
-    "watch": ("lns.cli.watch:watch", "follow runs while they go on: score over time, boards, rates"),
+    "watch": ("lns.cli.runs:watch", "follow runs while they go on: score over time, boards, rates"),
     "show": ("lns.cli.boards:show", "draw a board or a puzzle: terminal, SVG, TikZ, viewer URL"),
     "verify": ("lns.cli.boards:verify", "check a board: score, rim, clues, each piece used once"),
     "web": ("lns.cli.web:web", "show runs and boards in the browser, edit, re-solve and play"),
     "polish": ("lns.cli.search:polish", "free parts of a board again and again, and repair them"),
     "improve": ("lns.cli.improve:improve", "free a region of a board and re-solve it exactly, with a proof"),
-    "convert": ("lns.cli.puzzles:convert", "convert a puzzle or a board from one file format to another"),
-    "generate": ("lns.cli.puzzles:generate", "make a puzzle: uniform, balanced torus, or like Eternity II"),
+    "convert": ("lns.cli.boards:convert", "convert a puzzle or a board from one file format to another"),
+    "generate": ("lns.cli.boards:generate", "make a puzzle: uniform, balanced torus, or like Eternity II"),
     "instances": ("lns.cli.boards:instances", "list the shipped instances"),
     "status": ("lns.cli.runs:status", "show the state of runs: a table with a line for each"),
     "stop": ("lns.cli.runs:stop", "ask a run to stop and save"),
@@ -25,8 +25,8 @@ COMMANDS = {
     "exact solve": ("lns.cli.exact:solve", "find the first solution, or prove there is none"),
     "exact solvers": ("lns.cli.exact:solvers", "list the solvers, and what each needs installed"),
     "exact compare": ("lns.cli.exact_paper:compare", "run several solvers on several instances and print a table"),
-    "exact cnf": ("lns.cli.exact_cnf:cnf", "write a puzzle as a formula for SAT solvers"),
-    "exact decode": ("lns.cli.exact_cnf:decode", "read a SAT solver's answer back as a board"),
+    "exact cnf": ("lns.cli.exact:cnf", "write a puzzle as a formula for SAT solvers"),
+    "exact decode": ("lns.cli.exact:decode", "read a SAT solver's answer back as a board"),
     "exact isomorphic": (
         "lns.cli.exact_pieces:isomorphic",
         "test whether two sets of pieces are equal but for colours",
@@ -35,7 +35,7 @@ COMMANDS = {
     "exact triples": ("lns.cli.exact_pieces:triples", "read a 3-partition off a perfect board of its puzzle"),
     "exact design": ("lns.cli.exact_pieces:design", "search for a hard puzzle, or for one with a single solution"),
     "exact polyomino": ("lns.cli.exact_polyomino:polyomino", "fill a grid with polyominoes: IQ Puzzler Pro"),
-    "exact trace": ("lns.cli.exact_trace:trace", "record a search step by step, as a page that plays it"),
+    "exact trace": ("lns.cli.web:trace", "record a search step by step, as a page that plays it"),
     "exact paper": ("lns.cli.exact_paper:paper", "repeat the experiments of a paper on instances of its kind"),
 }
 FAMILIES = {"exact": "count or find perfect solutions with an exact solver"}  # family -> its line in `lns --help`

@@ -1,35 +1,62 @@
-"""`lns verify`, `lns show`, `lns instances` and `lns params`: what a board, a puzzle or the parameters are."""
+"""`lns verify`, `show`, `convert`, `generate`, `instances` and `params`: boards, puzzles and parameters."""
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
+import tempfile
+import time
+import webbrowser
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+from lns import params as parameters
+from lns.api import files
+from lns.exact.outcome import Outcome, SolveStatus
+from lns.instances import formats
+from lns.instances import generate as generating
+from lns.instances.board import Board
+from lns.instances.draw import summary, svg, terminal, tikz
+from lns.instances.draw.scene import scene
 from lns.instances.errors import InputError
 from lns.instances.files import write_output
+from lns.instances.formats.reading import with_clues
+from lns.instances.formats.registry import examples, facts, overview
+from lns.instances.formats.sources import source_name
+from lns.instances.generate import KINDS
+from lns.instances.puzzle import Puzzle
+from lns.instances.symmetry import View, board_from_view, puzzle_in_view, rotate_board, rotate_puzzle
 from lns.instances.text import count_of, printable
+from lns.instances.verify import Verification
+from lns.instances.verify import verify as verified
+from lns.runs.find import board_source
 from lns.terminal import options as opt
+from lns.terminal import output as out
 from lns.terminal.inputs import print_notes, puzzle_of_board, read_board
-from lns.terminal.output import (
-    ANSWER_IS_NO,
-    DONE,
-    picked,
-    print_answer,
-    print_error,
-    print_json,
-    print_text,
-    print_wrapped,
-)
-
-if TYPE_CHECKING:
-    from lns.instances.board import Board
-    from lns.instances.draw.terminal import Colour
-    from lns.instances.puzzle import Puzzle
-    from lns.instances.verify import Verification
+from lns.terminal.progress import live_line
 
 LINES_BELOW = 4  # of the terminal, for the caption, the legend and the prompt
+ATTEMPTS, PROOF_SECONDS = 12, 10.0  # of candidates of --unique, and of the proof for each
+
+_EXAMPLES = """\
+examples:
+  lns generate like-e2                                        16x16, 5 border and 17 inner colours, to stdout
+  lns generate like-e2 --width 12 --seed 3 -o p.txt           12x12, another puzzle for each seed
+  lns generate like-e2 --width 12 --height 20 -o p.txt --solution p.solution.txt
+  lns generate uniform --width 7 --colours 5 --fix-corners    as in Benoist & Bourreau 2008, with pinned corners
+  lns generate balanced-torus --width 8 --colours 9           as in Bailleux 2025
+  lns generate tetravex --width 6 --colours 10 -o p.json      no frame, and pieces may not be turned
+  lns generate unframed --width 8 -o p.json                   no frame
+  lns generate triangle --side 8 -o p.json                    rows of 1, 3, 5, ... cells, as Cuvillier & Szymkowiak 2010
+  lns generate diamond --side 4 -o p.json                     rows of 1, 3, 5, 7, 5, 3, 1 cells
+  lns generate --unique max --width 10 --height 8             one solution up to rotation, proven (Jolivet 2008)
+  lns generate --from-3-partition 3 3 4 3 4 3                 solvable if the numbers split into triples of equal sum
+
+Without numbers of colours, there are as many as leave about one solution besides the planted one. The planted solution
+is written only with --solution.
+"""
 
 
 @opt.command(
@@ -37,15 +64,17 @@ LINES_BELOW = 4  # of the terminal, for the caption, the legend and the prompt
     epilog="Exit status: 0 the board is valid, 1 it breaks a rule, 2 BOARD or INSTANCE cannot be read.",
 )  # fmt: skip
 def verify(args: argparse.Namespace) -> int:
-    from lns.instances.verify import verify
-
     puzzle, board, document, notes = read_board(args)
-    found = verify(puzzle, board)
-    facts = picked(found, "valid score max_score problems placed cells full")
-    facts |= {"mismatches": len(found.mismatches)} | picked(found, "seams rim_faults") | picked(puzzle, "name sha256")
-    facts |= {"format": document.format, "notes": notes}
-    print_answer(args, facts, _judgement(puzzle, found, notes))
-    return DONE if found.valid else ANSWER_IS_NO
+    found = verified(puzzle, board)
+    told = out.picked(found, "valid score max_score problems placed cells full")
+    told |= (
+        {"mismatches": len(found.mismatches)}
+        | out.picked(found, "seams rim_faults")
+        | out.picked(puzzle, "name sha256")
+    )
+    told |= {"format": document.format, "notes": notes}
+    out.print_answer(args, told, _judgement(puzzle, found, notes))
+    return out.DONE if found.valid else out.ANSWER_IS_NO
 
 
 def _judgement(puzzle: Puzzle, found: Verification, notes: list[str]) -> Iterator[str]:
@@ -89,10 +118,6 @@ examples:
 """,
 )  # fmt: skip
 def show(args: argparse.Namespace) -> int:
-    from lns.instances import formats
-    from lns.instances.draw import svg, tikz
-    from lns.runs.find import board_source
-
     source = board_source(args.board)
     opt.check_files(args.force, args.svg, args.tikz)
     if args.numbers and args.svg is None and not args.open:
@@ -112,33 +137,29 @@ def show(args: argparse.Namespace) -> int:
     if args.url and board is None:
         raise InputError(f"this is a puzzle (format {document.format}); a viewer URL needs a board", source)
     url = formats.viewer_url(puzzle, board) if args.url and board is not None else None
-
     picture = args.svg
     if args.svg is not None or args.open:
         text = svg.render(puzzle, board, piece_numbers=args.numbers)
-        picture = _temporary(text) if args.svg is None else args.svg
         if args.svg is not None:
             write_output(args.svg, text)
+        else:  # a file that outlives this program, as the browser reads it later; the system clears its folder
+            with tempfile.NamedTemporaryFile("w", prefix="lns-", suffix=".svg", delete=False, encoding="utf-8") as file:
+                file.write(text)
+            picture = file.name
     if args.tikz is not None:
         write_output(args.tikz, tikz.render(puzzle, board))
     if args.json:
-        print_json(_facts(puzzle, board) | {"svg": picture, "tikz": args.tikz, "url": url, "notes": notes})
+        out.print_json(_facts(puzzle, board) | {"svg": picture, "tikz": args.tikz, "url": url, "notes": notes})
     elif picture or args.tikz or args.url:
-        print_text(*filter(None, (picture, args.tikz, url)), sep="\n")
+        out.print_text(*filter(None, (picture, args.tikz, url)), sep="\n")
     else:
         _draw(puzzle, board, args.colour)
-    if args.open:
-        _open(picture)
-    return DONE
+    if args.open and not webbrowser.open(Path(picture).resolve().as_uri()):
+        out.print_error(f"lns: no browser was found; the picture is {picture}")
+    return out.DONE
 
 
 def _draw(puzzle: Puzzle, board: Board | None, choice: str) -> None:
-    import shutil
-
-    from lns.instances.draw import summary, terminal
-    from lns.instances.draw.scene import scene
-    from lns.instances.verify import verify
-
     columns, lines = shutil.get_terminal_size((80, 24))
     height = lines - LINES_BELOW if sys.stdout.isatty() else None
     shape: dict[str, Any] = {"colour": colour_of(choice), "width": columns, "height": height}
@@ -146,19 +167,17 @@ def _draw(puzzle: Puzzle, board: Board | None, choice: str) -> None:
     print(terminal.legend(puzzle, board, **shape))
     print(scene(puzzle, board).caption)
     if board is None:
-        print_wrapped(summary.describe(puzzle).removesuffix("\n"), indent=12)
+        out.print_wrapped(summary.describe(puzzle).removesuffix("\n"), indent=12)
         return
-    problems = verify(puzzle, board).problems
+    problems = verified(puzzle, board).problems
     for problem in problems[:5]:
-        print_text(f"  {problem}")
+        out.print_text(f"  {problem}")
     if len(problems) > 5:
-        print_text(f"  and {len(problems) - 5} more (`lns verify` names them all)")
+        out.print_text(f"  and {len(problems) - 5} more (`lns verify` names them all)")
 
 
-def colour_of(choice: str) -> Colour:
+def colour_of(choice: str) -> terminal.Colour:
     """The colours of a drawing on stdout, as --colour and the terminal have it."""
-    from lns.instances.draw import terminal
-
     if choice == "auto":
         return terminal.capability(sys.stdout)
     if choice == "never" or not terminal.encodes(sys.stdout):
@@ -169,45 +188,234 @@ def colour_of(choice: str) -> Colour:
 
 
 def _facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
-    from lns.instances.draw.summary import summarise
-    from lns.instances.verify import verify
-
-    counts = summarise(puzzle)
-    facts = picked(puzzle, "name sha256 width height max_score")
-    facts |= {"pieces": picked(counts, "corners edges inner"), "half_edges": picked(counts, "along_rim inside")}
-    facts |= picked(puzzle, "holes framed turns")
-    facts["clues"] = [[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues]
+    counts = summary.summarise(puzzle)
+    told = out.picked(puzzle, "name sha256 width height max_score")
+    told |= {"pieces": out.picked(counts, "corners edges inner"), "half_edges": out.picked(counts, "along_rim inside")}
+    told |= out.picked(puzzle, "holes framed turns")
+    told["clues"] = [[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues]
     if board is not None:
-        found = verify(puzzle, board)
-        facts |= picked(found, "score valid placed rim_faults") | {"mismatches": len(found.mismatches)}
-    return facts
+        found = verified(puzzle, board)
+        told |= out.picked(found, "score valid placed rim_faults") | {"mismatches": len(found.mismatches)}
+    return told
 
 
-def _temporary(text: str) -> str:
-    """Write a picture that outlives this program, as the browser reads it later; the system clears its folder."""
-    import tempfile
+@opt.command(
+    opt.argument("kind", "KIND", ", ".join(KINDS), nargs="?"),
+    opt.value("--unique", "HOW", None, "instead of KIND: a puzzle with a single solution and m+n-2 or max colours "
+              "(HOW)"),
+    opt.TIME.but("stop the proofs of --unique after S seconds, or like 10m "
+                 f"(default {ATTEMPTS * PROOF_SECONDS:.0f})"),
+    opt.value("--from-3-partition", "A", int, "instead of KIND: the 3-partition problem of 3m numbers of sum m*S, each "
+              "strictly between S/4 and S/2", nargs="+"),
+    opt.value("--width", "W", int, "number of columns (default: --height, or 16)"),
+    opt.value("--height", "H", int, "number of rows (default: --width)"),
+    opt.value("--colours", "K", int, "number of colours of a puzzle of another kind than like-e2"),
+    opt.value("--side", "N", int, "rows of a triangle (default 16), cells along a side of a diamond (11)"),
+    opt.value("--border-colours --rim-colours", "B", int, "number of colours between border pieces of a like-e2 "
+              "puzzle"),
+    opt.value("--inner-colours", "I", int, "number of its other colours"),
+    opt.value("--clues", "N", int, "pin N pieces of the planted solution as clues (default 0)", default=0),
+    opt.flag("--fix-corners", "pin the corner pieces too"),
+    opt.value("--seed", "S", int, "random seed (default 0)", default=0),
+    opt.OUTPUT.but("write the puzzle to FILE (default: to stdout)", type=None),
+    opt.value("--solution", "FILE", None, "write the planted solution to FILE"),
+    opt.value("--format", "F", None, "format of the puzzle: benoist (squares only), quads, json, ... (default: by "
+              "name, shape and rules)"),
+    opt.FORCE, opt.JSON.but("print one JSON object about the puzzle to stdout"),
+    epilog=_EXAMPLES,
+)  # fmt: skip
+def generate(args: argparse.Namespace) -> int:
+    opt.check_files(args.force, args.output, args.solution)
+    if sum(way is not None for way in (args.kind, args.unique, args.from_3_partition)) != 1:
+        raise InputError(f"expected one of KIND ({', '.join(KINDS)}), --unique and --from-3-partition")
+    if args.time is not None and args.unique is None:
+        raise InputError("--time is for the proofs of --unique; expected it with --unique only")
+    solution: Board | None
+    if args.kind is None:
+        puzzle, solution = _constructed(args)
+    else:
+        named = "width height side seed colours border_colours inner_colours clues fix_corners"
+        puzzle, solution = files.generate(args.kind, **out.picked(args, named))
+    form = args.format
+    if form is None and args.output is None:
+        form = "json" if puzzle.rules else "benoist" if puzzle.width == puzzle.height else "quads"
+    text, left_out = formats.render(form, puzzle, None, path=args.output)
+    if left_out:  # without a clue that was requested it would be another puzzle
+        raise InputError("; ".join(left_out) + "; expected a format that carries them (json)", args.output)
+    if args.output is not None:
+        write_output(args.output, text)
+    if args.solution is not None and solution is not None:
+        write_output(args.solution, formats.render("solution", puzzle, solution)[0])
+    if args.json:
+        clues = [[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues]
+        said = out.picked(puzzle, "name width height colours") | {"clues": clues, "seed": args.seed}
+        said |= out.picked(puzzle, "max_score sha256") | out.picked(args, "output solution")
+        out.print_json(said | {"text": text if args.output is None else None})
+    elif args.output is None:
+        sys.stdout.write(text)
+    else:
+        counts = (count_of(puzzle.piece_count, "piece"), count_of(puzzle.colours, "colour"))
+        out.print_text(f"{args.output}: {', '.join((puzzle.name, *counts, count_of(len(puzzle.clues), 'clue')))}")
+    return out.DONE
 
-    with tempfile.NamedTemporaryFile("w", prefix="lns-", suffix=".svg", delete=False, encoding="utf-8") as file:
-        file.write(text)
-    return file.name
+
+def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
+    """The constructions of Jolivet 2008: a single solution, proven by ColorPairs, or a 3-partition problem."""
+    if args.side is not None:
+        raise InputError("--side is for the kinds triangle and diamond; expected none here")
+    given = [args.colours, args.border_colours, args.inner_colours]
+    if any(value is not None for value in given) or args.clues or args.fix_corners:
+        raise InputError("--unique and --from-3-partition choose their own colours and have no clues; expected neither")
+    if args.from_3_partition is not None:
+        if args.solution is not None or args.width is not None or args.height is not None:
+            raise InputError("--from-3-partition plants no solution and has its own size; expected neither")
+        return generating.three_partition(args.from_3_partition, args.seed), None
+    from lns.cli.exact import announce_compilation
+    from lns.exact.solvers import count, counted_rotations
+
+    def counted(puzzle: Puzzle, seconds: float | None) -> Outcome:
+        outcome = count(puzzle, fix_corner=True, seconds=seconds)
+        if outcome.status is SolveStatus.INTERRUPTED:
+            raise KeyboardInterrupt
+        return outcome
+
+    side = next((side for side in (args.width, args.height) if side is not None), 16)
+    width, height = (side if given is None else given for given in (args.width, args.height))
+    announce_compilation("colorpairs")
+    counted(generating.uniform(2, 2).puzzle, None)  # ColorPairs is compiled or loaded for it, before the clock starts
+    seconds = ATTEMPTS * PROOF_SECONDS if args.time is None else args.time
+    began, made = time.monotonic(), 0
+    with live_line(seconds, quiet=args.json) as line:
+        while made < ATTEMPTS and (left := seconds - (time.monotonic() - began)) > 0:
+            planted = generating.unique(width, height, args.unique, args.seed, made)
+            made += 1
+            line.begin(f"proving that candidate {made} of {ATTEMPTS} has one solution")
+            outcome = counted(planted.puzzle, min(PROOF_SECONDS, left))
+            copies = counted_rotations(planted.puzzle, planted.solution)
+            if outcome.status is SolveStatus.SOLVED and outcome.solutions == copies:
+                return planted.puzzle, planted.solution
+    raise InputError(
+        f"no {width} x {height} puzzle by '{args.unique}' was proven unique in {count_of(made, 'attempt')} and "
+        f"{time.monotonic() - began:.0f} s; expected a smaller board (10x10 works)"
+    )
 
 
-def _open(picture: str) -> None:
-    import webbrowser
-    from pathlib import Path
+@opt.command(
+    opt.argument("input", "IN", "a file, a viewer URL, or the name of a shipped instance", nargs="?"),
+    opt.argument("output", "OUT", "the file to write; - is stdout and needs --to", nargs="?"),
+    opt.flag("--list", "list all formats, with an example line each, and end"),
+    opt.value("--from --format", "F", None, "format of IN (default: recognised by its content); of a puzzle "
+              "--puzzle-format is the same", dest="from_format"),
+    opt.value("--to", "F", None, "format of OUT (default: by its extension)", dest="to_format"),
+    opt.PUZZLE.but("the puzzle of the board in IN"), *opt.PUZZLE_OPTIONS,
+    opt.BOARD_OPTIONS[1].but("which board of IN, where it has several (default: the first)"),
+    opt.value("--turn", "DEGREES", int, "turn the board clockwise", choices=(90, 180, 270), default=0),
+    opt.flag("--mirror", "mirror the pieces and the board, left to right"),
+    opt.value("--letters", "ORDER", None, "order of the letters of a viewer URL that is written: jef, jblackwood, "
+              "marie"),
+    opt.FORCE.but("overwrite OUT if it exists"),
+    opt.JSON.but("print one JSON object about the conversion, or of --list, to stdout"),
+    epilog=f"formats of puzzles:\n{overview('puzzle')}\nformats of boards:\n{overview('board')}\n"
+    "--list shows a line of each, and of the dialects that pieces, cells and clues read\n"
+    'json of a puzzle: {"width": 2, "height": 2, "pieces": [[up, right, down, left], ...]}, grey 0; it may have\n'
+    '  "clues": [[cell, piece, rotation], ...], all from 0, and "name"; docs/how-to/own-instance.md has more\n'
+    "extensions: .txt benoist, or quads for a rectangle; .solution.txt; .csv csv16; .url; .json best or json",
+)  # fmt: skip
+def convert(args: argparse.Namespace) -> int:
+    if args.list:
+        if args.json:
+            out.print_json(facts())
+        else:
+            out.print_text(examples())
+        return out.DONE
+    to_format, path = _output(args)
+    opt.check_files(args.force, path)
+    known, notes_of_puzzle = puzzle_of_board(args) if args.puzzle is not None else (None, ())
+    document, reading = _read(args, known)
+    puzzle = document.puzzle or reading
+    if puzzle is None:
+        reasons = "; ".join(document.notes)
+        raise InputError(f"{reasons}; expected the puzzle with it (--puzzle INSTANCE)", source_name(args.input))
+    puzzle, board = _transformed(puzzle, document.board, args.turn // 90, args.mirror)
+    text, left_out = formats.render(to_format, puzzle, board, path=path, instance=args.puzzle)
+    what = "a puzzle" if document.board is None else "a board"
+    notes = [f"read {document.format}: {what} of {puzzle.width} x {puzzle.height}"]
+    notes += [*notes_of_puzzle, *document.notes, *left_out]
+    if path is None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    else:
+        write_output(path, text)
+    print_notes(notes)
+    if args.json:
+        shape = {"width": puzzle.width, "height": puzzle.height, "board": document.board is not None}
+        out.print_json({"out": args.output, "from": document.format, **shape, "notes": notes})
+    return out.DONE
 
-    if not webbrowser.open(Path(picture).resolve().as_uri()):
-        print_error(f"lns: no browser was found; the picture is {picture}")
+
+def _output(args: argparse.Namespace) -> tuple[str | None, str | None]:
+    """Format and path of OUT, None for stdout. Raises InputError for options that do not go together."""
+    if args.input is None or args.output is None:
+        raise InputError("IN and OUT are missing; expected both, or --list")
+    to: str | None = args.to_format
+    if args.letters is not None:
+        if to != "url" and not (to is None and args.output.lower().endswith(".url")):
+            raise InputError("--letters is for viewer URLs; expected OUT.url, or --to url")
+        to = f"url:{args.letters}"
+    if args.output != "-":
+        return to, args.output
+    if args.to_format is None:
+        raise InputError("OUT is - and says no format; expected --to FORMAT")
+    if args.json:
+        raise InputError("OUT is - and --json writes to stdout too; expected one of them")
+    return to, None
+
+
+def _read(args: argparse.Namespace, known: Puzzle | None) -> tuple[formats.Document, Puzzle | None]:
+    """What is in IN, and the puzzle of --puzzle as it reads there: with --mirror, IN shows mirror images."""
+    reading = _mirrored(known) if known is not None and args.mirror else known
+    named = args.from_format or (args.puzzle_format if args.puzzle is None else None)
+    try:
+        document = formats.read(args.input, puzzle=reading, format=named, number=args.number)
+    except InputError as error:
+        if known is None or not args.mirror:
+            raise
+        try:
+            formats.read(args.input, puzzle=known, format=named, number=args.number)
+        except InputError:
+            raise error from None
+        raise InputError(
+            f"the board shows the pieces of {known.name} itself; expected no --mirror, which is for a board of their "
+            "mirror images",
+            source_name(args.input),
+        ) from None
+    if args.puzzle is None and args.clues is not None and document.puzzle is not None:
+        document = with_clues(document, args.clues)
+    return document, reading
+
+
+def _mirrored(puzzle: Puzzle) -> Puzzle:
+    return puzzle_in_view(puzzle, View(0, mirrored=True))
+
+
+def _transformed(puzzle: Puzzle, board: Board | None, turns: int, mirror: bool) -> tuple[Puzzle, Board | None]:
+    """Puzzle and board, mirrored, then turned. The clues of a square stay where they are if its board is turned."""
+    if mirror:
+        board = None if board is None else board_from_view(board, View(0, mirrored=True))
+        puzzle = _mirrored(puzzle)
+    if board is None or puzzle.width != puzzle.height or puzzle.holes:
+        puzzle = rotate_puzzle(puzzle, turns)
+    elif turns:
+        rotate_puzzle(puzzle, turns)  # raises if pieces may not be turned
+    return puzzle, None if board is None else rotate_board(board, turns).with_blanks(puzzle)
 
 
 @opt.command(
     opt.JSON, epilog="A name stands for its file wherever a command takes an INSTANCE: lns solve like-e2-16x16."
 )
 def instances(args: argparse.Namespace) -> int:
-    from lns.instances.formats import load_puzzle, shipped_instances
-
-    paths = shipped_instances()
-    puzzles = {name: load_puzzle(str(path)) for name, path in paths.items()}
+    paths = formats.shipped_instances()
+    puzzles = {name: formats.load_puzzle(str(path)) for name, path in paths.items()}
     widest = max(map(len, puzzles))
     rows, lines = [], []
     for name, puzzle in sorted(puzzles.items(), key=lambda entry: (entry[1].cells, entry[0])):
@@ -215,16 +423,14 @@ def instances(args: argparse.Namespace) -> int:
         held = f", {count_of(clues, 'clue')}" if clues else ""
         numbers = f"{puzzle.colours:>2} colours, {puzzle.max_score:>3} inner edges{held}"
         lines.append(f"{name:<{widest}}  {size:>7}  {numbers}")
-        shape = picked(puzzle, "width height colours") | {"clues": clues} | picked(puzzle, "max_score sha256")
+        shape = out.picked(puzzle, "width height colours") | {"clues": clues} | out.picked(puzzle, "max_score sha256")
         rows.append({"name": name} | shape | {"path": str(paths[name])})
-    print_answer(args, {"instances": rows}, lines)
-    return DONE
+    out.print_answer(args, {"instances": rows}, lines)
+    return out.DONE
 
 
 @opt.command(opt.PARAMS.but("print the values in FILE instead of the defaults"), opt.JSON)
 def params(args: argparse.Namespace) -> int:
-    from lns import params as parameters
-
     values = parameters.load(args.params) if args.params else parameters.Params()
-    print_answer(args, parameters.to_dict(values), [parameters.to_toml(values).removesuffix("\n")])
-    return DONE
+    out.print_answer(args, parameters.to_dict(values), [parameters.to_toml(values).removesuffix("\n")])
+    return out.DONE

@@ -10,10 +10,14 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from lns.distinct_boards import min_distance
+from lns.engines import kernel_count
 from lns.instances.text import count_of
 from lns.terminal import options as opt
+from lns.terminal import output as out
 from lns.terminal.inputs import print_notes, read_puzzle
-from lns.terminal.output import DONE, picked, print_answer, print_wrapped
+from lns.terminal.progress import live_line, log
+from lns.terminal.signals import interrupt_on_signal, signal_handler
 
 if TYPE_CHECKING:
     from lns.estimate import Estimate, EstimateRow
@@ -40,10 +44,7 @@ _UNITS = (("year", 31_557_600.0), ("day", 86_400.0), ("hour", 3600.0), ("minute"
 def estimate(args: argparse.Namespace) -> int:
     from lns.api.arguments import choose_parameters
     from lns.api.solving import DRAWN_SEEDS
-    from lns.engines import kernel_count
     from lns.estimate import estimate
-    from lns.terminal.progress import live_line, log
-    from lns.terminal.signals import signal_handler
 
     document = read_puzzle(args, args.instance)
     puzzle = document.puzzle
@@ -51,38 +52,27 @@ def estimate(args: argparse.Namespace) -> int:
     params, _, note = choose_parameters(args.params, puzzle, "auto")
     if not args.quiet:
         print_notes((*document.notes, *filter(None, [note])))
-    ended_by = signal.SIGINT
-
-    def interrupt(number: int, frame: object) -> None:
-        nonlocal ended_by
-        ended_by = signal.Signals(number)
-        raise KeyboardInterrupt
-
-    seed = secrets.randbelow(DRAWN_SEEDS) if args.seed is None else args.seed
+    seed, kernels = secrets.randbelow(DRAWN_SEEDS) if args.seed is None else args.seed, kernel_count("construct")
+    signals: list[int] = []
     try:
         with (
-            signal_handler(interrupt),
-            live_line(args.time, quiet=args.quiet, kernels=kernel_count("construct")) as line,
+            signal_handler(interrupt_on_signal) as signals,
+            live_line(args.time, quiet=args.quiet, kernels=kernels) as line,
         ):
             result = estimate(
-                puzzle,
-                params,
-                seed,
-                args.time,
-                lambda text: log.info("%s", text),
+                puzzle, params, seed, args.time, lambda text: log.info("%s", text),
                 lambda measured: line.show(measured.in_words, measured.seconds),
-            )
+            )  # fmt: skip
     except KeyboardInterrupt:
-        return 128 + ended_by
+        return 128 + (signals or [signal.SIGINT])[-1]
     facts = {"instance": puzzle.name, "max_score": puzzle.max_score, "seed": seed, "seconds": round(result.seconds, 3)}
-    facts |= picked(result, "nodes measured_score interrupted") | {"rows": [_row(row) for row in result.rows]}
+    facts |= out.picked(result, "nodes measured_score interrupted") | {"rows": [_row(row) for row in result.rows]}
+    headline = _headline(puzzle, result, seed)
     if not args.json and not args.verbose:
-        print_wrapped(_headline(puzzle, result, seed))
-        print_wrapped("How long one core takes for a board of at least a score; four cores take a quarter of it.")
-    print_answer(
-        args, facts, _table(_headline(puzzle, result, seed), puzzle, result) if args.verbose else words(result)
-    )
-    return 128 + ended_by if result.interrupted else DONE
+        out.print_wrapped(headline)
+        out.print_wrapped("How long one core takes for a board of at least a score; four cores take a quarter of it.")
+    out.print_answer(args, facts, _table(headline, puzzle, result) if args.verbose else words(result))
+    return 128 + (signals or [signal.SIGINT])[-1] if result.interrupted else out.DONE
 
 
 def _headline(puzzle: Puzzle, result: Estimate, seed: int) -> str:
@@ -141,8 +131,6 @@ def _rounded(factor: float) -> str:
 
 def _table(headline: str, puzzle: Puzzle, result: Estimate) -> Iterator[str]:
     """The rates, and how they were combined."""
-    from lns.distinct_boards import min_distance
-
     yield headline
     yield f"Boards of at least a score per core-hour, different in {min_distance(puzzle.cells)} cells or more."
     yield (
@@ -150,14 +138,14 @@ def _table(headline: str, puzzle: Puzzle, result: Estimate) -> Iterator[str]:
     )
     yield "two extremes: each further edge costs as much as the last two measured ones did, or as much more as the"
     yield "model says in `forecast`, which rises too fast. `between` has both, widened by two standard deviations."
-    yield ""
-    titles = f"{'score':>5} {'seen':>5} {'measured':>9} {'forecast':>9} {'expected':>9}"
-    yield f"{titles} {'between':>19}  {'core-days for one':>17}"
+    layout = "{:>5} {:>5} {:>9} {:>9} {:>9} {:>19}  {:>17}"
+    titles = ("score", "seen", "measured", "forecast", "expected", "between", "core-days for one")
+    yield f"\n{layout.format(*titles)}"
     for row in result.rows:
-        measured = f"{_number(row.measured):>9}" if row.measured is not None else f"{'-':>9}"
+        measured = "-" if row.measured is None else _number(row.measured)
         spread = f"{_number(row.low):>8} - {_number(row.high):>8}"
-        numbers = f"{measured} {_number(row.forecast):>9} {_number(row.expected):>9} {spread:>19}"
-        yield f"{row.score:>5} {row.count or '-':>5} {numbers}  {_number(row.core_days):>17}"
+        rates = (measured, _number(row.forecast), _number(row.expected), spread, _number(row.core_days))
+        yield layout.format(row.score, row.count or "-", *rates)
 
 
 def _number(value: float) -> str:
@@ -166,14 +154,8 @@ def _number(value: float) -> str:
 
 
 def _row(row: EstimateRow) -> dict[str, Any]:
-    return {
-        "score": row.score,
-        "unlock": list(row.unlock),
-        "forecast_per_core_hour": row.forecast if math.isfinite(row.forecast) else None,
-        "expected_per_core_hour": row.expected,
-        "low_per_core_hour": row.low,
-        "high_per_core_hour": row.high,
-        "seen": row.count,
-        "measured_per_core_hour": row.measured,
-        "core_days_for_one": row.core_days if row.expected else None,
-    }
+    facts = {"score": row.score, "unlock": list(row.unlock)}
+    facts["forecast_per_core_hour"] = row.forecast if math.isfinite(row.forecast) else None
+    facts |= {f"{name}_per_core_hour": getattr(row, name) for name in ("expected", "low", "high")}
+    facts |= {"seen": row.count, "measured_per_core_hour": row.measured}
+    return facts | {"core_days_for_one": row.core_days if row.expected else None}

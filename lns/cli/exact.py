@@ -1,50 +1,65 @@
-"""`lns exact count`, `lns exact solve` and `lns exact solvers`: perfect solutions by an exact solver."""
+"""`lns exact count`, `solve`, `solvers`, `cnf` and `decode`: perfect solutions by an exact solver."""
 
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from lns.exact.colorpairs.options import Heuristic, Options
+from lns.exact.driver import Progress
+from lns.exact.execution import Request
 from lns.exact.optional_deps import EXTRAS, is_installed
+from lns.exact.outcome import NODES_UNKNOWN, Outcome, SolveStatus
+from lns.exact.registry import SOLVERS, all_solvers
+from lns.exact.sat.clauses import read_answer
+from lns.exact.sat.encodings import encode
+from lns.exact.solvers import solve_request
+from lns.instances import formats
+from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.formats import atomic_write, render, url_if_any
+from lns.instances.files import atomic_file, atomic_write, behind_links, open_to_read
+from lns.instances.puzzle import Puzzle
 from lns.instances.text import count_of, format_seconds
+from lns.instances.verify import verify
 from lns.terminal import options as opt
-from lns.terminal.inputs import check_board_file, check_start_options, is_new_or_empty, print_notes, read_puzzle
-from lns.terminal.output import DONE, board_lines, print_answer, print_error, print_text, print_wrapped, status_of
+from lns.terminal import output as out
+from lns.terminal.inputs import (
+    check_board_file,
+    check_start_options,
+    is_new_or_empty,
+    print_notes,
+    read_puzzle,
+    read_puzzles,
+)
+from lns.terminal.progress import live_line
 
-if TYPE_CHECKING:
-    from lns.exact.colorpairs.options import Options
-    from lns.exact.driver import Progress
-    from lns.exact.outcome import Outcome, SolveStatus
-    from lns.instances.board import Board
-    from lns.instances.puzzle import Puzzle
-
-# option of the command line -> (field of Options, value that it sets, help)
-SWITCHES = {
-    "--no-motifs": (
-        "motifs", False, "do not branch on special motifs 3 and 4 first (section 5.1 of Benoist & Bourreau 2008)"
-    ),
-    "--no-instantiation": (
-        "instantiation", False, "do not place a piece at once where a pair has one piece and one cell (3.1)"
-    ),
-    "--no-opposite": ("opposite", False, "use pairs of consecutive colours only (3.2)"),
-    "--no-preemption": ("preemption", False, "leave pieces that one pair needs in the offer of others (4.1)"),
-    "--no-backjumping": ("backjumping", False, "backtrack one level at a time (5.2)"),
-    "--shaving": ("shaving", True, "at each node try every piece of every surrounded cell, with all filters (5.1)"),
-    "--quick-shaving": ("quick_shaving", True, "at each node try the cells where at most one piece seems possible"),
-    "--random-cell": ("random_cell", True, "draw the cell of the chosen pair at random (5.1), from --seed"),
-    "--values": ("values", True, "try probable pieces first (5.1)"),
-    "--single-colours": ("single_colours", True, "also compare offer and demand of single colours (3.2)"),
-    "--shared-edges": ("shared_edges", True, "use the bound 2 h(N) on edges between free pieces (4.2)"),
-    "--cycles": ("cycles", True, "refuse chains of border pieces that close too early (4.2)"),
-}  # fmt: skip
+SWITCHES = {  # each sets the field of Options that it is named after, to False behind --no-
+    "--no-motifs": "do not branch on special motifs 3 and 4 first (section 5.1 of Benoist & Bourreau 2008)",
+    "--no-instantiation": "do not place a piece at once where a pair has one piece and one cell (3.1)",
+    "--no-opposite": "use pairs of consecutive colours only (3.2)",
+    "--no-preemption": "leave pieces that one pair needs in the offer of others (4.1)",
+    "--no-backjumping": "backtrack one level at a time (5.2)",
+    "--shaving": "at each node try every piece of every surrounded cell, with all filters (5.1)",
+    "--quick-shaving": "at each node try the cells where at most one piece seems possible",
+    "--random-cell": "draw the cell of the chosen pair at random (5.1), from --seed",
+    "--values": "try probable pieces first (5.1)",
+    "--single-colours": "also compare offer and demand of single colours (3.2)",
+    "--shared-edges": "use the bound 2 h(N) on edges between free pieces (4.2)",
+    "--cycles": "refuse chains of border pieces that close too early (4.2)",
+}
 
 # option of the command line -> the solvers that use it
 OPTIONS_OF = {"sat_solver": ("sat:...",), "memory": ("sat:...", "cp", "xcc"), "seed": ("sls:...", "colorpairs")}
 
+_ENCODING = opt.value(
+    "--encoding", "NAME", None,
+    "encoding: full-4, full-2, half-3, half-2 (each also with -pairs: at most one pair by pair) or triangles",
+    required=True,
+)  # fmt: skip
 _SEARCH = (
     opt.INSTANCE,
     opt.value("--solver", "NAME", None, "method (default colorpairs); `lns exact solvers` lists them",
@@ -63,7 +78,7 @@ _PARTS = opt.rare(
         "parts of ColorPairs",
         opt.value("--heuristic", "NAME", None, "branching rule: min-expected-gap (default), min-offer, "
                   "min-expected-offer, min-expected-ratio, max-expected-filtering, row-major"),
-        *(opt.flag(name, line) for name, (_, _, line) in SWITCHES.items()),
+        *(opt.flag(name, line) for name, line in SWITCHES.items()),
     )
 )  # fmt: skip
 _EPILOG = """\
@@ -89,67 +104,57 @@ def solve(args: argparse.Namespace) -> int:
 
 
 class _Found:
-    """Callback that stores each solution: as a file 000001.json and so on in a new directory, or in a list.
+    """Callback that stores each solution: as a file 000001.json and so on in a folder, or in a list without one.
 
     If a file cannot be written, KeyboardInterrupt ends the search with its result so far, and ``failure`` is the error.
-    Raises InputError if the directory exists and is not empty, or its parent does not exist.
     """
 
-    def __init__(self, puzzle: Puzzle, instance: str, directory: Path | None) -> None:
-        self._puzzle, self._instance, self._directory = puzzle, instance, directory
+    def __init__(self, puzzle: Puzzle, instance: str, folder: Path | None) -> None:
+        self._puzzle, self._instance, self._folder = puzzle, instance, folder
         self._kept: list[Board] = []
         self._written = 0
         self.failure: OSError | None = None
-        if directory is None:
+        if folder is None:
             return
-        if not directory.parent.is_dir():
-            raise InputError("there is no such directory", directory.parent)
-        if not is_new_or_empty(directory):
+        if not folder.parent.is_dir():
+            raise InputError("there is no such directory", folder.parent)
+        if not is_new_or_empty(folder):
             raise InputError(
-                "exists and is no empty directory; with --all expected a new directory, or an empty one", directory
+                "exists and is no empty directory; with --all expected a new directory, or an empty one", folder
             )
-        self._made = not directory.exists()
-        directory.mkdir(exist_ok=True)
+        self._made = not folder.exists()
+        folder.mkdir(exist_ok=True)
 
     def __call__(self, board: Board) -> None:
-        if self._directory is None:
+        if self._folder is None:
             self._kept.append(board)
             return
-        text, _ = render("best", self._puzzle, board, instance=self._instance)
+        text, _ = formats.render("best", self._puzzle, board, instance=self._instance)
         try:
-            atomic_write(self._directory / f"{self._written + 1:06d}.json", text)
+            atomic_write(self._folder / f"{self._written + 1:06d}.json", text)
         except OSError as error:
             self.failure = error
             raise KeyboardInterrupt from error
         self._written += 1
 
     def withdraw(self) -> None:
-        """Remove the directory after a search that did not begin; raise ``failure`` if there is one."""
-        if self._directory is not None and self._made:
+        """Remove the folder after a search that did not begin; raise ``failure`` if there is one."""
+        if self._folder is not None and self._made:
             with suppress(OSError):
-                self._directory.rmdir()
+                self._folder.rmdir()
         if self.failure is not None:
             raise self.failure
 
-    def facts(self) -> dict[str, Any]:
-        """For the JSON output: the placements of each board, or the directory with the files."""
-        if self._directory is not None:
-            return {"output": str(self._directory)}
-        return {"boards": [board.without_blanks(self._puzzle).pairs() for board in self._kept]}
-
-    def lines(self) -> list[str]:
-        """Lines for the terminal: a URL for each board, or a line about the directory."""
-        if self._directory is not None:
-            return [f"written     {count_of(self._written, 'board')} in {self._directory}"]
-        return [line for board in self._kept for line in board_lines(self._puzzle, board)]
+    def told(self) -> tuple[dict[str, Any], list[str]]:
+        """What the answer says of them: the folder with the files, or each board; as JSON and in lines."""
+        if self._folder is not None:
+            said = f"written     {count_of(self._written, 'board')} in {self._folder}"
+            return {"output": str(self._folder)}, [said]
+        lines = [line for board in self._kept for line in out.board_lines(self._puzzle, board)]
+        return {"boards": [board.without_blanks(self._puzzle).pairs() for board in self._kept]}, lines
 
 
 def _search(args: argparse.Namespace, *, count_all: bool) -> int:
-    from lns.exact.execution import Request
-    from lns.exact.solvers import solve_request
-    from lns.instances.formats import write
-    from lns.terminal.progress import live_line
-
     every, output, force = (getattr(args, name, None) for name in ("all", "output", "force"))
     options = _options(args)
     if every and force:
@@ -164,19 +169,11 @@ def _search(args: argparse.Namespace, *, count_all: bool) -> int:
     try:
         with live_line(args.time, quiet=args.quiet) as line:
             request = Request(
-                count_all=count_all,
-                nodes=args.nodes,
-                seconds=args.time,
-                options=options,
-                on_progress=None
-                if args.quiet
-                else lambda progress: line.show(_progress_line(progress), progress.seconds),
+                count_all, args.nodes, args.time, options,
+                None if args.quiet else lambda progress: line.show(_progress_line(progress), progress.seconds),
                 memory=None if args.memory is None else args.memory * 1_000_000,
-                sat_solver=args.sat_solver,
-                seed=args.seed or 0,
-                on_solution=found,
-                fix_corner=args.fix_corner,
-            )
+                sat_solver=args.sat_solver, seed=args.seed or 0, on_solution=found, fix_corner=args.fix_corner,
+            )  # fmt: skip
             outcome = solve_request(searched, request, args.solver)
     except (InputError, KeyboardInterrupt):  # refused, or interrupted before the search began
         if found is not None:
@@ -185,33 +182,37 @@ def _search(args: argparse.Namespace, *, count_all: bool) -> int:
     shown = None if count_all or every else outcome.board
     try:
         if output is not None and shown is not None:
-            write(output, None, puzzle, shown, instance=args.instance)
+            formats.write(output, None, puzzle, shown, instance=args.instance)
     finally:  # the answer is printed even if the file cannot be written, and the file written even if stdout is closed
         if not args.quiet:
             print_notes(notes)
-        facts = _facts(args, puzzle, outcome, shown) | {"notes": notes} | ({} if found is None else found.facts())
-        lines = _lines(args.solver, outcome, counted=count_all or bool(every))
-        first = [] if shown is None else board_lines(puzzle, shown)  # first: a URL may fill a terminal
-        print_answer(args, facts, [*first, *lines, *([] if found is None else found.lines())])
+        facts, lines = _told(args, outcome, counted=count_all or bool(every))
+        facts |= {"instance": args.instance, "instance_sha256": puzzle.sha256, "start": args.start}
+        facts["details"] = outcome.details
+        if shown is not None:
+            facts["placements"] = shown.without_blanks(puzzle).pairs()
+            facts["url"] = formats.url_if_any(puzzle, shown)
+            lines = [*out.board_lines(puzzle, shown), *lines]  # first: a URL may fill a terminal
+        more, more_lines = ({}, []) if found is None else found.told()
+        out.print_answer(args, facts | {"notes": notes} | more, [*lines, *more_lines])
     if output is not None and shown is not None and not args.json:
-        print_text(f"written     {output}")
+        out.print_text(f"written     {output}")
     if found is not None and found.failure is not None:
         raise found.failure
-    return status_of(outcome.status)
+    return out.status_of(outcome.status)
 
 
 def read_puzzle_and_start(args: argparse.Namespace) -> tuple[Puzzle, Puzzle, list[str]]:
     """The puzzle of INSTANCE, the same with the pieces of --start as clues, and notes. Raises InputError."""
-    from lns.api.starting import placed_as_clues
-    from lns.instances.formats import read_board
-
     check_start_options(args)
     document = read_puzzle(args, args.instance)
     puzzle, notes = document.puzzle, list(document.notes)
     assert puzzle is not None
     if args.start is None:
         return puzzle, puzzle, notes
-    start = read_board(args.start, puzzle, args.start_format, args.start_number)
+    from lns.api.starting import placed_as_clues
+
+    start = formats.read_board(args.start, puzzle, args.start_format, args.start_number)
     assert start.board is not None
     notes += [f"start board: {note}" for note in start.notes]
     return puzzle, placed_as_clues(puzzle, start.board, args.start), notes
@@ -219,20 +220,16 @@ def read_puzzle_and_start(args: argparse.Namespace) -> tuple[Puzzle, Puzzle, lis
 
 def _options(args: argparse.Namespace) -> Options:
     """The parts of ColorPairs. Raises InputError for options that the solver does not have."""
-    from lns.exact.colorpairs.options import Heuristic, Options
-    from lns.exact.registry import SOLVERS
-
-    given: dict[str, Any] = {
-        field: value for name, (field, value, _) in SWITCHES.items() if getattr(args, name[2:].replace("-", "_"))
-    }
+    typed = [name for name in (switch[2:].replace("-", "_") for switch in SWITCHES) if getattr(args, name)]
+    given: dict[str, Any] = {name.removeprefix("no_"): not name.startswith("no_") for name in typed}
     if args.heuristic is not None:
         given["heuristic"] = Heuristic.of(args.heuristic)
     if given and args.solver != "colorpairs":
         raise InputError(
             f"solver '{args.solver}' has none of these options; --heuristic and the like are for colorpairs"
         )
+    family = args.solver.partition(":")[0] + ":..."
     for name, solvers in OPTIONS_OF.items():
-        family = args.solver.partition(":")[0] + ":..."
         if getattr(args, name) is not None and args.solver in SOLVERS and not {args.solver, family} & {*solvers}:
             option = f"--{name.replace('_', '-')}"
             raise InputError(f"{option} has no effect on solver '{args.solver}'; it is for {', '.join(solvers)}")
@@ -244,11 +241,10 @@ def _options(args: argparse.Namespace) -> Options:
 def announce_compilation(solver: str) -> None:
     """Print a line on stderr if ``solver`` must be compiled first."""
     from lns.exact.kernels.cache import is_compiled
-    from lns.exact.registry import SOLVERS
 
     entry = SOLVERS.get(solver)
     if entry is not None and entry.kernel_module is not None and not is_compiled(entry.kernel_module):
-        print_error("compiling the search, once for this installation: about half a minute of an idle core ...")
+        out.print_error("compiling the search, once for this installation: about half a minute of an idle core ...")
 
 
 def _progress_line(progress: Progress) -> str:
@@ -259,47 +255,27 @@ def _progress_line(progress: Progress) -> str:
     return f"{progress.nodes / 1e6:,.1f} M nodes, {found}{share}"
 
 
-def _facts(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome, board: Board | None) -> dict[str, Any]:
-    from lns.exact.outcome import NODES_UNKNOWN
-
-    facts = {
-        "status": str(outcome.status),
-        "solutions": outcome.solutions,
-        "nodes": None if outcome.nodes == NODES_UNKNOWN else outcome.nodes,
-        "seconds": round(outcome.seconds, 6),
-        "solver": args.solver,
-        "convention": outcome.convention,
-        "instance": args.instance,
-        "instance_sha256": puzzle.sha256,
-        "start": args.start,
-        "details": outcome.details,
-    }
-    if board is None:
-        return facts
-    return facts | {"placements": board.without_blanks(puzzle).pairs(), "url": url_if_any(puzzle, board)}
-
-
-def _lines(solver: str, outcome: Outcome, *, counted: bool) -> list[str]:
-    from lns.exact.outcome import NODES_UNKNOWN
-
+def _told(args: argparse.Namespace, outcome: Outcome, *, counted: bool) -> tuple[dict[str, Any], list[str]]:
+    """The outcome as JSON, and in lines."""
+    solver, nodes = args.solver, None if outcome.nodes == NODES_UNKNOWN else outcome.nodes
+    facts = {"status": str(outcome.status), "solutions": outcome.solutions, "nodes": nodes}
+    facts |= {"seconds": round(outcome.seconds, 6), "solver": solver, "convention": outcome.convention}
     unbuilt = "; the time was over before the model was built" if "model_unfinished" in outcome.details else ""
-    nodes, rate = f"- ({solver}: the library does not report them)", ""
-    if outcome.nodes != NODES_UNKNOWN:
-        per_second = outcome.nodes / outcome.seconds / 1e6 if outcome.seconds else 0.0
-        nodes, rate = f"{outcome.nodes:,} ({solver})", f", {per_second:#.3g} M nodes/s"
-    return [
+    told, rate = f"- ({solver}: the library does not report them)", ""
+    if nodes is not None:
+        told = f"{nodes:,} ({solver})"
+        rate = f", {nodes / outcome.seconds / 1e6 if outcome.seconds else 0.0:#.3g} M nodes/s"
+    return facts, [
         f"status      {outcome.status}{unbuilt}",
         f"solutions   {solutions_in_words(outcome.status, outcome.solutions, counted=counted)}",
         f"convention  {outcome.convention}; swapped identical pieces count once",
-        f"nodes       {nodes}",
+        f"nodes       {told}",
         f"time        {format_seconds(outcome.seconds)}{rate}",
     ]
 
 
 def solutions_in_words(status: SolveStatus, solutions: int, *, counted: bool) -> str:
     """How many solutions there are, as far as a search tells; ``counted``: it was to find them all."""
-    from lns.exact.outcome import SolveStatus
-
     if status is SolveStatus.INFEASIBLE or (counted and status is SolveStatus.SOLVED):
         return f"{solutions:,}"
     if not solutions:
@@ -307,21 +283,102 @@ def solutions_in_words(status: SolveStatus, solutions: int, *, counted: bool) ->
     return f"at least {solutions:,}" if counted else f"{solutions:,} found; the search ended there"
 
 
-@opt.command(opt.JSON)
+@opt.command(opt.JSON, interruptible=True)
 def solvers(args: argparse.Namespace) -> int:
-    from lns.exact.registry import all_solvers
-    from lns.terminal.output import print_json
-
     known = all_solvers()
-    width, rows = max(map(len, known)), []
+    width, rows, lines = max(map(len, known)), [], []
     for name, entry in known.items():
         installed = entry.extra is None or is_installed(entry.extra)
         about = {"name": name, "what": entry.description, "source": entry.source, "counts": entry.can_count}
         rows.append(about | {"extra": entry.extra, "installed": installed})
-        if not args.json:
-            needs = "" if entry.extra is None else f"; needs {EXTRAS[entry.extra][1]}"
-            missing = "" if installed else ", which is not installed"
-            print_wrapped(f"{name:<{width}}  {entry.description} ({entry.source}{needs}{missing})", indent=width + 2)
-    if args.json:
-        print_json({"solvers": rows})
-    return DONE
+        needs = "" if entry.extra is None else f"; needs {EXTRAS[entry.extra][1]}"
+        missing = "" if installed else ", which is not installed"
+        line = f"{name:<{width}}  {entry.description} ({entry.source}{needs}{missing})"
+        lines.append(out.wrapped(line, sys.stdout, indent=width + 2))
+    out.print_answer(args, {"solvers": rows}, lines)
+    return out.DONE
+
+
+@opt.command(
+    opt.INSTANCE, *opt.PUZZLE_OPTIONS, _ENCODING, opt.OUTPUT.but("write the formula to FILE (default: to stdout)"),
+    opt.flag("--sizes", "print only the number of variables and of clauses by family"), opt.FORCE,
+    opt.JSON.but("print one JSON object about the formula to stdout (with -o or --sizes)"),
+    epilog="Comments at the head of the file explain the variables.",
+    interruptible=True,
+)  # fmt: skip
+def cnf(args: argparse.Namespace) -> int:
+    if args.json and args.output is None and not args.sizes:
+        raise InputError("--json and the formula both go to stdout; expected -o FILE or --sizes")
+    opt.check_files(args.force, args.output)
+    [puzzle] = read_puzzles(args, [args.instance], named=False)
+    encoding = encode(args.encoding, puzzle)
+    if args.output is None and not args.sizes:
+        encoding.write(sys.stdout)
+        return out.DONE
+    sizes = {name: count for name, count in encoding.sizes().items() if count}
+    clauses = sum(sizes.values())
+    if not args.sizes:
+        with atomic_file(behind_links(args.output), "ascii") as file:
+            encoding.write(file)
+    facts = {"encoding": encoding.name, "instance": args.instance, "instance_sha256": puzzle.sha256}
+    facts |= {"variables": encoding.variables, "clauses": clauses, "families": sizes}
+    formula = f"{count_of(encoding.variables, 'variable')}, {count_of(clauses, 'clause')}"
+    families = (f"  {count:>12,}  {name}" for name, count in sizes.items())
+    facts["output"] = None if args.sizes else os.fspath(args.output)
+    out.print_answer(args, facts, [f"{encoding.name} of {puzzle.name}: {formula}", *families])
+    return out.DONE
+
+
+@opt.command(
+    opt.argument("answer", "ANSWER", "a file with the output of the solver, or the result file of minisat; - is stdin"),
+    opt.INSTANCE.but("the puzzle of the formula"), *opt.PUZZLE_OPTIONS,
+    _ENCODING.but("the encoding of the formula"), opt.OUTPUT,
+    opt.FORCE, opt.JSON,
+    epilog="Exit status: 0 the board is perfect, 1 it is not or there is none, 2 bad input.",
+    interruptible=True,
+)  # fmt: skip
+def decode(args: argparse.Namespace) -> int:
+    [puzzle] = read_puzzles(args, [args.instance], named=False)
+    check_board_file(args.output, puzzle, args.force)
+    encoding = encode(args.encoding, puzzle)
+    model = read_answer(_answer_text(args.answer), args.answer)
+    facts: dict[str, Any] = {"status": "infeasible", "valid": False, "score": None, "placements": None, "url": None}
+    if model is None:
+        out.print_answer(args, facts, ["the solver says that there is no solution"])
+        return out.ANSWER_IS_NO
+    unknown = next((abs(literal) for literal in model if abs(literal) > encoding.variables), None)
+    if unknown is not None:
+        raise InputError(
+            f"variable {unknown} is of another formula; {encoding.name} of {puzzle.name} has the variables "
+            f"1 to {encoding.variables}",
+            args.answer,
+        )
+    board = encoding.board(model)
+    found = verify(puzzle, board)
+    perfect = found.complete and found.score == puzzle.max_score
+    score = f"{found.score} of {puzzle.max_score}"
+    if args.output is not None and perfect:
+        formats.write(args.output, None, puzzle, board, instance=args.instance)
+    facts = {"status": "solved" if perfect else "not a solution"} | out.picked(found, "valid score max_score problems")
+    facts["placements"] = board.without_blanks(puzzle).pairs()
+    facts["url"] = formats.url_if_any(puzzle, board) if perfect else None
+    if perfect:
+        lines = [f"a perfect board: {score}", *out.board_lines(puzzle, board)]
+    else:
+        lines = [f"not a solution of {puzzle.name}: {count_of(found.placed, 'piece')}, score {score}"]
+        lines += [f"  {problem}" for problem in found.problems[:5]]
+    out.print_answer(args, facts, lines)
+    return out.DONE if perfect else out.ANSWER_IS_NO
+
+
+def _answer_text(path: str) -> str:
+    """A SAT solver's answer, which may be longer than a puzzle; devices, which may have no end, are refused."""
+    if path == "-":
+        raw = sys.stdin.buffer.read()
+    else:
+        with open_to_read(Path(path)) as file:
+            raw = file.read() or b""
+    try:
+        return raw.decode("ascii")
+    except UnicodeDecodeError:
+        raise InputError("not a text of ASCII characters; expected a SAT solver's answer", path) from None

@@ -5,21 +5,24 @@ from __future__ import annotations
 import argparse
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, replace
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lns.exact.optional_deps import require
+from lns.exact.outcome import NODES_UNKNOWN
+from lns.exact.registry import SOLVERS, all_solvers, find_solver
 from lns.exact.text_table import table_width
 from lns.instances.errors import InputError
 from lns.instances.files import atomic_write
 from lns.instances.text import count_of
 from lns.terminal import options as opt
+from lns.terminal import output as out
 from lns.terminal.inputs import read_puzzles
-from lns.terminal.output import DONE, INTERRUPTED, print_answer, print_error, print_wrapped, terminal_width
+from lns.terminal.progress import live_line, log
 
 if TYPE_CHECKING:
     from lns.exact.compare import ComparisonRow, PlannedRun
@@ -58,38 +61,27 @@ def _paper_name(text: str) -> str:
     interruptible=True,
 )  # fmt: skip
 def compare(args: argparse.Namespace) -> int:
-    from dataclasses import asdict
-
     from lns.exact.compare import compare, describe, table
     from lns.exact.execution import Request
-    from lns.exact.outcome import NODES_UNKNOWN
-    from lns.exact.registry import all_solvers, find_solver
 
     solvers = list(all_solvers()) if args.solvers == ["all"] else args.solvers
     for solver in solvers:
         find_solver(solver)
     puzzles = list(zip(args.instances, read_puzzles(args, args.instances), strict=True))
-    request = Request(
-        count_all=args.count,
-        seconds=args.time,
-        memory=None if args.memory is None else args.memory * 1_000_000,
-        fix_corner=args.fix_corner,
-        sat_solver=args.sat_solver,
-        seed=args.seed,
-    )
+    memory = None if args.memory is None else args.memory * 1_000_000
+    asked = {"seconds": args.time, "memory": memory} | out.picked(args, "fix_corner sat_solver seed")
+    request = Request(count_all=args.count, **asked)
 
     planned = [f"{name} by {solver}" for name, _ in puzzles for solver in solvers]
     rows, status = _made(lambda: (planned, compare(puzzles, solvers, request, args.output)), describe)
     values = [{name: None if value == NODES_UNKNOWN else value for name, value in asdict(row).items()} for row in rows]
-    with table_width(terminal_width()):
-        print_answer(args, {"rows": values}, [table(rows)])
+    with table_width(out.terminal_width()):
+        out.print_answer(args, {"rows": values}, [table(rows)])
     return status
 
 
 def _made(make: Callable[[], tuple[list[str], Iterable[Any]]], said: Callable[[Any], str]) -> tuple[list[Any], int]:
     """The rows of runs, each of which is told, and the exit status; ``make``: their names, and the runs themselves."""
-    from lns.terminal.progress import live_line, log
-
     rows: list[Any] = []
     try:
         with live_line(None, quiet=False) as line:
@@ -101,8 +93,8 @@ def _made(make: Callable[[], tuple[list[str], Iterable[Any]]], said: Callable[[A
                 if len(rows) < len(planned):
                     line.begin(f"run {len(rows) + 1} of {len(planned)}: {planned[len(rows)]}")
     except KeyboardInterrupt:
-        return rows, INTERRUPTED
-    return rows, DONE
+        return rows, out.INTERRUPTED
+    return rows, out.DONE
 
 
 @opt.command(
@@ -129,78 +121,67 @@ def paper(args: argparse.Namespace) -> int:
         raise InputError(
             "the plot is written beside the rows, as .png; expected another extension, like .csv", args.output
         )
-    if args.all_colours and args.paper != "cuvillier2010":
-        raise InputError(f"{args.paper} has no such puzzles; expected no --all-colours")
     if args.show and (args.output is None or not args.output.exists()):
         raise InputError("--show prints the tables of finished runs; expected -o with a file of them", args.output)
     paper: Any = import_module(f"lns.exact.paper.{args.paper}")
     plan = _plan(args, paper)
-    if args.show:
-        rows, left = comparison.finished_rows(_planned(args, paper, plan), args.output)
-        missing = _missing([(run.instance, run.solver) for run in left])
-        if others := len(comparison.read_rows(args.output)) - len(rows):
-            missing += f"\n{count_of(others, 'row')} of {args.output} not shown: expected the options of their runs"
-        _print_tables(paper.tables, rows, plan, "\n")
-        print_wrapped(missing)
-        return DONE
+
+    def planned() -> list[PlannedRun]:
+        if found := list(paper.runs(plan)):
+            return found
+        known = f"the sizes {', '.join(map(str, paper.FULL.sizes))}"
+        if args.colours is not None:
+            known += f" and the colours {', '.join(map(str, paper.FULL.colours))}"
+        raise InputError(f"{args.paper} has no run with these options; expected some of {known}")
 
     def make() -> tuple[list[str], Iterable[Any]]:
-        planned = _planned(args, paper, plan)
-        return [f"{run.instance} by {run.solver}" for run in planned], comparison.run_experiment(planned, args.output)
+        found = planned()
+        return [f"{run.instance} by {run.solver}" for run in found], comparison.run_experiment(found, args.output)
 
-    rows, status = _made(make, comparison.describe)
-    plotted = _plot(paper, rows, args.output) if args.output is not None and rows else ""
-    if rows:
-        _print_tables(paper.tables, rows, plan, plotted)
+    if args.show:
+        rows, left = comparison.finished_rows(planned(), args.output)
+        after, status = f"\n\n{_missing([(run.instance, run.solver) for run in left])}", out.DONE
+        if others := len(comparison.read_rows(args.output)) - len(rows):
+            after += f"\n{count_of(others, 'row')} of {args.output} not shown: expected the options of their runs"
+    else:
+        rows, status = _made(make, comparison.describe)
+        after = _plot(paper, rows, args.output) if args.output is not None and rows else ""
+    if rows or args.show:
+        with table_width(out.terminal_width()):  # on a narrow terminal in blocks of columns
+            out.print_wrapped(paper.tables(rows, plan) + after)
     return status
 
 
 def _plan(args: argparse.Namespace, paper: Any) -> Plan:
     """The plan of the options. Raises InputError for those that a paper does not have."""
-    own_colours = {
-        "perrin_iq": "has no colours",
-        "bailleux2025": "uses as many colours as its boards have rows",
-        "benoist2008": "takes the colours from the size",
+    lacking = {
+        "all_colours": dict.fromkeys(PAPERS.keys() - {"cuvillier2010"}, "has no such puzzles"),
+        "colours": {
+            "perrin_iq": "has no colours",
+            "bailleux2025": "uses as many colours as its boards have rows",
+            "benoist2008": "takes the colours from the size",
+        },
+        "trees": dict.fromkeys(PAPERS.keys() - {"jolivet2008"}, "searches for no puzzles"),
     }
-    if args.colours is not None and args.paper in own_colours:
-        raise InputError(f"{args.paper} {own_colours[args.paper]}; expected no --colours")
-    if args.trees is not None and args.paper != "jolivet2008":
-        raise InputError(f"{args.paper} searches for no puzzles; expected no --trees")
+    for name, reasons in lacking.items():
+        if getattr(args, name) and args.paper in reasons:
+            raise InputError(f"{args.paper} {reasons[args.paper]}; expected no --{name.replace('_', '-')}")
     plan: Plan = paper.FULL if args.full else paper.PLAN
+    changes = out.picked(args, "per_size sizes colours all_colours trees solvers seed")
     if args.solvers is not None:
-        args.solvers = _checked_solvers(args, plan, paper)
+        changes["solvers"] = _checked_solvers(args, plan, paper)
     if args.paper == "benoist2008" and (unknown := set(args.sizes or ()) - set(paper.COLOURS)):
         known = ", ".join(map(str, paper.COLOURS))
         raise InputError(f"'{min(unknown)}' is none of the sizes of benoist2008; expected some of {known}")
-    changes: dict[str, Any] = {
-        "per_size": args.per_size,
-        "sizes": args.sizes and tuple(args.sizes),
-        "colours": args.colours and tuple(args.colours),
-        "all_colours": args.all_colours or None,
-        "trees": args.trees,
-        "solvers": args.solvers,
-    }
     if args.budget is not None and args.paper == "jolivet2008":
         changes["nodes"] = int(args.budget * 1_000_000)  # about as many as a second takes
-    elif args.budget is not None:
+    else:
         changes["seconds"] = args.budget
-    return replace(plan, seed=args.seed, **{name: value for name, value in changes.items() if value is not None})
-
-
-def _planned(args: argparse.Namespace, paper: Any, plan: Plan) -> list[PlannedRun]:
-    """All runs of a plan. Raises InputError if there are none."""
-    if planned := list(paper.runs(plan)):
-        return planned
-    known = f"the sizes {', '.join(map(str, paper.FULL.sizes))}"
-    if args.colours is not None:
-        known += f" and the colours {', '.join(map(str, paper.FULL.colours))}"
-    raise InputError(f"{args.paper} has no run with these options; expected some of {known}")
-
-
-def _print_tables(tables: Callable[[Any, Any], str], rows: Sequence[Any], plan: Any, after: str = "") -> None:
-    """Print the tables of an experiment, on a narrow terminal in blocks of columns, and a text ``after`` them."""
-    with table_width(terminal_width()):
-        print_wrapped(tables(rows, plan) + after)
+    given: dict[str, Any] = {}
+    for name, value in changes.items():
+        if value is not None and value is not False:
+            given[name] = tuple(value) if isinstance(value, list) else value
+    return replace(plan, **given)
 
 
 def _missing(left: list[tuple[str, str]]) -> str:
@@ -214,8 +195,6 @@ def _missing(left: list[tuple[str, str]]) -> str:
 
 def _checked_solvers(args: argparse.Namespace, plan: Plan, paper: Any) -> tuple[str, ...]:
     """The solvers of the command line; bailleux2025 compares any of them, the other papers only their own."""
-    from lns.exact.registry import SOLVERS
-
     is_benoist = args.paper == "benoist2008"
     possible = SOLVERS if args.paper == "bailleux2025" else paper.METHODS if is_benoist else plan.solvers
     for solver in args.solvers:
@@ -228,18 +207,16 @@ def _checked_solvers(args: argparse.Namespace, plan: Plan, paper: Any) -> tuple[
 
 def _plot(paper: Any, rows: list[ComparisonRow], csv: Path) -> str:
     """Write the plots beside the CSV file. Returns lines that name the files; without matplotlib prints a warning."""
-    if pictures := getattr(paper, "PICTURES", None):
-        made = {csv.with_name(f"{csv.stem}-{name}.svg"): draw(rows) for name, draw in pictures.items()}
-        for path, text in made.items():
-            atomic_write(path, text)
-        return "".join([f"\n\nrows   {csv}", *(f"\nplot   {path}" for path in made)])
-    if not hasattr(paper, "plot"):
-        return ""
-    path = csv.with_suffix(".png")
-    try:
-        require("plot", "the plot")
-    except InputError as error:
-        print_error(f"lns: {error}")
-        return ""
-    paper.plot(rows, path)
-    return f"\n\nrows   {csv}\nplot   {path}"
+    made: list[Path] = []
+    for name, draw in getattr(paper, "PICTURES", {}).items():
+        made.append(csv.with_name(f"{csv.stem}-{name}.svg"))
+        atomic_write(made[-1], draw(rows))
+    if hasattr(paper, "plot"):
+        try:
+            require("plot", "the plot")
+        except InputError as error:
+            out.print_error(f"lns: {error}")
+            return ""
+        made.append(csv.with_suffix(".png"))
+        paper.plot(rows, made[-1])
+    return "".join([f"\n\nrows   {csv}", *(f"\nplot   {path}" for path in made)]) if made else ""

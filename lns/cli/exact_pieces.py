@@ -5,18 +5,25 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lns.exact.isomorphism import FIRST_NODE, graph_of_pieces, pieces_of_graph
 from lns.instances.errors import InputError
 from lns.instances.files import read_text, write_output
+from lns.instances.formats import load_board, load_puzzle, render, shipped_instances
+from lns.instances.generate.three_partition import numbers_of, triples_of
+from lns.instances.piece_set import find_renaming, ranked
+from lns.instances.puzzle import IntArray
 from lns.instances.text import count_of, quoted
+from lns.instances.verify import verify
 from lns.terminal import options as opt
-from lns.terminal.output import ANSWER_IS_NO, DONE, INTERRUPTED, print_answer, print_text
+from lns.terminal import output as out
+from lns.terminal.progress import live_line
 
 if TYPE_CHECKING:
     from lns.exact.paper.design import Design
-    from lns.instances.puzzle import IntArray
 
 MAX_DIGITS = 9  # of a colour in a file of pieces
 TREES, MOST_NODES = 1000, 100_000_000  # boards to try, and nodes of a tree, where no option says how many
@@ -34,20 +41,16 @@ _SHOWN = 20  # pieces
     interruptible=True,
 )  # fmt: skip
 def isomorphic(args: argparse.Namespace) -> int:
-    from lns.instances.formats import load_puzzle, shipped_instances
-    from lns.instances.piece_set import find_renaming
-    from lns.terminal.progress import live_line
-
     deadline = time.monotonic() + args.time
 
     def check() -> None:
         if time.monotonic() >= deadline:
             raise InputError(f"undecided after {args.time:g} s; expected more time (--time)", args.first)
 
-    puzzle = load_puzzle(args.first)
+    puzzle, renaming = load_puzzle(args.first), None
     names = list(shipped_instances()) if args.second is None else [args.second]
     with live_line(args.time, quiet=args.json) as line:
-        for mirrored, name in ((mirrored, name) for mirrored in (False, True) for name in names):
+        for mirrored, name in product((False, True), names):
             other = load_puzzle(name)
             if other.turns != puzzle.turns:
                 continue  # what may be turned is another set
@@ -57,14 +60,12 @@ def isomorphic(args: argparse.Namespace) -> int:
             renaming = find_renaming(puzzle.pieces, second, turns=puzzle.turns, keep_grey=keep_grey, check=check)
             if renaming is not None:
                 break
-        else:
-            renaming = None
     if renaming is None:
         no = f"{args.first} and {args.second} are different sets of pieces under every renaming of colours"
         if args.second is None:
             no = f"{args.first} is none of the {len(names)} shipped instances, up to a renaming of colours"
-        print_answer(args, {"isomorphic": False, "mirrored": False, "with": args.second, "renaming": None}, [no])
-        return ANSWER_IS_NO
+        out.print_answer(args, {"isomorphic": False, "mirrored": False, "with": args.second, "renaming": None}, [no])
+        return out.ANSWER_IS_NO
     moved = _moved_pieces(puzzle.pieces, second, renaming, turns=puzzle.turns)
     colours = sorted(renaming.items())
     facts = {"isomorphic": not mirrored, "mirrored": mirrored, "with": name}
@@ -76,26 +77,23 @@ def isomorphic(args: argparse.Namespace) -> int:
         "  " + ", ".join(f"{a} -> {b}" for a, b in colours),
         f"pieces by number, from 1: {shown or 'all the same'}",
     ]
-    print_answer(args, facts, lines)
-    return ANSWER_IS_NO if mirrored else DONE
+    out.print_answer(args, facts, lines)
+    return out.ANSWER_IS_NO if mirrored else out.DONE
 
 
 def _moved_pieces(first: IntArray, second: IntArray, renaming: dict[int, int], *, turns: bool) -> list[tuple[int, int]]:
     """The pieces, from 1, that have another number in the second puzzle; of identical ones as few as possible."""
-    from lns.instances.piece_set import ranked
-
     numbers: dict[tuple[int, ...], list[int]] = {}
     same = {colour: colour for colour in second.ravel().tolist()}
     for number, form in enumerate(ranked(second.tolist(), same, turns=turns), start=1):
         numbers.setdefault(form, []).append(number)
-    forms = ranked(first.tolist(), renaming, turns=turns)
     moving = []
-    for number, form in enumerate(forms, start=1):
+    for number, form in enumerate(ranked(first.tolist(), renaming, turns=turns), start=1):
         if number in numbers[form]:
             numbers[form].remove(number)
         else:
-            moving.append(number)
-    return [(number, numbers[forms[number - 1]].pop(0)) for number in moving]
+            moving.append((number, form))
+    return [(number, numbers[form].pop(0)) for number, form in moving]
 
 
 @opt.command(
@@ -109,9 +107,6 @@ def _moved_pieces(first: IntArray, second: IntArray, renaming: dict[int, int], *
     interruptible=True,
 )  # fmt: skip
 def graph(args: argparse.Namespace) -> int:
-    from lns.exact.isomorphism import FIRST_NODE, pieces_of_graph
-    from lns.instances.piece_set import find_renaming
-
     if args.pieces and (args.second is not None or args.output is not None):
         unused = "second file" if args.second is not None else "-o"
         raise InputError(f"--pieces prints the graph of one file of pieces; expected no {unused} with it")
@@ -120,18 +115,17 @@ def graph(args: argparse.Namespace) -> int:
         read = _graph_of_pieces(args.first)
         edges = [[node, other] for node, others in sorted(read.items()) for other in sorted(others) if node <= other]
         alone = [str(node) for node in sorted(read) if not read[node]]
-        print_answer(args, {"nodes": sorted(read), "edges": edges}, [*(f"{a} {b}" for a, b in edges), *alone])
-        return DONE
+        out.print_answer(args, {"nodes": sorted(read), "edges": edges}, [*(f"{a} {b}" for a, b in edges), *alone])
+        return out.DONE
     first = _read_graph(args.first)
     pieces = pieces_of_graph(first)
     lines = [" ".join(map(str, piece)) for piece in pieces]
     if args.output is not None:
         write_output(args.output, "".join(f"{line}\n" for line in lines))
+        lines = [f"{args.output}: {count_of(len(pieces), 'piece')} of {count_of(len(first), 'node')}"]
     if args.second is None:
-        if args.output is not None:
-            lines = [f"{args.output}: {count_of(len(pieces), 'piece')} of {count_of(len(first), 'node')}"]
-        print_answer(args, {"nodes": list(first), "pieces": [list(piece) for piece in pieces]}, lines)
-        return DONE
+        out.print_answer(args, {"nodes": list(first), "pieces": [list(piece) for piece in pieces]}, lines)
+        return out.DONE
     second = _read_graph(args.second)
     renaming = find_renaming(pieces, pieces_of_graph(second))
     names, answer = None, [f"{args.first} and {args.second} are not isomorphic"]
@@ -140,14 +134,14 @@ def graph(args: argparse.Namespace) -> int:
         names = {node: others[renaming[number] - FIRST_NODE] for number, node in enumerate(first, FIRST_NODE)}
         pairs = ", ".join(f"{a} -> {b}" for a, b in names.items())
         answer = [f"{args.first} and {args.second} are isomorphic:", f"  {pairs}"]
-    print_answer(args, {"isomorphic": names is not None, "nodes": names}, answer)
-    return ANSWER_IS_NO if names is None else DONE
+    out.print_answer(args, {"isomorphic": names is not None, "nodes": names}, answer)
+    return out.ANSWER_IS_NO if names is None else out.DONE
 
 
-def _words_of_lines(path: Path) -> list[tuple[int, list[str]]]:
+def _words_of_lines(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The words of each line of a file, with the line's number; empty lines and comments left out."""
     lines = enumerate(read_text(path).splitlines(), 1)
-    return [(number, words) for number, line in lines if (words := line.partition("#")[0].split())]
+    return ((number, words) for number, line in lines if (words := line.partition("#")[0].split()))
 
 
 def _read_graph(path: Path) -> dict[str, list[str]]:
@@ -166,17 +160,13 @@ def _read_graph(path: Path) -> dict[str, list[str]]:
 
 def _graph_of_pieces(path: Path) -> dict[int, list[int]]:
     """The graph that a file of pieces encodes. Raises InputError that names the file, and the line if there is one."""
-    from lns.exact.isomorphism import graph_of_pieces
-
     line: int | None = None
-    numbered = _words_of_lines(path)
-    for number, words in numbered:
-        if len(words) != 4 or not all(word.isdecimal() and len(word) <= MAX_DIGITS for word in words):
-            raise InputError(f"{quoted(' '.join(words))}; expected the four colours of a piece", path, number)
 
     def pieces() -> Iterator[tuple[int, ...]]:
         nonlocal line
-        for line, words in numbered:  # noqa: B007
+        for line, words in _words_of_lines(path):  # noqa: B007
+            if len(words) != 4 or not all(word.isdecimal() and len(word) <= MAX_DIGITS for word in words):
+                raise InputError(f"{quoted(' '.join(words))}; expected the four colours of a piece")
             yield tuple(map(int, words))
         line = None
 
@@ -190,12 +180,9 @@ def _graph_of_pieces(path: Path) -> dict[int, list[int]]:
     opt.argument("puzzle", "PUZZLE", "a puzzle of `lns generate --from-3-partition`"),
     opt.argument("board", "BOARD", "a perfect board of it, such as from `lns exact solve -o`"), opt.JSON,
     epilog="Each row of bars on the board is a triple; all triples have the same sum.",
+    interruptible=True,
 )  # fmt: skip
 def triples(args: argparse.Namespace) -> int:
-    from lns.instances.formats import load_board, load_puzzle
-    from lns.instances.generate.three_partition import numbers_of, triples_of
-    from lns.instances.verify import verify
-
     puzzle = load_puzzle(args.puzzle)
     _, board = load_board(args.board, puzzle)
     result = verify(puzzle, board)
@@ -203,8 +190,8 @@ def triples(args: argparse.Namespace) -> int:
         raise InputError("the board is not perfect, so it shows no partition; expected a solution", args.board)
     found = triples_of(puzzle, board, numbers_of(puzzle))
     lines = (" + ".join(map(str, triple)) + f" = {sum(triple)}" for triple in found)
-    print_answer(args, {"sum": sum(found[0]), "triples": [list(triple) for triple in found]}, lines)
-    return DONE
+    out.print_answer(args, {"sum": sum(found[0]), "triples": [list(triple) for triple in found]}, lines)
+    return out.DONE
 
 
 @opt.command(
@@ -241,21 +228,19 @@ def design(args: argparse.Namespace) -> int:
         return _try_every(args, height)
     trees, nodes = args.trees or TREES, args.nodes or MOST_NODES
     start = None if args.joints is None else joints_of(args.joints)
-    best: Design | None = None
-    status = DONE
+    best, status = None, out.DONE
     try:
-        search = improve(
+        for best in improve(
             args.width, height, args.colours, args.goal, trees=trees, nodes=nodes, seed=args.seed or 0, start=start
-        )
-        for best in search:
-            print_text(_line(best))
+        ):
+            out.print_text(_line(best))
     except KeyboardInterrupt:
-        status = INTERRUPTED
+        status = out.INTERRUPTED
     if best is None:
-        print_text(f"no tree of {count_of(trees, 'board')} ended within {count_of(nodes, 'node')}")
-        return INTERRUPTED if status == INTERRUPTED else ANSWER_IS_NO
+        out.print_text(f"no tree of {count_of(trees, 'board')} ended within {count_of(nodes, 'node')}")
+        return status or out.ANSWER_IS_NO
     _write(args, best)
-    return ANSWER_IS_NO if status == DONE and args.goal == "single" and best.solutions > 1 else status
+    return out.ANSWER_IS_NO if status == out.DONE and args.goal == "single" and best.solutions > 1 else status
 
 
 def _try_every(args: argparse.Namespace, height: int) -> int:
@@ -269,12 +254,14 @@ def _try_every(args: argparse.Namespace, height: int) -> int:
     if total > 1 << 24:
         raise InputError(f"{total:,} colourings of a board of {args.width} x {height}; expected at most {1 << 24:,}")
     number, first = every_single(args.width, height, args.colours)
-    print_text(f"{number:,} of {total:,} colourings of {args.width} x {height} have a single solution up to rotation")
+    out.print_text(
+        f"{number:,} of {total:,} colourings of {args.width} x {height} have a single solution up to rotation"
+    )
     if first is None:
-        return ANSWER_IS_NO
-    print_text(_line(first))
+        return out.ANSWER_IS_NO
+    out.print_text(_line(first))
     _write(args, first)
-    return DONE
+    return out.DONE
 
 
 def _line(design: Design) -> str:
@@ -284,9 +271,8 @@ def _line(design: Design) -> str:
 
 def _write(args: argparse.Namespace, best: Design) -> None:
     from lns.exact.paper.design import planted
-    from lns.instances.formats import render
 
     if args.output is not None:
         puzzle = planted(best.width, best.height, best.joints).puzzle
         write_output(args.output, render("json", puzzle, None, path=args.output)[0])
-        print_text(f"written     {args.output}")
+        out.print_text(f"written     {args.output}")

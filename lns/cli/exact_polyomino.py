@@ -6,19 +6,25 @@ import argparse
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from lns.cli.boards import colour_of
+from lns.cli.exact import solutions_in_words
+from lns.exact.driver import Progress
+from lns.exact.outcome import NODES_UNKNOWN
+from lns.exact.polyominoes import draw, search
+from lns.exact.polyominoes.grid import IQ_PUZZLER_PRO, RACE, Grid, check_weight, load, orientations, parse, render
+from lns.exact.polyominoes.levels import MAX_PIECES, CutLimits, cut_grid, find_level, levels, make_level
+from lns.exact.polyominoes.model import FillingSearch, StepOutcome, StepRecorder, build_model
+from lns.exact.polyominoes.search import CONVENTION, FillResult
 from lns.instances.errors import InputError
 from lns.instances.files import write_output
 from lns.instances.text import count_of, format_seconds
 from lns.terminal import options as opt
-from lns.terminal.output import DONE, picked, print_answer, print_text, status_of, wrapped
-
-if TYPE_CHECKING:
-    from lns.exact.driver import Progress
-    from lns.exact.polyominoes.grid import Grid
-    from lns.exact.polyominoes.search import FillResult
+from lns.terminal import output as out
+from lns.terminal.progress import live_line, screen_log
 
 MOST_STEPS = 100_000  # steps that are recorded where --nodes does not say how many
 _EPILOG = """\
@@ -128,23 +134,17 @@ def _is_given(args: argparse.Namespace, option: str) -> bool:
 
 
 def _list_levels(args: argparse.Namespace) -> int:
-    from lns.exact.polyominoes.levels import levels
-
     found = levels()
     lines = (f"{name:<12} {len(grid.loose)} pieces to place" for name, grid in found.items())
-    print_answer(args, {"levels": {name: list(grid.rows) for name, grid in found.items()}}, lines)
-    return DONE
+    out.print_answer(args, {"levels": {name: list(grid.rows) for name, grid in found.items()}}, lines)
+    return out.DONE
 
 
 def _make_level(args: argparse.Namespace) -> int:
-    from lns.exact.polyominoes.levels import make_level
-
     return _write_grid(args, make_level(args.make_level, args.seed or 0))
 
 
 def _cut(args: argparse.Namespace) -> int:
-    from lns.exact.polyominoes.levels import MAX_PIECES, CutLimits, cut_grid
-
     limits = None
     if args.cells or args.longest or args.thinnest or args.distinct:
         smallest, largest = args.cells or (CutLimits.smallest, CutLimits.largest)
@@ -156,35 +156,27 @@ def _cut(args: argparse.Namespace) -> int:
 
 def _write_grid(args: argparse.Namespace, grid: Grid, planted: tuple[str, ...] | None = None) -> int:
     """Write or print a grid; ``planted``: the filling that it was cut from."""
-    from lns.exact.polyominoes.grid import orientations, render
-
     text = render(grid)
-    if args.output is not None:
-        write_output(args.output, text)
-    _draw(args, grid, planted or grid.rows)
     said = text.removesuffix("\n")
     if args.output is not None:
+        write_output(args.output, text)
         kinds = count_of(len({orientations(shape)[0] for shape in grid.pieces.values()}), "kind")
         size = f"{len(grid.rows[0])} x {len(grid.rows)}"
         said = f"{args.output}: {size}, {count_of(len(grid.pieces), 'piece')} of {kinds}"
+    _draw(args, grid, planted or grid.rows)
     facts: dict[str, Any] = {"grid": text, "pieces": len(grid.pieces)}
     facts |= {} if planted is None else {"filling": planted}
-    print_answer(args, facts | {"output": None if args.output is None else str(args.output)}, [said])
-    return DONE
+    out.print_answer(args, facts | {"output": None if args.output is None else str(args.output)}, [said])
+    return out.DONE
 
 
 def _draw(args: argparse.Namespace, grid: Grid, rows: Sequence[str]) -> None:
     """Write the picture that --svg asks for."""
     if args.svg is not None:
-        from lns.exact.polyominoes import draw
-
         write_output(args.svg, draw.svg(grid, rows))
 
 
 def _fill(args: argparse.Namespace) -> int:
-    from lns.exact.polyominoes.grid import IQ_PUZZLER_PRO, Grid, load, parse, render
-    from lns.exact.polyominoes.levels import find_level
-
     if args.file is not None and args.level is not None:
         raise InputError("a FILE and --level are given; expected one of them")
     if args.level is not None:
@@ -203,21 +195,17 @@ def _fill(args: argparse.Namespace) -> int:
                 written = True
     finally:  # the result is printed even if the file cannot be written
         _print_result(args, grid, result, written)
-    return status_of(result.status)
+    return out.status_of(result.status)
 
 
 def _searched(args: argparse.Namespace, grid: Grid) -> FillResult:
     """Search with the solver and weight of the options."""
-    from lns.exact.polyominoes.grid import RACE
-    from lns.exact.polyominoes.search import fill, fill_by_library, race
-    from lns.terminal.progress import live_line, screen_log
-
     if args.solver == "xcover":
         own = ("--nodes", "--weight", "--no-zones", "--no-dead-ends", "--workers")
         if any(_is_given(args, option) for option in own):
             raise InputError("xcover has no nodes, weights or zones; expected none of these options, or --solver own")
         with screen_log(quiet=args.quiet):  # it says if the library is compiled first
-            return fill_by_library(grid, count_all=args.count, seconds=args.time)
+            return search.fill_by_library(grid, count_all=args.count, seconds=args.time)
     if args.workers is not None and (args.count or args.weight not in (None, RACE) or args.no_dead_ends):
         raise InputError("--workers is for a race to the first filling; expected no --count, weight or --no-dead-ends")
     with live_line(args.time, quiet=args.quiet) as line:
@@ -226,76 +214,53 @@ def _searched(args: argparse.Namespace, grid: Grid) -> FillResult:
             line.show(f"{now.nodes / 1e6:,.1f} M placements, {count_of(now.solutions, 'filling')}", now.seconds)
 
         limits = {"nodes": args.nodes, "seconds": args.time, "on_progress": None if args.quiet else show}
+        limits["zones"] = not args.no_zones
         if args.workers is not None:
-            return race(grid, args.workers, zones=not args.no_zones, **limits)
-        searched = {"zones": not args.no_zones, "dead_ends": not args.no_dead_ends, "count_all": args.count}
-        return fill(grid, args.weight, **searched, **limits)
+            return search.race(grid, args.workers, **limits)
+        return search.fill(grid, args.weight, dead_ends=not args.no_dead_ends, count_all=args.count, **limits)
 
 
 def _record(args: argparse.Namespace, grid: Grid) -> int:
     """Search with one weight and write its steps."""
-    from lns.exact.polyominoes.grid import RACE, check_weight, render
-    from lns.exact.polyominoes.model import FillingSearch, StepOutcome, StepRecorder, build_model
-    from lns.exact.polyominoes.search import COUNTING_WEIGHT
-
     if args.solver == "xcover" or args.weight == RACE or args.workers is not None or args.time is not None:
         raise InputError("--steps records one search; expected no race, --workers, --time or --solver xcover")
     if args.output is not None or args.svg is not None:
         raise InputError("--steps writes the steps, not the filling; expected no -o or --svg")
-    weight = args.weight or COUNTING_WEIGHT
+    weight = args.weight or search.COUNTING_WEIGHT
     check_weight(weight)
     model = build_model(grid, reduced=args.count)
-    search = FillingSearch(model, weight, zones=not args.no_zones, dead_ends=not args.no_dead_ends)
-    recorder = StepRecorder(search)
+    filling = FillingSearch(model, weight, zones=not args.no_zones, dead_ends=not args.no_dead_ends)
+    recorder = StepRecorder(filling)
     recorder.record(args.nodes or MOST_STEPS, count_all=args.count)
-    statistics = {"nodes": search.nodes, "branches": search.branches, "deepest": search.deepest}
-    statistics |= {outcome.name.lower(): 0 for outcome in StepOutcome}
-    steps = []
-    for step in recorder.steps:
-        outcome = step.outcome.name.lower()
-        statistics[outcome] += 1
-        steps.append({"level": step.level, "piece": step.piece, "cells": step.cells, "outcome": outcome})
-    facts = {**statistics, "complete": search.ended is not None}
+    steps = [step._asdict() | {"outcome": step.outcome.name.lower()} for step in recorder.steps]
+    counts = Counter(step["outcome"] for step in steps)
+    statistics = out.picked(filling, "nodes branches deepest")
+    statistics |= {name: counts[name] for name in (outcome.name.lower() for outcome in StepOutcome)}
+    facts = {**statistics, "complete": filling.ended is not None}
     document = {"grid": render(grid), "weight": weight, **facts, "steps": steps}
     write_output(args.steps, json.dumps(document) + "\n")
-    counts = ", ".join(f"{count:,} {name}" for name, count in statistics.items())
-    said = f"{args.steps}: {count_of(len(steps), 'step')}; {counts}"
-    print_answer(args, facts | {"output": str(args.steps)}, [said])
-    return DONE
+    said = f"{args.steps}: {count_of(len(steps), 'step')}"
+    lines = [f"{said}; {', '.join(f'{count:,} {name}' for name, count in statistics.items())}"]
+    out.print_answer(args, facts | {"output": str(args.steps)}, lines)
+    return out.DONE
 
 
 def _print_result(args: argparse.Namespace, grid: Grid, result: FillResult, written: bool) -> None:
-    from lns.exact.outcome import NODES_UNKNOWN
-    from lns.exact.polyominoes.search import CONVENTION
-
-    facts = {
-        "status": str(result.status),
-        "solutions": result.solutions,
-        "nodes": None if result.nodes == NODES_UNKNOWN else result.nodes,
-        "seconds": round(result.seconds, 6),
-        "convention": CONVENTION,
-        **picked(result, "options pruned weight branches deepest filling"),
-        "output": str(args.output) if written else None,
-    }
+    facts = {"status": str(result.status), "solutions": result.solutions}
+    facts |= {"nodes": None if result.nodes == NODES_UNKNOWN else result.nodes, "seconds": round(result.seconds, 6)}
+    facts |= {"convention": CONVENTION} | out.picked(result, "options pruned weight branches deepest filling")
     if result.filling is not None and not args.json:
-        from lns.cli.boards import colour_of
-        from lns.exact.polyominoes import draw
-
         sys.stdout.write(draw.terminal(grid, result.filling, colour_of(args.colour)) + "\n\n")
-    print_answer(args, facts, _lines(args, result))
+    out.print_answer(args, facts | {"output": str(args.output) if written else None}, _lines(args, result))
     if args.output is not None and not args.json:
         nothing = "nothing: there is no filling to write" if result.filling is None else "nothing"
-        print_text(f"written     {args.output if written else nothing}")
+        out.print_text(f"written     {args.output if written else nothing}")
 
 
 def _lines(args: argparse.Namespace, result: FillResult) -> Iterator[str]:
-    from lns.cli.exact import solutions_in_words
-    from lns.exact.outcome import NODES_UNKNOWN
-    from lns.exact.polyominoes.search import CONVENTION
-
     yield f"status      {result.status}"
     yield f"fillings    {solutions_in_words(result.status, result.solutions, counted=args.count)}"
-    yield wrapped(f"convention  {CONVENTION}", sys.stdout, indent=12)
+    yield out.wrapped(f"convention  {CONVENTION}", sys.stdout, indent=12)
     if result.nodes == NODES_UNKNOWN:
         yield "nodes       - (xcover does not report them)"
     else:

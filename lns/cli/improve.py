@@ -1,15 +1,56 @@
-"""`lns improve`: free a region of a board and re-solve it exactly, with a proof."""
+"""`lns improve`: free a region of a board, or all windows of a shape, and re-solve them exactly, with a proof."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import re
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from lns.cli.improve_region import Question, improve_region, region_options
+from lns import cells
+from lns.exact.region.options import RegionOptions
+from lns.exact.region.resolve import RegionResult, RegionStatus
+from lns.instances import formats
+from lns.instances.board import Board
+from lns.instances.draw.heatmap import Legend, svg_map, terminal_map
 from lns.instances.errors import BoardError, InputError
+from lns.instances.files import write_output
+from lns.instances.formats.sources import source_name
+from lns.instances.puzzle import Puzzle
+from lns.instances.text import count_of, format_seconds
+from lns.instances.verify import Verification, verify
+from lns.runs.find import board_source
 from lns.terminal import options as opt
-from lns.terminal.inputs import check_board_file, read_board
+from lns.terminal import output as out
+from lns.terminal.inputs import check_board_file, print_notes, read_board
+from lns.terminal.progress import live_line
 
+if TYPE_CHECKING:
+    from lns.exact.region.windows import WindowResult
+
+_MINUTE = 60.0
+_WINDOW_NODES = 5_000_000
+_SENTENCES = {
+    "OPTIMAL": "no other way to fill this region is better",
+    "IMPROVED_OPTIMAL": "a better way to fill the region, and none is better than this",
+    "TARGET_REFUTED": "no way to fill the region reaches the target",
+    "TARGET_REACHED": "at most {bound} is possible",
+    "IMPROVED": "a better way to fill the region; at most {bound} is possible",
+    "BUDGET_SPENT": "nothing better found; at most {bound} is possible",
+}
+_CHECKS = {
+    "proved": "no refill scores more than {bound}",
+    "open": "not decided",
+    "contradicted": "this board was found",
+}
+_LEGEND: Legend = {
+    "proven": ("#", (0, 135, 0), "windows proven: no other way to fill them was better"),
+    "improved": ("+", (255, 215, 0), "windows improved"),
+    "open": ("?", (135, 0, 0), "windows open, budget spent"),
+}
 _EXAMPLES = """\
 examples:
   lns improve best.json --rows 13-15                free the last three rows of a 16x16 board
@@ -81,28 +122,21 @@ def _shape(text: str) -> tuple[int, int]:
     interruptible=True,
 )  # fmt: skip
 def improve(args: argparse.Namespace) -> int:
-    from lns.instances.formats.sources import source_name
-    from lns.runs.find import board_source
-
     _check_options(args)
     puzzle, board, document, notes = read_board(args)
     check_board_file(args.output, puzzle, args.force)
     opt.check_files(args.force, args.output, args.svg)
     if args.target is not None and args.target > puzzle.max_score:
         raise InputError(f"--target {args.target} is more than a board of {puzzle.name} can have: {puzzle.max_score}")
-    asked = Question(args, puzzle, board, args.puzzle or document.instance, notes)
+    asked = _Question(args, puzzle, board, args.puzzle or document.instance, notes)
     try:
-        if not args.everywhere:
-            return improve_region(asked)
-        from lns.cli.improve_everywhere import improve_everywhere
-
-        return improve_everywhere(asked)
+        return _everywhere(asked) if args.everywhere else _one_region(asked)
     except BoardError as error:
         raise error.at(source_name(board_source(args.board))) from None
 
 
 def _check_options(args: argparse.Namespace) -> None:
-    """Raise InputError for options that do not go together."""
+    """Raise InputError for options that do not go together, and for an unknown heuristic."""
     if args.everywhere != (args.window is not None):
         raise InputError("--everywhere needs --window HxW, and --window needs --everywhere; expected both or neither")
     if sum((args.rows is not None, args.cells is not None, args.everywhere, args.around_mismatches)) > 1:
@@ -115,4 +149,221 @@ def _check_options(args: argparse.Namespace) -> None:
         raise InputError("--no-backjumping is for --order dynamic; expected that with it")
     if args.order == "static" and (args.heuristic != "dom-deg" or args.preemption or args.instantiation):
         raise InputError("--heuristic, --preemption and --instantiation are for --order dynamic or auto")
-    region_options(args)  # raises InputError if the heuristic is unknown
+    RegionOptions(**_method(args))
+
+
+def _method(args: argparse.Namespace) -> dict[str, Any]:
+    """How a region is searched."""
+    return out.picked(args, "order heuristic preemption instantiation") | {"backjumping": not args.no_backjumping}
+
+
+@dataclass
+class _Question:
+    """A board that is to be improved, as the command line asks for it."""
+
+    args: argparse.Namespace
+    puzzle: Puzzle
+    board: Board
+    instance: str | None  # what files of better boards call the puzzle
+    notes: list[str]  # what was noticed while reading
+
+    def announce_compilation(self) -> None:
+        """Print a line on stderr if the kernels must be compiled first."""
+        from lns.exact.region.resolve import is_ready
+
+        if not self.args.quiet and not is_ready(self.args.order):
+            out.print_error("compiling the kernels, once for this installation: about a minute of an idle core ...")
+
+    def write(self, board: Board) -> None:
+        """Write ``board`` to the file of --output, if there is one."""
+        if self.args.output:
+            formats.write(self.args.output, None, self.puzzle, board, instance=self.instance)
+
+    def write_meanwhile(self, board: Board) -> None:
+        """Write a better board at once. Errors are ignored: the final board is written again."""
+        with contextlib.suppress(OSError):
+            self.write(board)
+
+    def answer(self, board: Board, facts: dict[str, Any], lines: Iterable[str], picture: str = "") -> None:
+        """Write the best board and the map, and print the answer, also if the one or the other cannot be."""
+        try:
+            self.write(board)
+            if self.args.svg:
+                write_output(self.args.svg, picture)
+        finally:
+            if not self.args.quiet:
+                print_notes(self.notes)
+            out.print_answer(self.args, facts, lines)
+        if self.args.output and not self.args.json:
+            out.print_text(f"written     {self.args.output}")
+
+
+def _one_region(asked: _Question) -> int:
+    from lns.api import improving
+
+    args, puzzle, region = asked.args, asked.puzzle, None
+    if args.rows is not None:
+        region = cells.rows(puzzle, *args.rows)
+    elif args.cells is not None:
+        region = cells.parse(args.cells, puzzle)
+    asked.announce_compilation()
+    limit = _MINUTE if args.time is None and args.nodes is None else args.time
+    with live_line(limit, quiet=args.quiet or args.json) as line:
+        result = improving.improve(
+            puzzle, asked.board, region, time=limit, on_improve=asked.write_meanwhile,
+            on_progress=lambda score, bound, nodes, seconds: line.show(
+                f"score {score}, at most {bound}, {nodes / 1e6:.1f} M nodes", seconds
+            ),
+            **out.picked(args, "donors target nodes check"), **_method(args),
+        )  # fmt: skip
+    before = verify(puzzle, asked.board)
+    facts = {"status": _status_name(result, before), "improved": result.improved and result.legal}
+    facts |= out.picked(result, "score score_before legal") | {"legal_before": not before.violations}
+    facts |= {"problems_before": before.violations, "rim_faults_before": before.rim_faults}
+    facts |= out.picked(result, "bound nodes") | {"seconds": round(result.seconds, 4)}
+    facts |= out.picked(result, "check check_solver") | {"check_seconds": round(result.check_seconds, 4)}
+    facts |= {"cells": len(result.cells), "url": formats.url_if_any(puzzle, result.board)}
+    facts |= {"placements": result.board.without_blanks(puzzle).pairs(), "notes": asked.notes}
+    asked.answer(result.board, facts, _lines(asked, result, before))
+    if result.check == "contradicted":
+        out.print_error(
+            f"lns: the search said that no refill scores as much as {result.score}, but {result.check_solver} found "
+            "this one, which is verified: a fault of lns; please report it with the files of board and puzzle"
+        )
+        return out.FAULT
+    if result.status == RegionStatus.INTERRUPTED:
+        return out.INTERRUPTED
+    return out.ANSWER_IS_NO if args.target is not None and result.score < args.target else out.DONE
+
+
+def _lines(asked: _Question, result: RegionResult, before: Verification) -> Iterator[str]:
+    if result.board != asked.board:  # it may have the same score, for example if the given board broke a rule
+        yield from out.board_lines(asked.puzzle, result.board)  # first: a URL may fill a terminal
+    donors = f", {asked.args.donors} of them donors" if asked.args.donors and result.cells else ""
+    nothing = "" if result.cells or before.mismatches else ": the board has no mismatch"
+    yield f"region      {count_of(len(result.cells), 'cell')}{donors}{nothing}"
+    # a board that broke a rule has no score, only matched seams
+    broke = f"the given board broke {count_of(len(before.violations), 'rule')} ({before.seams} by seams)"
+    score = f"{result.score} of {asked.puzzle.max_score}"
+    if not before.violations:
+        yield f"score       {score}, before {result.score_before}"
+    elif result.legal:
+        yield f"score       {score}, the best legal refill found; {broke}"
+    else:
+        yield f"score       none, no legal refill found; {broke}"
+    yield f"status      {status_in_words(result, before)}"
+    yield f"search      {count_of(result.nodes, 'node')}, {format_seconds(result.seconds)}"
+    if result.check:
+        sentence = f"{_CHECKS[result.check].format(bound=result.bound)}, by {result.check_solver}"
+        yield f"check       {result.check}: {sentence} in {format_seconds(result.check_seconds)}"
+
+
+def status_in_words(result: RegionResult, before: Verification) -> str:
+    """What a search has shown of a region, given how the verifier judged the board before it."""
+    if not before.violations:
+        name = result.status.name
+        if name == "INTERRUPTED":
+            name = "IMPROVED" if result.improved else "BUDGET_SPENT"
+        return f"{result.status}: {_SENTENCES[name].format(bound=result.bound)}"
+    if result.proven:
+        return "optimal: no other legal refill of this region has a higher score"
+    return f"{_status_name(result, before)}: a legal refill has at most {result.bound}"
+
+
+def _status_name(result: RegionResult, before: Verification) -> str:
+    """The status in one word or two: 'legal' for a board that is that now, where nothing else can be said of it."""
+    if result.proven:
+        return "optimal"
+    legal_only = before.violations and result.legal and result.status == RegionStatus.BUDGET_SPENT
+    return "legal" if legal_only else str(result.status)
+
+
+def _everywhere(asked: _Question) -> int:
+    """Search all windows of a shape, and draw a map of what was proven."""
+    from lns.exact.region import resolve, windows
+
+    args, puzzle = asked.args, asked.puzzle
+    height, width = args.window
+    windows.check_shape(puzzle, height, width)
+    asked.announce_compilation()
+    with live_line(None, quiet=args.quiet or args.json):
+        resolve.warm_up(args.order)
+    given, began = _legal(asked), time.perf_counter()
+    before = verify(puzzle, given).score
+    grid = [[""] * (puzzle.width - width + 1) for _ in range(puzzle.height - height + 1)]  # by the upper left cell
+    total = sum(map(len, grid))
+    board, done, interrupted = _sweep(asked, given, grid)
+    seconds, score = time.perf_counter() - began, verify(puzzle, board).score
+    outcomes = [outcome for row in grid for outcome in row]
+    # a proof holds for the board at that time, so for the final board only if it was never changed, not even at
+    # equal score, as where a hole is filled
+    unchanged = len(done) == total and board == given
+    optimal = score == puzzle.max_score or (unchanged and all(window.result.proven for window in done))
+    ended = "optimal" if optimal else "improved" if score > before else "open"
+    facts = {"status": "interrupted" if interrupted else ended, "score": score, "score_before": before}
+    facts["bound"] = max(window.result.bound for window in done) if unchanged else puzzle.max_score
+    facts |= {"nodes": sum(window.result.nodes for window in done), "seconds": round(seconds, 3)}
+    facts["windows"] = {outcome: outcomes.count(outcome) for outcome in _LEGEND} | {"total": total}
+    facts |= {"notes": asked.notes, "placements": board.without_blanks(puzzle).pairs()}
+    shape = f"windows of {count_of(height, 'row')} and {count_of(width, 'column')}"
+    lines = [
+        *(out.board_lines(puzzle, board) if score > before else []),  # first: a URL may fill a terminal
+        terminal_map(grid, _LEGEND),
+        f"{shape}: {len(done)} of {total} searched in {format_seconds(seconds)}, by upper left cell",
+        f"score       {score} of {puzzle.max_score}, before {before}",
+    ]
+    picture = svg_map(grid, _LEGEND, f"{puzzle.name}: {shape}")
+    asked.answer(board, facts | {"url": formats.url_if_any(puzzle, board)}, lines, picture)
+    return out.INTERRUPTED if interrupted else out.DONE
+
+
+def _legal(asked: _Question) -> Board:
+    """The board, or a legal refill of the cells that break a rule, if there is one."""
+    from lns.api.improving import legal_refill
+
+    puzzle, before = asked.puzzle, verify(asked.puzzle, asked.board)
+    legal, _ = legal_refill(puzzle, asked.board, before, range(puzzle.cells))
+    if legal != asked.board and not asked.args.quiet:
+        out.print_error(
+            f"lns: the given board broke {count_of(len(before.violations), 'rule')} ({before.seams} by seams); the "
+            f"windows begin with a legal refill of score {verify(puzzle, legal).score}"
+        )
+    return legal
+
+
+def _sweep(asked: _Question, best: Board, grid: list[list[str]]) -> tuple[Board, list[WindowResult], bool]:
+    """Search the windows and write the outcome of each into ``grid``; the best board, and whether Ctrl-C ended it."""
+    from lns.exact.region.windows import sweep_windows
+
+    args, began, before = asked.args, time.perf_counter(), verify(asked.puzzle, best).score
+    done: list[WindowResult] = []
+    interrupted = False
+
+    def on_improve(board: Board) -> None:
+        nonlocal best
+        best = board
+        asked.write_meanwhile(board)
+
+    with live_line(args.time, quiet=args.quiet or args.json) as line:
+        windows = sweep_windows(
+            asked.puzzle,
+            best,
+            *args.window,
+            nodes=_WINDOW_NODES if args.nodes is None else args.nodes,
+            options=RegionOptions(**_method(args)),
+            seconds=lambda: None if args.time is None else args.time - (time.perf_counter() - began),
+            on_improve=on_improve,
+        )
+        try:
+            for window in windows:
+                done.append(window)
+                result = window.result
+                best = result.board
+                outcome = "improved" if result.improved else "proven" if result.proven else "open"
+                grid[window.row][window.column] = outcome
+                interrupted |= result.status == RegionStatus.INTERRUPTED
+                said = f"window {len(done)} of {sum(map(len, grid))}, score {max(before, result.score)}"
+                line.show(said, time.perf_counter() - began)
+        except KeyboardInterrupt:  # between two windows
+            interrupted = True
+    return best, done, interrupted

@@ -14,12 +14,15 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import NoReturn
 
 from lns.cli import FAMILIES, GROUPS, MEANT
-from lns.terminal.output import FAULT, print_text
+from lns.instances.errors import InputError
+from lns.instances.text import printable
+from lns.terminal.output import BAD_INPUT, FAULT, INTERRUPTED, OUTPUT_CLOSED, discard, print_error, print_text
+from lns.version import __version__
 
-# No import of a package outside of the command line at the top: an interrupt during it must reach `main`.
+# No import of numpy or of what needs it at the top: an interrupt during it must reach `main`.
 
 COMMAND_PACKAGES = ("lns.cli", "lns.tuning.cli")
 """Packages that offer commands, each with `COMMANDS` and, if it likes, `ALIASES`. They are imported by name, and what a
@@ -49,8 +52,6 @@ class _Parser(argparse.ArgumentParser):
         super().exit(status, message)
 
     def error(self, message: str) -> NoReturn:
-        from lns.instances.errors import InputError
-
         unknown = re.match(r"unrecognized arguments: (--[^\s=]+)", message)
         near = _nearest(unknown[1], self._option_string_actions) if unknown else None
         raise InputError(f"{message}{f': did you mean {near!r}?' if near else ''} (see '{self.prog} --help')")
@@ -77,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         return _main(list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:  # anywhere, also in the import of numpy
-        return 130
+        return INTERRUPTED
     except MemoryError:
         pass
     except Exception as error:
@@ -90,7 +91,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     than = "" if limit is None else f" than the limit of {limit // 10**6} MB (ulimit -v)"
     with suppress(OSError):
         sys.stderr.write(f"lns: not enough memory; expected a smaller puzzle, or more memory{than}\n")
-    return 2
+    return BAD_INPUT
 
 
 def _read_names_as_utf8() -> None:
@@ -111,14 +112,10 @@ def _memory_limit() -> int | None:
 
 
 def _main(arguments: list[str]) -> int:
-    from lns.instances.errors import InputError
-    from lns.instances.text import printable
-    from lns.terminal.output import BAD_INPUT, OUTPUT_CLOSED, discard, print_error
-
     # streams that the parent process closed: an empty stdin, and outputs that go nowhere
     sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())
-    sys.stdout = sys.stdout or _null_output()
-    sys.stderr = sys.stderr or _null_output()
+    sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115
+    sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a character that the terminal cannot show becomes '?'
             stream.reconfigure(errors="replace")
@@ -138,10 +135,6 @@ def _main(arguments: list[str]) -> int:
         sentence = f"{f'{error.filename}: ' if error.filename else ''}{error.strerror or error}"
     print_error(f"lns: {printable(sentence, 2000)}")  # an argument may hold control characters
     return BAD_INPUT
-
-
-def _null_output() -> TextIO:
-    return Path(os.devnull).open("w")
 
 
 def commands() -> dict[str, tuple[str, str]]:
@@ -180,30 +173,18 @@ def _dispatch(arguments: list[str]) -> int:
         status: int = pkgutil.resolve_name(commands()[name][0]).run(args)
         return status
     family = arguments[0] if arguments and arguments[0] in FAMILIES else ""
-    _refuse_unknown(arguments[bool(family) :], family)
-    if "--version" in arguments:
-        from lns.version import __version__
-
-        print_text(f"lns {__version__}")
-    else:
-        print_text(_overview(family))
+    names = {name: line for name, (_, line) in commands().items() if " " not in name} | FAMILIES
+    if family:  # its jobs
+        known = ((name.partition(" "), line) for name, (_, line) in commands().items())
+        names = {job: line for (of, _, job), line in known if of == family}
+    _refuse_unknown(arguments[bool(family) :], family, names)
+    print_text(f"lns {__version__}" if "--version" in arguments else _overview(family, names))
     return 0
 
 
-def _names(family: str) -> dict[str, str]:
-    """The commands, or the jobs of a family, with their lines of help."""
-    known = {name: line for name, (_, line) in commands().items()}
-    if family:
-        return {name.split()[1]: line for name, line in known.items() if name.startswith(f"{family} ")}
-    return {name: line for name, line in known.items() if " " not in name} | FAMILIES
-
-
-def _refuse_unknown(arguments: list[str], family: str) -> None:
+def _refuse_unknown(arguments: list[str], family: str, names: dict[str, str]) -> None:
     """Raise InputError for an unknown command or job, for none, and for an option before it."""
-    from lns.instances.errors import InputError
-
-    what, names = ("job" if family else "command"), _names(family)
-    of, begun = (f" of {family}" if family else ""), f"lns {family}".strip()
+    what, of, begun = ("job", f" of {family}", f"lns {family}") if family else ("command", "", "lns")
     command = next((argument for argument in arguments if argument in names), None)
     for argument in arguments:
         if argument == command:
@@ -211,8 +192,8 @@ def _refuse_unknown(arguments: list[str], family: str) -> None:
         if argument in ("-h", "--help", "--version"):
             continue
         if not argument.startswith("-"):
-            near = f"{_job(argument)} {argument}".strip() if _job(argument) and not family else None
-            near = near or _nearest(argument, names)
+            jobs = [f"{each} {argument}" for each in FAMILIES if f"{each} {argument}" in commands() and not family]
+            near = jobs[0] if jobs else _nearest(argument, names)
             hint = f"did you mean '{near}'?" if near else f"expected one of {', '.join(names)}"
             raise InputError(f"unknown {what} '{argument}': {hint}")
         if command is None:
@@ -225,31 +206,23 @@ def _refuse_unknown(arguments: list[str], family: str) -> None:
         raise InputError(f"expected a {what}{of}: {', '.join(names)} (see '{begun} --help')")
 
 
-def _job(name: str) -> str:
-    """The family that has this job; "" if none has."""
-    return next((family for family in FAMILIES if f"{family} {name}" in commands()), "")
-
-
 def _nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that is meant by ``name``, or is spelled nearly alike."""
     names = list(known)
-    if (meant := MEANT.get(name)) in names:
-        return meant
-    return next(iter(get_close_matches(name, names, n=1)), None)
+    return MEANT[name] if MEANT.get(name) in names else next(iter(get_close_matches(name, names, n=1)), None)
 
 
-def _overview(family: str) -> str:
-    names = _names(family)
+def _overview(family: str, names: dict[str, str]) -> str:
     width = max(map(len, names))
+
+    def block(title: str, members: Iterable[str]) -> str:
+        return f"{title}:\n" + "\n".join(f"  {name:<{width}} {names[name]}" for name in members)
+
     if family:
-        rows = [f"  {name:<{width}} {line}" for name, line in names.items()]
-        return f"lns {family}: {FAMILIES[family]}\n\nusage: lns {family} JOB [options]\n\njobs:\n" + "\n".join(rows)
-    grouped: dict[str, Any] = {title: [*members] for title, members in GROUPS.items()}
-    listed = {name for members in grouped.values() for name in members}
-    grouped[[*grouped][-1]] += [name for name in names if name not in listed]
-    blocks = [
-        f"{title}:\n" + "\n".join(f"  {name:<{width}} {names[name]}" for name in members)
-        for title, members in grouped.items()
-    ]
+        return f"lns {family}: {FAMILIES[family]}\n\nusage: lns {family} JOB [options]\n\n{block('jobs', names)}"
+    *titles, last = GROUPS
+    others = [name for name in names if not any(name in GROUPS[title] for title in titles)]
+    shown = [*GROUPS[last], *(name for name in others if name not in GROUPS[last])]
+    blocks = [*(block(title, GROUPS[title]) for title in titles), block(last, shown)]
     title = "lns: an optimizer for edge-matching puzzles such as Eternity II"
     return "\n\n".join([title, "usage: lns COMMAND [options]", *blocks, _EXAMPLES])

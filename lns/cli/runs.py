@@ -1,38 +1,44 @@
-"""`lns status`, `lns stop`, `lns report` and `lns merge`: commands on run directories."""
+"""`lns status`, `watch`, `stop`, `report` and `merge`: commands on run directories."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import select
 import shlex
+import shutil
+import signal
+import sys
 import time
-from collections.abc import Sequence
+import webbrowser
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from lns.instances.draw.terminal import capability, encodes
 from lns.instances.errors import InputError
+from lns.instances.eternity2 import name_of_set
 from lns.instances.files import atomic_write, behind_links
+from lns.instances.piece_set import set_sha256
 from lns.instances.text import count_of, cut_middle, printable
+from lns.runs.board_log import BestBoards
+from lns.runs.directory import read_parameters
+from lns.runs.files import REPORT, STOP, format_duration, open_regular, time_ago, utc_now
+from lns.runs.find import run_directories
+from lns.runs.lock import is_free, is_held_elsewhere, read_holder
+from lns.runs.run_summary import RunSummary, by_set, load_summary
 from lns.terminal import options as opt
-from lns.terminal.output import (
-    ANSWER_IS_NO,
-    BAD_INPUT,
-    DONE,
-    command_name,
-    picked,
-    print_answer,
-    print_error,
-    print_json,
-    print_text,
-    terminal_width,
-)
+from lns.terminal import output as out
+from lns.terminal.progress import live_line
+from lns.terminal.signals import signal_handler
 from lns.version import __version__
-
-if TYPE_CHECKING:
-    from lns.runs.run_summary import RunSummary
 
 LEAST_NAME = 16  # columns that a name keeps on a narrow terminal
 MAX_BEST_BOARDS = 6  # on the page of `lns report`
+WATCHED_BOARDS = 8
+LEAST_FRAME = 8  # lines that the view of one run needs below the table of several
 EVERY_S = 60.0  # between two pages of --follow
 _HEADS = ["run", "instance", "clues", "best", "found", "state", "boards", "search", "time", "speed", "workers"]
 # What a narrow terminal does without first:
@@ -48,29 +54,25 @@ _LEAST_WANTED = ["search", "workers", "speed", "boards", "found", "time", "clues
     "Exit status: 0 done, 2 a DIR is no run directory (the others are shown all the same).",
 )  # fmt: skip
 def status(args: argparse.Namespace) -> int:
-    from lns.runs.find import run_directories
-    from lns.runs.run_summary import by_set, load_summary
-
-    summaries, exit_status = [], DONE
+    summaries, exit_status = [], out.DONE
     for path in run_directories(args.directories):
         try:
             summaries.append(load_summary(path))
         except InputError as error:
-            print_error(f"lns: {printable(str(error), 2000)}")
-            exit_status = BAD_INPUT
+            out.print_error(f"lns: {printable(str(error), 2000)}")
+            exit_status = out.BAD_INPUT
     summaries = by_set(summaries)
     if args.json:
-        print_json({"runs": [facts(summary, args.min_score) for summary in summaries]})
+        out.print_json({"runs": [facts(summary, args.min_score) for summary in summaries]})
         return exit_status
-    head, *lines = table(summaries, args.min_score, terminal_width())
-    print_text(head)
+    head, *lines = table(summaries, args.min_score, out.terminal_width())
+    out.print_text(head)
     for line, summary in zip(lines, summaries, strict=True):
-        print_text(line)
         # what is proven of the best boards, and what could not be read or written
         certificate = summary.heartbeat.statistics.certificate_in_words(summary.score)
         unwritten = (f"{name} cannot be written" for name in summary.heartbeat.write_errors)
-        for note in [*([certificate] if certificate else []), *summary.notes, *unwritten]:
-            print_text(f"    {note}")
+        notes = [*([certificate] if certificate else []), *summary.notes, *unwritten]
+        out.print_text(line, *notes, sep="\n    ")
     return exit_status
 
 
@@ -105,12 +107,10 @@ def _aligned(rows: list[list[str]], width: int | None) -> list[str]:
 
 def facts(summary: RunSummary, min_score: int | None) -> dict[str, Any]:
     """The object of a run in the JSON output."""
-    from lns.instances.piece_set import set_sha256
-
     history, heartbeat = summary.history, summary.heartbeat
     score = _min_score(summary, min_score)
-    facts = {"run_dir": str(summary.path)} | picked(summary.settings, "instance instance_sha256")
-    facts |= {"set_sha256": set_sha256(summary.puzzle)} | picked(summary, "clues state") | {"ended": summary.why}
+    facts = {"run_dir": str(summary.path)} | out.picked(summary.settings, "instance instance_sha256")
+    facts |= {"set_sha256": set_sha256(summary.puzzle)} | out.picked(summary, "clues state") | {"ended": summary.why}
     facts |= {"score": summary.score, "max_score": summary.puzzle.max_score, "best_at": summary.best_at}
     facts |= {"min_score": score, "boards": history.at_least(score)}
     facts |= {"boards_per_hour": round(summary.boards_per_hour(score), 3), "unit": heartbeat.unit}
@@ -126,9 +126,6 @@ def _min_score(summary: RunSummary, min_score: int | None) -> int:
 
 
 def _row(summary: RunSummary, min_score: int | None) -> list[str]:
-    from lns.instances.eternity2 import name_of_set
-    from lns.runs.files import format_duration, time_ago
-
     history, searching = summary.history, summary.state == "running" and not summary.starting
     workers = "?" if summary.workers is None else str(summary.workers)
     return [
@@ -147,30 +144,122 @@ def _row(summary: RunSummary, min_score: int | None) -> list[str]:
 
 
 @opt.command(
+    opt.RUNS,
+    opt.value("--every", "S", opt.duration, "seconds between two updates (default 2; without a terminal 30)"),
+    epilog="One run is shown with its best board and charts, several as a table with the best of them below. q or "
+    "Ctrl-C ends the view; the runs go on. Without a terminal a line a run is printed for each update until all have "
+    "ended. Exit status: 0 done, 2 DIR is no run directory, 129 SIGHUP, 143 SIGTERM.",
+)
+def watch(args: argparse.Namespace) -> int:
+    paths = run_directories(args.directories)
+    with contextlib.suppress(KeyboardInterrupt), signal_handler(_leave):
+        if sys.stdout.isatty() and sys.stdin.isatty():
+            _live(paths, args.every or 2.0)
+        else:
+            _plain(paths, args.every or 30.0)
+    return out.DONE
+
+
+def _leave(number: int, frame: object) -> None:
+    """Handler of signals that leaves through the exit of `_alternate_screen`, which restores the terminal."""
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    raise SystemExit(128 + number)
+
+
+def _live(paths: list[Path], every: float) -> None:
+    from lns.runs.watch_view import frame
+
+    best_boards = {path: BestBoards(path, load_summary(path).puzzle, WATCHED_BOARDS) for path in paths}
+    with _alternate_screen():
+        while True:
+            width, height = shutil.get_terminal_size((80, 24))
+            runs = [load_summary(path) for path in paths]
+            lines: list[str] = []
+            if len(runs) > 1:
+                lines = [*table(runs, None, width), ""][: height - 1]
+            shown = max(runs, key=lambda run: (run.state == "running", run.score))
+            rest = height - 1 - len(lines)
+            if rest >= LEAST_FRAME:
+                top = best_boards[shown.path].update()
+                lines += frame(shown, top, width, rest, capability(sys.stdout), encodes(sys.stdout))
+            _draw([*lines, *[""] * (height - 1 - len(lines)), footer(runs)[:width]])
+            if b"q" in _keys(every).lower():
+                return
+
+
+def footer(runs: Sequence[RunSummary]) -> str:
+    """The last line of the view: what the keys do, and whether anything still runs."""
+    if any(run.state == "running" for run in runs):
+        return f"q ends this view; the {'run goes' if len(runs) == 1 else 'runs go'} on"
+    if len(runs) == 1:
+        goes_on = f", {out.command_name()} {runs[0].resumption} goes on" if runs[0].resumption else ""
+        return f"this run is over; q ends this view{goes_on}"
+    return "all runs are over; q ends this view"
+
+
+def _plain(paths: list[Path], every: float) -> None:
+    from lns.runs.watch_view import headline
+
+    while True:
+        runs = [load_summary(path) for path in paths]
+        for run in runs:
+            out.print_text("; ".join(headline(run)), flush=True)
+        if all(run.state != "running" for run in runs):
+            return
+        time.sleep(every)
+
+
+@contextlib.contextmanager
+def _alternate_screen() -> Iterator[None]:
+    """The alternate screen and unbuffered keys; the terminal is restored at the end."""
+    import termios
+    import tty
+
+    before, quit_handler = termios.tcgetattr(sys.stdin), signal.signal(signal.SIGQUIT, _leave)
+    tty.setcbreak(sys.stdin)
+    sys.stdout.write("\x1b[?1049h\x1b[?25l\x1b[?7l")  # alternate screen, no cursor, no wrapping
+    try:
+        yield
+    finally:
+        sys.stdout.write("\x1b[?7h\x1b[?25h\x1b[?1049l")
+        sys.stdout.flush()
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+        signal.signal(signal.SIGQUIT, quit_handler)
+
+
+def _draw(lines: list[str]) -> None:
+    sys.stdout.write("\x1b[H" + "\n".join(f"\x1b[2K{line}\x1b[0m" for line in lines) + "\x1b[J")
+    sys.stdout.flush()
+
+
+def _keys(seconds: float) -> bytes:
+    """Keys typed within ``seconds``, b"" if none. Bypasses Python's buffer, which ``select`` does not see."""
+    ready, _, _ = select.select([sys.stdin], [], [], seconds)
+    return os.read(sys.stdin.fileno(), 1024) if ready else b""
+
+
+@opt.command(
     opt.RUN, opt.value("--wait", "S", opt.duration, "wait at most S seconds until the run has stopped (default "
                        "30)", default=30.0),
     epilog="Works from another machine too. Exit status: 0 the run has stopped, 1 it has not, or no run was going on.",
 )  # fmt: skip
 def stop(args: argparse.Namespace) -> int:
-    from lns.runs.files import STOP, open_regular
-    from lns.runs.lock import is_free, is_held_elsewhere, read_holder
-    from lns.runs.run_summary import load_summary
-
     summary, holder = load_summary(args.directory), read_holder(args.directory)
     ended = {"ended", "died"}
     if summary.state == "died" and holder is not None and holder.is_elsewhere:
-        print_error(
+        out.print_error(
             f"lns: the lock names {holder}, which cannot be seen from here: looking whether its run still writes"
         )
         if is_held_elsewhere(args.directory):  # only that machine can tell whether its process ended
             ended = {"ended"}
         holder = read_holder(args.directory)
     if summary.state == "running" and holder is not None and holder.is_here and is_free(args.directory):
-        print_text(f"no run is going on in {summary.path}: the lock names {holder}, which does not hold it")
-        return ANSWER_IS_NO
+        out.print_text(f"no run is going on in {summary.path}: the lock names {holder}, which does not hold it")
+        return out.ANSWER_IS_NO
     if summary.state in ended:
-        print_text(f"no run is going on in {summary.path}; it {summary.state}")
-        return ANSWER_IS_NO
+        out.print_text(f"no run is going on in {summary.path}; it {summary.state}")
+        return out.ANSWER_IS_NO
     try:
         open_regular(args.directory / STOP, os.O_WRONLY | os.O_APPEND).close()
     except OSError as error:
@@ -181,11 +270,11 @@ def stop(args: argparse.Namespace) -> int:
         summary = load_summary(args.directory)
         if summary.state in ended:
             best = f"{summary.score} of {summary.puzzle.max_score}" if summary.best else "no board"
-            goes_on = f"; {command_name()} {summary.resumption} continues it" if summary.resumption else ""
-            print_text(f"stopped with {best}{goes_on}")
-            return DONE
-    print_text(f"the run was asked to stop and has not stopped after {args.wait:g} s")
-    return ANSWER_IS_NO
+            goes_on = f"; {out.command_name()} {summary.resumption} continues it" if summary.resumption else ""
+            out.print_text(f"stopped with {best}{goes_on}")
+            return out.DONE
+    out.print_text(f"the run was asked to stop and has not stopped after {args.wait:g} s")
+    return out.ANSWER_IS_NO
 
 
 @opt.command(
@@ -196,32 +285,24 @@ def stop(args: argparse.Namespace) -> int:
     epilog="The page is one HTML file without external resources. DIR/report.html is overwritten by each call.",
 )  # fmt: skip
 def report(args: argparse.Namespace) -> int:
-    from lns.runs.files import REPORT
-
     if args.every is not None and not args.follow:
         raise InputError("--every is the time between two pages of --follow; expected --follow with it")
     opt.check_files(args.force, args.output)
     every = args.every or EVERY_S
     target = args.directory / REPORT if args.output is None else behind_links(args.output)
     running = _write_page(args.directory, target, every if args.follow else None)
-    print_text(target, flush=True)
+    out.print_text(target, flush=True)
     if args.open:
-        import webbrowser
-
         webbrowser.open(target.resolve().as_uri())
     while args.follow and running:
         time.sleep(every)
         running = _write_page(args.directory, target, every)
-    return DONE
+    return out.DONE
 
 
 def _write_page(directory: Path, target: Path, every: float | None) -> bool:
     """Write the page, which a browser loads again ``every`` so many seconds; whether the run goes on."""
-    from lns.runs.board_log import BestBoards
-    from lns.runs.directory import read_parameters
-    from lns.runs.files import utc_now
     from lns.runs.page import render
-    from lns.runs.run_summary import load_summary
 
     summary = load_summary(directory)
     try:
@@ -242,12 +323,7 @@ def _write_page(directory: Path, target: Path, every: float | None) -> bool:
     "Exit status: 0 done, 2 a DIR is no run, or the runs differ in pieces or clues.",
 )  # fmt: skip
 def merge(args: argparse.Namespace) -> int:
-    from dataclasses import asdict
-
-    from lns.runs.files import format_duration
-    from lns.runs.find import run_directories
     from lns.runs.merge import merge_runs
-    from lns.terminal.progress import live_line
 
     output: Path = args.output
     paths = [path for path in run_directories(args.directories) if path.resolve() != output.resolve()]
@@ -263,7 +339,7 @@ def merge(args: argparse.Namespace) -> int:
     lines = [
         f"{searched}, {best}, {count_of(merged.boards, 'board')}{repeated}{damaged}",
         f"saved in    {output}",
-        f"go on       {command_name()} resume {shlex.quote(str(output))} --time 1h",
+        f"go on       {out.command_name()} resume {shlex.quote(str(output))} --time 1h",
     ]
-    print_answer(args, asdict(merged) | {"run_dir": str(output)}, lines)
-    return DONE
+    out.print_answer(args, asdict(merged) | {"run_dir": str(output)}, lines)
+    return out.DONE

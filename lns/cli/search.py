@@ -1,20 +1,66 @@
-"""`lns solve`, `lns resume` and `lns polish`: a search that leaves a run directory."""
+"""`lns solve`, `lns resume` and `lns polish`: a search that leaves a run directory, and how it ends."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import json
+import logging
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from lns.cli.ending import ENDING_OPTIONS, ended, search_end
+from lns.api.arguments import DEFAULT_SECONDS
+from lns.api.stopping import NoImprovement, SearchProgress, StopRule
 from lns.engines import ENGINES
 from lns.instances.errors import InputError
+from lns.instances.pairing import pairing
+from lns.instances.text import count_of, printable
+from lns.runs.directory import new_run_directory
+from lns.runs.files import BEST, INSTANCE, format_duration, reason_in_words
+from lns.runs.history import parts
 from lns.terminal import options as opt
+from lns.terminal import output as out
 from lns.terminal.inputs import check_start_options, read_board, read_puzzle
-from lns.terminal.output import picked
+from lns.terminal.progress import screen_log
+from lns.terminal.signals import signal_handler
+
+if TYPE_CHECKING:
+    from lns.api.result import Result
+    from lns.engine import FoundBoard
+    from lns.instances.puzzle import Puzzle
+
+log = logging.getLogger("lns")
+
+LONGEST_S = 600.0  # a command of --on-best that takes longer is killed
+LAST_S = 10.0  # at the end of the search: how long to wait for the command of the last best
+SOON_S = 0.4  # the same after a signal; then the command is ended, for which as long is waited
 
 RUN_DIR = opt.value("--run-dir", "DIR", opt.nonempty_path, "new directory for the results (default runs/NAME-DATE)")
 STEPS = opt.value(
     "--steps", "N", opt.positive_number, "stop each island after N steps, a measure that does not depend on time"
 )
+_ENDING = (  # what every search with a run directory has
+    opt.value("--stop-after-no-gain", "S", opt.duration, "stop when the best score has not risen for S seconds of "
+              "search, or like 30m, 6h"),
+    opt.value("--on-best --notify", "COMMAND", None, "run this shell command at each new best board; the search does "
+              "not wait for it. It finds LNS_SCORE, LNS_MAX_SCORE, LNS_BEST (path of best.json) and LNS_RUN_DIR in its "
+              "environment"),
+    opt.JSON.but("print the fields of best.json as one JSON object to stdout"),
+    opt.flag("--stats", "print at the end how many nodes each part of the engine used, and what it found"),
+    opt.flag("--url", "print the viewer URL of the best board at the end"),
+    opt.QUIET,
+    opt.value("--cluster", "ADDRESS", None, "search on the workers of a Dask cluster: tcp://HOST:PORT or "
+              "tls://HOST:PORT of its scheduler, or local for one on this machine"),
+)  # fmt: skip
 
 
 @opt.command(
@@ -41,14 +87,13 @@ STEPS = opt.value(
               "new bests (default: search_floor of the parameters if it is set, else one below the best score so far)"),
     opt.value("--checkpoint", "S", opt.duration, "save a checkpoint every S seconds and at each new best (default 60)",
               default=60.0),
-    *ENDING_OPTIONS,
+    *_ENDING,
     epilog="Ctrl-C, SIGTERM, SIGHUP and `lns stop` end the search and save it; `lns resume` continues it. "
     "Exit status: 0 done, 1 --target not reached, 2 bad input, 129 SIGHUP, 130 Ctrl-C, 143 SIGTERM.",
 )  # fmt: skip
 def solve(args: argparse.Namespace) -> int:
     check_start_options(args)
-    with search_end(args) as end:
-        from lns.api.arguments import DEFAULT_SECONDS
+    with _search_end(args) as end:
         from lns.api.solving import solve
 
         document = read_puzzle(args, args.instance)
@@ -61,10 +106,10 @@ def solve(args: argparse.Namespace) -> int:
             time=DEFAULT_SECONDS if args.time is None and not unlimited else args.time,
             pins=args.pin,
             checkpoint_s=args.checkpoint,
-            **picked(args, "seed start start_format start_number params engine target steps min_score"),
+            **out.picked(args, "seed start start_format start_number params engine target steps min_score"),
             **end.settings(end.run_dir(document.puzzle)),
         )
-    return ended(result, end, args, target=args.target)
+    return ended(result, end.number, args, target=args.target)
 
 
 @opt.command(
@@ -73,20 +118,20 @@ def solve(args: argparse.Namespace) -> int:
                  "of the time that the run was given)"),
     opt.WORKERS.but("number of islands (default: as in the last session, or as many as the cluster has threads)"),
     STEPS.but("stop each island after N more steps"),
-    *ENDING_OPTIONS,
+    *_ENDING,
     epilog="Instance, seed, engine, target, pins and parameters are those of the run, as saved in DIR; "
     "--stop-after-no-gain and --on-best are not saved. "
     "With fewer workers than islands, the islands without a worker stay as they are until a later call.",
 )  # fmt: skip
 def resume(args: argparse.Namespace) -> int:
-    with search_end(args) as end:
+    with _search_end(args) as end:
         from lns.api.solving import NoTimeLeft, resume
 
         try:
             result = resume(time=args.time, steps=args.steps, **end.settings(args.directory))
         except NoTimeLeft as error:
             raise InputError(f"{error.reason}; say how much longer with --time", args.directory) from None
-    return ended(result, end, args, target=result.target)
+    return ended(result, end.number, args, target=result.target)
 
 
 @opt.command(
@@ -95,14 +140,13 @@ def resume(args: argparse.Namespace) -> int:
     opt.value("--free", "CELLS", opt.cell_list, "only these cells may change: 3,4,10-20, or rows r3, r0-11, from 0 "
               "(default: any, but half of them stay)"),
     opt.WORKERS.but("islands (default: one for each core)"), opt.SEED, RUN_DIR,
-    opt.PARAMS.but("read parameters from this TOML file"), *ENDING_OPTIONS,
+    opt.PARAMS.but("read parameters from this TOML file"), *_ENDING,
     epilog="Regions around the mismatches are freed and re-solved exactly; where none is better, refills as good, "
     "exchanges and short tabu walks move the damage. It ends by time, or when all listed regions are proven. "
     "Exit status: 0 done, 2 bad input, 130 Ctrl-C (the best board is kept).",
 )  # fmt: skip
 def polish(args: argparse.Namespace) -> int:
-    with search_end(args) as end:
-        from lns.api.arguments import DEFAULT_SECONDS
+    with _search_end(args) as end:
         from lns.api.solving import polish
 
         puzzle, board, _, notes = read_board(args)
@@ -112,7 +156,268 @@ def polish(args: argparse.Namespace) -> int:
             time=DEFAULT_SECONDS if args.time is None else args.time,
             notes=notes,
             instance=args.puzzle or puzzle.name,
-            **picked(args, "free seed params"),
+            **out.picked(args, "free seed params"),
             **end.settings(end.run_dir(puzzle)),
         )
-    return ended(result, end, args, target=None)
+    return ended(result, end.number, args, target=None)
+
+
+# -- what ends a search, and what follows each new best ---------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _search_end(args: argparse.Namespace) -> Iterator[SearchEnd]:
+    """Signals and rules end the search in order; the log goes to stderr."""
+    with contextlib.ExitStack() as closing:
+        end = SearchEnd(args, closing)
+        closing.enter_context(signal_handler(end.handle))
+        closing.enter_context(screen_log(quiet=args.quiet))
+        yield end
+
+
+class SearchEnd(StopRule):
+    """The rule that ends a search of the command line after a signal, and the settings that every search has.
+
+    A signal that comes before the search began leaves at once; a second one ends the program.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+    closing : ExitStack
+        Closes what the search used.
+
+    Attributes
+    ----------
+    number : int
+        The signal; 0 before it came.
+    """
+
+    def __init__(self, args: argparse.Namespace, closing: contextlib.ExitStack) -> None:
+        self.number = 0
+        self._args, self._closing, self._searching = args, closing, False
+
+    def __call__(self, progress: SearchProgress) -> str | None:
+        self._searching = True
+        return signal.Signals(self.number).name if self.number else None
+
+    def handle(self, number: int, frame: object) -> None:
+        """The handler of the signal."""
+        if self.number:
+            os._exit(128 + number)  # files are only ever replaced, so the last checkpoint is whole; workers end too
+        self.number = number
+        if not self._searching:  # some imports swallow this; the search then ends as soon as it begins
+            raise SystemExit(128 + number)
+        how = "Ctrl-C" if number == signal.SIGINT else signal.Signals(number).name
+        # below the live line, in which a terminal shows ^C
+        out.print_error(f"{chr(10) * sys.stderr.isatty()}lns: {how}: saving; once more ends at once")
+
+    def run_dir(self, puzzle: Puzzle) -> Path:
+        """The directory of --run-dir, or a new one, which is removed if no run begins."""
+        given: Path | None = self._args.run_dir
+        return self._closing.enter_context(new_run_directory(puzzle)) if given is None else given
+
+    def settings(self, run_dir: Path) -> dict[str, Any]:
+        """What every search takes by the options of `_ENDING`, and the number of workers."""
+        args, executor, on_improve = self._args, None, None
+        rule: StopRule = self
+        if args.cluster is not None:
+            from lns.cluster_client import connected
+
+            executor = self._closing.enter_context(connected(args.cluster, args.workers))
+        if args.on_best is not None:
+            notifier = Notifier(args.on_best, run_dir, lambda: self.number != 0)
+            on_improve = self._closing.enter_context(notifier)
+        if args.stop_after_no_gain is not None:
+            rule = rule | NoImprovement(args.stop_after_no_gain)
+        progress = "none" if args.quiet else "terminal"
+        run = {"run_dir": run_dir, "workers": args.workers, "executor": executor}
+        return run | {"stop": rule, "on_improve": on_improve, "progress": progress}
+
+
+class Notifier:
+    """Runs a shell command for each new best, one at a time, in a thread of its own. A context manager.
+
+    While the command runs, further bests are remembered; the newest of them is told next. The search neither waits for
+    the command nor fails with it.
+
+    Parameters
+    ----------
+    command : str
+        Shell command. Its environment has LNS_SCORE, LNS_MAX_SCORE, LNS_BEST and LNS_RUN_DIR.
+    run_dir : Path
+        Run directory.
+    interrupted : callable, optional
+        Whether a signal has ended the search: its end then waits for the command no longer than for a moment.
+    """
+
+    def __init__(self, command: str, run_dir: Path, interrupted: Callable[[], bool] = lambda: False) -> None:
+        self._command, self._directory, self._interrupted = command, run_dir.resolve(), interrupted
+        self._process: subprocess.Popen[bytes] | None = None
+        self._wake = threading.Condition()
+        self._next: FoundBoard | None = None
+        self._closed = False
+        self._thread = threading.Thread(target=self._serve, name="lns-on-best", daemon=True)
+
+    def __call__(self, found: FoundBoard) -> None:
+        """Tell the command about a new best; returns at once."""
+        with self._wake:
+            self._next = found
+            self._wake.notify()
+
+    def __enter__(self) -> Notifier:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._wake:
+            self._closed = True
+            self._wake.notify()
+        began = time.monotonic()
+        while self._thread.is_alive() and time.monotonic() - began < (SOON_S if self._interrupted() else LAST_S):
+            self._thread.join(0.05)
+        if self._thread.is_alive() and self._interrupted():
+            with self._wake:
+                self._next = None
+            if self._process is not None and self._process.poll() is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(self._process.pid, signal.SIGTERM)
+            self._thread.join(SOON_S)
+        if self._thread.is_alive():
+            log.warning("the command of --on-best still runs after %.3g s; it is left alone", time.monotonic() - began)
+
+    def _serve(self) -> None:
+        while True:
+            with self._wake:
+                self._wake.wait_for(lambda: self._next is not None or self._closed)
+                found, self._next = self._next, None
+            if found is None:
+                return
+            try:
+                with tempfile.TemporaryFile() as output:
+                    self._run(found, output.fileno())
+            except OSError as error:
+                log.warning("the command of --on-best cannot be run: %s", error.strerror)
+
+    def _run(self, found: FoundBoard, output: int) -> None:
+        """Run the command about one board; what it prints goes to the file ``output``."""
+        puzzle = found.board.puzzle
+        told = {"LNS_SCORE": str(found.score), "LNS_MAX_SCORE": "" if puzzle is None else str(puzzle.max_score)}
+        told |= {"LNS_BEST": str(self._directory / BEST), "LNS_RUN_DIR": str(self._directory)}
+        self._process = process = subprocess.Popen(
+            self._command, shell=True, env=os.environ | told, stdin=subprocess.DEVNULL, stdout=output,
+            stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+        try:
+            status = process.wait(LONGEST_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            log.warning("the command of --on-best took more than %g s and was killed", LONGEST_S)
+            return
+        if status == -signal.SIGTERM and self._interrupted():
+            log.warning("the command of --on-best still ran and was ended")
+        elif status:
+            printed = os.pread(output, 2000, max(0, os.fstat(output).st_size - 2000))
+            lines = printed.decode(errors="replace").strip().splitlines()
+            said = f": {printable(lines[-1], 200)}" if lines else ""
+            log.warning("the command of --on-best ended with status %d%s", status, said)
+
+
+# -- the closing lines ------------------------------------------------------------------------------------------------
+
+
+def ended(result: Result, number: int, args: argparse.Namespace, *, target: int | None) -> int:
+    """Print the result, with ``--stats`` also what each part of the engine did; the exit status.
+
+    ``number``: the signal that ended the search, or 0.
+    """
+    stats = _statistics(result) if args.stats else None
+    with contextlib.suppress(OSError) if number else contextlib.nullcontext():
+        if result.record and args.json:
+            out.print_json(result.record | ({} if stats is None else {"stats": stats}))
+        elif result.record or (number and not args.json):
+            _print_summary(result, stats, with_url=args.url)
+    if not result.record and not number:
+        raise InputError(
+            f"no full board of {result.puzzle.name} was found in {result.elapsed_s:.0f} s; "
+            f"expected more time: {out.command_name()} resume {shlex.quote(str(result.run_dir))} --time S"
+        )
+    if result.record and result.write_errors:
+        out.print_error(f"lns: not written: {', '.join(result.write_errors)}; the board is above")
+    if number:
+        return 128 + number
+    if result.write_errors:
+        return out.BAD_INPUT
+    return out.DONE if target is None or result.score >= target else out.ANSWER_IS_NO
+
+
+def _print_summary(result: Result, stats: dict[str, Any] | None, *, with_url: bool) -> None:
+    """The score and what it means, where the run is saved, and the commands that come next."""
+    if stats is not None:
+        out.print_wrapped(f"work        {result.elapsed_s:.1f} s, {result.statistics.summary(result.elapsed_s)}")
+        out.print_text(_table(stats))
+    reached = result.target is not None and result.score >= result.target
+    missed = "" if reached or result.target is None else f"; the target {result.target} was not reached"
+    out.print_wrapped(f"best score  {result.score_in_words}{missed}", indent=12)
+    reason = reason_in_words(result.why, has_target=result.target is not None)
+    workers = count_of(result.history.sessions[-1].workers, "worker")
+    spent = f"ended after {format_duration(result.elapsed_s)}: {reason}; {workers}, seed {result.seed}"
+    out.print_wrapped(f"search      {spent}", indent=12)
+    is_gone = result.run_dir is None or not Path(result.run_dir).is_dir()  # somebody may have removed it
+    if not is_gone:
+        out.print_text(f"saved in    {result.run_dir}")
+    if with_url or result.write_errors:
+        out.print_text(f"viewer      {result.url or 'none: it has no letter for some of the colours'}")
+    if result.write_errors and result.board is not None and not result.url:
+        out.print_text(f"placements  {json.dumps(result.record['placements'])}")
+    if is_gone:
+        return
+    directory = shlex.quote(str(result.run_dir))
+    if result.record:
+        out.print_text(f"see it      {out.command_name()} show {directory}")
+    if not result.solved and result.score < pairing(result.puzzle).best_possible:
+        time = "" if result.history.remaining_s >= 1 else " --time 1h"
+        # a run keeps its target, so that its resumption would end at once
+        again = f"solve {shlex.quote(f'{result.run_dir}/{INSTANCE}')} --start {directory}"
+        out.print_text(f"go on       {out.command_name()} {again if reached else f'resume {directory}{time}'}")
+    sys.stdout.flush()
+
+
+def _statistics(result: Result) -> dict[str, Any]:
+    """Figures by part and by island, over all sessions of the run, for the JSON output."""
+    statistics = result.statistics
+    named = "share boards bests edges edges_per_1e9 boards_per_1e9 new_boards found_later failures"
+    rows = []
+    for part in parts(result.history, statistics):
+        row = {"name": part.name, "work": part.node_equivalents} | out.picked(part, named)
+        rows.append(row | {"share": round(part.share, 6)})
+    islands = [
+        {"island": one.number, "score": one.best_score, "steps": one.steps, "work": one.statistics.node_equivalents}
+        for _, one in sorted(result.islands.items())
+    ]
+    tails = {"prefixes": statistics.prefixes, "nodes": statistics.tail_nodes}
+    work = {"work": statistics.node_equivalents, "unit": "node equivalents"}
+    return work | {"parts": rows, "tails": tails, "islands": islands}
+
+
+def _table(stats: dict[str, Any]) -> str:
+    """The figures of `_statistics` as a table.
+
+    The columns are node equivalents (in millions: "~M nodes"), their share, boards in the log, new best boards,
+    edges by which these were better, edges per 1e9 node equivalents, new boards of the wanted score, and how many of
+    these the construction found later.
+    """
+    layout = "{:<22} {:>10} {:>7} {:>8} {:>6} {:>6} {:>10} {:>6} {:>6}"
+    lines = [layout.format("part", "~M nodes", "share", "boards", "bests", "edges", "a 1e9", "new", "later")]
+    for part in stats["parts"]:
+        work, share, gain = "-", "-", "-"
+        if part["work"]:
+            work, share, gain = f"{part['work'] / 1e6:,.1f}", f"{part['share']:.1%}", f"{part['edges_per_1e9']:,.3g}"
+        counts = part["boards"], part["bests"], part["edges"], gain, part["new_boards"], part["found_later"]
+        off = "  switched off: it failed" if part["failures"] else ""
+        lines.append(layout.format(part["name"], work, share, *counts) + off)
+    tails = stats["tails"]
+    if tails["nodes"]:
+        lines.append(f"exact tails   {tails['prefixes']:,} prefixes, {tails['nodes'] / 1e6:,.1f} M nodes of their own")
+    lines.append(f"islands       {', '.join(str(island['score']) for island in stats['islands'])} at best")
+    return "\n".join(lines)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from lns.instances import formats
+from lns.instances.board import Board
 from lns.instances.errors import InputError
+from lns.instances.formats import Document
+from lns.instances.formats.registry import by_extension
+from lns.instances.formats.viewer import MOST_LETTERS
+from lns.instances.puzzle import Puzzle
+from lns.runs.find import board_source
 from lns.terminal.options import check_files
 from lns.terminal.output import print_error
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from lns.instances.board import Board
-    from lns.instances.formats import Document
-    from lns.instances.puzzle import Puzzle
 
 
 def read_puzzle(args: argparse.Namespace, source: str) -> Document:
@@ -24,8 +24,6 @@ def read_puzzle(args: argparse.Namespace, source: str) -> Document:
 
     Raises InputError as `lns.instances.formats.read_puzzle` does.
     """
-    from lns.instances import formats
-
     return formats.read_puzzle(source, args.puzzle_format, args.clues or formats.HELD)
 
 
@@ -58,8 +56,6 @@ def check_start_options(args: argparse.Namespace) -> None:
 
 def puzzle_of_board(args: argparse.Namespace) -> tuple[Puzzle | None, tuple[str, ...]]:
     """The puzzle of --puzzle, None without it, and notes. Raises InputError for options without it."""
-    from lns.instances import formats
-
     if args.puzzle is not None:
         document = formats.read_puzzle(args.puzzle, args.puzzle_format, args.clues)
         return document.puzzle, tuple(f"puzzle: {note}" for note in document.notes)
@@ -71,11 +67,8 @@ def puzzle_of_board(args: argparse.Namespace) -> tuple[Puzzle | None, tuple[str,
 
 def read_board(args: argparse.Namespace) -> tuple[Puzzle, Board, Document, list[str]]:
     """Puzzle and board of BOARD as the options say, how it was read, and all notes. Raises InputError."""
-    from lns.instances.formats import read_board
-    from lns.runs.find import board_source
-
     known, notes = puzzle_of_board(args)
-    document = read_board(board_source(args.board), known, args.format, args.number)
+    document = formats.read_board(board_source(args.board), known, args.format, args.number)
     assert document.puzzle is not None and document.board is not None
     return document.puzzle, document.board, document, [*notes, *document.notes]
 
@@ -88,9 +81,6 @@ def print_notes(notes: Iterable[str]) -> None:
 
 def check_board_file(path: str | os.PathLike[str] | None, puzzle: Puzzle, force: bool) -> None:
     """Raise InputError if a board of ``puzzle`` could not be written to ``path``; called before a search."""
-    from lns.instances.formats.registry import by_extension
-    from lns.instances.formats.viewer import MOST_LETTERS
-
     if path is None:
         return
     check_files(force, path)

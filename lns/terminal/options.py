@@ -10,11 +10,15 @@ import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
+from lns import cells
 from lns.cores import max_workers
 from lns.instances.errors import InputError
 from lns.instances.files import behind_links
+from lns.terminal.output import INTERRUPTED, print_error
+from lns.terminal.signals import interrupt_on_signal, signal_handler
 
 MOST_MEGABYTES = 9 * 10**12  # in bytes nearly the largest signed number of 64 bits
 _UNITS = {"w": 604800.0, "d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
@@ -85,10 +89,8 @@ def nonempty_path(text: str) -> Path:
 
 def cell_list(text: str) -> str:
     """Option type: cells and rows such as "3,4,10-20,r3", as typed; `lns.cells.parse` reads them for a puzzle."""
-    from lns.cells import spans
-
     try:
-        spans(text)
+        cells.spans(text)
     except InputError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     return text
@@ -114,8 +116,6 @@ def check_files(force: bool, *paths: str | os.PathLike[str] | None) -> None:
 
 def check_folder(path: str | os.PathLike[str] | None) -> None:
     """Raise InputError if no file can be created in the directory of ``path``; None is accepted, a link followed."""
-    from tempfile import TemporaryFile
-
     if path is None:
         return
     folder = behind_links(path).parent
@@ -193,10 +193,11 @@ def add_options(parser: argparse.ArgumentParser, options: Sequence[Option], *, a
         groups[each.group].add_argument(*each.names, **each.settings | hidden)
 
 
+@dataclass(frozen=True)
 class Command:
     """A command: its function, which returns the exit status, its options, and the end of its help.
 
-    Parameters
+    Attributes
     ----------
     function : callable
         Runs it, with the parsed arguments.
@@ -204,29 +205,31 @@ class Command:
     epilog : str
         What the help says below the options.
     interruptible : bool
-        Whether SIGTERM and SIGHUP end it as Ctrl-C does, with what was found.
+        Whether SIGTERM and SIGHUP end it as Ctrl-C does, with what was found, or with a sentence.
     """
 
-    def __init__(
-        self, function: Callable[[argparse.Namespace], int], options: Sequence[Option], epilog: str, interruptible: bool
-    ) -> None:
-        self._function, self._options, self._epilog, self._interruptible = function, options, epilog, interruptible
+    function: Callable[[argparse.Namespace], int]
+    options: Sequence[Option]
+    epilog: str
+    interruptible: bool
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add options and epilog to a parser; its attribute ``shows_all``, if there is one, is that of --help-all."""
-        if any(each.rare for each in self._options):
+        if any(each.rare for each in self.options):
             parser.add_argument("--help-all", action="help", help="show also the options that are seldom needed")
-        add_options(parser, self._options, all_shown=getattr(parser, "shows_all", True))
-        parser.epilog = self._epilog
+        add_options(parser, self.options, all_shown=getattr(parser, "shows_all", True))
+        parser.epilog = self.epilog
 
     def run(self, args: argparse.Namespace) -> int:
         """Run the command; the exit status."""
-        if not self._interruptible:
-            return self._function(args)
-        from lns.terminal.signals import interrupt_on_signal, signal_handler
-
-        with signal_handler(interrupt_on_signal):
-            return self._function(args)
+        if not self.interruptible:
+            return self.function(args)
+        try:
+            with signal_handler(interrupt_on_signal):
+                return self.function(args)
+        except KeyboardInterrupt:
+            print_error("lns: interrupted")
+            return INTERRUPTED
 
 
 def command(

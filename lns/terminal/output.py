@@ -9,14 +9,13 @@ import shutil
 import sys
 import textwrap
 from argparse import Namespace
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from lns.instances.text import escape_controls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from lns.exact.outcome import SolveStatus
     from lns.instances.board import Board
     from lns.instances.puzzle import Puzzle

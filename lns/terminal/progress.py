@@ -46,7 +46,7 @@ class LiveLine:
     def __enter__(self) -> LiveLine:
         if self._quiet:
             return self
-        threading.Thread(target=self._show_activity, name="lns-progress", daemon=True).start()
+        threading.Thread(target=self._tell_waiting, name="lns-progress", daemon=True).start()
         if sys.stderr.isatty():
             from tqdm import tqdm
             from tqdm.contrib.logging import logging_redirect_tqdm
@@ -73,8 +73,8 @@ class LiveLine:
             self._activity: str | None = activity
             self._began, self._next_wait = time.monotonic(), WAIT_S
 
-    def _show_activity(self) -> None:
-        """Thread that says what is waited for."""
+    def _tell_waiting(self) -> None:
+        """Thread that says what is waited for, and how many kernels were compiled meanwhile."""
         if self._ended.wait(1.0):
             return
         from lns.exact.kernels.cache import saved_kernels
@@ -85,33 +85,23 @@ class LiveLine:
                 before, began = saved_kernels(), self._began
             compiled = saved_kernels() - before if self._activity is not None else 0
             with self._lock:
-                if self._activity is not None and not self._ended.is_set():
-                    self._show_wait(self._activity, compiled)
-
-    def _show_wait(self, activity: str, compiled: int) -> None:
-        """Say what is waited for, and how many kernels were ``compiled`` meanwhile."""
-        waited, words = time.monotonic() - self._began, [activity]
-        if compiled > 0:
-            total = f" of about {self._kernels}" if self._kernels > compiled else ""
-            words = [*(words if activity != "starting" else []), f"compiling kernels, once: {compiled}{total}"]
-        line = f"{'; '.join(words)}, {format_duration(waited)}"
-        if self._bar is not None:
-            self._draw(line)
-        elif waited >= self._next_wait:
-            self._next_wait = max(waited * 1.25, waited + WAIT_S)
-            log.info("%s", line)
+                if self._activity is None or self._ended.is_set():
+                    continue
+                waited, words = time.monotonic() - self._began, [self._activity]
+                if compiled > 0:
+                    total = f" of about {self._kernels}" if self._kernels > compiled else ""
+                    words = [*(words if words != ["starting"] else []), f"compiling kernels, once: {compiled}{total}"]
+                line = f"{'; '.join(words)}, {format_duration(waited)}"
+                if self._bar is not None:
+                    self._draw(line)
+                elif waited >= self._next_wait:
+                    self._next_wait = max(waited * 1.25, waited + WAIT_S)
+                    log.info("%s", line)
 
     def show(self, line: str, elapsed: float, *, now: bool = False) -> None:
         """Show ``line`` with the time left; without a terminal only if the interval is over or ``now`` is set.
 
-        Parameters
-        ----------
-        line : str
-            What to show.
-        elapsed : float
-            Seconds since the command began.
-        now : bool
-            Log the line even if the interval is not over.
+        ``elapsed``: seconds since the command began.
         """
         with self._lock:
             self._activity = None

@@ -15,8 +15,10 @@ _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if
 
 
 @contextlib.contextmanager
-def signal_handler(handler: Callable[[int, object], None]) -> Iterator[None]:
+def signal_handler(handler: Callable[[int, object], None]) -> Iterator[list[int]]:
     """Install ``handler`` for SIGINT, SIGTERM and SIGHUP; restore the previous handlers on exit.
+
+    Yields the numbers of the signals that came so far.
 
     A signal that the parent process ignores (as nohup does with SIGHUP) stays ignored. Python drops an exception that
     ``handler`` raises inside a callback from C, for example while numba compiles; the signal is then sent again until
@@ -46,7 +48,7 @@ def signal_handler(handler: Callable[[int, object], None]) -> Iterator[None]:
             signal.signal(number, handle)
     sys.unraisablehook = resend
     try:
-        yield
+        yield received
     finally:
         sys.unraisablehook = previous_hook
         for number, before in previous.items():

@@ -1,14 +1,25 @@
-"""The public files by the commands that a user would type: right, or refused with what is missing."""
+"""The public files by the commands that a user would type, the clues that a search has, and puzzles by other rules."""
 
 from __future__ import annotations
 
+import json
+import logging
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from lns.instances.formats import load_board, load_puzzle, viewer_url
+import lns
+from lns.exact.solvers import count
+from lns.instances.errors import InputError
+from lns.instances.formats import best_json, load_board, load_puzzle, read_puzzle, viewer_url
+from lns.instances.puzzle import Puzzle
+from lns.instances.symmetry import rotate_board
+from lns.instances.verify import verify
 from tests.cli.conftest import Typed
-from tests.shared_data import shared
+from tests.shared_data import published_boards, shared
+
+pytestmark = pytest.mark.usefixtures("here")
 
 E2 = "eternity2.txt"
 VERIFIED: list[tuple[str, str | None, int, int, int, str]] = [  # file, puzzle, score, placed, problems, a note
@@ -61,7 +72,7 @@ def case(name: str) -> str:
     return str(shared("instances", name) if name == E2 else shared("cases", name))
 
 
-def verify(name: str, puzzle: str | None) -> str:
+def verifying(name: str, puzzle: str | None) -> str:
     return f"verify {case(name)}" + ("" if puzzle is None else f" --puzzle {case(puzzle)}")
 
 
@@ -69,7 +80,7 @@ def verify(name: str, puzzle: str | None) -> str:
 def test_boards_are_verified(
     name: str, puzzle: str | None, score: int, placed: int, problems: int, says: str, typed: Typed
 ) -> None:
-    found = typed.facts(verify(name, puzzle), status=int(problems > 0))
+    found = typed.facts(verifying(name, puzzle), status=int(problems > 0))
     assert (found["score"], found["placed"], len(found["problems"])) == (score, placed, problems)
     assert found["seams"] == score and found["rim_faults"] == 0
     assert says in "; ".join(found["notes"])
@@ -77,7 +88,7 @@ def test_boards_are_verified(
 
 @pytest.mark.parametrize(("name", "puzzle", "says"), REFUSED)
 def test_what_is_missing_is_said(name: str, puzzle: str | None, says: str, typed: Typed) -> None:
-    assert says in typed.refused(verify(name, puzzle))
+    assert says in typed.refused(verifying(name, puzzle))
 
 
 def test_a_tetravex_has_one_solution(typed: Typed) -> None:
@@ -161,3 +172,174 @@ def test_notes_reach_the_search_and_its_log(here: Path, typed: Typed) -> None:
     log = Path("run/run.log").read_text()
     assert "start board: letters matched to the colours by board_pieces" in log
     assert "side order up right down left, detected" in log and "5 of 5 official clues" in log
+
+
+ONE_STEP = ["--engine", "tabu", "--steps", "1", "--workers", "1", "--seed", "1", "--quiet"]
+
+
+@pytest.fixture
+def url() -> str:
+    """A board of 465 with all five clues."""
+    text = shared("cases", "08_bucas_465_five_clues_default_alphabet.txt").read_text()
+    return next(word for word in text.split() if word.startswith("http"))
+
+
+def searched(typed: Typed, source: str, *options: str) -> tuple[list[int], str, int]:
+    """(the cells of the clues of a run, its log, its score)."""
+    score = typed.facts(["solve", source, "--run-dir", "run", *ONE_STEP, *options])["score"]
+    cells = [clue.cell for clue in load_puzzle("run/instance.json").clues]
+    return cells, Path("run/run.log").read_text(), score
+
+
+def test_the_clues_that_a_board_holds_are_kept_and_what_is_not_used_is_said(url: str, typed: Typed) -> None:
+    cells, log, score = searched(typed, url)
+    assert cells == [34, 45, 135, 210, 221] and score < 465
+    first = "\n".join(log.splitlines()[:5])
+    assert "clues: the 5 official ones that the board holds (--clues official, starter, none or a file" in first
+    assert "only the pieces and clues are taken from this board (465 of 480); `lns solve --start` begins" in first
+    puzzle, board = load_board("run/best.json")
+    assert verify(puzzle, board).complete, "the clues lie on the board that was found"
+
+
+def test_the_board_is_the_start_and_other_clues_are_taken_where_options_say_so(url: str, typed: Typed) -> None:
+    cells, log, score = searched(typed, url, "--start", url, "--clues", "starter")
+    assert cells == [135] and "clues: the starter clue\n" in log and score >= 465
+
+
+@pytest.mark.parametrize(("word", "said"), [("official", "the 5 official ones"), ("none", "none"), ("held", "the 5")])
+def test_other_clues_are_named_by_a_word(url: str, word: str, said: str) -> None:
+    document = read_puzzle(url, clues=word)
+    assert document.puzzle is not None and document.board is None and f"clues: {said}" in document.notes[-2]
+    assert len(document.puzzle.clues) == (0 if word == "none" else 5)
+    assert lns.load_puzzle(url, clues=word) == document.puzzle
+
+
+def test_a_turned_board_holds_no_clue_and_the_notes_say_so() -> None:
+    usual = lns.load_puzzle(shared("instances", "eternity2.txt"))
+    edges = next(edges for _, starter, edges in published_boards() if starter)
+    board = lns.load_board(f"https://e2.bucas.name/#puzzle=x&board_w=16&board_h=16&board_edges={edges}", usual)
+    document = read_puzzle(viewer_url(usual, rotate_board(board, 1)), clues="held")
+    assert document.puzzle is not None and document.puzzle.clues == ()
+    notes = "\n".join(document.notes)
+    assert "clues: none (--clues official" in notes and "after a turn of 270 degrees" in notes
+
+
+def test_python_says_in_the_log_what_was_taken(url: str, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "lns"):
+        puzzle = lns.load_puzzle(url)
+    assert len(puzzle.clues) == 5
+    assert "the 5 official ones that the board holds" in caplog.text and "taken from this board (465" in caplog.text
+    assert lns.load_puzzle(shared("instances", "eternity2.txt"), clues="starter").clues[0].piece == 138
+    with pytest.raises(InputError, match="like-e2-6x6 is not known to be Eternity II, which alone has starter clues"):
+        lns.load_puzzle("like-e2-6x6", clues="starter")
+
+
+def test_a_puzzle_keeps_its_own_clues_and_none_drops_them(tmp_path: Path) -> None:
+    puzzle, solution = lns.generate("like-e2", width=5, seed=1, clues=2)
+    lns.save(puzzle, tmp_path / "p.json")
+    lns.save(solution, tmp_path / "best.json")
+    assert lns.load_puzzle(tmp_path / "p.json") == puzzle
+    assert lns.load_puzzle(tmp_path / "p.json", clues="none") == puzzle.with_clues([])
+    assert lns.load_puzzle(viewer_url(puzzle, solution)).clues == (), "no clues of this board are known"
+
+
+@pytest.mark.parametrize("name", ["eternity2", "Eternity-II", "eternity2_clue5", "e2.txt"])
+def test_the_pieces_of_eternity_ii_are_not_shipped(name: str, typed: Typed) -> None:
+    error = typed.refused(f"solve {name}")
+    assert error.startswith(f"lns: {name}: no such file, and the pieces of Eternity II are not shipped; ")
+    assert "`lns convert URL eternity2.txt` makes the file" in error
+
+
+def test_the_file_is_made_as_the_sentence_says(url: str, typed: Typed) -> None:
+    typed(["convert", url, "eternity2.txt"])
+    assert len(lns.load_puzzle("eternity2.txt", clues="official").clues) == 5
+
+
+@pytest.mark.parametrize("word", ["held", "official", "starter", "none"])
+def test_a_best_json_finds_its_instance_with_the_clues_of_its_run(url: str, word: str, tmp_path: Path) -> None:
+    board = lns.load_board(url)
+    puzzle = lns.load_puzzle(url, clues=word)
+    fields = best_json(puzzle, board, instance=url, seed=1, elapsed_s=1.0)
+    (tmp_path / "best.json").write_text(json.dumps(fields))
+    found, again = load_board(str(tmp_path / "best.json"))
+    assert found == puzzle and again == board and len(found.clues) == {"starter": 1, "none": 0}.get(word, 5)
+
+
+KINDS = {"tetravex": "--width 4", "unframed": "--width 3 --colours 6", "triangle": "--side 4", "diamond": "--side 3"}
+
+
+@pytest.fixture
+def made(here: Path, typed: Typed) -> Callable[[str], Puzzle]:
+    """Makes p.json and p.solution.txt of a kind."""
+
+    def make(kind: str) -> Puzzle:
+        typed(f"generate {kind} {KINDS[kind]} --seed 2 -o p.json --solution p.solution.txt")
+        return load_puzzle("p.json")
+
+    return make
+
+
+def empty(placements: list[object]) -> list[int]:
+    return [cell for cell, pair in enumerate(placements) if pair is None]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_solve_resume_verify_and_improve(kind: str, made: Callable[[str], Puzzle], typed: Typed) -> None:
+    puzzle = made(kind)
+    options = f"--time 20 --workers 1 --seed 1 --run-dir run --target {puzzle.max_score - 2} --quiet"
+    best = typed.facts(f"solve p.json {options}")
+    assert best["score"] >= puzzle.max_score - 2 and best["max_score"] == puzzle.max_score
+    assert empty(best["placements"]) == list(puzzle.holes)
+    found = typed.facts("verify run/best.json")
+    assert found["valid"] and found["full"] and found["score"] == best["score"]
+    assert found["cells"] == puzzle.piece_count
+    assert typed.facts("resume run --time 1 --quiet")["score"] >= best["score"]
+    improved = typed.facts(f"improve run/best.json --rows 0:{puzzle.height} --time 5")
+    assert improved["score"] >= best["score"] and len(improved["placements"]) == puzzle.cells
+    assert set(puzzle.holes) <= set(empty(improved["placements"]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_count_and_solve_agree(kind: str, made: Callable[[str], Puzzle], typed: Typed) -> None:
+    puzzle = made(kind)
+    first, second = typed.facts("exact count p.json"), typed.facts("exact count p.json --solver rowscan")
+    assert first["solutions"] == second["solutions"] > 0
+    assert empty(typed.facts("exact solve p.json")["placements"]) == list(puzzle.holes)
+    assert typed.facts("exact count p.json --start p.solution.txt")["solutions"] == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("solve p.json --engine beam --time 1", "engine beam fills rectangles with a frame"),
+        ("solve p.json --engine construct --time 1", "engine construct fills rectangles with a frame"),
+        ("estimate p.json --time 1", "an estimate is one of the construction, which takes no puzzle with"),
+        ("exact solve p.json --solver blocks", "solver blocks takes no puzzle with"),
+        ("exact solve p.json --solver cp:table", "solver cp:table takes no puzzle with"),
+        ("convert p.json p.txt", "cannot say that a puzzle has"),
+    ],
+)
+def test_what_is_refused(
+    kind: str, command: str, words: str, made: Callable[[str], Puzzle], here: Path, typed: Typed
+) -> None:
+    made(kind)
+    error = typed(command, 2).err
+    assert words in error and "Traceback" not in error
+    assert sorted(path.name for path in here.iterdir()) == ["p.json", "p.solution.txt"]
+
+
+def test_show_says_the_rules(made: Callable[[str], Puzzle], typed: Typed) -> None:
+    made("diamond")
+    facts = typed.facts("show p.json")
+    assert (facts["framed"], facts["turns"], len(facts["holes"])) == (True, True, 12)
+    assert sum(facts["pieces"].values()) == 13
+    assert "board       5 x 5, 12 holes, 16 inner edges" in typed("show p.json").out
+    assert "5 x 5, 12 holes, sha256" in typed("verify p.solution.txt --puzzle p.json").out
+
+
+def test_a_public_puzzle_without_frame() -> None:
+    lines = shared("cases", "16_puzzle_unbounded_2x2.txt").read_text().splitlines()[1:]
+    puzzle = Puzzle([[int(number) for number in line.split()] for line in lines], 2, 2, framed=False)
+    assert puzzle.max_score == 4
+    assert {count(puzzle, solver).solutions for solver in ("colorpairs", "rowscan", "dlx")} == {24}

@@ -77,6 +77,7 @@ def test_the_format_and_the_number_of_a_board_can_be_named(command: str, prefix:
         ("generate like-e2 --width 4 -o", "o.txt"),
         ("generate like-e2 --width 4 -o n.txt --solution", "s.txt"),
         ("show p.json --tikz", "o.tex"),
+        ("convert p.json", "c.txt"),
         (f"{IMPROVE} -o", "o.url"),
         (f"{IMPROVE} --svg", "o.svg"),
     ],

@@ -19,15 +19,14 @@ import numpy as np
 import pytest
 
 from lns.api.solving import resume, solve
-from lns.cli.ending import SignalStop, ended
-from lns.cli.watch import footer
+from lns.cli import search
+from lns.cli.runs import footer
 from lns.engine import FoundBoard
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
 from lns.instances.puzzle import Puzzle
 from lns.runs.run_summary import load_summary
-from lns.terminal import notify
 from lns.terminal.output import command_name
 from tests.cli.conftest import Typed
 from tests.cli.run_program import ONE_WORKER, ROOT, is_alive, program, wait_for
@@ -130,8 +129,8 @@ def test_a_board_that_could_not_be_written_is_printed(number: int, capsys: pytes
     assert found.board is not None and not found.url
     lost = replace(found, write_errors=["best.json"])
     shutil.rmtree("run")
-    end = mock.Mock(signals=mock.Mock(number=int(number)))
-    status = ended(lost, end, argparse.Namespace(stats=False, json=False, url=False), target=None)
+    options = argparse.Namespace(stats=False, json=False, url=False)
+    status = search.ended(lost, int(number), options, target=None)
     assert status == (130 if number else 2)
     said = capsys.readouterr()
     (line,) = (line for line in said.out.splitlines() if line.startswith("placements"))
@@ -141,11 +140,11 @@ def test_a_board_that_could_not_be_written_is_printed(number: int, capsys: pytes
 
 
 def test_a_signal_that_an_import_swallows_ends_the_search_when_it_begins() -> None:
-    signals = SignalStop()
+    end = search.SearchEnd(argparse.Namespace(), contextlib.ExitStack())
     with contextlib.suppress(SystemExit):  # as some imports do
-        signals.handle(signal.SIGINT, None)
-    assert signals.number == signal.SIGINT
-    assert signals(mock.Mock()) == "SIGINT"
+        end.handle(signal.SIGINT, None)
+    assert end.number == signal.SIGINT
+    assert end(mock.Mock()) == "SIGINT"
 
 
 def test_the_end_is_a_few_short_lines_with_the_next_commands(tabu: str, typed: Typed) -> None:
@@ -252,8 +251,8 @@ def test_a_notifier_tells_the_newest_best_after_a_slow_command(
     told, gate = Path("told"), Path("gate")
     told.touch()
     os.mkfifo(gate)
-    monkeypatch.setattr(notify, "LAST_S", 60.0)  # of waiting for a slow machine
-    with notify.Notifier("echo $LNS_SCORE >> told; read line < gate", Path()) as notifier:
+    monkeypatch.setattr(search, "LAST_S", 60.0)  # of waiting for a slow machine
+    with search.Notifier("echo $LNS_SCORE >> told; read line < gate", Path()) as notifier:
         notifier(FoundBoard(board, 1, "tabu"))
         wait_for(lambda: told.read_text() == "1\n", "the first call")
         for score in (2, 3, 4):
@@ -263,8 +262,8 @@ def test_a_notifier_tells_the_newest_best_after_a_slow_command(
         wait_for(lambda: told.read_text() == "1\n4\n", "the second call")
         gate.write_text("go\n")
     assert told.read_text().split() == ["1", "4"]
-    monkeypatch.setattr(notify, "LONGEST_S", 0.1)
-    with notify.Notifier("sleep 100", Path()) as notifier:
+    monkeypatch.setattr(search, "LONGEST_S", 0.1)
+    with search.Notifier("sleep 100", Path()) as notifier:
         notifier(FoundBoard(board, 5, "tabu"))
     assert "took more than 0.1 s and was killed" in caplog.text
 
@@ -273,11 +272,11 @@ def test_a_notifier_tells_the_newest_best_after_a_slow_command(
 def test_a_signal_ends_the_command_of_the_last_best(
     when: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(notify, "LAST_S", 100.0)
-    monkeypatch.setattr(notify, "LONGEST_S", 100.0)
+    monkeypatch.setattr(search, "LAST_S", 100.0)
+    monkeypatch.setattr(search, "LONGEST_S", 100.0)
     board = Board(np.arange(16) * 4, 4, 4).of(load_puzzle("like-e2-4x4"))
     signalled, told, began = threading.Event(), Path("told"), time.monotonic()
-    with notify.Notifier("echo $LNS_SCORE >> told; sleep 90", Path(), signalled.is_set) as notifier:
+    with search.Notifier("echo $LNS_SCORE >> told; sleep 90", Path(), signalled.is_set) as notifier:
         notifier(FoundBoard(board, 1, "tabu"))
         wait_for(told.exists, "the call")
         notifier(FoundBoard(board, 2, "tabu"))

@@ -1,4 +1,4 @@
-"""`lns exact`: counts, first solutions, statuses, exit codes, the experiment; searched puzzles and reductions."""
+"""`lns exact`: counts, first solutions, statuses, exit codes, the experiments; fillings, cuts and levels of grids."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
-from lns.exact import csv_records
-from lns.exact.compare import ComparisonRow, compare
-from lns.exact.execution import Request
+from lns.exact.compare import run_experiment
+from lns.exact.paper import perrin_iq
+from lns.exact.polyominoes.grid import IQ_PUZZLER_PRO, filling_errors, load, parse
+from lns.exact.polyominoes.levels import find_level
 from lns.instances.board import Board
 from lns.instances.files import atomic_write
 from lns.instances.formats import load_board, load_puzzle, write
@@ -148,19 +150,6 @@ def test_a_listed_board_is_written_whole_or_not_at_all(monkeypatch: pytest.Monke
     assert os.strerror(errno.ENOSPC) in refused
 
 
-@pytest.mark.parametrize(
-    ("more", "sentence"),
-    [
-        ("--solver colorpair", "did you mean 'colorpairs'"),
-        ("--solver sls:rsaps", "cannot"),
-        ("--force", "--force is for a single board"),
-    ],
-)
-def test_a_refused_search_leaves_no_directory(more: str, sentence: str, typed: Typed) -> None:
-    assert sentence in typed.refused(f"exact solve p.json --all --quiet -o boards {more}")
-    assert not Path("boards").exists()
-
-
 def test_compare_reads_its_puzzles_as_it_is_told(typed: Typed) -> None:
     pytest.importorskip("pysat")
     Path("t.txt").write_text("0 1 0 2\n0 3 4 1\n")  # only the first one left of the second one matches
@@ -194,65 +183,6 @@ def test_budgets_are_kept(typed: Typed) -> None:
         assert re.search(r"time        0\.\d{3} s, ", told)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ("count p.json --solver colorpair", "did you mean 'colorpairs'"),
-        ("count p.json --heuristic min-ofer", "did you mean 'min-offer'"),
-        ("count p.json --solver rowscan --shaving", "has none of these options"),
-        ("solve missing.txt", "missing.txt"),
-        ("count p.json --time 0", "no duration"),
-        ("count p.json --nodes -3", "whole number"),
-        ("solve p.json -o nowhere/board.json", "no such directory"),
-        ("guess p.json", "unknown job 'guess': expected one of count, solve"),
-        ("paper", "PAPER"),
-        ("paper benoist", "unknown paper 'benoist': did you mean 'benoist2008'?"),
-        ("paper knuth", "unknown paper 'knuth': expected one of benoist2008, perrin_iq, bailleux2025"),
-        ("paper bailleux2025 --colours 3", "expected no --colours"),
-        ("paper benoist2008 --colours 3", "expected no --colours"),
-        ("paper benoist2008 --sizes 6", "'6' is none of the sizes of benoist2008; expected some of 7, 8, 9, 10"),
-        ("paper benoist2008 --solvers dlx", "'dlx' is none of the solvers of benoist2008"),
-        ("paper jolivet2008 --solvers cp", "expected some of dlx:binary, zig-zag"),
-        ("paper perrin_iq --sizes 13", "perrin_iq has no run with these options; expected some of the sizes 11, 12, 1"),
-        ("paper outcome --sizes 1", "expected some of the sizes 5, 6, 7, 8, 9, 10"),
-        ("paper cuvillier2010 --sizes 2 --colours 16", "the sizes 2, 3, 4, 5, 6, 7, 8 and the colours 2, 3, 4"),
-        ("paper outcome --all-colours", "outcome has no such puzzles; expected no --all-colours"),
-        ("solve p.json --all -o no/boards", "no such directory"),
-        ("solve p.json --all -o p.json", "with --all expected a new directory"),
-        ("solve p.json -o p.json", "p.json: this exists already"),
-        ("count p.json --solver rowscan --sat-solver x", "--sat-solver has no effect on solver 'row"),
-        ("count p.json --memory 9", "--memory has no effect on solver 'colorpairs'; it is for sat:..., cp"),
-        ("solve p.json --solver sat:half-2 --seed 0", "--seed has no effect on solver 'sat:half-2'"),
-        ("cnf p.json --encoding half-2 -o . --force", ".: this is a directory; expected"),
-        ("cnf p.json --encoding half-2 -o no/x", "no: there is no such directory"),
-        ("solve p.json -o x.txt", "x.txt: format benoist carries no board"),
-        ("count p.json --solver cp --memory 9e17", "MB are too many; expected at most 9,000,000,"),
-        ("compare p.json --memory 9223372036855", "MB are too many; expected at most 9,000,000,"),
-        ("count p.json --start-number 2", "--start-number is about the board of --start; expected --start"),
-        ("trace p.json --start-format url", "--start-format is about the board of --start"),
-        ("trace small --solver polyomino --clues c.txt", "--clues is for puzzles; expected none with"),
-        ("trace p.json --solver cp", "expected one of colorpairs"),
-        ("compare p.json -o /proc/self/rows.csv", "/proc/self/rows.csv: "),
-        ("compare p.json -o p.json", "p.json:1: other columns than expected"),
-        ("design easy --width 3 --colours 2", "unknown goal 'easy'; expected hard or single"),
-        ("design hard --width 3 --colours 2 --every", "expected the goal single"),
-        ("design single --width 5 --colours 3 --every", "expected at most 16,777,216"),
-        ("design hard --width 3 --colours 2 --joints 12", "2 joints; a board of 3 x 3 has 12"),
-        ("design hard --width 2 --colours 2 --joints 1021", "the character '0'; expected the digits 1"),
-        ("design hard --width 3 --colours 40 --trees 3", "40 colours; expected 1 to 35, one digit or"),
-        ("design hard --width 1 --colours 1 --trees 3", "a board of 1 x 1; expected two rows and two"),
-        ("design single --width 2 --height 1 --colours 2", "a board of 2 x 1; expected two rows and two"),
-        ("design single --width 2 --height 1 --colours 40 --every", "40 colours; expected 1 to 35"),
-        *(
-            (f"design single --width 2 --colours 2 --every {more}", "expected no --joints, --trees, --nodes or --seed")
-            for more in ("--joints 1111", "--trees 9", "--nodes 9", "--seed 0")
-        ),
-    ],
-)
-def test_bad_input_is_one_sentence(arguments: str, sentence: str, typed: Typed) -> None:
-    assert sentence in typed.refused(f"exact {arguments}")
-
-
 def test_a_formula_is_written_through_no_link_and_over_no_other_file(typed: Typed) -> None:
     precious = Path("precious")
     precious.write_text("mine")
@@ -260,17 +190,6 @@ def test_a_formula_is_written_through_no_link_and_over_no_other_file(typed: Type
     typed("exact cnf p.json --encoding half-2 -o f.cnf")
     assert Path("f.cnf").read_text().startswith("c ") and not list(Path().glob(".lns-*"))
     assert precious.read_text() == "mine" and Path("f.cnf.part").is_symlink()
-
-
-def test_a_table_is_tried_before_the_search(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
-    def searched(*_: object) -> NoReturn:
-        raise AssertionError
-
-    monkeypatch.setattr("lns.exact.compare.SolverProcesses.run", searched)
-    typed("exact compare p.json -o /proc/self/rows.csv", 2)
-    with pytest.raises(AssertionError):
-        next(compare([("p", PUZZLE)], ["rowscan"], Request(), Path("new.csv")))
-    assert not Path("new.csv").exists()
 
 
 def test_a_formula_is_synced_to_disk_or_the_file_is_named(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
@@ -367,13 +286,6 @@ def test_bad_graphs_are_refused(text: str, options: str, sentence: str, typed: T
     assert sentence in typed.refused(f"exact graph g.txt {options}")
 
 
-@pytest.mark.slow
-def test_the_experiment_prints_its_tables(typed: Typed) -> None:
-    said = typed("exact paper benoist2008 --budget 0.3 --per-size 1 -o runs.csv")
-    assert "**Table 2." in said.out and "**Table 3." in said.out
-    assert "7x7-c6-s1 by ColorPairs" in said.err and Path("runs.csv").read_text().startswith("instance,solver,status")
-
-
 def test_only_cuvillier2010_has_puzzles_with_all_colours(typed: Typed) -> None:
     tiny = "--sizes 2 --colours 4 --solvers sls:rsaps --all-colours -o rows.csv"
     typed(f"exact paper cuvillier2010 --per-size 5 {tiny}")
@@ -399,19 +311,6 @@ def test_missing_runs_of_a_paper_are_named_and_made(typed: Typed) -> None:
     assert others in typed(f"{zig_zag} 1 --show").out
 
 
-def test_missing_runs_of_the_other_experiment(typed: Typed) -> None:
-    question = "all solutions; 8.0 s"
-    for row in (
-        ComparisonRow("7x7-c6-s1", "ColorPairs", "solved", 1, 10, 0.1, question=question),
-        ComparisonRow("8x8-c8-s1", "ColorPairs", "budget spent", 0, 10, 8.0, question=question),
-        ComparisonRow("8x8-c8-s1", "row scan", "budget spent", 0, 10, 8.0, question=question),
-    ):
-        csv_records.append(Path("b.csv"), row)
-    shown = typed("exact paper benoist2008 --sizes 7 8 --per-size 1 --solvers MinOffer -o b.csv --show").out
-    assert "2 instances, 1 finished by some method" in shown
-    assert "2 runs are missing (1 of 7x7-c6 by row scan, 1 of 7x7-c6 by MinOffer)" in shown
-
-
 def test_the_comparison_of_all_methods_draws_its_pictures(typed: Typed) -> None:
     small = "exact paper outcome --sizes 5 --colours 20 --solvers rowscan xcc -o rows.csv"
     said = typed(small).out
@@ -421,3 +320,157 @@ def test_the_comparison_of_all_methods_draws_its_pictures(typed: Typed) -> None:
     before = Path("rows.csv").read_text()
     typed(small)
     assert Path("rows.csv").read_text() == before and "no run is missing" in typed(f"{small} --show").out
+
+
+FILL = "exact polyomino"
+
+
+@pytest.fixture(autouse=True)
+def grids(here: Path) -> None:
+    Path("small.txt").write_text("....\n....\n\nAAA\n\nBB\nB.\n\nCC\n")  # 8 cells
+    Path("none.txt").write_text("...\n...\n\nAAA\n.A.\n\nBB\n")
+
+
+def test_iq_puzzler_pro_is_filled(typed: Typed) -> None:
+    answer = typed.facts(f"{FILL} --quiet")
+    game = parse(IQ_PUZZLER_PRO)
+    assert filling_errors(game, answer["filling"]) == []
+    assert (answer["status"], answer["solutions"], answer["options"]) == ("solved", 1, 2140)
+    out = typed(f"{FILL} -o full.txt --weight perimeter --no-zones").out
+    assert "fillings    1 found; the search ended there\n" in out and "pieces      have 2,140 placements" in out
+    full = load("full.txt")
+    assert filling_errors(game, full.rows) == [] and "\n".join(full.rows) in out
+    assert typed.facts(f"{FILL} full.txt --count")["solutions"] == 1
+
+
+def test_counts_and_statuses(typed: Typed) -> None:
+    counted = typed.facts(f"{FILL} small.txt --count")
+    assert counted["status"] == "solved"
+    for weight in ("ascender", "holes-inverse"):
+        assert typed.facts(f"{FILL} small.txt --count --weight {weight}")["solutions"] == counted["solutions"]
+    out = typed(f"{FILL} none.txt -o out.txt", 1).out
+    assert "status      infeasible\nfillings    0\n" in out and "written     nothing" in out
+    assert not Path("out.txt").exists()
+    assert typed.facts(f"{FILL} none.txt --count", 1)["filling"] is None
+    answer = typed.facts(f"{FILL} --count --nodes 5000")
+    assert (answer["status"], answer["nodes"]) == ("budget spent", 5000)
+
+
+def test_the_result_is_printed_when_the_disk_is_full(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
+    def full(descriptor: int) -> NoReturn:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    counted = typed.facts(f"{FILL} small.txt --count")["solutions"]
+    monkeypatch.setattr(os, "fsync", full)
+    told = typed(f"{FILL} small.txt --count -o out.txt", 2)
+    assert f"fillings    {counted}\n" in told.out and "written     nothing\n" in told.out
+    assert os.strerror(errno.ENOSPC) in told.err and not Path("out.txt").exists()
+
+
+def test_a_long_start_of_the_library_is_told(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
+    pytest.importorskip("xcover")
+    monkeypatch.setattr("lns.exact.child_process._SILENT_SECONDS", 0.0)
+    for quiet in ("", "--quiet"):
+        told = typed(f"{FILL} small.txt --solver xcover --json {quiet}")
+        assert json.loads(told.out)["status"] == "solved"
+        assert ("compiled; no time counts" in told.err) is not bool(quiet)
+
+
+def test_the_library_agrees(typed: Typed) -> None:
+    pytest.importorskip("xcover")
+    own = typed.facts(f"{FILL} small.txt --count")
+    library = typed.facts(f"{FILL} small.txt --count --solver xcover")
+    assert library["nodes"] is None and library["solutions"] == own["solutions"]
+    assert "nodes       - (xcover does not report them)" in typed(f"{FILL} small.txt --solver xcover").out
+
+
+def test_cuts(typed: Typed) -> None:
+    cut = f"{FILL} --cut 9x5 --seed 3"
+    shown = typed(cut).out
+    said = typed(f"{cut} -o cut.txt").out
+    assert Path("cut.txt").read_text() == shown
+    grid = load("cut.txt")
+    assert f"cut.txt: 9 x 5, {len(grid.pieces)} pieces" in said
+    answer = typed.facts(cut)
+    assert answer["grid"] == shown and filling_errors(grid, list(map(str, answer["filling"]))) == []
+    typed(f"{FILL} cut.txt")
+    typed.refused(f"{FILL} --cut 9x5 -o cut.txt")
+    typed(f"{FILL} --cut 9x5 -o cut.txt --force --pieces 2")
+    assert len(load("cut.txt").pieces) == 2
+
+
+def test_the_experiment_of_perrin_iq(typed: Typed) -> None:
+    experiment = (
+        "exact paper perrin_iq --per-size 2 --sizes 11 --budget 2 --solvers race descender-no-zones -o runs.csv"
+    )
+    said = typed(experiment)
+    grids = 1 + 2 * 2 + 4 * 2  # the empty game, random levels, shipped levels of each tier
+    assert said.err.count("solved") == 2 * grids
+    assert len(re.findall(r"^game, 0 placed +1 ", said.out, re.MULTILINE)) == 2
+    assert len(re.findall(r"^level, expert +2 ", said.out, re.MULTILINE)) == 2
+    rows = Path("runs.csv").read_text()
+    assert len(rows.splitlines()) == 1 + 2 * grids
+    assert typed(experiment).out == said.out and Path("runs.csv").read_text() == rows, "nothing is made again"
+    missing = "8 runs are missing (2 of 12x6 by race, 2 of 12x6 by descender-no-zones, 2 of"
+    assert missing in typed(f"{experiment} --show --sizes 11 12").out
+    refused = typed.refused("exact paper perrin_iq --colours 3")
+    assert "perrin_iq has no colours; expected no --colours" in refused
+
+
+def test_levels_and_classes_of_perrin_iq() -> None:
+    plan = replace(perrin_iq.PLAN, per_size=3, sizes=(11, 60))
+    random = ["game, 0 placed", "game, 4 placed", "game, 8 placed"]
+    shipped = ["level, easy", "level, medium", "level, hard", "level, expert"]
+    assert list(perrin_iq.classes(plan)) == [*random, *shipped, "60x5", "60x6"]
+    levels = perrin_iq.grids(plan, "game, 4 placed")
+    assert list(levels) == [1, 2, 3] and len({level.rows for level in levels.values()}) == 3
+    assert all(len(level.pieces) - len(level.loose) == 4 for level in levels.values())
+    assert levels == perrin_iq.grids(plan, "game, 4 placed")
+    assert perrin_iq.grids(plan, "game, 0 placed") == {1: parse(IQ_PUZZLER_PRO)}
+    hard = perrin_iq.grids(replace(perrin_iq.PLAN, seed=5), "level, hard")
+    assert hard == {number: find_level(f"hard-{number}") for number in range(1, 7)}
+    wide = perrin_iq.grids(plan, "60x5")
+    assert all(len(grid.rows) == 5 and len(grid.rows[0]) == 60 for grid in wide.values())
+    tiny = replace(perrin_iq.PLAN, per_size=1, sizes=(60,), solvers=("descender",), seconds=0.01)
+    text = perrin_iq.tables(list(run_experiment(perrin_iq.runs(tiny), None)), tiny)
+    assert text.count("840,000") == 2 and text.count("60x5") == 2
+    library = perrin_iq.tables([], replace(perrin_iq.PLAN, solvers=("xcover",)))
+    assert "60x5" in library, "it has no placements to be counted"
+
+
+def test_levels_are_listed_made_and_filled(typed: Typed) -> None:
+    listed = typed(f"{FILL} --levels").out.splitlines()
+    assert listed[0] == "easy-1       4 pieces to place" and len(listed) == 24
+    assert typed.facts(f"{FILL} --level hard-1 --count")["solutions"] == 1
+    made = typed(f"{FILL} --make-level 4 --seed 2 -o level.txt").out
+    assert made == "level.txt: 11 x 5, 12 pieces of 12 kinds\n"
+    assert typed.facts(f"{FILL} level.txt --count --weight none --no-dead-ends")["solutions"] == 1
+
+
+def test_a_cut_within_limits_and_its_race(typed: Typed) -> None:
+    typed(f"{FILL} --cut 10x6 --cells 3-5 --longest 4 -o cut.txt")
+    assert all(3 <= len(shape) <= 5 for shape in load("cut.txt").pieces.values())
+    answer = typed.facts(f"{FILL} cut.txt --workers 2 --quiet")
+    assert filling_errors(load("cut.txt"), answer["filling"]) == []
+
+
+def test_steps_are_written(typed: Typed) -> None:
+    counted = typed.facts(f"{FILL} small.txt --count")
+    told = typed.facts(f"{FILL} small.txt --count --steps steps.json")
+    assert told["nodes"] == counted["nodes"] and told["branches"] == counted["branches"] and told["complete"]
+    written = json.loads(Path("steps.json").read_text())
+    assert len(written["steps"]) == told["nodes"]
+    assert {step["outcome"] for step in written["steps"]} <= {"stays", "no_place", "zone", "filling"}
+    said = typed(f"{FILL} --steps game.json --weight none --nodes 20").out
+    assert said.startswith("game.json: 20 steps; 20 nodes, ")
+
+
+def test_a_search_is_traced_in_words_as_json_and_as_a_page(typed: Typed) -> None:
+    trace = "exact trace small.txt --solver polyomino"
+    lines = typed(trace).out.splitlines()
+    assert lines[-1] == "status  solved" and lines[-2].endswith("a filling")
+    assert typed.facts("exact trace none.txt --solver polyomino", 1)["status"] == "infeasible"
+    assert "1 step, budget spent" in typed(f"{trace} --steps 1 -o page.html").out
+    page = Path("page.html").read_text()
+    assert "import " not in page.split("<script", 2)[2] and "watchGrid(given.grid, given.trace)" in page
+    assert "expected the placed pieces in the picture" in typed.refused(f"{trace} --start small.txt")

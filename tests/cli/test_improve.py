@@ -19,8 +19,7 @@ import numpy as np
 import pytest
 
 import lns
-from lns.cli import improve_everywhere
-from lns.cli.improve_region import status_in_words
+from lns.cli.improve import status_in_words
 from lns.exact.region import region_search
 from lns.exact.region import resolve as region_resolve
 from lns.exact.region.resolve import RegionStatus
@@ -99,7 +98,7 @@ def test_the_answer_ends_with_its_score_and_file(typed: Typed) -> None:
 def test_the_windows_say_what_they_wait_for(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
     region_resolve.warm_up("static")
     monkeypatch.setattr(progress, "WAIT_S", 0.0)
-    monkeypatch.setattr(improve_everywhere, "warm_up", lambda order: time.sleep(2.5))
+    monkeypatch.setattr(region_resolve, "warm_up", lambda order: time.sleep(2.5))
     assert "starting, 2 s" in typed(f"{BETTER} --everywhere --window 1x2").err
 
 
@@ -223,42 +222,6 @@ def test_maps_count_and_leave_unvisited_places_blank() -> None:
         "     0 1", "   0 # ?", "   1 #", "  #  good: 2", "  ?  less & good: 1",
     ]  # fmt: skip
     assert "less &amp; good: 1" in svg_map(grid, legend, "a < b") and "a &lt; b" in svg_map(grid, legend, "a < b")
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ("--cells 3,999", "cell 999, off the board"),
-        ("--cells 9-3", "no list of cells"),
-        ("--cells ''", "no list of cells"),
-        ("--cells 3,3", "twice"),
-        ("--rows 4-", "'4-' is no range of rows"),
-        ("--rows 99", "rows 99:100"),
-        ("--rows 4:4", "rows 4:4"),
-        ("--rows -1:4", "expected"),
-        ("--rows 0:99", "rows 0:99"),
-        ("--window 2x99 --everywhere", "does not fit"),
-        ("--window 2x2", "expected both or neither"),
-        ("--everywhere", "expected both or neither"),
-        ("--rows 0:1 --cells 3", "exclude each other"),
-        ("--rows 0:1 --svg x.svg", "map of --everywhere"),
-        ("--rows 0:1 --donors 99", "99 donors"),
-        ("--rows 0:1 --nodes 0", "expected 1 or more"),
-        ("--rows 0:1 --target 999", "--target 999 is more than a board"),
-        ("--rows 0:1 -o nowhere/x.json", "nowhere: there is no such directory"),
-        ("--rows 0:1 -o x.xyz", "x.xyz: the name does not say the format"),
-        ("--rows 0:1 -o x.csv", "x.csv: format csv16 carries no board"),
-        ("--window 2x2 --everywhere --svg nowhere/x.svg", "nowhere: there is no such directory"),
-        ("--window 2x2 --everywhere -o same.url --svg ./same.url", "two outputs have the same file name"),
-        ("--rows 1:3 --no-backjumping", "--no-backjumping is for --order dynamic"),
-        ("--rows 1:3 --order static --heuristic min-offer", "are for --order dynamic or auto"),
-        ("--rows 1:3 --order static --preemption", "are for --order dynamic or auto"),
-        ("--rows 1:3 --order static --instantiation", "are for --order dynamic or auto"),
-        ("--rows 1:3 --heuristic min-ofer", "did you mean 'min-offer'?"),
-    ],
-)
-def test_bad_input_is_one_sentence(options: str, sentence: str, typed: Typed) -> None:
-    assert sentence in typed.refused(f"{BETTER} {options}") and not Path("same.url").exists()
 
 
 def test_boards_that_cannot_be_used(typed: Typed) -> None:

@@ -1,4 +1,4 @@
-"""`--pin`: cells of the start board that every part of the search leaves alone, also after `lns resume`."""
+"""`lns solve --pin` and `lns polish`: cells that stay, also after `lns resume`, and boards that become better."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import lns
 from lns import cells as cell_lists
 from lns.api.starting import pinned
 from lns.engines import ENGINES
@@ -68,27 +69,6 @@ def test_a_best_board_without_the_pins_is_set_aside(typed: Typed, caplog: pytest
     assert (board.placements[ROWS] == SOLUTION.placements[ROWS]).all()
 
 
-@pytest.mark.parametrize(
-    ("pin", "expected"),
-    [
-        ("r6", "the list names row 6, off the board; expected 0 to 5"),
-        ("3,42", "the list names cell 42, off the board; expected 0 to 41"),
-        ("9-3", "'9-3' is no list of cells"),
-        ("x", "'x' is no list of cells"),
-        ("40-41", "row 5, column 6 (cell 41, from 0), which is empty on the start board"),
-        ("22-33", "which do not match; expected at most one of them"),
-        ("r0-5", "leave no cell free"),
-    ],
-)
-def test_bad_pins_are_one_sentence_and_leave_nothing(pin: str, expected: str, typed: Typed) -> None:
-    assert expected in typed.refused(f"{SOLVE} run --pin {pin}") and not Path("run").exists()
-
-
-def test_pins_need_a_start_board(typed: Typed) -> None:
-    refused = typed.refused("solve p.json --pin 3 --run-dir run")
-    assert "pins keep cells of a start board; expected a start board beside them" in refused
-
-
 def test_a_pin_that_contradicts_a_clue_yet_to_be_laid_is_refused(typed: Typed) -> None:
     clue = next(clue for clue in PUZZLE.clues if not any(PUZZLE.rim_sides(clue.cell)))
     beside = clue.cell + 1 if not any(PUZZLE.rim_sides(clue.cell + 1)) else clue.cell - 1
@@ -132,3 +112,62 @@ def test_an_identical_piece_on_the_cell_of_a_clue_takes_the_number_of_the_clue()
 
 def test_lists_of_cells() -> None:
     assert cell_lists.parse(cell_list("3, 10-12,r1"), PUZZLE) == [3, 10, 11, 12, 7, 8, 9, 10, 11, 12, 13]
+
+
+WHOLE, SOLVED = planted(3, 8, 8, 6, clues=2)
+
+
+def damaged(swaps: int, seed: int = 1) -> Board:
+    """The solution with some inner pieces exchanged, none of them a clue."""
+    rng, clues = np.random.default_rng(seed), {clue.cell for clue in WHOLE.clues}
+    inner = [8 * row + column for row in range(1, 7) for column in range(1, 7) if 8 * row + column not in clues]
+    placed = SOLVED.placements.copy()
+    for first, second in rng.choice(inner, (swaps, 2), replace=False):
+        placed[[first, second]] = placed[[second, first]]
+    return Board(placed, 8, 8)
+
+
+@pytest.fixture(autouse=True)
+def damaged_board(here: Path) -> None:
+    write("given.json", None, WHOLE, damaged(3))
+    write("whole.json", None, WHOLE, None)
+
+
+def test_a_damaged_board_is_mended_and_saved(typed: Typed) -> None:
+    best = typed.facts("polish given.json --puzzle whole.json --time 60 --run-dir run --quiet --workers 1 --seed 1")
+    puzzle, board = load_board("run/best.json", WHOLE)
+    assert best["score"] == verify(puzzle, board).score == WHOLE.max_score
+    assert verify(WHOLE, board).valid, "with its clues"
+
+
+def test_half_of_the_cells_stay_and_only_those_that_are_free_change() -> None:
+    board = damaged(6)
+    before = verify(WHOLE, board).score
+    result = lns.polish(WHOLE, board, steps=60, time=600, workers=1, seed=1, progress=None)
+    assert result.board is not None and result.score > before
+    assert 2 * result.board.distance(board) <= WHOLE.cells
+    few = damaged(1, seed=4)
+    free = sorted({cell for pair in verify(WHOLE, few).mismatches for cell in pair})
+    result = lns.polish(WHOLE, few, free=free, steps=30, time=600, workers=1, seed=1, progress=None)
+    assert result.board is not None and result.score == WHOLE.max_score
+    assert set(np.flatnonzero(result.board.placements != few.placements).tolist()) <= set(free)
+
+
+def test_it_ends_when_all_windows_are_proven_and_says_so() -> None:
+    """No refill is better, as nothing is: each piece has one colour, so that only the pieces' own kind matters."""
+    puzzle = lns.generate("like-e2", width=5, height=5, seed=3)[0]
+    start = lns.solve(puzzle, engine="beam", steps=3, workers=1, seed=1, progress=None).board
+    assert start is not None
+    params = {"neighbourhoods": {"certificate": 0.5}}
+    result = lns.polish(puzzle, start, time=600, workers=1, seed=1, params=params, progress=None)
+    if result.score < puzzle.max_score:
+        assert result.why == "all listed regions are proven: nothing better within them"
+        certificate = result.statistics.certificate_of(result.score)
+        assert certificate and all(shape["proven"] == shape["windows"] for shape in certificate.values())
+    else:
+        assert result.why == "target reached"
+
+
+def test_an_empty_board_is_refused() -> None:
+    with pytest.raises(lns.InputError, match="the board is empty"):
+        lns.polish(WHOLE, Board.empty(WHOLE))

@@ -1,4 +1,4 @@
-"""`lns solve` and `lns resume` as their user meets them: results, refusals, faults."""
+"""`lns solve` and `lns resume` as their user meets them, `lns params`, and `--stats`."""
 
 from __future__ import annotations
 
@@ -17,18 +17,22 @@ import pytest
 
 import lns
 from lns.cli.main import main
+from lns.engine import Statistics
 from lns.instances.board import Board
 from lns.instances.formats import load_board, load_puzzle, viewer_url, write
 from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.verify import verify
+from lns.node_equivalents import REGION_NODE
+from lns.params import Params, load, to_dict, to_toml
 from lns.runs import recorder
 from lns.runs.directory import digest, take_run_directory
 from lns.runs.files import seal, utc_now
+from lns.runs.history import PartGains, RunHistory, parts
 from lns.runs.lock import Holder, Lock
 from lns.runs.run_summary import load_summary
 from tests.cli.conftest import Typed
 from tests.cli.run_program import ROOT
-from tests.lns.run_parts import best_of, finished_run, log_of, new_directory
+from tests.lns.run_parts import QUICK, best_of, finished_run, log_of, new_directory
 
 DATA = ROOT / "instances" / "data"
 FIELDS = ["schema", "instance", "instance_sha256", "width", "height", "score", "max_score", "placements", "seed",
@@ -95,31 +99,6 @@ def test_a_target_out_of_reach_is_a_no(params: str, typed: Typed) -> None:
     for run, target, status in (("no", "--target 112", 1), ("yes", "--target 20", 0), ("none", "", 0)):
         typed(f"{solve} {target} --run-dir {run}", status)
         typed(f"resume {run} --time 60 --steps 1 --quiet", status)
-
-
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ("--time 0", "'0' is no duration"),
-        ("--time 1e400", "is no duration"),
-        ("--workers 0", "0 is too few"),
-        ("--workers 100000", "100000 workers are too many for"),
-        ("--workers -1", "expected"),
-        ("--target 481", "a target of 481 cannot be reached: like-e2-16x16 has 480 inner edges"),
-        ("--seed x", "'x' is no whole number"),
-        ("--steps 0", "0 is too few"),
-        ("--engine magic", "invalid choice"),
-        ("--checkpoint 0.05", "a checkpoint every 0.05 s is too often; expected 0.1 seconds or more"),
-        ("--params /does/not/exist.toml", "/does/not/exist.toml: no such file; expected parameters"),
-        ("--params /tmp", "/tmp: this is a directory"),
-        ("--params ''", "argument --params: the name is empty"),
-        ("--run-dir ''", "argument --run-dir: the name is empty"),
-        ("--start like-e2-4x4", "expected"),
-        ("--stop-after-no-gain 6x", "'6x' is no duration; expected seconds above 0, or like 10m, 5m30s, 2h"),
-    ],
-)
-def test_bad_options_are_one_sentence_and_leave_nothing(options: str, expected: str, typed: Typed) -> None:
-    assert expected in typed.refused(f"solve like-e2-16x16 --run-dir run {options}") and not Path("run").exists()
 
 
 def test_runs_begun_at_once_without_a_name_get_one_each(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
@@ -336,3 +315,52 @@ def test_a_full_disk_does_not_end_a_run(
         assert f"{name} is written again" in caplog.text
     assert max(score for score, _ in log_of(run)) == best_of(run)
     assert not list(run.glob(".*tmp"))
+
+
+def test_the_printed_parameters_can_be_read_again(typed: Typed) -> None:
+    Path("p.toml").write_text(typed("params").out)
+    assert load("p.toml") == Params()
+    assert typed.facts("params --params p.toml") == to_dict(Params())
+
+
+def test_a_wrong_file_is_refused(typed: Typed) -> None:
+    Path("p.toml").write_text("[construct]\nhorzon = 3.0\n")
+    assert "did you mean 'horizon'" in typed.refused("params --params p.toml")
+    typed.refused("params --params absent")
+
+
+def test_parts_join_work_and_gain() -> None:
+    history = RunHistory(1.0, gains_by_part={"construct": PartGains(3, 2, 5), "start": PartGains(1, 1, 0)})
+    construct, windows, start = parts(history, Statistics(nodes=750, operators={"windows": round(250 / REGION_NODE)}))
+    assert (construct.name, construct.share, construct.boards, construct.bests) == ("construct", 0.75, 3, 2)
+    assert construct.edges_per_1e9 == pytest.approx(5 / 750 * 1e9) and construct.boards_per_1e9 == pytest.approx(4e6)
+    assert (windows.name, windows.share, windows.boards, windows.edges_per_1e9) == ("windows", 0.25, 0, 0.0)
+    assert (start.name, start.share, start.edges_per_1e9) == ("start", 0.0, None)
+
+
+@pytest.mark.slow
+def test_the_sums_are_those_of_the_run_and_resume_adds_to_them(typed: Typed) -> None:
+    Path("quick.toml").write_text(to_toml(QUICK))
+    common = "--steps 4 --quiet --stats"
+    solve = f"solve like-e2-8x8 --seed 1 --target 112 --params quick.toml --workers 2 --run-dir run {common}"
+    first, second = typed.facts(solve, 1), typed.facts(f"resume run {common}", 1)
+    for told in (first, second):
+        stats = told["stats"]
+        assert sum(part["work"] for part in stats["parts"]) == stats["work"] > 0
+        assert sum(part["share"] for part in stats["parts"]) == pytest.approx(1.0, abs=1e-3)
+        assert sum(island["work"] for island in stats["islands"]) == pytest.approx(stats["work"], rel=1e-3)
+        assert max(island["score"] for island in stats["islands"]) == told["score"]
+        assert sum(part["bests"] for part in stats["parts"]) >= 1
+    assert [island["steps"] for island in second["stats"]["islands"]] == [8, 8]
+    assert second["stats"]["work"] > first["stats"]["work"]
+
+
+def test_without_json_there_is_a_table(typed: Typed) -> None:
+    Path("quick.toml").write_text(to_toml(QUICK))
+    options = "--params quick.toml --engine tabu --steps 2 --quiet --stats --workers 1 --seed 1 --run-dir run"
+    lines = typed(f"solve like-e2-6x6 {options}").out.splitlines()
+    head = next(number for number, line in enumerate(lines) if line.startswith("part"))
+    assert "~M nodes" in lines[head] and lines[head + 1].startswith("tabu") and "100.0%" in lines[head + 1]
+    (islands,) = (line for line in lines if line.startswith("islands"))
+    assert islands.endswith("at best") and lines[-1].startswith("go on")
+    assert "islands" not in typed("resume run --steps 1 --quiet").out

@@ -1,0 +1,260 @@
+"""What commands refuse: each in one sentence on stderr, exit status 2, and nothing is left behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lns.instances.board import Board
+from lns.instances.formats import write
+from lns.params import to_toml
+from tests.cli.conftest import Typed
+from tests.instances.small_puzzles import planted
+from tests.lns.run_parts import QUICK
+
+PUZZLE, SOLUTION = planted(8, 7, 6, 6, clues=2)
+# the beginning of a command -> (what is typed behind it, what the sentence says)
+REFUSED: dict[str, list[tuple[str, str]]] = {
+    "solve like-e2-16x16 --run-dir run": [
+        ("--time 0", "'0' is no duration"),
+        ("--time 1e400", "is no duration"),
+        ("--workers 0", "0 is too few"),
+        ("--workers 100000", "100000 workers are too many for"),
+        ("--workers -1", "expected"),
+        ("--target 481", "a target of 481 cannot be reached: like-e2-16x16 has 480 inner edges"),
+        ("--seed x", "'x' is no whole number"),
+        ("--steps 0", "0 is too few"),
+        ("--engine magic", "invalid choice"),
+        ("--checkpoint 0.05", "a checkpoint every 0.05 s is too often; expected 0.1 seconds or more"),
+        ("--params /does/not/exist.toml", "/does/not/exist.toml: no such file; expected parameters"),
+        ("--params /tmp", "/tmp: this is a directory"),
+        ("--params ''", "argument --params: the name is empty"),
+        ("--run-dir ''", "argument --run-dir: the name is empty"),
+        ("--start like-e2-4x4", "expected"),
+        ("--pin 3", "pins keep cells of a start board; expected a start board beside them"),
+        ("--stop-after-no-gain 6x", "'6x' is no duration; expected seconds above 0, or like 10m, 5m30s, 2h"),
+    ],
+    "solve p.json --start part.json --params quick.toml --workers 1 --seed 1 --run-dir run --pin": [
+        ("r6", "the list names row 6, off the board; expected 0 to 5"),
+        ("3,42", "the list names cell 42, off the board; expected 0 to 41"),
+        ("9-3", "'9-3' is no list of cells"),
+        ("x", "'x' is no list of cells"),
+        ("40-41", "row 5, column 6 (cell 41, from 0), which is empty on the start board"),
+        ("22-33", "which do not match; expected at most one of them"),
+        ("r0-5", "leave no cell free"),
+    ],
+    "polish --run-dir run": [
+        ("nothing.json", "nothing.json"),
+        ("best.json --free r9", "names row 9, off the board"),
+        ("best.json --time -1", "--time"),
+    ],
+    "improve b.url --puzzle p.json": [
+        ("--cells 3,999", "cell 999, off the board"),
+        ("--cells 9-3", "no list of cells"),
+        ("--cells ''", "no list of cells"),
+        ("--cells 3,3", "twice"),
+        ("--rows 4-", "'4-' is no range of rows"),
+        ("--rows 99", "rows 99:100"),
+        ("--rows 4:4", "rows 4:4"),
+        ("--rows -1:4", "expected"),
+        ("--rows 0:99", "rows 0:99"),
+        ("--window 2x99 --everywhere", "does not fit"),
+        ("--window 2x2", "expected both or neither"),
+        ("--everywhere", "expected both or neither"),
+        ("--rows 0:1 --cells 3", "exclude each other"),
+        ("--rows 0:1 --svg x.svg", "map of --everywhere"),
+        ("--rows 0:1 --donors 99", "99 donors"),
+        ("--rows 0:1 --nodes 0", "expected 1 or more"),
+        ("--rows 0:1 --target 999", "--target 999 is more than a board"),
+        ("--rows 0:1 -o nowhere/x.json", "nowhere: there is no such directory"),
+        ("--rows 0:1 -o x.xyz", "x.xyz: the name does not say the format"),
+        ("--rows 0:1 -o x.csv", "x.csv: format csv16 carries no board"),
+        ("--window 2x2 --everywhere --svg nowhere/x.svg", "nowhere: there is no such directory"),
+        ("--window 2x2 --everywhere -o same.url --svg ./same.url", "two outputs have the same file name"),
+        ("--rows 1:3 --no-backjumping", "--no-backjumping is for --order dynamic"),
+        ("--rows 1:3 --order static --heuristic min-offer", "are for --order dynamic or auto"),
+        ("--rows 1:3 --order static --preemption", "are for --order dynamic or auto"),
+        ("--rows 1:3 --order static --instantiation", "are for --order dynamic or auto"),
+        ("--rows 1:3 --heuristic min-ofer", "did you mean 'min-offer'?"),
+    ],
+    "show": [
+        ("nothing-here", "no such file"),
+        ("like-e2-4x4 --url", "a viewer URL needs a board"),
+        ("like-e2-4x4 --puzzle nothing-here", "no such file"),
+        ("like-e2-4x4 --svg /nowhere/b.svg", "/nowhere: there is no such directory"),
+        ("like-e2-4x4 --colour pink", "invalid choice: 'pink'"),
+        ("best.json --numbers", "--numbers is for the SVG picture"),
+        ("best.json --svg x --tikz x", "two outputs have the same file name"),
+        ("best.json --svg x --tikz no/x", "there is no such directory"),
+    ],
+    "generate": [
+        ("foo", "unknown kind of puzzle 'foo'; expected uniform, balanced-torus, like-e2, unframed"),
+        ("like-e2 --colours 9", "expected two numbers of colours, not one"),
+        ("uniform --rim-colours 3", "expected one number"),
+        ("uniform --width 0", "a board of 0 x 0"),
+        ("uniform --width -3 --height 4", "a board of -3 x 4"),
+        ("uniform --width 99999999 --clues 3", "expected 1 to 4096 cells"),
+        ("uniform --colours 0", "0 colours; expected 1 to 4096"),
+        ("balanced-torus --width 3 --height 4", "expected a square"),
+        ("like-e2 --rim-colours 1", "4 corner pieces"),
+        ("like-e2 --clues 257", "257 clues for a board of 16 x 16; expected 0 to 256"),
+        ("like-e2 --clues -1", "-1 clues"),
+        ("like-e2 --seed -1", "seed -1; expected 0 or more"),
+        ("like-e2 --width x", "invalid int value: 'x'"),
+        ("like-e2 --format url", "format url carries a board"),
+        ("like-e2 --format nothing", "unknown format 'nothing'"),
+        ("like-e2 --time 1", "--time is for the proofs of --unique"),
+        ("triangle --width 3", "a triangle has one size; expected its side, not width or height"),
+        ("tetravex --side 3", "only triangle and diamond have one"),
+        ("--unique max --side 4", "--side is for the kinds triangle and diamond; expected none here"),
+        ("--from-3-partition 3 3 4 --side 5", "--side is for the kinds triangle and diamond; expected none here"),
+        ("diamond --side 0", "a diamond of side 0; expected 1 or more"),
+        ("triangle --side 99", "a board of 197 x 99"),
+        ("diamond --side 3 --clues 14", "14 clues for a board of 5 x 5; expected 0 to 13"),
+        ("diamond --side 3 --fix-corners", "a diamond has no four corners to fix"),
+        (
+            "tetravex -o p.txt",
+            "p.txt: format benoist cannot say that a puzzle has no frame and no turns; expected",
+        ),
+        ("like-e2 -o p.odd", "p.odd: the name does not say the format"),
+        ("like-e2 -o p.txt --solution ./p.txt", "the same file name"),
+        ("like-e2 -o nowhere/p.txt", "nowhere: there is no such directory"),
+        ("like-e2 -o p.txt --solution no/s", "no: there is no such directory"),
+    ],
+    "exact": [
+        ("count p.json --solver colorpair", "did you mean 'colorpairs'"),
+        ("count p.json --heuristic min-ofer", "did you mean 'min-offer'"),
+        ("count p.json --solver rowscan --shaving", "has none of these options"),
+        ("solve missing.txt", "missing.txt"),
+        ("count p.json --time 0", "no duration"),
+        ("count p.json --nodes -3", "whole number"),
+        ("solve p.json -o nowhere/board.json", "no such directory"),
+        ("guess p.json", "unknown job 'guess': expected one of count, solve"),
+        ("paper", "PAPER"),
+        ("paper benoist", "unknown paper 'benoist': did you mean 'benoist2008'?"),
+        ("paper knuth", "unknown paper 'knuth': expected one of benoist2008, perrin_iq, bailleux2025"),
+        ("paper bailleux2025 --colours 3", "expected no --colours"),
+        ("paper benoist2008 --colours 3", "expected no --colours"),
+        ("paper benoist2008 --sizes 6", "'6' is none of the sizes of benoist2008; expected some of 7, 8, 9, 10"),
+        ("paper benoist2008 --solvers dlx", "'dlx' is none of the solvers of benoist2008"),
+        ("paper jolivet2008 --solvers cp", "expected some of dlx:binary, zig-zag"),
+        ("paper perrin_iq --sizes 13", "perrin_iq has no run with these options; expected some of the sizes 11, 12, 1"),
+        ("paper outcome --sizes 1", "expected some of the sizes 5, 6, 7, 8, 9, 10"),
+        ("paper cuvillier2010 --sizes 2 --colours 16", "the sizes 2, 3, 4, 5, 6, 7, 8 and the colours 2, 3, 4"),
+        ("paper outcome --all-colours", "outcome has no such puzzles; expected no --all-colours"),
+        ("solve p.json --all -o no/boards", "no such directory"),
+        ("solve p.json --all -o p.json", "with --all expected a new directory"),
+        ("solve p.json --all -o boards --solver colorpair", "did you mean 'colorpairs'"),
+        ("solve p.json --all -o boards --solver sls:rsaps", "cannot"),
+        ("solve p.json --all -o boards --force", "--force is for a single board"),
+        ("solve p.json -o p.json", "p.json: this exists already"),
+        ("count p.json --solver rowscan --sat-solver x", "--sat-solver has no effect on solver 'row"),
+        ("count p.json --memory 9", "--memory has no effect on solver 'colorpairs'; it is for sat:..., cp"),
+        ("solve p.json --solver sat:half-2 --seed 0", "--seed has no effect on solver 'sat:half-2'"),
+        ("cnf p.json --encoding half-2 -o . --force", ".: this is a directory; expected"),
+        ("cnf p.json --encoding half-2 -o no/x", "no: there is no such directory"),
+        ("solve p.json -o x.txt", "x.txt: format quads carries no board"),
+        ("count p.json --solver cp --memory 9e17", "MB are too many; expected at most 9,000,000,"),
+        ("compare p.json --memory 9223372036855", "MB are too many; expected at most 9,000,000,"),
+        ("count p.json --start-number 2", "--start-number is about the board of --start; expected --start"),
+        ("trace p.json --start-format url", "--start-format is about the board of --start"),
+        ("trace small --solver polyomino --clues c.txt", "--clues is for puzzles; expected none with"),
+        ("trace p.json --solver cp", "expected one of colorpairs"),
+        ("compare p.json -o /proc/self/rows.csv", "/proc/self/rows.csv: "),
+        ("compare p.json -o p.json", "p.json:1: other columns than expected"),
+        ("design easy --width 3 --colours 2", "unknown goal 'easy'; expected hard or single"),
+        ("design hard --width 3 --colours 2 --every", "expected the goal single"),
+        ("design single --width 5 --colours 3 --every", "expected at most 16,777,216"),
+        ("design hard --width 3 --colours 2 --joints 12", "2 joints; a board of 3 x 3 has 12"),
+        ("design hard --width 2 --colours 2 --joints 1021", "the character '0'; expected the digits 1"),
+        ("design hard --width 3 --colours 40 --trees 3", "40 colours; expected 1 to 35, one digit or"),
+        ("design hard --width 1 --colours 1 --trees 3", "a board of 1 x 1; expected two rows and two"),
+        ("design single --width 2 --height 1 --colours 2", "a board of 2 x 1; expected two rows and two"),
+        ("design single --width 2 --height 1 --colours 40 --every", "40 colours; expected 1 to 35"),
+        *(
+            (f"design single --width 2 --colours 2 --every {more}", "expected no --joints, --trees, --nodes or --seed")
+            for more in ("--joints 1111", "--trees 9", "--nodes 9", "--seed 0")
+        ),
+    ],
+    "exact polyomino": [
+        ("gone.txt", "gone.txt: no such file; expected the picture of a grid"),
+        ("bad.txt", "bad.txt:2: a row of 2 cells; expected 3, as in the first"),
+        ("bytes.txt", "bytes.txt:"),
+        ("--weight ''", "unknown weight ''; expected race"),
+        ("''", "the name is empty"),
+        ("--weight size", "unknown weight 'size'; expected race, descender, ascender"),
+        ("--weight race --count", "a race ends at the first filling"),
+        ("--solver xcover --nodes 5", "xcover has no nodes, weights or zones"),
+        ("--seed 3", "--seed is for --make-level and --cut"),
+        ("--distinct", "--distinct is for --cut"),
+        ("--levels --seed 3", "--seed does nothing with --levels"),
+        ("--levels -o l.txt", "-o does nothing with --levels"),
+        ("--levels --cut 9x5", "--cut does nothing with --levels"),
+        ("--steps s.json -o f.txt", "--steps writes the steps, not the filling; expected no -o or --svg"),
+        ("--steps s.json --svg f.svg", "expected no -o or --svg"),
+        ("--level easy-0", "there is no level 'easy-0'; expected easy"),
+        ("--level easy-1 small.txt", "a FILE and --level are given"),
+        ("--cut 9x9 --cells few", "'few' is no range of numbers; expected one like 3-5"),
+        ("--cut 3x3 --cells 2", "no cut of 3 x 3 into at most 50 pieces within these limits"),
+        ("--workers 2 --count", "--workers is for a race to the first filling"),
+        ("--steps s.json --weight race", "--steps records one search"),
+        ("--cut 9x5 --count", "--count does nothing with --cut"),
+        ("small.txt --cut 9x5", "FILE does nothing with --cut"),
+        ("--cut 9x5 --solver xcover", "--solver xcover does nothing with --cut"),
+        ("--cut 9by5", "'9by5' is no size; expected width and height, like 16x10"),
+        ("--cut 1x5", "1 x 5 cannot be cut; expected sides of 2 or more"),
+        ("--cut 9x5 --pieces 100", "100 pieces; expected 1 to 87"),
+        ("-o small.txt", "small.txt: this exists already"),
+    ],
+    "tune --study s": [
+        ("--family like-e3:6x6", "unknown kind of puzzle 'like-e3'"),
+        ("--family nonsense", "names no family"),
+        ("", "expected INSTANCE or --family"),
+        ("like-e2-6x6 --family like-e2:6x6", "expected one of them"),
+        ("like-e2-6x6 --nodes 5 --run-seconds 5", "expected one of them"),
+        ("like-e2-6x6 --trials 0", "0 is too few"),
+        ("like-e2-6x6 --time 0", "no duration"),
+        ("like-e2-6x6 --workers 0", "0 is too few"),
+        ("no-such-file", "no such file"),
+        ("like-e2-6x6 --params wrong.toml", "did you mean 'tail'"),
+        ("--report", "no study is here"),
+        ("--report --time 1h", "without a time, a number of trials or workers"),
+        ("--report --trials 5", "without a time, a number of trials or workers"),
+        ("--report --workers 1", "without a time, a number of trials or workers"),
+        ("--family like-e2:6x6 --nodes 5 --pairs 2000000", "'pairs': found '2000000'; expected"),
+    ],
+}
+
+
+@pytest.fixture(autouse=True)
+def files(here: Path) -> None:
+    """A puzzle, and boards of it: two inner pieces exchanged, and one with an empty cell and others turned."""
+    clues = {clue.cell for clue in PUZZLE.clues}
+    placements = SOLUTION.placements.copy()
+    one, other = [cell for cell in (8, 9, 10, 15, 16, 17) if cell not in clues][:2]
+    placements[[one, other]] = placements[[other, one]]
+    write("p.json", None, PUZZLE, None)
+    for name in ("b.url", "best.json"):
+        write(name, None, PUZZLE, Board(placements, 7, 6))
+    inner = [cell for cell in (22, 23, 24, 25, 26, 29, 30, 31, 32, 33) if cell not in clues]
+    part = SOLUTION.placements.copy()
+    part[inner] = np.roll(part[inner], 3)
+    part[41] = -1
+    write("part.json", None, PUZZLE, Board(part, 7, 6))
+    Path("quick.toml").write_text(to_toml(QUICK))
+    Path("wrong.toml").write_text("[construct]\ntial = 13\n")
+    Path("small.txt").write_text("....\n....\n\nAAA\n\nBB\nB.\n\nCC\n")
+    Path("bad.txt").write_text("...\n..\n")
+    Path("bytes.txt").write_bytes(b"\xff\xfe\x00..")
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [(f"{command} {words}", sentence) for command, rows in REFUSED.items() for words, sentence in rows],
+)
+def test_bad_input_is_one_sentence_and_leaves_nothing(command: str, sentence: str, here: Path, typed: Typed) -> None:
+    before = sorted(here.iterdir())
+    assert sentence in typed.refused(command)
+    assert sorted(here.iterdir()) == before
