@@ -7,7 +7,8 @@ Writing
     `write` to a file, `render` to text, `viewer_url` and `url_if_any` for the URL of an online viewer, `best_json` for
     the result file of the optimizer, `atomic_write` for any other text.
 Sources
-    `shipped_instances` lists the instances of the package, `is_url` tells a URL from the name of a file.
+    `shipped_instances` lists the instances of the package, `is_url` tells a URL from the name of a file, and
+    `source_name` is how messages name either.
 
 `FORMATS` has every format by name. These carry a puzzle: ``benoist`` (text of Benoist), ``quads`` (header and quads),
 ``e2pieces`` (bare quads; ``e2pieces:ORDER`` names the order of the sides), ``csv16``, ``json``, ``pieces`` (any
@@ -17,7 +18,7 @@ the letters), ``solution``, ``best``, ``cells`` (any dialect), ``clues``, ``meta
 """
 
 from lns.instances.files import atomic_write
-from lns.instances.formats.base import Document
+from lns.instances.formats.base import Document, is_url, shipped_instances, source_name
 from lns.instances.formats.own_json import best_json
 from lns.instances.formats.reading import (
     CLUE_WORDS,
@@ -33,7 +34,6 @@ from lns.instances.formats.reading import (
     write,
 )
 from lns.instances.formats.registry import FORMATS
-from lns.instances.formats.sources import is_url, shipped_instances
 from lns.instances.formats.viewer import url_if_any, viewer_url
 
 __all__ = [
@@ -51,6 +51,7 @@ __all__ = [
     "read_puzzle",
     "render",
     "shipped_instances",
+    "source_name",
     "url_if_any",
     "viewer_url",
     "with_clues",

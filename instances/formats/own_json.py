@@ -24,9 +24,8 @@ from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.eternity2 import STARTER, official_clues
 from lns.instances.formats import viewer
-from lns.instances.formats.base import Document, Format, Source, Target
-from lns.instances.formats.lines import board_shape
-from lns.instances.formats.sources import holds_url, shipped_instances
+from lns.instances.formats.base import Document, Format, Source, Target, holds_url, shipped_instances
+from lns.instances.formats.shapes import board_shape
 from lns.instances.json_values import JsonFields, bounded_integer, bounded_row, describe_found, json_object
 from lns.instances.piece_set import numbering, set_sha256, translate, translation
 from lns.instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle
@@ -233,6 +232,9 @@ def _write_best(target: Target) -> str:
 
 
 JSON = Format(
-    "json", "puzzle", "JSON for puzzles: any shape, clues, rules, name", _looks_like_puzzle, _read_puzzle, _write_puzzle
+    "json", "puzzle", "JSON for puzzles: any shape, clues, rules, name", _read_puzzle, _write_puzzle,
+    looks_like=_looks_like_puzzle,
+)  # fmt: skip
+BEST = Format(
+    "best", "board", "best.json: board, score, instance and URL", _read_best, _write_best, looks_like=_looks_like_best
 )
-BEST = Format("best", "board", "best.json: board, score, instance and URL", _looks_like_best, _read_best, _write_best)

@@ -16,12 +16,23 @@ from lns.instances.errors import InputError
 from lns.instances.eternity2 import CLUES, STARTER, clue_sentence, held_clues, name_of_clues, official_clues, recognise
 from lns.instances.files import write_output
 from lns.instances.formats import cells, lists
-from lns.instances.formats import clues as clue_lines
-from lns.instances.formats.base import Document, NearError, NeedsPuzzleError, Source, Target
-from lns.instances.formats.lines import picture_in, rows_of
-from lns.instances.formats.pieces import NoRimError
+from lns.instances.formats.base import (
+    VIEWER_URL,
+    Document,
+    NearError,
+    NeedsPuzzleError,
+    NoRimError,
+    Source,
+    Target,
+    file_of,
+    holds_url,
+    is_url,
+    name_of,
+    source_name,
+    text_of,
+)
 from lns.instances.formats.registry import FORMATS, by_content, by_extension, by_name
-from lns.instances.formats.sources import VIEWER_URL, file_of, holds_url, is_url, name_of, source_name, text_of
+from lns.instances.formats.shapes import picture_in, rows_of
 from lns.instances.puzzle import Clue, Puzzle, rotate
 from lns.instances.symmetry import rotate_board
 from lns.instances.text import printable
@@ -183,11 +194,11 @@ def _in_any_dialect(source: Source, strict_error: InputError | None) -> Document
 
 def _most_telling(source: Source, strict_error: InputError | None, refusals: list[InputError]) -> InputError:
     """The error with the most to say about a text: ``strict_error`` of the strict format that it looks like, or one."""
-    if clue_lines.is_cell_types(source.text):
+    if cells.is_cell_types(source.text):
         if source.puzzle is not None:
             return refusals[-1]
         return InputError("a list of cell types and clues; expected pieces with it (--puzzle INSTANCE)")
-    if source.puzzle is None and clue_lines.looks_like(source.text):
+    if source.puzzle is None and cells.looks_like_clues(source.text):
         return InputError(
             "these look like clues (piece, place, turn); expected a puzzle or a board: give them beside their "
             "puzzle, as --clues FILE"
@@ -279,7 +290,7 @@ def _with_clues_of(puzzle: Puzzle, source: str) -> tuple[Puzzle, list[str]]:
     bare, format = puzzle.with_clues([]), None
     if not is_url(source):
         text = text_of(file_of(source), source)
-        format = "clues" if clue_lines.looks_like(text) or clue_lines.is_cell_types(text) else None
+        format = "clues" if cells.looks_like_clues(text) or cells.is_cell_types(text) else None
     found = read_board(source, bare, format)
     assert found.board is not None
     lying = [

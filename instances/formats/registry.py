@@ -8,9 +8,9 @@ import numpy as np
 
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.formats import cells, clues, lists, own_json, pieces, tetravex, viewer
+from lns.instances.formats import cells, lists, own_json, pieces, viewer
 from lns.instances.formats.base import Format, Target
-from lns.instances.formats.lines import first_rows
+from lns.instances.formats.shapes import first_rows
 from lns.instances.puzzle import Puzzle
 from lns.instances.text import quoted
 
@@ -19,8 +19,8 @@ FORMATS: dict[str, Format] = {
     for form in (
         *(own_json.BEST, own_json.JSON, viewer.FORMAT, lists.CSV16),
         *(lists.BENOIST, lists.SOLUTION, lists.QUADS, lists.E2PIECES),
-        *(pieces.FORMAT, cells.FORMAT, clues.FORMAT),
-        *(lists.META, lists.META_BOARD, tetravex.PUZZLE, tetravex.BOARD, tetravex.PICTURE),
+        *(pieces.FORMAT, cells.FORMAT, cells.CLUES),
+        *(lists.META, lists.META_BOARD, lists.TETRAVEX, lists.TETRAVEX_BOARD, lists.PICTURE),
     )
 }
 

@@ -81,7 +81,7 @@ def _shape(text: str) -> tuple[int, int]:
     interruptible=True,
 )  # fmt: skip
 def improve(args: argparse.Namespace) -> int:
-    from lns.instances.formats.sources import source_name
+    from lns.instances.formats import source_name
     from lns.runs.find import board_source
 
     _check_options(args)

@@ -174,10 +174,9 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
     "extensions: .txt benoist, or quads for a rectangle; .solution.txt; .csv csv16; .url; .json best or json",
 )  # fmt: skip
 def convert(args: argparse.Namespace) -> int:
-    from lns.instances.formats import read, render
+    from lns.instances.formats import read, render, source_name
     from lns.instances.formats.reading import with_clues
     from lns.instances.formats.registry import examples, facts
-    from lns.instances.formats.sources import source_name
 
     if args.list:
         if args.json:
@@ -246,8 +245,7 @@ def _mirrored(puzzle: Puzzle, mirror: bool) -> Puzzle:
 
 def _check_mirrored(args: argparse.Namespace, puzzle: Puzzle) -> None:
     """Raise InputError if the board of IN is one of ``puzzle`` as it is."""
-    from lns.instances.formats import read
-    from lns.instances.formats.sources import source_name
+    from lns.instances.formats import read, source_name
 
     try:
         read(args.input, puzzle=puzzle, format=args.from_format, number=args.number)

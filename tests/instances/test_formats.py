@@ -274,7 +274,7 @@ def test_shipped_instances_are_found_by_name_and_a_file_comes_first(
     data = tmp_path / "data"
     data.mkdir()
     write(data / "mine.txt", None, puzzle, None)
-    monkeypatch.setattr("lns.instances.formats.sources.shipped_instances", lambda: {"mine": data / "mine.txt"})
+    monkeypatch.setattr("lns.instances.formats.base.shipped_instances", lambda: {"mine": data / "mine.txt"})
     monkeypatch.setattr("lns.instances.formats.viewer.shipped_instances", lambda: {"mine": data / "mine.txt"})
     monkeypatch.chdir(tmp_path)
     assert load_puzzle("mine") == puzzle and load_puzzle("mine").name == "mine"
