@@ -18,26 +18,11 @@ import numpy as np
 
 from lns.instances.errors import InputError
 from lns.instances.eternity2 import recognise
-from lns.instances.formats import orders
+from lns.instances.formats import orders, shapes
 from lns.instances.formats.base import Document, Format, NearError, NoRimError, Source, Target
 from lns.instances.formats.evidence import Laid, PieceIndex, in_place
 from lns.instances.formats.orders import CLOCKWISE, clockwise, in_words
-from lns.instances.formats.shapes import (
-    MAX_NUMBER,
-    NO_FRAME,
-    NO_TURNS,
-    SIDE_OF_LETTER,
-    SIDE_OF_SIZE,
-    PieceList,
-    Row,
-    colour_of_letter,
-    halves,
-    left_out,
-    pieces_in,
-    refuse_halves_of_pictures,
-    refuse_other_sides,
-    rows_of,
-)
+from lns.instances.formats.shapes import NO_FRAME, NO_TURNS, SIDE_OF_LETTER, SIDE_OF_SIZE, PieceList, Row
 from lns.instances.puzzle import GREY, MAX_CELLS, Clue, Puzzle, canonical, rotate
 from lns.instances.text import count_of, printable, quoted
 
@@ -67,8 +52,8 @@ class _Options:
 
 def read(source: Source) -> Document:
     options = _parse_options(source.option)
-    listed = pieces_in(source.text) or _pieces_in_rows(rows_of(source.text))
-    if (blocks := halves(listed.quads)) is None:
+    listed = shapes.pieces_in(source.text) or _pieces_in_rows(shapes.rows_of(source.text))
+    if (blocks := shapes.halves(listed.quads)) is None:
         puzzle, _, notes = _puzzle(listed, options, source.name)
         return Document(FORMAT.name, puzzle, None, notes)
     if listed.shape and options.shape is None:
@@ -111,10 +96,10 @@ def _parse_options(option: str | None) -> _Options:
 
 def _pieces_in_rows(rows: Sequence[Row]) -> PieceList:
     """Rows of as many columns each: four sides, perhaps after an id, a type or a label; others say what they are."""
-    refuse_halves_of_pictures(rows)
+    shapes.refuse_halves_of_pictures(rows)
     data = {row: columns for row in rows if (columns := _columns(row)) is not None}
     if not data:
-        refuse_other_sides([row for row in rows if row.only_numbers])
+        shapes.refuse_other_sides([row for row in rows if row.only_numbers])
         raise InputError("no line with the four sides of a piece; expected a puzzle or a board", line=1)
     widths = Counter(map(len, data.values()))
     width = max(widths, key=lambda columns: (widths[columns], columns))
@@ -125,7 +110,7 @@ def _pieces_in_rows(rows: Sequence[Row]) -> PieceList:
     if width == 4:
         if _is_bounded_header(pieces[0][1], len(pieces) - 1):
             listed.header.append(tuple(pieces.pop(0)[1]))
-        refuse_other_sides([row for row, _ in pieces])
+        shapes.refuse_other_sides([row for row, _ in pieces])
     for row in rows:
         piece, count, wrong = data.get(row), len(row.tokens), ""
         if row.line < first:
@@ -146,7 +131,7 @@ def _pieces_in_rows(rows: Sequence[Row]) -> PieceList:
         words = row.tokens and (row not in data if row.line >= first else not row.only_numbers)
         if not _take_said(listed, row) and words and row.tokens not in named:
             unused.append((row.line, row.text))
-    listed.notes += left_out(unused)
+    listed.notes += shapes.left_out(unused)
     if width > 4:
         _take_ids(listed, pieces)
     elif labelled:
@@ -163,16 +148,16 @@ def _columns(row: Row) -> list[int] | None:
     if len(head) == 2 and _LABEL.fullmatch("".join(head)) and all(token.isdecimal() for token in sides):
         head = ()  # a label such as A1
     if all(re.fullmatch(r"[A-Za-z_]", token) for token in sides):
-        shown = list(map(colour_of_letter, sides))
+        shown = list(map(shapes.colour_of_letter, sides))
     elif all(token == "_" or token.isdecimal() for token in sides):
-        shown = [MAX_NUMBER if token == "_" else int(token) for token in sides]
+        shown = [shapes.MAX_NUMBER if token == "_" else int(token) for token in sides]
     else:
         return None
     if len(sides) < 4 or len(head) > 2 or not all(token.isdecimal() for token in head):
         return None
     numbers = [*map(int, head), *shown]
-    if max(numbers) > MAX_NUMBER:
-        raise InputError(f"the number {max(numbers)}; expected at most {MAX_NUMBER}", line=row.line)
+    if max(numbers) > shapes.MAX_NUMBER:
+        raise InputError(f"the number {max(numbers)}; expected at most {shapes.MAX_NUMBER}", line=row.line)
     return numbers
 
 
@@ -219,7 +204,7 @@ def _take_ids(listed: PieceList, pieces: Sequence[tuple[Row, list[int]]]) -> Non
     if typed:
         odd = _odd_types([columns[1:] for _, columns in pieces])
         if len(set(ids)) < len(ids) or 4 * len(odd) > len(ids):
-            refuse_other_sides([row for row, _ in pieces])
+            shapes.refuse_other_sides([row for row, _ in pieces])
         if odd:
             row, (piece, kind, *_) = pieces[odd[0]]
             said = f"piece {piece} is of type {kind}, unlike others with as many grey sides; expected id, type, sides"
@@ -227,12 +212,12 @@ def _take_ids(listed: PieceList, pieces: Sequence[tuple[Row, list[int]]]) -> Non
     if len(set(ids)) != len(ids):
         said = f"two pieces have the id {Counter(ids).most_common(1)[0][0]}; expected each once"
         raise InputError(said, line=listed.line)
-    listed.missing = sorted({*range(min(1, *ids), min(max(ids), 5000) + 1)} - {*ids})
-    if listed.missing:
-        shown = ", ".join(map(str, listed.missing[:_SHOWN])) + ", …" * (len(listed.missing) > _SHOWN)
-        listed.notes.append(
-            f"no piece has the id {shown}, up to {max(ids)}: the pieces are numbered in the order of their ids"
-        )
+    if missing := sorted({*range(min(1, *ids), min(max(ids), 5000) + 1)} - {*ids}):
+        shown = ", ".join(map(str, missing[:_SHOWN]))
+        listed.gaps = f"; missing: id {shown}"
+        shown += ", …" * (len(missing) > _SHOWN)
+        said = f"no piece has the id {shown}, up to {max(ids)}: the pieces are numbered in the order of their ids"
+        listed.notes.append(said)
     if ids != sorted(ids):
         listed.quads = [quad for _, quad in sorted(zip(ids, listed.quads, strict=True))]
         listed.notes.append("pieces in the order of their ids")
@@ -396,14 +381,9 @@ def _shape(listed: PieceList, options: _Options) -> _Shape | None:
         corners = sum(list(quad).count(0) >= 2 for quad in listed.quads)
         short = f"; {corners} corner pieces" if corners < 4 else ""
         kind = InputError if listed.count is None else NearError  # a count with its name is no header of another format
-        said = f"{count} of {expected} pieces{_gaps(listed)}{short}; expected all {expected}"
+        said = f"{count} of {expected} pieces{listed.gaps}{short}; expected all {expected}"
         raise kind(said, line=listed.line)
     return stated
-
-
-def _gaps(listed: PieceList) -> str:
-    """The ids that are missing, as a part of a sentence about the number of pieces."""
-    return f"; missing: id {', '.join(map(str, listed.missing[:_SHOWN]))}" if listed.missing else ""
 
 
 def _border(listed: PieceList, options: _Options, shape: _Shape | None) -> tuple[int, _Shape]:
@@ -424,7 +404,7 @@ def _border(listed: PieceList, options: _Options, shape: _Shape | None) -> tuple
         size = f" of {shape[0]} x {shape[1]}" if shape else ""
         macmahon = len(used) <= _MACMAHON and 0 not in used and count >= 9
         raise NoRimError(
-            f"{count} pieces{_gaps(listed)}; no colour is on as many sides as a rim{size} has (0 is on {zeros}); "
+            f"{count} pieces{listed.gaps}; no colour is on as many sides as a rim{size} has (0 is on {zeros}); "
             "expected a frame"
             + " (MacMahon's squares, whose rim has a colour that lies inside too, are not read)" * macmahon
             + f", or the rules by name ({_BY_NAME}unframed or {FORMAT.name}:tetravex)",
@@ -438,11 +418,10 @@ def _border(listed: PieceList, options: _Options, shape: _Shape | None) -> tuple
 
 def _rim_fits(sides: Counter[int], width: int, height: int) -> bool:
     """Whether so many pieces have each number of sides of a colour, as corners and borders of the board need."""
-    if sum(number * pieces for number, pieces in sides.items()) != 2 * (width + height):
-        return False
-    return min(width, height) < 2 or (
-        sides[2] == 4 and sides[1] == 2 * (width + height) - 8 and not sides[3] and not sides[4]
-    )
+    around = 2 * (width + height)
+    if min(width, height) < 2:
+        return sum(number * pieces for number, pieces in sides.items()) == around
+    return [sides[number] for number in (1, 2, 3, 4)] == [around - 8, 4, 0, 0]
 
 
 def write(target: Target) -> str:

@@ -345,7 +345,7 @@ class PieceList:
     shape: tuple[int, int] | None = None  # columns and rows, stated by name, not only by place
     order: str | None = None  # of the sides, stated by names of columns
     line: int = 1  # of the last piece
-    missing: list[int] = field(default_factory=list)  # ids that are left out between the smallest and the largest
+    gaps: str = ""  # the ids that are left out, as a part of a sentence about the number of pieces
     count: int | None = None  # of the pieces, as stated
     placed: list[tuple[int, int, list[int]]] = field(default_factory=list)  # row, column, sides of tiles that lie
     rules: str = ""  # "without frame" and perhaps "without turns", of a list of our own or of words
