@@ -15,8 +15,7 @@ import numpy as np
 
 from lns.exact.blocks import Blocks
 from lns.instances.errors import InputError
-from lns.instances.generate.planted import Planted, check_shape, plant
-from lns.instances.generate.portable_random import PortableRandom
+from lns.instances.generate.planted import Planted, PortableRandom, check_shape, plant
 from lns.instances.puzzle import GREY, Clue, canonical, rotate
 
 GOALS = ("hard", "single")

@@ -19,7 +19,7 @@ from lns.exact.polyominoes.grid import (
     orientations,
 )
 from lns.instances.errors import InputError
-from lns.instances.generate.portable_random import PortableRandom
+from lns.instances.generate.planted import PortableRandom
 
 MAX_PIECES = 50  # as in the report
 MIN_CELLS = 2  # of a piece

@@ -12,9 +12,9 @@ from typing import IO, Literal
 import numpy as np
 
 from lns.instances.board import Board
+from lns.instances.draw import Scene, scene
 from lns.instances.draw.palette import BACKGROUND, CLUE, EMPTY, MISMATCH, Rgb, rgb, xterm
 from lns.instances.draw.palette import GREY as GREY_RGB
-from lns.instances.draw.scene import Scene, scene
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 
 Colour = Literal["truecolor", "256", "none"]

@@ -12,12 +12,21 @@ Results and defaults
     and `default_like_e2` choose numbers of colours.
 """
 
-from lns.instances.generate.colours import default_colours, default_like_e2
-from lns.instances.generate.eternity import like_e2
-from lns.instances.generate.kinds import KINDS, Family, balanced_torus, family, other_rules, tetravex, uniform
+from lns.instances.generate.eternity import default_colours, default_like_e2, like_e2
+from lns.instances.generate.kinds import (
+    KINDS,
+    Family,
+    balanced_torus,
+    family,
+    numbers_of,
+    other_rules,
+    tetravex,
+    three_partition,
+    triples_of,
+    uniform,
+    unique,
+)
 from lns.instances.generate.planted import Planted, clue_cells, corner_cells
-from lns.instances.generate.three_partition import numbers_of, three_partition, triples_of
-from lns.instances.generate.unique import unique
 
 __all__ = [
     "KINDS",

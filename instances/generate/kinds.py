@@ -1,15 +1,33 @@
-"""The kinds of generated puzzles, and families of them, written as short texts such as ``like-e2:12x20:5+17``."""
+"""The kinds of generated puzzles, and families of them, written as short texts such as ``like-e2:12x20:5+17``.
+
+Beside them the puzzles of Jolivet 2008: those with a single solution (5.2), and 3-partition problems encoded as puzzles
+(section 3, after Demaine). There each number a becomes a bar of a pieces in a row, joined by a colour of its own. A
+frame one piece thick leaves room for m rows of length S. A row of the solution holds three bars, a triple of sum S.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.generate.colours import default_colours, default_colours_of
-from lns.instances.generate.eternity import like_e2
-from lns.instances.generate.planted import Planted, check_colours, check_shape, cut, even_colours, plant, plant_quads
-from lns.instances.generate.portable_random import PortableRandom
+from lns.instances.generate.eternity import default_colours, default_colours_of, like_e2
+from lns.instances.generate.planted import (
+    Planted,
+    PortableRandom,
+    check_colours,
+    check_shape,
+    cut,
+    even_colours,
+    plant,
+    plant_quads,
+)
+from lns.instances.puzzle import DOWN, MAX_CELLS, RIGHT, Puzzle, canonical, rotate
 
 _OTHER_RULES = {
     "unframed": {"framed": False, "turns": True},
@@ -19,6 +37,10 @@ _OTHER_RULES = {
 }
 KINDS = ("uniform", "balanced-torus", "like-e2", *_OTHER_RULES)
 """The names of the kinds of puzzles that have families."""
+CONSTRUCTIONS = ("m+n-2", "max")
+ENDS, FLANKS, NORTH, EAST, SOUTH, WEST = 1, 2, 3, 4, 5, 6
+FIRST_BAR = 7
+Triple = tuple[int, int, int]
 _BY_SIDE = ("balanced-torus", "triangle", "diamond")
 _SPEC = re.compile(r"([a-z0-9-]+):(\d{1,6})(?:x(\d{1,6}))?(?::(\d{1,6})(?:\+(\d{1,6}))?)?", re.ASCII)
 
@@ -171,3 +193,114 @@ def family(spec: str) -> Family:
         raise InputError(f"'{spec}' gives one number of colours; expected RIM+INNER, such as 5+17")
     colours = {"rim_colours": one} if kind == "like-e2" else {"colours": one}
     return Family(kind, int(width), int(height or width), **colours, inner_colours=two)
+
+
+# -- puzzles of Jolivet 2008 -------------------------------------------------------------------------------------------
+
+
+def unique(width: int, height: int, construction: str, seed: int = 0, attempt: int = 0) -> Planted:
+    """Generate a candidate for a puzzle whose planted solution is the only one up to rotation (Jolivet 2008, 5.2).
+
+    A tree search must check the candidate. The construction ``m+n-2``, named like ``max`` by its number of colours for
+    a board of m x n, gives every line between two columns and every line between two rows a colour of its own. The
+    paper proves the solution unique; that holds unless both sides are even, because then the middle line is its own
+    mirror image and there are two solutions. Attempts from 1 on change the colour of one joint of the middle line.
+
+    The construction ``max`` gives the lines between columns the colours 1 to m-1, the lines between rows the same
+    colours, and the joints at the cells of a diagonal the last colour. The paper does not say which diagonal: attempts
+    0 and 1 take one each, later attempts recolour further joints.
+
+    The seed is that of the order and rotations of the pieces. Raises InputError if the construction is unknown or the
+    board has a single row or column.
+    """
+    check_shape(width, height)
+    if construction not in CONSTRUCTIONS:
+        raise InputError(f"unknown construction '{construction}'; expected {' or '.join(CONSTRUCTIONS)}")
+    if min(width, height) < 2:
+        raise InputError(f"a board of {width} x {height}; expected at least two rows and two columns")
+    cells = range(width * height)
+    right = [1 + cell % width for cell in cells]
+    if construction == "m+n-2":
+        colours = width + height - 2
+        down = [width + cell // width for cell in cells]
+    else:
+        colours = max(width, height)
+        antidiagonal = attempt % 2 == 1
+        down = [(height - 1 - cell // width if antidiagonal else 1 + cell // width) for cell in cells]
+        for cell in cells:
+            row, column = divmod(cell, width)
+            if (row + column == min(width, height) - 1) if antidiagonal else (row == column):
+                right[cell] = down[cell] = colours
+    changes = attempt if construction == "m+n-2" else attempt // 2
+    choices = PortableRandom(attempt)
+    for _ in range(changes):
+        row, column = choices.below(height), choices.below(width)
+        if construction == "m+n-2":
+            row, column = 0, width // 2 - 1
+        joints = right if column < width - 1 else down
+        joints[row * width + column] = 1 + choices.below(colours)
+    return plant(right, down, width, height, PortableRandom(seed), f"unique-{width}x{height}-{construction}-s{seed}")
+
+
+def three_partition(numbers: Sequence[int], seed: int = 0) -> Puzzle:
+    """Encode a 3-partition problem as a puzzle that has a perfect board just when the problem has a solution.
+
+    The ends of the bars and the left and right sides of the frame have the colour ENDS; the flanks of the bars and the
+    top and bottom of the frame have the colour FLANKS. The frame's pieces are joined by the colours NORTH, EAST, SOUTH
+    and WEST along its four sides, so that the frame has one position up to rotation.
+
+    The numbers are 3m of sum m * S, each strictly between S/4 and S/2. The board is (S + 2) x (m + 2) with 3m + 6
+    colours. Raises InputError if the numbers are not of that form, or the board would have too many cells.
+    """
+    count, total = len(numbers), sum(numbers)
+    if count == 0 or count % 3 or total % (count // 3):
+        raise InputError(f"{count} numbers of sum {total}; expected 3m numbers whose sum is a multiple of m")
+    triples = count // 3
+    size = total // triples
+    out_of_range = [a for a in numbers if not size < 4 * a < 2 * size]
+    if out_of_range:
+        raise InputError(f"the number {out_of_range[0]} is not strictly between S/4 and S/2 with S = {size}")
+    if (size + 2) * (triples + 2) > MAX_CELLS:
+        raise InputError(f"a board of {size + 2} x {triples + 2} cells; expected at most {MAX_CELLS}")
+    quads = [(0, NORTH, WEST, 0), (0, 0, EAST, NORTH), (EAST, 0, 0, SOUTH), (WEST, SOUTH, 0, 0)]
+    quads += [(0, NORTH, FLANKS, NORTH), (FLANKS, SOUTH, 0, SOUTH)] * size
+    quads += [(WEST, ENDS, WEST, 0), (EAST, 0, EAST, ENDS)] * triples
+    for index, length in enumerate(numbers):
+        own = FIRST_BAR + index
+        for at in range(length):
+            quads.append((FLANKS, ENDS if at == length - 1 else own, FLANKS, ENDS if at == 0 else own))
+    random = PortableRandom(seed)
+    random.shuffle(quads)
+    pieces = np.array([rotate(quad, random.below(4)) for quad in quads], dtype=np.int32)
+    return Puzzle(pieces, size + 2, triples + 2, name=f"three-partition-{'-'.join(map(str, numbers))}")
+
+
+def numbers_of(puzzle: Puzzle) -> list[int]:
+    """The numbers that a puzzle of `three_partition` encodes, in increasing order.
+
+    A bar of a pieces has a - 1 inner joints of its own colour; a bar of one piece has ENDS on both ends.
+    """
+    colours = Counter(int(colour) for colour in puzzle.pieces.ravel() if colour >= FIRST_BAR)
+    single = sum(canonical(quad) == canonical((FLANKS, ENDS, FLANKS, ENDS)) for quad in puzzle.pieces.tolist())
+    return sorted([1] * single + [1 + count // 2 for count in colours.values()])
+
+
+def triples_of(puzzle: Puzzle, board: Board, numbers: Sequence[int]) -> list[Triple]:
+    """Decode a perfect board, in any rotation, of a puzzle that encodes ``numbers``: a triple for each row of bars.
+
+    Raises InputError if the board shows no triples of these numbers.
+    """
+    inner = board.colours(puzzle).reshape(puzzle.height, puzzle.width, 4)[1:-1, 1:-1]
+    towards = RIGHT
+    if not (inner[:, 0, [1, 3]] == ENDS).any():  # the rows of bars run downwards
+        inner, towards = inner.transpose(1, 0, 2), DOWN
+    triples = []
+    for row in inner[:, :, towards].tolist():
+        ends = [at + 1 for at, colour in enumerate(row) if colour == ENDS]
+        lengths = [end - begin for begin, end in zip([0, *ends], ends, strict=False)]
+        if len(lengths) != 3 or ends[-1] != len(row):
+            raise InputError("the board shows no triples of equal sum; expected a solution of the puzzle")
+        triples.append((lengths[0], lengths[1], lengths[2]))
+    if sorted(length for triple in triples for length in triple) != sorted(numbers):
+        raise InputError("the bars on the board are not the numbers given; expected a solution of their puzzle")
+    return triples

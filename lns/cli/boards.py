@@ -90,7 +90,7 @@ examples:
 )  # fmt: skip
 def show(args: argparse.Namespace) -> int:
     from lns.instances import formats
-    from lns.instances.draw import svg, tikz
+    from lns.instances.draw import svg
     from lns.runs.find import board_source
 
     source = board_source(args.board)
@@ -120,7 +120,7 @@ def show(args: argparse.Namespace) -> int:
         if args.svg is not None:
             write_output(args.svg, text)
     if args.tikz is not None:
-        write_output(args.tikz, tikz.render(puzzle, board))
+        write_output(args.tikz, svg.tikz(puzzle, board))
     if args.json:
         print_json(_facts(puzzle, board) | {"svg": picture, "tikz": args.tikz, "url": url, "notes": notes})
     elif picture or args.tikz or args.url:
@@ -135,8 +135,8 @@ def show(args: argparse.Namespace) -> int:
 def _draw(puzzle: Puzzle, board: Board | None, choice: str) -> None:
     import shutil
 
-    from lns.instances.draw import summary, terminal
-    from lns.instances.draw.scene import scene
+    from lns.instances import pairing
+    from lns.instances.draw import scene, terminal
     from lns.instances.verify import verify
 
     columns, lines = shutil.get_terminal_size((80, 24))
@@ -146,7 +146,7 @@ def _draw(puzzle: Puzzle, board: Board | None, choice: str) -> None:
     print(terminal.legend(puzzle, board, **shape))
     print(scene(puzzle, board).caption)
     if board is None:
-        print_wrapped(summary.describe(puzzle).removesuffix("\n"), indent=12)
+        print_wrapped(pairing.describe(puzzle).removesuffix("\n"), indent=12)
         return
     problems = verify(puzzle, board).problems
     for problem in problems[:5]:
@@ -169,7 +169,7 @@ def colour_of(choice: str) -> Colour:
 
 
 def _facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
-    from lns.instances.draw.summary import summarise
+    from lns.instances.pairing import summarise
     from lns.instances.verify import verify
 
     counts = summarise(puzzle)

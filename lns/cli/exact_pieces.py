@@ -193,7 +193,7 @@ def _graph_of_pieces(path: Path) -> dict[int, list[int]]:
 )  # fmt: skip
 def triples(args: argparse.Namespace) -> int:
     from lns.instances.formats import load_board, load_puzzle
-    from lns.instances.generate.three_partition import numbers_of, triples_of
+    from lns.instances.generate import numbers_of, triples_of
     from lns.instances.verify import verify
 
     puzzle = load_puzzle(args.puzzle)

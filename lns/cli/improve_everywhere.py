@@ -11,7 +11,7 @@ from lns.exact.region.resolve import RegionResult, RegionStatus
 from lns.exact.region.warmup import warm_up
 from lns.exact.region.windows import WindowResult, check_shape, sweep_windows
 from lns.instances.board import Board
-from lns.instances.draw.heatmap import Legend, svg_map, terminal_map
+from lns.instances.draw.page import Legend, svg_map, terminal_map
 from lns.instances.files import write_output
 from lns.instances.formats import url_if_any
 from lns.instances.text import count_of, format_seconds

@@ -11,8 +11,7 @@ import pytest
 import lns
 from lns.exact.outcome import Outcome, SolveStatus
 from lns.instances.formats import load_board, load_puzzle
-from lns.instances.generate.planted import plant
-from lns.instances.generate.portable_random import PortableRandom
+from lns.instances.generate.planted import PortableRandom, plant
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from tests.cli.conftest import Typed

@@ -24,7 +24,7 @@ from lns.cli.improve_region import status_in_words
 from lns.exact.region import region_search, warmup
 from lns.exact.region.result import RegionStatus
 from lns.instances.board import Board
-from lns.instances.draw.heatmap import svg_map, terminal_map
+from lns.instances.draw.page import svg_map, terminal_map
 from lns.instances.formats import load_board, viewer_url, write
 from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.verify import verify

@@ -30,7 +30,7 @@ from lns.exact.polyominoes.model import build_model, symmetries
 from lns.exact.polyominoes.search import SLICE, FillingSearch, WeightRace, fill, fill_by_library, race
 from lns.exact.polyominoes.steps import StepOutcome, StepRecorder
 from lns.instances.errors import InputError
-from lns.instances.generate.portable_random import PortableRandom
+from lns.instances.generate.planted import PortableRandom
 
 GAME = parse(IQ_PUZZLER_PRO)
 

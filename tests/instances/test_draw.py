@@ -14,12 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lns.instances.board import Board
-from lns.instances.draw import svg, terminal, tikz
+from lns.instances.draw import scene, svg, terminal
 from lns.instances.draw.palette import BACKGROUND, EMPTY, GREY, MISMATCH, PALETTE, hex_code, pattern_number, rgb, xterm
-from lns.instances.draw.scene import scene
-from lns.instances.draw.summary import describe, summarise
 from lns.instances.errors import InputError
 from lns.instances.generate import clue_cells, family, like_e2, uniform
+from lns.instances.pairing import describe, summarise
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from tests.shared_data import published_boards
@@ -104,7 +103,7 @@ def test_names_are_escaped() -> None:
     named = Puzzle(puzzle.pieces, 3, 3, name="<&\"'> \x00\x1b[31m\ud800\uffff Ü")
     root = ET.fromstring(svg.render(named, board).encode())
     assert root.findtext("s:title", namespaces=NAMESPACE) == "<&\"'> ??[31m?? Ü: score 12 of 12"
-    text = tikz.render(Puzzle(puzzle.pieces, 3, 3, name="a\n\\input{x} é"), board)
+    text = svg.tikz(Puzzle(puzzle.pieces, 3, 3, name="a\n\\input{x} é"), board)
     assert "% a?\\input{x} ?: score 12 of 12" in text.splitlines()
 
 
@@ -137,7 +136,7 @@ def test_every_board_can_be_drawn_in_every_format(
     puzzle = bare.with_clues(clue_cells(width, height, min(2, width * height), seed)).puzzle
     for board in (any_board(puzzle, seed), bare.solution, Board.empty(puzzle), None):
         ET.fromstring(svg.render(puzzle, board, piece_numbers=True))
-        check_tikz(tikz.render(puzzle, board))
+        check_tikz(svg.tikz(puzzle, board))
         modes: tuple[terminal.Colour, ...] = ("none", "256", "truecolor")
         for mode in modes:
             lines = terminal.render(puzzle, board, colour=mode, width=columns).splitlines()
@@ -147,7 +146,7 @@ def test_every_board_can_be_drawn_in_every_format(
 def test_a_board_of_another_shape_is_refused() -> None:
     puzzle, _ = planted(4, 3)
     _, other = planted(3, 4)
-    for draw in (svg.render, tikz.render, terminal.render):
+    for draw in (svg.render, svg.tikz, terminal.render):
         with pytest.raises(InputError, match="expected 4 x 3"):
             draw(puzzle, other)  # type: ignore[operator]
 
@@ -180,7 +179,7 @@ def check_tikz(text: str) -> None:
 def test_tikz_draws_triangles_bars_and_clues() -> None:
     puzzle, board = planted(4, 4, clues=5)
     board = changed(board, {6: int(board.placements[6]) ^ 1})
-    text = tikz.render(puzzle, board)
+    text = svg.tikz(puzzle, board)
     assert text.count("--cycle") == 4 * 16
     assert "(0,0)--(1,0)--(0.5,0.5)--cycle" in text  # the upper side of the first cell, grey
     bars = text[text.index("draw=mismatch") :]
@@ -328,7 +327,7 @@ def test_holes_are_left_out_of_every_picture() -> None:
     assert [line.strip().count("+") for line in text] == [1, 0, 3, 0, 1] and "." not in "".join(text)
     root = ET.fromstring(svg.render(puzzle, solution))
     assert d_of(root, EMPTY) == "" and sum(triangles(root, rgb(colour)) for colour in range(3)) == 4 * 5
-    assert tikz.render(puzzle, solution).count("rectangle") == 5
+    assert svg.tikz(puzzle, solution).count("rectangle") == 5
     narrow = terminal.render(puzzle, solution, width=3).splitlines()
     assert narrow == [" +", "+++", " +"]
 

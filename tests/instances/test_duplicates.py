@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lns.instances.board import EMPTY, Board
-from lns.instances.duplicates import normalise_clue_pieces
+from lns.instances.piece_set import normalise_clue_pieces
 from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.verify import verify
 from tests.fuzz_region import renamed

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lns.instances.draw.summary import summarise
 from lns.instances.errors import InputError
 from lns.instances.generate import (
     Planted,
@@ -21,7 +20,8 @@ from lns.instances.generate import (
     like_e2,
     uniform,
 )  # fmt: skip
-from lns.instances.generate.portable_random import PortableRandom
+from lns.instances.generate.planted import PortableRandom
+from lns.instances.pairing import summarise
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 
