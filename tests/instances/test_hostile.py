@@ -75,7 +75,7 @@ def refused(
     assert line is None or f"{named}:{line}: " in output.err, output.err
 
 
-# -- not a file --------------------------------------------------------------------------------------------------------
+# -- not a file -------------------------------------------------------------------------------------------------------
 
 
 def made(make: Callable[[Path], object]) -> Callable[[Path], str]:
@@ -163,7 +163,7 @@ def test_an_unreadable_file_is_refused(
     refused(["verify", URL, "--puzzle", str(path)], "secret.txt", capsys, says="no permission")
 
 
-# -- options and targets -----------------------------------------------------------------------------------------------
+# -- options and targets ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_bad_options_and_targets_are_refused(
     assert not list(tmp_path.iterdir()) and good.read_text() == TEXTS["json"]
 
 
-# -- a handful as a process of their own -------------------------------------------------------------------------------
+# -- a handful as a process of their own ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["pipe", "long-name"])
