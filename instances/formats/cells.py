@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,7 +64,7 @@ def count_of_boards(text: str) -> int:
 
 
 def read(source: Source) -> Document:
-    form, readings, notes = next((found for shape in _SHAPES if (found := shape(source))), None) or _rows(source)
+    form, readings, notes = _compass(source) or _pairs(source) or _letters(source) or _marked(source) or _rows(source)
     if isinstance(readings, Laid):
         readings = in_place(readings, source.puzzle, source.name)
     wanted, said = source.words(), _CONVENTION.search(source.text)
@@ -134,42 +134,23 @@ def _letters(source: Source) -> _Found | None:
     return _Found("letters in place", Laid(quads, width, where), left + twice)
 
 
-def _tiles(source: Source) -> _Found | None:
-    """JSON of another program, with as many tiles as cells."""
-    if not source.text.lstrip().startswith("{") or (listed := shapes.pieces_in(source.text)) is None:
-        return None
-    notes = tuple(note for note in listed.notes if note.startswith("left out"))
-    return _Found("tiles in place", Laid(listed.quads, (listed.shape or (0, 0))[0]), notes)
-
-
-def _words(source: Source) -> _Found | None:
-    """Words of Tetravex in place; of two blocks of the same pieces either may be the board."""
-    if not (words := shapes.words_in(source.text)):
-        return None
-    orders = tuple(dict.fromkeys((shapes.WORD_ORDER, *ORDERS)))
-    blocks = shapes.halves(words.quads) or (words.quads,)
-    laid = [Laid(block, words.width, (), orders, framed=False) for block in blocks]
-    return _Found("words of Tetravex", (each for one in laid for each in in_place(one, source.puzzle, source.name)))
-
-
-def _picture(source: Source) -> _Found | None:
-    """Three lines for each row of the board."""
-    if (picture := shapes.picture_in(source.text)) is None:
-        return None
-    quads, width, left = picture
-    return _Found("a picture of a board", Laid(quads, width, orders=[CLOCKWISE]), left)
-
-
-def _brackets(source: Source) -> _Found | None:
-    """Four colours of each cell in brackets."""
-    quads, where, left = shapes.bracketed_quads(source.text)
-    width = groups_on_a_line(source.text, shapes.BRACKETED)
+def _marked(source: Source) -> _Found | None:
+    """Colours in place as JSON of another program, words of Tetravex, a picture, or four numbers in brackets."""
+    text = source.text
+    if text.lstrip().startswith("{") and (listed := shapes.pieces_in(text)) is not None:
+        notes = tuple(note for note in listed.notes if note.startswith("left out"))
+        return _Found("tiles in place", Laid(listed.quads, (listed.shape or (0, 0))[0]), notes)
+    if words := shapes.words_in(text):  # of two blocks of the same pieces either may be the board
+        orders = tuple(dict.fromkeys((shapes.WORD_ORDER, *ORDERS)))
+        blocks = shapes.halves(words.quads) or (words.quads,)
+        laid = [Laid(block, words.width, (), orders, framed=False) for block in blocks]
+        return _Found("words of Tetravex", (each for one in laid for each in in_place(one, source.puzzle, source.name)))
+    if (picture := shapes.picture_in(text)) is not None:
+        quads, width, left = picture
+        return _Found("a picture of a board", Laid(quads, width, orders=[CLOCKWISE]), left)
+    quads, where, left = shapes.bracketed_quads(text)
+    width = groups_on_a_line(text, shapes.BRACKETED)
     return _Found("colours in brackets", Laid(quads, width, where), left) if quads else None
-
-
-_SHAPES: tuple[Callable[[Source], _Found | None], ...] = (
-    _compass, _pairs, _letters, _tiles, _words, _picture, _brackets,
-)  # fmt: skip
 
 
 def _rows(source: Source) -> _Found:
@@ -372,7 +353,7 @@ def _clue_readings(text: str, puzzle: Puzzle) -> tuple[int, list[Reading], _Note
         table = [(int(each[1]), ord(each[2]) - ord("A") + 1, int(each[3]), -int(each[4]) % 4) for each in editor]
         own = _OWN - {"from0"} | {"from1"}
         return len(table), [each for each in by_place(puzzle, table, where) if own <= each.parts], ()
-    if (types := _cell_types(text)) is not None and len(types) == puzzle.width**2 == puzzle.cells:
+    if (types := cell_types(text)) is not None and len(types) == puzzle.width**2 == puzzle.cells:
         if not (clues := [(cell, *divmod(-value, 256)) for cell, value in enumerate(types) if value < 0]):
             raise InputError("a list of cell types without a clue (no negative number); expected a clue")
         found: list[Reading] = []
@@ -433,16 +414,11 @@ def _without_repeats(text: str, table: list[Row]) -> tuple[Sequence[Row], _Notes
     return first, (f"{len(contents)} sections that agree, {count_of(len(contents[0]), 'piece')} each",)
 
 
-def _cell_types(text: str) -> list[int] | None:
+def cell_types(text: str) -> list[int] | None:
     """The types of all cells: a size, so many border entries, a number for each cell; None for another text."""
     numbers = [] if re.search(r"[^0-9,\s-]", text) else [int(each) for each in re.findall(r"-?[0-9]{1,6}", text)]
     side = math.isqrt(len(numbers))
     return numbers[1 + side :] if side > 1 and numbers[0] == side and len(numbers) == 1 + side + side * side else None
-
-
-def is_cell_types(text: str) -> bool:
-    """Whether a text is a list of cell types of some square, for messages."""
-    return _cell_types(text) is not None
 
 
 def write_clues(target: Target) -> str:

@@ -87,15 +87,15 @@ def _with_clues(puzzle: Puzzle, clues: Sequence[tuple[int, Clue]]) -> Puzzle:
     return puzzle.with_clues(clue for _, clue in clues)
 
 
+def _written(rows: Iterable[Iterable[object]]) -> str:
+    return "".join(" ".join(map(str, row)) + "\n" for row in rows)
+
+
 def _check_square(puzzle: Puzzle, format: str) -> None:
     if puzzle.width != puzzle.height:
         raise InputError(
             f"a board of {puzzle.width} x {puzzle.height}; {format} carries only squares (quads and json carry it)"
         )
-
-
-def _written(rows: Iterable[Iterable[object]]) -> str:
-    return "".join(" ".join(map(str, row)) + "\n" for row in rows)
 
 
 # -- lists of pieces ---------------------------------------------------------------------------------------------------
@@ -126,7 +126,9 @@ def _read(form: str, source: Source) -> Document:
         bounds = [(1, height), (1, width), (1, width * height), (1, 4)]
         line, (row, column, piece, rotation) = lines.numbers(bounds, what)
         clues.append((line, Clue((row - 1) * width + column - 1, piece - 1, rotation - 1)))
-    columns = lines.quads(width * height, head.get("colours", MAX_COLOUR))
+    pieces_count, side = width * height, (0, head.get("colours", MAX_COLOUR))
+    columns = [lines.numbers([side] * 4, f"piece {at + 1} of {pieces_count}")[1] for at in range(pieces_count)]
+    lines.end(f"{pieces_count} pieces")
     notes: tuple[str, ...] = ()
     if form == "meta":
         order = _META_ORDER
@@ -161,9 +163,9 @@ def _write(form: str, target: Target) -> str:
     return _written([*heads, *orders.in_order(puzzle.pieces.tolist(), order)])
 
 
-def _looks_like_quads(text: str) -> bool:
+def _begins_pairs(text: str) -> bool:
     rows = _begins(text, 2)
-    return (bool(rows) and (len(rows) == 1 or len(rows[1].split()) != 2)) or has_clues(text)
+    return len(rows) == 2 and len(rows[1].split()) == 2
 
 
 def _list(
@@ -177,7 +179,11 @@ BENOIST = _list(
     "text of Benoist: size, colours, hints, pieces",
     lambda text: bool(rows := _begins(text, 1)) and not any("," in row for row in rows),
 )
-QUADS = _list("quads", "'width height', then four clockwise colours for each piece; clues too", _looks_like_quads)
+QUADS = _list(
+    "quads",
+    "'width height', then four clockwise colours for each piece; clues too",
+    lambda text: (bool(_begins(text, 2)) and not _begins_pairs(text)) or has_clues(text),
+)
 E2PIECES = _list(
     "e2pieces", "four colours a line; e2pieces:udlr names the side order", lambda text: bool(_begins(text, 4))
 )
@@ -191,11 +197,6 @@ _RIM = 0xFFFF
 _FORMS = {"hxy": "hint,x,y", "xyr": "x,y,rotation"}
 
 _Tail = tuple[int, int, Sequence[str]]  # line, piece, the three columns after its sides
-
-
-def _looks_like_csv16(text: str) -> bool:
-    rows = first_rows(text, 2)
-    return len(rows) == 2 and re.match(r"[01]{8,}\s*,", rows[1]) is not None
 
 
 def _read_csv16(source: Source) -> Document:
@@ -295,16 +296,12 @@ def _write_csv16(target: Target) -> str:
 
 
 CSV16 = Format(
-    "csv16", "puzzle", "CSV of 16-bit words, rim = all ones", _read_csv16, _write_csv16, "hxy or xyr", _looks_like_csv16
-)
+    "csv16", "puzzle", "CSV of 16-bit words, rim = all ones", _read_csv16, _write_csv16, "hxy or xyr",
+    lambda text: any(re.match(r"[01]{8,}\s*,", row) for row in first_rows(text, 2)[1:]),
+)  # fmt: skip
 
 
 # -- boards ------------------------------------------------------------------------------------------------------------
-
-
-def _looks_like_solution(text: str) -> bool:
-    rows = _begins(text, 2)
-    return len(rows) == 2 and len(rows[1].split()) == 2
 
 
 def _read_solution(source: Source) -> Document:
@@ -337,9 +334,8 @@ def _write_solution(target: Target) -> str:
 
 def _write_meta_board(target: Target) -> str:
     offset = _turns_between(target.option)
-    if target.puzzle.rules:
-        said = f"{target.puzzle.name} is {target.puzzle.shape_and_rules}; {META_BOARD.name} carries no such rules"
-        raise InputError(said)
+    if (puzzle := target.puzzle).rules:
+        raise InputError(f"{puzzle.name} is {puzzle.shape_and_rules}; {META_BOARD.name} carries no such rules")
     return _written((piece, (turns - offset) % 4) for piece, turns in target.full(META_BOARD.name))
 
 
@@ -353,7 +349,7 @@ def _turns_between(option: str | None) -> int:
 
 SOLUTION = Format(
     "solution", "board", "'piece rotation' for each cell, from 1; 0 0 = empty", _read_solution, _write_solution,
-    looks_like=_looks_like_solution,
+    looks_like=_begins_pairs,
 )  # fmt: skip
 META_BOARD = Format(
     "meta-board", "board", "META 2010: 'piece turns' for each cell, from 0; meta-board:urdl if pieces were read so",

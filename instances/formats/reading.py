@@ -15,22 +15,8 @@ from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.eternity2 import CLUES, STARTER, clue_sentence, held_clues, name_of_clues, official_clues, recognise
 from lns.instances.files import write_output
-from lns.instances.formats import cells, lists
-from lns.instances.formats.base import (
-    VIEWER_URL,
-    Document,
-    NearError,
-    NeedsPuzzleError,
-    NoRimError,
-    Source,
-    Target,
-    file_of,
-    holds_url,
-    is_url,
-    name_of,
-    source_name,
-    text_of,
-)
+from lns.instances.formats import base, cells, lists
+from lns.instances.formats.base import VIEWER_URL, Document, NearError, NeedsPuzzleError, NoRimError, Source, Target
 from lns.instances.formats.registry import FORMATS, by_content, by_extension, by_name
 from lns.instances.formats.shapes import picture_in, rows_of
 from lns.instances.puzzle import Clue, Puzzle, rotate
@@ -61,13 +47,13 @@ def read(
     InputError, which names the source, and the line if there is one.
     """
     source = os.fspath(source)
-    if is_url(source):
+    if base.is_url(source):
         where, format = VIEWER_URL, format or "url"
         given = Source(source, puzzle, "puzzle", None, None, _find_puzzle, number)
     else:
-        path = file_of(source)
+        path = base.file_of(source)
         where = printable(str(path))
-        given = Source(text_of(path, source), puzzle, name_of(path), None, path.parent, _find_puzzle, number)
+        given = Source(base.text_of(path, source), puzzle, base.name_of(path), None, path.parent, _find_puzzle, number)
     try:
         return _document(given, format)
     except InputError as error:
@@ -138,9 +124,9 @@ def _turned_sentence(puzzle: Puzzle, board: Board) -> str:
 
 def _find_puzzle(source: str) -> Puzzle:
     """Load the puzzle that a file names. Refuses a ``best.json``, so that two files cannot refer to each other."""
-    if not is_url(source):
-        path = file_of(source)
-        if by_content(text_of(path, source)) is FORMATS["best"]:
+    if not base.is_url(source):
+        path = base.file_of(source)
+        if by_content(base.text_of(path, source)) is FORMATS["best"]:
             raise InputError("this is a board; expected the instance", str(path))
     return load_puzzle(source, clues=HELD)
 
@@ -153,10 +139,10 @@ def read_by_evidence(source: Source) -> Document:
 
     Raises InputError: that of the strict format if the text looks like one, or that of a dialect that recognises it.
     """
-    if not holds_url(source.text):  # a table of boards, say
+    if not base.holds_url(source.text):  # a table of boards, say
         source = replace(source, text=_LETTERS.sub(_as_url, source.text))
     text, strict = source.text, None
-    own = holds_url(text) or lists.has_clues(text) or '"placements"' in text or '"schema"' in text
+    own = base.holds_url(text) or lists.has_clues(text) or '"placements"' in text or '"schema"' in text
     try:
         strict = by_content(text)
         document = strict.read(source)
@@ -194,7 +180,7 @@ def _in_any_dialect(source: Source, strict_error: InputError | None) -> Document
 
 def _most_telling(source: Source, strict_error: InputError | None, refusals: list[InputError]) -> InputError:
     """The error with the most to say about a text: ``strict_error`` of the strict format that it looks like, or one."""
-    if cells.is_cell_types(source.text):
+    if cells.cell_types(source.text) is not None:
         if source.puzzle is not None:
             return refusals[-1]
         return InputError("a list of cell types and clues; expected pieces with it (--puzzle INSTANCE)")
@@ -255,8 +241,7 @@ def read_puzzle(source: str, format: str | None = None, clues: str | None = None
     The ``puzzle`` of the document is not None. Raises InputError if the source defines no puzzle.
     """
     document = read(source, format=format)
-    if document.puzzle is None:
-        raise _without_puzzle(document, source)
+    _defined(document, source)
     return document if clues is None else with_clues(document, clues)
 
 
@@ -272,10 +257,7 @@ def with_clues(document: Document, source: str) -> Document:
     assert puzzle is not None
     if source == HELD and board is None:
         return document
-    if source in CLUE_WORDS:
-        chosen, notes = _with_named_clues(puzzle, board, source)
-    else:
-        chosen, notes = _with_clues_of(puzzle, source)
+    chosen, notes = (_with_named_clues if source in CLUE_WORDS else _with_clues_of)(puzzle, board, source)
     if board is not None:
         checked = verify(chosen.with_clues([]), board)
         notes.append(
@@ -285,12 +267,12 @@ def with_clues(document: Document, source: str) -> Document:
     return replace(document, puzzle=chosen, board=None, notes=(*document.notes, *notes))
 
 
-def _with_clues_of(puzzle: Puzzle, source: str) -> tuple[Puzzle, list[str]]:
-    """The puzzle with the clues, or the partial board, of a source; and notes."""
+def _with_clues_of(puzzle: Puzzle, board: Board | None, source: str) -> tuple[Puzzle, list[str]]:
+    """The puzzle with the clues, or the partial board, of a source in place of its own; and notes."""
     bare, format = puzzle.with_clues([]), None
-    if not is_url(source):
-        text = text_of(file_of(source), source)
-        format = "clues" if cells.looks_like_clues(text) or cells.is_cell_types(text) else None
+    if not base.is_url(source):
+        text = base.text_of(base.file_of(source), source)
+        format = "clues" if cells.looks_like_clues(text) or cells.cell_types(text) is not None else None
     found = read_board(source, bare, format)
     assert found.board is not None
     lying = [
@@ -299,7 +281,7 @@ def _with_clues_of(puzzle: Puzzle, source: str) -> tuple[Puzzle, list[str]]:
         if oriented >= 0
     ]
     if broken := verify(bare, found.board).violations:
-        raise InputError(f"these clues break a rule: {broken[0]}", source_name(source))
+        raise InputError(f"these clues break a rule: {broken[0]}", base.source_name(source))
     return bare.with_clues(lying), [f"clues: {note}" for note in found.notes] or [f"clues: {len(lying)}"]
 
 
@@ -324,9 +306,11 @@ def _with_named_clues(puzzle: Puzzle, board: Board | None, word: str) -> tuple[P
     return chosen, [note]
 
 
-def _without_puzzle(document: Document, source: str) -> InputError:
-    notes = [*document.notes, "expected the puzzle with it (--puzzle INSTANCE)"]
-    return InputError("; ".join(notes), source_name(source))
+def _defined(document: Document, source: str) -> Puzzle:
+    if document.puzzle is None:
+        notes = [*document.notes, "expected the puzzle with it (--puzzle INSTANCE)"]
+        raise InputError("; ".join(notes), base.source_name(source))
+    return document.puzzle
 
 
 # -- boards ------------------------------------------------------------------------------------------------------------
@@ -348,17 +332,16 @@ def read_board(
     InputError if the source holds no board, or its puzzle is not known.
     """
     document = read(source, puzzle=puzzle, format=format, number=number)
-    if document.puzzle is None:
-        raise _without_puzzle(document, source)
-    if document.board is None and format is None and puzzle is None and not is_url(source):
+    framed = _defined(document, source).framed
+    if document.board is None and format is None and puzzle is None and not base.is_url(source):
         with suppress(InputError):  # a full board as quads defines its pieces
             laid = read(source, format="cells", number=number)
-            if laid.puzzle is not None and laid.board is not None and laid.puzzle.framed == document.puzzle.framed:
+            if laid.puzzle is not None and laid.board is not None and laid.puzzle.framed == framed:
                 found = verify(laid.puzzle, laid.board)
                 if not found.violations and found.score >= 0.5 * found.max_score:  # as a solver would lay them
                     return laid
     if document.board is None:
-        raise InputError(f"this is a puzzle (format {document.format}); expected a board", source_name(source))
+        raise InputError(f"this is a puzzle (format {document.format}); expected a board", base.source_name(source))
     return document
 
 

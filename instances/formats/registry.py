@@ -73,22 +73,16 @@ def by_content(text: str) -> Format:
 
 def by_extension(path: str, puzzle: Puzzle, has_board: bool) -> Format:
     """The format for writing a file of this name. Raises InputError if its extension is of no format."""
-    name = PurePath(path).name.lower()
-    formats = {
-        ".json": "best" if has_board else "json",
-        ".csv": "csv16",
-        ".url": "url",
-        ".solution.txt": "solution",
-        ".solution": "solution",
-        ".txt": "benoist" if puzzle.width == puzzle.height else "quads",
-    }
-    found = next((form for extension, form in formats.items() if name.endswith(extension)), None)
-    if found is None:
-        raise InputError(
-            "the name does not say the format; expected .txt, .solution.txt, .json, .csv or .url, "
-            f"or a format named: {', '.join(FORMATS)}"
-        )
-    return FORMATS[found]
+    formats = {".json": "best" if has_board else "json", ".csv": "csv16", ".url": "url"}
+    formats |= {".solution.txt": "solution", ".solution": "solution"}
+    formats |= {".txt": "benoist" if puzzle.width == puzzle.height else "quads"}
+    for extension, form in formats.items():
+        if PurePath(path).name.lower().endswith(extension):
+            return FORMATS[form]
+    raise InputError(
+        "the name does not say the format; expected .txt, .solution.txt, .json, .csv or .url, "
+        f"or a format named: {', '.join(FORMATS)}"
+    )
 
 
 # -- help --------------------------------------------------------------------------------------------------------------
@@ -115,12 +109,11 @@ def overview(holds: str) -> str:
 
 def facts() -> dict[str, list[dict[str, str | None]]]:
     """All formats, and the dialects that are read by evidence, each with an example: for JSON."""
-    formats: list[dict[str, str | None]] = [
-        {**{name: getattr(form, name) for name in ("name", "option", "holds", "about")}, "example": _example(form)}
-        for form in FORMATS.values()
-    ]
+    names = ("name", "option", "holds", "about")
     return {
-        "formats": formats,
+        "formats": [
+            {name: getattr(form, name) for name in names} | {"example": _example(form)} for form in FORMATS.values()
+        ],
         "dialects": [{"example": example, "about": about} for example, about in DIALECTS.items()],
     }
 

@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeGuard
 from lns.instances.errors import InputError
 from lns.instances.formats.base import NearError
 from lns.instances.formats.orders import CLOCKWISE, ORDERS, Quads, clockwise
-from lns.instances.puzzle import MAX_CELLS, MAX_COLOUR, canonical
+from lns.instances.puzzle import MAX_CELLS, canonical
 from lns.instances.text import count_of, parse_integer, printable, quoted
 
 MAX_SIDE = 64  # of a square board: 64 * 64 = MAX_CELLS
@@ -88,12 +88,6 @@ class Lines:
             said = f"{what} has {len(tokens)} entries, {quoted(row)}; expected {len(bounds)} whole {numbers}"
             raise InputError(said, line=line)
         return line, [parse_integer(token, *bound, what, line) for token, bound in zip(tokens, bounds, strict=True)]
-
-    def quads(self, count: int, high: int = MAX_COLOUR) -> list[list[int]]:
-        """Take the last ``count`` lines, a piece of four colours each."""
-        quads = [self.numbers([(0, high)] * 4, f"piece {index + 1} of {count}")[1] for index in range(count)]
-        self.end(f"{count} pieces")
-        return quads
 
     def end(self, after: str) -> None:
         """Check that every line has been taken; ``after`` says what came before the next."""

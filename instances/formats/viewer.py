@@ -229,8 +229,13 @@ def read(source: Source) -> Document:
             raise _unknown_order(source.option)
         letters = replace(letters, order=source.option)
     puzzle = source.puzzle
-    if puzzle is None and (puzzle := _shipped_puzzle(letters, source)) is not None:
-        notes.append(f"shipped instance {puzzle.name}, found by name and pieces")
+    if puzzle is None and letters.name in shipped_instances():
+        shipped = source.find_puzzle(letters.name)
+        quads = _translated(letters.quads, _table(letters.order) or range(26))
+        same_shape = (letters.width, letters.height) == (shipped.width, shipped.height)
+        if same_shape and not PieceIndex(shipped).cells_without_piece(quads):
+            puzzle = shipped
+            notes.append(f"shipped instance {puzzle.name}, found by name and pieces")
     if puzzle is None:
         return _on_its_own(letters, notes)
     index = PieceIndex(puzzle)
@@ -240,17 +245,6 @@ def read(source: Source) -> Document:
             f"board_pieces names another piece than board_edges shows on {contradicted} cells; board_edges is used"
         )
     return Document(FORMAT.name, puzzle, board, tuple(notes))
-
-
-def _shipped_puzzle(letters: Letters, source: Source) -> Puzzle | None:
-    """The shipped instance with the URL's name, if every cell shows one of its pieces."""
-    if letters.name not in shipped_instances():
-        return None
-    puzzle = source.find_puzzle(letters.name)
-    if (letters.width, letters.height) != (puzzle.width, puzzle.height):
-        return None
-    quads = _translated(letters.quads, _table(letters.order) or range(26))
-    return None if PieceIndex(puzzle).cells_without_piece(quads) else puzzle
 
 
 def _translated(quads: Sequence[Quad | None], table: Sequence[int]) -> list[Quad | None]:
@@ -419,26 +413,20 @@ def _on_its_own(letters: Letters, notes: list[str]) -> Document:
     if letters.numbers is not None and {*letters.numbers} == {*range(cells)}:
         numbers, by = [number or 0 for number in letters.numbers], "board_pieces"
     notes.append(f"the board defines the puzzle; pieces numbered by {by}")
-    if len({canonical(quad) for quad in full}) < cells:
-        notes.append(_repeated_sentence(full, letters.width))
+    cells_of: dict[Quad, list[int]] = {}
+    for cell, quad in enumerate(full):
+        cells_of.setdefault(canonical(quad), []).append(cell)
+    if alike := next((each for each in cells_of.values() if len(each) > 1), None):
+        first, second = (cell_label(cell, letters.width) for cell in alike[:2])
+        others = cells - len(cells_of) - 1
+        more = f", and so {'does' if others == 1 else 'do'} {count_of(others, 'other cell')}" if others else ""
+        said = "identical pieces, or one placed twice (--puzzle INSTANCE tells)"
+        notes.append(f"{first} and {second} show the same piece{more}: {said}")
     pieces = np.empty((cells, 4), dtype=np.int32)
     pieces[numbers] = full
     board = Board(4 * np.array(numbers, dtype=np.int32), letters.width, letters.height)
     puzzle = Puzzle(pieces, letters.width, letters.height, name=letters.name)
     return Document(FORMAT.name, puzzle, board, tuple(notes))
-
-
-def _repeated_sentence(quads: Sequence[Quad], width: int) -> str:
-    cells_of: dict[Quad, list[int]] = {}
-    for cell, quad in enumerate(quads):
-        cells_of.setdefault(canonical(quad), []).append(cell)
-    first, second, *_ = next(cells for cells in cells_of.values() if len(cells) > 1)
-    others = len(quads) - len(cells_of) - 1
-    more = f", and so {'does' if others == 1 else 'do'} {count_of(others, 'other cell')}" if others else ""
-    return (
-        f"{cell_label(first, width)} and {cell_label(second, width)} show the same piece{more}: identical pieces, or "
-        "one placed twice (--puzzle INSTANCE tells)"
-    )
 
 
 FORMAT = Format(
