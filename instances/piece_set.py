@@ -50,7 +50,8 @@ def colour_ranks(
 
 def ranked(pieces: Sequence[Quad], ranks: dict[int, int], *, turns: bool = True) -> list[tuple[int, int, int, int]]:
     """The pieces with their colours replaced by `colour_ranks`, each in its smallest rotation if it may be turned."""
-    return [(canonical if turns else _unturned)([ranks[colour] for colour in quad]) for quad in pieces]
+    named = ([ranks[colour] for colour in quad] for quad in pieces)
+    return [canonical(quad) if turns else rotate(quad, 0) for quad in named]
 
 
 def find_renaming(
@@ -208,10 +209,6 @@ def _numbering(pieces: Sequence[Quad], names: dict[int, int], *, turns: bool) ->
 def _pieces(puzzle: Puzzle) -> list[list[int]]:
     pieces: list[list[int]] = puzzle.pieces[: puzzle.piece_count].tolist()
     return pieces
-
-
-def _unturned(quad: Quad) -> tuple[int, int, int, int]:
-    return rotate(quad, 0)
 
 
 # -- identical pieces --------------------------------------------------------------------------------------------------

@@ -328,10 +328,6 @@ def _read_meta_board(source: Source) -> Document:
     return Document(META_BOARD.name, puzzle, Board.from_pairs(pairs, puzzle.width, puzzle.height))
 
 
-def _write_solution(target: Target) -> str:
-    return _written((0, 0) if pair is None else (pair[0] + 1, pair[1] + 1) for pair in target.laid.pairs())
-
-
 def _write_meta_board(target: Target) -> str:
     offset = _turns_between(target.option)
     if (puzzle := target.puzzle).rules:
@@ -348,7 +344,8 @@ def _turns_between(option: str | None) -> int:
 
 
 SOLUTION = Format(
-    "solution", "board", "'piece rotation' for each cell, from 1; 0 0 = empty", _read_solution, _write_solution,
+    "solution", "board", "'piece rotation' for each cell, from 1; 0 0 = empty", _read_solution,
+    lambda target: _written((0, 0) if pair is None else (pair[0] + 1, pair[1] + 1) for pair in target.laid.pairs()),
     looks_like=_begins_pairs,
 )  # fmt: skip
 META_BOARD = Format(

@@ -40,12 +40,6 @@ _HEX = re.compile(r"[0-9a-f]{64}")
 # -- puzzles -----------------------------------------------------------------------------------------------------------
 
 
-def _looks_like_puzzle(text: str) -> bool:
-    if "board_edges" in text and '"pieces"' not in text:  # a viewer URL in some field
-        return False
-    return text.lstrip().startswith("{") and '"placements"' not in text
-
-
 def _shape(fields: JsonFields) -> tuple[int, int]:
     width, height = fields.integer("width", 1, MAX_CELLS), fields.integer("height", 1, MAX_CELLS)
     board_shape(width, height)
@@ -110,11 +104,6 @@ def best_json(puzzle: Puzzle, board: Board, *, instance: str, seed: int, elapsed
         "set_sha256": set_sha256(puzzle),
         "numbering": [list(pair) for pair in numbering(puzzle) or ()],
     }
-
-
-def _looks_like_best(text: str) -> bool:
-    """Whether a text is a ``best.json``, also one that has lost its placements; its URL does not stand for them."""
-    return text.lstrip().startswith("{") and ('"placements"' in text or '"instance_sha256"' in text)
 
 
 class _Best(NamedTuple):
@@ -227,14 +216,18 @@ def _from_url(best: _Best, source: Source) -> Document:
     return viewer.read(Source(best.url, None, source.name, None, None, source.find_puzzle))
 
 
-def _write_best(target: Target) -> str:
-    return json.dumps(best_json(target.puzzle, target.laid, instance=target.instance, seed=0, elapsed_s=0.0)) + "\n"
-
-
+# A viewer URL in some field makes no puzzle; nor does it stand for the placements that a ``best.json`` may have lost.
 JSON = Format(
     "json", "puzzle", "JSON for puzzles: any shape, clues, rules, name", _read_puzzle, _write_puzzle,
-    looks_like=_looks_like_puzzle,
+    looks_like=lambda text: text.lstrip().startswith("{")
+    and '"placements"' not in text
+    and ("board_edges" not in text or '"pieces"' in text),
 )  # fmt: skip
 BEST = Format(
-    "best", "board", "best.json: board, score, instance and URL", _read_best, _write_best, looks_like=_looks_like_best
+    "best",
+    "board",
+    "best.json: board, score, instance and URL",
+    _read_best,
+    lambda to: json.dumps(best_json(to.puzzle, to.laid, instance=to.instance, seed=0, elapsed_s=0.0)) + "\n",
+    looks_like=lambda text: text.lstrip().startswith("{") and ('"placements"' in text or '"instance_sha256"' in text),
 )
