@@ -315,16 +315,9 @@ def test_a_table_of_boards() -> None:
         assert verify(document.puzzle, document.board).score == score
 
 
-@pytest.mark.parametrize(
-    ("clues", "pieces"),
-    [
-        ("10_hints_pieceid_row_col_cw.txt", "10_pieces_top_bottom_left_right_256.txt"),
-        ("11_clues_pieceid_x_y_ccw.txt", "11_pieces_nesw_header16.txt"),
-        ("27_editor_ini_border_is_2.fps", "27_editor_ini_border_is_2.fps"),
-    ],
-)
-def test_clues_apart_from_the_pieces(clues: str, pieces: str) -> None:
-    board = read_board(case(clues), load_puzzle(case(pieces)), "clues").board
+def test_clues_in_a_file_of_pieces() -> None:
+    editor = case("27_editor_ini_border_is_2.fps")
+    board = read_board(editor, load_puzzle(editor), "clues").board
     assert board is not None
     placed = {cell: int(oriented) // 4 + 1 for cell, oriented in enumerate(board.placements) if oriented >= 0}
     official = load_puzzle(str(shared("instances", "eternity2_clue5.txt"))).clues
@@ -389,13 +382,6 @@ def test_every_format_and_dialect_is_listed() -> None:
     listed = examples()
     assert all(f"{name}" in listed for name in FORMATS)
     assert all(example in listed and about in listed for example, about in DIALECTS.items())
-
-
-@pytest.mark.parametrize("order", ["urdl", "udlr", "lurd"])
-def test_headers_take_a_side_order(order: str) -> None:
-    puzzle, _ = planted(5, 6, 6, 9, clues=2)
-    for format in ("quads", "benoist"):
-        assert parse(render(f"{format}:{order}", puzzle, None)[0], format=f"{format}:{order}").puzzle == puzzle
 
 
 def test_clues_are_written_and_read_as_they_lie(tmp_path: Path) -> None:

@@ -8,11 +8,9 @@ from hypothesis import given, settings
 
 from lns.instances.board import EMPTY, Board
 from lns.instances.errors import InputError
-from lns.instances.formats import load_puzzle
 from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, Clue, Puzzle, rotate
 from lns.instances.verify import verify
 from tests.instances.small_puzzles import boards, planted, puzzles
-from tests.shared_data import shared
 
 
 def test_rotation_is_clockwise() -> None:
@@ -86,41 +84,6 @@ def test_wrong_pieces_and_clues_are_refused() -> None:
     ]:
         with pytest.raises(InputError, match=says):
             puzzle.with_clues(clues)
-
-
-def test_two_by_two_blocks_of_eternity2() -> None:
-    """The published numbers are 5,248 corner, 292,012 edge and 4,059,952 inner blocks.
-
-    Blocks count in each of their four turns, of which one fits a given corner or side of the board.
-    """
-    puzzle = load_puzzle(str(shared("instances", "eternity2.txt")))
-    assert 4 * _blocks(puzzle, rim=(True, True)) == 5_248
-    assert 4 * _blocks(puzzle, rim=(True, False)) == 292_012
-    assert _blocks(puzzle, rim=(False, False)) == 4_059_952
-
-
-def _blocks(puzzle: Puzzle, rim: tuple[bool, bool]) -> int:
-    """Number of 2x2 blocks without a mismatch; ``rim``: whether their upper and left sides lie on the rim."""
-    quads, piece = puzzle.oriented, np.arange(4 * puzzle.cells) // 4
-
-    def pairs(row: int) -> tuple[np.ndarray, np.ndarray]:
-        wanted = np.array([[row == 0 and rim[0], False, False, column == 0 and rim[1]] for column in (0, 1)])
-        left, right = (np.flatnonzero(((quads == 0) == sides).all(axis=1)) for sides in wanted)
-        a, b = np.nonzero((quads[left, 1][:, None] == quads[right, 3]) & (piece[left][:, None] != piece[right]))
-        return left[a], right[b]
-
-    upper, lower = pairs(0), pairs(1)
-    base = puzzle.colours + 1
-    below, above = (quads[row[0], side] * base + quads[row[1], side] for row, side in ((upper, 2), (lower, 0)))
-    count = 0
-    for key in np.intersect1d(below, above):
-        here, there = np.flatnonzero(below == key), np.flatnonzero(above == key)
-        clash = np.zeros((len(here), len(there)), dtype=bool)
-        for one in upper:
-            for other in lower:
-                clash |= piece[one[here]][:, None] == piece[other[there]]
-        count += int((~clash).sum())
-    return count
 
 
 def test_colours_are_renumbered_without_gaps_and_boards_stay_what_they_are():
