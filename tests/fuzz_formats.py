@@ -25,10 +25,9 @@ import numpy as np
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.files import read_text
-from lns.instances.formats import FORMATS, load_puzzle, read, read_board, read_puzzle, render, with_clues
+from lns.instances.formats import FORMATS, load_puzzle, parse, read, read_board, read_puzzle, render, with_clues
 from lns.instances.formats.base import Document
 from lns.instances.formats.orders import CLOCKWISE, in_order
-from lns.instances.formats.reading import parse
 from lns.instances.generate import tetravex
 from lns.instances.puzzle import Clue, Puzzle, canonical
 from lns.instances.symmetry import View, puzzle_in_view, rotate_board

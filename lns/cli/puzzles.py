@@ -174,8 +174,7 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
     "extensions: .txt benoist, or quads for a rectangle; .solution.txt; .csv csv16; .url; .json best or json",
 )  # fmt: skip
 def convert(args: argparse.Namespace) -> int:
-    from lns.instances.formats import read, render, source_name
-    from lns.instances.formats.reading import with_clues
+    from lns.instances.formats import read, render, source_name, with_clues
     from lns.instances.formats.registry import examples, facts
 
     if args.list:

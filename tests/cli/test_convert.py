@@ -13,8 +13,7 @@ import pytest
 from lns.api.files import generate
 from lns.cli.main import main
 from lns.instances.board import Board
-from lns.instances.formats import load_board, load_puzzle, render, viewer_url, write
-from lns.instances.formats.reading import parse
+from lns.instances.formats import load_board, load_puzzle, parse, render, viewer_url, write
 from lns.instances.formats.registry import FORMATS
 from tests.cli.conftest import Typed
 from tests.instances.small_puzzles import planted

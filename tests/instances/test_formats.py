@@ -20,13 +20,13 @@ from lns.instances.formats import (
     best_json,
     load_board,
     load_puzzle,
+    parse,
     read,
     read_board,
     render,
     viewer_url,
     write,
 )
-from lns.instances.formats.reading import parse
 from lns.instances.formats.registry import DIALECTS, examples
 from lns.instances.generate import tetravex
 from lns.instances.puzzle import Clue, Puzzle, canonical, rotate

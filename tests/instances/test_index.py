@@ -11,9 +11,8 @@ import pytest
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.files import decode
-from lns.instances.formats import read_board, read_puzzle, with_clues
+from lns.instances.formats import parse, read_board, read_puzzle, with_clues
 from lns.instances.formats.base import Document
-from lns.instances.formats.reading import parse
 from lns.instances.generate import tetravex
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
