@@ -357,15 +357,11 @@ META_BOARD = Format(
 # -- Tetravex and pictures: written here, read by evidence -------------------------------------------------------------
 
 
-def _reader(read: Callable[[Source], Document], option: str, *, words: bool = True) -> Callable[[Source], Document]:
-    """The reader of any dialect, told the convention."""
-
-    def read_so(source: Source) -> Document:
-        if words and words_in(source.text) is None:
-            raise InputError("no rows of words of four digits; expected two rows or more of as many words each")
-        return read(replace(source, option=option))
-
-    return read_so
+def _told(read: Callable[[Source], Document], option: str, source: Source) -> Document:
+    """Read as a reader of any dialect does that is told the convention."""
+    if WORD_ORDER in option and words_in(source.text) is None:
+        raise InputError("no rows of words of four digits; expected two rows or more of as many words each")
+    return read(replace(source, option=option))
 
 
 def _write_tetravex(target: Target) -> str:
@@ -418,13 +414,13 @@ def _write_picture(target: Target) -> str:
 
 TETRAVEX = Format(
     "tetravex", "puzzle", "Tetravex: words of four digits, up left right down",
-    _reader(pieces.read, WORD_ORDER), _write_tetravex,
+    partial(_told, pieces.read, WORD_ORDER), _write_tetravex,
 )  # fmt: skip
 TETRAVEX_BOARD = Format(
     "tetravex-board", "board", "a board of a Tetravex, as such words",
-    _reader(cells.read, f"{WORD_ORDER},top"), _write_tetravex_board,
+    partial(_told, cells.read, f"{WORD_ORDER},top"), _write_tetravex_board,
 )  # fmt: skip
 PICTURE = Format(
     "picture", "board", "three lines of colours for each row",
-    _reader(cells.read, f"{CLOCKWISE},top", words=False), _write_picture,
+    partial(_told, cells.read, f"{CLOCKWISE},top"), _write_picture,
 )  # fmt: skip
