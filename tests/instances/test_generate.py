@@ -99,7 +99,7 @@ def test_balanced_torus_uses_every_colour_equally_often(monkeypatch: pytest.Monk
     def keep(right: list[int], down: list[int], *rest: object) -> None:
         joints.extend([*right, *down])
 
-    monkeypatch.setattr("lns.instances.generate.kinds.plant", keep)
+    monkeypatch.setattr("lns.instances.generate.plant", keep)
     balanced_torus(7, 9, 3)
     assert len(joints) == 98
     assert sorted(Counter(joints).values()) == [10] * 1 + [11] * 8
