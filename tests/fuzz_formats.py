@@ -10,6 +10,7 @@ damaged must change what is read, be said in a note or be refused.
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import re
 import resource
@@ -18,7 +19,9 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from timeit import repeat
 
 import numpy as np
 
@@ -370,11 +373,8 @@ def _outcome(text: str, puzzle: Puzzle | None) -> tuple[object, ...] | None:
 
 
 def _named_lines(notes: object) -> set[int]:
-    spans = [
-        span.split("-")
-        for named in re.findall("left out: lines? ([0-9, -]+)", str(notes))
-        for span in named.split(", ")
-    ]
+    named = re.findall("left out: lines? ([0-9, -]+)", str(notes))
+    spans = [span.split("-") for lines in named for span in lines.split(", ")]
     return {line for span in spans for line in range(int(span[0]), int(span[-1]) + 1)}
 
 
@@ -383,17 +383,15 @@ def _named_lines(notes: object) -> set[int]:
 
 def _slowest() -> str:
     """The public file that takes longest to read, the best of three, by processor time."""
-    times: list[tuple[float, str]] = []
-    for path in sorted((SHARED / "cases").glob("*.*")):
-        took = []
-        for _ in range(3):
-            began = time.process_time()
-            with contextlib.suppress(InputError):
-                read(str(path))
-            took.append(time.process_time() - began)
-        times.append((min(took), path.name))
-    seconds, name = max(times, default=(0.0, "-"))
-    return f"{len(times)} public files read, each in {seconds * 1000:.0f} ms at most ({name})"
+
+    def tried(path: Path) -> None:
+        with contextlib.suppress(InputError):
+            read(str(path))
+
+    paths = sorted((SHARED / "cases").glob("*.*"))
+    took = [min(repeat(partial(tried, each), timer=time.process_time, repeat=3, number=1)) for each in paths] or [0.0]
+    name = paths[took.index(max(took))].name if paths else "-"
+    return f"{len(paths)} public files read, each in {max(took) * 1000:.0f} ms at most ({name})"
 
 
 def main(rounds: int, guesses: int, mutations: int, seed: int) -> int:
@@ -414,17 +412,10 @@ def main(rounds: int, guesses: int, mutations: int, seed: int) -> int:
     files, chance = originals(), random.Random(seed)
     puzzle = load_puzzle("like-e2-16x16")
     ended: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "damaged.txt"
-        for _ in range(mutations):
-            data = mutated(chance.choice(files), files, chance)
-            try:
-                ended[mutation(data, path, puzzle)] += 1
-            except BaseException:
-                kept = Path(tempfile.gettempdir()) / "lns-damaged.txt"
-                kept.write_bytes(data)
-                print(f"  kept as {kept}", flush=True)
-                raise
+    path = Path(tempfile.gettempdir()) / f"lns-damaged-{os.getpid()}.txt"  # is left there if it cannot be read
+    for _ in range(mutations):
+        ended[mutation(mutated(chance.choice(files), files, chance), path, puzzle)] += 1
+    path.unlink(missing_ok=True)
     gone = [f"  seed {number}: {what}" for number in range(seed, seed + mutations) if (what := vanished(number))]
     print(*gone[:20], f"{mutations} lines deleted or damaged: {len(gone)} vanish", sep="\n", flush=True)
     print(_slowest())
