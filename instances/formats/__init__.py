@@ -242,17 +242,15 @@ def _most_telling(source: Source, strict_error: InputError | None, refusals: lis
             "these look like clues (piece, place, turn); expected a puzzle or a board: give them beside their "
             "puzzle, as --clues FILE"
         )
-    kinds = (NeedsPuzzleError, NearError, InputError)  # the more telling first; that no rim is found tells least
-    ranked = sorted(refusals, key=lambda each: next(at for at, kind in enumerate(kinds) if isinstance(each, kind)))
-    near = [each for each in ranked if isinstance(each, NearError)]
-    telling = [each for each in near if not isinstance(each, NoRimError)]
-    if telling or strict_error is None:
-        return (telling or near or refusals)[0]
-    if near and any(row.line == strict_error.line and not row.only_numbers for row in rows_of(source.text)):
-        return near[0]  # the strict format has no letters
-    if near and any(part in strict_error.message for part in _NO_FRAME):
-        rules = "or the rules of a puzzle without frame by name (--puzzle-format pieces:unframed or pieces:tetravex)"
-        return InputError(f"{strict_error.message}; {rules}", line=strict_error.line)
+    best = max(refusals, key=lambda each: each.telling)
+    if strict_error is None or best.telling > NoRimError.telling:
+        return best
+    if best.telling:  # no rim is found
+        if any(row.line == strict_error.line and not row.only_numbers for row in rows_of(source.text)):
+            return best  # the strict format has no letters
+        if any(part in strict_error.message for part in _NO_FRAME):
+            rules = "the rules of a puzzle without frame by name (--puzzle-format pieces:unframed or pieces:tetravex)"
+            return InputError(f"{strict_error.message}; or {rules}", line=strict_error.line)
     return strict_error
 
 

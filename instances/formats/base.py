@@ -30,13 +30,19 @@ _EXTENSIONS = (".solution.txt", ".txt", ".json", ".csv", ".url", ".fps", ".md", 
 class NearError(InputError):
     """A text of which most was read: what it says is more to the point than what other readers say."""
 
+    telling = 2
+
 
 class NoRimError(NearError):
     """A list of pieces without a colour that may be the rim, and no word on a puzzle without frame."""
 
+    telling = 1
+
 
 class NeedsPuzzleError(NearError):
     """A text is recognised as a board, but its pieces are known by number only and the puzzle is not given."""
+
+    telling = 3
 
 
 # -- what a caller names -----------------------------------------------------------------------------------------------
