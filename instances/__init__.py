@@ -9,6 +9,6 @@ Files and pictures
     `lns.instances.formats` reads and writes files, `lns.instances.generate` makes puzzles with a planted solution,
     `lns.instances.draw` makes pictures.
 Sameness
-    `lns.instances.symmetry` rotates and mirrors puzzles and boards; `lns.instances.duplicates` handles identical
-    pieces.
+    `lns.instances.symmetry` rotates and mirrors puzzles and boards; `lns.instances.piece_set` knows sets of pieces in
+    any numbering, and identical pieces.
 """

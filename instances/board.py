@@ -10,8 +10,7 @@ import numpy as np
 
 from lns.instances.arguments import checked_class
 from lns.instances.errors import BoardError, InputError
-from lns.instances.puzzle import IntArray, Puzzle, read_only
-from lns.instances.rich_display import RichDisplay
+from lns.instances.puzzle import IntArray, Puzzle, RichDisplay, read_only
 
 EMPTY = -1
 

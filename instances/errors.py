@@ -21,6 +21,8 @@ class InputError(ValueError):
         Line in the source, counted from 1.
     """
 
+    telling = 0  # of several errors about one text the one with the highest number is shown
+
     def __init__(self, message: str, source: str | PathLike[str] | None = None, line: int | None = None) -> None:
         self.message = message
         self.source = None if source is None else fspath(source)

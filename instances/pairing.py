@@ -1,11 +1,12 @@
-"""Whether the colours of a puzzle can pair up, and the best score that is left if they cannot."""
+"""The pieces and colours of a puzzle counted: whether colours can pair up, and a description as text."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
 
-from lns.instances.puzzle import GREY, Puzzle
+from lns.instances.puzzle import GREY, Puzzle, canonical
+from lns.instances.text import count_of
 
 
 @dataclass(frozen=True)
@@ -60,3 +61,62 @@ def pairing(puzzle: Puzzle) -> Pairing:
     ]
     best = puzzle.max_score - sum(-(-len(colours) // 2) for colours in odd)
     return Pairing(tuple(sorted({colour for colours in odd for colour in colours})), best, puzzle.max_score)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Counts of a puzzle's pieces and colours."""
+
+    corners: int  # pieces with two or more grey sides
+    edges: int  # with one
+    inner: int  # with none
+    along_rim: dict[int, int]  # half-edges of each colour that can only lie along the rim, beside a grey side
+    inside: dict[int, int]  # all other half-edges of each colour, grey left out
+    different: int  # different pieces, up to rotation if they may be turned
+    symmetric: int  # pieces that half a turn leaves unchanged
+
+
+def summarise(puzzle: Puzzle) -> Summary:
+    """Count the pieces and colours of a puzzle."""
+    quads = puzzle.pieces[: puzzle.piece_count].tolist()
+    greys = Counter(min(2, quad.count(GREY)) for quad in quads)
+    along_rim, inside = half_edges(puzzle)
+    return Summary(
+        corners=greys[2],
+        edges=greys[1],
+        inner=greys[0],
+        along_rim=dict(sorted(along_rim.items())),
+        inside=dict(sorted(inside.items())),
+        different=len({canonical(quad) if puzzle.turns else tuple(quad) for quad in quads}),
+        symmetric=sum(quad[:2] == quad[2:] for quad in quads),
+    )
+
+
+def describe(puzzle: Puzzle) -> str:
+    """A few lines on a puzzle's pieces, colours and clues, which end in a newline each."""
+    summary = summarise(puzzle)
+    colours, both = summary.along_rim.keys() | summary.inside.keys(), summary.along_rim.keys() & summary.inside.keys()
+    lines = [
+        f"board       {puzzle.shape_and_rules}, {puzzle.max_score} inner edges",
+        f"pieces      {count_of(summary.corners, 'corner')}, {count_of(summary.edges, 'edge')}, {summary.inner} inner; "
+        f"{summary.different} different, {summary.symmetric} rotationally symmetric",
+        f"colours     {len(colours)}, {len(both)} of them both along the rim and inside",
+        f"along rim   {_counts(summary.along_rim)}",
+        f"inside      {_counts(summary.inside)}",
+    ]
+    if unpaired := str(pairing(puzzle)):
+        lines.append(f"pairing     {unpaired}")
+    counted = " (rows, columns and cells from 0; pieces and rotations from 1, as in text files)" if puzzle.clues else ""
+    lines.append(f"clues       {len(puzzle.clues)}{counted}")
+    for clue in puzzle.clues:
+        lines.append(f"  {puzzle.cell_label(clue.cell)}: piece {clue.piece + 1}, rotation {clue.rotation + 1}")
+    return "".join(line + "\n" for line in lines)
+
+
+def _counts(half_edges: dict[int, int]) -> str:
+    """'5 colours, 24 half-edges each', or '24 to 26' if the counts differ."""
+    if not half_edges:
+        return "no colours"
+    low, high = min(half_edges.values()), max(half_edges.values())
+    each = f"{low}" if low == high else f"{low} to {high}"
+    return f"{count_of(len(half_edges), 'colour')}, {each} half-edges each"

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib import import_module
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,7 +24,6 @@ import numpy.typing as npt
 
 from lns.instances.arguments import checked_class
 from lns.instances.errors import InputError
-from lns.instances.rich_display import RichDisplay
 from lns.instances.text import count_of
 
 UP, RIGHT, DOWN, LEFT = range(4)
@@ -36,6 +36,24 @@ IntArray = npt.NDArray[np.int32]
 BoolArray = npt.NDArray[np.bool_]
 Sides = tuple[bool, bool, bool, bool]
 _Scalar = TypeVar("_Scalar", bound=np.generic)
+
+
+class RichDisplay:
+    """Base class of values that draw themselves in Jupyter and IPython.
+
+    The code that draws imports them; it is loaded at the first picture, since a search needs none.
+    """
+
+    @staticmethod
+    def drawing() -> Any:
+        """The module with svg_of, html_of and score_of."""
+        return import_module("lns.instances.draw.svg")
+
+    def _repr_svg_(self) -> str:
+        return str(self.drawing().svg_of(self))
+
+    def _repr_html_(self) -> str:
+        return str(self.drawing().html_of(self))
 
 
 @checked_class

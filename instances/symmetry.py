@@ -25,20 +25,13 @@ class View(NamedTuple):
 IDENTITY_VIEW = View()
 
 
-@lru_cache(maxsize=8)
 def rotate_puzzle(puzzle: Puzzle, turns: int) -> Puzzle:
     """The puzzle with its board rotated by clockwise quarter turns; clues and holes move with the board.
 
     An odd number of turns exchanges width and height. Raises InputError if pieces may not be turned: the board then
     cannot be turned either.
     """
-    if turns % 4:
-        _check_turns(puzzle)
-    old_cells = np.rot90(np.arange(puzzle.cells).reshape(puzzle.height, puzzle.width), -turns)
-    new_cell = np.argsort(old_cells.reshape(-1))
-    clues = tuple(Clue(int(new_cell[clue.cell]), clue.piece, (clue.rotation + turns) % 4) for clue in puzzle.clues)
-    holes = tuple(int(new_cell[cell]) for cell in puzzle.holes)
-    return replace(puzzle, width=old_cells.shape[1], height=old_cells.shape[0], clues=clues, holes=holes)
+    return puzzle_in_view(puzzle, View(turns))
 
 
 def rotate_board(board: Board, turns: int) -> Board:
@@ -47,7 +40,7 @@ def rotate_board(board: Board, turns: int) -> Board:
     It is a board of ``rotate_puzzle(puzzle, turns)`` if ``board`` is one of ``puzzle``. Its holes may have each other's
     blanks, see `Board.with_blanks`.
     """
-    grid = np.rot90(_grid(board), -turns)
+    grid = np.rot90(board.placements.reshape(board.height, board.width), -turns)
     placements = np.where(grid < 0, EMPTY, grid // 4 * 4 + (grid + turns) % 4)
     return Board(placements, grid.shape[1], grid.shape[0])
 
@@ -58,14 +51,23 @@ def puzzle_in_view(puzzle: Puzzle, view: View) -> Puzzle:
 
     Raises InputError if pieces may not be turned, for any view but the identity.
     """
-    rotated = rotate_puzzle(puzzle, view.turns) if view.turns else puzzle
-    if not view.mirrored:
-        return rotated
-    _check_turns(puzzle)
-    width = rotated.width
-    clues = tuple(Clue(_reflected_cell(clue.cell, width), clue.piece, -clue.rotation % 4) for clue in rotated.clues)
-    holes = tuple(_reflected_cell(cell, width) for cell in rotated.holes)
-    return replace(rotated, pieces=rotated.pieces[:, _REFLECTED_SIDES], clues=clues, holes=holes)
+    turns, mirrored = view
+    if turns % 4 == 0 and not mirrored:
+        return puzzle
+    if not puzzle.turns:
+        raise InputError(f"{puzzle.name} has no other view: its pieces may not be turned, so neither may its board")
+    old_cells = np.rot90(np.arange(puzzle.cells).reshape(puzzle.height, puzzle.width), -turns)
+    height, width = old_cells.shape
+    new_cell = np.argsort((old_cells[:, ::-1] if mirrored else old_cells).reshape(-1)).tolist()
+    sense = -1 if mirrored else 1
+    return replace(
+        puzzle,
+        pieces=puzzle.pieces[:, _REFLECTED_SIDES] if mirrored else puzzle.pieces,
+        width=width,
+        height=height,
+        clues=tuple(Clue(new_cell[c.cell], c.piece, sense * (c.rotation + turns) % 4) for c in puzzle.clues),
+        holes=tuple(new_cell[cell] for cell in puzzle.holes),
+    )
 
 
 def board_in_view(board: Board, view: View) -> Board:
@@ -87,20 +89,6 @@ def cells_from_view(puzzle: Puzzle, view: View) -> IntArray:
     return read_only(np.argsort(board_from_view(numbered, view).placements >> 2).astype(np.int32))
 
 
-def _check_turns(puzzle: Puzzle) -> None:
-    if not puzzle.turns:
-        raise InputError(f"{puzzle.name} has no other view: its pieces may not be turned, so neither may its board")
-
-
 def _reflected_board(board: Board) -> Board:
-    grid = _grid(board)[:, ::-1]
+    grid = board.placements.reshape(board.height, board.width)[:, ::-1]
     return Board(np.where(grid < 0, EMPTY, grid // 4 * 4 + -grid % 4), board.width, board.height)
-
-
-def _reflected_cell(cell: int, width: int) -> int:
-    return cell + width - 1 - 2 * (cell % width)
-
-
-def _grid(board: Board) -> IntArray:
-    """Placements by row and column."""
-    return board.placements.reshape(board.height, board.width)

@@ -10,6 +10,7 @@ damaged must change what is read, be said in a note or be refused.
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import re
 import resource
@@ -18,17 +19,18 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from timeit import repeat
 
 import numpy as np
 
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.files import read_text
-from lns.instances.formats import FORMATS, load_puzzle, read, read_board, read_puzzle, render, with_clues
+from lns.instances.formats import FORMATS, load_puzzle, parse, read, read_board, read_puzzle, render, with_clues
 from lns.instances.formats.base import Document
 from lns.instances.formats.orders import CLOCKWISE, in_order
-from lns.instances.formats.reading import parse
 from lns.instances.generate import tetravex
 from lns.instances.puzzle import Clue, Puzzle, canonical
 from lns.instances.symmetry import View, puzzle_in_view, rotate_board
@@ -40,22 +42,11 @@ from tests.shared_data import SHARED
 _BY_EVIDENCE = ("cells", "meta-board", "tetravex-board", "picture")  # boards whose convention is found if not named
 MAX_SECONDS = 20.0  # of processor time, of one read
 MAX_MEMORY = 300 * 2**20
-WORDS = (
-    b"0",
-    b"-1",
-    b"99999999999",
-    b"4096 4096",
-    b"1e9",
-    b"{",
-    b"[",
-    b"#",
-    b"aaaa",
-    b"\0",
-    b"$",
-    b"@",
-    b"board_edges=",
-)
-
+# `str.isdigit` calls a superscript a digit, `int` does not
+WORDS = "0|-1|99999999999|4096 4096|1e9|{|[|#|aaaa|\0|$|@|board_edges=|\ufeff|-|null|²|٣|①|1²".encode().split(b"|")
+# sentences on what a format leaves out, in the notes of the writer and of the reader
+_TOLD = ("left out", "as the clues turn them", "renumbered", "written turned", "is possible too", "names the form")
+_TOLD += ("is the other way",)
 # -- round trips -------------------------------------------------------------------------------------------------------
 
 
@@ -73,44 +64,38 @@ def round_trip(seed: int) -> int:
     puzzle = puzzle.with_clues(_some_clues(puzzle, solution, chance))
     board = _worse(puzzle, solution, chance, empty=chance.random() < 0.3)
     trips = 0
-    for name, form in FORMATS.items():
-        for option in _options(name, chance):
-            holds_board = form.holds == "board"
+    for name, option in [(each, option) for each in FORMATS for option in _options(each, chance)]:
+        holds_board = FORMATS[name].holds == "board"
+        try:
+            text, notes = render(name + option, puzzle, board if holds_board else None)
+        except InputError:
+            continue
+        trips += 1
+        few = name == "meta-board" and puzzle.cells < 9  # may be a legal solution list of another board
+        for named in (name + option, None)[: 1 if few else 2]:
             try:
-                text, notes = render(name + option, puzzle, board if holds_board else None)
-            except InputError:
+                again = parse(text, puzzle=puzzle if holds_board else None, format=named, name="planted")
+            except InputError as error:
+                assert _may_ask(name, option, named, str(error)), (seed, name, option)
                 continue
-            trips += 1
-            if holds_board:
-                few = name == "meta-board" and puzzle.cells < 9  # may be a legal solution list of another board
-                for named in (name + option, None)[: 1 if few else 2]:
-                    try:
-                        again = _read(text, puzzle, named)
-                    except InputError as error:
-                        asked = "expected one of them" in str(error) or "by name as" in str(error)
-                        assert asked and (named is None or name == "cells"), (seed, name, option)
-                        assert name in _BY_EVIDENCE, (seed, name, option)
-                        continue
-                    assert again.board is not None
-                    turned = named is None and name in _BY_EVIDENCE and puzzle.turns and width == height
-                    boards = [rotate_board(again.board, turns) for turns in range(4 if turned else 1)]
-                    assert any(_same_board(puzzle, each, board) for each in boards), (seed, name, option)
-                continue
-            for named in (name + option, None):
-                try:
-                    again = _read(text, None, named)
-                except InputError:
-                    asked = named is None and (option or name == "e2pieces")  # for the order of the sides
-                    assert asked or (name == "e2pieces" and not option), (seed, name, option)
-                    continue
-                assert again.puzzle is not None
+            if again.board is not None and holds_board:
+                turned = named is None and name in _BY_EVIDENCE and puzzle.turns and width == height
+                boards = [rotate_board(again.board, turns) for turns in range(4 if turned else 1)]
+                assert any(_same_board(puzzle, each, board) for each in boards), (seed, name, option)
+            else:
+                assert not holds_board and again.puzzle is not None
+                told = any(words in note for note in (*notes, *again.notes) for words in _TOLD)
                 shown = again.puzzle.with_clues([])
-                told = any("left out" in note or "as the clues turn them" in note for note in notes)
-                said = ("is possible too", "names the form", "is the other way")
-                told = told or any("renumbered" in note or "written turned" in note for note in notes)
-                told = told or any(words in note for note in again.notes for words in said)
                 assert again.puzzle == puzzle or told or _same_pieces(shown, puzzle), (seed, name, option, named)
     return trips
+
+
+def _may_ask(name: str, option: str, named: str | None, error: str) -> bool:
+    """Whether a reader may ask for the convention of a text that a writer made."""
+    if FORMATS[name].holds == "puzzle":  # for the order of the sides
+        return (named is None and bool(option)) or name == "e2pieces"
+    asked = "expected one of them" in error or "by name as" in error
+    return asked and (named is None or name == "cells") and name in _BY_EVIDENCE
 
 
 def _options(name: str, chance: random.Random) -> list[str]:
@@ -125,10 +110,6 @@ def _options(name: str, chance: random.Random) -> list[str]:
         "benoist": ["", f":{order}"],
         "pieces": ["", f":{order}"],
     }.get(name, [""])
-
-
-def _read(text: str, puzzle: Puzzle | None, format: str | None) -> Document:
-    return parse(text, puzzle=puzzle, format=format, name="planted")
 
 
 def _some_clues(puzzle: Puzzle, solution: Board, chance: random.Random) -> list[Clue]:
@@ -174,23 +155,22 @@ def guess(seed: int) -> str:
     width = chance.choice([4, 5, 6, 6, 7, 8, 10, 12, 16])
     height = width if chance.random() < 0.6 else chance.choice([4, 5, 6, 7, 8])
     puzzle, solution = planted(seed, width, height, chance.randint(4, 22))
-    if chance.random() < 0.5:
+    of_pieces = chance.random() < 0.5
+    if of_pieces:
         name, text = _piece_dialect(puzzle, chance)
-        try:
-            found = _read(text, None, None)
-        except InputError as error:
-            return f"asked {name}: {error}"
-        right = found.puzzle is not None and _same_pieces(found.puzzle, puzzle)
-        return "right" if right else f"wrong {name}"
-    board = _worse(puzzle, solution, chance, empty=chance.random() < 0.3)
-    name, text = _board_dialect(puzzle, board, chance)
+    else:
+        board = _worse(puzzle, solution, chance, empty=chance.random() < 0.3)
+        name, text = _board_dialect(puzzle, board, chance)
     try:
-        found = _read(text, puzzle, None)
+        found = parse(text, puzzle=None if of_pieces else puzzle, name="planted")
     except InputError as error:
         return f"asked {name}: {error}"
-    assert found.board is not None
-    turns = range(4) if width == height else (0, 2)
-    right = any(_same_board(puzzle, rotate_board(found.board, turn), board) for turn in turns)
+    if of_pieces:
+        right = found.puzzle is not None and _same_pieces(found.puzzle, puzzle)
+    else:
+        assert found.board is not None
+        turns = range(4) if width == height else (0, 2)
+        right = any(_same_board(puzzle, rotate_board(found.board, turn), board) for turn in turns)
     return "right" if right else f"wrong {name}"
 
 
@@ -214,14 +194,10 @@ def _piece_dialect(puzzle: Puzzle, chance: random.Random) -> tuple[str, str]:
         "label": lambda i, q: f"P{i + 1};" + ";".join(map(str, q)),
         "comment": lambda i, q: " ".join(map(str, q)) + f"  # piece {i}",
     }
-    lines = [write[style](i, quad) for i, quad in enumerate(quads)]
+    lines = list(map(write[style], range(len(quads)), quads))
     head = chance.choice(["none", "wh", "comment", "hints"])
-    above = {
-        "none": [],
-        "wh": [f"{puzzle.width} {puzzle.height}"],
-        "comment": [f"# size: {puzzle.width}x{puzzle.height}"],
-        "hints": ["0"],
-    }[head]
+    size = f"{puzzle.width} {puzzle.height}"
+    above = {"wh": [size], "comment": [f"# size: {size.replace(' ', 'x')}"], "hints": ["0"]}.get(head, [])
     if head in ("wh", "hints") and style in ("python", "ini", "letters"):
         above = []
     ending = chance.choice(["\n", "\r\n", "\n\n"])
@@ -245,27 +221,20 @@ def _board_dialect(puzzle: Puzzle, board: Board, chance: random.Random) -> tuple
     rows = rows[::-1] if bottom else rows
     name = f"board {style} base{base} {sign} turn{offset} bottom{bottom} full{full} {width}x{height}"
     colours = board.colours(puzzle).tolist()
-    empty = [0, 0, 0, 0]
-    if style == "slash":
-        return name, "".join(
-            " ".join("0/0" if pairs[c] is None else "{}/{}".format(*pairs[c]) for c in row) + "\n" for row in rows
-        )
-    if style == "list":
-        return name, "".join("{} {}\n".format(*pairs[c]) for row in rows for c in row if pairs[c] is not None)
-    if style == "edges":
-        quads = [empty if colours[c][0] < 0 else colours[c] for row in rows for c in row]
-        return name, "".join(" ".join(map(str, quad)) + "\n" for quad in quads)
-    if style == "letters":
-        return name, "".join(
-            " ".join("".join(chr(97 + x) if x > 0 else "_" for x in colours[c]) for c in row) + "\n" for row in rows
-        )
+    words = ["0/0" if pair is None else "{}/{}".format(*pair) for pair in pairs]
+    letters = ["".join(chr(97 + x) if x > 0 else "_" for x in quad) for quad in colours]
+    if style in ("slash", "letters"):
+        shown = words if style == "slash" else letters
+        return name, "".join(" ".join(shown[cell] for cell in row) + "\n" for row in rows)
+    if style in ("list", "edges"):
+        quads = [" ".join(map(str, [max(0, x) for x in quad])) for quad in colours]
+        shown = [word.replace("/", " ") for word in words] if style == "list" else quads
+        return name, "".join(shown[cell] + "\n" for row in rows for cell in row)
     if style == "compass":
         line = ":".join("." if pair is None else f"{pair[0]}{'NESW'[pair[1]]}" for pair in pairs)
         return name, f"${line};\n"
-    place = {pair[0]: (cell, pair[1]) for cell, pair in enumerate(pairs) if pair is not None}
     lines = []
-    for piece in sorted(place):
-        cell, turn = place[piece]
+    for piece, turn, cell in sorted((*pair, cell) for cell, pair in enumerate(pairs) if pair is not None):
         y, x = divmod(cell, width)
         y = height - 1 - y if bottom else y
         lines.append(f"{x} {y} {turn}" if style == "bypiece" else f"{piece} {x} {y} {turn}")
@@ -288,34 +257,29 @@ def mutated(data: bytes, others: list[bytes], chance: random.Random) -> bytes:
     for _ in range(chance.randint(1, 4)):
         at = chance.randrange(len(data) + 1)
         end = min(len(data), at + chance.randint(1, 40))
-        lines = data.split(b"\n")
-        line = chance.randrange(len(lines))
-        kind = chance.randrange(11)
-        if kind == 0:
-            data = data[:at] + bytes([chance.randrange(256)]) + data[at + 1 :]
-        elif kind == 1:
-            data = data[:at] + data[end:]
-        elif kind == 2:
-            data = data[:at] + data[at:end] * chance.choice([2, 3, 50]) + data[end:]
-        elif kind == 3:
-            data = data[:at]
-        elif kind == 4:
-            data = b"\n".join(lines[:line] + lines[line + 1 :])
-        elif kind == 5:
-            data = b"\n".join(lines[: line + 1] + lines[line:])
-        elif kind == 6:
-            data = data[:at] + chance.choice(WORDS) + data[end:]
-        elif kind == 7:
-            repeated = chance.choice([b" ", b"\n", b"(", b"1,", b"a", b"["]) * chance.choice([100, 20_000])
-            data = data[:at] + repeated + data[at:]
+        lines, start, part = data.split(b"\n"), data[:at], data[at:end]
+        line, kind = chance.randrange(len(lines)), chance.randrange(11)
+        if kind == 7:
+            start += chance.choice([b" ", b"\n", b"(", b"1,", b"a", b"["]) * chance.choice([100, 20_000])
         elif kind == 8:
             other = chance.choice(others)
-            data = data[:at] + other[chance.randrange(len(other) + 1) :]
+            start, end = start + other[chance.randrange(len(other) + 1) :], len(data)
         elif kind == 9:
             chance.shuffle(lines)
-            data = b"\n".join(lines)
-        else:
-            data = data.replace(chance.choice([b" ", b"\n", b",", b"a", b"0"]), chance.choice([b"", b"\t", b";", b"1"]))
+        elif kind == 10:
+            old, new = chance.choice([b" ", b"\n", b",", b"a", b"0"]), chance.choice([b"", b"\t", b";", b"1"])
+            lines = data.replace(old, new).split(b"\n")
+        data = {
+            0: start + bytes([chance.randrange(256)]) + data[at + 1 :],
+            1: start + data[end:],
+            2: start + part * chance.choice([2, 3, 50]) + data[end:],
+            3: start,
+            4: b"\n".join(lines[:line] + lines[line + 1 :]),
+            5: b"\n".join(lines[: line + 1] + lines[line:]),
+            6: start + chance.choice(WORDS) + data[end:],
+            7: start + data[at:],
+            8: start + data[end:],
+        }.get(kind, b"\n".join(lines))
     return data[:400_000]
 
 
@@ -409,11 +373,8 @@ def _outcome(text: str, puzzle: Puzzle | None) -> tuple[object, ...] | None:
 
 
 def _named_lines(notes: object) -> set[int]:
-    spans = [
-        span.split("-")
-        for named in re.findall("left out: lines? ([0-9, -]+)", str(notes))
-        for span in named.split(", ")
-    ]
+    named = re.findall("left out: lines? ([0-9, -]+)", str(notes))
+    spans = [span.split("-") for lines in named for span in lines.split(", ")]
     return {line for span in spans for line in range(int(span[0]), int(span[-1]) + 1)}
 
 
@@ -422,17 +383,15 @@ def _named_lines(notes: object) -> set[int]:
 
 def _slowest() -> str:
     """The public file that takes longest to read, the best of three, by processor time."""
-    times: list[tuple[float, str]] = []
-    for path in sorted((SHARED / "cases").glob("*.*")):
-        took = []
-        for _ in range(3):
-            began = time.process_time()
-            with contextlib.suppress(InputError):
-                read(str(path))
-            took.append(time.process_time() - began)
-        times.append((min(took), path.name))
-    seconds, name = max(times, default=(0.0, "-"))
-    return f"{len(times)} public files read, each in {seconds * 1000:.0f} ms at most ({name})"
+
+    def tried(path: Path) -> None:
+        with contextlib.suppress(InputError):
+            read(str(path))
+
+    paths = sorted((SHARED / "cases").glob("*.*"))
+    took = [min(repeat(partial(tried, each), timer=time.process_time, repeat=3, number=1)) for each in paths] or [0.0]
+    name = paths[took.index(max(took))].name if paths else "-"
+    return f"{len(paths)} public files read, each in {max(took) * 1000:.0f} ms at most ({name})"
 
 
 def main(rounds: int, guesses: int, mutations: int, seed: int) -> int:
@@ -453,17 +412,10 @@ def main(rounds: int, guesses: int, mutations: int, seed: int) -> int:
     files, chance = originals(), random.Random(seed)
     puzzle = load_puzzle("like-e2-16x16")
     ended: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "damaged.txt"
-        for _ in range(mutations):
-            data = mutated(chance.choice(files), files, chance)
-            try:
-                ended[mutation(data, path, puzzle)] += 1
-            except BaseException:
-                kept = Path(tempfile.gettempdir()) / "lns-damaged.txt"
-                kept.write_bytes(data)
-                print(f"  kept as {kept}", flush=True)
-                raise
+    path = Path(tempfile.gettempdir()) / f"lns-damaged-{os.getpid()}.txt"  # is left there if it cannot be read
+    for _ in range(mutations):
+        ended[mutation(mutated(chance.choice(files), files, chance), path, puzzle)] += 1
+    path.unlink(missing_ok=True)
     gone = [f"  seed {number}: {what}" for number in range(seed, seed + mutations) if (what := vanished(number))]
     print(*gone[:20], f"{mutations} lines deleted or damaged: {len(gone)} vanish", sep="\n", flush=True)
     print(_slowest())

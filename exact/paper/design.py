@@ -26,8 +26,7 @@ from lns.exact.driver import run_search
 from lns.exact.outcome import SolveStatus
 from lns.instances.errors import InputError
 from lns.instances.generate import uniform
-from lns.instances.generate.planted import Planted, check_shape, plant
-from lns.instances.generate.portable_random import PortableRandom
+from lns.instances.generate.planted import Planted, PortableRandom, check_shape, plant
 from lns.instances.puzzle import GREY, Clue, Puzzle, canonical, rotate
 
 GOALS = ("hard", "single")

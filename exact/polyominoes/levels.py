@@ -36,7 +36,7 @@ from lns.exact.polyominoes.grid import (
 from lns.exact.polyominoes.model import build_model
 from lns.exact.polyominoes.search import fill
 from lns.instances.errors import InputError
-from lns.instances.generate.portable_random import PortableRandom
+from lns.instances.generate.planted import PortableRandom
 
 TIERS = {"easy": 4, "medium": 6, "hard": 8, "expert": 9}
 """Pieces to place by tier."""

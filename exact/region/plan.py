@@ -31,8 +31,8 @@ from lns.exact.region.state import (
     Words,
 )
 from lns.instances.board import EMPTY, Board
-from lns.instances.duplicates import normalise_clue_pieces
 from lns.instances.errors import BoardError, InputError
+from lns.instances.piece_set import normalise_clue_pieces
 from lns.instances.puzzle import DOWN, GREY, RIGHT, UP, Puzzle
 from lns.instances.verify import Verification, verify
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from lns.exact.child_process import Emit, ExitReason, run_in_process
 from lns.instances.board import EMPTY, Board
-from lns.instances.duplicates import normalise_clue_pieces
+from lns.instances.piece_set import normalise_clue_pieces
 from lns.instances.puzzle import GREY, Puzzle, canonical, rotate
 from lns.instances.verify import verify
 

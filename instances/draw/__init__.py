@@ -1,10 +1,107 @@
-"""Pictures of puzzles and boards.
+"""Pictures of puzzles and boards: the content of a picture, the same for every output format, as a `Scene`.
 
 Boards
-    `svg`, `tikz` and `terminal`: each has a function ``render(puzzle, board)`` that returns the picture as text.
-    `notebook`: how puzzles and boards show themselves in Jupyter. `palette` holds the colours, `scene` what is drawn.
-Text
-    `summary`: a description of a puzzle's pieces, colours and clues.
+    `svg` and `terminal`: each has a function ``render(puzzle, board)`` that returns the picture as text; `svg.tikz` and
+    the pictures of a notebook are beside them. `palette` holds the colours.
 Reports
-    `page`: the frame, tables and charts of an HTML report. `heatmap`: a map of values over the positions of a window.
+    `page`: the frame, tables and charts of an HTML report, and a map of values over the positions of a window.
 """
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from lns.instances.board import Board
+from lns.instances.puzzle import DOWN, GREY, RIGHT, Puzzle, rotate
+from lns.instances.verify import verify
+
+Quad = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A board, or all pieces of a puzzle in file order, ready to be drawn. Cells are in row-major order."""
+
+    width: int
+    height: int
+    quads: tuple[Quad | None, ...]  # colours up, right, down, left of each cell; None for an empty cell
+    pieces: tuple[int | None, ...]  # the piece on each cell, from 0; None for an empty cell
+    # (cell, side) of every joint of two cells whose colours differ, at the cell above or to the left, and of every side
+    # that is not grey where it must be: on the rim of a board with a frame, and towards a hole
+    wrong: frozenset[tuple[int, int]]
+    clues: frozenset[int]  # cells
+    name: str  # of the puzzle, safe to print
+    caption: str  # one line that describes the picture
+    sheet: bool = False  # the pieces of a puzzle, drawn apart from each other, and no board
+    holes: frozenset[int] = frozenset()  # cells that are not drawn; their quads are None
+    framed: bool = True
+
+    @cached_property
+    def empty(self) -> list[int]:
+        """The cells without a piece that are no holes."""
+        return [cell for cell, quad in enumerate(self.quads) if quad is None and cell not in self.holes]
+
+    @cached_property
+    def filled(self) -> list[int]:
+        """The cells with a piece."""
+        return [cell for cell, quad in enumerate(self.quads) if quad is not None]
+
+    @cached_property
+    def by_colour(self) -> dict[int, list[tuple[int, int]]]:
+        """The (cell, side) of every side of each colour, in order of the colours."""
+        sides = (
+            (colour, (cell, side)) for cell, quad in enumerate(self.quads) for side, colour in enumerate(quad or ())
+        )
+        found: dict[int, list[tuple[int, int]]] = {}
+        for colour, side in sorted(sides):
+            found.setdefault(colour, []).append(side)
+        return found
+
+
+def scene(puzzle: Puzzle, board: Board | None) -> Scene:
+    """What a picture of a board shows, or for None one of all pieces as they lie in the file.
+
+    Raises BoardError if the board has another shape than the puzzle.
+    """
+    name = printable_name(puzzle)
+    placements = [4 * piece for piece in range(puzzle.cells)] if board is None else board.placements.tolist()
+    # a board from elsewhere may name pieces that do not exist
+    shown = [divmod(oriented, 4) if 0 <= oriented < 4 * puzzle.piece_count else None for oriented in placements]
+    colours = puzzle.pieces.tolist()
+    quads = tuple(None if each is None else rotate(colours[each[0]], each[1]) for each in shown)
+    wrong: set[tuple[int, int]] = set()
+    if board is None:
+        caption = f"{name}: {puzzle.piece_count} pieces, {puzzle.shape_and_rules}"
+    else:
+        found = verify(puzzle, board)
+        wrong = {(a, RIGHT if b == a + 1 and puzzle.width > 1 else DOWN) for a, b in found.mismatches}
+        for cell, quad in enumerate(quads):
+            for side, grey in enumerate(puzzle.grey_sides(cell)):
+                if quad is not None and grey and quad[side] != GREY:
+                    wrong.add((cell, side))
+        caption = f"{name}: score {found.score} of {found.max_score}"
+        if not found.full:
+            caption += f", {found.placed} of {found.cells} pieces"
+        elif found.mismatches:
+            caption += f", {len(found.mismatches)} mismatched"
+        if found.problems:
+            caption += ", not valid"
+    return Scene(
+        width=puzzle.width,
+        height=puzzle.height,
+        quads=quads,
+        pieces=tuple(None if each is None else each[0] for each in shown),
+        wrong=frozenset(wrong),
+        clues=frozenset(clue.cell for clue in puzzle.clues if board is not None),
+        name=name,
+        caption=caption,
+        sheet=board is None,
+        holes=frozenset(range(puzzle.piece_count, puzzle.cells) if board is None else puzzle.holes),
+        framed=puzzle.framed,
+    )
+
+
+def printable_name(puzzle: Puzzle) -> str:
+    """The puzzle's name with every character that cannot be printed replaced by '?'; it may come from a pasted URL."""
+    return "".join(c if c.isprintable() else "?" for c in puzzle.name)

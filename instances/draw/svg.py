@@ -1,4 +1,7 @@
-"""Boards as SVG: four triangles for each cell, red bars on mismatches, outlines around clues."""
+"""Boards as SVG and TikZ: four triangles for each cell, red bars on mismatches, outlines around clues.
+
+Puzzles and boards show themselves so in Jupyter and IPython.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,18 @@ from functools import cache
 from html import escape
 
 from lns.instances.board import Board
+from lns.instances.draw import Scene, printable_name, scene
 from lns.instances.draw.palette import CLUE, EMPTY, GREY, MISMATCH, NO_FRAME, Rgb, hex_code, ink, motif, rgb
-from lns.instances.draw.scene import Scene, scene
 from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
+from lns.instances.verify import verify
 
 _CELL = 24  # side of a cell in units of the drawing; even, so that its centre is a whole number
 _RIM = 8
 _GAP = 4  # between the pieces of a sheet
+_LONGEST_SIDE = 560.0  # pixels, of a picture in a notebook
+_IN_NOTEBOOK = 36.0, 6.0  # largest and smallest side of a cell in pixels
+# the two ends of each side of a cell, clockwise; y grows downwards
+_ENDS = {UP: ((0, 0), (1, 0)), RIGHT: ((1, 0), (1, 1)), DOWN: ((1, 1), (0, 1)), LEFT: ((0, 1), (0, 0))}
 
 
 def render(
@@ -186,3 +194,84 @@ def _labels(width: int, height: int) -> list[str]:
         *(f'<text x="{x}" y="{y}">{name}</text>' for x, y, name in names),
         "</g>",
     ]
+
+
+# -- TikZ and notebooks ------------------------------------------------------------------------------------------------
+
+
+def tikz(puzzle: Puzzle, board: Board | None) -> str:
+    """A board, or for None all pieces in file order, apart from each other, as a whole LaTeX document.
+
+    It is like the figures of Jolivet 2008 (appendix A, *render*). Its class is standalone. A cell is one unit wide:
+    change ``x`` and ``y`` of the picture to scale it. Colours after the 40th repeat the first ones. Raises BoardError
+    if the board has another shape than the puzzle.
+    """
+    picture = scene(puzzle, board)
+    pitch = 1.15 if picture.sheet else 1
+    corners = [(column * pitch, row * pitch) for row in range(picture.height) for column in range(picture.width)]
+
+    def at(cell: int, across: float, along: float) -> str:
+        return f"({corners[cell][0] + across:.6g},{corners[cell][1] + along:.6g})"
+
+    def side(cell: int, number: int) -> str:
+        return "--".join(at(cell, *end) for end in _ENDS[number])
+
+    def squares(style: str, cells: Iterable[int], inset: float = 0) -> list[str]:
+        return path(style, [f"{at(cell, inset, inset)} rectangle {at(cell, 1 - inset, 1 - inset)}" for cell in cells])
+
+    def path(style: str, pieces: list[str]) -> list[str]:
+        return [rf"\path[{style}]", *("  " + piece for piece in pieces), "  ;"] if pieces else []
+
+    bars, clues = [side(*each) for each in sorted(picture.wrong)], sorted(picture.clues)
+    lines = [
+        r"\documentclass[tikz,border=2pt]{standalone}",
+        "% " + "".join(c if c.isascii() and c.isprintable() else "?" for c in picture.caption),  # for every TeX engine
+        *(rf"\definecolor{{side{colour}}}{{HTML}}{{{hex_code(rgb(colour))}}}" for colour in picture.by_colour),
+        rf"\definecolor{{empty}}{{HTML}}{{{hex_code(EMPTY)}}}",
+        rf"\definecolor{{rim}}{{HTML}}{{{hex_code(GREY)}}}",
+        rf"\definecolor{{clue}}{{HTML}}{{{hex_code(CLUE)}}}",
+        rf"\definecolor{{mismatch}}{{HTML}}{{{hex_code(MISMATCH)}}}",
+        r"\begin{document}",
+        r"\begin{tikzpicture}[x=6mm, y=-6mm, line join=round]",
+        *squares("fill=empty, draw=rim, thin", picture.empty),
+    ]
+    for colour, sides in picture.by_colour.items():
+        triangles = [f"{side(cell, number)}--{at(cell, 0.5, 0.5)}--cycle" for cell, number in sides]
+        lines += path(f"fill=side{colour}", triangles)
+    lines += [
+        *squares("draw=black, thin", picture.filled),
+        *squares("draw=black, line width=1.6pt", clues, 0.1),
+        *squares("draw=clue, line width=.8pt", clues, 0.1),
+        *path("draw=white, line width=2.4pt", bars),
+        *path("draw=mismatch, line width=1.6pt", bars),
+        r"\end{tikzpicture}",
+        r"\end{document}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def svg_of(shown: Puzzle | Board) -> str:
+    """A picture no longer than `_LONGEST_SIDE` where that is legible."""
+    largest, smallest = _IN_NOTEBOOK
+    scale = max(smallest, min(largest, _LONGEST_SIDE / max(shown.width, shown.height)))
+    if isinstance(shown, Puzzle):
+        return render(shown, None, scale=scale)
+    if shown.puzzle is None:
+        return render_placements(shown, scale=scale)
+    return render(shown.puzzle, shown, scale=scale)
+
+
+def html_of(shown: Puzzle | Board) -> str:
+    """The picture and its caption."""
+    if isinstance(shown, Puzzle):
+        caption = scene(shown, None).caption
+    else:
+        caption = placements_caption(shown) if shown.puzzle is None else scene(shown.puzzle, shown).caption
+    return f'<figure style="margin: 0">{svg_of(shown)}<figcaption>{escape(caption)}</figcaption></figure>'
+
+
+def score_of(board: Board) -> str:
+    """What the repr of a board that knows its puzzle adds at its end."""
+    assert board.puzzle is not None
+    found = verify(board.puzzle, board)
+    return f", score {found.score} of {found.max_score}, of {printable_name(board.puzzle)!r}"

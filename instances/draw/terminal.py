@@ -12,9 +12,9 @@ from typing import IO, Literal
 import numpy as np
 
 from lns.instances.board import Board
+from lns.instances.draw import Scene, scene
 from lns.instances.draw.palette import BACKGROUND, CLUE, EMPTY, MISMATCH, Rgb, rgb, xterm
 from lns.instances.draw.palette import GREY as GREY_RGB
-from lns.instances.draw.scene import Scene, scene
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 
 Colour = Literal["truecolor", "256", "none"]
@@ -89,23 +89,19 @@ def _drawn(picture: Scene, colour: Colour, width: int | None, height: int | None
     """The lines of a picture in the largest form that fits, and their legend."""
     columns = 80 if width is None else max(1, width)
     rows = 10**9 if height is None or picture.sheet else max(1, height)
+    signs = "a sign is a piece: its number of mismatches, + without any, # a clue, . an empty cell"
     if colour == "none":
         lines = _blocks(picture) if picture.sheet else _letters(picture)
         if max(map(len, lines)) <= columns and len(lines) <= rows:
-            return lines, _LETTERS_LEGEND
-        return _signs(picture), _SIGNS_LEGEND
+            return lines, "letters are colours, b!c is a mismatch, # a clue, . an empty cell"
+        return _signs(picture), signs
     side = min(_LARGEST, (columns + 1) // picture.width - 1, (2 * rows + 1) // picture.height - 1)
     if side >= _SMALLEST:
-        return _pixels(picture, side, colour), _COLOURS_LEGEND
+        return _pixels(picture, side, colour), "red bars are mismatches, white frames are clues"
     if side == 1 and not picture.sheet:
-        return _pixels(picture, 1, colour), _DOTS_LEGEND
-    return _coloured(_signs(picture), colour), _SIGNS_LEGEND
-
-
-_COLOURS_LEGEND = "red bars are mismatches, white frames are clues"
-_DOTS_LEGEND = "a dot is a piece, red a mismatch, white a clue; a larger window shows colours"
-_LETTERS_LEGEND = "letters are colours, b!c is a mismatch, # a clue, . an empty cell"
-_SIGNS_LEGEND = "a sign is a piece: its number of mismatches, + without any, # a clue, . an empty cell"
+        dots = "a dot is a piece, red a mismatch, white a clue; a larger window shows colours"
+        return _pixels(picture, 1, colour), dots
+    return _coloured(_signs(picture), colour), signs
 
 
 # -- colour ------------------------------------------------------------------------------------------------------

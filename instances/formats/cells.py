@@ -1,13 +1,19 @@
-"""Boards in any dialect, by evidence: colours in place, piece and turn of each cell, or place and turn of each piece.
+"""Boards and clues in any dialect, by evidence.
 
-Each shape that a text may have is a function, and the first that recognises it makes the readings, one for each
-convention; `lns.instances.formats.evidence` finds the best, and asks if two that show different boards are near each
-other. An option names a convention: ``cells:udlr``, ``cells:base0,ccw,bottom,turn2`` and so on, as the notes write
-them.
+A board is colours in place, piece and turn of each cell, or place and turn of each piece. Each shape that a text may
+have is a reader, and the first that recognises it makes the readings, one for each convention;
+`lns.instances.formats.evidence` finds the best, and asks if two that show different boards are near each other. An
+option names a convention: ``cells:udlr``, ``cells:base0,ccw,bottom,turn2`` and so on, as the notes write them.
+
+Clues apart from the pieces are ``piece row column turn`` or ``piece x y turn``, a line each; ``139=I8-Rot0`` (row
+letter, column, anticlockwise turns); or a list of cell types in which a negative number is a clue. Of their conventions
+those that place official clues of Eternity II come first, then those that count rows from the top and turns from the
+pieces as listed. If several are left that place different pieces, one must be named: ``clues:base1,yx,from0,cw``.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -16,30 +22,32 @@ import numpy as np
 
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.eternity2 import SWAPPED, recognise
-from lns.instances.formats.base import Document, Format, NearError, Source, Target, never
-from lns.instances.formats.evidence import Laid, Reading, best, by_cell, by_place, in_place
-from lns.instances.formats.lines import (
-    BRACKETED,
-    WORD_ORDER,
-    Row,
-    bracketed_quads,
-    colour_of_letter,
-    found_in,
-    groups_on_a_line,
-    halves,
-    left_out,
-    one_of,
-    picture_in,
-    refuse_other_sides,
-    rows_of,
-    sides_of_words,
-    words_in_rows,
-)  # fmt: skip
+from lns.instances.eternity2 import SWAPPED, held_clues, recognise
+from lns.instances.formats import shapes
+from lns.instances.formats.base import Document, Format, NearError, NeedsPuzzleError, Source, Target
+from lns.instances.formats.evidence import NEAR, Entry, Laid, Reading, best, by_cell, by_place, by_turn, in_place
 from lns.instances.formats.orders import CLOCKWISE, ORDERS
-from lns.instances.formats.piece_list import parse
+from lns.instances.formats.shapes import Row, found_in, groups_on_a_line, rows_of
 from lns.instances.puzzle import Puzzle
 from lns.instances.text import count_of, quoted
+
+_PAIR = re.compile(r"(?<![0-9])([0-9]{1,4})[ \t]*[/(:][ \t]*([0-9])(?![0-9])")
+_COMPASS = re.compile(r"\$((?:(?:\.|[0-9]{1,4}[NESW]):)+(?:\.|[0-9]{1,4}[NESW])?):?;")
+_QUAD = re.compile(r"(?<![\w])[A-Za-z_]{4}(?![\w])")
+_CONVENTION = re.compile(r"^# (?:cells|clues):([a-z0-9,-]+)$", re.MULTILINE)  # as a writer says it
+_WIDTHS = (8, 12, 16, 20, 24, 28, 32, 36, 40, 48, 64)  # numbers on a line with the colours of several cells
+_EDITOR = re.compile(r"^[ \t]{0,20}([0-9]{1,4})[ \t]{0,20}=[ \t]{0,20}([A-Z])([0-9]{1,2})-Rot([0-3])", re.M)
+_ORDERS = {  # of the coordinates, as comments name them
+    "yx": re.compile(r"\brow\W+(?:and\W+)?col", re.I),
+    "xy": re.compile(r"\b(?:col(?:umn)?\W+(?:and\W+)?row|x\W+y)\b", re.I),
+}
+_HEADER = "clues: piece from 1, row column from 0, clockwise turns"  # after their number
+_HEADER_LINE = re.compile(rf"^# ([0-9]{{1,4}}) {_HEADER}$", re.M)
+_OWN = {"base1", "yx", "from0", "top", "cw", "turn0", "turn-last"}
+_ASKED = 4  # conventions that a question names
+_ENOUGH = 6  # matched seams that tell conventions of clues apart
+
+_Notes = tuple[str, ...]
 
 
 class _Found(NamedTuple):
@@ -47,14 +55,7 @@ class _Found(NamedTuple):
 
     form: str
     readings: Iterable[Reading] | Laid
-    notes: tuple[str, ...] = ()
-
-
-_PAIR = re.compile(r"(?<![0-9])([0-9]{1,4})[ \t]*[/(:][ \t]*([0-9])(?![0-9])")
-_COMPASS = re.compile(r"\$((?:(?:\.|[0-9]{1,4}[NESW]):)+(?:\.|[0-9]{1,4}[NESW])?):?;")
-_QUAD = re.compile(r"(?<![\w])[A-Za-z_]{4}(?![\w])")
-CONVENTION = re.compile(r"^# (?:cells|clues):([a-z0-9,-]+)$", re.MULTILINE)  # as a writer says it
-_WIDTHS = (8, 12, 16, 20, 24, 28, 32, 36, 40, 48, 64)  # numbers on a line with the colours of several cells
+    notes: _Notes = ()
 
 
 def count_of_boards(text: str) -> int:
@@ -63,11 +64,10 @@ def count_of_boards(text: str) -> int:
 
 
 def read(source: Source) -> Document:
-    texts = (_compass, _pairs, _letters, _tiles, _words, _picture, _brackets)
-    form, readings, notes = next((found for shape in texts if (found := shape(source))), None) or _rows(source)
+    form, readings, notes = _compass(source) or _pairs(source) or _letters(source) or _marked(source) or _rows(source)
     if isinstance(readings, Laid):
         readings = in_place(readings, source.puzzle, source.name)
-    wanted, said = source.words(), CONVENTION.search(source.text)
+    wanted, said = source.words(), _CONVENTION.search(source.text)
     if said and wanted <= {*said[1].split(",")}:
         wanted = {*said[1].split(",")}
     chosen = [reading for reading in readings if wanted <= reading.parts]
@@ -81,7 +81,7 @@ def read(source: Source) -> Document:
     return Document(FORMAT.name, reading.puzzle, reading.board, (first, *notes, *_swap_helps(reading)))
 
 
-def _swap_helps(reading: Reading) -> tuple[str, ...]:
+def _swap_helps(reading: Reading) -> _Notes:
     """A note if the board is better with pieces 112 and 113 exchanged, as they are in two files of Eternity II."""
     if recognise(reading.puzzle) is None:
         return ()
@@ -106,7 +106,7 @@ def _compass(source: Source) -> _Found | None:
     at = min(max(source.number or 1, 1), len(boards)) - 1
     tokens = [token for token in boards[at][1].split(":") if token]
     pairs = [None if token == "." else (int(token[:-1]), "NESW".index(token[-1])) for token in tokens]
-    notes = (*one_of(len(boards), "boards", source.number), *left)
+    notes = (*shapes.one_of(len(boards), "boards", source.number), *left)
     return _Found(form, by_cell(_known(source, form), pairs, [where[at]] * len(pairs)), notes)
 
 
@@ -129,42 +129,28 @@ def _letters(source: Source) -> _Found | None:
     if len(words) < 4 or numbered or not (width := groups_on_a_line(source.text, _QUAD)):
         return None
     found, where, left = found_in(source.text, _QUAD, "four letters")
-    quads, where, twice = _once([[*map(colour_of_letter, match[0])] for match in found], where, source.puzzle)
+    quads = [[*map(shapes.colour_of_letter, match[0])] for match in found]
+    quads, where, twice = _once(quads, where, source.puzzle)
     return _Found("letters in place", Laid(quads, width, where), left + twice)
 
 
-def _tiles(source: Source) -> _Found | None:
-    """JSON of another program, with as many tiles as cells."""
-    if not source.text.lstrip().startswith("{"):
-        return None
-    listed = parse(source.text)
-    notes = tuple(note for note in listed.notes if note.startswith("left out"))
-    return _Found("tiles in place", Laid(listed.quads, (listed.shape or (0, 0))[0]), notes)
-
-
-def _words(source: Source) -> _Found | None:
-    """Words of Tetravex in place; of two blocks of the same pieces either may be the board."""
-    if not (words := words_in_rows(source.text)):
-        return None
-    quads, orders = sides_of_words(words), tuple(dict.fromkeys((WORD_ORDER, *ORDERS)))
-    blocks = [Laid(block, len(words[0]), (), orders, framed=False) for block in halves(quads) or (quads,)]
-    return _Found("words of Tetravex", (r for block in blocks for r in in_place(block, source.puzzle, source.name)))
-
-
-def _picture(source: Source) -> _Found | None:
-    """Three lines for each row of the board."""
-    if (picture := picture_in(source.text)) is None:
-        return None
-    quads, width, left = picture
-    return _Found("a picture of a board", Laid(quads, width, orders=[CLOCKWISE]), left)
-
-
-def _brackets(source: Source) -> _Found | None:
-    """Four colours of each cell in brackets."""
-    quads, where, left = bracketed_quads(source.text)
-    if not quads:
-        return None
-    return _Found("colours in brackets", Laid(quads, groups_on_a_line(source.text, BRACKETED), where), left)
+def _marked(source: Source) -> _Found | None:
+    """Colours in place as JSON of another program, words of Tetravex, a picture, or four numbers in brackets."""
+    text = source.text
+    if text.lstrip().startswith("{") and (listed := shapes.pieces_in(text)) is not None:
+        notes = tuple(note for note in listed.notes if note.startswith("left out"))
+        return _Found("tiles in place", Laid(listed.quads, (listed.shape or (0, 0))[0]), notes)
+    if words := shapes.words_in(text):  # of two blocks of the same pieces either may be the board
+        orders = tuple(dict.fromkeys((shapes.WORD_ORDER, *ORDERS)))
+        blocks = shapes.halves(words.quads) or (words.quads,)
+        laid = [Laid(block, words.width, (), orders, framed=False) for block in blocks]
+        return _Found("words of Tetravex", (each for one in laid for each in in_place(one, source.puzzle, source.name)))
+    if (picture := shapes.picture_in(text)) is not None:
+        quads, width, left = picture
+        return _Found("a picture of a board", Laid(quads, width, orders=[CLOCKWISE]), left)
+    quads, where, left = shapes.bracketed_quads(text)
+    width = groups_on_a_line(text, shapes.BRACKETED)
+    return _Found("colours in brackets", Laid(quads, width, where), left) if quads else None
 
 
 def _rows(source: Source) -> _Found:
@@ -179,33 +165,34 @@ def _rows(source: Source) -> _Found:
             said = f"{quoted(header.text)} before a board of {puzzle.name}; expected its size"
             raise InputError(said, line=header.line)
         left += (f"line {header.line}: {header.text}, the size",)
+    full = puzzle is not None and count == puzzle.cells
     colours, quads = "colours in place", [list(row[at : at + 4]) for row in table for at in range(0, width, 4)]
-    if width == 3:
-        if puzzle is None and (len({row[:2] for row in table}) < count or max(row[2] for row in table) > 4):
-            refuse_other_sides(body)
-        if puzzle is None or count == puzzle.piece_count:
+    if width == 3 and puzzle is None and (len({row[:2] for row in table}) < count or max(row[2] for row in table) > 4):
+        shapes.refuse_other_sides(body)
+    match width, puzzle:
+        case 2, Puzzle() if full:
+            return _Found("piece and turn of each cell", by_cell(puzzle, table, where), left)
+        case 3, _ if puzzle is None or count == puzzle.piece_count:
             form, rows = "place and turn of each piece", [(piece, *row) for piece, row in enumerate(table)]
             return _Found(form, by_place(_known(source, form), rows, where, listed=True), left)
-    elif width == 4 and puzzle is None:
-        columns = round(count**0.5) if round(count**0.5) ** 2 == count else 0
-        if header is not None and len(header.numbers) == 2 and header.numbers[0] * header.numbers[1] == count:
-            columns = header.numbers[0]
-        return _Found(colours, Laid(quads, columns), left)
-    elif puzzle is not None and count == puzzle.cells and width == 2:
-        return _Found("piece and turn of each cell", by_cell(puzzle, table, where), left)
-    elif puzzle is not None and count == puzzle.cells and width == 4:
-        if readings := list(in_place(Laid(quads, puzzle.width, where), puzzle, source.name)):
-            return _Found(colours, readings, left)
-        return _Found("piece, column, row and turn", by_place(puzzle, table, where), left)
-    elif width in _WIDTHS and count > 1:
-        return _Found(colours, Laid(quads, width // 4, [line for line in where for _ in range(0, width, 4)]), left)
+        case 4, None:
+            columns = round(count**0.5) if round(count**0.5) ** 2 == count else 0
+            if header is not None and len(header.numbers) == 2 and header.numbers[0] * header.numbers[1] == count:
+                columns = header.numbers[0]
+            return _Found(colours, Laid(quads, columns), left)
+        case 4, Puzzle() if full:
+            if readings := list(in_place(Laid(quads, puzzle.width, where), puzzle, source.name)):
+                return _Found(colours, readings, left)
+            return _Found("piece, column, row and turn", by_place(puzzle, table, where), left)
+        case _ if width in _WIDTHS and count > 1:
+            return _Found(colours, Laid(quads, width // 4, [line for line in where for _ in range(0, width, 4)]), left)
     raise InputError("no board is recognised; expected colours in place, or pieces and turns with --puzzle")
 
 
-def _table(source: Source) -> tuple[Row | None, list[Row], tuple[str, ...]]:
+def _table(source: Source) -> tuple[Row | None, list[Row], _Notes]:
     """A header, rows of as many numbers each, and a note on lines before them. Raises InputError for other rows."""
     puzzle = source.puzzle
-    rows, left = number_rows(source.text, " among the numbers of a board; expected numbers only")
+    rows, left = _number_rows(source.text, " among the numbers of a board; expected numbers only")
     widths = [len(row.numbers) for row in rows]
     width = max(set(widths), key=widths.count, default=0)
     if width == 2 and puzzle is not None and len(rows) == puzzle.cells + 1 and rows[0].numbers in _sizes(puzzle):
@@ -218,7 +205,7 @@ def _table(source: Source) -> tuple[Row | None, list[Row], tuple[str, ...]]:
     return header, body, left
 
 
-def number_rows(text: str, expected: str, *, strict: bool = False) -> tuple[list[Row], tuple[str, ...]]:
+def _number_rows(text: str, expected: str, *, strict: bool = False) -> tuple[list[Row], _Notes]:
     """The rows of numbers alone, and a note on the words before them.
 
     Raises InputError for a word after the first, or ``strict``ly beside a number.
@@ -230,7 +217,7 @@ def number_rows(text: str, expected: str, *, strict: bool = False) -> tuple[list
         if (numbers and row.line > numbers[0].line) or (strict and (row.numbers or not numbers)):
             shown = " ".join(row.tokens) if strict else row.text
             raise InputError(f"{quoted(shown)}{expected}", line=row.line)
-    return numbers, left_out((row.line, row.text) for row in words)
+    return numbers, shapes.left_out((row.line, row.text) for row in words)
 
 
 def _sizes(puzzle: Puzzle) -> tuple[tuple[int, ...], ...]:
@@ -241,17 +228,12 @@ def _known(source: Source, form: str) -> Puzzle:
     return source.known(f"{form}: the pieces are named")
 
 
-def _once(
-    entries: Sequence[Any], where: Sequence[int], puzzle: Puzzle | None
-) -> tuple[list[Any], list[int], tuple[str, ...]]:
+def _once(entries: Sequence[Any], where: Sequence[int], puzzle: Puzzle | None) -> tuple[list[Any], list[int], _Notes]:
     """Entries of cells and their lines, once where they say the same twice, with a note."""
     cells = len(entries) // 2
     if puzzle is None or cells != puzzle.cells or list(entries[:cells]) != list(entries[cells:]):
         return list(entries), list(where), ()
     return list(entries[:cells]), list(where[:cells]), (f"the same board twice, from line {where[cells]} again",)
-
-
-# -- writing -----------------------------------------------------------------------------------------------------------
 
 
 def write(target: Target) -> str:
@@ -283,7 +265,173 @@ def write(target: Target) -> str:
     return "\n".join(lines) + "\n"
 
 
-FORMAT = Format(
-    "cells", "board", "boards in any dialect, by evidence; written as id/turns", never, read, write,
-    "CONVENTION",
+FORMAT = Format("cells", "board", "boards in any dialect, by evidence; written as id/turns", read, write, "CONVENTION")
+
+
+# -- clues -------------------------------------------------------------------------------------------------------------
+
+
+def looks_like_clues(text: str) -> bool:
+    """Whether a text may be clues without a puzzle, for messages: few rows of four numbers, the last a turn."""
+    if _EDITOR.search(text):
+        return True
+    try:
+        rows = list({row.numbers: None for row in rows_of(text) if row.only_numbers})  # sections may say the same
+    except InputError:
+        return False
+    lines = [row for row in rows if len(row) == 4 and row[3] <= 4]
+    if not lines or len(rows[0]) != 4 or len(rows) - (len(rows) > 8) > len(lines):
+        return False
+    distinct = max(
+        min(len({row[piece] for row in lines}), len({row[at : at + 2] for row in lines}))
+        for piece, at in ((0, 1), (2, 0))
+    )
+    return distinct >= len(lines) - (len(lines) > 8)
+
+
+def read_clues(source: Source) -> Document:
+    """The clues as a partial board of the puzzle.
+
+    Raises InputError if no convention makes the clues legal, or several do that place different pieces.
+    """
+    puzzle, text = source.puzzle, source.text
+    if puzzle is None:
+        raise NeedsPuzzleError("these are clues by the numbers of the pieces; expected the puzzle with them")
+    said, stated = _CONVENTION.search(text), _HEADER_LINE.search(text)
+    wanted = source.words() or {*(said[1].split(",") if said else ())} or (_OWN if stated else set())
+    number, readings, notes = _clue_readings(text, puzzle)
+    count = count_of(number, "clue")
+    if stated and int(stated[1]) != number:
+        raise InputError(f"{count}; expected {stated[1]} as the first line says")
+    named = [each for each in readings if wanted <= each.parts]
+    legal = [each for each in named if each.rank[0] == 0]
+    if not legal:
+        raise _nearest_error(number, named) or InputError(
+            f"no convention{' named so' * bool(wanted)} makes the {count} legal on {puzzle.name}; "
+            "expected clues of this puzzle"
+        )
+    most = max(each.found.score for each in legal)
+    if most >= _ENOUGH:
+        legal = [each for each in legal if each.found.score >= NEAR * most]
+    official = [each for each in legal if len(held_clues(puzzle, each.board)) == each.board.placed > 0]
+    plain = [each for each in legal if _is_plain(each)]
+    order = next((order for order, words in _ORDERS.items() if words.search(text)), "")
+    chosen = official or [each for each in plain if order in each.parts] or plain or legal
+    boards = {each.board.placements.tobytes() for each in chosen}
+    if len(boards) > 1:
+        names = " or ".join(f"{CLUES.name}:{each.name}" for each in chosen[:_ASKED])
+        raise NearError(
+            f"{count}, which can be read in {len(boards)} ways, among them {names}; "
+            f"expected one by name, as a first line '# {CLUES.name}:{chosen[0].name}'"
+        )
+    first = f"{count}, read as {chosen[0].name} ('# {CLUES.name}:...' as a first line names another convention)"
+    return Document(CLUES.name, puzzle, chosen[0].board, (first, *notes))
+
+
+def _is_plain(reading: Reading) -> bool:
+    return {"top", "turn0"} <= reading.parts and "turn-first" not in reading.parts
+
+
+def _nearest_error(count: int, readings: Sequence[Reading]) -> InputError | None:
+    """What is wrong with the few lines that the nearest reading cannot take; None if no reading comes near."""
+    nearest = min(readings, key=lambda each: (each.rank, not _is_plain(each)), default=None)
+    if nearest is None or (not nearest.odd and len(nearest.found.violations) > max(1, count // 8)):
+        return None
+    if nearest.odd:
+        line, sentence = nearest.odd[0]
+    else:
+        violations = nearest.found.violations
+        sentence = next((each for each in violations if "twice" in each), violations[0])
+        line = max(nearest.lines.get(cell, 0) for cell in nearest.found.faulty)
+    return NearError(f"{count_of(count, 'clue')}, read as {nearest.name}: {sentence}", line=line or None)
+
+
+def _clue_readings(text: str, puzzle: Puzzle) -> tuple[int, list[Reading], _Notes]:
+    """How many clues there are, their interpretations, and notes. Raises InputError for a text without clues."""
+    if editor := list(_EDITOR.finditer(text)):
+        where = [text.count("\n", 0, each.end()) + 1 for each in editor]
+        table = [(int(each[1]), ord(each[2]) - ord("A") + 1, int(each[3]), -int(each[4]) % 4) for each in editor]
+        own = _OWN - {"from0"} | {"from1"}
+        return len(table), [each for each in by_place(puzzle, table, where) if own <= each.parts], ()
+    if (types := cell_types(text)) is not None and len(types) == puzzle.width**2 == puzzle.cells:
+        if not (clues := [(cell, *divmod(-value, 256)) for cell, value in enumerate(types) if value < 0]):
+            raise InputError("a list of cell types without a clue (no negative number); expected a clue")
+        found: list[Reading] = []
+        for base in (1, 0):
+            entries = [Entry(0, cell, piece - base, turn) for cell, turn, piece in clues]
+            found += by_turn(puzzle, entries, f"base{base},top")
+        return len(clues), found, ()
+    rows, notes = _clue_rows(text, puzzle)
+    return len(rows), list(by_place(puzzle, [row.numbers for row in rows], [row.line for row in rows])), notes
+
+
+def _clue_rows(text: str, puzzle: Puzzle) -> tuple[Sequence[Row], _Notes]:
+    """The rows of four numbers, once where sections between comments say the same, and notes.
+
+    Raises InputError for another row, but for the number of the clues and a list of all the pieces that are not placed.
+    """
+    expected = "; expected a clue, piece row column turn, or a comment after #"
+    rows, left = _number_rows(text, expected, strict=True)
+    every = [row for row in rows if len(row.numbers) == 4]
+    if not every:
+        raise InputError("no clues are recognised; expected lines 'piece row column turn', or 139=I8-Rot0")
+    table, agreeing = _without_repeats(text, every)
+    notes = left + agreeing
+    unplaced = [{*range(1, puzzle.piece_count + 1)} - {each.numbers[at] for each in table} for at in (0, 2)]
+    for row in (row for row in rows if len(row.numbers) != 4):
+        head = row.line < every[0].line
+        if head and row.numbers in ((len(table),), (puzzle.width,)):
+            notes += (f"line {row.line}: {row.text}, {'clues' if row.numbers == (len(table),) else 'the size'}",)
+        elif not head and set(row.numbers) in unplaced:
+            notes += (f"line {row.line}: the {len(row.numbers)} pieces that are not placed",)
+        else:
+            said = f"{quoted(row.text)} among clues; expected four numbers, piece row column turn"
+            raise InputError(said, line=row.line)
+    return table, notes
+
+
+def _without_repeats(text: str, table: list[Row]) -> tuple[Sequence[Row], _Notes]:
+    """The rows of the first section, and a note, if sections between comments say the same; else all rows.
+
+    Raises InputError if sections say nearly the same.
+    """
+    comments = [row.line for row in rows_of(text) if not row.tokens]
+    sections: dict[int, list[Row]] = {}
+    for row in table:
+        sections.setdefault(sum(line < row.line for line in comments), []).append(row)
+    first, *others = sections.values()
+    half = len(table) // 2
+    if not others and {row.numbers for row in table[:half]} == {row.numbers for row in table[half:]}:
+        first, others = table[:half], [table[half:]]
+    contents = [{row.numbers for row in section} for section in (first, *others)]
+    if sum(map(len, contents)) == len(set().union(*contents)):
+        return table, ()
+    for section, content in zip(others, contents[1:], strict=True):
+        odd = next((row for row in section if row.numbers not in contents[0]), None)
+        if odd is not None or len(content) < len(contents[0]):
+            said, line = (f"{len(content)} rows", section[-1].line) if odd is None else (odd.text, odd.line)
+            raise NearError(f"{quoted(said)} differs from the section above it; expected the same pieces", line=line)
+    return first, (f"{len(contents)} sections that agree, {count_of(len(contents[0]), 'piece')} each",)
+
+
+def cell_types(text: str) -> list[int] | None:
+    """The types of all cells: a size, so many border entries, a number for each cell; None for another text."""
+    numbers = [] if re.search(r"[^0-9,\s-]", text) else [int(each) for each in re.findall(r"-?[0-9]{1,6}", text)]
+    side = math.isqrt(len(numbers))
+    return numbers[1 + side :] if side > 1 and numbers[0] == side and len(numbers) == 1 + side + side * side else None
+
+
+def write_clues(target: Target) -> str:
+    """``piece row column turn`` for each piece on the board, under a comment that names the convention."""
+    if target.option:
+        raise InputError(f"{CLUES.name} are written in one convention, which they name; expected no option")
+    lying = [
+        (pair[0] + 1, *divmod(at, target.laid.width), pair[1]) for at, pair in enumerate(target.laid.pairs()) if pair
+    ]
+    return "\n".join([f"# {len(lying)} {_HEADER}", *(" ".join(map(str, line)) for line in lying)]) + "\n"
+
+
+CLUES = Format(
+    "clues", "board", "clues apart from the pieces: piece row column turn", read_clues, write_clues, "CONVENTION",
+    lambda text: _HEADER_LINE.match(text) is not None,
 )  # fmt: skip

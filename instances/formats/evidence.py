@@ -1,4 +1,4 @@
-"""Readings: what a text may mean as a board, and the scorer that picks one.
+"""Readings: what a text may mean as a board, the pieces that it shows, and the scorer that picks one.
 
 The conventions of programs differ: pieces and coordinates count from 0 or 1, rows from the top or the bottom, turns
 either way and from any side, sides in any order. Each combination is a reading, named as
@@ -7,7 +7,7 @@ either way and from any side, sides in any order. Each combination is a reading,
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,10 +18,9 @@ import numpy as np
 
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.formats.base import NearError
-from lns.instances.formats.matching import PieceIndex
+from lns.instances.formats.base import NearError, Quad
 from lns.instances.formats.orders import CLOCKWISE, clockwise
-from lns.instances.puzzle import GREY, MAX_CELLS, IntArray, Puzzle
+from lns.instances.puzzle import GREY, MAX_CELLS, IntArray, Puzzle, canonical, rotate
 from lns.instances.verify import Verification, verify
 
 _T = TypeVar("_T")
@@ -205,6 +204,62 @@ def _from(end: str, cells: Sequence[_T], width: int) -> list[_T]:
     return [entry for at in (reversed(starts) if end == "bottom" else starts) for entry in cells[at : at + width]]
 
 
+# -- pieces by their colours -------------------------------------------------------------------------------------------
+
+
+class PieceIndex:
+    """The pieces of a puzzle by their colours.
+
+    ``by_colours`` maps the canonical form of a piece to the numbers of all such pieces: file order, those that clues
+    name last.
+    """
+
+    def __init__(self, puzzle: Puzzle) -> None:
+        self.puzzle = puzzle
+        self.pieces: list[list[int]] = puzzle.pieces.tolist()
+        self.by_colours: dict[Quad, list[int]] = defaultdict(list)
+        clue_pieces = {clue.piece for clue in puzzle.clues}
+        for piece in sorted(range(len(self.pieces)), key=lambda piece: piece in clue_pieces):
+            self.by_colours[canonical(self.pieces[piece])].append(piece)
+        self._shown = {rotate(quad, turns) for quad in self.by_colours for turns in range(4)}
+
+    def cells_without_piece(self, quads: Sequence[Quad | None]) -> list[int]:
+        """The cells whose colours are those of no piece."""
+        return [cell for cell, quad in enumerate(quads) if quad is not None and quad not in self._shown]
+
+    def board(self, quads: Sequence[Quad | None], numbers: Sequence[int | None] | None = None) -> tuple[Board, int]:
+        """The board that shows given colours, and how many stated ``numbers`` are contradicted by their colours.
+
+        Among identical pieces the stated one is chosen; without a statement, the clue's piece on the cell of a clue;
+        otherwise the pieces in the order of the index; of pieces that may not be turned those first that need no turn.
+        If the cells show more of them than exist, the last one is placed repeatedly, which `lns.instances.verify`
+        reports. Raises InputError for a cell that shows colours of no piece.
+        """
+        forms = {cell: canonical(quad) for cell, quad in enumerate(quads) if quad is not None}
+        alike = {cell: self.by_colours.get(form, []) for cell, form in forms.items()}
+        for cell, identical in alike.items():
+            if not identical:
+                raise InputError(f"{self.puzzle.cell_label(cell)}: {quads[cell]} is no piece of {self.puzzle.name}")
+        stated = [(cell, piece) for cell, piece in enumerate(numbers or ()) if piece is not None and cell in alike]
+        wishes = [*stated, *((clue.cell, clue.piece) for clue in self.puzzle.clues)]
+        if not self.puzzle.turns:
+            lying = ((cell, piece) for cell, identical in alike.items() for piece in identical)
+            wishes += [(cell, piece) for cell, piece in lying if tuple(self.pieces[piece]) == quads[cell]]
+        chosen: dict[int, int] = {}
+        used: set[int] = set()
+        for cell, piece in wishes:
+            if cell not in chosen and piece not in used and piece in alike.get(cell, ()):
+                chosen[cell] = piece
+                used.add(piece)
+        waiting = {form: (each for each in self.by_colours[form] if each not in used) for form in {*forms.values()}}
+        pairs: list[tuple[int, int] | None] = [None] * len(quads)
+        for cell, identical in alike.items():
+            piece = chosen[cell] if cell in chosen else next(waiting[forms[cell]], identical[-1])
+            pairs[cell] = piece, next(turns for turns in range(4) if rotate(self.pieces[piece], turns) == quads[cell])
+        contradicted = sum(piece not in alike[cell] for cell, piece in stated)
+        return Board.from_pairs(pairs, self.puzzle.width, self.puzzle.height), contradicted
+
+
 # -- colours in place --------------------------------------------------------------------------------------------------
 
 
@@ -237,30 +292,23 @@ def in_place(laid: Laid, puzzle: Puzzle | None, name: str) -> Iterator[Reading]:
             near = seams[convention] >= NEAR * max(seams.values())
             if near and (own := _own_puzzle(each, name, laid.framed)) is not None:
                 yield Reading(convention, own, board)
-    elif (puzzle.width, puzzle.height) == (width, height):
-        index = PieceIndex(puzzle)
-        for convention, cells in shown.items():
-            lines = _from(convention.partition(",")[2], laid.where or [0] * len(cells), width)
-            yield from _of_puzzle(convention, cells, lines, index)
-
-
-def _of_puzzle(
-    convention: str, colours: Sequence[Sequence[int]], lines: Sequence[int], index: PieceIndex
-) -> Iterator[Reading]:
-    """The board of a known puzzle, without a few cells that show none of its pieces."""
-    puzzle = index.puzzle
-    first = int(not puzzle.framed)  # the number of the first colour, as the piece list is read
+        return
+    if (puzzle.width, puzzle.height) != (width, height):
+        return
+    index, first = PieceIndex(puzzle), int(not puzzle.framed)  # colours of a puzzle without frame count from 0 in texts
     empties = puzzle.framed and puzzle.cells > 1
-    cells = [
-        None if empties and not any(quad) else (quad[0] + first, quad[1] + first, quad[2] + first, quad[3] + first)
-        for quad in colours
-    ]
-    alien = index.cells_without_piece(cells)
-    if _few(len(alien), len(cells)):
-        shown = [None if cell in alien else quad for cell, quad in enumerate(cells)]
-        words = {cell: f"shows {' '.join(map(str, colours[cell]))}, no piece of {puzzle.name}" for cell in alien}
-        odd = tuple((lines[cell], f"{puzzle.cell_label(cell)} {said}") for cell, said in words.items())
-        yield Reading(convention, puzzle, index.board(shown)[0], odd)
+    for convention, cells in shown.items():
+        lines = _from(convention.partition(",")[2], laid.where or [0] * len(cells), width)
+        seen: list[Quad | None] = [
+            None if empties and not any(quad) else (quad[0] + first, quad[1] + first, quad[2] + first, quad[3] + first)
+            for quad in cells
+        ]
+        alien = index.cells_without_piece(seen)
+        if _few(len(alien), len(cells)):  # a few cells may show none of the pieces
+            said = {cell: f"shows {' '.join(map(str, cells[cell]))}, no piece of {puzzle.name}" for cell in alien}
+            odd = tuple((lines[cell], f"{puzzle.cell_label(cell)} {words}") for cell, words in said.items())
+            board = index.board([None if cell in said else quad for cell, quad in enumerate(seen)])[0]
+            yield Reading(convention, puzzle, board, odd)
 
 
 def _own_puzzle(shown: IntArray, name: str, framed: bool) -> Puzzle | None:

@@ -1,5 +1,5 @@
-"""Lists of numbers by definition: ``benoist``, ``quads``, ``e2pieces``, ``meta`` and ``csv16`` hold puzzles,
-``solution`` and ``meta-board`` boards.
+"""Formats by definition. Lists of numbers: ``benoist``, ``quads``, ``e2pieces``, ``meta`` and ``csv16`` hold puzzles,
+``solution`` and ``meta-board`` boards. Tetravex in words, ``tetravex`` and ``tetravex-board``; ``picture`` for boards.
 
 ``benoist``, which Cuvillier & Szymkowiak 2010 use, is for squares: lines with the size, the number of colours and the
 number of hints; the hints; the pieces. ``quads`` is for any rectangle: ``width height``, or ``width height clues N``
@@ -19,29 +19,42 @@ pieces that were read as ``quads``.
 (``0000000000000000`` is a colour), so 1 is added to each. A row may go on with ``hint,x,y`` (x = column, y = row,
 counted from 0): hint = 1 places the piece on that cell, unturned; or with ``x,y,rotation`` (clockwise), where ``0,0,0``
 is no hint. ``csv16:hxy`` and ``csv16:xyr`` name the form. All further columns are ignored.
+
+A word of a Tetravex is four digits, up left right down; ``@`` before it pins the piece to its place. There is a line
+for each row of the board. A picture has three lines for each row: the upper colours, left and right of each piece, the
+lower colours. The colours of a puzzle without frame count from 0 in both, so that 1 is taken from each.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.formats import orders
-from lns.instances.formats.base import Document, Format, Source, Target, never
-from lns.instances.formats.lines import MAX_SIDE, Lines, board_shape, check_square, first_rows, with_clues
+from lns.instances.formats import cells, orders, pieces
+from lns.instances.formats.base import Document, Format, Source, Target
 from lns.instances.formats.orders import CLOCKWISE
+from lns.instances.formats.shapes import MAX_SIDE, WORD_ORDER, Lines, board_shape, first_rows, words_in
 from lns.instances.puzzle import GREY, MAX_CELLS, MAX_COLOUR, Clue, Puzzle, rotate
 from lns.instances.text import count_of, parse_integer, quoted
 
 _META_ORDER = "dlur"  # clockwise from the bottom
 _WITH_CLUES = re.compile(r"[0-9]+\s+[0-9]+\s+clues\s+[0-9]+")
+_HEADS: dict[str, tuple[tuple[str, ...], ...]] = {  # what the numbers on each line before the pieces are
+    "benoist": (("size",), ("colours",), ("hints",)),
+    "quads": (("width", "height"),),
+    "e2pieces": (),
+    "meta": (("rows", "columns"),),
+}
+_SIDES = ("size", "width", "columns"), ("size", "height", "rows")  # names of the width, and of the height
+_WHAT = {"size": "the size of the board", "colours": "the number of colours", "hints": "the number of hints"}
 
 
 def has_clues(text: str) -> bool:
@@ -58,40 +71,39 @@ def _begins(text: str, count: int) -> list[str]:
     return rows if fits else []
 
 
-# -- puzzles -----------------------------------------------------------------------------------------------------------
+def _with_clues(puzzle: Puzzle, clues: Sequence[tuple[int, Clue]]) -> Puzzle:
+    """``puzzle`` with clues, given as (line, clue). Raises InputError with the line of the first clue that is wrong."""
+
+    def error_of(count: int) -> str:
+        try:
+            puzzle.with_clues(clue for _, clue in clues[:count])
+        except InputError as error:
+            return error.message
+        return ""
+
+    if error_of(len(clues)):
+        first = bisect_left(range(len(clues)), True, key=lambda count: error_of(count) != "")
+        raise InputError(error_of(first), line=clues[first - 1][0])
+    return puzzle.with_clues(clue for _, clue in clues)
 
 
-class _List(NamedTuple):
-    """A list of pieces."""
-
-    name: str
-    heads: tuple[tuple[str, ...], ...]  # what the numbers on each line before the pieces are
-    order: str | None = None  # of the sides, if the format fixes it
-
-    @property
-    def square(self) -> bool:
-        """Whether it carries only squares."""
-        return self.heads[:1] in ((), (("size",),))
-
-    @property
-    def carries_clues(self) -> bool:
-        """Whether it has a place for clues."""
-        return self.name in ("benoist", "quads")
+def _written(rows: Iterable[Iterable[object]]) -> str:
+    return "".join(" ".join(map(str, row)) + "\n" for row in rows)
 
 
-_LISTS = {
-    "benoist": _List("benoist", (("size",), ("colours",), ("hints",))),
-    "quads": _List("quads", (("width", "height"),)),
-    "e2pieces": _List("e2pieces", ()),
-    "meta": _List("meta", (("rows", "columns"),), _META_ORDER),
-}
-_SIDES = ("size", "width", "columns"), ("size", "height", "rows")  # names of the width, and of the height
-_WHAT = {"size": "the size of the board", "colours": "the number of colours", "hints": "the number of hints"}
+def _check_square(puzzle: Puzzle, format: str) -> None:
+    if puzzle.width != puzzle.height:
+        raise InputError(
+            f"a board of {puzzle.width} x {puzzle.height}; {format} carries only squares (quads and json carry it)"
+        )
 
 
-def _read(form: _List, source: Source) -> Document:
-    heads, text = form.heads, source.text
-    if form.name == "quads" and has_clues(text):
+# -- lists of pieces ---------------------------------------------------------------------------------------------------
+
+
+def _read(form: str, source: Source) -> Document:
+    heads, text, option = _HEADS[form], source.text, source.option
+    if form == "quads" and has_clues(text):
         heads, text = (("width", "height", "clues"),), text.replace("clues", " ", 1)
     lines, line = Lines(text), 1
     head: dict[str, int] = {} if heads else {"size": math.isqrt(len(lines))}
@@ -108,79 +120,74 @@ def _read(form: _List, source: Source) -> Document:
         head |= zip(names, numbers, strict=True)
     width, height = (next(head[name] for name in names if name in head) for names in _SIDES)
     board_shape(width, height, line)
-    count = head.get("hints", head.get("clues", 0))
-    what = "hint" if "hints" in head else "clue"
-    clues = [_clue(lines, f"{what} {index + 1} of {count}", width, height) for index in range(count)]
-    columns = lines.quads(width * height, head.get("colours", MAX_COLOUR))
-    order, notes = _order(form, columns, source.option, strip=1 in (width, height), clues=bool(clues))
-    if form.name == "quads" and width != height and "clues" not in head:
+    count, clues = head.get("hints", head.get("clues", 0)), []
+    for number in range(1, count + 1):
+        what = f"{'hint' if 'hints' in head else 'clue'} {number} of {count} (row, column, piece, rotation)"
+        bounds = [(1, height), (1, width), (1, width * height), (1, 4)]
+        line, (row, column, piece, rotation) = lines.numbers(bounds, what)
+        clues.append((line, Clue((row - 1) * width + column - 1, piece - 1, rotation - 1)))
+    pieces_count, side = width * height, (0, head.get("colours", MAX_COLOUR))
+    columns = [lines.numbers([side] * 4, f"piece {at + 1} of {pieces_count}")[1] for at in range(pieces_count)]
+    lines.end(f"{pieces_count} pieces")
+    notes: tuple[str, ...] = ()
+    if form == "meta":
+        order = _META_ORDER
+    elif heads:  # a strip has no corner pieces, by which another order would show
+        named = CLOCKWISE if 1 in (width, height) and option is None and form == "quads" else option
+        order, notes = orders.order_of(columns, named, form, clues=bool(clues))
+    else:
+        order = orders.detect_order(columns) if option is None else orders.checked_order(option, form)
+        found = f"detected (clockwise assumed, as the pieces do not show a mirror image; {form}:ORDER sets the order)"
+        notes = (f"side order {orders.in_words(order)}, {found if option is None else 'as given'}",)
+    if form == "quads" and width != height and "clues" not in head:
         way = f"--puzzle-format pieces:{height}x{width} is the other way"
         notes += (f"header read as width {width}, height {height} ({way})",)
     quads = np.array(orders.clockwise(columns, order), dtype=np.int32)
-    return Document(form.name, with_clues(Puzzle(quads, width, height, name=source.name), clues), None, notes)
+    return Document(form, _with_clues(Puzzle(quads, width, height, name=source.name), clues), None, notes)
 
 
-def _clue(lines: Lines, name: str, width: int, height: int) -> tuple[int, Clue]:
-    bounds = [(1, height), (1, width), (1, width * height), (1, 4)]
-    line, (row, column, piece, rotation) = lines.numbers(bounds, f"{name} (row, column, piece, rotation)")
-    return line, Clue((row - 1) * width + column - 1, piece - 1, rotation - 1)
-
-
-def _order(
-    form: _List, columns: orders.Quads, option: str | None, *, strip: bool, clues: bool
-) -> tuple[str, tuple[str, ...]]:
-    """The order of the sides: as fixed, as named, or detected; and notes."""
-    if form.order is not None:
-        return form.order, ()
-    if form.heads:  # a strip has no corner pieces, by which another order would show
-        named = CLOCKWISE if strip and option is None and form.name == "quads" else option
-        return orders.order_of(columns, named, form.name, clues=clues)
-    order = orders.detect_order(columns) if option is None else orders.checked_order(option, form.name)
-    found = f"detected (clockwise assumed, as the pieces do not show a mirror image; {form.name}:ORDER sets the order)"
-    return order, (f"side order {orders.in_words(order)}, {found if option is None else 'as given'}",)
-
-
-def _write(form: _List, target: Target) -> str:
-    puzzle, width = target.puzzle, target.puzzle.width
-    if form.square:
-        check_square(puzzle, form.name)
-    if not form.carries_clues:
-        target.leave_out_clues(form.name)
-    order = orders.checked_order(target.option or form.order or CLOCKWISE, form.name)
+def _write(form: str, target: Target) -> str:
+    puzzle, width, clued = target.puzzle, target.puzzle.width, form in ("benoist", "quads")
+    if form in ("benoist", "e2pieces"):
+        _check_square(puzzle, form)
+    if not clued:
+        target.leave_out_clues(form)
+    order = orders.checked_order(target.option or (_META_ORDER if form == "meta" else CLOCKWISE), form)
     value = dict.fromkeys(_SIDES[0], width) | dict.fromkeys(_SIDES[1], puzzle.height)
     value |= {"colours": puzzle.colours, "hints": len(puzzle.clues)}
-    heads: list[list[object]] = [[value[name] for name in names] for names in form.heads]
-    if form.name == "quads" and puzzle.clues:
+    heads: list[list[object]] = [[value[name] for name in names] for names in _HEADS[form]]
+    if form == "quads" and puzzle.clues:
         heads[0] += ["clues", len(puzzle.clues)]
-    if form.carries_clues:
+    if clued:
         heads += [[c.cell // width + 1, c.cell % width + 1, c.piece + 1, c.rotation + 1] for c in puzzle.clues]
     return _written([*heads, *orders.in_order(puzzle.pieces.tolist(), order)])
 
 
-def _written(rows: Iterable[Iterable[object]]) -> str:
-    return "".join(" ".join(map(str, row)) + "\n" for row in rows)
-
-
-def _format(name: str, about: str, looks_like: Callable[[str], bool], option: str | None = "ORDER") -> Format:
-    form = _LISTS[name]
-    return Format(name, "puzzle", about, looks_like, partial(_read, form), partial(_write, form), option)
-
-
-def _looks_like_quads(text: str) -> bool:
+def _begins_pairs(text: str) -> bool:
     rows = _begins(text, 2)
-    return (bool(rows) and (len(rows) == 1 or len(rows[1].split()) != 2)) or has_clues(text)
+    return len(rows) == 2 and len(rows[1].split()) == 2
 
 
-BENOIST = _format(
+def _list(
+    form: str, about: str, looks_like: Callable[[str], bool] = lambda text: False, option: str | None = "ORDER"
+) -> Format:
+    return Format(form, "puzzle", about, partial(_read, form), partial(_write, form), option, looks_like)
+
+
+BENOIST = _list(
     "benoist",
     "text of Benoist: size, colours, hints, pieces",
     lambda text: bool(rows := _begins(text, 1)) and not any("," in row for row in rows),
 )
-QUADS = _format("quads", "'width height', then four clockwise colours for each piece; clues too", _looks_like_quads)
-E2PIECES = _format(
+QUADS = _list(
+    "quads",
+    "'width height', then four clockwise colours for each piece; clues too",
+    lambda text: (bool(_begins(text, 2)) and not _begins_pairs(text)) or has_clues(text),
+)
+E2PIECES = _list(
     "e2pieces", "four colours a line; e2pieces:udlr names the side order", lambda text: bool(_begins(text, 4))
 )
-META = _format("meta", "META 2010: 'rows columns', then bottom left top right", never, None)
+META = _list("meta", "META 2010: 'rows columns', then bottom left top right", option=None)
 
 
 # -- CSV of 16-bit words ----------------------------------------------------------------------------------------------
@@ -192,29 +199,23 @@ _FORMS = {"hxy": "hint,x,y", "xyr": "x,y,rotation"}
 _Tail = tuple[int, int, Sequence[str]]  # line, piece, the three columns after its sides
 
 
-def _looks_like_csv16(text: str) -> bool:
-    rows = first_rows(text, 2)
-    return len(rows) == 2 and re.match(r"[01]{8,}\s*,", rows[1]) is not None
-
-
 def _read_csv16(source: Source) -> Document:
     lines = Lines(source.text)
     _, [size] = lines.numbers([(1, MAX_SIDE)], "the size of the board")
-    count = size * size
-    pieces: list[list[int]] = []
+    count, most = size * size, 0
+    quads: list[list[int]] = []
     tails: list[_Tail] = []
-    most = 0
     for index in range(count):
         line, row = lines.take(f"piece {index + 1} of {count} (top,right,bottom,left)")
-        cells = [cell.strip() for cell in row.split(",")]
-        if len(cells) != 4 and not 7 <= len(cells) <= 16:
-            said = f"piece {index + 1} of {count} has {len(cells)} columns; expected top,right,bottom,left and perhaps "
-            raise InputError(said + "hint,x,y", line=line)
-        pieces.append([_colour(word, line) for word in cells[:4]])
-        most = max(most, len(cells))
-        tails += [(line, index, cells[4:7])] * (len(cells) > 4)
+        columns = [cell.strip() for cell in row.split(",")]
+        if len(columns) != 4 and not 7 <= len(columns) <= 16:
+            said = f"piece {index + 1} of {count} has {len(columns)} columns"
+            raise InputError(f"{said}; expected top,right,bottom,left and perhaps hint,x,y", line=line)
+        quads.append([_colour(word, line) for word in columns[:4]])
+        most = max(most, len(columns))
+        tails += [(line, index, columns[4:7])] * (len(columns) > 4)
     lines.end(f"{count} pieces")
-    puzzle = Puzzle(np.array(pieces, dtype=np.int32), size, size, name=source.name)
+    puzzle = Puzzle(np.array(quads, dtype=np.int32), size, size, name=source.name)
     form, clued = _with_hints(puzzle, tails, source.option)
     notes = ["colours counted from 1 instead of 0"]
     if clued.clues:
@@ -231,7 +232,7 @@ def _with_hints(puzzle: Puzzle, tails: Sequence[_Tail], option: str | None) -> t
     errors: dict[str, InputError] = {}
     for form in _FORMS if option is None else [_checked_form(option)]:
         try:
-            legal[form] = with_clues(puzzle, _hints(form, tails, puzzle.width))
+            legal[form] = _with_clues(puzzle, [*filter(None, (_hint(form, *tail, puzzle.width) for tail in tails))])
         except InputError as error:
             errors[form] = error
     if not legal:
@@ -247,25 +248,19 @@ def _checked_form(option: str) -> str:
     return option
 
 
-def _hints(form: str, tails: Sequence[_Tail], size: int) -> list[tuple[int, Clue]]:
-    """The hints in columns 5 to 7, with their lines. Raises InputError for numbers out of range."""
-    clues = []
-    for line, piece, columns in tails:
-        if form == "hxy":
-            (hint, *place), rotation = columns, 0
-            if not parse_integer(hint, 0, 1, "the hint column", line):
-                continue
-        elif all(re.fullmatch("0+", text) for text in columns):
-            continue
-        else:
-            *place, turns = columns
-            rotation = parse_integer(turns, 0, 3, "the rotation of the hint", line)
-        x, y = (
-            parse_integer(text, 0, size - 1, f"{axis} of the hint", line)
-            for axis, text in zip("xy", place, strict=True)
-        )
-        clues.append((line, Clue(y * size + x, piece, rotation)))
-    return clues
+def _hint(form: str, line: int, piece: int, columns: Sequence[str], size: int) -> tuple[int, Clue] | None:
+    """The hint in columns 5 to 7 with its line; None without one. Raises InputError for a number out of range."""
+    if form == "hxy":
+        (hint, *place), rotation = columns, 0
+        if not parse_integer(hint, 0, 1, "the hint column", line):
+            return None
+    else:
+        if all(re.fullmatch("0+", text) for text in columns):
+            return None
+        *place, turns = columns
+        rotation = parse_integer(turns, 0, 3, "the rotation of the hint", line)
+    x, y = (parse_integer(place[at], 0, size - 1, f"{'xy'[at]} of the hint", line) for at in (0, 1))
+    return line, Clue(y * size + x, piece, rotation)
 
 
 def _colour(word: str, line: int) -> int:
@@ -279,10 +274,9 @@ def _colour(word: str, line: int) -> int:
 
 
 def _write_csv16(target: Target) -> str:
-    puzzle = target.puzzle
-    check_square(puzzle, CSV16.name)
-    form = _checked_form(target.option or "hxy")
-    if form == "hxy" and any(clue.rotation for clue in puzzle.clues):
+    puzzle, form = target.puzzle, target.option or "hxy"
+    _check_square(puzzle, CSV16.name)
+    if _checked_form(form) == "hxy" and any(clue.rotation for clue in puzzle.clues):
         target.notes.append(f"{CSV16.name} has no rotation for clues: their pieces are written as the clues turn them")
     clues = {clue.piece: clue for clue in puzzle.clues}
     rows = [str(puzzle.width)]
@@ -302,35 +296,25 @@ def _write_csv16(target: Target) -> str:
 
 
 CSV16 = Format(
-    "csv16", "puzzle", "CSV of 16-bit words, rim = all ones", _looks_like_csv16, _read_csv16, _write_csv16, "hxy or xyr"
-)
+    "csv16", "puzzle", "CSV of 16-bit words, rim = all ones", _read_csv16, _write_csv16, "hxy or xyr",
+    lambda text: any(re.match(r"[01]{8,}\s*,", row) for row in first_rows(text, 2)[1:]),
+)  # fmt: skip
 
 
 # -- boards ------------------------------------------------------------------------------------------------------------
 
 
-def _looks_like_solution(text: str) -> bool:
-    rows = _begins(text, 2)
-    return len(rows) == 2 and len(rows[1].split()) == 2
-
-
 def _read_solution(source: Source) -> Document:
     puzzle, lines = source.known("a solution list names pieces"), Lines(source.text)
     if len(lines) != puzzle.cells:
-        raise InputError(
-            f"{len(lines)} lines; expected {puzzle.cells}, one for each cell of {puzzle.name} "
-            f"({puzzle.width} x {puzzle.height})",
-            line=lines.last,
-        )
-    bounds = [(0, puzzle.piece_count), (0, 4)]
+        expected = f"one for each cell of {puzzle.name} ({puzzle.width} x {puzzle.height})"
+        raise InputError(f"{len(lines)} lines; expected {puzzle.cells}, {expected}", line=lines.last)
+    bounds, most = [(0, puzzle.piece_count), (0, 4)], puzzle.piece_count
     rows = [lines.numbers(bounds, f"cell {cell} (piece, rotation)") for cell in range(puzzle.cells)]
     for cell, (line, (piece, rotation)) in enumerate(rows):
         if (piece == 0) != (rotation == 0):
-            raise InputError(
-                f"cell {cell} is '{piece} {rotation}'; "
-                f"expected piece 1 to {puzzle.piece_count} with rotation 1 to 4, or '0 0'",
-                line=line,
-            )
+            expected = f"expected piece 1 to {most} with rotation 1 to 4, or '0 0'"
+            raise InputError(f"cell {cell} is '{piece} {rotation}'; {expected}", line=line)
     pairs = [(piece - 1, rotation - 1) if piece else None for _, (piece, rotation) in rows]
     return Document(SOLUTION.name, puzzle, Board.from_pairs(pairs, puzzle.width, puzzle.height))
 
@@ -344,15 +328,10 @@ def _read_meta_board(source: Source) -> Document:
     return Document(META_BOARD.name, puzzle, Board.from_pairs(pairs, puzzle.width, puzzle.height))
 
 
-def _write_solution(target: Target) -> str:
-    return _written((0, 0) if pair is None else (pair[0] + 1, pair[1] + 1) for pair in target.laid.pairs())
-
-
 def _write_meta_board(target: Target) -> str:
     offset = _turns_between(target.option)
-    if target.puzzle.rules:
-        said = f"{target.puzzle.name} is {target.puzzle.shape_and_rules}; {META_BOARD.name} carries no such rules"
-        raise InputError(said)
+    if (puzzle := target.puzzle).rules:
+        raise InputError(f"{puzzle.name} is {puzzle.shape_and_rules}; {META_BOARD.name} carries no such rules")
     return _written((piece, (turns - offset) % 4) for piece, turns in target.full(META_BOARD.name))
 
 
@@ -365,10 +344,83 @@ def _turns_between(option: str | None) -> int:
 
 
 SOLUTION = Format(
-    "solution", "board", "'piece rotation' for each cell, from 1; 0 0 = empty", _looks_like_solution, _read_solution,
-    _write_solution,
+    "solution", "board", "'piece rotation' for each cell, from 1; 0 0 = empty", _read_solution,
+    lambda target: _written((0, 0) if pair is None else (pair[0] + 1, pair[1] + 1) for pair in target.laid.pairs()),
+    looks_like=_begins_pairs,
 )  # fmt: skip
 META_BOARD = Format(
     "meta-board", "board", "META 2010: 'piece turns' for each cell, from 0; meta-board:urdl if pieces were read so",
-    never, _read_meta_board, _write_meta_board, "ORDER",
+    _read_meta_board, _write_meta_board, "ORDER",
+)  # fmt: skip
+
+
+# -- Tetravex and pictures: written here, read by evidence -------------------------------------------------------------
+
+
+def _told(read: Callable[[Source], Document], option: str, source: Source) -> Document:
+    """Read as a reader of any dialect does that is told the convention."""
+    if WORD_ORDER in option and words_in(source.text) is None:
+        raise InputError("no rows of words of four digits; expected two rows or more of as many words each")
+    return read(replace(source, option=option))
+
+
+def _write_tetravex(target: Target) -> str:
+    """The pieces in the order of their numbers, but those of clues on their cells."""
+    puzzle = target.puzzle
+    pinned = {clue.cell: clue.piece for clue in puzzle.clues}
+    others = iter(sorted({*range(puzzle.cells)} - {*pinned.values()}))
+    order = [pinned[cell] if cell in pinned else next(others) for cell in range(puzzle.cells)]
+    text = _in_words(puzzle, puzzle.pieces[order].tolist(), TETRAVEX.name, pinned)
+    if order != sorted(order):
+        target.notes.append(f"{TETRAVEX.name} has pinned pieces on their cells: the pieces are renumbered")
+    return text
+
+
+def _write_tetravex_board(target: Target) -> str:
+    text = _in_words(target.puzzle, target.laid.colours(target.puzzle).tolist(), TETRAVEX_BOARD.name)
+    target.full(TETRAVEX_BOARD.name)
+    return text
+
+
+def _in_words(puzzle: Puzzle, quads: Sequence[Sequence[int]], format: str, pinned: Container[int] = ()) -> str:
+    if puzzle.framed or puzzle.turns or puzzle.holes or min(puzzle.width, puzzle.height) < 2:
+        carried = "carries only a Tetravex (no frame, no turns) of two rows and columns or more"
+        raise InputError(f"{puzzle.name} is {puzzle.shape_and_rules}; {format} {carried}")
+    if puzzle.colours > 10:
+        raise InputError(f"{puzzle.colours} colours; {format} has a digit for 10 of them")
+    words = [
+        "@" * (cell in pinned) + "".join(str(colour - 1) for colour in columns)
+        for cell, columns in enumerate(orders.in_order(quads, WORD_ORDER))
+    ]
+    return _written(words[at : at + puzzle.width] for at in range(0, len(words), puzzle.width))
+
+
+def _write_picture(target: Target) -> str:
+    puzzle, width = target.puzzle, target.laid.width
+    if puzzle.height < 2:
+        raise InputError(f"a board of {width} x {puzzle.height}; {PICTURE.name} carries two rows or more")
+    if not puzzle.framed or puzzle.cells == 1:  # four zeros may be a piece
+        target.full(PICTURE.name)
+    shown = (target.laid.colours(puzzle) - (not puzzle.framed)).clip(0).tolist()
+    digits = len(str(max(map(max, shown))))
+    lines = []
+    for at in range(0, len(shown), width):
+        row = shown[at : at + width]
+        middle = "  ".join(f"{left:>{digits}} {right:>{digits}}" for _, right, _, left in row)
+        upper, lower = ("  ".join(f"{quad[side]:^{2 * digits + 1}}" for quad in row).rstrip() for side in (0, 2))
+        lines += [upper, middle, lower]
+    return "\n".join(lines) + "\n"
+
+
+TETRAVEX = Format(
+    "tetravex", "puzzle", "Tetravex: words of four digits, up left right down",
+    partial(_told, pieces.read, WORD_ORDER), _write_tetravex,
+)  # fmt: skip
+TETRAVEX_BOARD = Format(
+    "tetravex-board", "board", "a board of a Tetravex, as such words",
+    partial(_told, cells.read, f"{WORD_ORDER},top"), _write_tetravex_board,
+)  # fmt: skip
+PICTURE = Format(
+    "picture", "board", "three lines of colours for each row",
+    partial(_told, cells.read, f"{CLOCKWISE},top"), _write_picture,
 )  # fmt: skip

@@ -54,7 +54,7 @@ def detect_order(columns: Quads) -> str:
 
     Raises InputError if no order is possible, or several are.
     """
-    if not any(_Rim(columns, order).corners for order in ORDERS):
+    if not any(_tests(columns, order)[0] for order in ORDERS):
         raise InputError(
             "no order of the sides puts the two zeros of every corner side by side; expected corner pieces"
         )
@@ -98,38 +98,34 @@ def is_refuted(columns: Quads, order: str) -> bool:
     return _opposite(order, (1, 1)) not in {_opposite(possible, (1, 1)) for possible in _possible(columns)}
 
 
-class _Rim:
-    """What counting says of pieces whose columns are in a side order.
+def _tests(columns: Quads, order: str) -> tuple[bool, bool, bool]:
+    """What counting says of pieces whose columns are in a side order: three tests.
 
     The two zeros of a corner piece are adjacent. Along the rim of a solved board every colour leaves one piece as often
     as it enters the next. In puzzles like Eternity II the colours along the rim appear nowhere else.
     """
-
-    def __init__(self, columns: Quads, order: str) -> None:
-        enter, leave, inside = [], [], []  # colours where a clockwise walk along the rim enters a piece, and leaves it
-        self.corners = True
-        for up, right, down, left in map(canonical, clockwise(columns, order)):  # grey first: 0 a b c, 0 0 a b
-            grey = tuple(side == GREY for side in (up, right, down, left))
-            self.corners &= grey != (True, False, True, False)
-            if grey == (True, False, False, False):
-                leave.append(right)
-                enter.append(left)
-                inside.append(down)
-            elif grey == (True, True, False, False):
-                leave.append(down)
-                enter.append(left)
-            elif not any(grey):
-                inside += [up, right, down, left]
-        self.balanced = Counter(enter) == Counter(leave)
-        self.separate = not {*enter, *leave} & {*inside}
+    enter, leave, inside = [], [], []  # colours where a clockwise walk along the rim enters a piece, and leaves it
+    corners = True
+    for up, right, down, left in map(canonical, clockwise(columns, order)):  # grey first: 0 a b c, 0 0 a b
+        grey = tuple(side == GREY for side in (up, right, down, left))
+        corners &= grey != (True, False, True, False)
+        if grey == (True, False, False, False):
+            leave.append(right)
+            enter.append(left)
+            inside.append(down)
+        elif grey == (True, True, False, False):
+            leave.append(down)
+            enter.append(left)
+        elif not any(grey):
+            inside += [up, right, down, left]
+    return corners, Counter(enter) == Counter(leave), not {*enter, *leave} & {*inside}
 
 
 def _possible(columns: Quads, tests: int = 2) -> list[str]:
-    """The `ORDERS` that pass each of the first ``tests`` of a `_Rim` in turn, if any passes it."""
-    found = {order: _Rim(columns, order) for order in ORDERS}
-    orders = list(ORDERS)
-    for test in ("corners", "balanced", "separate")[:tests]:
-        orders = [order for order in orders if getattr(found[order], test)] or orders
+    """The `ORDERS` that pass each of the first `_tests` in turn, if any passes it."""
+    passed, orders = {order: _tests(columns, order) for order in ORDERS}, list(ORDERS)
+    for test in range(tests):
+        orders = [order for order in orders if passed[order][test]] or orders
     return orders
 
 
@@ -149,8 +145,11 @@ def order_without_turns(columns: Quads, usual: str, shape: tuple[int, int]) -> t
     the usual one.
     """
     across = str.maketrans("urdl", "ldru")
-    orders = [usual, *ORDERS, *(order.translate(across) for order in ORDERS)]
-    fitting = [order for order in orders if _few_sides_alone(clockwise(columns, order), shape)]
+    fitting = []
+    for order in (usual, *ORDERS, *(order.translate(across) for order in ORDERS)):
+        up, right, down, left = map(Counter, zip(*clockwise(columns, order), strict=True))
+        if (up - down).total() <= shape[0] and (right - left).total() <= shape[1]:
+            fitting.append(order)
     if not fitting:
         raise InputError(
             f"no order of the sides matches all but {shape[0]} + {shape[1]} of them, as many as the rim of "
@@ -171,8 +170,3 @@ def _opposite(order: str, shape: tuple[int, int]) -> tuple[frozenset[int], ...]:
     """Which columns are upper and lower, and which left and right; of a square, in any order."""
     pairs = [frozenset(order.index(letter) for letter in letters) for letters in ("ud", "lr")]
     return tuple(sorted(pairs, key=sorted) if shape[0] == shape[1] else pairs)
-
-
-def _few_sides_alone(pieces: Quads, shape: tuple[int, int]) -> bool:
-    up, right, down, left = (Counter(quad[side] for quad in pieces) for side in range(4))
-    return (up - down).total() <= shape[0] and (right - left).total() <= shape[1]

@@ -24,9 +24,8 @@ from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.eternity2 import STARTER, official_clues
 from lns.instances.formats import viewer
-from lns.instances.formats.base import Document, Format, Source, Target
-from lns.instances.formats.lines import board_shape
-from lns.instances.formats.sources import holds_url, shipped_instances
+from lns.instances.formats.base import Document, Format, Source, Target, holds_url, shipped_instances
+from lns.instances.formats.shapes import board_shape
 from lns.instances.json_values import JsonFields, bounded_integer, bounded_row, describe_found, json_object
 from lns.instances.piece_set import numbering, set_sha256, translate, translation
 from lns.instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle
@@ -39,12 +38,6 @@ _HEX = re.compile(r"[0-9a-f]{64}")
 
 
 # -- puzzles -----------------------------------------------------------------------------------------------------------
-
-
-def _looks_like_puzzle(text: str) -> bool:
-    if "board_edges" in text and '"pieces"' not in text:  # a viewer URL in some field
-        return False
-    return text.lstrip().startswith("{") and '"placements"' not in text
 
 
 def _shape(fields: JsonFields) -> tuple[int, int]:
@@ -111,11 +104,6 @@ def best_json(puzzle: Puzzle, board: Board, *, instance: str, seed: int, elapsed
         "set_sha256": set_sha256(puzzle),
         "numbering": [list(pair) for pair in numbering(puzzle) or ()],
     }
-
-
-def _looks_like_best(text: str) -> bool:
-    """Whether a text is a ``best.json``, also one that has lost its placements; its URL does not stand for them."""
-    return text.lstrip().startswith("{") and ('"placements"' in text or '"instance_sha256"' in text)
 
 
 class _Best(NamedTuple):
@@ -228,11 +216,18 @@ def _from_url(best: _Best, source: Source) -> Document:
     return viewer.read(Source(best.url, None, source.name, None, None, source.find_puzzle))
 
 
-def _write_best(target: Target) -> str:
-    return json.dumps(best_json(target.puzzle, target.laid, instance=target.instance, seed=0, elapsed_s=0.0)) + "\n"
-
-
+# A viewer URL in some field makes no puzzle; nor does it stand for the placements that a ``best.json`` may have lost.
 JSON = Format(
-    "json", "puzzle", "JSON for puzzles: any shape, clues, rules, name", _looks_like_puzzle, _read_puzzle, _write_puzzle
+    "json", "puzzle", "JSON for puzzles: any shape, clues, rules, name", _read_puzzle, _write_puzzle,
+    looks_like=lambda text: text.lstrip().startswith("{")
+    and '"placements"' not in text
+    and ("board_edges" not in text or '"pieces"' in text),
+)  # fmt: skip
+BEST = Format(
+    "best",
+    "board",
+    "best.json: board, score, instance and URL",
+    _read_best,
+    lambda to: json.dumps(best_json(to.puzzle, to.laid, instance=to.instance, seed=0, elapsed_s=0.0)) + "\n",
+    looks_like=lambda text: text.lstrip().startswith("{") and ('"placements"' in text or '"instance_sha256"' in text),
 )
-BEST = Format("best", "board", "best.json: board, score, instance and URL", _looks_like_best, _read_best, _write_best)

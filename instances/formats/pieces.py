@@ -18,16 +18,21 @@ import numpy as np
 
 from lns.instances.errors import InputError
 from lns.instances.eternity2 import recognise
-from lns.instances.formats import orders
-from lns.instances.formats.base import Document, Format, NearError, Source, Target, never
-from lns.instances.formats.evidence import Laid, in_place
-from lns.instances.formats.lines import halves
-from lns.instances.formats.matching import PieceIndex
+from lns.instances.formats import orders, shapes
+from lns.instances.formats.base import Document, Format, NearError, NoRimError, Source, Target
+from lns.instances.formats.evidence import Laid, PieceIndex, in_place
 from lns.instances.formats.orders import CLOCKWISE, clockwise, in_words
-from lns.instances.formats.piece_list import NO_FRAME, NO_TURNS, SIDE_OF_LETTER, PieceList, is_bounded_header, parse
+from lns.instances.formats.shapes import NO_FRAME, NO_TURNS, SIDE_OF_LETTER, SIDE_OF_SIZE, PieceList, Row
 from lns.instances.puzzle import GREY, MAX_CELLS, Clue, Puzzle, canonical, rotate
 from lns.instances.text import count_of, printable, quoted
 
+_SIZE = re.compile(r"(?:dimensions?|size|taille)\W*([0-9]{1,4})\s*[x×*]\s*([0-9]{1,4})", re.I)
+_COUNT = re.compile(r"(?:ntiles|total)\D*([0-9]{1,4})", re.I)
+_RULES = re.compile(rf"sides up right down left, ({NO_FRAME}(?:, {NO_TURNS})?)$")
+_SIDES = re.compile(r"sides ((?:up|right|down|left)(?: (?:up|right|down|left)){3})\b")
+_LABEL = re.compile(r"[A-Za-z]{1,3}[0-9]{1,4}")
+_SHORTEST_RIM = 8  # sides, of the smallest board with corners
+_SHOWN = 5  # missing ids that a sentence names
 _MOST_COLOURS = 4000
 _MACMAHON = 4  # colours of the usual sets of them, or fewer
 _BY_NAME = "--puzzle-format pieces:"
@@ -45,14 +50,10 @@ class _Options:
     turns: bool = True
 
 
-class NoRimError(NearError):
-    """A list of pieces without a colour that may be the rim, and no word on a puzzle without frame."""
-
-
 def read(source: Source) -> Document:
     options = _parse_options(source.option)
-    listed = parse(source.text)
-    if (blocks := halves(listed.quads)) is None:
+    listed = shapes.pieces_in(source.text) or _pieces_in_rows(shapes.rows_of(source.text))
+    if (blocks := shapes.halves(listed.quads)) is None:
         puzzle, _, notes = _puzzle(listed, options, source.name)
         return Document(FORMAT.name, puzzle, None, notes)
     if listed.shape and options.shape is None:
@@ -90,6 +91,153 @@ def _parse_options(option: str | None) -> _Options:
     return options
 
 
+# -- rows of pieces ----------------------------------------------------------------------------------------------------
+
+
+def _pieces_in_rows(rows: Sequence[Row]) -> PieceList:
+    """Rows of as many columns each: four sides, perhaps after an id, a type or a label; others say what they are."""
+    shapes.refuse_halves_of_pictures(rows)
+    data = {row: columns for row in rows if (columns := _columns(row)) is not None}
+    if not data:
+        shapes.refuse_other_sides([row for row in rows if row.only_numbers])
+        raise InputError("no line with the four sides of a piece; expected a puzzle or a board", line=1)
+    widths = Counter(map(len, data.values()))
+    width = max(widths, key=lambda columns: (widths[columns], columns))
+    pieces = [(row, columns) for row, columns in data.items() if len(columns) == width]
+    first = pieces[0][0].line
+    before = [row for row in rows if row.line < first and row.tokens]
+    listed = PieceList([], [row.numbers for row in before if row.only_numbers])
+    if width == 4:
+        if _is_bounded_header(pieces[0][1], len(pieces) - 1):
+            listed.header.append(tuple(pieces.pop(0)[1]))
+        shapes.refuse_other_sides([row for row, _ in pieces])
+    for row in rows:
+        piece, count, wrong = data.get(row), len(row.tokens), ""
+        if row.line < first:
+            if row.only_numbers and count > 2:
+                wrong = f"{count} numbers before the pieces; expected a size or a piece"
+        elif piece is None and (row.numbers or count > 1):
+            wrong = f"{quoted(row.text)} among pieces of {width} columns; expected only pieces after the first"
+        elif piece is not None and len(piece) != width:
+            wrong = f"{count} entries; expected {width} columns as in the other lines"
+        if wrong:
+            raise InputError(wrong, line=row.line)
+    listed.line = pieces[-1][0].line
+    listed.quads = [columns[-4:] for _, columns in pieces]
+    labelled = any(_LABEL.fullmatch("".join(row.tokens[:2])) and len(row.tokens) == 6 for row, _ in pieces)
+    named = _take_names(listed, [row for row in before if not row.only_numbers], width + labelled)
+    unused = []
+    for row in rows:
+        words = row.tokens and (row not in data if row.line >= first else not row.only_numbers)
+        if not _take_said(listed, row) and words and row.tokens not in named:
+            unused.append((row.line, row.text))
+    listed.notes += shapes.left_out(unused)
+    if width > 4:
+        _take_ids(listed, pieces)
+    elif labelled:
+        listed.notes.append("the labels of the pieces are left out: they are numbered in the order of the lines")
+    return listed
+
+
+def _columns(row: Row) -> list[int] | None:
+    """The columns of a row that may be a piece: four sides, after an id, or after an id and a type."""
+    tokens = row.tokens
+    if len(tokens) in (1, 2) and len(row.numbers) == len(tokens) - 1 and re.fullmatch(r"[A-Za-z_]{4}", tokens[-1]):
+        tokens = (*tokens[:-1], *tokens[-1])
+    head, sides = tokens[:-4], tokens[-4:]
+    if len(head) == 2 and _LABEL.fullmatch("".join(head)) and all(token.isdecimal() for token in sides):
+        head = ()  # a label such as A1
+    if all(re.fullmatch(r"[A-Za-z_]", token) for token in sides):
+        shown = list(map(shapes.colour_of_letter, sides))
+    elif all(token == "_" or token.isdecimal() for token in sides):
+        shown = [shapes.MAX_NUMBER if token == "_" else int(token) for token in sides]
+    else:
+        return None
+    if len(sides) < 4 or len(head) > 2 or not all(token.isdecimal() for token in head):
+        return None
+    numbers = [*map(int, head), *shown]
+    if max(numbers) > shapes.MAX_NUMBER:
+        raise InputError(f"the number {max(numbers)}; expected at most {shapes.MAX_NUMBER}", line=row.line)
+    return numbers
+
+
+def _is_bounded_header(row: Sequence[int], count: int) -> bool:
+    """Whether a row of four is the header ``bounded signed width height`` of so many pieces."""
+    return row[0] in (0, 1) and row[1] in (0, 1) and count > 0 and row[2] * row[3] == count
+
+
+def _take_names(listed: PieceList, before: Sequence[Row], columns: int) -> set[tuple[str, ...]]:
+    """Take the names of the columns and the sizes by name from the rows before the pieces; which rows are used."""
+    used = set()
+    names = next((row.tokens for row in before if not row.numbers and len(row.tokens) >= 4), ())
+    order = "".join(SIDE_OF_LETTER.get(name[:1].lower(), "?") for name in names[-4:])
+    if len(names) == columns and sorted(order) == sorted(CLOCKWISE):
+        listed.order = order
+        used.add(names)
+    sized = [row for row in before if len(row.numbers) == 1 and len(row.tokens) == 2]
+    sizes = {side: row for row in sized if (side := SIDE_OF_SIZE.get(row.tokens[0].lower()))}
+    if len(sizes) == 2:
+        listed.shape = sizes["width"].numbers[0], sizes["height"].numbers[0]
+        used |= {row.tokens for row in sizes.values()}
+    return used
+
+
+def _take_said(listed: PieceList, row: Row) -> bool:
+    """Take what a row and the comment on it say of rules, sides, size and count; whether the row says size or count."""
+    if rules := _RULES.search(row.comment):
+        listed.rules = rules[1]
+    if sides := _SIDES.search(row.comment):
+        order = "".join(name[0] for name in sides[1].split())
+        listed.order = order if sorted(order) == sorted(CLOCKWISE) else listed.order
+    words = " ".join(row.tokens)
+    if size := _SIZE.search(f"{words} {row.comment}"):
+        listed.shape = listed.shape or (int(size[1]), int(size[2]))
+    if count := _COUNT.search(f"{words} {row.comment}"):
+        listed.count = listed.count or int(count[1])
+    return bool(_SIZE.search(words) or _COUNT.search(words))
+
+
+def _take_ids(listed: PieceList, pieces: Sequence[tuple[Row, list[int]]]) -> None:
+    """Put the pieces in the order of their ids, the first column; a second one is their type."""
+    ids = [columns[0] for _, columns in pieces]
+    typed = len(pieces[0][1]) == 6
+    if typed:
+        odd = _odd_types([columns[1:] for _, columns in pieces])
+        if len(set(ids)) < len(ids) or 4 * len(odd) > len(ids):
+            shapes.refuse_other_sides([row for row, _ in pieces])
+        if odd:
+            row, (piece, kind, *_) = pieces[odd[0]]
+            said = f"piece {piece} is of type {kind}, unlike others with as many grey sides; expected id, type, sides"
+            raise NearError(said, line=row.line)
+    if len(set(ids)) != len(ids):
+        said = f"two pieces have the id {Counter(ids).most_common(1)[0][0]}; expected each once"
+        raise InputError(said, line=listed.line)
+    if missing := sorted({*range(min(1, *ids), min(max(ids), 5000) + 1)} - {*ids}):
+        shown = ", ".join(map(str, missing[:_SHOWN]))
+        listed.gaps = f"; missing: id {shown}"
+        shown += ", …" * (len(missing) > _SHOWN)
+        said = f"no piece has the id {shown}, up to {max(ids)}: the pieces are numbered in the order of their ids"
+        listed.notes.append(said)
+    if ids != sorted(ids):
+        listed.quads = [quad for _, quad in sorted(zip(ids, listed.quads, strict=True))]
+        listed.notes.append("pieces in the order of their ids")
+    if typed:
+        listed.notes.append("the second column is the type of the piece, as its grey sides say")
+
+
+def _odd_types(rows: Sequence[list[int]]) -> list[int]:
+    """The rows whose first column is not what those say that have as many sides of the rim, whatever its colour."""
+    found: list[list[int]] = []
+    for colour, count in Counter(colour for row in rows for colour in row[1:]).items():
+        if count >= _SHORTEST_RIM:
+            sides = [min(2, row[1:].count(colour)) for row in rows]
+            kinds = Counter(zip(sides, (row[0] for row in rows), strict=True))
+            usual = {side: kind for (side, kind), _ in sorted(kinds.items(), key=lambda entry: entry[1])}
+            odd = [at for at, row in enumerate(rows) if usual[sides[at]] != row[0]]
+            found.append(odd if len({*usual.values()}) == len(usual) else list(range(len(rows))))
+    return min(found, key=len, default=[])
+
+
 # -- the puzzle --------------------------------------------------------------------------------------------------------
 
 
@@ -98,10 +246,15 @@ def _puzzle(listed: PieceList, options: _Options, name: str) -> tuple[Puzzle, st
     count = len(listed.quads)
     if count > MAX_CELLS:
         raise InputError(f"{count} pieces; expected at most {MAX_CELLS}", line=listed.line)
-    listed = replace(listed, quads=_without_gaps(listed.quads), notes=list(listed.notes))
+    used = {colour for quad in listed.quads for colour in quad}
+    large = sorted(colour for colour in used if colour > _MOST_COLOURS)  # such as 65535 for grey
+    unused = (number for number in range(len(used) + 1) if number not in used)
+    number = {colour: colour for colour in used} | dict(zip(large, unused, strict=False))
+    quads = [[number[colour] for colour in quad] for quad in listed.quads]
+    listed = replace(listed, quads=quads, notes=list(listed.notes))
     framed = options.framed and NO_FRAME not in listed.rules
     for head in listed.header:
-        if len(head) == 4 and is_bounded_header(head, count):
+        if len(head) == 4 and _is_bounded_header(head, count):
             framed = framed and head[0] == 1
             rim = "framed" if framed else "without frame"
             listed.notes.append(f"header read as bounded, signed, width, height: {rim}")
@@ -122,8 +275,7 @@ def _without_frame(listed: PieceList, options: _Options, shape: _Shape | None, n
     """The puzzle and the order of its sides, where 0 is a colour as any other."""
     turns = options.turns and NO_TURNS not in listed.rules
     if shape is None:
-        count = len(listed.quads)
-        raise NearError(f"{count} pieces without a size; expected one, as in {_BY_NAME}unframed,6x6")
+        raise NearError(f"{len(listed.quads)} pieces without a size; expected one, as in {_BY_NAME}unframed,6x6")
     stated = options.order or listed.order
     order = stated or listed.usual_order
     if stated is None and not turns:
@@ -144,7 +296,16 @@ def _with_frame(listed: PieceList, options: _Options, shape: _Shape | None, name
     if border != GREY:
         listed.notes.append(f"colour {border} is the rim, by its count: it changes places with 0")
     listed.quads = [_swapped(quad, border) for quad in listed.quads]
-    order, found = _order(listed, options)
+    order, found = options.order, ", as given"
+    if order is None and listed.order is not None:
+        if orders.is_refuted(listed.quads, listed.order):
+            said = f"the file names the sides {in_words(listed.order)}, in which its pieces make no board"
+            listed.notes.append(said)
+        else:
+            order, found = listed.order, ", as the file names it"
+    if order is None:
+        order = orders.detect_order(listed.quads)
+        found = f", detected (the pieces do not show a mirror image; {FORMAT.name}:ORDER names one)"
     puzzle = _checked(listed, order, (width, height), name)
     known = recognise(puzzle)
     if known is not None and known.mirrored and options.order is None and listed.order is None:
@@ -182,15 +343,6 @@ def _with_placed(puzzle: Puzzle, placed: Sequence[tuple[int, int, list[int]]], o
     return puzzle.with_clues(clues.values())
 
 
-def _without_gaps(quads: Sequence[Sequence[int]]) -> list[list[int]]:
-    """The same quads; numbers above those that colours can have, as 65535 for grey, become numbers that are unused."""
-    used = {colour for quad in quads for colour in quad}
-    large = sorted(colour for colour in used if colour > _MOST_COLOURS)
-    unused = (number for number in range(len(used) + 1) if number not in used)
-    number = {colour: colour for colour in used} | dict(zip(large, unused, strict=False))
-    return [[number[colour] for colour in quad] for quad in quads]
-
-
 def _swapped(quad: Sequence[int], border: int) -> list[int]:
     return [{GREY: border, border: GREY}.get(colour, colour) for colour in quad]
 
@@ -202,9 +354,9 @@ def _shape(listed: PieceList, options: _Options) -> _Shape | None:
     stated: _Shape | None = options.shape or listed.shape
     if (0,) in listed.header:
         notes.append("a header of 0: no hints")
-    for head in listed.header:
-        if len(head) == 4:
-            stated = stated or (head[2], head[3])
+    bounded = [head for head in listed.header if len(head) == 4]
+    if bounded and stated is None:
+        stated = bounded[0][2], bounded[0][3]
     sizes = [head for head in listed.header if len(head) < 4 and head != (0,)]
     if len(sizes) == 2 and len(sizes[0]) == len(sizes[1]) == 1 and sizes[0][0] * sizes[1][0] == count:
         sizes = [(sizes[0][0], sizes[1][0])]
@@ -229,7 +381,8 @@ def _shape(listed: PieceList, options: _Options) -> _Shape | None:
         corners = sum(list(quad).count(0) >= 2 for quad in listed.quads)
         short = f"; {corners} corner pieces" if corners < 4 else ""
         kind = InputError if listed.count is None else NearError  # a count with its name is no header of another format
-        raise kind(f"{count} of {expected} pieces{listed.gaps}{short}; expected all {expected}", line=listed.line)
+        said = f"{count} of {expected} pieces{listed.gaps}{short}; expected all {expected}"
+        raise kind(said, line=listed.line)
     return stated
 
 
@@ -265,24 +418,10 @@ def _border(listed: PieceList, options: _Options, shape: _Shape | None) -> tuple
 
 def _rim_fits(sides: Counter[int], width: int, height: int) -> bool:
     """Whether so many pieces have each number of sides of a colour, as corners and borders of the board need."""
-    if sum(number * pieces for number, pieces in sides.items()) != 2 * (width + height):
-        return False
-    return min(width, height) < 2 or (
-        sides[2] == 4 and sides[1] == 2 * (width + height) - 8 and not sides[3] and not sides[4]
-    )
-
-
-def _order(listed: PieceList, options: _Options) -> tuple[str, str]:
-    """The order of the sides, and how it was found."""
-    if options.order is not None:
-        return options.order, ", as given"
-    if listed.order is not None:
-        if not orders.is_refuted(listed.quads, listed.order):
-            return listed.order, ", as the file names it"
-        said = f"the file names the sides {in_words(listed.order)}, in which its pieces make no board"
-        listed.notes.append(said)
-    order = orders.detect_order(listed.quads)
-    return order, f", detected (the pieces do not show a mirror image; {FORMAT.name}:ORDER names one)"
+    around = 2 * (width + height)
+    if min(width, height) < 2:
+        return sum(number * pieces for number, pieces in sides.items()) == around
+    return [sides[number] for number in (1, 2, 3, 4)] == [around - 8, 4, 0, 0]
 
 
 def write(target: Target) -> str:
@@ -307,6 +446,4 @@ def write(target: Target) -> str:
     return "\n".join(lines) + "\n"
 
 
-FORMAT = Format(
-    "pieces", "puzzle", "piece lists in any dialect, by evidence; pieces:udlr,6x12", never, read, write, "OPTIONS"
-)
+FORMAT = Format("pieces", "puzzle", "piece lists in any dialect, by evidence; pieces:udlr,6x12", read, write, "OPTIONS")

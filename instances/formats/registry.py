@@ -8,9 +8,9 @@ import numpy as np
 
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.formats import cells, clues, lists, own_json, pieces, tetravex, viewer
+from lns.instances.formats import cells, lists, own_json, pieces, viewer
 from lns.instances.formats.base import Format, Target
-from lns.instances.formats.lines import first_rows
+from lns.instances.formats.shapes import first_rows
 from lns.instances.puzzle import Puzzle
 from lns.instances.text import quoted
 
@@ -19,8 +19,8 @@ FORMATS: dict[str, Format] = {
     for form in (
         *(own_json.BEST, own_json.JSON, viewer.FORMAT, lists.CSV16),
         *(lists.BENOIST, lists.SOLUTION, lists.QUADS, lists.E2PIECES),
-        *(pieces.FORMAT, cells.FORMAT, clues.FORMAT),
-        *(lists.META, lists.META_BOARD, tetravex.PUZZLE, tetravex.BOARD, tetravex.PICTURE),
+        *(pieces.FORMAT, cells.FORMAT, cells.CLUES),
+        *(lists.META, lists.META_BOARD, lists.TETRAVEX, lists.TETRAVEX_BOARD, lists.PICTURE),
     )
 }
 
@@ -73,22 +73,16 @@ def by_content(text: str) -> Format:
 
 def by_extension(path: str, puzzle: Puzzle, has_board: bool) -> Format:
     """The format for writing a file of this name. Raises InputError if its extension is of no format."""
-    name = PurePath(path).name.lower()
-    formats = {
-        ".json": "best" if has_board else "json",
-        ".csv": "csv16",
-        ".url": "url",
-        ".solution.txt": "solution",
-        ".solution": "solution",
-        ".txt": "benoist" if puzzle.width == puzzle.height else "quads",
-    }
-    found = next((form for extension, form in formats.items() if name.endswith(extension)), None)
-    if found is None:
-        raise InputError(
-            "the name does not say the format; expected .txt, .solution.txt, .json, .csv or .url, "
-            f"or a format named: {', '.join(FORMATS)}"
-        )
-    return FORMATS[found]
+    formats = {".json": "best" if has_board else "json", ".csv": "csv16", ".url": "url"}
+    formats |= {".solution.txt": "solution", ".solution": "solution"}
+    formats |= {".txt": "benoist" if puzzle.width == puzzle.height else "quads"}
+    for extension, form in formats.items():
+        if PurePath(path).name.lower().endswith(extension):
+            return FORMATS[form]
+    raise InputError(
+        "the name does not say the format; expected .txt, .solution.txt, .json, .csv or .url, "
+        f"or a format named: {', '.join(FORMATS)}"
+    )
 
 
 # -- help --------------------------------------------------------------------------------------------------------------
@@ -115,12 +109,11 @@ def overview(holds: str) -> str:
 
 def facts() -> dict[str, list[dict[str, str | None]]]:
     """All formats, and the dialects that are read by evidence, each with an example: for JSON."""
-    formats: list[dict[str, str | None]] = [
-        {**{name: getattr(form, name) for name in ("name", "option", "holds", "about")}, "example": _example(form)}
-        for form in FORMATS.values()
-    ]
+    names = ("name", "option", "holds", "about")
     return {
-        "formats": formats,
+        "formats": [
+            {name: getattr(form, name) for name in names} | {"example": _example(form)} for form in FORMATS.values()
+        ],
         "dialects": [{"example": example, "about": about} for example, about in DIALECTS.items()],
     }
 

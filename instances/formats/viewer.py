@@ -13,8 +13,10 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice, product
 from urllib.parse import quote, unquote
 
 import numpy as np
@@ -22,11 +24,10 @@ import numpy as np
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.eternity2 import mirror
-from lns.instances.formats.base import Document, Format, Quad, Source, Target
-from lns.instances.formats.lines import board_shape, left_out, one_of
-from lns.instances.formats.matching import PieceIndex, match_letters
-from lns.instances.formats.sources import holds_url, shipped_instances
-from lns.instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical, cell_label
+from lns.instances.formats.base import Document, Format, Quad, Source, Target, holds_url, shipped_instances
+from lns.instances.formats.evidence import PieceIndex
+from lns.instances.formats.shapes import board_shape, left_out, one_of
+from lns.instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical, cell_label, rotate
 from lns.instances.text import count_of, parse_integer, quoted
 
 # The letter at index i is the default letter of the colour that such a URL writes as letter i.
@@ -38,6 +39,8 @@ MOTIFS_ORDERS = {
 _DEFAULT_ORDERS = ("", "default", "normal")
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 MOST_LETTERS = 25  # not counting the letter of grey
+MOST_MAPS = 64  # of letters, that are looked at; a board with more is as ambiguous as one with so many
+_MAX_QUADS = 3_000_000  # quads examined before the search for letters gives up: a few seconds
 _AROUND = "'\"`<>‘’“”«»()[]{},;.!*"
 
 
@@ -226,8 +229,13 @@ def read(source: Source) -> Document:
             raise _unknown_order(source.option)
         letters = replace(letters, order=source.option)
     puzzle = source.puzzle
-    if puzzle is None and (puzzle := _shipped_puzzle(letters, source)) is not None:
-        notes.append(f"shipped instance {puzzle.name}, found by name and pieces")
+    if puzzle is None and letters.name in shipped_instances():
+        shipped = source.find_puzzle(letters.name)
+        quads = _translated(letters.quads, _table(letters.order) or range(26))
+        same_shape = (letters.width, letters.height) == (shipped.width, shipped.height)
+        if same_shape and not PieceIndex(shipped).cells_without_piece(quads):
+            puzzle = shipped
+            notes.append(f"shipped instance {puzzle.name}, found by name and pieces")
     if puzzle is None:
         return _on_its_own(letters, notes)
     index = PieceIndex(puzzle)
@@ -237,17 +245,6 @@ def read(source: Source) -> Document:
             f"board_pieces names another piece than board_edges shows on {contradicted} cells; board_edges is used"
         )
     return Document(FORMAT.name, puzzle, board, tuple(notes))
-
-
-def _shipped_puzzle(letters: Letters, source: Source) -> Puzzle | None:
-    """The shipped instance with the URL's name, if every cell shows one of its pieces."""
-    if letters.name not in shipped_instances():
-        return None
-    puzzle = source.find_puzzle(letters.name)
-    if (letters.width, letters.height) != (puzzle.width, puzzle.height):
-        return None
-    quads = _translated(letters.quads, _table(letters.order) or range(26))
-    return None if PieceIndex(puzzle).cells_without_piece(quads) else puzzle
 
 
 def _translated(quads: Sequence[Quad | None], table: Sequence[int]) -> list[Quad | None]:
@@ -267,14 +264,14 @@ def _colours(letters: Letters, index: PieceIndex, notes: list[str]) -> list[Quad
     chosen = min(contradictions, key=contradictions.__getitem__, default=None)
     numbered = letters.numbers is not None and any(number is not None for number in letters.numbers)
     if numbered and (chosen is None or contradictions[chosen]):
-        boards = _boards(letters, index, match_letters(letters.quads, index, letters.numbers))
+        boards = _boards(letters, index, stated=True)
         if len(boards) == 1:
             notes.append("letters matched to the colours by board_pieces")
             return boards[0]
     if chosen is not None:
         notes.append(chosen)
         return shown[chosen]
-    boards = _boards(letters, index, match_letters(letters.quads, index))
+    boards = _boards(letters, index, stated=False)
     if not boards:
         raise _no_piece(letters, index, list(shown.values()), alien)
     if len(boards) > 1:
@@ -286,13 +283,96 @@ def _colours(letters: Letters, index: PieceIndex, notes: list[str]) -> list[Quad
     return boards[0]
 
 
-def _boards(letters: Letters, index: PieceIndex, maps: Sequence[dict[int, int]]) -> list[list[Quad | None]]:
-    """The different boards, as colours on the cells, that maps from letters to colours show; by their pieces."""
+def _boards(letters: Letters, index: PieceIndex, *, stated: bool) -> list[list[Quad | None]]:
+    """The different boards, as colours on the cells, that the maps of `match_letters` show; by their pieces."""
     boards: dict[bytes, list[Quad | None]] = {}
-    for colour_of in maps:
+    for colour_of in match_letters(letters.quads, index, letters.numbers if stated else None):
         quads = _translated(letters.quads, [colour_of.get(letter, GREY) for letter in range(26)])
         boards.setdefault(index.board(quads, letters.numbers)[0].placements.tobytes(), quads)
     return list(boards.values())
+
+
+def match_letters(
+    quads: Sequence[Quad | None], index: PieceIndex, numbers: Sequence[int | None] | None = None
+) -> list[dict[int, int]]:
+    """The one-to-one maps from letters to colours under which quads of letters are pieces, at most `MOST_MAPS`.
+
+    Grey is grey. With ``numbers`` only maps under which every numbered cell shows its piece. Maps that use each piece
+    at most once come first. Raises InputError if the search takes too long.
+    """
+    needed = Counter(canonical(quad) for quad in quads if quad is not None)
+    stated: dict[Quad, Quad] = {}
+    for quad, piece in zip(quads, numbers or (), strict=False):
+        if quad is not None and piece is not None:
+            if not 0 <= piece < len(index.pieces):
+                return []
+            shown = canonical(index.pieces[piece])
+            if stated.setdefault(canonical(quad), shown) != shown:
+                return []
+    supply = Counter({piece: len(pieces) for piece, pieces in index.by_colours.items()})
+    oriented: dict[tuple[int | None, ...], list[Quad]] = defaultdict(list)  # by each pattern of known sides
+    for quad in sorted({rotate(piece, turns) for piece in supply for turns in range(4)}):
+        for pattern in product(*((colour, None) for colour in quad)):
+            oriented[pattern].append(quad)
+    turned = {quad: {rotate(piece, turns) for turns in range(4)} for quad, piece in stated.items()}
+    for most in (supply, None):
+        if maps := list(islice(_maps(needed, oriented, turned, most), MOST_MAPS)):
+            return maps
+    return []
+
+
+def _maps(
+    needed: Counter[Quad],
+    oriented: dict[tuple[int | None, ...], list[Quad]],
+    stated: dict[Quad, set[Quad]],
+    supply: Counter[Quad] | None,
+) -> Iterator[dict[int, int]]:
+    """The maps in a fixed order, by a depth-first search over the quads with the fewest matching pieces first.
+
+    ``stated`` has what a quad may show; no piece may be used more often than ``supply`` has it, if given.
+    """
+    waiting, examined = [{GREY: GREY}], 0
+    while waiting:
+        assigned, used = waiting.pop(), Counter[Quad]()
+        examined += len(needed)
+        if examined > _MAX_QUADS:
+            raise InputError(
+                "the letters could not be matched to the colours in reasonable time; "
+                "expected default letters or a motifs_order"
+            )
+        unknown: dict[Quad, list[Quad]] = {}  # what each quad with an unknown letter may show
+        for quad, count in needed.items():
+            pattern = tuple(map(assigned.get, quad))
+            options = oriented.get(pattern, [])
+            if quad in stated:
+                options = [each for each in options if each in stated[quad]]
+            if not options:
+                break
+            if None in pattern:
+                unknown[quad] = options
+            else:
+                used[canonical(options[0])] += count
+        else:
+            if supply is not None and not used <= supply:
+                continue
+            if unknown:
+                quad = min(unknown, key=lambda quad: len(unknown[quad]))
+                waiting.extend(reversed(_extensions(assigned, quad, unknown[quad])))
+            else:
+                yield assigned
+
+
+def _extensions(assigned: dict[int, int], quad: Quad, options: Sequence[Quad]) -> list[dict[int, int]]:
+    """A partial map with the letters of ``quad`` added, in every way that makes the quad a piece."""
+    taken = set(assigned.values())
+    extensions: dict[frozenset[tuple[int, int]], dict[int, int]] = {}
+    for colours in options:
+        pairs = frozenset(pair for pair in zip(quad, colours, strict=True) if pair[0] not in assigned)
+        added = dict(pairs)
+        one_to_one = len(pairs) == len(added) == len(set(added.values())) and taken.isdisjoint(added.values())
+        if one_to_one and all((letter == GREY) == (colour == GREY) for letter, colour in added.items()):
+            extensions.setdefault(pairs, {**assigned, **added})
+    return list(extensions.values())
 
 
 def _no_piece(
@@ -333,8 +413,15 @@ def _on_its_own(letters: Letters, notes: list[str]) -> Document:
     if letters.numbers is not None and {*letters.numbers} == {*range(cells)}:
         numbers, by = [number or 0 for number in letters.numbers], "board_pieces"
     notes.append(f"the board defines the puzzle; pieces numbered by {by}")
-    if len({canonical(quad) for quad in full}) < cells:
-        notes.append(_repeated_sentence(full, letters.width))
+    cells_of: dict[Quad, list[int]] = {}
+    for cell, quad in enumerate(full):
+        cells_of.setdefault(canonical(quad), []).append(cell)
+    if alike := next((each for each in cells_of.values() if len(each) > 1), None):
+        first, second = (cell_label(cell, letters.width) for cell in alike[:2])
+        others = cells - len(cells_of) - 1
+        more = f", and so {'does' if others == 1 else 'do'} {count_of(others, 'other cell')}" if others else ""
+        said = "identical pieces, or one placed twice (--puzzle INSTANCE tells)"
+        notes.append(f"{first} and {second} show the same piece{more}: {said}")
     pieces = np.empty((cells, 4), dtype=np.int32)
     pieces[numbers] = full
     board = Board(4 * np.array(numbers, dtype=np.int32), letters.width, letters.height)
@@ -342,20 +429,7 @@ def _on_its_own(letters: Letters, notes: list[str]) -> Document:
     return Document(FORMAT.name, puzzle, board, tuple(notes))
 
 
-def _repeated_sentence(quads: Sequence[Quad], width: int) -> str:
-    cells_of: dict[Quad, list[int]] = {}
-    for cell, quad in enumerate(quads):
-        cells_of.setdefault(canonical(quad), []).append(cell)
-    first, second, *_ = next(cells for cells in cells_of.values() if len(cells) > 1)
-    others = len(quads) - len(cells_of) - 1
-    more = f", and so {'does' if others == 1 else 'do'} {count_of(others, 'other cell')}" if others else ""
-    return (
-        f"{cell_label(first, width)} and {cell_label(second, width)} show the same piece{more}: identical pieces, or "
-        "one placed twice (--puzzle INSTANCE tells)"
-    )
-
-
 FORMAT = Format(
-    "url", "board", "viewer URL (e2.bucas.name); url:jblackwood for another order of letters", holds_url, read, write,
-    "MOTIFS_ORDER",
+    "url", "board", "viewer URL (e2.bucas.name); url:jblackwood for another order of letters", read, write,
+    "MOTIFS_ORDER", holds_url,
 )  # fmt: skip

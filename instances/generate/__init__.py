@@ -10,14 +10,37 @@ Families
 Results and defaults
     `Planted` is a puzzle with its solution. `clue_cells` and `corner_cells` choose cells for clues; `default_colours`
     and `default_like_e2` choose numbers of colours.
+
+The puzzles of Jolivet 2008 are those with a single solution (5.2), and 3-partition problems encoded as puzzles (section
+3, after Demaine). There each number a becomes a bar of a pieces in a row, joined by a colour of its own. A frame one
+piece thick leaves room for m rows of length S. A row of the solution holds three bars, a triple of sum S.
 """
 
-from lns.instances.generate.colours import default_colours, default_like_e2
-from lns.instances.generate.eternity import like_e2
-from lns.instances.generate.kinds import KINDS, Family, balanced_torus, family, other_rules, tetravex, uniform
-from lns.instances.generate.planted import Planted, clue_cells, corner_cells
-from lns.instances.generate.three_partition import numbers_of, three_partition, triples_of
-from lns.instances.generate.unique import unique
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lns.instances.board import Board
+from lns.instances.errors import InputError
+from lns.instances.generate.eternity import default_colours, default_colours_of, default_like_e2, like_e2
+from lns.instances.generate.planted import (
+    Planted,
+    PortableRandom,
+    check_colours,
+    check_shape,
+    clue_cells,
+    corner_cells,
+    cut,
+    even_colours,
+    plant,
+    plant_quads,
+)  # fmt: skip
+from lns.instances.puzzle import DOWN, MAX_CELLS, RIGHT, Puzzle, canonical, rotate
 
 __all__ = [
     "KINDS",
@@ -38,3 +61,279 @@ __all__ = [
     "uniform",
     "unique",
 ]
+
+_OTHER_RULES = {
+    "unframed": {"framed": False, "turns": True},
+    "tetravex": {"framed": False, "turns": False},
+    "triangle": {"framed": True, "turns": True},
+    "diamond": {"framed": True, "turns": True},
+}
+KINDS = ("uniform", "balanced-torus", "like-e2", *_OTHER_RULES)
+"""The names of the kinds of puzzles that have families."""
+CONSTRUCTIONS = ("m+n-2", "max")
+ENDS, FLANKS, NORTH, EAST, SOUTH, WEST = 1, 2, 3, 4, 5, 6
+FIRST_BAR = 7
+Triple = tuple[int, int, int]
+_BY_SIDE = ("balanced-torus", "triangle", "diamond")
+_SPEC = re.compile(r"([a-z0-9-]+):(\d{1,6})(?:x(\d{1,6}))?(?::(\d{1,6})(?:\+(\d{1,6}))?)?", re.ASCII)
+
+
+def uniform(
+    width: int, height: int, colours: int | None = None, seed: int = 0, *, all_colours: bool = False
+) -> Planted:
+    """Generate a puzzle in which every inner edge has an independent, uniformly random colour.
+
+    This is Benoist & Bourreau 2008, section 6. ``colours`` is the number of colours to draw from, `default_colours` by
+    default; colours that were not drawn are left out, unless ``all_colours`` gives every colour a random inner edge
+    before the others are drawn. Raises InputError if the shape, number of colours or seed is out of range, or there are
+    fewer inner edges than that.
+    """
+    check_shape(width, height)
+    colours = default_colours(width, height) if colours is None else colours
+    check_colours(colours)
+    random = PortableRandom(seed)
+    right, down = ([1 + random.below(colours) for _ in range(width * height)] for _ in range(2))
+    if all_colours:
+        inner = [(right, cell) for cell in range(width * height) if (cell + 1) % width]
+        inner += [(down, cell) for cell in range(width * (height - 1))]
+        if colours > len(inner):
+            raise InputError(f"{colours} colours on {len(inner)} inner edges; expected at most one for each edge")
+        random.shuffle(inner)
+        for colour, (edges, cell) in enumerate(inner[:colours], start=1):
+            edges[cell] = colour
+    return plant(right, down, width, height, random, f"uniform-{width}x{height}-c{colours}-s{seed}")
+
+
+def balanced_torus(n: int, colours: int | None = None, seed: int = 0) -> Planted:
+    """Generate a puzzle from a torus of ``n`` rows and columns with balanced colours (Bailleux 2025, results).
+
+    Each of the m colours gets floor(2n²/m) of the 2n² joints of an n x n torus, or one more. Then the joints across the
+    rim become grey. They took part in the balance, so the counts inside are only nearly equal. Parameters and errors
+    are as for `uniform`.
+    """
+    check_shape(n, n)
+    colours = default_colours(n, n) if colours is None else colours
+    check_colours(colours)
+    random = PortableRandom(seed)
+    joints = even_colours(range(1, colours + 1), 2 * n * n, random)
+    return plant(joints[: n * n], joints[n * n :], n, n, random, f"balanced-torus-{n}x{n}-c{colours}-s{seed}")
+
+
+def other_rules(kind: str, width: int, height: int, colours: int | None = None, seed: int = 0) -> Planted:
+    """Generate a puzzle by other rules, whose edges have independent, uniformly random colours.
+
+    ``kind`` is 'unframed': the sides along the edge of the board have colours too; 'tetravex': so too, and pieces may
+    not be turned; or 'triangle' or 'diamond', framed boards with holes of Cuvillier & Szymkowiak 2010, section 3.2,
+    whose width and height are both their side: rows of 1, 3, 5, ... cells, ``side**2`` together; and rows of 1, 3, ...,
+    2 * side - 1, ..., 3, 1 cells, ``side**2 + (side - 1)**2`` together.
+
+    ``colours`` is the number of colours to draw from; by default the one for which the expected number of solutions is
+    nearest to 1. Raises InputError if the shape, number of colours or seed is out of range.
+    """
+    rules, holes, size = _OTHER_RULES[kind], _holes_of(kind, width), f"{width}x{height}"
+    if kind in _BY_SIDE:
+        if width < 1:
+            raise InputError(f"a {kind} of side {width}; expected 1 or more")
+        size, height = f"{width}", width if kind == "triangle" else 2 * width - 1
+        width = 2 * width - 1
+    check_shape(width, height)
+    if colours is None:
+        colours = default_colours_of(
+            cut(width, height, lambda *_: 1, holes, framed=rules["framed"]), width, rules["turns"]
+        )
+    check_colours(colours)
+    limit, random = colours, PortableRandom(seed)
+    quads = cut(width, height, lambda *_: 1 + random.below(limit), holes, framed=rules["framed"])
+    return plant_quads(quads, width, height, random, f"{kind}-{size}-c{colours}-s{seed}", holes=holes, **rules)
+
+
+def _holes_of(kind: str, side: int) -> tuple[int, ...]:
+    """The holes of the rectangle around a triangle, whose tip is above, or of the square around a diamond."""
+    width = 2 * side - 1
+    return tuple(
+        row * width + column
+        for row in range({"triangle": side, "diamond": width}.get(kind, 0))
+        for column in range(width)
+        if abs(column - side + 1) > (row if kind == "triangle" else side - 1 - abs(row - side + 1))
+    )
+
+
+def tetravex(width: int, height: int, colours: int | None = None, seed: int = 0) -> Planted:
+    """A Tetravex of `other_rules`."""
+    return other_rules("tetravex", width, height, colours, seed)
+
+
+# -- families ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Family:
+    """All generated puzzles of one of the `KINDS`, size and number of colours; a function from seeds to puzzles.
+
+    Of a triangle or diamond, width and height are both the side. A like-e2 puzzle has ``rim_colours`` and
+    ``inner_colours``, every other one ``colours``; the numbers default to those of the generator. Raises InputError if
+    the kind is unknown or an option does not belong to it.
+    """
+
+    kind: str
+    width: int
+    height: int
+    colours: int | None = None
+    rim_colours: int | None = None
+    inner_colours: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise InputError(f"unknown kind of puzzle '{self.kind}'; expected {', '.join(KINDS)}")
+        if self.kind == "like-e2" and self.colours is not None:
+            raise InputError(
+                "a like-e2 puzzle has separate rim and inner colours; expected two numbers of colours, not one"
+            )
+        if self.kind != "like-e2" and (self.rim_colours, self.inner_colours) != (None, None):
+            raise InputError(f"a {self.kind} puzzle has no separate rim and inner colours; expected one number")
+        if self.kind in _BY_SIDE and self.width != self.height:
+            wanted = "a square" if self.kind == "balanced-torus" else "one number, its side"
+            kind = self.kind.replace("-", " ")
+            raise InputError(f"a {kind} of {self.width} x {self.height}; expected {wanted}")
+
+    def __call__(self, seed: int) -> Planted:
+        """Generate the member of a seed. Raises InputError if the generator refuses the size, colours or seed."""
+        if self.kind == "like-e2":
+            return like_e2(self.width, self.height, self.rim_colours, self.inner_colours, seed)
+        if self.kind == "uniform":
+            return uniform(self.width, self.height, self.colours, seed)
+        if self.kind == "balanced-torus":
+            return balanced_torus(self.width, self.colours, seed)
+        return other_rules(self.kind, self.width, self.height, self.colours, seed)
+
+
+def family(spec: str) -> Family:
+    """Parse the text form of a family, KIND:SIZE[:COLOURS].
+
+    SIZE is N or WxH; COLOURS is a number, or RIM+INNER for like-e2. Examples: ``like-e2:12x12``,
+    ``like-e2:12x20:5+17``, ``uniform:8x8:7``, ``balanced-torus:8:9``, ``tetravex:5x5``, ``diamond:4``. Raises
+    InputError for another text.
+    """
+    match = _SPEC.fullmatch(spec.strip())
+    if match is None:
+        raise InputError(
+            f"'{spec}' names no family of puzzles; expected KIND:SIZE[:COLOURS], "
+            "such as like-e2:12x20:5+17, uniform:8x8:7 or balanced-torus:8:9"
+        )
+    kind, width, height, first, second = match.groups()
+    one, two = (None if text is None else int(text) for text in (first, second))
+    if kind == "like-e2" and first is not None and second is None:
+        raise InputError(f"'{spec}' gives one number of colours; expected RIM+INNER, such as 5+17")
+    colours = {"rim_colours": one} if kind == "like-e2" else {"colours": one}
+    return Family(kind, int(width), int(height or width), **colours, inner_colours=two)
+
+
+# -- puzzles of Jolivet 2008 -------------------------------------------------------------------------------------------
+
+
+def unique(width: int, height: int, construction: str, seed: int = 0, attempt: int = 0) -> Planted:
+    """Generate a candidate for a puzzle whose planted solution is the only one up to rotation (Jolivet 2008, 5.2).
+
+    A tree search must check the candidate. The construction ``m+n-2``, named like ``max`` by its number of colours for
+    a board of m x n, gives every line between two columns and every line between two rows a colour of its own. The
+    paper proves the solution unique; that holds unless both sides are even, because then the middle line is its own
+    mirror image and there are two solutions. Attempts from 1 on change the colour of one joint of the middle line.
+
+    The construction ``max`` gives the lines between columns the colours 1 to m-1, the lines between rows the same
+    colours, and the joints at the cells of a diagonal the last colour. The paper does not say which diagonal: attempts
+    0 and 1 take one each, later attempts recolour further joints.
+
+    The seed is that of the order and rotations of the pieces. Raises InputError if the construction is unknown or the
+    board has a single row or column.
+    """
+    check_shape(width, height)
+    if construction not in CONSTRUCTIONS:
+        raise InputError(f"unknown construction '{construction}'; expected {' or '.join(CONSTRUCTIONS)}")
+    if min(width, height) < 2:
+        raise InputError(f"a board of {width} x {height}; expected at least two rows and two columns")
+    cells = range(width * height)
+    right = [1 + cell % width for cell in cells]
+    if construction == "m+n-2":
+        colours = width + height - 2
+        down = [width + cell // width for cell in cells]
+    else:
+        colours = max(width, height)
+        antidiagonal = attempt % 2 == 1
+        down = [(height - 1 - cell // width if antidiagonal else 1 + cell // width) for cell in cells]
+        for cell in cells:
+            row, column = divmod(cell, width)
+            if (row + column == min(width, height) - 1) if antidiagonal else (row == column):
+                right[cell] = down[cell] = colours
+    changes = attempt if construction == "m+n-2" else attempt // 2
+    choices = PortableRandom(attempt)
+    for _ in range(changes):
+        row, column = choices.below(height), choices.below(width)
+        if construction == "m+n-2":
+            row, column = 0, width // 2 - 1
+        joints = right if column < width - 1 else down
+        joints[row * width + column] = 1 + choices.below(colours)
+    return plant(right, down, width, height, PortableRandom(seed), f"unique-{width}x{height}-{construction}-s{seed}")
+
+
+def three_partition(numbers: Sequence[int], seed: int = 0) -> Puzzle:
+    """Encode a 3-partition problem as a puzzle that has a perfect board just when the problem has a solution.
+
+    The ends of the bars and the left and right sides of the frame have the colour ENDS; the flanks of the bars and the
+    top and bottom of the frame have the colour FLANKS. The frame's pieces are joined by the colours NORTH, EAST, SOUTH
+    and WEST along its four sides, so that the frame has one position up to rotation.
+
+    The numbers are 3m of sum m * S, each strictly between S/4 and S/2. The board is (S + 2) x (m + 2) with 3m + 6
+    colours. Raises InputError if the numbers are not of that form, or the board would have too many cells.
+    """
+    count, total = len(numbers), sum(numbers)
+    if count == 0 or count % 3 or total % (count // 3):
+        raise InputError(f"{count} numbers of sum {total}; expected 3m numbers whose sum is a multiple of m")
+    triples = count // 3
+    size = total // triples
+    out_of_range = [a for a in numbers if not size < 4 * a < 2 * size]
+    if out_of_range:
+        raise InputError(f"the number {out_of_range[0]} is not strictly between S/4 and S/2 with S = {size}")
+    if (size + 2) * (triples + 2) > MAX_CELLS:
+        raise InputError(f"a board of {size + 2} x {triples + 2} cells; expected at most {MAX_CELLS}")
+    quads = [(0, NORTH, WEST, 0), (0, 0, EAST, NORTH), (EAST, 0, 0, SOUTH), (WEST, SOUTH, 0, 0)]
+    quads += [(0, NORTH, FLANKS, NORTH), (FLANKS, SOUTH, 0, SOUTH)] * size
+    quads += [(WEST, ENDS, WEST, 0), (EAST, 0, EAST, ENDS)] * triples
+    for index, length in enumerate(numbers):
+        own = FIRST_BAR + index
+        for at in range(length):
+            quads.append((FLANKS, ENDS if at == length - 1 else own, FLANKS, ENDS if at == 0 else own))
+    random = PortableRandom(seed)
+    random.shuffle(quads)
+    pieces = np.array([rotate(quad, random.below(4)) for quad in quads], dtype=np.int32)
+    return Puzzle(pieces, size + 2, triples + 2, name=f"three-partition-{'-'.join(map(str, numbers))}")
+
+
+def numbers_of(puzzle: Puzzle) -> list[int]:
+    """The numbers that a puzzle of `three_partition` encodes, in increasing order.
+
+    A bar of a pieces has a - 1 inner joints of its own colour; a bar of one piece has ENDS on both ends.
+    """
+    colours = Counter(int(colour) for colour in puzzle.pieces.ravel() if colour >= FIRST_BAR)
+    single = sum(canonical(quad) == canonical((FLANKS, ENDS, FLANKS, ENDS)) for quad in puzzle.pieces.tolist())
+    return sorted([1] * single + [1 + count // 2 for count in colours.values()])
+
+
+def triples_of(puzzle: Puzzle, board: Board, numbers: Sequence[int]) -> list[Triple]:
+    """Decode a perfect board, in any rotation, of a puzzle that encodes ``numbers``: a triple for each row of bars.
+
+    Raises InputError if the board shows no triples of these numbers.
+    """
+    inner = board.colours(puzzle).reshape(puzzle.height, puzzle.width, 4)[1:-1, 1:-1]
+    towards = RIGHT
+    if not (inner[:, 0, [1, 3]] == ENDS).any():  # the rows of bars run downwards
+        inner, towards = inner.transpose(1, 0, 2), DOWN
+    triples = []
+    for row in inner[:, :, towards].tolist():
+        ends = [at + 1 for at, colour in enumerate(row) if colour == ENDS]
+        lengths = [end - begin for begin, end in zip([0, *ends], ends, strict=False)]
+        if len(lengths) != 3 or ends[-1] != len(row):
+            raise InputError("the board shows no triples of equal sum; expected a solution of the puzzle")
+        triples.append((lengths[0], lengths[1], lengths[2]))
+    if sorted(length for triple in triples for length in triple) != sorted(numbers):
+        raise InputError("the bars on the board are not the numbers given; expected a solution of their puzzle")
+    return triples

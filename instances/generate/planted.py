@@ -1,18 +1,44 @@
-"""What the generators share: the edges of a board coloured, the board cut into pieces, clues from the solution."""
+"""What the generators share: random numbers, a board coloured and cut into pieces, clues from the solution."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import random
+from collections.abc import Callable, Iterable, MutableSequence, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from lns.instances.board import EMPTY, Board
 from lns.instances.errors import InputError
-from lns.instances.generate.portable_random import PortableRandom
 from lns.instances.puzzle import DOWN, GREY, LEFT, MAX_CELLS, MAX_COLOUR, RIGHT, UP, Clue, Puzzle, rotate
 
 Quad = tuple[int, int, int, int]
+
+
+class PortableRandom:
+    """A seeded generator of random numbers that are the same on every machine and in every version of Python.
+
+    Python guarantees the sequence of ``Random(int).random()``, but not those of ``randrange``, ``shuffle`` or
+    ``sample``; NumPy guarantees none across versions. So every number here is derived from ``random()``. ``int(random()
+    * bound)`` never reaches ``bound`` and has a bias below bound / 2**53. Raises InputError if the seed is negative:
+    Python's seeding drops the sign, so -7 would silently mean 7.
+    """
+
+    def __init__(self, seed: int) -> None:
+        if seed < 0:
+            raise InputError(f"seed {seed}; expected 0 or more")
+        self._random = random.Random(seed)  # an int: the seeding by strings and bytes has changed between versions
+
+    def below(self, bound: int) -> int:
+        """A uniform whole number from 0 to ``bound - 1``."""
+        return int(self._random.random() * bound)
+
+    def shuffle(self, items: MutableSequence[Any]) -> None:
+        """Shuffle a list in place (Fisher-Yates)."""
+        for last in range(len(items) - 1, 0, -1):
+            other = self.below(last + 1)
+            items[last], items[other] = items[other], items[last]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from lns.instances import formats
 from lns.instances.arguments import checked, checked_class
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.formats.reading import parse
+from lns.instances.formats import parse
 from lns.instances.generate import Family, clue_cells, corner_cells
 from lns.instances.puzzle import Puzzle
 from lns.runs.find import board_source

@@ -11,8 +11,8 @@ from lns.api.arguments import RunSpec
 from lns.api.files import read_board
 from lns.assignment import fill
 from lns.instances.board import Board
-from lns.instances.duplicates import normalise_clue_pieces
 from lns.instances.errors import InputError
+from lns.instances.piece_set import normalise_clue_pieces
 from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.verify import verify
 

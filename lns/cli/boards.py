@@ -15,16 +15,15 @@ from typing import Any
 from lns import params as parameters
 from lns.api import files
 from lns.exact.outcome import Outcome, SolveStatus
-from lns.instances import formats
+from lns.instances import formats, pairing
 from lns.instances import generate as generating
 from lns.instances.board import Board
-from lns.instances.draw import summary, svg, terminal, tikz
-from lns.instances.draw.scene import scene
+from lns.instances.draw import scene, svg, terminal
 from lns.instances.errors import InputError
 from lns.instances.files import write_output
-from lns.instances.formats.reading import with_clues
+from lns.instances.formats import with_clues
+from lns.instances.formats.base import source_name
 from lns.instances.formats.registry import examples, facts, overview
-from lns.instances.formats.sources import source_name
 from lns.instances.generate import KINDS
 from lns.instances.puzzle import Puzzle
 from lns.instances.symmetry import View, board_from_view, puzzle_in_view, rotate_board, rotate_puzzle
@@ -147,7 +146,7 @@ def show(args: argparse.Namespace) -> int:
                 file.write(text)
             picture = file.name
     if args.tikz is not None:
-        write_output(args.tikz, tikz.render(puzzle, board))
+        write_output(args.tikz, svg.tikz(puzzle, board))
     if args.json:
         out.print_json(_facts(puzzle, board) | {"svg": picture, "tikz": args.tikz, "url": url, "notes": notes})
     elif picture or args.tikz or args.url:
@@ -167,7 +166,7 @@ def _draw(puzzle: Puzzle, board: Board | None, choice: str) -> None:
     print(terminal.legend(puzzle, board, **shape))
     print(scene(puzzle, board).caption)
     if board is None:
-        out.print_wrapped(summary.describe(puzzle).removesuffix("\n"), indent=12)
+        out.print_wrapped(pairing.describe(puzzle).removesuffix("\n"), indent=12)
         return
     problems = verified(puzzle, board).problems
     for problem in problems[:5]:
@@ -188,7 +187,7 @@ def colour_of(choice: str) -> terminal.Colour:
 
 
 def _facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
-    counts = summary.summarise(puzzle)
+    counts = pairing.summarise(puzzle)
     told = out.picked(puzzle, "name sha256 width height max_score")
     told |= {"pieces": out.picked(counts, "corners edges inner"), "half_edges": out.picked(counts, "along_rim inside")}
     told |= out.picked(puzzle, "holes framed turns")

@@ -13,7 +13,7 @@ from lns.exact.isomorphism import FIRST_NODE, graph_of_pieces, pieces_of_graph
 from lns.instances.errors import InputError
 from lns.instances.files import read_text, write_output
 from lns.instances.formats import load_board, load_puzzle, render, shipped_instances
-from lns.instances.generate.three_partition import numbers_of, triples_of
+from lns.instances.generate import numbers_of, triples_of
 from lns.instances.piece_set import find_renaming, ranked
 from lns.instances.puzzle import IntArray
 from lns.instances.text import count_of, quoted

@@ -15,10 +15,10 @@ from lns.exact.region.options import RegionOptions
 from lns.exact.region.resolve import RegionResult, RegionStatus
 from lns.instances import formats
 from lns.instances.board import Board
-from lns.instances.draw.heatmap import Legend, svg_map, terminal_map
+from lns.instances.draw.page import Legend, svg_map, terminal_map
 from lns.instances.errors import BoardError, InputError
 from lns.instances.files import write_output
-from lns.instances.formats.sources import source_name
+from lns.instances.formats.base import source_name
 from lns.instances.puzzle import Puzzle
 from lns.instances.text import count_of, format_seconds
 from lns.instances.verify import Verification, verify

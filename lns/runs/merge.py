@@ -11,9 +11,8 @@ from pathlib import Path
 from lns import params as parameters
 from lns.engine import FoundBoard
 from lns.instances.board import Board
-from lns.instances.duplicates import normalise_clue_pieces
 from lns.instances.errors import InputError
-from lns.instances.piece_set import translate, translated_clues
+from lns.instances.piece_set import normalise_clue_pieces, translate, translated_clues
 from lns.instances.puzzle import Puzzle
 from lns.runs import checkpoint as checkpoints
 from lns.runs.board_log import BoardLog, BoardLogReader, is_verified

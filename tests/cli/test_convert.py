@@ -16,11 +16,9 @@ from lns.api.files import generate
 from lns.cli.main import main
 from lns.exact.outcome import Outcome, SolveStatus
 from lns.instances.board import Board
-from lns.instances.formats import load_board, load_puzzle, render, viewer_url, write
-from lns.instances.formats.reading import parse
+from lns.instances.formats import load_board, load_puzzle, parse, render, viewer_url, write
 from lns.instances.formats.registry import FORMATS
-from lns.instances.generate.planted import plant
-from lns.instances.generate.portable_random import PortableRandom
+from lns.instances.generate.planted import PortableRandom, plant
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from tests.cli.conftest import Typed
@@ -270,7 +268,7 @@ def test_a_single_solution_is_recognised_if_every_corner_piece_has_an_identical_
 ) -> None:
     cells = len(right) + 1
     row = plant([*right, 0], [0] * cells, cells, 1, PortableRandom(1), "row")
-    monkeypatch.setattr("lns.instances.generate.unique", lambda *arguments: row)
+    monkeypatch.setattr("lns.instances.generate", lambda *arguments: row)
     typed("generate --unique max --width 9 -o row.json", status)
 
 

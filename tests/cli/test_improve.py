@@ -24,7 +24,7 @@ from lns.exact.region import region_search
 from lns.exact.region import resolve as region_resolve
 from lns.exact.region.resolve import RegionStatus
 from lns.instances.board import Board
-from lns.instances.draw.heatmap import svg_map, terminal_map
+from lns.instances.draw.page import svg_map, terminal_map
 from lns.instances.formats import load_board, viewer_url, write
 from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.verify import verify

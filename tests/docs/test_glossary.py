@@ -44,7 +44,6 @@ RETIRED = {
 }
 # what may stand all the same: (file, text of the line)
 ALLOWED = {
-    ("instances/generate/portable_random.py", "shuffles"),
     ("lns/cli/__init__.py", "tray"),  # the former name of a command, refused with the present one
 }
 

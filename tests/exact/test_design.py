@@ -31,7 +31,7 @@ from lns.exact.piece_classes import allowed_placements
 from lns.exact.solvers import count
 from lns.instances.errors import InputError
 from lns.instances.generate import like_e2, uniform
-from lns.instances.generate.portable_random import PortableRandom
+from lns.instances.generate.planted import PortableRandom
 from lns.instances.puzzle import Puzzle, canonical
 from lns.instances.verify import verify
 from tests.exact.brute import count_solutions

@@ -17,7 +17,7 @@ from lns.exact.region.resolve import resolve
 from lns.exact.region.searches import DynamicSearch, LagrangianSearch, Search
 from lns.exact.region.windows import rows
 from lns.instances.board import Board
-from lns.instances.duplicates import normalise_clue_pieces
+from lns.instances.piece_set import normalise_clue_pieces
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from tests import fuzz_exact, fuzz_region

@@ -29,7 +29,7 @@ from lns.exact.polyominoes.levels import TIERS, CutLimits, cut_grid, find_level,
 from lns.exact.polyominoes.model import FillingSearch, Step, StepOutcome, StepRecorder, build_model, symmetries
 from lns.exact.polyominoes.search import SLICE, WeightRace, fill, fill_by_library, race
 from lns.instances.errors import InputError
-from lns.instances.generate.portable_random import PortableRandom
+from lns.instances.generate.planted import PortableRandom
 
 GAME = parse(IQ_PUZZLER_PRO)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import io
+import pickle
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
+from dataclasses import fields
 from itertools import chain
 
 import numpy as np
@@ -14,20 +17,32 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lns.instances.board import Board
-from lns.instances.draw import svg, terminal, tikz
-from lns.instances.draw.palette import BACKGROUND, EMPTY, GREY, MISMATCH, MOTIFS, PALETTE, hex_code, motif, rgb, xterm
-from lns.instances.draw.scene import scene
-from lns.instances.draw.summary import describe, summarise
+from lns.instances.draw import scene, svg, terminal
+from lns.instances.draw.palette import (
+    BACKGROUND,
+    EMPTY,
+    GREY,
+    GROUP_SIZE,
+    MISMATCH,
+    MOTIFS,
+    PALETTE,
+    hex_code,
+    motif,
+    rgb,
+    xterm,
+)
 from lns.instances.errors import InputError
 from lns.instances.generate import clue_cells, family, like_e2, uniform
+from lns.instances.pairing import describe, summarise
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
+from tests.instances.small_puzzles import boards, planted
 from tests.shared_data import published_boards
 
 NAMESPACE = {"s": "http://www.w3.org/2000/svg"}
 
 
-def planted(width: int = 4, height: int = 4, seed: int = 1, clues: int = 0) -> tuple[Puzzle, Board]:
+def of_eternity(width: int = 4, height: int = 4, seed: int = 1, clues: int = 0) -> tuple[Puzzle, Board]:
     generated = like_e2(width, height, seed=seed, clues=clues)
     return generated.puzzle, generated.solution
 
@@ -59,11 +74,11 @@ def triangles(root: ET.Element, colour: tuple[int, int, int]) -> int:
     return len(re.findall(r"l-?12-?12z|l-?12 12z", d_of(root, colour)))
 
 
-# -- SVG -------------------------------------------------------------------------------------------------------------
+# -- SVG ------------------------------------------------------------------------------------------------------------
 
 
 def test_svg_has_four_triangles_a_piece_in_its_colours() -> None:
-    puzzle, board = planted(5, 3)
+    puzzle, board = of_eternity(5, 3)
     root = ET.fromstring(svg.render(puzzle, board))
     counts = Counter(puzzle.pieces.ravel().tolist())
     for colour, count in counts.items():
@@ -87,7 +102,7 @@ def test_svg_triangles_lie_on_their_sides() -> None:
 
 
 def test_svg_marks_mismatches_empty_cells_clues_and_numbers() -> None:
-    puzzle, board = planted(4, 4, clues=5)
+    puzzle, board = of_eternity(4, 4, clues=5)
     board = changed(board, {0: -1, 6: int(board.placements[6]) ^ 1})
     root = ET.fromstring(svg.render(puzzle, board, piece_numbers=True))
     wrong = verify(puzzle, board).mismatches
@@ -101,11 +116,11 @@ def test_svg_marks_mismatches_empty_cells_clues_and_numbers() -> None:
 
 
 def test_names_are_escaped() -> None:
-    puzzle, board = planted(3, 3)
+    puzzle, board = of_eternity(3, 3)
     named = Puzzle(puzzle.pieces, 3, 3, name="<&\"'> \x00\x1b[31m\ud800\uffff Ü")
     root = ET.fromstring(svg.render(named, board).encode())
     assert root.findtext("s:title", namespaces=NAMESPACE) == "<&\"'> ??[31m?? Ü: score 12 of 12"
-    text = tikz.render(Puzzle(puzzle.pieces, 3, 3, name="a\n\\input{x} é"), board)
+    text = svg.tikz(Puzzle(puzzle.pieces, 3, 3, name="a\n\\input{x} é"), board)
     assert "% a?\\input{x} ?: score 12 of 12" in text.splitlines()
 
 
@@ -144,7 +159,7 @@ def test_both_halves_of_a_motif_begin_at_the_middle_of_their_joint() -> None:
     assert [*begins.values()] == [2] * puzzle.max_score
 
 
-# -- every renderer on every board -----------------------------------------------------------------------------------
+# -- every renderer on every board ----------------------------------------------------------------------------------
 
 
 @settings(max_examples=80, deadline=None)
@@ -162,7 +177,7 @@ def test_every_board_can_be_drawn_in_every_format(
     puzzle = bare.with_clues(clue_cells(width, height, min(2, width * height), seed)).puzzle
     for board in (any_board(puzzle, seed), bare.solution, Board.empty(puzzle), None):
         ET.fromstring(svg.render(puzzle, board, piece_numbers=True))
-        check_tikz(tikz.render(puzzle, board))
+        check_tikz(svg.tikz(puzzle, board))
         modes: tuple[terminal.Colour, ...] = ("none", "256", "truecolor")
         for mode in modes:
             lines = terminal.render(puzzle, board, colour=mode, width=columns).splitlines()
@@ -170,9 +185,9 @@ def test_every_board_can_be_drawn_in_every_format(
 
 
 def test_a_board_of_another_shape_is_refused() -> None:
-    puzzle, _ = planted(4, 3)
-    _, other = planted(3, 4)
-    for draw in (svg.render, tikz.render, terminal.render):
+    puzzle, _ = of_eternity(4, 3)
+    _, other = of_eternity(3, 4)
+    for draw in (svg.render, svg.tikz, terminal.render):
         with pytest.raises(InputError, match="expected 4 x 3"):
             draw(puzzle, other)  # type: ignore[operator]
 
@@ -188,7 +203,7 @@ def test_published_boards_show_their_mismatches() -> None:
         assert max(map(len, letters.splitlines())) <= 80
 
 
-# -- TikZ ------------------------------------------------------------------------------------------------------------
+# -- TikZ -----------------------------------------------------------------------------------------------------------
 
 
 def check_tikz(text: str) -> None:
@@ -203,9 +218,9 @@ def check_tikz(text: str) -> None:
 
 
 def test_tikz_draws_triangles_bars_and_clues() -> None:
-    puzzle, board = planted(4, 4, clues=5)
+    puzzle, board = of_eternity(4, 4, clues=5)
     board = changed(board, {6: int(board.placements[6]) ^ 1})
-    text = tikz.render(puzzle, board)
+    text = svg.tikz(puzzle, board)
     assert text.count("--cycle") == 4 * 16
     assert "(0,0)--(1,0)--(0.5,0.5)--cycle" in text  # the upper side of the first cell, grey
     bars = text[text.index("draw=mismatch") :]
@@ -214,7 +229,7 @@ def test_tikz_draws_triangles_bars_and_clues() -> None:
     assert clues[: clues.index(";")].count("rectangle") == 5
 
 
-# -- terminal --------------------------------------------------------------------------------------------------------
+# -- terminal -------------------------------------------------------------------------------------------------------
 
 
 def plain(text: str) -> str:
@@ -241,7 +256,7 @@ def true(colour: tuple[int, int, int]) -> str:
 
 
 def test_a_16x16_board_fits_80_columns_and_its_cells_are_pinwheels() -> None:
-    puzzle, board = planted(16, 16)
+    puzzle, board = of_eternity(16, 16)
     text = terminal.render(puzzle, board, colour="truecolor", width=80)
     rows = pixels(text)
     assert (len(rows), len(rows[0])) == (80, 79)
@@ -251,7 +266,7 @@ def test_a_16x16_board_fits_80_columns_and_its_cells_are_pinwheels() -> None:
 
 
 def test_mismatches_are_red_bars_and_clues_white_frames() -> None:
-    puzzle, board = planted(4, 4, clues=1)  # the clue is cell 9
+    puzzle, board = of_eternity(4, 4, clues=1)  # the clue is cell 9
     board = changed(board, {6: int(board.placements[6]) ^ 1})
     rows = pixels(terminal.render(puzzle, board, colour="truecolor", width=19))  # 4 pixels a cell and a gap of one
     red = {(y, x) for y, row in enumerate(rows) for x, value in enumerate(row) if value == true(MISMATCH)}
@@ -270,7 +285,7 @@ def test_256_colours_show_the_palette_exactly() -> None:
     numbers = [xterm(value) - 16 for value in PALETTE]
     assert [(steps[n // 36], steps[n // 6 % 6], steps[n % 6]) for n in numbers] == [*PALETTE]
     assert len({*numbers, xterm(GREY) - 16}) == 41 and xterm((255, 0, 0)) == 196
-    puzzle, board = planted(4, 4)
+    puzzle, board = of_eternity(4, 4)
     modes: tuple[terminal.Colour, ...] = ("256", "truecolor")
     few, many = ([*chain.from_iterable(pixels(terminal.render(puzzle, board, colour=each)))] for each in modes)
     names = {true(value): f"5;{xterm(value)}" for value in (*PALETTE, GREY, BACKGROUND)} | {"": ""}
@@ -287,7 +302,7 @@ def test_letters() -> None:
     assert terminal.render(puzzle, crossed) == " +d!c+\nb!c b!d\n + e +\n"
     names = {0: "a", 1: "b", 25: "z", 26: "A", 51: "Z", 52: "aa", 53: "ab", 52 + 52**2: "aaa"}
     assert {colour: terminal.letter(colour) for colour in names} == names
-    puzzle, board = planted(3, 3, clues=1)
+    puzzle, board = of_eternity(3, 3, clues=1)
     assert terminal.render(puzzle, board).splitlines()[2][4] == "#"
     turned = changed(board, {0: int(board.placements[0]) // 4 * 4 + (int(board.placements[0]) + 2) % 4})
     first, second, *_ = terminal.render(puzzle, turned).splitlines()
@@ -295,7 +310,7 @@ def test_letters() -> None:
 
 
 def test_a_narrow_terminal_shows_one_character_for_each_cell() -> None:
-    puzzle, board = planted(16, 16, clues=1)
+    puzzle, board = of_eternity(16, 16, clues=1)
     board = changed(board, {17: -1, 40: int(board.placements[40]) ^ 1})
     lines = terminal.render(puzzle, board, width=40).splitlines()
     assert (len(lines), {len(line) for line in lines}) == (16, {16})
@@ -344,7 +359,7 @@ def test_summary() -> None:
     assert "  row 8, column 7 (cell 135, from 0): piece " in text
 
 
-# -- puzzles by other rules ------------------------------------------------------------------------------------------
+# -- puzzles by other rules -----------------------------------------------------------------------------------------
 
 
 def test_holes_are_left_out_of_every_picture() -> None:
@@ -353,7 +368,7 @@ def test_holes_are_left_out_of_every_picture() -> None:
     assert [line.strip().count("+") for line in text] == [1, 0, 3, 0, 1] and "." not in "".join(text)
     root = ET.fromstring(svg.render(puzzle, solution))
     assert d_of(root, EMPTY) == "" and sum(triangles(root, rgb(colour)) for colour in range(3)) == 4 * 5
-    assert tikz.render(puzzle, solution).count("rectangle") == 5
+    assert svg.tikz(puzzle, solution).count("rectangle") == 5
     narrow = terminal.render(puzzle, solution, width=3).splitlines()
     assert narrow == [" +", "+++", " +"]
 
@@ -378,7 +393,7 @@ def test_a_sheet_has_the_pieces_and_no_blanks() -> None:
 
 def test_a_low_terminal_shows_every_mismatch() -> None:
     """A 16x16 board in 80x24: a dot a piece, and red between the dots of each mismatch."""
-    puzzle, board = planted(16, 16, clues=1)
+    puzzle, board = of_eternity(16, 16, clues=1)
     board = changed(board, {40: int(board.placements[40]) ^ 1, 200: int(board.placements[200]) ^ 2})
     mismatches = verify(puzzle, board).mismatches
     text = terminal.render(puzzle, board, colour="truecolor", width=80, height=20)
@@ -394,3 +409,152 @@ def test_a_low_terminal_shows_every_mismatch() -> None:
     assert len(terminal.render(puzzle, board, width=80, height=20).splitlines()) == 16
     assert len(terminal.render(puzzle, board, width=80).splitlines()) == 31
     assert "b!c is a mismatch" in terminal.legend(puzzle, board, width=80)
+
+
+# -- notebooks ---------------------------------------------------------------------------------------------------------
+
+
+HOSTILE = "<script>alert('1')</script> & \"x\"\x1b[31m\n"
+
+
+def test_a_puzzle_has_a_repr_of_one_line() -> None:
+    puzzle = like_e2(16, 16, seed=1, clues=1).puzzle
+    assert repr(puzzle) == "Puzzle('like-e2-16x16-r5-i17-s1', 16x16, 22 colours, 1 clue)"
+    assert repr(Puzzle(np.zeros((1, 4)), 1, 1)) == "Puzzle('puzzle', 1x1, 0 colours, 0 clues)"
+
+
+def test_a_board_has_a_repr_of_one_line_with_its_score_when_its_puzzle_is_known() -> None:
+    puzzle, board = planted(1, 4, 3, 3)
+    assert repr(board) == "Board(4x3, 12 placed)"
+    assert repr(board.of(puzzle)) == "Board(4x3, 12 placed, score 17 of 17, of 'planted-1')"
+    assert repr(Board.empty(puzzle).of(puzzle)) == "Board(4x3, 0 placed, score 0 of 17, of 'planted-1')"
+    for value in (Puzzle(puzzle.pieces, 4, 3, name=HOSTILE), board.of(Puzzle(puzzle.pieces, 4, 3, name=HOSTILE))):
+        assert repr(value).isprintable()
+
+
+def test_the_attached_puzzle_is_no_part_of_the_value() -> None:
+    puzzle, board = planted(1, 4, 3, 3)
+    attached = board.of(puzzle)
+    assert attached.puzzle is puzzle and board.puzzle is None
+    assert attached == board and hash(attached) == hash(board) and len({attached, board}) == 1
+    assert [field.name for field in fields(attached)] == ["placements", "width", "height"]
+    assert pickle.dumps(attached) == pickle.dumps(board)
+    for again in (pickle.loads(pickle.dumps(attached)), copy.deepcopy(attached)):
+        assert again == board and again.puzzle is None
+
+
+@settings(deadline=None, max_examples=30)
+@given(boards())
+def test_every_puzzle_and_board_draws_itself(case: tuple[Puzzle, Board]) -> None:
+    puzzle, board = case
+    for value in (puzzle, board, board.of(puzzle)):
+        ET.fromstring(value._repr_svg_())
+        ET.fromstring(value._repr_html_())
+
+
+def test_a_board_without_a_puzzle_shows_piece_numbers_and_rotations() -> None:
+    board = Board(np.array([4 * 6 + 0, 4 * 2 + 1, -1, 4 * 0 + 2, 4 * 9 + 3, -1]), 3, 2)
+    picture = board._repr_svg_()
+    root = ET.fromstring(picture)
+    assert [text.text for text in root.iterfind(".//s:text", NAMESPACE)] == ["7", "3", "1", "10"]
+    # wedges on the upper, right, lower and left side of their cells, which lie 24 units apart from (8, 8) on
+    wedges = re.findall(r"M(\d+) (\d+)([hv])8", picture)
+    assert wedges == [("16", "8", "h"), ("56", "16", "v"), ("16", "56", "h"), ("32", "40", "v")]
+    assert root.findtext("s:title", namespaces=NAMESPACE) == "board of 3 x 2, 4 of 6 pieces"
+
+
+def test_a_board_with_its_puzzle_shows_colours_and_score() -> None:
+    puzzle, board = planted(1, 4, 3, 3)
+    root = ET.fromstring(board.of(puzzle)._repr_svg_())
+    assert root.findtext("s:title", namespaces=NAMESPACE) == "planted-1: score 17 of 17"
+    assert "<figcaption>planted-1: score 17 of 17</figcaption>" in board.of(puzzle)._repr_html_()
+
+
+def test_html_escapes_names() -> None:
+    puzzle, board = planted(1, 4, 3, 3)
+    named = Puzzle(puzzle.pieces, 4, 3, name=HOSTILE)
+    for html in (named._repr_html_(), board.of(named)._repr_html_()):
+        assert "<script" not in html and "&lt;script&gt;" in html
+        caption = ET.fromstring(html).findtext("figcaption")
+        assert caption is not None and caption.startswith("<script>alert('1')</script> & \"x\"?[31m?: ")
+
+
+def test_large_boards_are_drawn_small() -> None:
+    sizes = [float(Board(np.full(n * n, -1), n, n)._repr_svg_().split('width="')[1].split('"')[0]) for n in (3, 16, 64)]
+    assert sizes[0] < 150 and all(500 < size < 700 for size in sizes[1:])
+
+
+# -- the palette -------------------------------------------------------------------------------------------------------
+
+
+# What a dichromat sees, on linear RGB: Machado, Oliveira & Fernandes 2009, table 1, severity 1.0.
+VISION = {
+    "normal": np.eye(3),
+    "protanopia": np.array(
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+    ),
+    "deuteranopia": np.array(
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    ),
+    "tritanopia": np.array(
+        [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
+    ),
+}
+XYZ = np.array(
+    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+)
+WHITE = np.array([0.95047, 1.0, 1.08883])
+
+
+def lab(colours: np.ndarray, vision: str) -> np.ndarray:
+    """CIELAB coordinates (D65) of sRGB colours from 0 to 255 as a reader of this vision sees them."""
+    part = np.asarray(colours, dtype=float) / 255
+    linear = np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
+    xyz = np.clip(linear @ VISION[vision].T, 0, 1) @ XYZ.T / WHITE
+    x, y, z = np.moveaxis(np.where(xyz > (6 / 29) ** 3, np.cbrt(xyz), xyz / (3 * (6 / 29) ** 2) + 4 / 29), -1, 0)
+    return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=-1)
+
+
+def ciede2000(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The CIEDE2000 distance of CIELAB colours (Sharma, Wu & Dalal 2005)."""
+    (l1, a1, b1), (l2, a2, b2) = np.moveaxis(first, -1, 0), np.moveaxis(second, -1, 0)
+    chroma = (np.hypot(a1, b1) + np.hypot(a2, b2)) / 2
+    stretch = 1 + 0.5 * (1 - np.sqrt(chroma**7 / (chroma**7 + 25.0**7)))
+    c1, c2 = np.hypot(a1 * stretch, b1), np.hypot(a2 * stretch, b2)
+    h1, h2 = np.degrees(np.arctan2(b1, a1 * stretch)), np.degrees(np.arctan2(b2, a2 * stretch))
+    turn = np.where(c1 * c2 == 0, 0, (h2 - h1 + 180) % 360 - 180)
+    lightness, c, hue = (l1 + l2) / 2, (c1 + c2) / 2, np.where(c1 * c2 == 0, h1 + h2, h1 + turn / 2)
+    cosines = [(0.17, 1, -30), (-0.24, 2, 0), (-0.32, 3, 6), (0.2, 4, -63)]
+    t = 1 - sum(weight * np.cos(np.radians(times * hue + shift)) for weight, times, shift in cosines)
+    dl = (l2 - l1) / (1 + 0.015 * (lightness - 50) ** 2 / np.sqrt(20 + (lightness - 50) ** 2))
+    dc = (c2 - c1) / (1 + 0.045 * c)
+    dh = 2 * np.sqrt(c1 * c2) * np.sin(np.radians(turn / 2)) / (1 + 0.015 * c * t)
+    angle = np.radians(60 * np.exp(-(((hue % 360 - 275) / 25) ** 2)))
+    rotation = -2 * np.sqrt(c**7 / (c**7 + 25.0**7)) * np.sin(angle)
+    return np.sqrt(dl**2 + dc**2 + dh**2 + rotation * dc * dh)
+
+
+def smallest_distance(colours: np.ndarray, vision: str) -> float:
+    seen = lab(colours, vision)
+    distances = ciede2000(seen[:, None], seen[None])
+    return float(distances[np.triu_indices(len(colours), 1)].min())
+
+
+def test_distances_are_those_of_the_published_pairs() -> None:
+    """Pairs 1 and 17 of Sharma, Wu & Dalal 2005, table 1."""
+    pairs = np.array([[(50, 2.6772, -79.7751), (50, 2.5, 0)], [(50, 0, -82.7485), (73, 25, -18)]])
+    assert ciede2000(*pairs) == pytest.approx([2.0425, 27.1492], abs=1e-4)
+
+
+@pytest.mark.parametrize("group", range(len(PALETTE) // GROUP_SIZE))
+@pytest.mark.parametrize(
+    ("vision", "least"), [("normal", 14), ("protanopia", 13), ("deuteranopia", 13), ("tritanopia", 8)]
+)
+def test_colours_under_one_pattern_are_told_apart(group: int, vision: str, least: float) -> None:
+    colours = np.array(PALETTE[group * GROUP_SIZE : (group + 1) * GROUP_SIZE])
+    assert smallest_distance(colours, vision) > least
+
+
+@pytest.mark.parametrize(("count", "least"), [(8, 24), (24, 13), (40, 10)])
+def test_normal_vision_tells_colours_apart_without_patterns(count: int, least: float) -> None:
+    assert smallest_distance(np.array(PALETTE[:count]), "normal") > least

@@ -14,21 +14,25 @@ from hypothesis import strategies as st
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.formats import (
+    FORMATS,
     Document,
     atomic_write,
     best_json,
     load_board,
     load_puzzle,
+    parse,
     read,
+    read_board,
     render,
     viewer_url,
     write,
 )
-from lns.instances.formats.reading import parse
+from lns.instances.formats.registry import DIALECTS, examples
 from lns.instances.generate import tetravex
 from lns.instances.puzzle import Clue, Puzzle, canonical, rotate
 from lns.instances.verify import verify
 from tests.instances.small_puzzles import boards, planted, puzzles
+from tests.shared_data import shared
 
 quick = settings(deadline=None)  # the machine may be busy
 
@@ -47,26 +51,23 @@ def canonicals(puzzle: Puzzle | None) -> list[tuple[int, int, int, int]]:
     return [canonical(quad) for quad in puzzle.pieces.tolist()]
 
 
-# -- puzzles -----------------------------------------------------------------------------------------------------------
+# -- puzzles ----------------------------------------------------------------------------------------------------------
 
 
 @quick
-@given(case=puzzles())
-def test_json_carries_every_puzzle(case: tuple[Puzzle, Board]) -> None:
+@given(case=puzzles(), square=puzzles(square=True))
+def test_a_format_carries_every_puzzle_of_its_kind(case: tuple[Puzzle, Board], square: tuple[Puzzle, Board]) -> None:
+    """json and quads carry every shape and clues, benoist squares, csv16 squares without the turns of clues."""
     again = through("json", case[0]).puzzle
     assert again == case[0] and again is not None and again.name == case[0].name
-
-
-@quick
-@given(case=puzzles(square=True))
-def test_benoist_carries_every_square(case: tuple[Puzzle, Board]) -> None:
-    assert through("benoist", case[0]).puzzle == case[0]
-
-
-@quick
-@given(case=puzzles())
-def test_quads_carry_every_shape_and_clues(case: tuple[Puzzle, Board]) -> None:
     assert through("quads", case[0]).puzzle == case[0] and not render("quads", case[0], None)[1]
+    puzzle = square[0]
+    assert through("benoist", puzzle).puzzle == puzzle
+    again = through("csv16", puzzle).puzzle
+    turns = {clue.piece: clue.rotation for clue in puzzle.clues}
+    expected = [rotate(quad, turns.get(piece, 0)) for piece, quad in enumerate(puzzle.pieces.tolist())]
+    assert again is not None and [tuple(quad) for quad in again.pieces.tolist()] == expected
+    assert again.clues == tuple(Clue(clue.cell, clue.piece, 0) for clue in puzzle.clues)
 
 
 def test_quads_carry_a_strip_whose_ends_look_like_corners_in_another_order() -> None:
@@ -100,16 +101,6 @@ def test_a_wrong_clue_of_a_rectangle_is_named_and_no_piece(tmp_path: Path, clue:
 
 
 @quick
-@given(case=puzzles(square=True))
-def test_csv16_carries_squares_and_turns_the_pieces_of_clues(case: tuple[Puzzle, Board]) -> None:
-    puzzle, again = case[0], through("csv16", case[0]).puzzle
-    turns = {clue.piece: clue.rotation for clue in puzzle.clues}
-    expected = [rotate(quad, turns.get(piece, 0)) for piece, quad in enumerate(puzzle.pieces.tolist())]
-    assert again is not None and [tuple(quad) for quad in again.pieces.tolist()] == expected
-    assert again.clues == tuple(Clue(clue.cell, clue.piece, 0) for clue in puzzle.clues)
-
-
-@quick
 @given(case=puzzles(square=True), order=st.permutations("urdl").map("".join))
 def test_e2pieces_are_read_in_all_24_orders_if_named(case: tuple[Puzzle, Board], order: str) -> None:
     assert through(f"e2pieces:{order}", case[0], named=True).puzzle == case[0].with_clues([])
@@ -133,21 +124,17 @@ def test_e2pieces_with_several_possible_orders_are_refused_unless_named() -> Non
         assert puzzle is not None and puzzle.pieces[4].tolist() == quad
 
 
-# -- boards ------------------------------------------------------------------------------------------------------------
+# -- boards -----------------------------------------------------------------------------------------------------------
 
 
 @quick
 @given(case=boards())
-def test_solution_lists_carry_every_board(case: tuple[Puzzle, Board]) -> None:
-    assert through("solution", *case, named=True).board == case[1]
-    assert case[0].cells == 1 or through("solution", *case).format == "solution"
-
-
-@quick
-@given(case=boards())
-def test_urls_carry_every_board_up_to_identical_pieces(case: tuple[Puzzle, Board]) -> None:
+def test_a_format_carries_every_board(case: tuple[Puzzle, Board]) -> None:
     puzzle, board = case
-    again = through("url", puzzle, board).board
+    assert through("best", *case).board == board
+    assert through("solution", *case, named=True).board == board
+    assert puzzle.cells == 1 or through("solution", *case).format == "solution"
+    again = through("url", puzzle, board).board  # up to identical pieces
     assert again is not None and np.array_equal(board.colours(puzzle), again.colours(puzzle))
     assert load_board(viewer_url(puzzle, board), puzzle)[1] == again
     pieces = [pair[0] for pair in board.pairs() if pair]
@@ -162,12 +149,6 @@ def test_a_full_url_defines_its_puzzle(case: tuple[Puzzle, Board]) -> None:
     own, again = load_board(viewer_url(puzzle, board))
     assert canonicals(own) == canonicals(puzzle) and np.array_equal(again.colours(own), board.colours(puzzle))
     assert verify(own, again).score == puzzle.max_score and own.name == puzzle.name
-
-
-@quick
-@given(case=boards())
-def test_best_json_carries_every_board(case: tuple[Puzzle, Board]) -> None:
-    assert through("best", *case).board == case[1]
 
 
 def test_best_json_has_the_fields_of_schema_1_in_order() -> None:
@@ -254,7 +235,7 @@ def test_pieces_that_may_not_be_turned() -> None:
     assert parse(text.replace("/0", "/2"), puzzle=made.puzzle).board == made.solution
 
 
-# -- sources -----------------------------------------------------------------------------------------------------------
+# -- sources ----------------------------------------------------------------------------------------------------------
 
 
 def test_bom_crlf_and_old_mac_ends_are_tolerated(tmp_path: Path) -> None:
@@ -274,7 +255,7 @@ def test_shipped_instances_are_found_by_name_and_a_file_comes_first(
     data = tmp_path / "data"
     data.mkdir()
     write(data / "mine.txt", None, puzzle, None)
-    monkeypatch.setattr("lns.instances.formats.sources.shipped_instances", lambda: {"mine": data / "mine.txt"})
+    monkeypatch.setattr("lns.instances.formats.base.shipped_instances", lambda: {"mine": data / "mine.txt"})
     monkeypatch.setattr("lns.instances.formats.viewer.shipped_instances", lambda: {"mine": data / "mine.txt"})
     monkeypatch.chdir(tmp_path)
     assert load_puzzle("mine") == puzzle and load_puzzle("mine").name == "mine"
@@ -285,7 +266,7 @@ def test_shipped_instances_are_found_by_name_and_a_file_comes_first(
     assert load_puzzle("mine") == other
 
 
-# -- atomic writing ----------------------------------------------------------------------------------------------------
+# -- atomic writing ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["盤" * 80 + ".json", "b" * 255], ids=["wide", "long"])
@@ -314,3 +295,125 @@ def test_atomic_write_names_the_target_it_cannot_write(tmp_path: Path) -> None:
             atomic_write(target, "x")
         assert caught.value.filename == str(target)
     assert not list(tmp_path.iterdir())
+
+
+# -- dialects ----------------------------------------------------------------------------------------------------------
+
+
+STYLES = ["{0} {1} {2} {3}  # x", "{4}: {0}, {1}, {2}, {3}", "  [{0}, {1}, {2}, {3}],", "{4}={0}-{1}-{2}-{3}"]
+SMALL, LAID = planted(5, 6, 6, 9)
+
+
+def case(name: str) -> str:
+    return str(shared("cases", name))
+
+
+def test_a_table_of_boards() -> None:
+    for number, score in ((1, 467), (2, 465), (3, 466)):
+        document = read_board(case("40_boards_with_conflict_counts.tsv"), number=number)
+        assert document.puzzle is not None and document.board is not None
+        assert verify(document.puzzle, document.board).score == score
+
+
+def test_clues_in_a_file_of_pieces() -> None:
+    editor = case("27_editor_ini_border_is_2.fps")
+    board = read_board(editor, load_puzzle(editor), "clues").board
+    assert board is not None
+    placed = {cell: int(oriented) // 4 + 1 for cell, oriented in enumerate(board.placements) if oriented >= 0}
+    official = load_puzzle(str(shared("instances", "eternity2_clue5.txt"))).clues
+    assert placed == {clue.cell: clue.piece + 1 for clue in official}
+
+
+def test_sides_that_only_another_order_makes_legal() -> None:
+    document = parse("3 3\n" + "0 1 0 1\n" * 4 + "0 1 1 1\n" * 4 + "1 1 1 1\n")
+    assert document.puzzle is not None and any("side order up" in note for note in document.notes)
+
+
+# -- small files of our own -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("base", "sign"), [(0, 1), (0, -1), (1, 1), (1, -1)])
+@pytest.mark.parametrize("rows", ["top", "bottom"])
+@pytest.mark.parametrize("offset", [0, 2])
+def test_piece_and_turn_in_every_convention(base: int, sign: int, rows: str, offset: int) -> None:
+    entries = [f"{pair[0] + base}/{sign * (pair[1] - offset) % 4}" for pair in LAID.pairs() if pair]
+    lines = [" ".join(entries[at : at + 6]) for at in range(0, 36, 6)]
+    assert parse("\n".join(lines if rows == "top" else lines[::-1]), puzzle=SMALL).board == LAID
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("border", [0, 3])
+def test_piece_lists_of_our_own(style: str, border: int, tmp_path: Path) -> None:
+    swap = {0: border, border: 0}
+    lines = [
+        style.format(*(swap.get(colour, colour) for colour in quad), number)
+        for number, quad in enumerate(SMALL.pieces.tolist(), start=1)
+    ]
+    path = tmp_path / "pieces.txt"
+    path.write_text("# a puzzle\n" + "\n".join(lines) + "\n", encoding="utf-16")
+    assert load_puzzle(str(path)) == SMALL
+
+
+def test_colours_in_place_define_the_puzzle(tmp_path: Path) -> None:
+    path = tmp_path / "board.txt"
+    path.write_text("\n".join(" ".join(map(str, quad)) for quad in LAID.colours(SMALL).tolist()))
+    document = read_board(str(path))
+    assert document.puzzle is not None and document.board is not None
+    assert verify(document.puzzle, document.board).score == SMALL.max_score
+    assert read_board(str(path), SMALL).board == LAID
+
+
+@pytest.mark.parametrize("turns", [True, False])
+def test_puzzles_without_frame_as_text(turns: bool) -> None:
+    pieces = np.array([[8, 2, 3, 4], [1, 5, 6, 2], [3, 7, 7, 1], [6, 1, 2, 7]])
+    puzzle = Puzzle(pieces, 2, 2, name="p", framed=False, turns=turns)
+    assert parse(render("pieces", puzzle, None)[0]).puzzle == puzzle
+    with pytest.raises(InputError, match="no side order"):
+        render("pieces:udlr", puzzle, None)
+
+
+def test_words_of_four_digits_are_a_tetravex() -> None:
+    puzzle = parse("7321 @0214\n1660 4616\n").puzzle  # up left right down
+    assert puzzle is not None and (puzzle.width, puzzle.height, puzzle.rules) == (2, 2, ("no frame", "no turns"))
+    assert puzzle.pieces[0].tolist() == [8, 3, 2, 4] and [clue.cell for clue in puzzle.clues] == [1]
+
+
+def test_every_format_and_dialect_is_listed() -> None:
+    listed = examples()
+    assert all(f"{name}" in listed for name in FORMATS)
+    assert all(example in listed and about in listed for example, about in DIALECTS.items())
+
+
+def test_clues_are_written_and_read_as_they_lie(tmp_path: Path) -> None:
+    write(tmp_path / "clues.txt", "clues", SMALL, LAID)
+    with pytest.raises(InputError):
+        load_puzzle("like-e2-6x6", clues=str(tmp_path / "clues.txt"))
+    write(tmp_path / "p.json", None, SMALL, None)
+    found = load_puzzle(str(tmp_path / "p.json"), clues=str(tmp_path / "clues.txt"))
+    assert [clue.oriented for clue in found.clues] == LAID.placements.tolist()
+
+
+def test_labels_of_pieces_are_left_out() -> None:
+    puzzle, _ = planted(4, 3, 3, 3)
+    rows = [f"{'AB'[i % 2]}{i},{','.join(map(str, quad))}" for i, quad in enumerate(puzzle.pieces.tolist())]
+    document = parse("\n".join(["id,top,right,bottom,left", *rows]))
+    assert document.puzzle == puzzle and "the labels of the pieces are left out" in document.notes[0]
+    assert "as the file names it" in document.notes[1]
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 4])
+def test_a_picture_of_any_width_defines_its_puzzle(width: int) -> None:
+    puzzle, solution = planted(6, width, 4, 5)
+    document = parse(render("picture", puzzle, solution)[0], format="cells")
+    assert document.puzzle is not None and document.board is not None
+    assert np.array_equal(document.board.colours(document.puzzle), solution.colours(puzzle))
+
+
+def test_a_line_of_marks_alone_is_named_or_refused() -> None:
+    lines = [f"{i + 1} {' '.join(map(str, quad))}" for i, quad in enumerate(SMALL.pieces.tolist())]
+    document = parse("\n".join(["?!", "------", *lines]))
+    assert document.puzzle == SMALL and "left out: line 1 ('?!')" in document.notes
+    rows = [" ".join(map(str, quad)) for quad in LAID.colours(SMALL).tolist()]
+    with pytest.raises(InputError, match=r"'\.' among the numbers of a board") as refused:
+        parse("\n".join([*rows[:7], ".", *rows[8:]]), puzzle=SMALL, format="cells")
+    assert refused.value.line == 8

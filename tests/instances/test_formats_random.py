@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ from hypothesis import strategies as st
 
 from lns.instances.errors import InputError
 from lns.instances.formats import read
-from tests.fuzz_formats import guess, round_trip, vanished
+from tests.fuzz_formats import guess, mutated, round_trip, vanished
+from tests.instances.hostile_files import BARE, HOLDS_BOARD, TEXTS
+from tests.instances.small_puzzles import planted
 
 SEEDS = st.integers(0, 2**32)
 QUICK = settings(
@@ -36,11 +39,34 @@ def test_no_line_vanishes(seed: int) -> None:
     assert not vanished(seed)
 
 
-def test_huge_files_and_devices_are_refused_at_once(tmp_path: Path) -> None:
-    path = tmp_path / "huge.txt"
-    with path.open("wb") as file:
-        file.truncate(2**30)
-    for source in (str(path), "/dev/zero", "/dev/null"):
-        if Path(source).exists():
-            with pytest.raises(InputError):
-                read(source)
+@pytest.mark.parametrize("name", TEXTS)
+def test_damaged_files_raise_nothing_but_input_errors(name: str, tmp_path: Path) -> None:
+    """Valid files with faults; an error names the file."""
+    chance, path, good = random.Random(f"damage {name}"), tmp_path / "damaged.txt", TEXTS[name].encode()
+    refusals = 0
+    for _ in range(300):
+        path.write_bytes(mutated(good, [good], chance) or b"\n")
+        try:
+            read(str(path), puzzle=BARE if name in HOLDS_BOARD else None, format=chance.choice((None, name)))
+        except InputError as error:
+            refusals += 1
+            assert error.source == str(path) and error.message and str(error).isprintable()
+    assert refusals > 75
+
+
+def test_letters_that_match_no_colours_are_refused_quickly() -> None:
+    """The search for a map of letters ends for boards that are almost, or not at all, boards of the puzzle."""
+    puzzle, board = planted(4, 16, 16, 22)
+    quads = board.colours(puzzle).reshape(-1, 4).tolist()
+    rng = random.Random(7)
+    for change in ("one cell", "all cells", "few letters"):
+        if change == "one cell":
+            cells = [quad if cell != 200 else [1, 2, 3, 23] for cell, quad in enumerate(quads)]
+        elif change == "all cells":
+            cells = [[rng.randrange(1, 26) for _ in range(4)] for _ in quads]
+        else:
+            cells = [[side and 1 + side % 5 for side in quad] for quad in quads]
+        order = [0, *rng.sample(range(1, 26), 25)]
+        edges = "".join(chr(97 + order[side]) for quad in cells for side in quad)
+        with pytest.raises(InputError, match=r"no piece of|in reasonable time"):
+            read(f"#board_w=16&board_h=16&board_edges={edges}", puzzle=puzzle)

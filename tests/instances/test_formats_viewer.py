@@ -153,16 +153,6 @@ def test_board_pieces_choose_between_identical_pieces_and_yield_to_the_edges() -
     assert document.board == BOARD and "another piece than board_edges shows on 2 cells" in document.notes[-1]
 
 
-def test_a_partial_url_alone_has_letters_and_no_puzzle() -> None:
-    placements = BOARD.placements.copy()
-    placements[[3, 4]] = -1
-    url = viewer_url(PUZZLE, Board(placements, 6, 5))
-    document = read(url)
-    assert document.puzzle is None and document.board is None
-    with pytest.raises(InputError, match=r"2 of 30 cells are empty.*expected the puzzle with it"):
-        load_board(url)
-
-
 @pytest.mark.parametrize(
     ("url", "says"),
     [

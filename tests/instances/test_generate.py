@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lns.instances.draw.summary import summarise
+from lns.cli.main import main
 from lns.instances.errors import InputError
+from lns.instances.formats import load_board, load_puzzle, viewer_url
 from lns.instances.generate import (
     Planted,
     balanced_torus,
@@ -20,8 +24,9 @@ from lns.instances.generate import (
     family,
     like_e2,
     uniform,
-)  # fmt: skip
-from lns.instances.generate.portable_random import PortableRandom
+)
+from lns.instances.generate.planted import PortableRandom
+from lns.instances.pairing import summarise
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 
@@ -41,7 +46,7 @@ def assert_like_e2(puzzle: Puzzle, rim_colours: int, inner_colours: int) -> None
     assert summary.symmetric == 0
 
 
-# -- a thousand planted boards of each -------------------------------------------------------------------------------
+# -- a thousand planted boards of each ------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -94,7 +99,7 @@ def test_balanced_torus_uses_every_colour_equally_often(monkeypatch: pytest.Monk
     def keep(right: list[int], down: list[int], *rest: object) -> None:
         joints.extend([*right, *down])
 
-    monkeypatch.setattr("lns.instances.generate.kinds.plant", keep)
+    monkeypatch.setattr("lns.instances.generate.plant", keep)
     balanced_torus(7, 9, 3)
     assert len(joints) == 98
     assert sorted(Counter(joints).values()) == [10] * 1 + [11] * 8
@@ -111,7 +116,7 @@ def test_uniform_with_all_colours_lacks_none() -> None:
         uniform(3, 2, 8, all_colours=True)
 
 
-# -- reproducible ----------------------------------------------------------------------------------------------------
+# -- reproducible ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -142,7 +147,7 @@ def test_random_numbers_are_the_documented_sequence() -> None:
     assert sorted(items) == list(range(10)) != items
 
 
-# -- clues -----------------------------------------------------------------------------------------------------------
+# -- clues ----------------------------------------------------------------------------------------------------------
 
 
 def test_clues_lie_on_the_cells_of_eternity_ii() -> None:
@@ -162,7 +167,7 @@ def test_clues_come_from_the_solution_and_change_nothing_else() -> None:
     assert is_perfect(more)
 
 
-# -- numbers of colours ----------------------------------------------------------------------------------------------
+# -- numbers of colours ---------------------------------------------------------------------------------------------
 
 
 def test_default_colours_are_those_of_eternity_ii_and_meta_2010() -> None:
@@ -215,7 +220,7 @@ def test_impossible_numbers_of_colours_are_refused(make: object) -> None:
         make()  # type: ignore[operator]
 
 
-# -- families --------------------------------------------------------------------------------------------------------
+# -- families -------------------------------------------------------------------------------------------------------
 
 
 FAMILIES = {
@@ -248,3 +253,48 @@ def test_texts_that_name_no_family_are_refused(spec: str) -> None:
     with pytest.raises(InputError) as refused:
         family(spec)
     assert NO_FAMILIES[spec] in str(refused.value)
+
+
+# -- the shipped instances ---------------------------------------------------------------------------------------------
+
+
+DATA = Path(__file__).resolve().parents[2] / "instances" / "data"
+NAMES = sorted(path.name.removesuffix(".txt") for path in DATA.glob("*.txt") if ".solution" not in path.name)
+
+
+def test_the_commands_in_the_readme_write_the_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for command in re.findall(r"^lns (generate .*)$", (DATA / "README.md").read_text(), re.MULTILINE):
+        assert main(shlex.split(command)) == 0, command
+    made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    shipped = {path.name: path.read_bytes() for path in DATA.iterdir() if path.name != "README.md"}
+    assert made.keys() == shipped.keys()
+    assert [name for name in made if made[name] != shipped[name]] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_shipped_instance_and_its_solution(name: str) -> None:
+    puzzle = load_puzzle(name)
+    assert puzzle.name == name
+    _, board = load_board(str(DATA / f"{name}.solution.txt"), puzzle)
+    result = verify(puzzle, board)
+    assert result.valid and result.full and result.score == result.max_score
+    assert load_board(viewer_url(puzzle, board), puzzle)[1] == board
+
+
+def test_the_default_instance_and_its_clues() -> None:
+    plain, one, five = (load_puzzle(f"like-e2-16x16{suffix}") for suffix in ("", "-clue1", "-clue5"))
+    assert (plain.pieces == one.pieces).all() and (plain.pieces == five.pieces).all()
+    assert [clue.cell for clue in plain.clues] == []
+    assert [clue.cell for clue in one.clues] == [135]
+    assert [clue.cell for clue in five.clues] == [34, 45, 135, 210, 221]
+
+
+def test_the_picture_of_the_readme_is_up_to_date(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """lns show instances/data/like-e2-16x16.solution.txt --puzzle like-e2-16x16 --svg docs/solved-board.svg --force"""
+    picture = tmp_path / "board.svg"
+    solution = str(DATA / "like-e2-16x16.solution.txt")
+    assert main(["show", solution, "--puzzle", "like-e2-16x16", "--svg", str(picture)]) == 0
+    assert picture.read_bytes() == (DATA.parents[1] / "docs" / "solved-board.svg").read_bytes()

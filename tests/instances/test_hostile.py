@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -75,7 +73,7 @@ def refused(
     assert line is None or f"{named}:{line}: " in output.err, output.err
 
 
-# -- not a file --------------------------------------------------------------------------------------------------------
+# -- not a file -------------------------------------------------------------------------------------------------------
 
 
 def made(make: Callable[[Path], object]) -> Callable[[Path], str]:
@@ -163,7 +161,7 @@ def test_an_unreadable_file_is_refused(
     refused(["verify", URL, "--puzzle", str(path)], "secret.txt", capsys, says="no permission")
 
 
-# -- options and targets -----------------------------------------------------------------------------------------------
+# -- options and targets ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -203,16 +201,3 @@ def test_bad_options_and_targets_are_refused(
     output = capsys.readouterr()
     assert status == 2 and output.out == "" and says in output.err, output.err
     assert not list(tmp_path.iterdir()) and good.read_text() == TEXTS["json"]
-
-
-# -- a handful as a process of their own -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", ["pipe", "long-name"])
-def test_a_process_refuses_sources_that_are_no_files(kind: str, tmp_path: Path) -> None:
-    source = NO_FILES[kind][0](tmp_path)
-    done = subprocess.run(
-        [sys.executable, "-m", "lns", "verify", source], capture_output=True, text=True, timeout=20, check=False
-    )
-    assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr.startswith("lns: ") and done.stderr.count("\n") == 1 and NO_FILES[kind][1] in done.stderr

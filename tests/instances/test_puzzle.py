@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from lns.instances.board import EMPTY, Board
 from lns.instances.errors import InputError
-from lns.instances.formats import load_puzzle
 from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, Clue, Puzzle, rotate
 from lns.instances.verify import verify
-from tests.instances.small_puzzles import planted, puzzles
-from tests.shared_data import shared
+from tests.instances.small_puzzles import boards, planted, puzzles
 
 
 def test_rotation_is_clockwise() -> None:
@@ -87,41 +86,6 @@ def test_wrong_pieces_and_clues_are_refused() -> None:
             puzzle.with_clues(clues)
 
 
-def test_two_by_two_blocks_of_eternity2() -> None:
-    """The published numbers are 5,248 corner, 292,012 edge and 4,059,952 inner blocks.
-
-    Blocks count in each of their four turns, of which one fits a given corner or side of the board.
-    """
-    puzzle = load_puzzle(str(shared("instances", "eternity2.txt")))
-    assert 4 * _blocks(puzzle, rim=(True, True)) == 5_248
-    assert 4 * _blocks(puzzle, rim=(True, False)) == 292_012
-    assert _blocks(puzzle, rim=(False, False)) == 4_059_952
-
-
-def _blocks(puzzle: Puzzle, rim: tuple[bool, bool]) -> int:
-    """Number of 2x2 blocks without a mismatch; ``rim``: whether their upper and left sides lie on the rim."""
-    quads, piece = puzzle.oriented, np.arange(4 * puzzle.cells) // 4
-
-    def pairs(row: int) -> tuple[np.ndarray, np.ndarray]:
-        wanted = np.array([[row == 0 and rim[0], False, False, column == 0 and rim[1]] for column in (0, 1)])
-        left, right = (np.flatnonzero(((quads == 0) == sides).all(axis=1)) for sides in wanted)
-        a, b = np.nonzero((quads[left, 1][:, None] == quads[right, 3]) & (piece[left][:, None] != piece[right]))
-        return left[a], right[b]
-
-    upper, lower = pairs(0), pairs(1)
-    base = puzzle.colours + 1
-    below, above = (quads[row[0], side] * base + quads[row[1], side] for row, side in ((upper, 2), (lower, 0)))
-    count = 0
-    for key in np.intersect1d(below, above):
-        here, there = np.flatnonzero(below == key), np.flatnonzero(above == key)
-        clash = np.zeros((len(here), len(there)), dtype=bool)
-        for one in upper:
-            for other in lower:
-                clash |= piece[one[here]][:, None] == piece[other[there]]
-        count += int((~clash).sum())
-    return count
-
-
 def test_colours_are_renumbered_without_gaps_and_boards_stay_what_they_are():
     puzzle, solution = planted(5, 5, 4, 5, 1)
     assert puzzle.renumbered() is puzzle
@@ -129,3 +93,102 @@ def test_colours_are_renumbered_without_gaps_and_boards_stay_what_they_are():
     dense = shifted.renumbered()
     assert np.array_equal(dense.pieces, puzzle.pieces) and dense.clues == shifted.clues and dense.name == "far"
     assert verify(shifted, solution) == verify(dense, solution)
+
+
+# -- boards ------------------------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None)  # the machine may be busy
+@given(boards())
+def test_pairs_and_back(case: tuple[Puzzle, Board]) -> None:
+    _, board = case
+    again = Board.from_pairs(board.pairs(), board.width, board.height)
+    assert again == board and hash(again) == hash(board)
+    assert board.placed == sum(pair is not None for pair in board.pairs())
+
+
+def test_empty_board_and_any_negative_number_is_empty() -> None:
+    puzzle, _ = planted(1, 3, 2, 3)
+    assert Board.empty(puzzle).placed == 0
+    assert Board(np.full(6, -7), 3, 2) == Board.empty(puzzle)
+    assert set(Board.empty(puzzle).placements.tolist()) == {EMPTY}
+
+
+def test_a_board_has_the_cells_of_its_shape() -> None:
+    with pytest.raises(InputError, match="5 placements for a board of 3 x 2; expected 6"):
+        Board(np.zeros(5), 3, 2)
+    flat = np.arange(6)
+    assert Board(flat, 3, 2) != Board(flat, 2, 3)
+
+
+# -- the verifier ------------------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None)  # the machine may be busy
+@given(boards())
+def test_verify_agrees_with_a_count_on_arrays(case: tuple[Puzzle, Board]) -> None:
+    puzzle, board = case
+    result = verify(puzzle, board)
+    quads = board.colours(puzzle).reshape(puzzle.height, puzzle.width, 4)
+    filled = quads[:, :, 0] >= 0
+    joints = [
+        (quads[:, :-1, 1], quads[:, 1:, 3], filled[:, :-1] & filled[:, 1:]),
+        (quads[:-1, :, 2], quads[1:, :, 0], filled[:-1] & filled[1:]),
+    ]
+    score = sum(int(((a == b) & (a > 0) & both).sum()) for a, b, both in joints)
+    assert result.score == score
+    assert len(result.mismatches) == sum(int(both.sum()) for *_, both in joints) - score
+    rim = np.zeros((puzzle.height, puzzle.width, 4), dtype=bool)
+    rim[0, :, 0] = rim[:, -1, 1] = rim[-1, :, 2] = rim[:, 0, 3] = True
+    pieces = [pair[0] for pair in board.pairs() if pair]
+    clues = all(
+        (quads.reshape(-1, 4)[clue.cell] == puzzle.oriented[4 * clue.piece + clue.rotation]).all()
+        for clue in puzzle.clues
+    )
+    no_colour_on_rim_nor_grey_inside = bool((((quads == 0) == rim) | ~filled[:, :, None]).all())
+    assert result.valid == (no_colour_on_rim_nor_grey_inside and clues and len(set(pieces)) == len(pieces))
+    assert result.placed == len(pieces)
+
+
+def test_a_repeated_piece_and_grey_inside_are_reported() -> None:
+    puzzle, board = planted(3, 4, 4, 4)
+    placements = board.placements.copy()
+    placements[5] = placements[0]
+    result = verify(puzzle, Board(placements, 4, 4))
+    piece = int(placements[0]) // 4 + 1
+    assert (
+        f"piece {piece} is placed twice: row 0, column 0 (cell 0, from 0) and row 1, column 1 (cell 5, from 0)"
+        in result.problems
+    )
+    assert sum("is grey inside the board" in problem for problem in result.problems) == 2
+    assert not result.valid
+
+
+def test_grey_against_grey_inside_never_counts() -> None:
+    puzzle, board = planted(3, 2, 2, 4)
+    turned = board.placements // 4 * 4 + (board.placements + 2) % 4  # every corner points inwards
+    result = verify(puzzle, Board(turned, 2, 2))
+    assert result.score == 0 and len(result.mismatches) == 4 and not result.valid
+
+
+def test_a_missing_clue_is_a_problem_and_a_wrong_piece_a_violation() -> None:
+    puzzle, board = planted(4, 4, 4, 4, clues=1)
+    [clue] = puzzle.clues
+    placements = board.placements.copy()
+    placements[clue.cell] = -1
+    missing = verify(puzzle, Board(placements, 4, 4))
+    assert "is missing" in missing.problems[0] and len(missing.problems) == 1
+    assert not missing.valid and not missing.violations, "an empty cell of a clue is a problem but no violation"
+    other = (clue.cell + 1) % 16
+    placements[[clue.cell, other]] = board.placements[[other, clue.cell]]
+    moved = verify(puzzle, Board(placements, 4, 4))
+    assert any("is not respected" in problem for problem in moved.violations) and moved.violations == moved.problems
+
+
+def test_a_piece_that_does_not_exist_is_reported_and_another_shape_refused() -> None:
+    puzzle, board = planted(5, 3, 3, 4)
+    placements = board.placements.copy()
+    placements[4] = 400
+    assert "holds piece 101; the puzzle has 9" in verify(puzzle, Board(placements, 3, 3)).problems[0]
+    with pytest.raises(InputError, match="the board is 9 x 1"):
+        verify(puzzle, Board(board.placements, 9, 1))

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.formats import render
-from lns.instances.formats.reading import parse
+from lns.instances.formats import parse, render
 from lns.instances.generate import KINDS, Planted, family, other_rules, tetravex
 from lns.instances.puzzle import GREY, Clue, Puzzle
 from lns.instances.verify import verify

@@ -1,25 +1,27 @@
-"""Texts line by line: strictly, as formats with a definition are read, or with any separators; and other shapes.
+"""Texts taken apart: strictly line by line, as rows with any separators, and as shapes that are no plain rows.
 
-Those are groups of marks, words, pictures and letters.
+Those are groups of marks, words of digits, pictures, and the JSON of other programs.
 
 No line vanishes: a reader uses a line, names it as left out (`left_out`), or refuses it.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from lns.instances.errors import InputError
 from lns.instances.formats.base import NearError
-from lns.instances.formats.orders import ORDERS, clockwise
-from lns.instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle, canonical
-from lns.instances.text import count_of, parse_integer, quoted
+from lns.instances.formats.orders import CLOCKWISE, ORDERS, Quads, clockwise
+from lns.instances.puzzle import MAX_CELLS, canonical
+from lns.instances.text import count_of, parse_integer, printable, quoted
 
 MAX_SIDE = 64  # of a square board: 64 * 64 = MAX_CELLS
 MAX_NUMBER = 65_535
@@ -34,8 +36,14 @@ _ORNAMENT = re.compile(r"[\s\[\](){}|,;]*|[-=_*+|/\\~:<>\s]{3,}")  # brackets an
 BRACKETED = re.compile(r"[\[({]((?:\s{0,9}[0-9]{1,6}\s{0,9}[,;\s]){3}\s{0,9}[0-9]{1,6})\s{0,9},?\s{0,9}[\])}]")
 WORD_ORDER = "ulrd"  # of the sides in a word of Tetravex, unless counting refutes it
 _WORD = re.compile(r"@?[0-9]{4}@?")
-_Quads = list[list[int]]
+_HALF = re.compile(r"(?<![\w/])[A-Za-z]+/[A-Za-z]+(?![\w/])")
 _OTHER_SIDES = {3: "triangles", 6: "hexagons"}
+SIDE_OF_LETTER = {
+    letter: side for side, letters in {"u": "unt", "r": "re", "d": "dsb", "l": "lwo"}.items() for letter in letters
+}
+SIDE_OF_SIZE = dict.fromkeys(["width", "cols", "columns", "w", "m"], "width")
+SIDE_OF_SIZE |= dict.fromkeys(["height", "rows", "h", "n"], "height")
+NO_FRAME, NO_TURNS = "without frame", "without turns"
 
 
 def _numbered_lines(text: str) -> list[tuple[int, str]]:
@@ -81,12 +89,6 @@ class Lines:
             raise InputError(said, line=line)
         return line, [parse_integer(token, *bound, what, line) for token, bound in zip(tokens, bounds, strict=True)]
 
-    def quads(self, count: int, high: int = MAX_COLOUR) -> list[list[int]]:
-        """Take the last ``count`` lines, a piece of four colours each."""
-        quads = [self.numbers([(0, high)] * 4, f"piece {index + 1} of {count}")[1] for index in range(count)]
-        self.end(f"{count} pieces")
-        return quads
-
     def end(self, after: str) -> None:
         """Check that every line has been taken; ``after`` says what came before the next."""
         if len(self):
@@ -101,36 +103,12 @@ def board_shape(width: int, height: int, line: int | None = None) -> None:
         raise InputError(said, line=line)
 
 
-def check_square(puzzle: Puzzle, format: str) -> None:
-    """Raise InputError if the board is not square, for a format that states only one side."""
-    if puzzle.width != puzzle.height:
-        raise InputError(
-            f"a board of {puzzle.width} x {puzzle.height}; {format} carries only squares (quads and json carry it)"
-        )
-
-
-def with_clues(puzzle: Puzzle, clues: Sequence[tuple[int, Clue]]) -> Puzzle:
-    """``puzzle`` with clues, given as (line, clue). Raises InputError with the line of the first clue that is wrong."""
-
-    def error_of(count: int) -> InputError | None:
-        try:
-            puzzle.with_clues(clue for _, clue in clues[:count])
-        except InputError as error:
-            return error
-        return None
-
-    if error_of(len(clues)) is not None:
-        first = bisect_left(range(len(clues)), True, key=lambda count: error_of(count) is not None)
-        raise InputError(getattr(error_of(first), "message", ""), line=clues[first - 1][0])
-    return puzzle.with_clues(clue for _, clue in clues)
-
-
 def first_rows(text: str, count: int) -> list[str]:
     """The first ``count`` lines that are not blank, to detect a format."""
     return list(islice((row.strip() for row in text[:100_000].split("\n") if row.strip()), count))
 
 
-# -- any dialect -------------------------------------------------------------------------------------------------------
+# -- rows of any dialect -----------------------------------------------------------------------------------------------
 
 
 class Row(NamedTuple):
@@ -153,12 +131,12 @@ def rows_of(text: str) -> tuple[Row, ...]:
     """The rows of a text, comments (``#``, ``//``, ``c`` at the start) apart. Raises InputError if it is too long."""
     rows, signed = [], 0
     for number, raw in _numbered_lines(text):
-        line, comment = code_and_comment(raw)
+        line, comment = _code_and_comment(raw)
         signed = signed or (number if _SIGNED.search(line) else 0)
         code, line = line.strip(), _ASSIGNED.sub("", line, count=1)
         if "," in line and not _BRACKET.search(line):
             line = _EMPTY_FIELD.sub("_", line.strip())
-        tokens = tuple(_TOKEN.findall(line)) or ((code,) if says(code) else ())
+        tokens = tuple(_TOKEN.findall(line)) or ((code,) if _says(code) else ())
         if tokens or comment.strip():
             numbers = tuple(int(token) for token in tokens if token.isascii() and token.isdigit())
             rows.append(Row(number, tokens, comment.strip(), numbers, code))
@@ -168,15 +146,20 @@ def rows_of(text: str) -> tuple[Row, ...]:
     return tuple(rows)
 
 
-def code_and_comment(line: str) -> tuple[str, str]:
-    """A line, and the comment on it."""
+def _code_and_comment(line: str) -> tuple[str, str]:
     code, mark, comment = line.partition("#")
     if not mark:
         code, _, comment = line.partition("//")
     return ("", code) if _COMMENT.match(code) else (code, comment)
 
 
-def says(line: str) -> bool:
+@lru_cache(maxsize=2)
+def _code(text: str) -> tuple[str, ...]:
+    """The lines of a text without comments."""
+    return tuple(_code_and_comment(line)[0] for line in text.split("\n"))
+
+
+def _says(line: str) -> bool:
     """Whether a line has a word, a number, or marks that are no ornament."""
     return re.search(r"\w", line) is not None or not _ORNAMENT.fullmatch(line)
 
@@ -189,11 +172,20 @@ def refuse_other_sides(rows: Sequence[Row]) -> None:
     numbered = [row.numbers[0] for row in body] in (list(range(len(body))), list(range(1, len(body) + 1)))
     sides = usual - (numbered and usual > 3 and len(body) > 1)
     if sides in _OTHER_SIDES and len(body) > 2:
-        raise NearError(
-            f"{count_of(len(body), 'row')} of {sides} sides: these are {_OTHER_SIDES[sides]}; expected pieces of four "
-            "sides",
-            line=body[0].line,
-        )
+        kind = f"{count_of(len(body), 'row')} of {sides} sides: these are {_OTHER_SIDES[sides]}"
+        raise NearError(f"{kind}; expected pieces of four sides", line=body[0].line)
+
+
+def refuse_halves_of_pictures(rows: Sequence[Row]) -> None:
+    """Raise InputError for pieces whose sides are halves of pictures: `R/T` meets `R/B`, or `A` meets `a`."""
+    slashed = [row for row in rows if len(_HALF.findall(row.text)) == 4]
+    words = [row for row in rows if re.fullmatch("[A-Za-z]{4}", row.tokens[-1] if row.tokens else "")]
+    letters = {letter for row in words for letter in row.tokens[-1]}
+    cased = len(letters) > 3 and letters == {letter.swapcase() for letter in letters}
+    for found, such in ((slashed, "such as R/T and R/B"), (words if cased else [], "such as A and a")):
+        if len(found) > 2 and 2 * len(found) > sum(bool(row.tokens) for row in rows):
+            said = f"sides {such} are the halves of pictures, each of which meets the other half"
+            raise NearError(f"{said}; expected sides that match the same side", line=found[0].line)
 
 
 def left_out(lines: Iterable[tuple[int, str]]) -> tuple[str, ...]:
@@ -214,7 +206,7 @@ def one_of(count: int, what: str, number: int | None) -> tuple[str, ...]:
     return (f"the text has {count} {what}; {chosen}",) if count > 1 else ()
 
 
-# -- shapes that are no plain rows of numbers --------------------------------------------------------------------------
+# -- groups of marks, pictures and words -------------------------------------------------------------------------------
 
 
 def found_in(text: str, pattern: re.Pattern[str], what: str) -> tuple[list[re.Match[str]], list[int], tuple[str, ...]]:
@@ -222,7 +214,7 @@ def found_in(text: str, pattern: re.Pattern[str], what: str) -> tuple[list[re.Ma
 
     A match may begin on a line and end on a later one. Raises InputError for a number between the matches that is none.
     """
-    code = "\n".join(code_and_comment(line)[0] for line in text.split("\n"))
+    code = "\n".join(_code(text))
     found = list(pattern.finditer(code))
     breaks = [at for at, letter in enumerate(code) if letter == "\n"]
     where = [bisect_left(breaks, match.start()) + 1 for match in found]
@@ -233,7 +225,7 @@ def found_in(text: str, pattern: re.Pattern[str], what: str) -> tuple[list[re.Ma
     rest = {
         number: left
         for number, left in enumerate(remaining, start=1)
-        if (re.search(r"\w", left) if number in used else says(left))
+        if (re.search(r"\w", left) if number in used else _says(left))
     }
     beside = used & rest.keys()
     for number, left in rest.items():
@@ -245,12 +237,11 @@ def found_in(text: str, pattern: re.Pattern[str], what: str) -> tuple[list[re.Ma
 
 def groups_on_a_line(text: str, pattern: re.Pattern[str]) -> int:
     """How many groups the lines have that have any, if all have the same number; else 0."""
-    lines = (code_and_comment(line)[0] for line in text.split("\n"))
-    counts = {len(found) for line in lines if (found := pattern.findall(line))}
+    counts = {len(found) for line in _code(text) if (found := pattern.findall(line))}
     return counts.pop() if len(counts) == 1 else 0
 
 
-def bracketed_quads(text: str) -> tuple[_Quads, list[int], tuple[str, ...]]:
+def bracketed_quads(text: str) -> tuple[list[list[int]], list[int], tuple[str, ...]]:
     """Four numbers in brackets, as in JSON, Python or JavaScript and in printed boards: quads, their lines, notes."""
     if not BRACKETED.search(text):
         return [], [], ()
@@ -265,9 +256,9 @@ def colour_of_letter(letter: str) -> int:
     return ord(letter) - ord("a") if letter.islower() else ord(letter) - ord("A") + 1
 
 
-def picture_in(text: str) -> tuple[_Quads, int, tuple[str, ...]] | None:
+def picture_in(text: str) -> tuple[list[list[int]], int, tuple[str, ...]] | None:
     """Quads, width and notes of a picture of three lines a row: tops, then left and right of each, then bottoms."""
-    lines: _Quads = []
+    lines: list[list[int]] = []
     rest: list[tuple[int, str]] = []
     ended = False
     for number, line in enumerate(text.split("\n"), start=1):
@@ -275,7 +266,7 @@ def picture_in(text: str) -> tuple[_Quads, int, tuple[str, ...]] | None:
         ended |= bool(lines) and re.match(r"\s*[A-Za-z]", line) is not None
         if not ended and numbers and not re.search(r"[A-WYZa-z]", line):
             lines.append(numbers)
-        elif line.strip() if ended else re.search(r"\w", code_and_comment(line)[0].replace("X", "")):
+        elif line.strip() if ended else re.search(r"\w", _code_and_comment(line)[0].replace("X", "")):
             rest.append((number, line))
     width = len(lines[0]) if lines else 0
     if len(lines) < 6 or [len(line) for line in lines] != [width, 2 * width, width] * (len(lines) // 3):
@@ -288,22 +279,29 @@ def picture_in(text: str) -> tuple[_Quads, int, tuple[str, ...]] | None:
     return quads, width, left_out(rest)
 
 
-def words_in_rows(text: str) -> list[list[str]] | None:
-    """The words of four digits of a Tetravex, a row of them for each row of the board; None for another text.
+class Words(NamedTuple):
+    """The words of four digits of a Tetravex, row by row."""
 
-    The words may stand on one line, after the size. Raises InputError if only few lines are none of that.
+    quads: list[list[int]]  # the digits of each, in the order of the file
+    width: int
+    pinned: list[int]  # the cells of words with @
+
+
+def words_in(text: str) -> Words | None:
+    """The words of a Tetravex, a row of them for each row of the board or all on one line after the size, or None.
+
+    Raises InputError if only few lines are none of that.
     """
-    split = ((number, code_and_comment(line)[0].split()) for number, line in enumerate(text.split("\n"), start=1))
-    rows = {number: words for number, words in split if words}
+    rows = {number: words for number, line in enumerate(_code(text), start=1) if (words := line.split())}
     words = [word for row in rows.values() for word in row]
     fitting = [_WORD.fullmatch(word) is not None for word in words]
     if len(words) > 2 * MAX_CELLS or len(words) < 4 or sum(fitting) < 0.8 * len(words):
         return None
+    [(width, _)] = Counter(map(len, rows.values())).most_common(1)
     side = int(words[0]) if re.fullmatch("[0-9]{1,2}", words[0]) else 0
     if side > 1 and len(words) == 1 + side * side and all(fitting[1:]):
-        return [words[1 + at : 1 + at + side] for at in range(0, side * side, side)]
-    [(width, _)] = Counter(map(len, rows.values())).most_common(1)
-    if width < 2 or len(rows) < 2:
+        words, width, rows = words[1:], side, {}
+    elif width < 2 or len(rows) < 2:
         return None
     for number, row in rows.items():
         odd = next((word for word in row if not _WORD.fullmatch(word)), None)
@@ -311,15 +309,11 @@ def words_in_rows(text: str) -> list[list[str]] | None:
             raise NearError(f"{quoted(odd)} among words of four digits; expected such a word", line=number)
         if len(row) != width:
             raise NearError(f"{len(row)} words; expected {width} as in the other rows", line=number)
-    return list(rows.values())
+    quads = [[int(digit) for digit in word.strip("@")] for word in words]
+    return Words(quads, width, [cell for cell, word in enumerate(words) if "@" in word])
 
 
-def sides_of_words(rows: Sequence[Sequence[str]]) -> _Quads:
-    """The four digits of each word, in the order of the file."""
-    return [[int(digit) for digit in word.strip("@")] for row in rows for word in row]
-
-
-def halves(quads: Sequence[Sequence[int]]) -> tuple[_Quads, _Quads] | None:
+def halves(quads: Quads) -> tuple[list[list[int]], list[list[int]]] | None:
     """Two blocks of the same pieces, in some order of their sides turned or not: a puzzle and its board; else None."""
     half = len(quads) // 2
     first, second = list(map(list, quads[:half])), list(map(list, quads[half:]))
@@ -331,3 +325,105 @@ def halves(quads: Sequence[Sequence[int]]) -> tuple[_Quads, _Quads] | None:
         return None
     shown = ([sorted(map(canonical, clockwise(block, order))) for block in (first, second)] for order in ORDERS)
     return (first, second) if any(one == two for one, two in shown) else None
+
+
+# -- lists of pieces ---------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class PieceList:
+    """What a text holds before it is interpreted."""
+
+    quads: list[list[int]]  # four columns of each piece, in order of the ids, or of the lines
+    header: list[tuple[int, ...]] = field(default_factory=list)  # rows of numbers before the first piece
+    shape: tuple[int, int] | None = None  # columns and rows, stated by name, not only by place
+    order: str | None = None  # of the sides, stated by names of columns
+    line: int = 1  # of the last piece
+    gaps: str = ""  # the ids that are left out, as a part of a sentence about the number of pieces
+    count: int | None = None  # of the pieces, as stated
+    placed: list[tuple[int, int, list[int]]] = field(default_factory=list)  # row, column, sides of tiles that lie
+    rules: str = ""  # "without frame" and perhaps "without turns", of a list of our own or of words
+    pinned: list[int] = field(default_factory=list)  # pieces that stay where they are listed
+    usual_order: str = CLOCKWISE  # of the sides of such texts, where nothing names or refutes it
+    notes: list[str] = field(default_factory=list)
+
+
+def pieces_in(text: str) -> PieceList | None:
+    """The pieces in JSON of another program, in brackets or in words; None for a text of plain rows."""
+    if text.lstrip().startswith("{"):
+        return _pieces_in_json(text)
+    quads, where, notes = bracketed_quads(text)
+    if len(quads) >= 4:
+        return PieceList(quads, line=where[-1], notes=[f"{len(quads)} groups of four numbers in brackets", *notes])
+    if (words := words_in(text)) is None:
+        return None
+    height, rules = len(words.quads) // words.width, f"{NO_FRAME}, {NO_TURNS}"
+    listed = PieceList(words.quads, shape=(words.width, height), line=height, rules=rules, pinned=words.pinned)
+    listed.usual_order = WORD_ORDER
+    listed.notes.append("words of four digits read as a Tetravex")
+    return listed
+
+
+def _pieces_in_json(text: str) -> PieceList:
+    """The longest list of pieces, whatever its key; numbers beside it; a second list as the tiles that are placed."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        raise InputError("this is no JSON; expected an object with a list of pieces, four numbers each") from None
+    if not any(isinstance(entry, list) for entry in value.values()):  # the list may be one level deeper
+        inner = [entry for entry in value.values() if isinstance(entry, dict)]
+        value = {key: entry for key, entry in value.items() if not isinstance(entry, dict)}
+        value |= {key: entry for each in inner for key, entry in each.items()}
+    lists = {key: entry for key, entry in value.items() if isinstance(entry, list) and entry}
+    pieces = {key: quads for key, entry in lists.items() if None not in (quads := [*map(_sides_of, entry)])}
+    placed = {key: tiles for key, entry in lists.items() if None not in (tiles := [*map(_place_of, entry)])}
+    loose = [key for key in pieces if key not in placed] or list(pieces)
+    key = max(loose, key=lambda key: len(pieces[key]), default=None)
+    if key is None:
+        raise InputError("this JSON has no list of pieces; expected one, four numbers each")
+    listed = PieceList([sides for sides in pieces[key] if sides])
+    counts = list(map(len, listed.quads))
+    if set(counts) != {4}:
+        usual = Counter(counts).most_common(1)[0][0]
+        at = next(at for at, count in enumerate(counts) if usual != 4 or count != 4)
+        raise NearError(f"entry {at} of {quoted(key)} has {counts[at]} sides; expected pieces of four sides")
+    sizes = {
+        side: name
+        for name, entry in value.items()
+        if _is_small(entry) and entry and (side := SIDE_OF_SIZE.get(name.lower()))
+    }
+    if {"width", "height"} <= sizes.keys():
+        width, height = listed.shape = value[sizes["width"]], value[sizes["height"]]
+        if width != height and len(sizes["width"]) == 1:
+            way = f"(--puzzle-format pieces:{height}x{width} is the other way)"
+            listed.notes.append(f"{sizes['height']} rows and {sizes['width']} columns {way}")
+    placed.pop(key, None)
+    listed.placed = [tile for tiles in placed.values() for tile in tiles if tile]
+    used = {key, *placed, *(sizes.values() if listed.shape else ())}
+    if rest := [printable(name, 20) for name in value if name not in used]:
+        listed.notes.append(f"left out: {', '.join(rest[:8])}{', …' * (len(rest) > 8)} of the JSON")
+    return listed
+
+
+def _sides_of(entry: object) -> list[int] | None:
+    """The numbers of an entry, a list or an object that holds one or has a number for each side; None without any."""
+    if isinstance(entry, dict):
+        inner = next((each for each in entry.values() if isinstance(each, list)), None)
+        by_side = {SIDE_OF_LETTER.get(name[:1].lower()): each for name, each in entry.items() if _is_small(each)}
+        entry = inner if inner is not None else [by_side[side] for side in CLOCKWISE if side in by_side]
+    fits = isinstance(entry, list) and 3 <= len(entry) <= 6 and all(map(_is_small, entry))
+    return list(entry) if isinstance(entry, list) and fits else None
+
+
+def _place_of(entry: object) -> tuple[int, int, list[int]] | None:
+    """Row, column and sides of an object that has a number beginning with r, one with c, and a list; else None."""
+    if not isinstance(entry, dict):
+        return None
+    of = {name[:1].lower(): each for name, each in entry.items() if _is_small(each)}
+    tile = next((each for each in entry.values() if isinstance(each, list) and all(map(_is_small, each))), None)
+    row, column = of.get("r", of.get("y")), of.get("c", of.get("x"))
+    return None if row is None or column is None or tile is None else (row, column, list(tile))
+
+
+def _is_small(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_NUMBER
