@@ -6,26 +6,36 @@ an island moves. New bests and the signal to stop reach workers by separate call
 
 from __future__ import annotations
 
+import builtins
 import contextlib
+import hashlib
+import json
 import logging
 import platform
+import re
 import secrets
+import signal
 import threading
 import time
+import types
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from urllib.parse import urlsplit
 
+from lns import params as parameters
 from lns import rounds
-from lns.cluster_client import ANSWER_S, differences
+from lns.engine import PackedState
+from lns.exact.optional_deps import require
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.text import count_of
-from lns.packed_state import PackedState
+from lns.instances.text import count_of, printable
+from lns.params import Params
 from lns.rounds import NotKept, Report, Task
-from lns.worker_pool import WorkerLost, Workers, WorkersGone
+from lns.version import __version__
+from lns.worker_pool import PARENT_SIGNALS, WorkerLost, Workers, WorkersGone
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -35,6 +45,7 @@ log = logging.getLogger("lns")
 
 _T = TypeVar("_T")
 
+ANSWER_S = 10.0  # for an answer of the scheduler
 ROUND_S = 10.0
 STATE_S = 60.0  # between two states of an island
 WAIT_S = 60.0  # for the first worker
@@ -42,10 +53,10 @@ WATCH_S = 1.0  # between two looks at the workers of the cluster
 GONE_S = 15.0  # without a connection to the scheduler, until the run stops
 EMPTY_S = 300.0  # without any worker, until the run stops
 THREADS = 32  # that receive reports, each of which waits for an answer of the scheduler
+_LOGGERS = ("distributed", *(f"distributed.{part}" for part in ("client", "nanny", "worker", "core")), "tornado")
 
 
-@dataclass
-class _Host:
+class _Host(NamedTuple):
     """A worker of the cluster that may search."""
 
     threads: int
@@ -106,12 +117,7 @@ class DaskWorkers(Workers):
     def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
         """Search a round at the worker that keeps the island, or at one with room. After `shutdown` it fails at once.
 
-        Parameters
-        ----------
-        fn : callable
-            `lns.rounds.run_round`, or another function of a task.
-        *args
-            The `lns.rounds.Task`.
+        ``fn`` is `lns.rounds.run_round`, or another function of a `lns.rounds.Task`, the only argument.
         """
         future: Future[_T] = Future()
         (task,) = args
@@ -135,10 +141,10 @@ class DaskWorkers(Workers):
             raise WorkersGone(f"the cluster at {self.address} has had no worker for {EMPTY_S:.0f} s; the run is saved")
 
     def announce(self, board: Board, score: int) -> None:
-        self._in_thread(lambda: self._tell("receive_incumbent", board, score))
+        self._tell("receive_incumbent", board, score)
 
     def ask_to_stop(self) -> None:
-        self._in_thread(lambda: self._tell("receive_stop"))
+        self._tell("receive_stop")
 
     def kill(self) -> None:
         """Give up the rounds under way."""
@@ -157,7 +163,7 @@ class DaskWorkers(Workers):
                 return
             self._closed = True
         self.kill()
-        self._in_thread(lambda: self._tell("forget")).join(ANSWER_S if wait else 0.0)
+        self._tell("forget").join(ANSWER_S if wait else 0.0)
         self._watcher.join(ANSWER_S if wait else 0.0)
         self._receivers.shutdown(wait=False, cancel_futures=True)
 
@@ -206,11 +212,12 @@ class DaskWorkers(Workers):
             allow_other_workers=False, pure=False, retries=0,
         )  # fmt: skip
         self._running[task.number] = future, sent, address
-        sent.add_done_callback(lambda _: self._receive_soon(task, sent, address))
 
-    def _receive_soon(self, task: Task, sent: DaskFuture[Any], address: str) -> None:
-        with contextlib.suppress(RuntimeError):  # after `shutdown`
-            self._receivers.submit(self._receive, task, sent, address)
+        def receive_soon(_: object) -> None:
+            with contextlib.suppress(RuntimeError):  # after `shutdown`
+                self._receivers.submit(self._receive, task, sent, address)
+
+        sent.add_done_callback(receive_soon)
 
     def _receive(self, task: Task, sent: DaskFuture[Any], address: str) -> None:
         """In a thread: pass on what a round returned or raised."""
@@ -250,16 +257,16 @@ class DaskWorkers(Workers):
 
     def _first_workers(self) -> dict[str, int]:
         """The workers, once there is one. Raises InputError if none comes."""
-        end, said = time.monotonic() + WAIT_S, False
-        while not (threads := self._threads()):
+        end = time.monotonic() + WAIT_S
+        if not (threads := self._threads()):
+            log.info("waiting for the first worker of the cluster at %s", self.address)
+        while not threads:
             if time.monotonic() > end:
                 raise InputError(
                     f"the cluster at {self.address} has had no worker for {WAIT_S:.0f} s; expected some (dask worker)"
                 )
-            if not said:
-                log.info("waiting for the first worker of the cluster at %s", self.address)
-                said = True
             time.sleep(0.2)
+            threads = self._threads()
         return threads
 
     def _watch(self) -> None:
@@ -267,17 +274,6 @@ class DaskWorkers(Workers):
         while not self._ended.wait(WATCH_S):
             with contextlib.suppress(Exception):  # `check` says when there was no answer for long
                 self._look()
-
-    def _in_thread(self, call: Callable[[], object]) -> threading.Thread:
-        """Make a call to the workers in a thread, as one that hangs would delay the search."""
-
-        def attempt() -> None:
-            with contextlib.suppress(Exception):  # a worker that is gone needs no news
-                call()
-
-        thread = threading.Thread(target=attempt, name="lns-cluster-call", daemon=True)
-        thread.start()
-        return thread
 
     def _look(self) -> None:
         now = time.monotonic()
@@ -300,12 +296,12 @@ class DaskWorkers(Workers):
             log.warning("worker %s is gone", address)
         for future, sent, address in failed:
             _fail(future, WorkerLost(f"worker {address} is gone"))
-            self._in_thread(sent.cancel)
+            _in_thread(sent.cancel)
         self._refused &= present.keys()
         known = self._hosts.keys() | self._refused | self._joining
         if joined := {address: threads for address, threads in present.items() if address not in known}:
             self._joining |= joined.keys()
-            self._in_thread(lambda: self._welcome(joined))
+            _in_thread(lambda: self._welcome(joined))
         if gone:
             self._dispatch()
 
@@ -332,12 +328,16 @@ class DaskWorkers(Workers):
         if not strict and machines:
             log.info("%s joined, %d in all", count_of(len(machines), "worker"), len(self._hosts))
 
-    def _tell(self, what: str, *arguments: object) -> None:
+    def _tell(self, what: str, *arguments: object) -> threading.Thread:
         """Call a method of `lns.rounds.Worker` in all workers, beside their tasks."""
-        with self._lock:
-            addresses = list(self._hosts)
-        if addresses and self._client.status == "running":
-            self._client.run(_told, what, self._run, *arguments, workers=addresses, on_error="ignore")
+
+        def tell() -> None:
+            with self._lock:
+                addresses = list(self._hosts)
+            if addresses and self._client.status == "running":
+                self._client.run(_told, what, self._run, *arguments, workers=addresses, on_error="ignore")
+
+        return _in_thread(tell)
 
 
 def _searched(function: Callable[[Task], Report], task: Task) -> Report:
@@ -353,6 +353,18 @@ def _told(what: str, *arguments: object) -> None:
     getattr(rounds.WORKER, what)(*arguments)
 
 
+def _in_thread(call: Callable[[], object]) -> threading.Thread:
+    """Make a call to the workers in a thread, as one that hangs would delay the search."""
+
+    def attempt() -> None:
+        with contextlib.suppress(Exception):  # a worker that is gone needs no news
+            call()
+
+    thread = threading.Thread(target=attempt, name="lns-cluster-call", daemon=True)
+    thread.start()
+    return thread
+
+
 def _fail(future: Future[Any], error: BaseException) -> None:
     if not future.done():
         future.set_exception(error)
@@ -363,3 +375,110 @@ def _is_of_the_cluster(error: Exception) -> bool:
     return isinstance(error, NotKept | OSError | TimeoutError) or type(error).__module__.startswith(
         ("distributed", "asyncio", "concurrent", "tornado")
     )
+
+
+# -- the connection ---------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def connected(address: str, workers: int | None = None) -> Iterator[Client]:
+    """A client of the cluster at ``address``, closed on exit: of a scheduler (``tcp://HOST:PORT`` or ``tls://...``).
+
+    The address ``local`` makes a cluster of ``workers`` processes on this machine, by default one for each core. Raises
+    InputError if the address is none, nobody answers there, or Dask is not installed.
+    """
+    require("cluster", "--cluster")
+    check_address(address)
+    from distributed import Client, LocalCluster
+
+    with contextlib.ExitStack() as stack:
+        for logger in map(logging.getLogger, _LOGGERS):  # which tell in many lines what `lns` says in one
+            stack.callback(logger.setLevel, logger.level)
+            logger.setLevel(logging.CRITICAL + 1)
+        target: Any = address
+        if address == "local":
+            target = stack.enter_context(
+                LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0")
+            )
+        try:
+            client = stack.enter_context(Client(target, timeout=ANSWER_S, set_as_default=False))
+        except Exception as error:  # of the network, of TLS, or of Dask's own checks
+            why = printable(str(error).splitlines()[0] if str(error) else type(error).__name__, 200)
+            raise InputError(f"no Dask scheduler answers at {address} ({why}); expected one of this version") from None
+        if address == "local":
+            client.run(_ignore_signals)
+        yield client
+
+
+def check_address(address: str) -> None:
+    """Raise InputError if ``address`` cannot be that of a cluster."""
+    try:
+        parts = urlsplit(address)
+        is_scheduler = parts.scheme in ("tcp", "tls") and bool(parts.hostname) and bool(parts.port)
+    except ValueError:  # a port that is no number
+        is_scheduler = False
+    if address != "local" and not (is_scheduler and re.fullmatch(r"(tcp|tls)://[^/\s@]+", address)):
+        raise InputError(
+            f"no address of a cluster: {printable(address, 100)}; expected tcp://HOST:PORT, tls://HOST:PORT or local"
+        )
+
+
+def _ignore_signals() -> None:
+    """In the main thread of a local worker: Ctrl-C in the terminal ends the search in order, not its workers."""
+    for number in PARENT_SIGNALS - {signal.SIGTERM}:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def is_client(executor: object) -> bool:
+    """Whether ``executor`` is a client of Dask."""
+    kinds = type(executor).__mro__
+    return any(kind.__module__.startswith("distributed.") and kind.__name__ == "Client" for kind in kinds)
+
+
+def parameter_digest() -> str:
+    """Digest of the names and defaults of all parameters: equal in processes that search alike."""
+    return hashlib.sha256(json.dumps(parameters.to_dict(Params()), sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _described() -> dict[str, str]:
+    """Versions of packages, and the digest of the parameters; "" for what is not there. Sent as its code."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {"lns": "", "parameters": ""}
+    try:
+        from lns.cluster import parameter_digest
+        from lns.version import __version__
+
+        found = {"lns": __version__, "parameters": parameter_digest()}
+    except ImportError:
+        pass
+    for name in ("numba", "numpy"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = ""
+    return found
+
+
+def differences(client: Client, addresses: list[str]) -> dict[str, str]:
+    """A sentence on each worker that differs from this process in a version or in the parameters."""
+    sent: Any = types.FunctionType(_described.__code__, {"__builtins__": builtins}, _described.__name__)
+    sent.__module__ = "__main__"  # pickled as its code, for workers without this package
+    versions: Any = client.get_versions()
+    pythons = {at: str(versions["workers"].get(at, {}).get("packages", {}).get("python")) for at in addresses}
+    own = {"python": str(versions["client"]["packages"]["python"]), **_described()}
+    alike = [address for address in addresses if pythons[address] == own["python"]]  # others could not read the code
+    described = cast(dict[str, Any], client.run(sent, workers=alike, on_error="ignore")) if alike else {}
+    problems = {}
+    for address in addresses:
+        theirs = {"python": pythons[address], **described.get(address, {})}
+        other = [name for name, version in theirs.items() if name != "parameters" and version != own[name]]
+        if other:
+            found = ", ".join(
+                printable(f"{name} {theirs[name]}" if theirs[name] else f"no {name}", 60) for name in other
+            )
+            expected = ", ".join(f"{name} {own[name]}" for name in other)
+            problems[address] = f"worker {address} has {printable(found, 200)}; expected {expected}, as here"
+        elif theirs.get("parameters", own["parameters"]) != own["parameters"]:
+            problems[address] = f"worker {address} has other parameters; expected the lns {__version__} that runs here"
+    return problems

@@ -13,10 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from lns.engine import FoundBoard, State, Statistics
+from lns.engine import FoundBoard, PackedState, State, Statistics, unpacked
 from lns.instances.board import Board
 from lns.instances.puzzle import Puzzle
-from lns.packed_state import PackedState, unpacked
 from lns.params import Params
 from lns.worker_pool import is_worker, mark_begin, stop_requested
 

@@ -37,7 +37,7 @@ _T = TypeVar("_T")
 _Job = tuple[Future[Any], Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 
 # Sent to the whole process group by a terminal or service manager. Workers ignore them: the parent ends the workers.
-_PARENT_SIGNALS = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
+PARENT_SIGNALS = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
 
 WORKER_NAME = "island-"  # with its number
 UNGUARDED = 78  # exit status of a worker: the main module, which it imports, calls `lns.solve` without a guard
@@ -232,7 +232,7 @@ class WorkerPool(Workers):
     def _serve(self, slot: int) -> None:
         """Thread of one worker: passes tasks to the process and replaces it when it dies."""
         if hasattr(signal, "pthread_sigmask"):  # inherited by the worker, until it can ignore them
-            signal.pthread_sigmask(signal.SIG_BLOCK, _PARENT_SIGNALS)
+            signal.pthread_sigmask(signal.SIG_BLOCK, PARENT_SIGNALS)
         pipe: Connection | None = None
         while (job := self._tasks.get()) is not None:
             future, *call = job
@@ -279,7 +279,7 @@ def _work(pipe: Connection, shared: Any) -> None:
     """Main loop of a worker: run tasks from the pipe until the pipe or the parent ends."""
     global _shared
     _shared = shared
-    for number in _PARENT_SIGNALS:
+    for number in PARENT_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     os.environ.setdefault("NUMBA_NUM_THREADS", "1")
     parent = multiprocessing.parent_process()

@@ -108,7 +108,14 @@ class NoImprovement(StopRule):
     seconds: float
 
     def __call__(self, progress: SearchProgress) -> str | None:
-        return None if progress.since_improvement_s < self.seconds else f"no improvement in {length_of(self.seconds)}"
+        return None if progress.since_improvement_s < self.seconds else f"no improvement in {self.length}"
+
+    @property
+    def length(self) -> str:
+        """The seconds in words; all digits below a minute."""
+        from lns.runs.files import format_duration
+
+        return format_duration(self.seconds) if self.seconds >= 60 else f"{self.seconds:g} s"
 
 
 @dataclass(frozen=True)
@@ -130,10 +137,3 @@ class _All(StopRule):
     def __call__(self, progress: SearchProgress) -> str | None:
         reasons = [rule(progress) for rule in self.rules]
         return " and ".join(filter(None, reasons)) if all(reasons) else None
-
-
-def length_of(seconds: float) -> str:
-    """The seconds of a rule in words; all digits below a minute."""
-    from lns.runs.files import format_duration
-
-    return format_duration(seconds) if seconds >= 60 else f"{seconds:g} s"

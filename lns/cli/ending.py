@@ -95,7 +95,7 @@ class SearchEnd:
         closing.enter_context(signal_handler(self.signals.handle))
         closing.enter_context(screen_log(quiet=args.quiet))
         if args.cluster is not None:
-            from lns.cluster_client import connected
+            from lns.cluster import connected
 
             self._executor = closing.enter_context(connected(args.cluster, args.workers))
 

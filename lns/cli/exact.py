@@ -201,7 +201,7 @@ def _search(args: argparse.Namespace, *, count_all: bool) -> int:
 
 def read_puzzle_and_start(args: argparse.Namespace) -> tuple[Puzzle, Puzzle, list[str]]:
     """The puzzle of INSTANCE, the same with the pieces of --start as clues, and notes. Raises InputError."""
-    from lns.api.starting import placed_as_clues
+    from lns.api.files import placed_as_clues
     from lns.instances.formats import read_board
 
     check_start_options(args)

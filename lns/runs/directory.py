@@ -28,6 +28,7 @@ from lns.instances.puzzle import MAX_CELLS, Clue, Puzzle
 from lns.instances.text import printable, quoted
 from lns.instances.verify import verify
 from lns.params import Params
+from lns.runs.board_log import BoardLog
 from lns.runs.files import (
     BEST,
     BOARDS,
@@ -174,6 +175,11 @@ class RunDirectory:
         """The puzzle with the pinned cells as further clues, for the search."""
         return with_pins(self.puzzle, self.settings)
 
+    @cached_property
+    def board_log(self) -> BoardLog:
+        """The log of boards, open for writing. Raises as `BoardLog` does."""
+        return BoardLog(self.path)
+
     def __enter__(self) -> RunDirectory:
         return self
 
@@ -192,19 +198,14 @@ class RunDirectory:
         self._lock.stale = None
 
     def close(self) -> None:
+        if "board_log" in self.__dict__:
+            self.board_log.close()
         if self._lock.is_in_place():
             self.clear_stop()
         try:
             self._lock.release()
         except OSError as error:
             log.warning("the lock could not be released: %s", error.strerror)
-
-    def best_fields(self, board: Board, elapsed_s: float) -> dict[str, Any]:
-        """Fields of best.json for a board that is verified already, found after ``elapsed_s`` seconds of search."""
-        settings = self.settings
-        return best_json(
-            self.puzzle, board, instance=settings.instance, seed=settings.seed, elapsed_s=round(elapsed_s, 3)
-        )
 
     def write_best(self, fields: dict[str, Any]) -> None:
         """Write best.json with the fields of `best_fields`. Raises OSError."""
@@ -272,6 +273,14 @@ class ScoredBoard:
 
     board: Board
     score: int
+
+
+def best_fields(puzzle: Puzzle, settings: RunSettings, best: ScoredBoard, elapsed_s: float) -> dict[str, Any]:
+    """Fields of best.json for a verified board that was found after ``elapsed_s`` seconds of search."""
+    return best_json(
+        puzzle, best.board, instance=settings.instance, seed=settings.seed, elapsed_s=round(elapsed_s, 3),
+        score=best.score,
+    )  # fmt: skip
 
 
 def digest(text: str) -> str:

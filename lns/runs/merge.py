@@ -16,9 +16,9 @@ from lns.instances.errors import InputError
 from lns.instances.piece_set import translate, translated_clues
 from lns.instances.puzzle import Puzzle
 from lns.runs import checkpoint as checkpoints
-from lns.runs.board_log import BoardLog, BoardLogReader, is_verified
+from lns.runs.board_log import BoardLogReader, is_verified
 from lns.runs.checkpoint import Checkpoint
-from lns.runs.directory import RunDirectory, read_parameters
+from lns.runs.directory import RunDirectory, ScoredBoard, best_fields, read_parameters
 from lns.runs.files import PARAMETERS, utc_now
 from lns.runs.history import Heartbeat, Improvement, RunHistory, write_status
 from lns.runs.recover import newest_checkpoint
@@ -63,23 +63,20 @@ def merge_runs(paths: Sequence[Path], target: Path) -> Merged:
         log.warning("%s has other parameters than %s; those of %s are kept", others[0].path, first.path, first.path)
     with RunDirectory.create(target, first.puzzle, params, first.settings) as directory:
         history = _merged_history(runs)
-        board_log = BoardLog(directory.path)
-        try:
-            counts = _copy_boards(directory, runs, board_log, history)
-        finally:
-            board_log.close()
+        counts = _copy_boards(directory, runs, history)
         best_run = max(runs, key=lambda run: run.score)
         if best_run.best is not None:
             found_after = history.improvements[-1].elapsed_s if history.improvements else history.elapsed_s
             board = _in_numbering_of(directory.pinned_puzzle, best_run, best_run.best.board)
-            directory.write_best(directory.best_fields(board, found_after))
+            scored = ScoredBoard(board, best_run.score)
+            directory.write_best(best_fields(directory.puzzle, directory.settings, scored, found_after))
             directory.draw(board)
         usable = newest_checkpoint(first.path, first.settings, first.puzzle, params)
         islands = {} if usable is None else usable.checkpoint.islands
         others_made = [run.heartbeat.statistics for run in runs[1:]]
         before = first.history.other_statistics if islands else first.heartbeat.statistics
         history.other_statistics = sum(others_made, before)
-        run_id, state = directory.settings.run, Checkpoint(history, islands, board_log.size)
+        run_id, state = directory.settings.run, Checkpoint(history, islands, directory.board_log.size)
         checkpoints.save(directory.path, run_id, directory.puzzle, state)
         made = sum(others_made, first.heartbeat.statistics)
         heartbeat = Heartbeat(at=utc_now(), min_score=first.heartbeat.min_score, statistics=made)
@@ -137,11 +134,9 @@ def merged_improvements(histories: Sequence[RunHistory]) -> list[Improvement]:
     return rising
 
 
-def _copy_boards(
-    directory: RunDirectory, runs: Sequence[RunSummary], board_log: BoardLog, history: RunHistory
-) -> tuple[int, int, int]:
+def _copy_boards(directory: RunDirectory, runs: Sequence[RunSummary], history: RunHistory) -> tuple[int, int, int]:
     """Copy the verified boards of all logs, each once; how many, how many repeated, how many damaged lines."""
-    puzzle, seen = directory.pinned_puzzle, set[bytes]()
+    puzzle, seen, board_log = directory.pinned_puzzle, set[bytes](), directory.board_log
     repeated = damaged = 0
     for run in runs:
         reader = BoardLogReader(run.path, run.puzzle)

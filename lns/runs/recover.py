@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from lns.engine import FoundBoard, check_numbers, legal_score
+from lns.engine import FoundBoard, check_numbers, legal_score, unpacked
 from lns.engines import make_engine
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
-from lns.packed_state import unpacked
 from lns.params import Params
 from lns.rounds import Island
 from lns.runs import checkpoint as checkpoints
-from lns.runs.board_log import BoardLog, BoardLogReader, is_verified
+from lns.runs.board_log import BoardLogReader, is_verified
 from lns.runs.checkpoint import Checkpoint
 from lns.runs.directory import RunDirectory, RunSettings, ScoredBoard, read_best, with_pins
 from lns.runs.files import BEST, BOARDS, CHECKPOINT, PREVIOUS
@@ -48,7 +47,6 @@ class Recovered:
 
     history: RunHistory
     islands: dict[int, Island]  # by number
-    board_log: BoardLog  # open for writing
     recent: list[Board]  # the last boards of the log
     best: ScoredBoard | None  # the best board on file
     origin: str  # name of the file that holds it
@@ -79,7 +77,7 @@ def recover(directory: RunDirectory) -> Recovered:
     elif usable.best is not None:
         candidates[usable.name] = usable.best
     history = checkpoint.history
-    board_log = BoardLog(path)
+    board_log = directory.board_log
     if board_log.torn:
         log.warning("%s: the last line is incomplete and is dropped (%d bytes)", BOARDS, board_log.torn)
     _count_boards(directory, history, checkpoint.log_size, board_log.size, candidates)
@@ -99,7 +97,7 @@ def recover(directory: RunDirectory) -> Recovered:
         log.warning("the best board (score %d) is in no file; the best board found has %d", history.best_score, score)
         history.improvements = [entry for entry in history.improvements if entry.score <= score]
     history.elapsed_s = max(history.elapsed_s, told.elapsed_s)
-    return Recovered(history, checkpoint.islands, board_log, recent, best, origin)
+    return Recovered(history, checkpoint.islands, recent, best, origin)
 
 
 def newest_checkpoint(path: Path, settings: RunSettings, puzzle: Puzzle, params: Params) -> UsableCheckpoint | None:

@@ -11,15 +11,15 @@ import sys
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 import lns
-from lns.api import progress as views
-from lns.api.arguments import resumed_workers
 from lns.api.result import Result
+from lns.api.solving import resumed_workers
 from lns.cli.main import main
 from lns.cores import available_cores, max_workers
 from lns.params import from_dict, to_toml
@@ -253,7 +253,8 @@ class Bar:
 
 def test_a_notebook_gets_a_bar_of_tqdm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tqdm.auto.tqdm", Bar)
-    monkeypatch.setattr(views, "_in_notebook", lambda: True)
+    kernel = SimpleNamespace(kernel=None)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: kernel))
     quick(progress="auto")
     assert Bar.shown[-1] == "closed" and "of 60" in Bar.shown[-2]
 
@@ -282,21 +283,28 @@ class Growing(InProcessExecutor):
         self.closed += 1
 
 
+class Client:
+    """A client of a cluster, by its name."""
+
+    __module__ = "distributed.client"
+
+
 @pytest.fixture
 def growing(monkeypatch: pytest.MonkeyPatch) -> Growing:
-    """Where `lns.solve` and `lns.resume` search, and islands are added at once."""
+    """The workers of the cluster of any `Client`; islands are added at once."""
     workers = Growing()
     monkeypatch.setattr("lns.islands.GROWTH_S", 0.0)
-    monkeypatch.setattr("lns.api.solving.where_to_search", lambda executor, checkpoint_s: workers)
+    monkeypatch.setattr("lns.cluster.DaskWorkers", lambda client, state_s: workers)
     return workers
 
 
 def test_islands_are_not_added_where_steps_are_limited(growing: Growing, tmp_path: Path) -> None:
     stop = lns.MaxSteps(2) | lns.MaxTime(600)
-    first = quick("like-e2-8x8", engine="tabu", workers=None, steps=None, stop=stop, run_dir=tmp_path / "run")
+    how = {"engine": "tabu", "workers": None, "steps": None, "executor": Client()}
+    first = quick("like-e2-8x8", stop=stop, run_dir=tmp_path / "run", **how)
     assert first.why == "steps made" and list(first.islands) == [0]
     growing.capacity = 1
-    more = lns.resume(tmp_path / "run", time=600, stop=stop, progress=None)
+    more = lns.resume(tmp_path / "run", time=600, stop=stop, progress=None, executor=Client())  # type: ignore[arg-type]
     assert more.why == "steps made" and list(more.islands) == [0]
 
 
@@ -305,9 +313,9 @@ def test_workers_are_closed_where_the_search_cannot_begin(
 ) -> None:
     (tmp_path / "note").write_text("mine")
     with pytest.raises(lns.InputError, match="not empty"):
-        quick(run_dir=tmp_path)
+        quick(run_dir=tmp_path, executor=Client())
     assert growing.closed == 1
-    quick(engine="tabu", run_dir=tmp_path / "run", time=600)
+    quick(engine="tabu", run_dir=tmp_path / "run", time=600, executor=Client())
     closed = growing.closed
 
     def refuse(*arguments: object, **options: object) -> None:
@@ -315,7 +323,7 @@ def test_workers_are_closed_where_the_search_cannot_begin(
 
     monkeypatch.setattr("lns.api.solving.Archipelago", refuse)
     with pytest.raises(lns.InputError, match="no"):
-        lns.resume(tmp_path / "run", progress=None)
+        lns.resume(tmp_path / "run", progress=None, executor=Client())  # type: ignore[arg-type]
     assert growing.closed == closed + 1
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lns import cells as cell_lists
-from lns.api.starting import pinned
+from lns.api.files import pinned
 from lns.engines import ENGINES
 from lns.instances.board import Board
 from lns.instances.formats import load_board, write

@@ -26,7 +26,7 @@ from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from lns.islands import Archipelago
 from lns.rounds import Search
-from lns.runs.board_log import BestBoards, BoardLog
+from lns.runs.board_log import BestBoards
 from lns.runs.directory import RunDirectory
 from lns.runs.files import STATUS, seal, unseal
 from lns.runs.history import UNLIMITED_S, RunHistory
@@ -95,7 +95,7 @@ def test_other_directories_do_not_hide_the_runs(command: str, run: Path, here: P
 def test_a_run_without_workers_yet_is_starting(here: Path, typed: Typed) -> None:
     with new_directory(here / "new", small_puzzle(), engine="tabu") as directory:
         search = Archipelago(Search(directory.puzzle, directory.params, 1, "tabu"), 2, executor=InProcessExecutor())
-        Recorder(directory, RunHistory(60.0), BoardLog(directory.path), []).begin(search, "test")
+        Recorder(directory.puzzle, directory.settings, RunHistory(60.0), directory).begin(search)
         said = typed("status new").out
     assert "starting" in said and "none yet" in said and "running" not in said and "nodes/s" not in said
 

@@ -195,11 +195,9 @@ def test_a_full_board_log_takes_new_bests_only(
         found.append(FoundBoard(board, verify(puzzle, board).score, "tabu"))
     found[:3] = sorted(found[:3], key=lambda one: -one.score)
     with new_directory(Path("run"), puzzle, min_score=0) as directory:
-        log = board_log.BoardLog(directory.path)
-        recorder = Recorder(directory, RunHistory(60.0), log, [])
+        recorder = Recorder(directory.puzzle, directory.settings, RunHistory(60.0), directory)
         for one in found:
             recorder._record([(0, one)])
-        log.close()
     assert [score for score, _ in log_of(Path("run"))] == [found[0].score, puzzle.max_score]
     assert caplog.text.count("takes new bests only") == 1
 
@@ -234,12 +232,10 @@ def test_a_board_found_in_two_numberings_is_collected_once(numberings: Path, typ
     puzzle, entries = read_run(a)[1], log_of(a)
     other = read_run(numberings / "b")[1]
     with new_directory(d, other, engine="tabu") as directory:
-        log = board_log.BoardLog(directory.path)
-        recorder = Recorder(directory, RunHistory(60.0), log, [])
+        recorder = Recorder(directory.puzzle, directory.settings, RunHistory(60.0), directory)
         for score, placements in entries:
             board = translate(Board(np.frombuffer(placements, dtype=np.int32), 6, 6), puzzle, other)
             recorder._record([(0, FoundBoard(board, score, "tabu"))])
-        log.close()
     assert log_of(d) and {*log_of(d)}.isdisjoint(entries)
     alone, both = (typed.facts(f"collect {runs}")["boards"] for runs in (a, f"{a} d"))
     assert both == alone and len(alone) == len({placements for _, placements in entries})

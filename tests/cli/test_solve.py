@@ -239,7 +239,7 @@ def test_boards_found_before_a_failure_are_kept(monkeypatch: pytest.MonkeyPatch,
     def fail(*_: Any, **__: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("lns.api.session.SearchSession.run", fail)
+    monkeypatch.setattr("lns.api.solving.SearchSession.run", fail)
     typed(f"solve like-e2-4x4 --start {DATA / 'like-e2-4x4.solution.txt'} --run-dir run --quiet", 2)
     assert len(log_of(Path("run"))) == 1
 

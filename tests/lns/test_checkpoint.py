@@ -381,12 +381,12 @@ def test_a_disk_with_room_again_is_written_to_before_the_end(
     def on_round_with_room(self: recorder.Recorder, archipelago: Archipelago) -> None:
         on_round(self, archipelago)
         if self.best and self.write_errors:
-            assert BOARDS in self.write_errors and BEST in self.write_errors and self.board_log.pending
+            assert BOARDS in self.write_errors and BEST in self.write_errors and directory.board_log.pending
             monkeypatch.setattr(owner, name, works)
 
     def at_the_end(self: recorder.Recorder, archipelago: Archipelago, why: str) -> None:
         saved.append(self.write_errors)
-        assert read_best(path, small_puzzle()) is not None and len(log_of(path)) and not self.board_log.pending
+        assert read_best(path, small_puzzle()) is not None and len(log_of(path)) and not directory.board_log.pending
         end(self, archipelago, why)
 
     path = tmp_path / "run"

@@ -13,13 +13,12 @@ import numpy as np
 import pytest
 
 import lns
-from lns.engine import FoundBoard, Statistics
+from lns.engine import FoundBoard, PackedState, Statistics, unpacked
 from lns.engines import make_engine
 from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from lns.islands import Archipelago
-from lns.packed_state import PackedState, unpacked
 from lns.rounds import Island, NotKept, Report, Search, Task, Worker
 from lns.runs import checkpoint as checkpoints
 from lns.runs.checkpoint import Checkpoint
@@ -31,9 +30,12 @@ from tests.lns.test_islands import Staged, same
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed: it comes with the extra 'cluster'")
 from lns import cluster as clusters  # noqa: E402
-from lns import cluster_client  # noqa: E402
-from lns.cluster import DaskWorkers  # noqa: E402
-from lns.cluster_client import check_address, connected, differences  # noqa: E402
+from lns.cluster import (  # noqa: E402
+    DaskWorkers,
+    check_address,
+    connected,
+    differences,
+)
 
 
 def task(puzzle: Puzzle, report: Report | None = None, **options: Any) -> Task:
@@ -260,7 +262,7 @@ def test_an_address_is_checked(address: str) -> None:
 
 
 def test_a_scheduler_that_does_not_answer_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster_client, "ANSWER_S", 1.0)
+    monkeypatch.setattr(clusters, "ANSWER_S", 1.0)
     with (
         pytest.raises(InputError, match="no Dask scheduler answers at tcp:"),
         connected("tcp://127.0.0.1:9"),
@@ -276,7 +278,7 @@ class Foreign:
             "client": {"packages": {"python": "3"}},
             "workers": {"tcp://a:1": {"packages": {"python": python}}},
         }
-        self.described = {**cluster_client._described(), **described}
+        self.described = {**clusters._described(), **described}
 
     def get_versions(self) -> Any:
         return self.versions
@@ -330,11 +332,11 @@ def test_a_search_that_cannot_begin_leaves_no_thread(client: Any, tmp_path: Any)
 
 
 def test_workers_are_closed_once_and_take_no_round_then(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    workers, calls = DaskWorkers(client), []
-    monkeypatch.setattr(workers, "_tell", lambda what, *arguments: calls.append(what))
+    workers, told = DaskWorkers(client), []
+    monkeypatch.setattr(client, "run", lambda _, what, *arguments, **how: told.append(what))
     workers.shutdown()
     workers.shutdown()
-    assert calls == ["forget"] and not threads_of_clusters()
+    assert told == ["forget"] and not threads_of_clusters()
     with pytest.raises(WorkerLost, match="the search was ended"):
         workers.submit(Worker().run_round, task(small_puzzle())).result(0)
 

@@ -62,7 +62,6 @@ def test_a_resumed_run_remembers_the_last_boards_of_the_whole_log(
         monkeypatch.setattr("lns.runs.recover.MAX_RECENT", most)
         with RunDirectory.open(path) as directory:
             recovered = recover(directory)
-            recovered.board_log.close()
         assert [board.placements.tobytes() for board in recovered.recent] == logged[-most:]
 
 
@@ -73,7 +72,7 @@ def test_a_directory_that_was_replaced_is_not_written(
     path = copied(run, tmp_path / "run")
     with RunDirectory.open(path) as directory:
         recovered = recover(directory)
-        recorder = Recorder(directory, recovered.history, recovered.board_log, recovered.recent)
+        recorder = Recorder(directory.puzzle, directory.settings, recovered.history, directory, recovered.recent)
         shutil.rmtree(path)
         copied(run, path)
         before = {file.name: file.read_bytes() for file in path.iterdir()}
@@ -85,7 +84,6 @@ def test_a_directory_that_was_replaced_is_not_written(
             assert "the run directory was removed or replaced" in caplog.text
             directory.close()
             assert (path / STOP).exists()
-        recovered.board_log.close()
     (path / STOP).unlink()
     assert {file.name: file.read_bytes() for file in path.iterdir()} == before
 
@@ -252,7 +250,6 @@ def test_checkpoints_that_cannot_be_used_are_kept(run: Path, tmp_path: Path) -> 
         (path / name).write_bytes(name.encode())
     with RunDirectory.open(path) as directory:
         found = recover(directory)
-        found.board_log.close()
     assert not found.islands and found.best is not None
     for name in (CHECKPOINT, PREVIOUS):
         assert (path / name.replace(".npz", ".unusable.npz")).read_bytes() == name.encode()
