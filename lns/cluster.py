@@ -6,7 +6,6 @@ an island moves. New bests and the signal to stop reach workers by separate call
 
 from __future__ import annotations
 
-import builtins
 import contextlib
 import hashlib
 import json
@@ -17,7 +16,6 @@ import secrets
 import signal
 import threading
 import time
-import types
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -66,17 +64,8 @@ class _Host(NamedTuple):
 class DaskWorkers(Workers):
     """Workers of a Dask cluster. `shutdown` releases what they keep; the client stays open.
 
-    Parameters
-    ----------
-    client : distributed.Client
-        Connection to the cluster.
-    state_s : float
-        Seconds between two reports of an island that have its state.
-
-    Raises
-    ------
-    InputError
-        The cluster has no worker, or one with other parameters or another version of lns, Python, numba or numpy.
+    Raises InputError where the cluster has no worker, or one with other parameters or another version of lns, Python,
+    numba or numpy.
     """
 
     first_round_s, round_s, grace_s = 2.0, ROUND_S, 30.0
@@ -120,12 +109,11 @@ class DaskWorkers(Workers):
         ``fn`` is `lns.rounds.run_round`, or another function of a `lns.rounds.Task`, the only argument.
         """
         future: Future[_T] = Future()
-        (task,) = args
         with self._lock:
             if self._closed:
                 _fail(future, WorkerLost("the search was ended"))
-                return future
-            self._waiting.append((future, fn, replace(task, run=self._run, keeps=True)))
+            else:
+                self._waiting.append((future, fn, replace(args[0], run=self._run, keeps=True)))
         self._dispatch()
         return future
 
@@ -299,19 +287,20 @@ class DaskWorkers(Workers):
             _in_thread(sent.cancel)
         self._refused &= present.keys()
         known = self._hosts.keys() | self._refused | self._joining
-        if joined := {address: threads for address, threads in present.items() if address not in known}:
+        joined = {address: threads for address, threads in present.items() if address not in known}
+
+        def welcome() -> None:  # the next look tries again with those that do not answer
+            try:
+                self._join(joined, strict=False)
+                self._dispatch()
+            finally:
+                self._joining -= joined.keys()
+
+        if joined:
             self._joining |= joined.keys()
-            _in_thread(lambda: self._welcome(joined))
+            _in_thread(welcome)
         if gone:
             self._dispatch()
-
-    def _welcome(self, threads: dict[str, int]) -> None:
-        """Take over workers that joined; the next look tries again with those that do not answer."""
-        try:
-            self._join(threads, strict=False)
-            self._dispatch()
-        finally:
-            self._joining -= threads.keys()
 
     def _join(self, threads: dict[str, int], *, strict: bool) -> None:
         """Take over workers. One of another version is an InputError if ``strict``; else it is left out, and logged."""
@@ -440,45 +429,31 @@ def parameter_digest() -> str:
     return hashlib.sha256(json.dumps(parameters.to_dict(Params()), sort_keys=True).encode()).hexdigest()[:12]
 
 
-def _described() -> dict[str, str]:
-    """Versions of packages, and the digest of the parameters; "" for what is not there. Sent as its code."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    found = {"lns": "", "parameters": ""}
-    try:
-        from lns.cluster import parameter_digest
-        from lns.version import __version__
-
-        found = {"lns": __version__, "parameters": parameter_digest()}
-    except ImportError:
-        pass
-    for name in ("numba", "numpy"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = ""
-    return found
-
-
 def differences(client: Client, addresses: list[str]) -> dict[str, str]:
     """A sentence on each worker that differs from this process in a version or in the parameters."""
-    sent: Any = types.FunctionType(_described.__code__, {"__builtins__": builtins}, _described.__name__)
-    sent.__module__ = "__main__"  # pickled as its code, for workers without this package
-    versions: Any = client.get_versions()
-    pythons = {at: str(versions["workers"].get(at, {}).get("packages", {}).get("python")) for at in addresses}
-    own = {"python": str(versions["client"]["packages"]["python"]), **_described()}
-    alike = [address for address in addresses if pythons[address] == own["python"]]  # others could not read the code
-    described = cast(dict[str, Any], client.run(sent, workers=alike, on_error="ignore")) if alike else {}
+
+    def described() -> dict[str, str]:  # travels as its code, for workers without this package
+        try:
+            from lns.cluster import parameter_digest
+            from lns.version import __version__
+        except ImportError:
+            return {"lns": "", "parameters": ""}
+        return {"lns": __version__, "parameters": parameter_digest()}
+
+    versions: Any = client.get_versions(packages=["numba", "numpy"])
+    packages = {at: versions["workers"].get(at, {}).get("packages", {}) for at in addresses}
+    here = versions["client"]["packages"]
+    own = described() | {name: str(here[name]) for name in ("python", "numba", "numpy")}
+    alike = [at for at in addresses if packages[at].get("python") == here["python"]]  # others could not read the code
+    answers = cast(dict[str, Any], client.run(described, workers=alike, on_error="ignore")) if alike else {}
     problems = {}
-    for address in addresses:
-        theirs = {"python": pythons[address], **described.get(address, {})}
-        other = [name for name, version in theirs.items() if name != "parameters" and version != own[name]]
-        if other:
-            found = ", ".join(
-                printable(f"{name} {theirs[name]}" if theirs[name] else f"no {name}", 60) for name in other
-            )
+    for at, found in packages.items():
+        has: dict[str, Any] = {"python": found.get("python")} | answers.get(at, {})
+        has |= {name: found.get(name) for name in ("numba", "numpy")}
+        if other := [name for name, version in has.items() if name != "parameters" and version != own[name]]:
+            words = ", ".join(printable(f"{name} {has[name]}" if has[name] else f"no {name}", 60) for name in other)
             expected = ", ".join(f"{name} {own[name]}" for name in other)
-            problems[address] = f"worker {address} has {printable(found, 200)}; expected {expected}, as here"
-        elif theirs.get("parameters", own["parameters"]) != own["parameters"]:
-            problems[address] = f"worker {address} has other parameters; expected the lns {__version__} that runs here"
+            problems[at] = f"worker {at} has {printable(words, 200)}; expected {expected}, as here"
+        elif has.get("parameters", own["parameters"]) != own["parameters"]:
+            problems[at] = f"worker {at} has other parameters; expected the lns {__version__} that runs here"
     return problems

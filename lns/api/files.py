@@ -16,7 +16,7 @@ from lns.instances.formats.reading import parse
 from lns.instances.generate import Family, clue_cells, corner_cells
 from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.verify import verify
-from lns.runs.find import board_source
+from lns.runs.directory import board_source
 
 log = logging.getLogger("lns")
 

@@ -43,8 +43,7 @@ from lns.rounds import Search
 from lns.runs.directory import RunDirectory, RunSettings
 from lns.runs.files import PARAMETERS, RunLog, format_duration
 from lns.runs.history import UNLIMITED_S, RunHistory
-from lns.runs.recorder import Recorder
-from lns.runs.recover import recover
+from lns.runs.recorder import Recorder, recover
 from lns.worker_pool import UNGUARDED, WORKER_NAME, Workers, WorkersGone
 
 log = logging.getLogger("lns")

@@ -91,7 +91,7 @@ examples:
 def show(args: argparse.Namespace) -> int:
     from lns.instances import formats
     from lns.instances.draw import svg, tikz
-    from lns.runs.find import board_source
+    from lns.runs.directory import board_source
 
     source = board_source(args.board)
     opt.check_files(args.force, args.svg, args.tikz)

@@ -82,7 +82,7 @@ def _shape(text: str) -> tuple[int, int]:
 )  # fmt: skip
 def improve(args: argparse.Namespace) -> int:
     from lns.instances.formats.sources import source_name
-    from lns.runs.find import board_source
+    from lns.runs.directory import board_source
 
     _check_options(args)
     puzzle, board, document, notes = read_board(args)

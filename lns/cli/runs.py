@@ -48,7 +48,7 @@ _LEAST_WANTED = ["search", "workers", "speed", "boards", "found", "time", "clues
     "Exit status: 0 done, 2 a DIR is no run directory (the others are shown all the same).",
 )  # fmt: skip
 def status(args: argparse.Namespace) -> int:
-    from lns.runs.find import run_directories
+    from lns.runs.directory import run_directories
     from lns.runs.run_summary import by_set, load_summary
 
     summaries, exit_status = [], DONE
@@ -244,8 +244,8 @@ def _write_page(directory: Path, target: Path, every: float | None) -> bool:
 def merge(args: argparse.Namespace) -> int:
     from dataclasses import asdict
 
+    from lns.runs.directory import run_directories
     from lns.runs.files import format_duration
-    from lns.runs.find import run_directories
     from lns.runs.merge import merge_runs
     from lns.terminal.progress import live_line
 

@@ -56,7 +56,7 @@ class _CollectedBoard:
 )
 def collect(args: argparse.Namespace) -> int:
     from lns.instances.piece_set import translate, translation
-    from lns.runs.find import run_directories
+    from lns.runs.directory import run_directories
 
     unique: dict[tuple[str, bytes], _CollectedBoard] = {}
     sets: list[Puzzle] = []  # the first puzzle of each set of pieces
@@ -181,7 +181,7 @@ def _boards(path: Path, min_score: int) -> Iterator[_CollectedBoard]:
     "are of several sets of pieces.",
 )  # fmt: skip
 def compare(args: argparse.Namespace) -> int:
-    from lns.runs.find import run_directories
+    from lns.runs.directory import run_directories
     from lns.runs.run_summary import check_same_set, load_summary
 
     opt.check_files(args.force, args.output)

@@ -31,7 +31,7 @@ LEAST_FRAME = 8  # lines that the view of one run needs below the table of sever
     "ended. Exit status: 0 done, 2 DIR is no run directory, 129 SIGHUP, 143 SIGTERM.",
 )
 def watch(args: argparse.Namespace) -> int:
-    from lns.runs.find import run_directories
+    from lns.runs.directory import run_directories
     from lns.terminal.signals import signal_handler
 
     paths = run_directories(args.directories)
@@ -54,8 +54,8 @@ def _live(paths: list[Path], every: float) -> None:
     from lns.cli.runs import table
     from lns.instances.draw.terminal import capability, encodes
     from lns.runs.board_log import BestBoards
+    from lns.runs.page import frame
     from lns.runs.run_summary import load_summary
-    from lns.runs.watch_view import frame
 
     best_boards = {path: BestBoards(path, load_summary(path).puzzle, MAX_BEST_BOARDS) for path in paths}
     with _alternate_screen():
@@ -86,8 +86,8 @@ def footer(runs: Sequence[RunSummary]) -> str:
 
 
 def _plain(paths: list[Path], every: float) -> None:
+    from lns.runs.page import headline
     from lns.runs.run_summary import load_summary
-    from lns.runs.watch_view import headline
 
     while True:
         runs = [load_summary(path) for path in paths]

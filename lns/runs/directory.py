@@ -1,4 +1,4 @@
-"""A run directory: making or opening it, its lock, and its settings, puzzle, parameters and best board."""
+"""Run directories: making, opening and finding them, lock, settings, puzzle, parameters and best board."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -50,6 +50,7 @@ log = logging.getLogger("lns")
 
 SCHEMA = 2  # of run.json
 LEAST_CHECKPOINT_S = 0.1
+MAX_DEPTH = 4  # folders below one that is named, in which runs are looked for
 MIN_FREE_BYTES = 16 * 2**20  # on the disk, for a new run
 _Score = Annotated[int, -1, 2 * MAX_CELLS]
 
@@ -388,3 +389,51 @@ def _unused(path: Path) -> Path:
         number += 1
         candidate = path.with_name(f"{path.stem}-{number}{path.suffix}")
     return candidate
+
+
+# -- what a user names may be a run, or a folder with runs in it ------------------------------------------------------
+
+
+def run_directories(paths: Iterable[Path]) -> list[Path]:
+    """The runs that are meant by run directories and folders with runs, each once, those of a folder by name.
+
+    A path without any run stays, for a message about it.
+    """
+    found: dict[Path, None] = {}
+    for path in paths:
+        for run in runs_below(path) or [path]:
+            found.setdefault(run)
+    return list(found)
+
+
+def runs_below(folder: Path) -> list[Path]:
+    """The runs in a folder and its folders, by name; the folder itself if it is one.
+
+    Links and hidden folders are passed over.
+    """
+    runs = []
+    for name, folders, files in os.walk(folder):
+        path = Path(name)
+        is_run = SETTINGS in files and (path / SETTINGS).is_file()
+        runs += [path] * is_run
+        deepest = is_run or len(path.parts) - len(folder.parts) == MAX_DEPTH
+        folders[:] = [] if deepest else sorted(one for one in folders if not one.startswith((".", "__")))
+    return runs
+
+
+def board_source(source: str) -> str:
+    """What to read a board from: the best.json of a run directory, any other source itself.
+
+    Raises InputError for a run that has found no board yet.
+    """
+    try:
+        directory = Path(source)
+        if not (directory / SETTINGS).is_file():
+            return source
+        if not os.path.lexists(directory / BEST):
+            raise InputError("this run has found no board yet", source)
+    except (OSError, ValueError) as error:  # a URL as a path: too long a name
+        if isinstance(error, InputError):
+            raise
+        return source
+    return os.path.join(source, BEST)  # noqa: PTH118 (as it was typed, for messages)

@@ -21,7 +21,7 @@ from lns.runs.checkpoint import Checkpoint
 from lns.runs.directory import RunDirectory, ScoredBoard, best_fields, read_parameters
 from lns.runs.files import PARAMETERS, utc_now
 from lns.runs.history import Heartbeat, Improvement, RunHistory, write_status
-from lns.runs.recover import newest_checkpoint
+from lns.runs.recorder import newest_checkpoint
 from lns.runs.run_summary import RunSummary, check_same_set, load_summary
 
 log = logging.getLogger("lns")

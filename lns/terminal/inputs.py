@@ -72,7 +72,7 @@ def puzzle_of_board(args: argparse.Namespace) -> tuple[Puzzle | None, tuple[str,
 def read_board(args: argparse.Namespace) -> tuple[Puzzle, Board, Document, list[str]]:
     """Puzzle and board of BOARD as the options say, how it was read, and all notes. Raises InputError."""
     from lns.instances.formats import read_board
-    from lns.runs.find import board_source
+    from lns.runs.directory import board_source
 
     known, notes = puzzle_of_board(args)
     document = read_board(board_source(args.board), known, args.format, args.number)

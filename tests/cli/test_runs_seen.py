@@ -30,9 +30,9 @@ from lns.runs.board_log import BestBoards
 from lns.runs.directory import RunDirectory
 from lns.runs.files import STATUS, seal, unseal
 from lns.runs.history import UNLIMITED_S, RunHistory
+from lns.runs.page import frame
 from lns.runs.recorder import Recorder
 from lns.runs.run_summary import load_summary
-from lns.runs.watch_view import frame
 from lns.worker_pool import InProcessExecutor
 from tests.cli.conftest import Typed
 from tests.cli.run_program import ROOT

@@ -20,8 +20,7 @@ from lns.instances.piece_set import translate
 from lns.instances.puzzle import Clue
 from lns.instances.verify import verify
 from lns.runs import board_log, files
-from lns.runs.directory import read_run
-from lns.runs.find import board_source, run_directories
+from lns.runs.directory import board_source, read_run, run_directories
 from lns.runs.history import Improvement, RunHistory
 from lns.runs.recorder import Recorder
 from lns.runs.run_summary import RELIABLE_BOARDS, load_summary

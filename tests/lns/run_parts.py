@@ -16,8 +16,7 @@ from lns.runs.board_log import BoardLogReader
 from lns.runs.directory import RunDirectory, RunSettings, read_best, read_run
 from lns.runs.files import CHECKPOINT, PREVIOUS
 from lns.runs.history import RunHistory
-from lns.runs.recorder import Recorder
-from lns.runs.recover import Recovered, recover
+from lns.runs.recorder import Recorder, Recovered, recover
 from lns.worker_pool import InProcessExecutor
 
 QUICK = Params(

@@ -273,19 +273,18 @@ def test_a_scheduler_that_does_not_answer_is_one_sentence(monkeypatch: pytest.Mo
 class Foreign:
     """A client of a worker with other versions."""
 
-    def __init__(self, python: str = "3", **described: str) -> None:
-        self.versions = {
-            "client": {"packages": {"python": "3"}},
-            "workers": {"tcp://a:1": {"packages": {"python": python}}},
-        }
-        self.described = {**clusters._described(), **described}
+    def __init__(self, **described: str) -> None:
+        self.described = described
 
-    def get_versions(self) -> Any:
-        return self.versions
+    def get_versions(self, packages: list[str]) -> Any:
+        own = dict.fromkeys(("python", *packages), "3")
+        return {
+            "client": {"packages": own},
+            "workers": {"tcp://a:1": {"packages": {name: self.described.get(name, "3") for name in own}}},
+        }
 
     def run(self, function: Any, *, workers: list[str], **_: Any) -> dict[str, dict[str, str]]:
-        assert set(function()) == set(self.described), "it works without its module"
-        return dict.fromkeys(workers, self.described)
+        return {at: {name: self.described.get(name, value) for name, value in function().items()} for at in workers}
 
 
 @pytest.mark.parametrize(

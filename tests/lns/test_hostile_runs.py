@@ -32,8 +32,7 @@ from lns.runs.files import (
     seal,
 )
 from lns.runs.lock import Holder, Lock, is_free
-from lns.runs.recorder import Recorder
-from lns.runs.recover import recover
+from lns.runs.recorder import Recorder, recover
 from tests.fuzz_run import call, fuzz
 from tests.lns.run_parts import copied, finished_run, log_of
 
@@ -59,7 +58,7 @@ def test_a_resumed_run_remembers_the_last_boards_of_the_whole_log(
     path = copied(run, tmp_path / "run")
     logged = [placements for _, placements in log_of(path)]
     for most in (len(logged), 3):
-        monkeypatch.setattr("lns.runs.recover.MAX_RECENT", most)
+        monkeypatch.setattr("lns.runs.recorder.MAX_RECENT", most)
         with RunDirectory.open(path) as directory:
             recovered = recover(directory)
         assert [board.placements.tobytes() for board in recovered.recent] == logged[-most:]
