@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import logging
 import platform
 import re
@@ -20,6 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
 
@@ -73,8 +73,8 @@ class DaskWorkers(Workers):
 
     def __init__(self, client: Client, *, state_s: float = STATE_S) -> None:
         self.state_s = max(state_s, ROUND_S)
-        scheduler: Any = client.scheduler
-        self.address = str(scheduler.address)
+        self._scheduler: Any = client.scheduler
+        self.address = str(getattr(client.scheduler, "address", ""))
         self._client, self._run = client, secrets.token_hex(8)
         self._lock = threading.RLock()
         self._hosts: dict[str, _Host] = {}
@@ -85,15 +85,14 @@ class DaskWorkers(Workers):
         self._warm: set[str] = set()  # machines on which a round was finished: their kernels are compiled
         self._waiting: list[tuple[Future[Any], Callable[..., Any], Task]] = []
         self._running: dict[int, tuple[Future[Any], DaskFuture[Any], str]] = {}  # by number of the island
-        self._serial = 0
+        self._serial = count()
         self._ended = threading.Event()
         self._closed = False
         self._connected_at = self._populated_at = time.monotonic()
         self._receivers = ThreadPoolExecutor(THREADS, thread_name_prefix="lns-cluster")
         self._join(self._first_workers(), strict=True)
-        log.info(
-            "cluster %s: %s, %s", self.address, count_of(len(self._hosts), "worker"), count_of(self.capacity, "thread")
-        )
+        workers, threads = count_of(len(self._hosts), "worker"), count_of(self.capacity, "thread")
+        log.info("cluster %s: %s, %s", self.address, workers, threads)
         self._watcher = threading.Thread(target=self._watch, name="lns-cluster", daemon=True)
         self._watcher.start()
 
@@ -155,8 +154,6 @@ class DaskWorkers(Workers):
         self._watcher.join(ANSWER_S if wait else 0.0)
         self._receivers.shutdown(wait=False, cancel_futures=True)
 
-    # -- rounds ------------------------------------------------------------------------------------------------------
-
     def _dispatch(self) -> None:
         """Hand the waiting rounds to workers, as far as there are any."""
         with self._lock:
@@ -194,9 +191,8 @@ class DaskWorkers(Workers):
             return
         elif island is not None:
             task = replace(task, island=replace(island, state=PackedState.of(island.state)))
-        self._serial += 1
         sent = self._client.submit(
-            _searched, function, task, key=f"lns-{self._run}-{task.number}-{self._serial}", workers=[address],
+            _searched, function, task, key=f"lns-{self._run}-{task.number}-{next(self._serial)}", workers=[address],
             allow_other_workers=False, pure=False, retries=0,
         )  # fmt: skip
         self._running[task.number] = future, sent, address
@@ -236,12 +232,9 @@ class DaskWorkers(Workers):
             _fail(future, WorkerLost(f"worker {address} lost its round"))
         self._dispatch()
 
-    # -- the cluster -------------------------------------------------------------------------------------------------
-
     def _threads(self) -> dict[str, int]:
         """Threads of each worker of the cluster, by its address."""
-        scheduler: Any = self._client.scheduler
-        return dict(self._client.sync(scheduler.ncores, callback_timeout=ANSWER_S))
+        return dict(self._client.sync(self._scheduler.ncores, callback_timeout=ANSWER_S))
 
     def _first_workers(self) -> dict[str, int]:
         """The workers, once there is one. Raises InputError if none comes."""
@@ -312,8 +305,7 @@ class DaskWorkers(Workers):
         accepted = [address for address in threads if address not in self._refused]
         machines = self._client.run(platform.node, workers=accepted, on_error="ignore") if accepted else {}
         with self._lock:
-            for address, machine in machines.items():
-                self._hosts[address] = _Host(max(1, threads[address]), str(machine))
+            self._hosts |= {at: _Host(max(1, threads[at]), str(machine)) for at, machine in machines.items()}
         if not strict and machines:
             log.info("%s joined, %d in all", count_of(len(machines), "worker"), len(self._hosts))
 
@@ -366,7 +358,7 @@ def _is_of_the_cluster(error: Exception) -> bool:
     )
 
 
-# -- the connection ---------------------------------------------------------------------------------------------------
+# -- the connection --------------------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
@@ -392,7 +384,7 @@ def connected(address: str, workers: int | None = None) -> Iterator[Client]:
         try:
             client = stack.enter_context(Client(target, timeout=ANSWER_S, set_as_default=False))
         except Exception as error:  # of the network, of TLS, or of Dask's own checks
-            why = printable(str(error).splitlines()[0] if str(error) else type(error).__name__, 200)
+            why = printable((str(error) or type(error).__name__).splitlines()[0], 200)
             raise InputError(f"no Dask scheduler answers at {address} ({why}); expected one of this version") from None
         if address == "local":
             client.run(_ignore_signals)
@@ -402,8 +394,7 @@ def connected(address: str, workers: int | None = None) -> Iterator[Client]:
 def check_address(address: str) -> None:
     """Raise InputError if ``address`` cannot be that of a cluster."""
     try:
-        parts = urlsplit(address)
-        is_scheduler = parts.scheme in ("tcp", "tls") and bool(parts.hostname) and bool(parts.port)
+        is_scheduler = bool(urlsplit(address).hostname and urlsplit(address).port)
     except ValueError:  # a port that is no number
         is_scheduler = False
     if address != "local" and not (is_scheduler and re.fullmatch(r"(tcp|tls)://[^/\s@]+", address)):
@@ -426,7 +417,7 @@ def is_client(executor: object) -> bool:
 
 def parameter_digest() -> str:
     """Digest of the names and defaults of all parameters: equal in processes that search alike."""
-    return hashlib.sha256(json.dumps(parameters.to_dict(Params()), sort_keys=True).encode()).hexdigest()[:12]
+    return hashlib.sha256(parameters.to_toml(Params()).encode()).hexdigest()[:12]
 
 
 def differences(client: Client, addresses: list[str]) -> dict[str, str]:

@@ -44,33 +44,12 @@ def make_engine(
     islands: int = 1,
     operators: Sequence[str] | None = None,
 ) -> SearchLoop:
-    """Make the engine of one island.
+    """Make the engine of one island, which has made no step.
 
-    Parameters
-    ----------
-    name : str
-        "auto" has all operators, "lns" all but the construction; any other is the loop with the operator of that name.
-    puzzle : Puzzle
-        The puzzle of the run.
-    params : Params
-        Parameters of all components.
-    seed : int
-        Random seed of the run; each island draws a random stream of its own from it.
-    island, islands : int
-        Number of the island, from 0, and how many islands the run has. They share the prefixes of the construction.
-    operators : sequence of str, optional
-        Operators of the engine "lns" in their order; by default all that are known in this process.
-
-    Returns
-    -------
-    SearchLoop
-        An engine that has made no step.
-
-    Raises
-    ------
-    InputError
-        If ``name`` is not in `ENGINES`, an operator is not known, or the engine cannot take the puzzle (too many
-        colours, for instance).
+    "auto" has all operators, "lns" all but the construction (``operators``, or all that are known in this process); any
+    other is the loop with the operator of that name. Each island, from 0, draws a random stream of its own from the
+    seed; all ``islands`` share the prefixes of the construction. Raises InputError for an unknown engine or operator,
+    or if the engine cannot take the puzzle (too many colours, for instance).
     """
     from lns.loop.search_loop import SearchLoop
     from lns.neighbourhoods.operators import Island, make_operators, operators_of

@@ -15,9 +15,8 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import replace
 
+from lns.assignment import GREEDY, greedy_board
 from lns.engine import FoundBoard, Statistics
-from lns.greedy import ORIGIN as GREEDY
-from lns.greedy import greedy_board
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.rounds import MAX_ISLANDS, Island, Report, Search, Task, run_round
@@ -180,29 +179,12 @@ class Archipelago:
     def run(
         self, seconds: float, target: int, on_report: Callable[[Archipelago], None], *, steps: int | None = None
     ) -> str:
-        """Search until a limit is reached.
+        """Search for ``seconds`` (see `elapsed`), to the score ``target`` or for ``steps`` of each island in this call.
 
-        Parameters
-        ----------
-        seconds : float
-            Seconds of search (see `elapsed`).
-        target : int
-            The search ends at this score.
-        on_report : callable
-            Called with this object, in the calling thread, after rounds and at least every 0.2 seconds.
-        steps : int, optional
-            Steps of each island in this call.
-
-        Returns
-        -------
-        str
-            Why it ended: 'target reached', 'stopped', 'time over', 'steps made' or, if nothing goes on because islands
-            were abandoned, 'workers lost'.
-
-        Raises
-        ------
-        InputError
-            No worker stays alive, or an engine refuses its input. Other exceptions of an engine are raised as well.
+        ``on_report`` is called with this object, in the calling thread, after rounds and at least every 0.2 seconds.
+        Returns why it ended: 'target reached', 'stopped', 'time over', 'steps made' or, if nothing goes on because
+        islands were abandoned, 'workers lost'. Raises InputError where no worker stays alive or an engine refuses its
+        input, and what else an engine raises.
         """
         executor = self._executor or WorkerPool(self.workers)
         self._workers = workers = executor if isinstance(executor, Workers) else UserExecutor(executor)

@@ -14,7 +14,6 @@ import os
 import queue
 import secrets
 import threading
-from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +25,7 @@ from lns.api.arguments import DEFAULT_SECONDS, Pins, ResumeSpec, RunSpec, Sessio
 from lns.api.files import read_puzzle
 from lns.api.kept_params import DEFAULTS
 from lns.api.result import Result, progress_view
-from lns.api.stopping import MaxTime, NoImprovement, SearchProgress, StopRule
+from lns.api.stopping import Certified, MaxTime, NoImprovement, SearchProgress, StopRule
 from lns.cores import available_cores, max_workers
 from lns.engine import FoundBoard
 from lns.engines import kernel_count, main_kernel
@@ -41,7 +40,7 @@ from lns.instances.text import count_of
 from lns.islands import Archipelago
 from lns.rounds import Search
 from lns.runs.directory import RunDirectory, RunSettings
-from lns.runs.files import PARAMETERS, RunLog, format_duration
+from lns.runs.files import PARAMETERS, format_duration, run_log
 from lns.runs.history import UNLIMITED_S, RunHistory
 from lns.runs.recorder import Recorder, recover
 from lns.worker_pool import UNGUARDED, WORKER_NAME, Workers, WorkersGone
@@ -98,7 +97,7 @@ def solve(spec: RunSpec) -> Result:
         directory = None
         if spec.run_dir is not None:
             directory = stack.enter_context(RunDirectory.create(Path(spec.run_dir), puzzle, params, settings))
-            stack.enter_context(_run_log(directory))
+            stack.enter_context(run_log(directory.path))
             settings = directory.settings
         archipelago = Archipelago(
             Search(searched, params, settings.seed, settings.engine, settings.operators or None), workers,
@@ -112,7 +111,7 @@ def solve(spec: RunSpec) -> Result:
             log.log(logging.WARNING if source == DEFAULTS else logging.INFO, "%s", params_note)
         recorder = Recorder(puzzle, settings, history, directory)
         if start is not None:
-            recorder.record_known_best(*start)
+            recorder.record_known_best(start)
             log.info("the start board has score %d of %d", start.score, puzzle.max_score)
         all_cores = spec.workers is None and spec.executor is None and workers > 1
         log.info(
@@ -149,7 +148,7 @@ def resume(spec: ResumeSpec) -> Result:
     _refuse_import_of_main("lns.resume")
     with contextlib.ExitStack() as stack:
         directory = stack.enter_context(RunDirectory.open(Path(spec.run_dir)))
-        stack.enter_context(_run_log(directory))
+        stack.enter_context(run_log(directory.path))
         recovered = recover(directory)
         history, settings, best = recovered.history, directory.settings, recovered.best
         seconds = history.remaining_s if spec.time is None else spec.seconds
@@ -166,21 +165,14 @@ def resume(spec: ResumeSpec) -> Result:
         origin = history.improvements[-1].origin if history.improvements else "start"
         archipelago = Archipelago(
             Search(directory.pinned_puzzle, directory.params, settings.seed, settings.engine, settings.operators),
-            workers, start=FoundBoard(best.board, best.score, origin) if best else None,
+            workers, start=best._replace(origin=origin) if best else None,
             min_score=settings.min_score, executor=executor, grows=spec.grows, islands=recovered.islands,
             other_statistics=history.other_statistics,
         )  # fmt: skip
         recorder = Recorder(directory.puzzle, settings, history, directory, recovered.recent)
         if best is not None:
-            recorder.record_known_best(best.board, best.score, recovered.origin)
+            recorder.record_known_best(best)
         return SearchSession(spec, archipelago, recorder, seconds).run()
-
-
-class Certified(StopRule):
-    """End when every window around the damage of the best board is proven to have no better refill."""
-
-    def __call__(self, progress: SearchProgress) -> str | None:
-        return "all listed regions are proven: nothing better within them" if progress.is_certified else None
 
 
 @checked
@@ -229,11 +221,9 @@ class SearchSession:
         self.puzzle, self.archipelago, self.recorder = recorder.puzzle, archipelago, recorder
         self._spec, self._seconds, target = spec, seconds, recorder.settings.target
         self._target = target if target >= 0 else None
-        self._interrupted = False
+        self._interrupted, self._why, self._ended_by_rule = False, "failed", ""
         self._found: queue.SimpleQueue[FoundBoard] = queue.SimpleQueue()
-        self._ended_by_rule: str | None = None
         self._improved_at = 0.0
-        self._why = "failed"
         self._failure: BaseException | None = None
         self._done = threading.Event()
         self._placements_before = archipelago.statistics.placements  # of earlier sessions
@@ -253,7 +243,8 @@ class SearchSession:
             log.info("compiling the kernels (once after an install or upgrade)")
         shown = min([self._seconds, *(rule.seconds for rule in spec.rules if isinstance(rule, MaxTime))])
         seconds = shown if shown < UNLIMITED_S else None
-        with progress_view(spec.progress, seconds, kernels=kernel_count(search.engine)) as self._progress:
+        self._progress = progress_view(spec.progress, seconds, kernels=kernel_count(search.engine))
+        with self._progress:
             self._supervise()
         if self._failure is not None:
             raise self._failure
@@ -270,7 +261,6 @@ class SearchSession:
                 done = self._done.wait(TICK_S)  # Ctrl-C during `join` marks a running thread as dead in Python 3.11
                 self._deliver(failure is None)
                 if done:
-                    self._deliver(failure is None)  # what came between the last delivery and the end
                     break
             except KeyboardInterrupt:
                 if self._interrupted:
@@ -295,10 +285,10 @@ class SearchSession:
         archipelago = self.archipelago
         if not archipelago.has_begun:
             return  # the progress view says that kernels are compiled or loaded
-        statistics, score = archipelago.statistics, archipelago.best_score if archipelago.best_score >= 0 else "-"
-        rate = (statistics.placements - self._placements_before) / max(archipelago.elapsed, 0.5) / 1e6
-        line = f"best {score} of {self.puzzle.max_score}, {rate:.1f} M {statistics.unit}/s"
-        self._progress.show(line, archipelago.elapsed)
+        statistics, elapsed = archipelago.statistics, archipelago.elapsed
+        score = archipelago.best_score if archipelago.best_score >= 0 else "-"
+        rate = (statistics.placements - self._placements_before) / max(elapsed, 0.5) / 1e6
+        self._progress.show(f"best {score} of {self.puzzle.max_score}, {rate:.1f} M {statistics.unit}/s", elapsed)
 
     def _result(self) -> Result:
         puzzle, archipelago, recorder, directory = self.puzzle, self.archipelago, self.recorder, self.recorder.directory
@@ -322,23 +312,20 @@ class SearchSession:
     # -- in the thread of the search ---------------------------------------------------------------------------------
 
     def _search(self) -> None:
-        archipelago, recorder, why = self.archipelago, self.recorder, "failed"
+        archipelago, recorder = self.archipelago, self.recorder
         possible = pairing(self.puzzle).best_possible
         target = possible if self._target is None else min(self._target, possible)
         try:
             recorder.begin(archipelago)
             try:
                 why = archipelago.run(self._seconds, target, self._after_round, steps=self._spec.most_steps)
-                if self._interrupted:
-                    why = "interrupted"
-                elif why == "stopped" and self._ended_by_rule:
-                    why = self._ended_by_rule
+                ended_by_rule = self._ended_by_rule if why == "stopped" else ""
+                self._why = "interrupted" if self._interrupted else ended_by_rule or why
             except WorkersGone:
-                why = "cluster lost"
+                self._why = "cluster lost"
                 raise
             finally:  # also when the engine fails: what was found is kept
-                recorder.end(archipelago, why)
-            self._why = why
+                recorder.end(archipelago, self._why)
         except BaseException as error:
             self._failure = error
         finally:
@@ -452,18 +439,3 @@ def _resumed_plan(history: RunHistory, time: float | None) -> str:
     if history.remaining_s < 1:
         return f"the plan of {_plan(history.budget_s)} is used up, {now}"
     return f"the plan was {_plan(history.budget_s)}, {history.remaining_in_words}; {now}"
-
-
-@contextlib.contextmanager
-def _run_log(directory: RunDirectory) -> Iterator[None]:
-    """Messages of the logger ``lns`` go to run.log too."""
-    handler, level = RunLog(directory.path), log.level
-    log.addHandler(handler)
-    if log.getEffectiveLevel() > logging.INFO:
-        log.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        log.setLevel(level)
-        log.removeHandler(handler)
-        handler.close()

@@ -141,7 +141,7 @@ def _rounded(factor: float) -> str:
 
 def _table(headline: str, puzzle: Puzzle, result: Estimate) -> Iterator[str]:
     """The rates, and how they were combined."""
-    from lns.distinct_boards import min_distance
+    from lns.estimate import min_distance
 
     yield headline
     yield f"Boards of at least a score per core-hour, different in {min_distance(puzzle.cells)} cells or more."

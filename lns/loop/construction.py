@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lns.assignment import fill, matched_edges
+from lns.assignment import fill, greedy_board, matched_edges
 from lns.construct.beam import BeamSearch, beam_tables
 from lns.construct.beam_kernel import Paths, search_tails
 from lns.construct.candidates import check_colours, is_unclued_piece
@@ -15,7 +15,6 @@ from lns.construct.schedule import favoured_colours
 from lns.construct.schedule_search import beam_tail_cut, cell_order
 from lns.construct.tail import plan_tail
 from lns.engine import State, Statistics, expect
-from lns.greedy import greedy_board
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import GREY, IntArray, Puzzle

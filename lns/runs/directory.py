@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Annotated, Any
 
 from lns import params as parameters
+from lns.engine import FoundBoard
 from lns.engines import ENGINES
 from lns.instances.board import Board
 from lns.instances.errors import InputError
@@ -51,7 +52,7 @@ log = logging.getLogger("lns")
 SCHEMA = 2  # of run.json
 LEAST_CHECKPOINT_S = 0.1
 MAX_DEPTH = 4  # folders below one that is named, in which runs are looked for
-MIN_FREE_BYTES = 16 * 2**20  # on the disk, for a new run
+MIN_FREE_KIB = 16 * 2**10  # on the disk, for a new run
 _Score = Annotated[int, -1, 2 * MAX_CELLS]
 
 
@@ -87,27 +88,14 @@ class RunSettings:
 
 
 class RunDirectory:
-    """The files of one run, locked by this process until `close`. Made by `create` or `open`; a context manager.
-
-    Attributes
-    ----------
-    path : Path
-        The directory.
-    settings : RunSettings
-        Content of run.json.
-    puzzle : Puzzle
-        The puzzle, without pins.
-    params : Params
-        Parameters of the run.
-    crashed_holder : Holder or None
-        The process of the last session, if that session did not end in order.
-    """
+    """The files of one run, locked by this process until `close`. Made by `create` or `open`; a context manager."""
 
     def __init__(self, path: Path, settings: RunSettings, puzzle: Puzzle, params: Params, lock: Lock) -> None:
-        self.path, self.settings, self.puzzle, self.params = path, settings, puzzle, params
+        self.path, self.settings, self.params = path, settings, params
+        self.puzzle = puzzle  # without pins
         self._lock = lock
         self._undo: Callable[[], None] | None = None
-        self.crashed_holder = lock.stale
+        self.crashed_holder = lock.stale  # the process of the last session, if that did not end in order
         self.clear_stop()
 
     @classmethod
@@ -120,8 +108,11 @@ class RunDirectory:
         settings = replace(
             settings, run=os.urandom(16).hex(), instance_sha256=puzzle.sha256, params_sha256=digest(text),
             params=parameters.to_dict(params), created_at=utc_now(),
-            operators=settings.operators or _operators_of(settings.engine),
         )  # fmt: skip
+        if settings.engine == "lns" and not settings.operators:
+            from lns.neighbourhoods.operators import operator_names  # reading a run must not import the engines
+
+            settings = replace(settings, operators=operator_names())
         content = seal(settings.to_json()) + "\n"
         try:
             if path.exists() and not path.is_dir():
@@ -133,10 +124,8 @@ class RunDirectory:
             with contextlib.ExitStack() as undo:
                 undo.callback(_unmake, path, missing)
                 path.mkdir(parents=True, exist_ok=True)
-                free = shutil.disk_usage(path).free
-                if free < MIN_FREE_BYTES:
-                    few, expected = free // 1024, MIN_FREE_BYTES // 1024
-                    raise InputError(f"the disk has {few} KiB free; expected at least {expected} KiB", path)
+                if (free := shutil.disk_usage(path).free // 1024) < MIN_FREE_KIB:
+                    raise InputError(f"the disk has {free} KiB free; expected at least {MIN_FREE_KIB} KiB", path)
                 try:
                     lock = Lock(path)
                 except InputError:  # another process made a run here meanwhile: leave its files
@@ -268,15 +257,7 @@ def new_run_directory(puzzle: Puzzle) -> Iterator[Path]:
                 folder.rmdir()
 
 
-@dataclass(frozen=True)
-class ScoredBoard:
-    """A full legal board and its verified score."""
-
-    board: Board
-    score: int
-
-
-def best_fields(puzzle: Puzzle, settings: RunSettings, best: ScoredBoard, elapsed_s: float) -> dict[str, Any]:
+def best_fields(puzzle: Puzzle, settings: RunSettings, best: FoundBoard, elapsed_s: float) -> dict[str, Any]:
     """Fields of best.json for a verified board that was found after ``elapsed_s`` seconds of search."""
     return best_json(
         puzzle, best.board, instance=settings.instance, seed=settings.seed, elapsed_s=round(elapsed_s, 3),
@@ -312,7 +293,12 @@ def read_run(path: Path) -> tuple[RunSettings, Puzzle]:
             raise InputError("no such directory; expected the directory of a run", printable(str(path)))
         if not (path / SETTINGS).is_file():
             raise InputError(f"no run directory: it has no {SETTINGS}", path)
-        settings = _read_settings(path / SETTINGS)
+        try:
+            values = unseal(read_text(path / SETTINGS))
+            expect_schema(JsonFields(values), SCHEMA)
+            settings: RunSettings = from_json(RunSettings, values, SETTINGS)
+        except InputError as error:
+            raise error.at(path / SETTINGS) from None
         _existing(path / INSTANCE, "the copy of the puzzle")
         puzzle = load_puzzle(os.path.join(path, INSTANCE), "json")  # noqa: PTH118
     except OSError as error:  # a name that is too long, a directory without permission
@@ -326,17 +312,7 @@ def read_run(path: Path) -> tuple[RunSettings, Puzzle]:
     return settings, puzzle
 
 
-def _read_settings(path: Path) -> RunSettings:
-    try:
-        values = unseal(read_text(path))
-        expect_schema(JsonFields(values), SCHEMA)
-        settings: RunSettings = from_json(RunSettings, values, SETTINGS)
-    except InputError as error:
-        raise error.at(path) from None
-    return settings
-
-
-def read_best(path: Path, puzzle: Puzzle) -> ScoredBoard | None:
+def read_best(path: Path, puzzle: Puzzle) -> FoundBoard | None:
     """The board of best.json in a run directory, with the score that the verifier counts; None without the file.
 
     Raises InputError if the file is damaged, or the board is not full and legal.
@@ -348,16 +324,7 @@ def read_best(path: Path, puzzle: Puzzle) -> ScoredBoard | None:
     verdict = verify(puzzle, board)
     if not verdict.complete:
         raise InputError(f"not a full legal board: {(*verdict.problems, 'cells are empty')[0]}", file)
-    return ScoredBoard(board, verdict.score)
-
-
-def _operators_of(engine: str) -> tuple[str, ...]:
-    """All operators that this process knows, if the engine uses operators."""
-    if engine != "lns":
-        return ()
-    from lns.neighbourhoods.operators import operator_names  # here, because reading a run must not import the engines
-
-    return operator_names()
+    return FoundBoard(board, verdict.score, BEST)
 
 
 def _existing(path: Path, what: str) -> Path:

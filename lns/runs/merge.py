@@ -18,7 +18,7 @@ from lns.instances.puzzle import Puzzle
 from lns.runs import checkpoint as checkpoints
 from lns.runs.board_log import BoardLogReader, is_verified
 from lns.runs.checkpoint import Checkpoint
-from lns.runs.directory import RunDirectory, ScoredBoard, best_fields, read_parameters
+from lns.runs.directory import RunDirectory, best_fields, read_parameters
 from lns.runs.files import PARAMETERS, utc_now
 from lns.runs.history import Heartbeat, Improvement, RunHistory, write_status
 from lns.runs.recorder import newest_checkpoint
@@ -68,11 +68,12 @@ def merge_runs(paths: Sequence[Path], target: Path) -> Merged:
         if best_run.best is not None:
             found_after = history.improvements[-1].elapsed_s if history.improvements else history.elapsed_s
             board = _in_numbering_of(directory.pinned_puzzle, best_run, best_run.best.board)
-            scored = ScoredBoard(board, best_run.score)
-            directory.write_best(best_fields(directory.puzzle, directory.settings, scored, found_after))
+            directory.write_best(
+                best_fields(directory.puzzle, directory.settings, best_run.best._replace(board=board), found_after)
+            )
             directory.draw(board)
         usable = newest_checkpoint(first.path, first.settings, first.puzzle, params)
-        islands = {} if usable is None else usable.checkpoint.islands
+        islands = {} if usable is None else usable[0].islands
         others_made = [run.heartbeat.statistics for run in runs[1:]]
         before = first.history.other_statistics if islands else first.heartbeat.statistics
         history.other_statistics = sum(others_made, before)
@@ -113,7 +114,7 @@ def _merged_history(runs: Sequence[RunSummary]) -> RunHistory:
     elapsed_s = sum(run.history.elapsed_s for run in runs)
     history = RunHistory(budget_s=elapsed_s, elapsed_s=elapsed_s)
     for entry in merged_improvements([run.history for run in runs]):
-        history.append_improvement(entry)
+        history.improve(entry)
     others = [session for run in runs[1:] for session in run.history.sessions]
     sessions = sorted(others, key=lambda session: session.started_at)
     for session in [*sessions, *runs[0].history.sessions]:  # those of the first run last: its islands go on

@@ -6,9 +6,9 @@ import math
 import re
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from html import escape
 from itertools import zip_longest
+from typing import NamedTuple
 
 from lns.instances.draw import svg, terminal
 from lns.instances.draw.page import chart, page, table
@@ -61,8 +61,7 @@ def render(
 # -- charts ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Curve:
+class Curve(NamedTuple):
     """Best score of one run over time."""
 
     name: str  # of the run
@@ -213,24 +212,16 @@ def _head(run: RunSummary) -> str:
 
 
 def _parts(run: RunSummary) -> str:
-    heads = [
-        "part",
-        "node equivalents",
-        "share",
-        "boards",
-        "new bests",
-        "edges gained",
-        "edges per 1e9",
-        "boards per 1e9",
-    ]
+    columns = {
+        "node equivalents": ("node_equivalents", "{:,}"), "share": ("share", "{:.1%}"), "boards": ("boards", "{:,}"),
+        "new bests": ("bests", "{:,}"), "edges gained": ("edges", "{:,}"), "edges per 1e9": ("edges_per_1e9", "{:.3g}"),
+        "boards per 1e9": ("boards_per_1e9", "{:.3g}"),
+    }  # fmt: skip
     rows = []
     for part in parts(run.history, run.heartbeat.statistics):
-        counts = [part.node_equivalents, part.share, part.boards, part.bests, part.edges]
-        rates = [part.edges_per_1e9, part.boards_per_1e9]
-        forms = ["{:,}", "{:.1%}", "{:,}", "{:,}", "{:,}", "{:.3g}", "{:.3g}"]
-        cells = [form.format(value) if value else "" for form, value in zip(forms, counts + rates, strict=True)]
-        rows.append([part.name, *cells])
-    return table(["part", *heads], rows)
+        values = [(getattr(part, name), form) for name, form in columns.values()]
+        rows.append([part.name, *(form.format(value) if value else "" for value, form in values)])
+    return table(["part", *columns], rows)
 
 
 def _best_boards(run: RunSummary, best_boards: Sequence[LoggedBoard]) -> str:

@@ -12,7 +12,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,9 +29,9 @@ from lns.rounds import Island
 from lns.runs import checkpoint as checkpoints
 from lns.runs.board_log import BoardLogReader, LoggedBoard, is_verified
 from lns.runs.checkpoint import Checkpoint
-from lns.runs.directory import RunDirectory, RunSettings, ScoredBoard, best_fields, read_best, with_pins
+from lns.runs.directory import RunDirectory, RunSettings, best_fields, read_best, with_pins
 from lns.runs.files import BEST, BOARDS, CHECKPOINT, MAX_TEXT, PICTURE, PREVIOUS, STATUS, utc_now
-from lns.runs.history import Heartbeat, RunHistory, SessionRecord, read_status, write_status
+from lns.runs.history import Heartbeat, Improvement, RunHistory, SessionRecord, read_status, write_status
 from lns.version import __version__
 
 if TYPE_CHECKING:
@@ -50,27 +49,9 @@ _CHECKPOINT = "the checkpoint"  # in messages and `Recorder.write_errors`
 class Recorder:
     """Records one session of a run. It observes the archipelago and never changes its search.
 
-    The session calls `begin`, then `on_round` after each round, then `end`.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-        Puzzle without pins.
-    settings : RunSettings
-        Settings of the run.
-    history : RunHistory
-        What earlier sessions did; this session is added to it.
-    directory : RunDirectory, optional
-        Where log, best.json, checkpoint and status.json are written; without it nothing is.
-    recent : sequence of Board
-        The last boards of the log, which are not logged again.
-
-    Attributes
-    ----------
-    best : dict
-        Fields of best.json; empty before the first board.
-    on_best : callable
-        Called with each new best `FoundBoard` after it is recorded; with a directory, with the last one of a round.
+    The session calls `begin`, then `on_round` after each round, then `end`. ``puzzle`` has no pins; the session is
+    added to ``history``. Log, best.json, checkpoint and status.json are written to ``directory``, if there is one; the
+    boards in ``recent``, the last ones of the log, are not logged again.
     """
 
     def __init__(
@@ -82,7 +63,8 @@ class Recorder:
         recent: Iterable[Board] = (),
     ) -> None:
         self.puzzle, self.settings, self.history, self.directory = puzzle, settings, history, directory
-        self.best: dict[str, Any] = {}
+        self.best: dict[str, Any] = {}  # fields of best.json; empty before the first board
+        # called with each new best after it is recorded; with a directory, with the last one of a round
         self.on_best: Callable[[FoundBoard], None] = lambda found: None
         self._best_board: Board | None = None
         self._elapsed_before = history.elapsed_s
@@ -106,10 +88,9 @@ class Recorder:
         self._save(archipelago)
         self._write_status(archipelago)
 
-    def record_known_best(self, board: Board, score: int, origin: str) -> None:
-        """Record the best board that exists before the search; ``origin``: "start", or the file where it was found."""
-        found = FoundBoard(board, score, origin)
-        if score > self.history.best_score:
+    def record_known_best(self, found: FoundBoard) -> None:
+        """Record the best board that exists before the search; its origin: "start", or the file where it was found."""
+        if found.score > self.history.best_score:
             self._record([(0, found)])
         else:
             check_found(self.puzzle, found)
@@ -149,7 +130,7 @@ class Recorder:
                 continue
             check_found(self.puzzle, found)  # nothing wrong is written
             if improves:
-                self.history.improve(found, at)
+                self.history.improve(Improvement(found.score, self.history.elapsed_s, at, found.origin))
                 bests.append(found)
             self._recent[found.board] = None
             if len(self._recent) > MAX_RECENT:
@@ -176,8 +157,7 @@ class Recorder:
         return True
 
     def _set_best(self, found: FoundBoard, elapsed_s: float) -> None:
-        best = ScoredBoard(found.board, found.score)
-        self.best, self._best_board = best_fields(self.puzzle, self.settings, best, elapsed_s), found.board
+        self.best, self._best_board = best_fields(self.puzzle, self.settings, found, elapsed_s), found.board
         self._write_best()
 
     # -- files -------------------------------------------------------------------------------------------------------
@@ -246,33 +226,22 @@ class Recorder:
 # -- the run before this session --------------------------------------------------------------------------------------
 
 
-class UsableCheckpoint(NamedTuple):
-    """A checkpoint that engines have accepted, the best board of its islands, and the name of the file."""
-
-    checkpoint: Checkpoint
-    best: ScoredBoard | None
-    name: str
-
-
-@dataclass(frozen=True)
-class Recovered:
+class Recovered(NamedTuple):
     """What a session needs to continue a run."""
 
     history: RunHistory
     islands: dict[int, Island]  # by number
     recent: list[Board]  # the last boards of the log
-    best: ScoredBoard | None  # the best board on file
-    origin: str  # name of the file that holds it
+    best: FoundBoard | None  # the best board on file; its origin is the name of the file
 
 
 def recover(directory: RunDirectory) -> Recovered:
     """Read the files of the last session; what is lost goes to the log as warnings.
 
     Without a usable checkpoint the search begins anew, from the best board and the log; checkpoints that cannot be used
-    are kept as ``*.unusable.npz``. This process has locked the
-    directory. Raises InputError if the log of boards cannot be read.
+    are kept as ``*.unusable.npz``. Raises InputError if the log of boards cannot be read.
     """
-    path, puzzle, candidates = directory.path, directory.puzzle, dict[str, ScoredBoard]()
+    path, puzzle, board_log = directory.path, directory.puzzle, directory.board_log
     if directory.crashed_holder is not None:
         log.warning("the last session did not end in order (%s)", directory.crashed_holder)
     try:
@@ -280,41 +249,41 @@ def recover(directory: RunDirectory) -> Recovered:
     except InputError:
         told, heartbeat = RunHistory(0.0), Heartbeat()
     usable = newest_checkpoint(path, directory.settings, puzzle, directory.params)
-    checkpoint = Checkpoint(told, {}, 0) if usable is None else usable.checkpoint
     if usable is None:
         for name in (CHECKPOINT, PREVIOUS):  # another version, or another machine, may be able to read them
             with suppress(FileNotFoundError):
                 (path / name).replace(path / name.replace(".npz", ".unusable.npz"))
         told.forget_log()
         told.other_statistics = heartbeat.statistics
-    elif usable.best is not None:
-        candidates[usable.name] = usable.best
+    checkpoint, best_of_islands = usable or (Checkpoint(told, {}, 0), None)
     history = checkpoint.history
-    board_log = directory.board_log
     if board_log.torn:
         log.warning("%s: the last line is incomplete and is dropped (%d bytes)", BOARDS, board_log.torn)
-    _count_boards(directory, history, checkpoint.log_size, board_log.size, candidates)
-    recent = [entry.board for entry in BoardLogReader(path, puzzle).last(MAX_RECENT)]
+    best_logged = _count_boards(directory, history, checkpoint.log_size)
+    last = BoardLogReader(path, puzzle, board_log.start_of_last(MAX_RECENT))
+    recent = [entry.board for entry in last.read()]
+    on_file = None
     try:
         on_file = read_best(path, puzzle)
         if on_file is not None and not verify(directory.pinned_puzzle, on_file.board).valid:
+            on_file = None
             raise InputError("not a board that keeps the pinned cells", path / BEST)
-        if on_file is not None:
-            candidates[BEST] = on_file
     except InputError as error:
         log.warning("%s; kept as %s", error, directory.set_aside_best())
-    origin = max(candidates, key=lambda name: candidates[name].score, default="")
-    best = candidates.get(origin)
+    candidates = [found for found in (best_of_islands, best_logged, on_file) if found is not None]
+    best = max(candidates, key=lambda found: found.score, default=None)
     score = -1 if best is None else best.score
     if history.best_score > score:
         log.warning("the best board (score %d) is in no file; the best board found has %d", history.best_score, score)
         history.improvements = [entry for entry in history.improvements if entry.score <= score]
     history.elapsed_s = max(history.elapsed_s, told.elapsed_s)
-    return Recovered(history, checkpoint.islands, recent, best, origin)
+    return Recovered(history, checkpoint.islands, recent, best)
 
 
-def newest_checkpoint(path: Path, settings: RunSettings, puzzle: Puzzle, params: Params) -> UsableCheckpoint | None:
-    """The newest checkpoint in a run directory whose islands can be continued; None without one.
+def newest_checkpoint(
+    path: Path, settings: RunSettings, puzzle: Puzzle, params: Params
+) -> tuple[Checkpoint, FoundBoard | None] | None:
+    """The newest checkpoint in a run directory whose islands can be continued, and their best board; None without one.
 
     Why the last checkpoint is not used goes to the log. ``puzzle`` has no pins.
     """
@@ -330,11 +299,7 @@ def newest_checkpoint(path: Path, settings: RunSettings, puzzle: Puzzle, params:
             continue
         try:
             found = checkpoints.load(file, settings.run, puzzle, template)
-            best = None
-            for island in found.islands.values():
-                board = _board_of(engine(island.number), island, pinned, file)
-                if board is not None and (best is None or board.score > best.score):
-                    best = board
+            boards = [_restored(engine(number), island, pinned, file) for number, island in found.islands.items()]
         except InputError as error:
             complaints.append(str(error))
             continue
@@ -342,13 +307,13 @@ def newest_checkpoint(path: Path, settings: RunSettings, puzzle: Puzzle, params:
             log.warning("%s; continuing from %s", complaints[0], name)
         elif name == PREVIOUS:
             log.warning("the last session ended while it wrote %s; continuing from %s", CHECKPOINT, PREVIOUS)
-        return UsableCheckpoint(found, best, name)
+        return found, max((board for board in boards if board), key=lambda board: board.score, default=None)
     why = f" ({'; '.join(complaints)})" if complaints else ""
     log.warning("%s has no usable checkpoint%s; the search begins anew from %s and %s", path, why, BEST, BOARDS)
     return None
 
 
-def _board_of(engine: SearchLoop, island: Island, puzzle: Puzzle, file: Path) -> ScoredBoard | None:
+def _restored(engine: SearchLoop, island: Island, puzzle: Puzzle, file: Path) -> FoundBoard | None:
     """The best board of an island. Raises InputError for a state that the engine does not accept."""
     try:
         engine.restore(unpacked(island.state))
@@ -359,17 +324,12 @@ def _board_of(engine: SearchLoop, island: Island, puzzle: Puzzle, file: Path) ->
         raise InputError(f"island {island.number} cannot be restored: {why}"[:300], file) from None
     if not score == engine.best_score == island.best_score:
         raise InputError(f"the board of island {island.number} has another score than the island", file)
-    return None if engine.best is None else ScoredBoard(engine.best, score)
+    return None if engine.best is None else FoundBoard(engine.best, score, file.name)
 
 
-def _count_boards(
-    directory: RunDirectory, history: RunHistory, counted: int, size: int, candidates: dict[str, ScoredBoard]
-) -> None:
-    """Add the boards that were logged after the checkpoint to the history.
-
-    ``counted``: bytes of the log that the history has counted; ``size``: whole bytes of the log. The best of these
-    boards goes into ``candidates``.
-    """
+def _count_boards(directory: RunDirectory, history: RunHistory, counted: int) -> FoundBoard | None:
+    """Add the boards of the log to the history, but for the first ``counted`` bytes; returns the best of them."""
+    best, size = None, directory.board_log.size
     if counted > size:
         log.warning("%s has only %d of %d bytes; its boards are counted again", BOARDS, size, counted)
         history.forget_log()
@@ -379,12 +339,12 @@ def _count_boards(
         if not is_verified(entry, directory.pinned_puzzle):
             reader.damaged += 1
             continue
-        found_board = FoundBoard(entry.board, entry.score, entry.origin)
         history.elapsed_s = max(history.elapsed_s, entry.elapsed_s)
         if entry.score > history.best_score:
-            history.improve(found_board, entry.at)
-        history.log(found_board)
-        if BOARDS not in candidates or entry.score > candidates[BOARDS].score:
-            candidates[BOARDS] = ScoredBoard(entry.board, entry.score)
+            history.improve(Improvement(entry.score, history.elapsed_s, entry.at, entry.origin))
+        history.log(FoundBoard(entry.board, entry.score, entry.origin))
+        if best is None or entry.score > best.score:
+            best = FoundBoard(entry.board, entry.score, BOARDS)
     if reader.damaged:
         log.warning("%s: %d damaged lines are skipped", BOARDS, reader.damaged)
+    return best

@@ -35,6 +35,10 @@ QUICK = {
 }
 
 
+SOLUTION = lns.generate("like-e2", width=4, seed=1).solution
+HOLED = SOLUTION.puzzle, lns.Board(np.where(np.arange(16) == 5, -1, SOLUTION.placements), 4, 4)
+
+
 def quick(puzzle: Any = "like-e2-6x6", **options: Any) -> Result:
     """A search of some steps without progress, unless the options say otherwise."""
     return lns.solve(puzzle, **({"params": QUICK, "progress": None, "steps": 4, "seed": 3, "workers": 1} | options))
@@ -130,30 +134,19 @@ def test_a_start_board_is_polished_and_its_pins_stay() -> None:
         ({"progress": "loud"}, "unknown progress 'loud'"),
         ({"start": lns.Board(np.arange(16) * 4, 4, 4)}, "4 x 4"),
         ({"start": lns.Board(np.zeros(36), 6, 6)}, "not legal"),
+        *(
+            ({"puzzle": HOLED[0], "start": HOLED[1], "pins": pins}, sentence)
+            for pins, sentence in (
+                ("99", "off the board"), ([16], "off the board"), ("r0-3", "no cell free"), ("x", "no list"),
+                ([5], "is empty on"),
+            )
+        ),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_used_is_refused_in_one_sentence(options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(lns.InputError, match=sentence) as refused:
         quick(**options)
     assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("pins", "sentence"),
-    [
-        ("99", "off the board"),
-        ([16], "off the board"),
-        ("r0-3", "no cell free"),
-        ("x", "no list"),
-        ([5], "is empty on"),
-    ],
-)
-def test_bad_pins_are_refused(pins: Any, sentence: str) -> None:
-    puzzle, solution = lns.generate("like-e2", width=4, seed=1)
-    holed = solution.placements.copy()
-    holed[5] = -1
-    with pytest.raises(lns.InputError, match=sentence):
-        quick(puzzle, start=lns.Board(holed, 4, 4), pins=pins)
 
 
 def test_a_run_directory_that_is_in_the_way_is_refused_and_left_alone(tmp_path: Path) -> None:

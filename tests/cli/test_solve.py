@@ -323,7 +323,7 @@ def test_a_full_disk_does_not_end_a_run(
         monkeypatch.setattr(os, "fsync", refuse)
 
     def end_with_room(self: recorder.Recorder, *args: Any) -> None:
-        assert self.best and not (run / "best.json").exists() and self.board_log.pending > 0
+        assert self.best and not (run / "best.json").exists() and self.directory.board_log.pending > 0
         monkeypatch.setattr(os, "fsync", fsync)
         end(self, *args)
 

@@ -82,7 +82,7 @@ def resumed(path: Path, steps: int, *, workers: int = 1) -> tuple[Archipelago, R
         )
         recorder = Recorder(directory.puzzle, settings, found.history, directory, found.recent)
         if found.best is not None:
-            recorder.record_known_best(found.best.board, found.best.score, found.origin)
+            recorder.record_known_best(found.best)
         keep(archipelago, recorder, steps)
     return archipelago, found
 

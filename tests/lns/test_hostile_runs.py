@@ -78,7 +78,7 @@ def test_a_directory_that_was_replaced_is_not_written(
         (path / STOP).touch()
         with Lock(path):
             assert recovered.best is not None
-            recorder.record_known_best(recovered.best.board, recovered.best.score, "start")
+            recorder.record_known_best(recovered.best)
             assert recorder.write_errors
             assert "the run directory was removed or replaced" in caplog.text
             directory.close()
