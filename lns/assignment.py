@@ -1,4 +1,4 @@
-"""Rearranges pieces on cells that are not neighbours: a linear assignment problem, solved exactly by scipy.
+"""Fills boards, and rearranges pieces on cells that are not neighbours by linear assignment, solved exactly by scipy.
 
 On such a set of cells the matches of a piece on a cell do not depend on the other pieces of the set, so the best
 permutation is a linear assignment. The same function fills the empty cells of a partial board.
@@ -16,32 +16,21 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
+from lns.engine import FoundBoard, verified_board
 from lns.instances.board import Board
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 
+GREEDY = "greedy"  # origin of `greedy_board` in reports
 _FORBIDDEN = -1000.0  # matches of a rotation that breaks a rule, such as grey inside
 
 
 def placement_matches(
     puzzle: Puzzle, placements: IntArray, cells: IntArray, pieces: IntArray
 ) -> tuple[IntArray, IntArray]:
-    """Best legal rotation of each piece on each cell.
+    """Best legal rotation of each piece on each cell beside ``placements``, int32 (puzzle.cells,), -1 if empty.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        Puzzle of the board.
-    placements : int32 array (puzzle.cells,)
-        Oriented piece (piece*4 + rotation) of each cell, -1 if empty.
-    cells, pieces : int32 arrays
-        Cells and pieces to combine; all cells of the set count as they are in ``placements``.
-
-    Returns
-    -------
-    matches : int32 array (cells, pieces)
-        Matching edges with the placed neighbours; less than -900 if no rotation is legal.
-    rotation : int32 array (cells, pieces)
-        The rotation, 0 to 3.
+    Returns two int32 arrays (cells, pieces): the matching edges with the placed neighbours, less than -900 if no
+    rotation is legal, and the rotation, 0 to 3. All ``cells`` count as they are in ``placements``.
     """
     shown = Board(placements, puzzle.width, puzzle.height).colours(puzzle)
     quads = puzzle.oriented.reshape(-1, 4, 4)[pieces]  # piece, rotation, side
@@ -70,22 +59,10 @@ def _sides(puzzle: Puzzle) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]
 
 
 def reassign(puzzle: Puzzle, placements: IntArray, cells: IntArray, pieces: IntArray) -> IntArray:
-    """Place ``pieces`` on ``cells`` so that as many edges as possible match their placed neighbours.
+    """Place ``pieces`` on as many ``cells`` so that as many edges as possible match their placed neighbours.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        Puzzle of the board.
-    placements : int32 array (puzzle.cells,)
-        Oriented piece of each cell, -1 if empty. What lies on ``cells`` is ignored.
-    cells, pieces : int32 arrays of the same length
-        Cells to fill, and the pieces for them.
-
-    Returns
-    -------
-    int32 array (puzzle.cells,)
-        The new placements. Optimal if no two of ``cells`` are neighbours; then the score does not fall if ``pieces``
-        lay on ``cells`` before.
+    ``placements``, int32 (puzzle.cells,), -1 if empty, are returned anew; what lies on ``cells`` is ignored. Optimal if
+    no two of ``cells`` are neighbours; then the score does not fall if ``pieces`` lay on ``cells`` before.
     """
     outside = placements.copy()
     outside[cells] = -1
@@ -98,20 +75,8 @@ def reassign(puzzle: Puzzle, placements: IntArray, cells: IntArray, pieces: IntA
 def fill(puzzle: Puzzle, board: Board) -> Board:
     """Fill the empty cells of a board with the remaining pieces.
 
-    Clue cells get their clues, holes their blanks. The other empty cells are assigned together, then each colour of a
-    chequerboard in turn until the score no longer rises. Pieces of the board stay.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-        Puzzle of the board.
-    board : Board
-        Legal partial board.
-
-    Returns
-    -------
-    Board
-        Full board.
+    The board is legal; its pieces stay. Clue cells get their clues, holes their blanks. The other empty cells are
+    assigned together, then each colour of a chequerboard in turn until the score no longer rises.
     """
     placements = board.placements.copy()
     for clue in puzzle.fixed:
@@ -139,14 +104,8 @@ def matched_edges(puzzle: Puzzle, placements: IntArray) -> int:
 
 
 def matching_edges(puzzle: Puzzle, placements: IntArray) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Which inner edges of a full board match.
-
-    Returns
-    -------
-    across : bool array (height, width - 1)
-        By the cell on the left of the edge.
-    down : bool array (height - 1, width)
-        By the cell above the edge.
+    """Which inner edges of a full board match: by the cell on the left of the edge, bool (height, width - 1), and by
+    the cell above it, bool (height - 1, width).
     """
     grid = puzzle.oriented[placements].reshape(puzzle.height, puzzle.width, 4)
     right, below = grid[:, :-1, RIGHT], grid[:-1, :, DOWN]
@@ -154,3 +113,27 @@ def matching_edges(puzzle: Puzzle, placements: IntArray) -> tuple[npt.NDArray[np
     if puzzle.holes:  # grey against grey is no match
         across, down = across & (right != GREY), down & (below != GREY)
     return across, down
+
+
+def greedy_board(puzzle: Puzzle) -> FoundBoard:
+    """Fill the board row by row, each cell with the free piece that matches most of the placed neighbours.
+
+    It takes a moment: for a search that ends before its first step has made a board. Of equal pieces the first is
+    taken. A piece fits the grey sides of the cells of one kind only, and there are as many pieces as cells of each
+    kind, so that a piece is left for each cell. The board is full, legal and keeps the clues.
+    """
+    quads = puzzle.oriented
+    placed = np.full(puzzle.cells, -1, dtype=np.int32)
+    free = np.ones(4 * puzzle.cells, dtype=bool)
+    for clue in puzzle.fixed:
+        placed[clue.cell] = clue.oriented
+        free[4 * clue.piece : 4 * clue.piece + 4] = False
+    for cell in np.flatnonzero(placed < 0).tolist():
+        matches = np.zeros(4 * puzzle.cells, dtype=np.int8)
+        for side, neighbour in puzzle.neighbours(cell):
+            if placed[neighbour] >= 0:
+                matches += quads[:, side] == quads[placed[neighbour], (side + 2) % 4]
+        piece = int(np.where(free & puzzle.fits(cell), matches, -1).argmax())
+        placed[cell] = piece
+        free[piece - piece % 4 : piece - piece % 4 + 4] = False
+    return verified_board(puzzle, Board(placed, puzzle.width, puzzle.height), GREEDY)

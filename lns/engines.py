@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import hashlib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lns.instances.errors import InputError
@@ -14,6 +19,7 @@ if TYPE_CHECKING:
     from lns.loop.search_loop import SearchLoop
     from lns.params import Params
 
+_ROOT = Path(__file__).resolve().parents[1]
 ENGINES = ("auto", "construct", "beam", "tabu", "lns", "polish", *OPERATORS)
 _KERNELS = {"auto": 37, "construct": 15, "beam": 3, "tabu": 4, "lns": 30}
 _MAIN_KERNELS = {"auto": "lns.construct.kernel", "construct": "lns.construct.kernel", "tabu": "lns.tabu.kernel"}
@@ -38,33 +44,12 @@ def make_engine(
     islands: int = 1,
     operators: Sequence[str] | None = None,
 ) -> SearchLoop:
-    """Make the engine of one island.
+    """Make the engine of one island, which has made no step.
 
-    Parameters
-    ----------
-    name : str
-        "auto" has all operators, "lns" all but the construction; any other is the loop with the operator of that name.
-    puzzle : Puzzle
-        The puzzle of the run.
-    params : Params
-        Parameters of all components.
-    seed : int
-        Random seed of the run; each island draws a random stream of its own from it.
-    island, islands : int
-        Number of the island, from 0, and how many islands the run has. They share the prefixes of the construction.
-    operators : sequence of str, optional
-        Operators of the engine "lns" in their order; by default all that are known in this process.
-
-    Returns
-    -------
-    SearchLoop
-        An engine that has made no step.
-
-    Raises
-    ------
-    InputError
-        If ``name`` is not in `ENGINES`, an operator is not known, or the engine cannot take the puzzle (too many
-        colours, for instance).
+    "auto" has all operators, "lns" all but the construction (``operators``, or all that are known in this process); any
+    other is the loop with the operator of that name. Each island, from 0, draws a random stream of its own from the
+    seed; all ``islands`` share the prefixes of the construction. Raises InputError for an unknown engine or operator,
+    or if the engine cannot take the puzzle (too many colours, for instance).
     """
     from lns.loop.search_loop import SearchLoop
     from lns.neighbourhoods.operators import Island, make_operators, operators_of
@@ -84,3 +69,54 @@ def make_engine(
     made = make_operators(names, Island(puzzle, orientation, params, seed, island, name))
     random = random_state(seed, island + STREAM)
     return SearchLoop(puzzle, params, made, random, island, keeps_half=name == "polish")
+
+
+# -- what decides a search: what is proved with one engine need not hold for another ---------------------------------
+
+
+@cache
+def engine_digest(module: str = "lns.engines", root: Path = _ROOT) -> str:
+    """Digest (32 hexadecimal digits) of all sources that can decide what a module does, computed once in a process.
+
+    The default is what every search begins with; a study takes what makes its runs.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(decisive_sources(module, root)):
+        data = path.read_bytes()
+        digest.update(f"{path.relative_to(root).as_posix()} {len(data)}\n".encode() + data)
+    return digest.hexdigest()[:32]
+
+
+def decisive_sources(module: str = "lns.engines", root: Path = _ROOT) -> set[Path]:
+    """Files of a module and of every module of this project that it imports, directly or not.
+
+    Imports for the type checker do not count, nor those inside functions of a package's `__init__`.
+    """
+    waiting, paths = [module], set()
+    while waiting:
+        module = waiting.pop()
+        path = _path_of(root, module)
+        if path is not None and path not in paths:
+            paths.add(path)
+            waiting += [module.rpartition(".")[0], *_imports(path)]
+    return paths
+
+
+def _path_of(root: Path, module: str) -> Path | None:
+    base = root.joinpath(*module.split("."))
+    return next((path for path in (base.with_suffix(".py"), base / "__init__.py") if module and path.is_file()), None)
+
+
+def _imports(path: Path) -> Iterator[str]:
+    """Dotted names that the file imports; for ``from a import b`` both a and a.b, which may be a module."""
+    waiting: list[ast.AST] = list(ast.parse(path.read_bytes()).body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names))
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            waiting += node.orelse
+        elif not (path.name == "__init__.py" and isinstance(node, ast.FunctionDef)):
+            waiting += ast.iter_child_nodes(node)

@@ -20,8 +20,10 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
+import numpy.typing as npt
+
 from lns.construct.schedule import ChildMeans, ScheduleForecast, best_schedule
-from lns.distinct_boards import DistinctBoards
 from lns.engine import FoundBoard, verified_board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import IntArray, Puzzle
@@ -39,6 +41,8 @@ SHOWN_BELOW = 3  # rows shown below the highest measured score
 CLOCK_S = 0.01  # the steps in which the processor time of a process moves on some systems
 LATE_S = 0.5  # after the end of the time; a step that is longer is then cut short
 MAX_CORE_DAYS = 1e6  # the table ends at the first score that costs more
+MIN_DISTANCE = 20  # cells in which boards of different families differ at least; a quarter of a small board
+_RECENT = 64  # boards of one family are mostly found one after the other: of several families a recent one is taken
 
 
 class _TimeOver(Exception):
@@ -68,22 +72,51 @@ def _processor_limit(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-@dataclass
-class Tally:
-    """Count of the boards of at least one score.
+def min_distance(cells: int) -> int:
+    """Cells in which boards of different families differ at least, on a board of ``cells`` cells."""
+    return max(1, min(MIN_DISTANCE, cells // 4))
 
-    Attributes
-    ----------
-    seconds : float
-        Processor seconds during which boards of this score were counted.
-    boards : int
-        All boards.
-    distinct_boards : DistinctBoards
-        Those that differ from each other in enough cells.
+
+class DistinctBoards:
+    """One board of each family: boards that differ in few cells come from one prefix.
+
+    The families are numbered in the order of discovery; ``count`` is their number.
     """
 
-    seconds: float = 0.0
-    boards: int = 0
+    def __init__(self) -> None:
+        self._boards: npt.NDArray[np.uint16] = np.zeros((0, 0), dtype=np.uint16)
+        self.count = 0
+
+    def find(self, placements: IntArray) -> int | None:
+        """Number of the family of a board, int (cells,) oriented pieces; None if it differs from all families."""
+        if not self.count:
+            return None
+        placed = placements.astype(np.uint16)
+        distance = np.count_nonzero(self._boards[: self.count] != placed, axis=1)
+        near = np.flatnonzero(distance < min_distance(len(placed)))
+        recent = near[near >= self.count - _RECENT]
+        return int((recent if len(recent) else near)[0]) if len(near) else None
+
+    def add(self, placements: IntArray) -> int:
+        """Begin a family with this board; returns its number."""
+        if self.count == len(self._boards):
+            spare = np.zeros((max(_RECENT, self.count), len(placements)), dtype=np.uint16)
+            self._boards = np.vstack([self._boards.reshape(-1, len(placements)), spare])
+        self.replace(self.count, placements)
+        self.count += 1
+        return self.count - 1
+
+    def replace(self, family: int, placements: IntArray) -> None:
+        """Compare later boards with this board of ``family``."""
+        self._boards[family] = placements
+
+
+@dataclass
+class Tally:
+    """Count of the boards of at least one score."""
+
+    seconds: float = 0.0  # of the processor, during which boards of this score were counted
+    boards: int = 0  # all boards
     distinct_boards: DistinctBoards = field(default_factory=DistinctBoards)
 
     def add(self, placements: IntArray) -> None:
@@ -111,34 +144,16 @@ class Tally:
 
 @dataclass(frozen=True)
 class EstimateRow:
-    """Estimate for one score; all rates are distinct boards of at least ``score`` per core-hour.
+    """Estimate for one score; all rates are distinct boards of at least ``score`` per core-hour."""
 
-    Attributes
-    ----------
-    score : int
-        Matched inner edges.
-    unlock : tuple of int
-        Unlock depths of the best break schedule for the score.
-    forecast : float
-        Rate by the Markov model, which counts all boards and is not corrected.
-    expected : float
-        The measured rate, or the geometric mean of both extrapolations.
-    low, high : float
-        The two extrapolations, each moved outwards by two standard deviations of the count that it rests on.
-    count : int
-        Distinct boards seen.
-    measured : float or None
-        Their rate; None if there was none.
-    """
-
-    score: int
-    unlock: tuple[int, ...]
-    forecast: float
-    expected: float
-    low: float
+    score: int  # matched inner edges
+    unlock: tuple[int, ...]  # unlock depths of the best break schedule for the score
+    forecast: float  # rate by the Markov model, which counts all boards and is not corrected
+    expected: float  # the measured rate, or the geometric mean of both extrapolations
+    low: float  # the two extrapolations, each moved outwards by two standard deviations of the count it rests on
     high: float
-    count: int
-    measured: float | None
+    count: int  # distinct boards seen
+    measured: float | None  # their rate; None if there was none
 
     @property
     def core_days(self) -> float:
@@ -150,26 +165,15 @@ class EstimateRow:
 class Estimate:
     """Result of `estimate`.
 
-    Attributes
-    ----------
-    rows : tuple of EstimateRow
-        One row for each score, ascending.
-    seconds : float
-        Processor seconds of the measurement.
-    nodes : int
-        Placements made meanwhile.
-    measured_score : int
-        Rates up to this score are measured, those above are extrapolated. It is the highest score with
-        `RELIABLE_COUNT` distinct boards; if no score has as many, the highest with the most that any score has.
-    interrupted : bool
-        Whether Ctrl-C ended the measurement early.
+    Rates up to ``measured_score`` are measured, those above are extrapolated. It is the highest score with
+    `RELIABLE_COUNT` distinct boards; if no score has as many, the highest with the most that any score has.
     """
 
-    rows: tuple[EstimateRow, ...]
-    seconds: float
-    nodes: int
+    rows: tuple[EstimateRow, ...]  # one for each score, ascending
+    seconds: float  # of the processor, for the measurement
+    nodes: int  # placements made meanwhile
     measured_score: int
-    interrupted: bool = False
+    interrupted: bool = False  # whether Ctrl-C ended the measurement early
 
 
 class Measurement:
@@ -258,33 +262,12 @@ def estimate(
     progress: Callable[[str], None] = lambda line: None,
     on_step: Callable[[Measurement], None] = lambda measured: None,
 ) -> Estimate:
-    """Measure the rates of boards by score, then extrapolate.
+    """Measure the rates of boards by score, then extrapolate; beams and regions are switched off.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        The puzzle.
-    params : Params
-        Parameters; beams and regions are switched off.
-    seed : int
-        Random seed.
-    seconds : float
-        Processor seconds in all, with the preparation but without compiling or loading kernels.
-    progress : callable
-        Receives lines of text meanwhile.
-    on_step : callable
-        Called with the measurement several times a second.
-
-    Returns
-    -------
-    Estimate
-
-    Raises
-    ------
-    InputError
-        If the puzzle has no inner edge, construction does not take it, or no board was made.
-    KeyboardInterrupt
-        On Ctrl-C before the first board. Later, Ctrl-C ends the measurement with the boards so far.
+    ``seconds`` are those of the processor in all, with the preparation but without compiling or loading kernels.
+    ``progress`` receives lines of text, ``on_step`` the measurement several times a second. Raises InputError if the
+    puzzle has no inner edge, construction does not take it, or no board was made; KeyboardInterrupt on Ctrl-C before
+    the first board. Later, Ctrl-C ends the measurement with the boards so far.
     """
     if puzzle.max_score == 0:
         raise InputError(f"{puzzle.name} has no inner edge, so no score to estimate; expected two cells or more")

@@ -15,9 +15,8 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import replace
 
+from lns.assignment import GREEDY, greedy_board
 from lns.engine import FoundBoard, Statistics
-from lns.greedy import ORIGIN as GREEDY
-from lns.greedy import greedy_board
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.rounds import MAX_ISLANDS, Island, Report, Search, Task, run_round
@@ -28,11 +27,7 @@ log = logging.getLogger("lns")
 TICK_S = 0.2  # longest delay before the parent sees a signal or a stop
 GROWTH_S = 15.0  # between two increases of the number of islands
 BRIEF_GRACE_S = 1.0  # at the end, where no island has reported yet: the workers still load the kernels
-GAP_S = 5.0
-"""A longer time between two looks at the clock, in which the process used no processor, is one in which it did not run.
-
-A search looks several times a second.
-"""
+GAP_S = 5.0  # between two looks at the clock, with no processor used: the process did not run
 _WITH_SLEEP = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC", None))
 
 
@@ -95,23 +90,6 @@ class Archipelago:
         Islands of earlier sessions by number. Those without a worker keep their state.
     other_statistics : Statistics, optional
         What other runs did that were merged into this one; `statistics` includes it.
-
-    Attributes
-    ----------
-    best : Board or None
-        Best board so far.
-    best_score : int
-        Its score; -1 before the first board.
-    origin : str
-        The part of the engine that made it; that of ``start`` for the given board.
-    islands : dict of int to Island
-        Every island as of its last report with a state: what a checkpoint holds.
-    pids : dict of int to int
-        Process id of the worker that last reported on an island, if it is on this machine.
-    capacity : int
-        Islands that the workers can search side by side at present; 0 if that is not known.
-    has_begun : bool
-        Whether a worker has made a step in this session.
     """
 
     def __init__(
@@ -128,12 +106,14 @@ class Archipelago:
     ) -> None:
         self.search, self._executor = _with_operators(search, executor, workers)
         self.workers = workers
-        self.best: Board | None = None
+        self.best: Board | None  # best board so far
+        self.best_score: int  # its score; -1 before the first board
+        self.origin: str  # the part of the engine that made it; that of ``start`` for the given board
         self.best, self.best_score, self.origin = start or (None, -1, "start")
-        self.islands: dict[int, Island] = dict(islands or {})
-        self.pids: dict[int, int] = {}
-        self.capacity = 0
-        self.has_begun = False
+        self.islands = dict(islands or {})  # as of their last reports with a state: what a checkpoint holds
+        self.pids: dict[int, int] = {}  # of the worker that last reported on an island, if it is on this machine
+        self.capacity = 0  # islands that the workers can search side by side at present; 0 if that is not known
+        self.has_begun = False  # whether a worker has made a step in this session
         self._fixed_min_score, self._grows = min_score, grows
         self._other_statistics = other_statistics or Statistics()
         self._found_boards: list[tuple[int, FoundBoard]] = []
@@ -174,14 +154,13 @@ class Archipelago:
         seconds = 0.0 if running is None else running.since(began)
         return self._elapsed if began is None else seconds
 
-    def steps_of(self, number: int) -> int:
-        """Steps that an island has made, over all sessions."""
-        island = self._newest(number)
-        return 0 if island is None else island.steps
-
     def _newest(self, number: int) -> Island | None:
         """The island after its last round, with or without its state; None for a new one."""
         return self._stateless_reports.get(number, self.islands.get(number))
+
+    def steps_of(self, number: int) -> int:
+        """Steps that an island has made, over all sessions."""
+        return 0 if (island := self._newest(number)) is None else island.steps
 
     @property
     def statistics(self) -> Statistics:
@@ -190,47 +169,22 @@ class Archipelago:
         return sum((island.statistics for island in islands), self._other_statistics)
 
     def pop_boards(self) -> list[tuple[int, FoundBoard]]:
-        """The boards found since the last call, in the order of discovery.
+        """The boards since the last call, each with the number of its island, in the order of discovery.
 
-        Returns
-        -------
-        list of (int, FoundBoard)
-            Number of the island and board: every new best, and the boards of at least `min_score`.
+        They are every new best, and the boards of at least `min_score`.
         """
         found_boards, self._found_boards = self._found_boards, []
         return found_boards
 
     def run(
-        self,
-        seconds: float,
-        target: int,
-        on_report: Callable[[Archipelago], None],
-        *,
-        steps: int | None = None,
+        self, seconds: float, target: int, on_report: Callable[[Archipelago], None], *, steps: int | None = None
     ) -> str:
-        """Search until a limit is reached.
+        """Search for ``seconds`` (see `elapsed`), to the score ``target`` or for ``steps`` of each island in this call.
 
-        Parameters
-        ----------
-        seconds : float
-            Seconds of search (see `elapsed`).
-        target : int
-            The search ends at this score.
-        on_report : callable
-            Called with this object, in the calling thread, after rounds and at least every 0.2 seconds.
-        steps : int, optional
-            Steps of each island in this call.
-
-        Returns
-        -------
-        str
-            Why it ended: 'target reached', 'stopped', 'time over', 'steps made' or, if nothing goes on because islands
-            were abandoned, 'workers lost'.
-
-        Raises
-        ------
-        InputError
-            No worker stays alive, or an engine refuses its input. Other exceptions of an engine are raised as well.
+        ``on_report`` is called with this object, in the calling thread, after rounds and at least every 0.2 seconds.
+        Returns why it ended: 'target reached', 'stopped', 'time over', 'steps made' or, if nothing goes on because
+        islands were abandoned, 'workers lost'. Raises InputError where no worker stays alive or an engine refuses its
+        input, and what else an engine raises.
         """
         executor = self._executor or WorkerPool(self.workers)
         self._workers = workers = executor if isinstance(executor, Workers) else UserExecutor(executor)

@@ -19,24 +19,12 @@ CLUE_TOLERANCE_ROWS = 2  # a turn is good if the clues come at most this many ro
 
 @dataclass(frozen=True)
 class Orientation:
-    """How one island of a run sees the puzzle.
+    """How one island of a run sees the puzzle."""
 
-    Attributes
-    ----------
-    puzzle : Puzzle
-        The puzzle as it is filled: colours numbered without gaps, board turned.
-    turns : int
-        Clockwise quarter turns from the given puzzle to ``puzzle``.
-    views : tuple of View
-        Symmetries from which the engine may see ``puzzle``, the identity first.
-    partition : tuple of int
-        (part, parts): this island searches the part-th of ``parts`` parts of the prefixes.
-    """
-
-    puzzle: Puzzle
-    turns: int
-    views: tuple[View, ...]
-    partition: tuple[int, int]
+    puzzle: Puzzle  # as it is filled: colours numbered without gaps, board turned
+    turns: int  # clockwise quarter turns from the given puzzle to ``puzzle``
+    views: tuple[View, ...]  # symmetries from which the engine may see ``puzzle``, the identity first
+    partition: tuple[int, int]  # (part, parts): this island searches the part-th of ``parts`` parts of the prefixes
 
     @staticmethod
     def of_island(puzzle: Puzzle, island: int = 0, islands: int = 1) -> Orientation:

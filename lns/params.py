@@ -28,24 +28,11 @@ def option(
     when: str = "",
     engines: tuple[str, ...] = (),
 ) -> Any:
-    """A dataclass field that is a parameter.
+    """A dataclass field that is a parameter of the type of its default; ``doc`` says what it does, and its unit.
 
-    Parameters
-    ----------
-    default : int or float
-        Default; its type is the type of the parameter.
-    doc : str
-        One line for users: what the parameter does, and its unit.
-    low, high : float, optional
-        Inclusive range of values.
-    log : bool
-        Whether the tuner draws it on a logarithmic scale.
-    tune : bool or (float, float)
-        Whether `lns tune` searches it: over its range (True) or over the narrower one given.
-    when : str
-        Name of a parameter of the same section; unless that is above 0, this one has no effect.
-    engines : tuple of str
-        Engines for which it is tuned, if not all those of its component.
+    Values are from ``low`` to ``high``, both included. ``tune``: whether `lns tune` searches it, over its range (True)
+    or over the narrower one given, on a logarithmic scale if ``log``, for all engines of its component or for
+    ``engines``. Unless the parameter ``when`` of the same section is above 0, this one has no effect.
     """
     metadata = {"doc": doc, "low": low, "high": high, "log": log, "tune": tune, "when": when, "engines": engines}
     return field(default=default, metadata=metadata)
@@ -53,13 +40,7 @@ def option(
 
 @dataclass(frozen=True)
 class Component:
-    """Base of all components.
-
-    Raises
-    ------
-    InputError
-        On creation, if a value has the wrong type or is out of range; the message names the parameter.
-    """
+    """Base of all components. A value of the wrong type or out of range raises InputError, which names it."""
 
     engines: ClassVar[tuple[str, ...]] = ("auto", "construct")  # for which `lns tune` searches it
 
@@ -78,8 +59,6 @@ class Component:
 
 
 _KIND_NAMES = {int: "a whole number", float: "a number"}
-
-
 _DEPTH_FIRST = ("auto", "construct")  # beams use only the cell order and the favoured colours of the construction
 
 
@@ -271,19 +250,10 @@ def _section(component: type) -> str:
 
 
 def from_dict(values: dict[str, Any], *, earlier: bool = False) -> Params:
-    """Parameters from nested dicts as in TOML; what is left out has its default.
+    """Parameters from ``{section: {name: value}}`` as in TOML; what is left out has its default.
 
-    Parameters
-    ----------
-    values : dict
-        ``{section: {name: value}}``.
-    earlier : bool
-        Whether names of earlier versions (`RENAMED`) are taken too, as those of an old run must be.
-
-    Raises
-    ------
-    InputError
-        For an unknown section or name (the message has the nearest known one), or a bad value.
+    ``earlier``: names of earlier versions (`RENAMED`) are taken too, as those of an old run must be. Raises InputError
+    for an unknown section or name (the message has the nearest known one), or a bad value.
     """
     defaults = Params()
     known = [section.name for section in dataclasses.fields(Params)]
@@ -322,13 +292,7 @@ def to_dict(params: Params) -> dict[str, Any]:
 
 
 def load(path: str | Path, *, earlier: bool = False) -> Params:
-    """Parameters from a TOML file; ``earlier`` as for `from_dict`.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, it is not TOML, or `from_dict` refuses it; the message names the file.
-    """
+    """Parameters from a TOML file, as by `from_dict`. Raises InputError, which names the file."""
     if not Path(path).exists():
         raise InputError("no such file; expected parameters as TOML", path)
     text = read_text(path)

@@ -13,10 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from lns.engine import FoundBoard, State, Statistics
+from lns.engine import FoundBoard, PackedState, State, Statistics, unpacked
 from lns.instances.board import Board
 from lns.instances.puzzle import Puzzle
-from lns.packed_state import PackedState, unpacked
 from lns.params import Params
 from lns.worker_pool import is_worker, mark_begin, stop_requested
 
@@ -30,27 +29,13 @@ MAX_FORGOTTEN = 1000  # runs that a worker knows to be over; a round of an older
 
 @dataclass(frozen=True)
 class Search:
-    """What all islands of a run search.
+    """What all islands of a run search."""
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        Puzzle, with pinned cells as clues.
-    params : Params
-        Parameters of the search.
-    seed : int
-        Random seed; every island derives its own random numbers from it.
-    engine : str
-        One of `lns.engines.ENGINES`.
-    operators : sequence of str, optional
-        Operators of the engine 'lns'; by default all that the searching process knows.
-    """
-
-    puzzle: Puzzle
+    puzzle: Puzzle  # with pinned cells as clues
     params: Params
-    seed: int
-    engine: str = "auto"
-    operators: Sequence[str] | None = None
+    seed: int  # every island derives its own random numbers from it
+    engine: str = "auto"  # one of `lns.engines.ENGINES`
+    operators: Sequence[str] | None = None  # of the engine 'lns'; None: all that the searching process knows
 
 
 @dataclass(frozen=True)
@@ -134,14 +119,8 @@ class Worker:
         """Search one island for a round.
 
         A round is a number of whole steps, so its end does not influence the search. It ends early at a new best board
-        of all islands, which is thus reported at once.
-
-        Raises
-        ------
-        InputError
-            The state does not fit, or an operator is not known in this process.
-        NotKept
-            The worker does not keep the island that it is expected to keep.
+        of all islands, which is thus reported at once. Raises InputError where the state does not fit or an operator is
+        not known in this process, NotKept where the worker does not keep the island that it is expected to keep.
         """
         from lns.warmup import warm_up  # here: reading a run directory must not import the engines
 
@@ -163,8 +142,7 @@ class Worker:
                 break
         seconds = time.monotonic() - end + task.seconds
         steps += 0 if task.island is None else task.island.steps
-        has_state = task.with_state or self._run(task).is_stopped
-        found = tuple(engine.pop_boards())
+        has_state, found = task.with_state or self._run(task).is_stopped, tuple(engine.pop_boards())
         state = engine.state() if has_state else {}
         island = Island(task.number, state, engine.best_score, engine.statistics, steps)
         self._keep(task, _Kept(engine, (task.search, task.islands), steps))
@@ -230,8 +208,7 @@ class Worker:
                 del self._runs[name]
 
 
-WORKER = Worker()
-"""The one of this process."""
+WORKER = Worker()  # of this process
 
 
 def run_round(task: Task) -> Report:

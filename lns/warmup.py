@@ -40,16 +40,10 @@ def _warm_up_regions(puzzle: Puzzle) -> None:
 def warm_up(engine: str, turn: int = 0) -> None:
     """Let ``engine`` make some steps on a small board, and be restored: it uses its kernels. InputError for no engine.
 
-    Their machine code does not depend on the board. Ends early where `stop_requested`. What the process holds by then
-    is left out of garbage collections (`gc.freeze`): full ones would look through all that the compiler left. A second
-    call for the same engine does nothing, whatever its turn: it would also freeze the objects of the search under way.
-
-    Parameters
-    ----------
-    engine : str
-        One of `lns.engines.ENGINES`.
-    turn : int
-        Two processes with turns one apart begin at different ends, so that both compile in a first run.
+    Their machine code does not depend on the board. Ends early where `stop_requested`. Two processes with turns one
+    apart begin at different ends, so that both compile in a first run. What the process holds by then is left out of
+    garbage collections (`gc.freeze`): full ones would look through all that the compiler left. A second call for the
+    same engine does nothing, whatever its turn: it would also freeze the objects of the search under way.
     """
     if engine in _warm:
         return

@@ -37,7 +37,7 @@ _T = TypeVar("_T")
 _Job = tuple[Future[Any], Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 
 # Sent to the whole process group by a terminal or service manager. Workers ignore them: the parent ends the workers.
-_PARENT_SIGNALS = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
+PARENT_SIGNALS = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
 
 WORKER_NAME = "island-"  # with its number
 UNGUARDED = 78  # exit status of a worker: the main module, which it imports, calls `lns.solve` without a guard
@@ -67,15 +67,7 @@ class WorkersGone(InputError):
 
 
 class WorkerLost(RuntimeError):
-    """A task is lost with its worker.
-
-    Parameters
-    ----------
-    sentence : str
-        How it was lost.
-    exitcode : int, optional
-        Exit code of the worker's process, if it ended on this machine; -9 if signal 9 killed it.
-    """
+    """A task is lost with its worker; ``exitcode`` is that of its process, if it ended on this machine."""
 
     def __init__(self, sentence: str, exitcode: int | None = None) -> None:
         super().__init__(sentence)
@@ -87,27 +79,15 @@ class RemoteTraceback(Exception):
 
 
 class Workers(Executor):
-    """An executor that searches rounds for an `lns.islands.Archipelago`. What it cannot be told does nothing.
+    """An executor that searches rounds for an `lns.islands.Archipelago`. What it cannot be told does nothing."""
 
-    Attributes
-    ----------
-    first_round_s, round_s : float
-        Seconds of the first round of an island, and of the later ones.
-    state_s : float
-        Seconds between two reports of an island that have its state; 0: all have it.
-    grace_s : float
-        Seconds that rounds under way have at the end; a worker that compiles or hangs is then killed.
-    max_lost : int
-        Rounds of an island that may be lost in a row; it is then abandoned.
-    capacity : int
-        Number of islands that can be searched side by side at present; 0 if that is not known.
-    began : float or None
-        Monotonic time at which the first worker began to search, if it is known.
-    """
-
-    first_round_s, round_s, state_s, grace_s, max_lost = 0.5, ROUND_S, 0.0, 1.0, 5
-    capacity = 0
-    began: float | None = None
+    first_round_s = 0.5  # length of the first round of an island
+    round_s = ROUND_S  # and of the later ones
+    state_s = 0.0  # seconds between two reports of an island that have its state; 0: all have it
+    grace_s = 1.0  # that rounds under way have at the end; a worker that compiles or hangs is then killed
+    max_lost = 5  # rounds of an island that may be lost in a row; it is then abandoned
+    capacity = 0  # islands that can be searched side by side at present; 0 if that is not known
+    began: float | None = None  # monotonic time at which the first worker began to search, if it is known
 
     def check(self) -> None:
         """Raise `WorkersGone` if no round can be searched any more."""
@@ -151,19 +131,10 @@ class InProcessExecutor(Workers):
 
 
 class WorkerPool(Workers):
-    """A fixed number of spawned processes, each with one task at a time.
+    """Spawned processes with one task at a time each, started for its first task and replaced when they die.
 
-    A process is started for its first task and replaced when it dies.
-
-    Parameters
-    ----------
-    workers : int
-        Number of processes.
-
-    Raises
-    ------
-    InputError
-        No process could start: there is no shared memory, or the main module, which each imports, is in no file.
+    Raises InputError where none could start: without shared memory, or if the main module, which each imports, is in no
+    file.
     """
 
     def __init__(self, workers: int) -> None:
@@ -210,12 +181,8 @@ class WorkerPool(Workers):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End all workers; running tasks have half a second, then their processes are killed.
 
-        Parameters
-        ----------
-        wait : bool
-            Whether to return only after the processes have ended.
-        cancel_futures : bool
-            Whether waiting tasks are cancelled; otherwise they fail with `WorkerLost`.
+        ``wait``: return only after the processes have ended; ``cancel_futures``: waiting tasks are cancelled, else they
+        fail with `WorkerLost`.
         """
         self.ask_to_stop()
         with contextlib.suppress(queue.Empty):
@@ -232,7 +199,7 @@ class WorkerPool(Workers):
     def _serve(self, slot: int) -> None:
         """Thread of one worker: passes tasks to the process and replaces it when it dies."""
         if hasattr(signal, "pthread_sigmask"):  # inherited by the worker, until it can ignore them
-            signal.pthread_sigmask(signal.SIG_BLOCK, _PARENT_SIGNALS)
+            signal.pthread_sigmask(signal.SIG_BLOCK, PARENT_SIGNALS)
         pipe: Connection | None = None
         while (job := self._tasks.get()) is not None:
             future, *call = job
@@ -279,7 +246,7 @@ def _work(pipe: Connection, shared: Any) -> None:
     """Main loop of a worker: run tasks from the pipe until the pipe or the parent ends."""
     global _shared
     _shared = shared
-    for number in _PARENT_SIGNALS:
+    for number in PARENT_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     os.environ.setdefault("NUMBA_NUM_THREADS", "1")
     parent = multiprocessing.parent_process()

@@ -16,9 +16,9 @@ from lns.rounds import Island
 from lns.runs import checkpoint as checkpoints
 from lns.runs.board_log import LoggedBoard
 from lns.runs.checkpoint import Checkpoint
-from lns.runs.directory import RunDirectory, RunSettings
+from lns.runs.directory import RunDirectory, RunSettings, best_fields
 from lns.runs.files import utc_now
-from lns.runs.history import Heartbeat, RunHistory, SessionRecord, write_status
+from lns.runs.history import Heartbeat, Improvement, RunHistory, SessionRecord, write_status
 from lns.tabu.search import random_board
 
 WEEK_S = 7 * 86400.0
@@ -40,8 +40,8 @@ def write_long_run(path: Path, boards: int) -> Path:
                 find = FoundBoard(board, score, "construct")
                 history.elapsed_s = WEEK_S * (number + 1) / boards
                 if score > history.best_score:
-                    history.improve(find, utc_now())
-                    directory.write_best(directory.best_fields(board, history.elapsed_s))
+                    history.improve(Improvement(score, history.elapsed_s, utc_now(), "construct"))
+                    directory.write_best(best_fields(puzzle, settings, find, history.elapsed_s))
                 history.log(find)
                 log.write(LoggedBoard(score, history.elapsed_s, utc_now(), 0, "construct", board).line() + "\n")
             size = log.tell()

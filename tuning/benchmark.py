@@ -1,7 +1,7 @@
 """The benchmark: runs on fixed instances, seeds and budgets, which show what a change of the engine is worth.
 
 A run is measured by its best score, by the time to each score and, on request, by the distinct boards of a score or
-better per core-hour. Boards are distinct if they come from different prefixes (`lns.distinct_boards`). Nothing is
+better per core-hour. Boards are distinct if they come from different prefixes (`lns.estimate`). Nothing is
 printed; progress goes to callbacks and to the logger `lns`.
 """
 

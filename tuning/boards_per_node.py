@@ -17,8 +17,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from lns import params as parameters
-from lns.distinct_boards import DistinctBoards
 from lns.engines import make_engine
+from lns.estimate import DistinctBoards
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
 from lns.instances.puzzle import IntArray, Puzzle

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from lns import params as parameters
-from lns.api.engine_sources import engine_digest
+from lns.engines import engine_digest
 from lns.instances.arguments import checked_class
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle

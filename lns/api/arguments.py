@@ -2,38 +2,43 @@
 
 from __future__ import annotations
 
-import logging
-import multiprocessing
+import inspect
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from lns import cells
 from lns import params as parameters
-from lns.api.files import BoardSource, PuzzleSource
+from lns.api.files import BoardSource, PuzzleSource, legal_start, pinned, read_board
 from lns.api.kept_params import DEFAULTS, find
-from lns.api.progress import ProgressView
+from lns.api.result import ProgressView
 from lns.api.stopping import MaxSteps, StopRule
-from lns.cores import available_cores, max_workers
+from lns.assignment import fill
+from lns.cores import max_workers
 from lns.engine import FoundBoard
 from lns.engines import ENGINES
 from lns.instances.arguments import checked_class
+from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.pairing import pairing
-from lns.instances.puzzle import Puzzle
-from lns.instances.text import count_of, printable
+from lns.instances.puzzle import Clue, Puzzle
+from lns.instances.text import printable
+from lns.instances.verify import verify
 from lns.params import Params
 from lns.rounds import MAX_ISLANDS
 from lns.runs.directory import LEAST_CHECKPOINT_S
-from lns.runs.history import UNLIMITED_S, RunHistory
-from lns.worker_pool import UNGUARDED, WORKER_NAME, Workers
+from lns.runs.history import UNLIMITED_S
 
 if TYPE_CHECKING:
     from distributed import Client
 
-log = logging.getLogger("lns")
+P = ParamSpec("P")
+Spec = TypeVar("Spec")
+R = TypeVar("R")
 
 DEFAULT_SECONDS = 60.0
 Pins = str | Iterable[int]
@@ -171,6 +176,22 @@ class RunSpec(SessionSpec):
             name = os.fspath(self.puzzle)
         return puzzle.name if name is None or "\n" in name else name
 
+    def start_board(self, puzzle: Puzzle) -> tuple[FoundBoard | None, tuple[Clue, ...], tuple[str, ...]]:
+        """The start board, filled; clues that keep its pinned cells; notes on how it was read.
+
+        Raises InputError where it breaks a rule, or for bad pins.
+        """
+        if self.start is None:
+            if self.pins is not None:
+                raise InputError("pins keep cells of a start board; expected a start board beside them")
+            return None, (), ()
+        given, notes = read_board(self.start, puzzle, self.start_format, self.start_number)
+        source = None if isinstance(self.start, Board) else os.fspath(self.start)
+        full = fill(puzzle, legal_start(puzzle, given, source))
+        named = cells.parse(self.pins, puzzle) if isinstance(self.pins, str) else self.pins
+        pins = () if named is None else pinned(puzzle, given, full, named)
+        return FoundBoard(full, verify(puzzle, full).score, "start"), pins, notes
+
     def check(self, puzzle: Puzzle) -> None:
         """Raise InputError for a number or a name that cannot be, of a run for ``puzzle``."""
         most = puzzle.max_score
@@ -216,74 +237,48 @@ class ResumeSpec(SessionSpec):
     run_dir: str | os.PathLike[str] = field(kw_only=False)
 
 
-class ChosenParams(NamedTuple):
-    """The parameters of a search."""
+def takes(spec: Callable[P, Spec]) -> Callable[[Callable[[Spec], R]], Callable[P, R]]:
+    """Decorator: a function of one object is called with the arguments that make the object, and documented so.
 
-    params: Params
-    source: str  # where they are from, for run.json
-    note: str  # what is said of them; "" where there is nothing to say
+    ``spec`` is a dataclass whose docstring ends with the section "Parameters".
+    """
+
+    def decorate(function: Callable[[Spec], R]) -> Callable[P, R]:
+        signature = inspect.signature(spec).replace(return_annotation=function.__annotations__["return"])
+
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                signature.bind(*args, **kwargs)
+            except TypeError as error:
+                raise TypeError(f"{function.__name__}() {error}") from None
+            return function(spec(*args, **kwargs))
+
+        call.__signature__ = signature  # type: ignore[attr-defined]
+        annotations = {name: one.annotation for name, one in signature.parameters.items()}
+        call.__annotations__ = annotations | {"return": signature.return_annotation}
+        what, _, section = inspect.cleandoc(function.__doc__ or "").partition("\nReturns\n")
+        described = (inspect.getdoc(spec) or "").partition("\nParameters\n")[2]
+        call.__doc__ = f"{what}\nParameters\n{described}\n\nReturns\n{section}"
+        return call
+
+    return decorate
 
 
-def choose_parameters(params: ParamsSource | None, puzzle: Puzzle, engine: str) -> ChosenParams:
-    """The parameters that are given; if none are, those that a study proved for the puzzle, else the defaults."""
-    if isinstance(params, Params):
-        return ChosenParams(params, "given", "")
-    if isinstance(params, dict):
-        return ChosenParams(parameters.from_dict(params), "given", "")
+def choose_parameters(params: ParamsSource | None, puzzle: Puzzle, engine: str) -> tuple[Params, str, str]:
+    """The parameters that are given; if none are, those that a study proved for the puzzle, else the defaults.
+
+    Also where they are from, for run.json, and what is said of them; "" where there is nothing to say.
+    """
+    if isinstance(params, Params | dict):
+        return params if isinstance(params, Params) else parameters.from_dict(params), "given", ""
     if params is not None and os.fspath(params) != DEFAULTS:
-        return ChosenParams(parameters.load(os.fspath(params)), printable(os.fspath(params), 1000), "")
+        return parameters.load(os.fspath(params)), printable(os.fspath(params), 1000), ""
     kept, note = find(puzzle, engine) if params is None else (None, "")
     if kept is None:
-        return ChosenParams(Params(), DEFAULTS, note)
-    said = f"parameters of {kept} (use --params default for the defaults)"
-    return ChosenParams(kept.params, f"{kept.study}: {kept.gain}", said)
-
-
-def where_to_search(executor: Executor | Client | None, checkpoint_s: float) -> Executor | None:
-    """Where rounds are searched; a client of a cluster becomes its workers."""
-    if executor is None or isinstance(executor, Executor):
-        return executor
-    from lns.cluster import DaskWorkers
-    from lns.cluster_client import is_client
-
-    if not is_client(executor):
-        raise InputError(
-            f"the executor is of the type {type(executor).__name__}; expected a concurrent.futures.Executor or a "
-            "distributed.Client"
-        )
-    return DaskWorkers(executor, state_s=checkpoint_s)
-
-
-def capacity_of(searching: Executor | None) -> int:
-    """Threads of a cluster; 0 elsewhere."""
-    return searching.capacity if isinstance(searching, Workers) else 0
-
-
-def default_workers(engine: str, searching: Executor | None) -> int:
-    """One worker for each core or thread of a cluster; one in all where workers would not know all operators."""
-    if searching is not None:
-        return max(1, capacity_of(searching))
-    if engine == "lns":
-        from lns.neighbourhoods.operators import process_only_operators
-
-        if process_only_operators():
-            return 1
-    return available_cores()
-
-
-def resumed_workers(searching: Executor | None, history: RunHistory) -> int:
-    """As many workers as a cluster has threads; elsewhere as in the last session, if this machine may have as many."""
-    if capacity := capacity_of(searching):
-        return capacity
-    last = history.sessions[-1].workers if history.sessions else 1
-    if last <= max_workers():
-        return last
-    cores = available_cores()
-    log.warning(
-        "the last session had %s, more than this machine may have: now %s, one for each core; --workers sets another "
-        "number", count_of(last, "worker"), count_of(cores, "worker"),
-    )  # fmt: skip
-    return cores
+        return Params(), DEFAULTS, note
+    note = f"parameters of {kept} (use --params default for the defaults)"
+    return kept.params, f"{kept.study}: {kept.gain}", note
 
 
 def check_workers(workers: int, most: int) -> None:
@@ -293,18 +288,3 @@ def check_workers(workers: int, most: int) -> None:
         raise InputError(f"{workers} workers are too many for {where}; expected at most {most}")
     if workers < 1:
         raise InputError(f"{workers} workers; expected 1 or more")
-
-
-def refuse_import_of_main(function: str) -> None:
-    """Raise InputError in a process that imports a script whose call is not guarded: workers would start workers.
-
-    A worker of `lns` ends with a status that tells its parent, which says so once.
-    """
-    process = multiprocessing.current_process()
-    if getattr(process, "_inheriting", False):
-        if process.name.startswith(WORKER_NAME):
-            raise SystemExit(UNGUARDED)
-        raise InputError(
-            f"{function} was called while a worker imports the main module; expected the call in the script under "
-            "if __name__ == '__main__':"
-        )

@@ -1,21 +1,22 @@
-"""Puzzles and boards in and out: every format of the field, viewer URLs, generated puzzles."""
+"""Puzzles and boards in and out: every format of the field, viewer URLs, generated puzzles, boards to start from."""
 
 from __future__ import annotations
 
 import logging
 import os
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from lns.api.takes import takes
 from lns.instances import formats
-from lns.instances.arguments import checked, checked_class
+from lns.instances.arguments import checked
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.formats import parse
 from lns.instances.generate import Family, clue_cells, corner_cells
-from lns.instances.puzzle import Puzzle
-from lns.runs.find import board_source
+from lns.instances.piece_set import normalise_clue_pieces
+from lns.instances.puzzle import Clue, Puzzle
+from lns.instances.verify import verify
+from lns.runs.directory import board_source
 
 log = logging.getLogger("lns")
 
@@ -185,10 +186,21 @@ def viewer_url(puzzle: Puzzle, board: Board) -> str:
     return formats.viewer_url(puzzle, board)
 
 
-@checked_class
-@dataclass(frozen=True)
-class Recipe:
-    """A puzzle that is to be made.
+@checked
+def generate(
+    kind: str = "like-e2",
+    *,
+    width: int | None = None,
+    height: int | None = None,
+    side: int | None = None,
+    seed: int = 0,
+    colours: int | None = None,
+    border_colours: int | None = None,
+    inner_colours: int | None = None,
+    clues: int = 0,
+    fix_corners: bool = False,
+) -> Generated:
+    """Make a puzzle with a planted solution; the same arguments make the same puzzle everywhere.
 
     Parameters
     ----------
@@ -212,41 +224,6 @@ class Recipe:
         Pieces of the planted solution that become clues.
     fix_corners : bool
         Whether the corner pieces become clues too; not on a board with holes.
-    """
-
-    kind: str = "like-e2"
-    _: KW_ONLY
-    width: int | None = None
-    height: int | None = None
-    side: int | None = None
-    seed: int = 0
-    colours: int | None = None
-    border_colours: int | None = None
-    inner_colours: int | None = None
-    clues: int = 0
-    fix_corners: bool = False
-
-    @property
-    def size(self) -> tuple[int, int]:
-        """Width and height; of a triangle or diamond its side, twice. Raises InputError for the wrong one of them."""
-        kind, width, height, side = self.kind, self.width, self.height, self.side
-        default = {"triangle": 16, "diamond": 11}.get(kind)
-        if default is not None:
-            if (width, height) != (None, None):
-                raise InputError(f"a {kind} has one size; expected its side, not width or height")
-            return (default, default) if side is None else (side, side)
-        if side is not None:
-            raise InputError(
-                f"a side of {side} for {kind}; expected width and height, as only triangle and diamond have one"
-            )
-        if width is None:
-            width = 16 if height is None else height
-        return width, width if height is None else height
-
-
-@takes(Recipe)
-def generate(recipe: Recipe) -> Generated:
-    """Make a puzzle with a planted solution; the same arguments make the same puzzle everywhere.
 
     Returns
     -------
@@ -258,15 +235,87 @@ def generate(recipe: Recipe) -> Generated:
     InputError
         No such kind, size or number of colours.
     """
-    colours = recipe.colours, recipe.border_colours, recipe.inner_colours
-    planted = Family(recipe.kind, *recipe.size, *colours)(recipe.seed)
+    if (default := {"triangle": 16, "diamond": 11}.get(kind)) is not None:
+        if (width, height) != (None, None):
+            raise InputError(f"a {kind} has one size; expected its side, not width or height")
+        width = height = default if side is None else side
+    elif side is not None:
+        raise InputError(
+            f"a side of {side} for {kind}; expected width and height, as only triangle and diamond have one"
+        )
+    width = width if width is not None else 16 if height is None else height
+    height = width if height is None else height
+    planted = Family(kind, width, height, colours, border_colours, inner_colours)(seed)
     puzzle = planted.puzzle
-    if recipe.fix_corners and puzzle.holes:
-        raise InputError(f"a {recipe.kind} has no four corners to fix; expected a rectangle")
-    clues = clue_cells(puzzle.width, puzzle.height, recipe.clues, recipe.seed, holes=puzzle.holes)
-    corners = corner_cells(puzzle.width, puzzle.height) if recipe.fix_corners else []
-    planted = planted.with_clues(clues + corners)
+    if fix_corners and puzzle.holes:
+        raise InputError(f"a {kind} has no four corners to fix; expected a rectangle")
+    chosen = clue_cells(puzzle.width, puzzle.height, clues, seed, holes=puzzle.holes)
+    planted = planted.with_clues(chosen + (corner_cells(puzzle.width, puzzle.height) if fix_corners else []))
     return Generated(planted.puzzle, planted.solution.of(planted.puzzle))
+
+
+# -- boards to start from --------------------------------------------------------------------------------------------
+
+
+def legal_start(puzzle: Puzzle, board: Board, source: str | None = None) -> Board:
+    """The start board with every clue's own piece on the cell of the clue, where identical pieces are swapped.
+
+    Raises InputError, which names ``source``, if the board breaks a rule of the puzzle or has the piece of a clue on
+    another cell.
+    """
+    if violations := verify(puzzle, board).violations:
+        raise InputError(f"the start board is not legal for {puzzle.name}: {violations[0]}", source)
+    board = normalise_clue_pieces(puzzle, board)
+    cell_of = {oriented // 4: cell for cell, oriented in enumerate(board.placements.tolist()) if oriented >= 0}
+    for clue in puzzle.clues:
+        if board.placements[clue.cell] < 0 and clue.piece in cell_of:
+            raise InputError(
+                f"the start board has piece {clue.piece + 1} on {puzzle.cell_label(cell_of[clue.piece])}; "
+                f"expected it on {puzzle.cell_label(clue.cell)}, where a clue wants it",
+                source,
+            )
+    return board
+
+
+def placed_as_clues(puzzle: Puzzle, board: Board, source: str | None = None) -> Puzzle:
+    """The puzzle with one clue more for every piece on the board: what is left to solve around them.
+
+    Raises InputError where the board breaks a rule.
+    """
+    placements = legal_start(puzzle, board, source).placements.tolist()
+    placed = {
+        cell: Clue(cell, *divmod(oriented, 4))
+        for cell, oriented in enumerate(placements)
+        if oriented >= 0 and cell not in puzzle.holes
+    }
+    return puzzle.with_clues(({clue.cell: clue for clue in puzzle.clues} | placed).values())
+
+
+def pinned(puzzle: Puzzle, given: Board, full: Board, cells: Iterable[int]) -> tuple[Clue, ...]:
+    """Clues that keep cells of a start board as they are; cells that have a clue already need none.
+
+    ``given`` and ``full`` are the board as it was given and with its empty cells filled. Raises InputError if a cell is
+    off the board or empty on ``given``, two of the kept cells do not match, or no cell is left free.
+    """
+    named = set(cells)
+    if off := sorted(cell for cell in named if not 0 <= cell < puzzle.cells):
+        raise InputError(f"the pins name cell {off[0]}, which is off the board; expected 0 to {puzzle.cells - 1}")
+    clues = {clue.cell for clue in puzzle.fixed}
+    kept, pins = named | clues, sorted(named - clues)
+    if len(kept) == puzzle.cells:
+        raise InputError("the pins leave no cell free; expected at least one that may change")
+    if empty := [cell for cell in pins if given.placements[cell] < 0]:
+        raise InputError(
+            f"the pins name {puzzle.cell_label(empty[0])}, which is empty on the start board; expected a piece there"
+        )
+    for first, second in verify(puzzle, full).mismatches:
+        if {first, second} <= kept:
+            raise InputError(
+                f"the pins name {puzzle.cell_label(first)} and {puzzle.cell_label(second)}, which do not match; "
+                "expected at most one of them"
+            )
+    placements = normalise_clue_pieces(puzzle, full).placements.tolist()
+    return tuple(Clue(cell, *divmod(placements[cell], 4)) for cell in pins)
 
 
 def _is_text(source: str) -> bool:

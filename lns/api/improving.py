@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lns.api.files import BoardSource, PuzzleSource, load_board, load_puzzle
-from lns.api.takes import takes
 from lns.exact.optional_deps import require
 from lns.exact.region import windows
 from lns.exact.region.options import RegionOptions
 from lns.exact.region.region_search import Reports
 from lns.exact.region.resolve import RegionResult, RegionStatus, resolve, warm_up
 from lns.exact.sat.refill import SOLVER, CheckAnswer, check_refills
-from lns.instances.arguments import checked, checked_class
+from lns.instances.arguments import checked
 from lns.instances.board import Board
 from lns.instances.errors import BoardError, InputError
 from lns.instances.puzzle import Puzzle
@@ -29,10 +28,26 @@ REPAIR_NODES = 200_000  # of each of the two searches that make a board legal
 MOST_CELLS = 64  # of such a search
 
 
-@checked_class
-@dataclass(frozen=True)
-class RegionSpec:
-    """A region that is to be re-solved.
+@checked
+def improve(
+    puzzle: PuzzleSource | None,
+    board: BoardSource,
+    cells: Iterable[int] | None = None,
+    *,
+    donors: int = 0,
+    target: int | None = None,
+    time: float | None = None,
+    nodes: int | None = None,
+    order: str = "auto",
+    backjumping: bool = True,
+    heuristic: str = "dom-deg",
+    preemption: bool = False,
+    instantiation: bool = False,
+    check: bool = False,
+    on_improve: Callable[[Board], None] | None = None,
+    on_progress: Callable[[int, int, int, float], None] | None = None,
+) -> RegionResult:
+    """Free cells of a board and refill them as well as possible; the rest stays as it is.
 
     Parameters
     ----------
@@ -69,43 +84,6 @@ class RegionSpec:
         Called with each better board as it is found, verified.
     on_progress : callable, optional
         Called now and then with (score, bound, nodes, seconds).
-    """
-
-    puzzle: PuzzleSource | None
-    board: BoardSource
-    cells: Iterable[int] | None = None
-    _: KW_ONLY
-    donors: int = 0
-    target: int | None = None
-    time: float | None = None
-    nodes: int | None = None
-    order: str = "auto"
-    backjumping: bool = True
-    heuristic: str = "dom-deg"
-    preemption: bool = False
-    instantiation: bool = False
-    check: bool = False
-    on_improve: Callable[[Board], None] | None = None
-    on_progress: Callable[[int, int, int, float], None] | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("time", "nodes", "donors", "target"):
-            value = getattr(self, name)
-            if value is not None and not value >= 0:
-                raise InputError(f"{name} is {value}; expected 0 or more")
-
-    @property
-    def options(self) -> RegionOptions:
-        """How the region is searched. Raises InputError for an unknown order or heuristic."""
-        return RegionOptions(
-            self.order, backjumping=self.backjumping, heuristic=self.heuristic, preemption=self.preemption,
-            instantiation=self.instantiation,
-        )  # fmt: skip
-
-
-@takes(RegionSpec)
-def improve(spec: RegionSpec) -> RegionResult:
-    """Free cells of a board and refill them as well as possible; the rest stays as it is.
 
     Returns
     -------
@@ -125,38 +103,42 @@ def improve(spec: RegionSpec) -> RegionResult:
     >>> lns.improve(puzzle, solution, lns.cells.rows(puzzle, 2, 4)).status.value
     'optimal'
     """
-    known = None if spec.puzzle is None else load_puzzle(spec.puzzle)
-    given = load_board(spec.board, known)
-    puzzle = known or given.puzzle
-    if puzzle is None:
+    for name, value in (("time", time), ("nodes", nodes), ("donors", donors), ("target", target)):
+        if value is not None and not value >= 0:
+            raise InputError(f"{name} is {value}; expected 0 or more")
+    known = None if puzzle is None else load_puzzle(puzzle)
+    given = load_board(board, known)
+    known = known or given.puzzle
+    if known is None:
         raise InputError("this board does not know its puzzle; expected it as an argument")
-    if spec.check:
+    if check:
         require("sat", "the check")
-    if spec.target is not None and spec.target > puzzle.max_score:
-        raise InputError(f"target {spec.target} is more than a board of {puzzle.name} can have: {puzzle.max_score}")
-    before = verify(puzzle, given)
-    region = _default_region(puzzle, given, before) if spec.cells is None else list(spec.cells)
-    if not region and spec.cells is None:
+    if target is not None and target > known.max_score:
+        raise InputError(f"target {target} is more than a board of {known.name} can have: {known.max_score}")
+    before = verify(known, given)
+    region = _default_region(known, given, before) if cells is None else list(cells)
+    if not region and cells is None:
         if not before.complete:
             raise BoardError("the board has no mismatch; expected cells to free")
-        best = puzzle.max_score
-        perfect = RegionResult(RegionStatus.OPTIMAL, given.of(puzzle), best, best, best, 0, 0.0, ())
-        return replace(perfect, check=CheckAnswer.PROVED, check_solver=SOLVER) if spec.check else perfect
-    donors = windows.choose_donors(puzzle, given, region, spec.donors) if spec.donors else []
-    warm_up(spec.order)
-    seconds = DEFAULT_SECONDS if spec.time is None and spec.nodes is None else spec.time
-    options = spec.options
-    start, spent = legal_refill(puzzle, given, before, {*region, *donors}, spec.nodes)
+        best = known.max_score
+        perfect = RegionResult(RegionStatus.OPTIMAL, given.of(known), best, best, best, 0, 0.0, ())
+        return replace(perfect, check=CheckAnswer.PROVED, check_solver=SOLVER) if check else perfect
+    others = windows.choose_donors(known, given, region, donors) if donors else []
+    warm_up(order)
+    seconds = DEFAULT_SECONDS if time is None and nodes is None else time
+    options = RegionOptions(
+        order, backjumping=backjumping, heuristic=heuristic, preemption=preemption, instantiation=instantiation
+    )
+    start, spent = legal_refill(known, given, before, {*region, *others}, nodes)
     result = resolve(
-        puzzle, start, [*region, *donors], target=spec.target,
-        nodes=None if spec.nodes is None else spec.nodes - spent, seconds=seconds, options=options,
-        reports=Reports(spec.on_progress, spec.on_improve),
+        known, start, [*region, *others], target=target, nodes=None if nodes is None else nodes - spent,
+        seconds=seconds, options=options, reports=Reports(on_progress, on_improve),
     )  # fmt: skip
     if before.violations:
         result = _compared_with_given(result, before.score, spent)
-    if spec.check:
-        result = _checked(puzzle, given, result, DEFAULT_SECONDS if seconds is None else seconds)
-    return replace(result, board=result.board.of(puzzle))
+    if check:
+        result = _checked(known, given, result, DEFAULT_SECONDS if seconds is None else seconds)
+    return replace(result, board=result.board.of(known))
 
 
 def legal_refill(

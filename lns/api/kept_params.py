@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lns import params as parameters
-from lns.api.engine_sources import engine_digest
+from lns.engines import engine_digest
 from lns.instances.errors import InputError
 from lns.instances.files import atomic_write
 from lns.instances.piece_set import numbering, set_sha256

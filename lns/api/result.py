@@ -1,10 +1,12 @@
-"""What a search answers: the best board, how it was found, and what was done."""
+"""What a search shows while it goes on, and what it answers: the best board, how it was found, what was done."""
 
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from lns.engine import Statistics
 from lns.exact.optional_deps import require
@@ -14,19 +16,71 @@ from lns.instances.formats import write
 from lns.instances.pairing import pairing
 from lns.instances.puzzle import Puzzle
 from lns.instances.text import count_of
+from lns.rounds import Island
 from lns.runs.history import Improvement, RunHistory
+from lns.terminal.progress import LiveLine
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class IslandSummary(NamedTuple):
-    """Where one island stood at the end: its number, best score, steps made and statistics."""
+CHOICES = ("auto", "terminal", "notebook", "none")
 
-    number: int
-    best_score: int
-    steps: int
-    statistics: Statistics
+
+@runtime_checkable
+class ProgressView(Protocol):
+    """What shows the progress of a search; a context manager around it."""
+
+    def __enter__(self) -> ProgressView: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None: ...
+
+    def show(self, line: str, elapsed: float) -> None:
+        """Show ``line``; ``elapsed``: seconds of search."""
+        ...
+
+
+class NotebookProgress:
+    """A bar of ``tqdm.auto`` over the seconds of the search."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._total = round(seconds) if seconds else None
+
+    def __enter__(self) -> NotebookProgress:
+        from tqdm.auto import tqdm
+
+        self._bar: Any = tqdm(total=self._total, unit="s", leave=False)
+        self._bar.set_description_str("loading or compiling the kernels")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()
+
+    def show(self, line: str, elapsed: float) -> None:
+        self._bar.set_description_str(line, refresh=False)
+        self._bar.n = min(round(elapsed), self._total or round(elapsed))
+        self._bar.refresh()
+
+
+def progress_view(choice: str | bool | ProgressView | None, seconds: float | None, *, kernels: int = 0) -> ProgressView:
+    """The view that ``choice`` names; InputError for an unknown name.
+
+    ``seconds``: expected length, if known; ``kernels``: about how many a first run compiles.
+    """
+    name = "auto" if choice is True else choice or "none"
+    if not isinstance(name, str):
+        return name
+    if name not in CHOICES:
+        raise InputError(f"unknown progress '{name}'; expected one of {', '.join(CHOICES)}, None or an object")
+    if name == "auto":
+        ipython = sys.modules.get("IPython")
+        in_notebook = ipython is not None and hasattr(ipython.get_ipython(), "kernel")
+        name = "notebook" if in_notebook else "terminal" if sys.stderr.isatty() else "none"
+    if name == "notebook":
+        return NotebookProgress(seconds)
+    return LiveLine(seconds, quiet=name == "none", kernels=kernels)
 
 
 @dataclass(frozen=True)
@@ -49,8 +103,8 @@ class Result:
         Seconds of search, without the compilation of kernels.
     history : RunHistory
         Improvements, boards by score, sessions.
-    islands : dict of int to IslandSummary
-        Each island by its number.
+    islands : dict of int to Island
+        Each island by its number: its best score, steps and statistics, without its state.
     record : dict
         Fields of ``best.json``; empty without a board.
     seed : int
@@ -70,7 +124,7 @@ class Result:
     statistics: Statistics
     elapsed_s: float
     history: RunHistory
-    islands: dict[int, IslandSummary]
+    islands: dict[int, Island]
     record: dict[str, Any]
     seed: int
     run_dir: str | None = None

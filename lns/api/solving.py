@@ -1,56 +1,54 @@
-"""`solve`, `resume` and `polish`: the main job, from Python and from the command line alike."""
+"""`solve`, `resume` and `polish`: the main job, from Python and from the command line alike.
+
+Islands search, a recorder observes them, rules end the search. It is supervised in a thread of its own. The calling
+thread waits for it, delivers callbacks and shows the progress, so that Ctrl-C ends the search in order, and `solve`
+also works in a thread and in Jupyter.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import logging
+import multiprocessing
 import os
+import queue
 import secrets
-from collections.abc import Iterator
+import threading
 from concurrent.futures import Executor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from lns import cells
 from lns import params as parameters
-from lns.api.arguments import (
-    DEFAULT_SECONDS,
-    Pins,
-    ResumeSpec,
-    RunSpec,
-    SessionSpec,
-    choose_parameters,
-    default_workers,
-    refuse_import_of_main,
-    resumed_workers,
-    where_to_search,
-)
+from lns.api.arguments import DEFAULT_SECONDS, Pins, ResumeSpec, RunSpec, SessionSpec, choose_parameters, takes
 from lns.api.files import read_puzzle
 from lns.api.kept_params import DEFAULTS
-from lns.api.result import Result
-from lns.api.session import SearchSession
-from lns.api.starting import read_start
-from lns.api.stopping import NoImprovement, SearchProgress, StopRule, length_of
-from lns.api.takes import takes
+from lns.api.result import Result, progress_view
+from lns.api.stopping import Certified, MaxTime, NoImprovement, SearchProgress, StopRule
+from lns.cores import available_cores, max_workers
 from lns.engine import FoundBoard
+from lns.engines import kernel_count, main_kernel
+from lns.exact.kernels.cache import is_compiled
 from lns.instances.arguments import checked
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.files import read_text
+from lns.instances.pairing import pairing
 from lns.instances.puzzle import Puzzle
 from lns.instances.text import count_of
 from lns.islands import Archipelago
 from lns.rounds import Search
-from lns.runs.board_log import BoardLog
 from lns.runs.directory import RunDirectory, RunSettings
-from lns.runs.files import PARAMETERS, RunLog, format_duration
+from lns.runs.files import PARAMETERS, format_duration, run_log
 from lns.runs.history import UNLIMITED_S, RunHistory
-from lns.runs.recorder import MemoryRecorder, Recorder
-from lns.runs.recover import recover
+from lns.runs.recorder import Recorder, recover
+from lns.worker_pool import UNGUARDED, WORKER_NAME, Workers, WorkersGone
 
 log = logging.getLogger("lns")
 
 DRAWN_SEEDS = 10**9  # a random seed is drawn below it, so that it is short enough to type
+TICK_S = 0.1  # between two looks of the calling thread
 
 
 @takes(RunSpec)
@@ -80,55 +78,47 @@ def solve(spec: RunSpec) -> Result:
     >>> lns.solve(puzzle, time=5, progress=None).score <= puzzle.max_score
     True
     """
-    refuse_import_of_main("lns.solve")
+    _refuse_import_of_main("lns.solve")
     puzzle, notes = read_puzzle(spec.puzzle)
     spec.check(puzzle)
-    start = read_start(spec, puzzle)
-    searched = puzzle.with_clues({*puzzle.clues, *start.clues}) if start.clues else puzzle
-    chosen, params_source, params_note = choose_parameters(spec.params, searched, spec.engine)
-    least = (chosen.engine.search_floor or -1) if spec.min_score is None else spec.min_score
-    instance, logged_from, seconds = spec.name_of(puzzle), min(least, puzzle.max_score), spec.seconds
-    seed = secrets.randbelow(DRAWN_SEEDS) if spec.seed is None else spec.seed
+    start, pins, start_notes = spec.start_board(puzzle)
+    searched = puzzle.with_clues({*puzzle.clues, *pins}) if pins else puzzle
+    params, source, params_note = choose_parameters(spec.params, searched, spec.engine)
+    least = (params.engine.search_floor or -1) if spec.min_score is None else spec.min_score
+    settings = RunSettings(
+        params_source=source, instance=spec.name_of(puzzle), engine=spec.engine, checkpoint_s=spec.checkpoint_s,
+        seed=secrets.randbelow(DRAWN_SEEDS) if spec.seed is None else spec.seed, pins=pins,
+        target=-1 if spec.target is None else spec.target, min_score=min(least, puzzle.max_score),
+    )  # fmt: skip
+    history = RunHistory(spec.seconds)
     with contextlib.ExitStack() as stack:
-        searching = _where_to_search(stack, spec, spec.checkpoint_s)
-        workers = default_workers(spec.engine, searching) if spec.workers is None else spec.workers
-        history, directory = RunHistory(seconds), None
-        recorder: Recorder | MemoryRecorder
-        if spec.run_dir is None:
-            recorder = MemoryRecorder(puzzle, history, instance=instance, seed=seed)
-        else:
-            settings = RunSettings(
-                params_source=params_source, instance=instance, seed=seed, engine=spec.engine,
-                target=-1 if spec.target is None else spec.target, min_score=logged_from,
-                checkpoint_s=spec.checkpoint_s, pins=start.clues,
-            )  # fmt: skip
-            directory = RunDirectory.create(Path(spec.run_dir), puzzle, chosen, settings)
-            stack.enter_context(directory)
-            stack.enter_context(_run_log(directory))
-            board_log = BoardLog(directory.path)
-            stack.callback(board_log.close)
-            recorder = Recorder(directory, history, board_log, [])
+        executor = _executor(stack, spec, spec.checkpoint_s)
+        workers = _default_workers(spec.engine, executor) if spec.workers is None else spec.workers
+        directory = None
+        if spec.run_dir is not None:
+            directory = stack.enter_context(RunDirectory.create(Path(spec.run_dir), puzzle, params, settings))
+            stack.enter_context(run_log(directory.path))
+            settings = directory.settings
         archipelago = Archipelago(
-            Search(searched, chosen, seed, spec.engine, directory.settings.operators if directory else None), workers,
-            start=None if start.board is None else FoundBoard(start.board, start.score, "start"),
-            min_score=logged_from, executor=searching, grows=spec.grows,
+            Search(searched, params, settings.seed, settings.engine, settings.operators or None), workers,
+            start=start, min_score=settings.min_score, executor=executor, grows=spec.grows,
         )  # fmt: skip
         for note in (*spec.notes, *notes):
             log.info("%s: %s", puzzle.name, note)
-        for note in start.notes:
+        for note in start_notes:
             log.info("start board: %s", note)
         if params_note:
-            log.log(logging.WARNING if params_source == DEFAULTS else logging.INFO, "%s", params_note)
-        if start.board is not None:
-            recorder.record_known_best(start.board, start.score, "start")
+            log.log(logging.WARNING if source == DEFAULTS else logging.INFO, "%s", params_note)
+        recorder = Recorder(puzzle, settings, history, directory)
+        if start is not None:
+            recorder.record_known_best(start)
             log.info("the start board has score %d of %d", start.score, puzzle.max_score)
         all_cores = spec.workers is None and spec.executor is None and workers > 1
         log.info(
-            "%s%s, seed %d%s, %s", count_of(workers, "worker"), " (one for each core)" * all_cores,
-            seed, " (drawn at random)" * (spec.seed is None), _plan(seconds) + _patience(spec),
+            "%s%s, seed %d%s, %s", count_of(workers, "worker"), " (one for each core)" * all_cores, settings.seed,
+            " (drawn at random)" * (spec.seed is None), _plan(history.budget_s) + _patience(spec),
         )  # fmt: skip
-        session = SearchSession(spec, puzzle, archipelago, recorder, directory, seconds=seconds, target=spec.target)
-        return session.run()
+        return SearchSession(spec, archipelago, recorder, history.budget_s).run()
 
 
 class NoTimeLeft(InputError):
@@ -155,19 +145,18 @@ def resume(spec: ResumeSpec) -> Result:
     InputError
         No run directory, one of another version or damaged, or one that another process works in.
     """
-    refuse_import_of_main("lns.resume")
+    _refuse_import_of_main("lns.resume")
     with contextlib.ExitStack() as stack:
         directory = stack.enter_context(RunDirectory.open(Path(spec.run_dir)))
-        stack.enter_context(_run_log(directory))
+        stack.enter_context(run_log(directory.path))
         recovered = recover(directory)
-        stack.callback(recovered.board_log.close)
         history, settings, best = recovered.history, directory.settings, recovered.best
         seconds = history.remaining_s if spec.time is None else spec.seconds
         if seconds <= 0:
             raise NoTimeLeft(history, spec.run_dir)
         spec.check_workers()
-        searching = _where_to_search(stack, spec, settings.checkpoint_s)
-        workers = spec.workers or resumed_workers(searching, history)
+        executor = _executor(stack, spec, settings.checkpoint_s)
+        workers = spec.workers or resumed_workers(executor, history)
         if missing := parameters.omitted_names(read_text(directory.path / PARAMETERS)):
             log.warning("%s is of another version, without %s: its defaults are taken", PARAMETERS, ", ".join(missing))
         plan = _resumed_plan(history, spec.time) + _patience(spec)
@@ -176,23 +165,14 @@ def resume(spec: ResumeSpec) -> Result:
         origin = history.improvements[-1].origin if history.improvements else "start"
         archipelago = Archipelago(
             Search(directory.pinned_puzzle, directory.params, settings.seed, settings.engine, settings.operators),
-            workers, start=FoundBoard(best.board, best.score, origin) if best else None,
-            min_score=settings.min_score, islands=recovered.islands, executor=searching, grows=spec.grows,
+            workers, start=best._replace(origin=origin) if best else None,
+            min_score=settings.min_score, executor=executor, grows=spec.grows, islands=recovered.islands,
             other_statistics=history.other_statistics,
         )  # fmt: skip
-        recorder = Recorder(directory, history, recovered.board_log, recovered.recent)
+        recorder = Recorder(directory.puzzle, settings, history, directory, recovered.recent)
         if best is not None:
-            recorder.record_known_best(best.board, best.score, recovered.origin)
-        target = settings.target if settings.target >= 0 else None
-        puzzle = directory.puzzle
-        return SearchSession(spec, puzzle, archipelago, recorder, directory, seconds=seconds, target=target).run()
-
-
-class Certified(StopRule):
-    """End when every window around the damage of the best board is proven to have no better refill."""
-
-    def __call__(self, progress: SearchProgress) -> str | None:
-        return "all listed regions are proven: nothing better within them" if progress.is_certified else None
+            recorder.record_known_best(best)
+        return SearchSession(spec, archipelago, recorder, seconds).run()
 
 
 @checked
@@ -234,12 +214,207 @@ def polish(
     return solve(puzzle, start=board, engine="polish", stop=rule, **{"time": DEFAULT_SECONDS} | how)
 
 
-def _where_to_search(stack: contextlib.ExitStack, spec: SessionSpec, checkpoint_s: float) -> Executor | None:
-    """Where rounds are searched. Workers of a cluster are closed with ``stack``, also if the search never begins."""
-    searching = where_to_search(spec.executor, checkpoint_s)
-    if searching is not None and searching is not spec.executor:
-        stack.enter_context(searching)
-    return searching
+class SearchSession:
+    """Searches for ``seconds`` at most, until steps, target or a rule end it, or Ctrl-C or `lns stop` does."""
+
+    def __init__(self, spec: SessionSpec, archipelago: Archipelago, recorder: Recorder, seconds: float) -> None:
+        self.puzzle, self.archipelago, self.recorder = recorder.puzzle, archipelago, recorder
+        self._spec, self._seconds, target = spec, seconds, recorder.settings.target
+        self._target = target if target >= 0 else None
+        self._interrupted, self._why, self._ended_by_rule = False, "failed", ""
+        self._found: queue.SimpleQueue[FoundBoard] = queue.SimpleQueue()
+        self._improved_at = 0.0
+        self._failure: BaseException | None = None
+        self._done = threading.Event()
+        self._placements_before = archipelago.statistics.placements  # of earlier sessions
+        self._steps_before = {number: island.steps for number, island in archipelago.islands.items()}
+        recorder.on_best = self._improved
+
+    def run(self) -> Result:
+        """Search. Raises what the engine or a callback raised, after everything is saved."""
+        puzzle, search, spec = self.puzzle, self.archipelago.search, self._spec
+        log.info("%s: %d x %d, %d colours, best possible %d, sha256 %.12s", puzzle.name, puzzle.width, puzzle.height,
+                 puzzle.renumbered().colours, puzzle.max_score, puzzle.sha256)  # fmt: skip
+        if (possible := pairing(puzzle)).odd_colours:
+            log.warning("%s", possible)
+        if pins := len(search.puzzle.clues) - len(puzzle.clues):
+            log.info("%d cells of the start board are pinned", pins)
+        if not is_compiled(main_kernel(search.engine)):
+            log.info("compiling the kernels (once after an install or upgrade)")
+        shown = min([self._seconds, *(rule.seconds for rule in spec.rules if isinstance(rule, MaxTime))])
+        seconds = shown if shown < UNLIMITED_S else None
+        self._progress = progress_view(spec.progress, seconds, kernels=kernel_count(search.engine))
+        with self._progress:
+            self._supervise()
+        if self._failure is not None:
+            raise self._failure
+        if self._interrupted and spec.raise_interrupt:
+            raise KeyboardInterrupt
+        return self._result()
+
+    def _supervise(self) -> None:
+        """Wait for the thread of the search; Ctrl-C and an error of a callback end it in order."""
+        failure: BaseException | None = None
+        threading.Thread(target=self._search, name="lns-search", daemon=True).start()
+        while True:
+            try:
+                done = self._done.wait(TICK_S)  # Ctrl-C during `join` marks a running thread as dead in Python 3.11
+                self._deliver(failure is None)
+                if done:
+                    break
+            except KeyboardInterrupt:
+                if self._interrupted:
+                    self.archipelago.kill()
+                    raise
+                self._interrupted = True
+                self.archipelago.stop()
+            except BaseException as error:
+                if failure is not None:
+                    raise
+                failure = error
+                self.archipelago.stop()
+        if failure is not None:
+            raise failure
+
+    def _deliver(self, to_callback: bool) -> None:
+        """In the calling thread: callbacks for new bests, and the line of progress."""
+        while not self._found.empty():
+            found = self._found.get()
+            if to_callback and self._spec.on_improve is not None:
+                self._spec.on_improve(found)
+        archipelago = self.archipelago
+        if not archipelago.has_begun:
+            return  # the progress view says that kernels are compiled or loaded
+        statistics, elapsed = archipelago.statistics, archipelago.elapsed
+        score = archipelago.best_score if archipelago.best_score >= 0 else "-"
+        rate = (statistics.placements - self._placements_before) / max(elapsed, 0.5) / 1e6
+        self._progress.show(f"best {score} of {self.puzzle.max_score}, {rate:.1f} M {statistics.unit}/s", elapsed)
+
+    def _result(self) -> Result:
+        puzzle, archipelago, recorder, directory = self.puzzle, self.archipelago, self.recorder, self.recorder.directory
+        best = recorder.best
+        return Result(
+            puzzle=puzzle,
+            board=Board.from_pairs(best["placements"], puzzle.width, puzzle.height).of(puzzle) if best else None,
+            score=best.get("score", -1),
+            why=self._why,
+            statistics=archipelago.statistics,
+            elapsed_s=recorder.history.elapsed_s,
+            history=recorder.history,
+            seed=archipelago.search.seed,
+            islands={number: replace(one, state={}) for number, one in sorted(archipelago.islands.items())},
+            record=dict(best),
+            target=self._target,
+            run_dir=None if directory is None else str(directory.path),
+            write_errors=recorder.write_errors,
+        )
+
+    # -- in the thread of the search ---------------------------------------------------------------------------------
+
+    def _search(self) -> None:
+        archipelago, recorder = self.archipelago, self.recorder
+        possible = pairing(self.puzzle).best_possible
+        target = possible if self._target is None else min(self._target, possible)
+        try:
+            recorder.begin(archipelago)
+            try:
+                why = archipelago.run(self._seconds, target, self._after_round, steps=self._spec.most_steps)
+                ended_by_rule = self._ended_by_rule if why == "stopped" else ""
+                self._why = "interrupted" if self._interrupted else ended_by_rule or why
+            except WorkersGone:
+                self._why = "cluster lost"
+                raise
+            finally:  # also when the engine fails: what was found is kept
+                recorder.end(archipelago, self._why)
+        except BaseException as error:
+            self._failure = error
+        finally:
+            self._done.set()
+
+    def _after_round(self, archipelago: Archipelago) -> None:
+        directory, rule = self.recorder.directory, self._spec.stop
+        self.recorder.on_round(archipelago)
+        if directory is not None and directory.stop_wanted:
+            archipelago.stop()
+        if rule is not None and (why := rule(self._where())):
+            self._ended_by_rule = why
+            archipelago.stop()
+
+    def _where(self) -> SearchProgress:
+        archipelago, elapsed = self.archipelago, self.archipelago.elapsed
+        steps = (archipelago.steps_of(one) - self._steps_before.get(one, 0) for one in range(archipelago.workers))
+        certificate = archipelago.statistics.certificate_of(archipelago.best_score).values()
+        is_certified = bool(certificate) and all(shape["proven"] == shape["windows"] for shape in certificate)
+        since = elapsed - self._improved_at
+        return SearchProgress(elapsed, min(steps, default=0), archipelago.best_score, since, is_certified)
+
+    def _improved(self, found: FoundBoard) -> None:
+        self._improved_at = self.archipelago.elapsed
+        seconds = self.recorder.history.elapsed_s
+        log.info("%8.1f s  %d of %d  (%s)", seconds, found.score, self.puzzle.max_score, found.origin)
+        self._found.put(FoundBoard(found.board.of(self.puzzle), found.score, found.origin))
+
+
+# -- where it is searched --------------------------------------------------------------------------------------------
+
+
+def _executor(stack: contextlib.ExitStack, spec: SessionSpec, checkpoint_s: float) -> Executor | None:
+    """Where rounds are searched. A client of a cluster becomes its workers, which are closed with ``stack``."""
+    if spec.executor is None or isinstance(spec.executor, Executor):
+        return spec.executor
+    from lns.cluster import DaskWorkers, is_client
+
+    if not is_client(spec.executor):
+        raise InputError(
+            f"the executor is of the type {type(spec.executor).__name__}; expected a concurrent.futures.Executor or a "
+            "distributed.Client"
+        )
+    return stack.enter_context(DaskWorkers(spec.executor, state_s=checkpoint_s))
+
+
+def _default_workers(engine: str, executor: Executor | None) -> int:
+    """One worker for each core or thread of a cluster; one in all where workers would not know all operators."""
+    if executor is not None:
+        return max(1, executor.capacity if isinstance(executor, Workers) else 0)
+    if engine == "lns":
+        from lns.neighbourhoods.operators import process_only_operators
+
+        if process_only_operators():
+            return 1
+    return available_cores()
+
+
+def resumed_workers(executor: Executor | None, history: RunHistory) -> int:
+    """As many workers as a cluster has threads; elsewhere as in the last session, if this machine may have as many."""
+    if isinstance(executor, Workers) and executor.capacity:
+        return executor.capacity
+    last = history.sessions[-1].workers if history.sessions else 1
+    if last <= max_workers():
+        return last
+    cores = available_cores()
+    log.warning(
+        "the last session had %s, more than this machine may have: now %s, one for each core; --workers sets another "
+        "number", count_of(last, "worker"), count_of(cores, "worker"),
+    )  # fmt: skip
+    return cores
+
+
+def _refuse_import_of_main(function: str) -> None:
+    """Raise InputError in a process that imports a script whose call is not guarded: workers would start workers.
+
+    A worker of `lns` ends with a status that tells its parent, which says so once.
+    """
+    process = multiprocessing.current_process()
+    if getattr(process, "_inheriting", False):
+        if process.name.startswith(WORKER_NAME):
+            raise SystemExit(UNGUARDED)
+        raise InputError(
+            f"{function} was called while a worker imports the main module; expected the call in the script under "
+            "if __name__ == '__main__':"
+        )
+
+
+# -- what the log says -----------------------------------------------------------------------------------------------
 
 
 def _plan(seconds: float) -> str:
@@ -248,8 +423,8 @@ def _plan(seconds: float) -> str:
 
 def _patience(spec: SessionSpec) -> str:
     """What ends the search where it finds nothing better, behind its plan; "" if nothing does."""
-    seconds = min((rule.seconds for rule in spec.rules if isinstance(rule, NoImprovement)), default=None)
-    return "" if seconds is None else f"; it ends after {length_of(seconds)} without a better board"
+    rules = sorted((rule for rule in spec.rules if isinstance(rule, NoImprovement)), key=lambda rule: rule.seconds)
+    return f"; it ends after {rules[0].length} without a better board" if rules else ""
 
 
 def _resumed_plan(history: RunHistory, time: float | None) -> str:
@@ -264,18 +439,3 @@ def _resumed_plan(history: RunHistory, time: float | None) -> str:
     if history.remaining_s < 1:
         return f"the plan of {_plan(history.budget_s)} is used up, {now}"
     return f"the plan was {_plan(history.budget_s)}, {history.remaining_in_words}; {now}"
-
-
-@contextlib.contextmanager
-def _run_log(directory: RunDirectory) -> Iterator[None]:
-    """Messages of the logger ``lns`` go to run.log too."""
-    handler, level = RunLog(directory.path), log.level
-    log.addHandler(handler)
-    if log.getEffectiveLevel() > logging.INFO:
-        log.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        log.setLevel(level)
-        log.removeHandler(handler)
-        handler.close()

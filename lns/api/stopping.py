@@ -14,27 +14,13 @@ from lns.instances.errors import InputError
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """How far a search is.
+    """How far a search is."""
 
-    Attributes
-    ----------
-    elapsed_s : float
-        Seconds of search in this call, without the compilation of kernels.
-    steps : int
-        Steps made in this call by the island that made fewest.
-    best_score : int
-        Matched inner edges of the best board so far; -1 before the first board.
-    since_improvement_s : float
-        Seconds of search since the best board was found, or since the call began.
-    is_certified : bool
-        Whether all windows around the damage of the best boards are proven to have no better refill.
-    """
-
-    elapsed_s: float
-    steps: int
-    best_score: int
-    since_improvement_s: float
-    is_certified: bool = False
+    elapsed_s: float  # seconds of search in this call, without the compilation of kernels
+    steps: int  # made in this call by the island that made fewest
+    best_score: int  # matched inner edges of the best board so far; -1 before the first board
+    since_improvement_s: float  # seconds of search since the best board was found, or since the call began
+    is_certified: bool = False  # whether all windows around the damage of the best boards have no better refill
 
 
 class StopRule:
@@ -108,7 +94,21 @@ class NoImprovement(StopRule):
     seconds: float
 
     def __call__(self, progress: SearchProgress) -> str | None:
-        return None if progress.since_improvement_s < self.seconds else f"no improvement in {length_of(self.seconds)}"
+        return None if progress.since_improvement_s < self.seconds else f"no improvement in {self.length}"
+
+    @property
+    def length(self) -> str:
+        """The seconds in words; all digits below a minute."""
+        from lns.runs.files import format_duration
+
+        return format_duration(self.seconds) if self.seconds >= 60 else f"{self.seconds:g} s"
+
+
+class Certified(StopRule):
+    """End when every window around the damage of the best board is proven to have no better refill."""
+
+    def __call__(self, progress: SearchProgress) -> str | None:
+        return "all listed regions are proven: nothing better within them" if progress.is_certified else None
 
 
 @dataclass(frozen=True)
@@ -130,10 +130,3 @@ class _All(StopRule):
     def __call__(self, progress: SearchProgress) -> str | None:
         reasons = [rule(progress) for rule in self.rules]
         return " and ".join(filter(None, reasons)) if all(reasons) else None
-
-
-def length_of(seconds: float) -> str:
-    """The seconds of a rule in words; all digits below a minute."""
-    from lns.runs.files import format_duration
-
-    return format_duration(seconds) if seconds >= 60 else f"{seconds:g} s"

@@ -30,7 +30,7 @@ from lns.instances.symmetry import View, board_from_view, puzzle_in_view, rotate
 from lns.instances.text import count_of, printable
 from lns.instances.verify import Verification
 from lns.instances.verify import verify as verified
-from lns.runs.find import board_source
+from lns.runs.directory import board_source
 from lns.terminal import options as opt
 from lns.terminal import output as out
 from lns.terminal.inputs import print_notes, puzzle_of_board, read_board

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from lns.distinct_boards import min_distance
 from lns.engines import kernel_count
+from lns.estimate import min_distance
 from lns.instances.text import count_of
 from lns.terminal import options as opt
 from lns.terminal import output as out

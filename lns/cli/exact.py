@@ -210,7 +210,7 @@ def read_puzzle_and_start(args: argparse.Namespace) -> tuple[Puzzle, Puzzle, lis
     assert puzzle is not None
     if args.start is None:
         return puzzle, puzzle, notes
-    from lns.api.starting import placed_as_clues
+    from lns.api.files import placed_as_clues
 
     start = formats.read_board(args.start, puzzle, args.start_format, args.start_number)
     assert start.board is not None

@@ -22,7 +22,7 @@ from lns.instances.formats.base import source_name
 from lns.instances.puzzle import Puzzle
 from lns.instances.text import count_of, format_seconds
 from lns.instances.verify import Verification, verify
-from lns.runs.find import board_source
+from lns.runs.directory import board_source
 from lns.terminal import options as opt
 from lns.terminal import output as out
 from lns.terminal.inputs import check_board_file, print_notes, read_board

@@ -24,9 +24,8 @@ from lns.instances.files import atomic_write, behind_links
 from lns.instances.piece_set import set_sha256
 from lns.instances.text import count_of, cut_middle, printable
 from lns.runs.board_log import BestBoards
-from lns.runs.directory import read_parameters
+from lns.runs.directory import read_parameters, run_directories
 from lns.runs.files import REPORT, STOP, format_duration, open_regular, time_ago, utc_now
-from lns.runs.find import run_directories
 from lns.runs.lock import is_free, is_held_elsewhere, read_holder
 from lns.runs.run_summary import RunSummary, by_set, load_summary
 from lns.terminal import options as opt
@@ -168,7 +167,7 @@ def _leave(number: int, frame: object) -> None:
 
 
 def _live(paths: list[Path], every: float) -> None:
-    from lns.runs.watch_view import frame
+    from lns.runs.page import frame
 
     best_boards = {path: BestBoards(path, load_summary(path).puzzle, WATCHED_BOARDS) for path in paths}
     with _alternate_screen():
@@ -199,7 +198,7 @@ def footer(runs: Sequence[RunSummary]) -> str:
 
 
 def _plain(paths: list[Path], every: float) -> None:
-    from lns.runs.watch_view import headline
+    from lns.runs.page import headline
 
     while True:
         runs = [load_summary(path) for path in paths]

@@ -221,7 +221,7 @@ class SearchEnd(StopRule):
         args, executor, on_improve = self._args, None, None
         rule: StopRule = self
         if args.cluster is not None:
-            from lns.cluster_client import connected
+            from lns.cluster import connected
 
             executor = self._closing.enter_context(connected(args.cluster, args.workers))
         if args.on_best is not None:

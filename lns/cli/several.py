@@ -24,9 +24,8 @@ from lns.instances.piece_set import set_sha256, translate, translation
 from lns.instances.puzzle import Puzzle
 from lns.instances.text import count_of, cut_middle, printable
 from lns.runs.board_log import BoardLogReader, is_verified
-from lns.runs.directory import read_best, read_run, safe_name
+from lns.runs.directory import read_best, read_run, run_directories, safe_name
 from lns.runs.files import BEST, BOARDS, format_duration, utc_now
-from lns.runs.find import run_directories
 from lns.runs.history import RunHistory
 from lns.runs.run_summary import RunSummary, check_same_set, load_summary
 from lns.terminal import options as opt

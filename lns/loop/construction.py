@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from lns.assignment import fill, matched_edges
+from lns.assignment import fill, greedy_board, matched_edges
 from lns.construct.beam import BeamSearch, Paths, Tails, beam_tables
 from lns.construct.candidates import check_colours, is_unclued_piece
 from lns.construct.constructor import Constructor
 from lns.construct.quota_bandit import QuotaBandit
 from lns.construct.schedule import beam_tail_cut, cell_order, favoured_colours
 from lns.engine import State, Statistics, expect
-from lns.greedy import greedy_board
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import GREY, Puzzle

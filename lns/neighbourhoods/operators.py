@@ -16,7 +16,7 @@ from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import NamedTuple
 
-from lns.greedy import ORIGIN as GREEDY
+from lns.assignment import GREEDY
 from lns.instances.arguments import checked
 from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,7 @@ from lns.instances.errors import InputError
 from lns.instances.files import open_to_read
 from lns.instances.puzzle import MAX_CELLS, Puzzle
 from lns.instances.verify import verify
-from lns.runs.files import BOARDS, from_json, open_regular, seal, unseal, whole_lines, write_all
+from lns.runs.files import BOARDS, from_json, open_regular, seal, unseal, write_all
 
 MAX_LINE = 64 + 512 + 8 * MAX_CELLS  # bytes of a line
 MAX_LOG_BYTES = 2**31  # of the log; it then takes new bests only
@@ -53,19 +53,7 @@ def is_verified(entry: LoggedBoard, puzzle: Puzzle) -> bool:
 class BoardLog:
     """The log of a run directory, open for writing. The caller holds the lock of the directory.
 
-    Attributes
-    ----------
-    size : int
-        Bytes of the log.
-    torn : int
-        Bytes of an incomplete last line that was dropped at opening.
-
-    Raises
-    ------
-    InputError
-        The name belongs to something else than a regular file.
-    OSError
-        The file cannot be opened.
+    Raises InputError if its name belongs to something else than a regular file, OSError if it cannot be opened.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -75,14 +63,26 @@ class BoardLog:
         if length > MAX_FILE_BYTES:
             self._file.close()
             raise _too_long(directory / BOARDS, length)
-        self.size = whole_lines(self._file.fileno())
-        self.torn = length - self.size
+        self.size = length  # bytes of the log
+        self.size = self.start_of_last(0)
+        self.torn = length - self.size  # bytes of an incomplete last line that was dropped
         if self.torn:
             if os.pread(self._file.fileno(), len(_START), self.size) == _START[: self.torn]:
                 os.ftruncate(self._file.fileno(), self.size)
             else:  # not the beginning of a board: keep it, as it may be data of the user
                 self.size += self.torn + os.write(self._file.fileno(), b"\n")
                 self.torn = 0
+
+    def start_of_last(self, lines: int) -> int:
+        """The byte at which the last ``lines`` complete lines begin: behind them all for 0."""
+        at = self.size
+        if at:
+            with mmap(self._file.fileno(), at, access=ACCESS_READ) as content:
+                for _ in range(lines + 1):
+                    if (at := content.rfind(b"\n", 0, at)) < 0:
+                        break
+                at += 1
+        return at
 
     @property
     def is_full(self) -> bool:
@@ -127,36 +127,18 @@ def _too_long(path: Path, length: int) -> InputError:
 
 
 class BoardLogReader:
-    """Reads the log of a run directory, which may grow meanwhile.
-
-    Attributes
-    ----------
-    offset : int
-        Byte to begin at: the start of a line. Reading moves it behind the last complete line.
-    damaged : int
-        Lines that were no boards of the puzzle.
-    """
+    """Reads the log of a run directory, which may grow meanwhile, from the line at byte ``offset`` on."""
 
     def __init__(self, directory: Path, puzzle: Puzzle, offset: int = 0) -> None:
-        self.path, self.puzzle, self.offset, self.damaged = directory / BOARDS, puzzle, offset, 0
+        self.path, self.puzzle = directory / BOARDS, puzzle
+        self.offset = offset  # moves behind the last complete line
+        self.damaged = 0  # lines that were no boards of the puzzle
 
     def read(self, at_least: int = 0) -> Iterator[LoggedBoard]:
         """Read the boards from ``offset`` on; lines with lower scores and damaged ones are skipped.
 
         No score is verified. Raises InputError if the log cannot be opened, or is longer than `MAX_FILE_BYTES`.
         """
-        for line in self._lines():
-            score = _SCORE.match(line)
-            if (score is None or int(score[1]) >= at_least) and (entry := self._entry(line)) is not None:
-                yield entry
-
-    def last(self, count: int) -> list[LoggedBoard]:
-        """The last ``count`` boards from ``offset`` on. Raises InputError as `read` does."""
-        entries = map(self._entry, deque(self._lines(), maxlen=count))
-        return [entry for entry in entries if entry is not None]
-
-    def _lines(self) -> Iterator[bytes]:
-        """The complete lines."""
         try:
             if not self.path.is_file():
                 return
@@ -172,7 +154,9 @@ class BoardLogReader:
                 if not line.endswith(b"\n") and len(line) < MAX_LINE:
                     return  # incomplete: being written, or cut off
                 self.offset += len(line)
-                yield line
+                score = _SCORE.match(line)
+                if (score is None or int(score[1]) >= at_least) and (entry := self._entry(line)) is not None:
+                    yield entry
 
     def _entry(self, line: bytes) -> LoggedBoard | None:
         puzzle = self.puzzle
@@ -190,17 +174,11 @@ class BoardLogReader:
 
 
 class BestBoards:
-    """The best distinct boards of the log of a run directory, ``size`` of them at most, updated while it grows.
-
-    Attributes
-    ----------
-    top : list of LoggedBoard
-        The boards, verified, the best first; of equal scores the earlier first.
-    """
+    """The best distinct boards of the log of a run directory, ``size`` of them at most, updated while it grows."""
 
     def __init__(self, directory: Path, puzzle: Puzzle, size: int) -> None:
         self.puzzle, self.size = puzzle, size
-        self.top: list[LoggedBoard] = []
+        self.top: list[LoggedBoard] = []  # verified, the best first; of equal scores the earlier first
         self._reader = BoardLogReader(directory, puzzle)
 
     def update(self) -> list[LoggedBoard]:

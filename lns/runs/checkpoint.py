@@ -20,13 +20,12 @@ from pathlib import Path
 
 import numpy as np
 
-from lns.engine import State, Statistics
+from lns.engine import PackedState, State, Statistics
 from lns.instances.errors import InputError
 from lns.instances.files import open_to_read, sync_folder
 from lns.instances.json_values import JsonFields, json_object
 from lns.instances.puzzle import Puzzle
 from lns.instances.text import printable
-from lns.packed_state import PackedState
 from lns.rounds import MAX_ISLANDS, Island
 from lns.runs.files import CHECKPOINT, PREVIOUS, expect_schema, from_json, open_regular
 from lns.runs.history import RunHistory, history_from_json

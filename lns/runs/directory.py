@@ -1,4 +1,4 @@
-"""A run directory: making or opening it, its lock, and its settings, puzzle, parameters and best board."""
+"""Run directories: making, opening and finding them, lock, settings, puzzle, parameters and best board."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Annotated, Any
 
 from lns import params as parameters
+from lns.engine import FoundBoard
 from lns.engines import ENGINES
 from lns.instances.board import Board
 from lns.instances.errors import InputError
@@ -28,6 +29,7 @@ from lns.instances.puzzle import MAX_CELLS, Clue, Puzzle
 from lns.instances.text import printable, quoted
 from lns.instances.verify import verify
 from lns.params import Params
+from lns.runs.board_log import BoardLog
 from lns.runs.files import (
     BEST,
     BOARDS,
@@ -49,7 +51,8 @@ log = logging.getLogger("lns")
 
 SCHEMA = 2  # of run.json
 LEAST_CHECKPOINT_S = 0.1
-MIN_FREE_BYTES = 16 * 2**20  # on the disk, for a new run
+MAX_DEPTH = 4  # folders below one that is named, in which runs are looked for
+MIN_FREE_KIB = 16 * 2**10  # on the disk, for a new run
 _Score = Annotated[int, -1, 2 * MAX_CELLS]
 
 
@@ -85,27 +88,14 @@ class RunSettings:
 
 
 class RunDirectory:
-    """The files of one run, locked by this process until `close`. Made by `create` or `open`; a context manager.
-
-    Attributes
-    ----------
-    path : Path
-        The directory.
-    settings : RunSettings
-        Content of run.json.
-    puzzle : Puzzle
-        The puzzle, without pins.
-    params : Params
-        Parameters of the run.
-    crashed_holder : Holder or None
-        The process of the last session, if that session did not end in order.
-    """
+    """The files of one run, locked by this process until `close`. Made by `create` or `open`; a context manager."""
 
     def __init__(self, path: Path, settings: RunSettings, puzzle: Puzzle, params: Params, lock: Lock) -> None:
-        self.path, self.settings, self.puzzle, self.params = path, settings, puzzle, params
+        self.path, self.settings, self.params = path, settings, params
+        self.puzzle = puzzle  # without pins
         self._lock = lock
         self._undo: Callable[[], None] | None = None
-        self.crashed_holder = lock.stale
+        self.crashed_holder = lock.stale  # the process of the last session, if that did not end in order
         self.clear_stop()
 
     @classmethod
@@ -118,8 +108,11 @@ class RunDirectory:
         settings = replace(
             settings, run=os.urandom(16).hex(), instance_sha256=puzzle.sha256, params_sha256=digest(text),
             params=parameters.to_dict(params), created_at=utc_now(),
-            operators=settings.operators or _operators_of(settings.engine),
         )  # fmt: skip
+        if settings.engine == "lns" and not settings.operators:
+            from lns.neighbourhoods.operators import operator_names  # reading a run must not import the engines
+
+            settings = replace(settings, operators=operator_names())
         content = seal(settings.to_json()) + "\n"
         try:
             if path.exists() and not path.is_dir():
@@ -131,10 +124,8 @@ class RunDirectory:
             with contextlib.ExitStack() as undo:
                 undo.callback(_unmake, path, missing)
                 path.mkdir(parents=True, exist_ok=True)
-                free = shutil.disk_usage(path).free
-                if free < MIN_FREE_BYTES:
-                    few, expected = free // 1024, MIN_FREE_BYTES // 1024
-                    raise InputError(f"the disk has {few} KiB free; expected at least {expected} KiB", path)
+                if (free := shutil.disk_usage(path).free // 1024) < MIN_FREE_KIB:
+                    raise InputError(f"the disk has {free} KiB free; expected at least {MIN_FREE_KIB} KiB", path)
                 try:
                     lock = Lock(path)
                 except InputError:  # another process made a run here meanwhile: leave its files
@@ -174,6 +165,11 @@ class RunDirectory:
         """The puzzle with the pinned cells as further clues, for the search."""
         return with_pins(self.puzzle, self.settings)
 
+    @cached_property
+    def board_log(self) -> BoardLog:
+        """The log of boards, open for writing. Raises as `BoardLog` does."""
+        return BoardLog(self.path)
+
     def __enter__(self) -> RunDirectory:
         return self
 
@@ -192,19 +188,14 @@ class RunDirectory:
         self._lock.stale = None
 
     def close(self) -> None:
+        if "board_log" in self.__dict__:
+            self.board_log.close()
         if self._lock.is_in_place():
             self.clear_stop()
         try:
             self._lock.release()
         except OSError as error:
             log.warning("the lock could not be released: %s", error.strerror)
-
-    def best_fields(self, board: Board, elapsed_s: float) -> dict[str, Any]:
-        """Fields of best.json for a board that is verified already, found after ``elapsed_s`` seconds of search."""
-        settings = self.settings
-        return best_json(
-            self.puzzle, board, instance=settings.instance, seed=settings.seed, elapsed_s=round(elapsed_s, 3)
-        )
 
     def write_best(self, fields: dict[str, Any]) -> None:
         """Write best.json with the fields of `best_fields`. Raises OSError."""
@@ -266,12 +257,12 @@ def new_run_directory(puzzle: Puzzle) -> Iterator[Path]:
                 folder.rmdir()
 
 
-@dataclass(frozen=True)
-class ScoredBoard:
-    """A full legal board and its verified score."""
-
-    board: Board
-    score: int
+def best_fields(puzzle: Puzzle, settings: RunSettings, best: FoundBoard, elapsed_s: float) -> dict[str, Any]:
+    """Fields of best.json for a verified board that was found after ``elapsed_s`` seconds of search."""
+    return best_json(
+        puzzle, best.board, instance=settings.instance, seed=settings.seed, elapsed_s=round(elapsed_s, 3),
+        score=best.score,
+    )  # fmt: skip
 
 
 def digest(text: str) -> str:
@@ -302,7 +293,12 @@ def read_run(path: Path) -> tuple[RunSettings, Puzzle]:
             raise InputError("no such directory; expected the directory of a run", printable(str(path)))
         if not (path / SETTINGS).is_file():
             raise InputError(f"no run directory: it has no {SETTINGS}", path)
-        settings = _read_settings(path / SETTINGS)
+        try:
+            values = unseal(read_text(path / SETTINGS))
+            expect_schema(JsonFields(values), SCHEMA)
+            settings: RunSettings = from_json(RunSettings, values, SETTINGS)
+        except InputError as error:
+            raise error.at(path / SETTINGS) from None
         _existing(path / INSTANCE, "the copy of the puzzle")
         puzzle = load_puzzle(os.path.join(path, INSTANCE), "json")  # noqa: PTH118
     except OSError as error:  # a name that is too long, a directory without permission
@@ -316,17 +312,7 @@ def read_run(path: Path) -> tuple[RunSettings, Puzzle]:
     return settings, puzzle
 
 
-def _read_settings(path: Path) -> RunSettings:
-    try:
-        values = unseal(read_text(path))
-        expect_schema(JsonFields(values), SCHEMA)
-        settings: RunSettings = from_json(RunSettings, values, SETTINGS)
-    except InputError as error:
-        raise error.at(path) from None
-    return settings
-
-
-def read_best(path: Path, puzzle: Puzzle) -> ScoredBoard | None:
+def read_best(path: Path, puzzle: Puzzle) -> FoundBoard | None:
     """The board of best.json in a run directory, with the score that the verifier counts; None without the file.
 
     Raises InputError if the file is damaged, or the board is not full and legal.
@@ -338,16 +324,7 @@ def read_best(path: Path, puzzle: Puzzle) -> ScoredBoard | None:
     verdict = verify(puzzle, board)
     if not verdict.complete:
         raise InputError(f"not a full legal board: {(*verdict.problems, 'cells are empty')[0]}", file)
-    return ScoredBoard(board, verdict.score)
-
-
-def _operators_of(engine: str) -> tuple[str, ...]:
-    """All operators that this process knows, if the engine uses operators."""
-    if engine != "lns":
-        return ()
-    from lns.neighbourhoods.operators import operator_names  # here, because reading a run must not import the engines
-
-    return operator_names()
+    return FoundBoard(board, verdict.score, BEST)
 
 
 def _existing(path: Path, what: str) -> Path:
@@ -379,3 +356,51 @@ def _unused(path: Path) -> Path:
         number += 1
         candidate = path.with_name(f"{path.stem}-{number}{path.suffix}")
     return candidate
+
+
+# -- what a user names may be a run, or a folder with runs in it ------------------------------------------------------
+
+
+def run_directories(paths: Iterable[Path]) -> list[Path]:
+    """The runs that are meant by run directories and folders with runs, each once, those of a folder by name.
+
+    A path without any run stays, for a message about it.
+    """
+    found: dict[Path, None] = {}
+    for path in paths:
+        for run in runs_below(path) or [path]:
+            found.setdefault(run)
+    return list(found)
+
+
+def runs_below(folder: Path) -> list[Path]:
+    """The runs in a folder and its folders, by name; the folder itself if it is one.
+
+    Links and hidden folders are passed over.
+    """
+    runs = []
+    for name, folders, files in os.walk(folder):
+        path = Path(name)
+        is_run = SETTINGS in files and (path / SETTINGS).is_file()
+        runs += [path] * is_run
+        deepest = is_run or len(path.parts) - len(folder.parts) == MAX_DEPTH
+        folders[:] = [] if deepest else sorted(one for one in folders if not one.startswith((".", "__")))
+    return runs
+
+
+def board_source(source: str) -> str:
+    """What to read a board from: the best.json of a run directory, any other source itself.
+
+    Raises InputError for a run that has found no board yet.
+    """
+    try:
+        directory = Path(source)
+        if not (directory / SETTINGS).is_file():
+            return source
+        if not os.path.lexists(directory / BEST):
+            raise InputError("this run has found no board yet", source)
+    except (OSError, ValueError) as error:  # a URL as a path: too long a name
+        if isinstance(error, InputError):
+            raise
+        return source
+    return os.path.join(source, BEST)  # noqa: PTH118 (as it was typed, for messages)

@@ -10,13 +10,13 @@ import re
 import shutil
 import stat
 import zlib
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import UTC, datetime
 from functools import cache
 from itertools import pairwise
 from logging.handlers import RotatingFileHandler
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import IO, Any, get_args, get_origin, get_type_hints
 
@@ -25,6 +25,8 @@ from lns.instances.files import read_text
 from lns.instances.formats.own_json import INSTANCE_COPY
 from lns.instances.json_values import JsonFields, describe_found, json_object
 from lns.instances.text import escape_controls, printable
+
+log = logging.getLogger("lns")
 
 SETTINGS, INSTANCE, PARAMETERS = "run.json", INSTANCE_COPY, "params.toml"
 BEST, PICTURE, BOARDS, LOG, REPORT = "best.json", "best.svg", "boards.jsonl", "run.log", "report.html"
@@ -81,14 +83,6 @@ def open_regular(path: Path, flags: int, *, create: bool = True) -> IO[bytes]:
     return open(descriptor, mode, buffering=0)  # noqa: PTH123
 
 
-def whole_lines(descriptor: int) -> int:
-    """Bytes of a file up to its last line end. What follows is incomplete: its writer was killed."""
-    if not os.fstat(descriptor).st_size:
-        return 0
-    with mmap(descriptor, 0, access=ACCESS_READ) as content:
-        return content.rfind(b"\n") + 1
-
-
 def write_all(descriptor: int, data: bytes) -> None:
     """Write every byte or raise OSError; ``os.write`` may write only a part when the disk fills up."""
     rest = memoryview(data)
@@ -135,29 +129,13 @@ def expect_schema(fields: JsonFields, expected: int) -> None:
 
 
 def from_json(kind: Any, value: object, name: str) -> Any:
-    """Read a value of JSON as the type of an annotation.
+    """Read a value of JSON, which messages call ``name``, as the type of an annotation.
 
-    Parameters
-    ----------
-    kind : type
-        ``int``, ``float`` or ``str``, a list, tuple or dict of what can be read, or a dataclass whose fields can be
-        read. ``Annotated[kind, low, high]`` bounds a number, or the length of a text; without bounds numbers are from
-        0 to 2**63 - 1, and texts have at most 200 characters.
-    value : object
-        The value. A dataclass is an object, or a list of its fields; a dict is an object, or a list of rows, each with
-        the key first.
-    name : str
-        What messages call the value.
-
-    Returns
-    -------
-    object
-        Of type ``kind``; control characters in texts are escaped.
-
-    Raises
-    ------
-    InputError
-        The value is of another type or out of bounds.
+    ``kind`` is ``int``, ``float`` or ``str``, a list, tuple or dict of what can be read, or a dataclass whose fields
+    can be read. ``Annotated[kind, low, high]`` bounds a number, or the length of a text; without bounds numbers are
+    from 0 to 2**63 - 1, and texts have at most 200 characters. A dataclass is an object, or a list of its fields; a
+    dict is an object, or a list of rows, each with the key first. Control characters in texts are escaped. Raises
+    InputError for another type and out of bounds.
     """
     origin, inner = get_origin(kind), get_args(kind)
     try:
@@ -165,8 +143,12 @@ def from_json(kind: Any, value: object, name: str) -> Any:
             kinds = inner if origin is tuple and inner[-1] is not ... else inner[:1] * len(value)
             return origin(from_json(each, one, name) for each, one in zip(kinds, value, strict=True))
         if origin is dict and isinstance(value, dict | list):
-            rows = value.items() if isinstance(value, dict) else [_keyed(row, inner[1]) for row in value]
-            return {from_json(inner[0], key, name): from_json(inner[1], of_key, name) for key, of_key in rows}
+            rows = value.items() if isinstance(value, dict) else [(key, rest) for key, *rest in value]
+            plain = isinstance(value, list) and not is_dataclass(inner[1])
+            return {
+                from_json(inner[0], key, name): from_json(inner[1], rest[0] if plain else rest, name)
+                for key, rest in rows
+            }
         if isinstance(kind, type) and is_dataclass(kind) and isinstance(value, dict | list):
             hints = _hints(kind)
             values = value if isinstance(value, dict) else dict(zip(hints, value, strict=True))
@@ -181,12 +163,6 @@ def from_json(kind: Any, value: object, name: str) -> Any:
             raise
         raise InputError(f"'{name}': {describe_found(value)}; expected rows of another length") from None
     return _plain_from_json(kind, value, name)
-
-
-def _keyed(row: list[Any], kind: Any) -> tuple[Any, Any]:
-    """The key and the value of a row of a dict."""
-    key, *rest = row
-    return key, rest if is_dataclass(kind) else rest[0]
 
 
 def _plain_from_json(kind: Any, value: object, name: str) -> Any:
@@ -255,6 +231,21 @@ class RunLog(RotatingFileHandler):
 
     def handleError(self, record: logging.LogRecord) -> None:
         """Lose the line."""
+
+
+@contextmanager
+def run_log(directory: Path) -> Iterator[None]:
+    """Messages of the logger ``lns`` go to run.log too."""
+    handler, level = RunLog(directory), log.level
+    log.addHandler(handler)
+    if log.getEffectiveLevel() > logging.INFO:
+        log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+        log.removeHandler(handler)
+        handler.close()
 
 
 # -- times and reasons in words --------------------------------------------------------------------------------------

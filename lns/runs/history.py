@@ -95,11 +95,7 @@ class RunHistory:
         """Number of logged boards of at least this score."""
         return sum(count for found_score, count in self.counts.items() if found_score >= score)
 
-    def improve(self, found_board: FoundBoard, at: str) -> None:
-        """Record a new best board, found at the time of day ``at``."""
-        self.append_improvement(Improvement(found_board.score, self.elapsed_s, at, found_board.origin))
-
-    def append_improvement(self, improvement: Improvement) -> None:
+    def improve(self, improvement: Improvement) -> None:
         """Record a new best board and the gain of the part that made it."""
         gains = self._gains(improvement.origin)
         gains.bests += 1

@@ -71,23 +71,7 @@ def read_holder(directory: Path) -> Holder | None:
 
 
 class Lock:
-    """The lock of a run directory, held until `release`.
-
-    Parameters
-    ----------
-    directory : Path
-        Run directory.
-
-    Attributes
-    ----------
-    stale : Holder or None
-        Process of the last session, if that did not end in order; None once another session has begun.
-
-    Raises
-    ------
-    InputError
-        Another process holds the directory.
-    """
+    """The lock of a run directory, held until `release`. Raises InputError where another process holds it."""
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / LOCK
@@ -105,7 +89,7 @@ class Lock:
                             holder)  # fmt: skip
                 if is_held_elsewhere(directory):
                     raise InputError(f"{in_use}: {STATUS} still changes", directory)
-            self.stale = holder
+            self.stale = holder  # of the last session, if that did not end in order; None once another has begun
             self._write(Holder.me())
             clear_temporaries(directory)
         except BaseException:

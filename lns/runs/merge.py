@@ -15,12 +15,12 @@ from lns.instances.errors import InputError
 from lns.instances.piece_set import normalise_clue_pieces, translate, translated_clues
 from lns.instances.puzzle import Puzzle
 from lns.runs import checkpoint as checkpoints
-from lns.runs.board_log import BoardLog, BoardLogReader, is_verified
+from lns.runs.board_log import BoardLogReader, is_verified
 from lns.runs.checkpoint import Checkpoint
-from lns.runs.directory import RunDirectory, read_parameters
+from lns.runs.directory import RunDirectory, best_fields, read_parameters
 from lns.runs.files import PARAMETERS, utc_now
 from lns.runs.history import Heartbeat, Improvement, RunHistory, write_status
-from lns.runs.recover import newest_checkpoint
+from lns.runs.recorder import newest_checkpoint
 from lns.runs.run_summary import RunSummary, check_same_set, load_summary
 
 log = logging.getLogger("lns")
@@ -62,23 +62,21 @@ def merge_runs(paths: Sequence[Path], target: Path) -> Merged:
         log.warning("%s has other parameters than %s; those of %s are kept", others[0].path, first.path, first.path)
     with RunDirectory.create(target, first.puzzle, params, first.settings) as directory:
         history = _merged_history(runs)
-        board_log = BoardLog(directory.path)
-        try:
-            counts = _copy_boards(directory, runs, board_log, history)
-        finally:
-            board_log.close()
+        counts = _copy_boards(directory, runs, history)
         best_run = max(runs, key=lambda run: run.score)
         if best_run.best is not None:
             found_after = history.improvements[-1].elapsed_s if history.improvements else history.elapsed_s
             board = _in_numbering_of(directory.pinned_puzzle, best_run, best_run.best.board)
-            directory.write_best(directory.best_fields(board, found_after))
+            directory.write_best(
+                best_fields(directory.puzzle, directory.settings, best_run.best._replace(board=board), found_after)
+            )
             directory.draw(board)
         usable = newest_checkpoint(first.path, first.settings, first.puzzle, params)
-        islands = {} if usable is None else usable.checkpoint.islands
+        islands = {} if usable is None else usable[0].islands
         others_made = [run.heartbeat.statistics for run in runs[1:]]
         before = first.history.other_statistics if islands else first.heartbeat.statistics
         history.other_statistics = sum(others_made, before)
-        run_id, state = directory.settings.run, Checkpoint(history, islands, board_log.size)
+        run_id, state = directory.settings.run, Checkpoint(history, islands, directory.board_log.size)
         checkpoints.save(directory.path, run_id, directory.puzzle, state)
         made = sum(others_made, first.heartbeat.statistics)
         heartbeat = Heartbeat(at=utc_now(), min_score=first.heartbeat.min_score, statistics=made)
@@ -115,7 +113,7 @@ def _merged_history(runs: Sequence[RunSummary]) -> RunHistory:
     elapsed_s = sum(run.history.elapsed_s for run in runs)
     history = RunHistory(budget_s=elapsed_s, elapsed_s=elapsed_s)
     for entry in merged_improvements([run.history for run in runs]):
-        history.append_improvement(entry)
+        history.improve(entry)
     others = [session for run in runs[1:] for session in run.history.sessions]
     sessions = sorted(others, key=lambda session: session.started_at)
     for session in [*sessions, *runs[0].history.sessions]:  # those of the first run last: its islands go on
@@ -136,11 +134,9 @@ def merged_improvements(histories: Sequence[RunHistory]) -> list[Improvement]:
     return rising
 
 
-def _copy_boards(
-    directory: RunDirectory, runs: Sequence[RunSummary], board_log: BoardLog, history: RunHistory
-) -> tuple[int, int, int]:
+def _copy_boards(directory: RunDirectory, runs: Sequence[RunSummary], history: RunHistory) -> tuple[int, int, int]:
     """Copy the verified boards of all logs, each once; how many, how many repeated, how many damaged lines."""
-    puzzle, seen = directory.pinned_puzzle, set[bytes]()
+    puzzle, seen, board_log = directory.pinned_puzzle, set[bytes](), directory.board_log
     repeated = damaged = 0
     for run in runs:
         reader = BoardLogReader(run.path, run.puzzle)

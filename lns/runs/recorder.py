@@ -1,4 +1,4 @@
-"""Records what a run finds: in memory, or also in the files of its directory.
+"""Records what a run finds, in memory and in the files of its directory if it has one; and restores it from these.
 
 A new best is written to the log first, then to best.json, then to a checkpoint, so a run that is killed at any moment
 finds the board again. A failed write does not end the run: the data stay in memory and are written later.
@@ -7,22 +7,35 @@ finds the board again. A failed write does not end the run: the data stay in mem
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections import deque
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lns.engine import FoundBoard, check_found
+import numpy as np
+
+from lns.engine import FoundBoard, check_found, check_numbers, legal_score, unpacked
+from lns.engines import make_engine
 from lns.instances.board import Board
-from lns.instances.formats import best_json
+from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
 from lns.islands import Archipelago
+from lns.params import Params
+from lns.rounds import Island
 from lns.runs import checkpoint as checkpoints
-from lns.runs.board_log import BoardLog, LoggedBoard
+from lns.runs.board_log import BoardLogReader, LoggedBoard, is_verified
 from lns.runs.checkpoint import Checkpoint
-from lns.runs.directory import RunDirectory
-from lns.runs.files import BEST, BOARDS, MAX_TEXT, PICTURE, STATUS, utc_now
-from lns.runs.history import Heartbeat, RunHistory, SessionRecord, write_status
+from lns.runs.directory import RunDirectory, RunSettings, best_fields, read_best, with_pins
+from lns.runs.files import BEST, BOARDS, CHECKPOINT, MAX_TEXT, PICTURE, PREVIOUS, STATUS, utc_now
+from lns.runs.history import Heartbeat, Improvement, RunHistory, SessionRecord, read_status, write_status
+from lns.version import __version__
+
+if TYPE_CHECKING:
+    from lns.loop.search_loop import SearchLoop
 
 log = logging.getLogger("lns")
 
@@ -33,85 +46,30 @@ MAX_RECENT = 10_000  # boards remembered, so that a board found again is not log
 _CHECKPOINT = "the checkpoint"  # in messages and `Recorder.write_errors`
 
 
-class MemoryRecorder:
-    """Records one session of a run in memory. It observes the archipelago and never changes its search.
+class Recorder:
+    """Records one session of a run. It observes the archipelago and never changes its search.
 
-    The session calls `begin`, then `on_round` after each round, then `end`.
-
-    Attributes
-    ----------
-    history : RunHistory
-        What earlier sessions did; this session is added to it.
-    best : dict
-        Fields of best.json; empty before the first board.
-    on_best : callable
-        Called with each new best `FoundBoard` after it is recorded.
+    The session calls `begin`, then `on_round` after each round, then `end`. ``puzzle`` has no pins; the session is
+    added to ``history``. Log, best.json, checkpoint and status.json are written to ``directory``, if there is one; the
+    boards in ``recent``, the last ones of the log, are not logged again.
     """
 
-    def __init__(self, puzzle: Puzzle, history: RunHistory, *, instance: str, seed: int) -> None:
-        self.puzzle, self.history, self.instance, self.seed = puzzle, history, instance, seed
-        self.best: dict[str, Any] = {}
+    def __init__(
+        self,
+        puzzle: Puzzle,
+        settings: RunSettings,
+        history: RunHistory,
+        directory: RunDirectory | None = None,
+        recent: Iterable[Board] = (),
+    ) -> None:
+        self.puzzle, self.settings, self.history, self.directory = puzzle, settings, history, directory
+        self.best: dict[str, Any] = {}  # fields of best.json; empty before the first board
+        # called with each new best after it is recorded; with a directory, with the last one of a round
         self.on_best: Callable[[FoundBoard], None] = lambda found: None
-        self._elapsed_before = history.elapsed_s
-
-    @property
-    def write_errors(self) -> list[str]:
-        """Files whose last write failed."""
-        return []
-
-    def begin(self, archipelago: Archipelago, version: str) -> None:
-        """Add this session, of this version of lns, to the history. The search has not begun."""
-        self.history.begin(SessionRecord.new(version, archipelago.workers))
-
-    def record_known_best(self, board: Board, score: int, origin: str) -> None:
-        """Record the best board that exists before the search; ``origin``: "start", or the file where it was found."""
-        self._record([(0, FoundBoard(board, score, origin))])
-
-    def on_round(self, archipelago: Archipelago) -> None:
-        """Record the boards found since the last call."""
-        self._after_round(archipelago)
-
-    def end(self, archipelago: Archipelago, why: str) -> None:
-        """End the session; ``why`` is kept in the history. The search has ended."""
-        self.on_round(archipelago)
-        self.history.sessions[-1].ended = why[:MAX_TEXT]  # a rule of the user's may say more than is read again
-
-    def _after_round(self, archipelago: Archipelago) -> bool:
-        """Record times and boards; True if one of these is a new best."""
-        self.history.elapsed_s = self._elapsed_before + archipelago.elapsed
-        session = self.history.sessions[-1]
-        session.seconds, session.workers = archipelago.elapsed, archipelago.workers
-        return self._record(archipelago.pop_boards())
-
-    def _record(self, found_boards: list[tuple[int, FoundBoard]]) -> bool:
-        improved = False
-        for _, found in found_boards:
-            if found.score > self.history.best_score:
-                improved = True
-                check_found(self.puzzle, found)
-                self.history.improve(found, utc_now())
-                self._set_best(found.board, self.history.elapsed_s)
-                self.on_best(found)
-            self.history.log(found)
-        return improved
-
-    def _set_best(self, board: Board, elapsed_s: float) -> None:
-        self.best = best_json(self.puzzle, board, instance=self.instance, seed=self.seed, elapsed_s=round(elapsed_s, 3))
-
-
-class Recorder(MemoryRecorder):
-    """Records one session of a run in its directory: log, best.json, checkpoint and status.json.
-
-    The boards in ``recent``, the last ones of the log, are not logged again.
-    """
-
-    def __init__(self, directory: RunDirectory, history: RunHistory, board_log: BoardLog, recent: list[Board]) -> None:
-        settings = directory.settings
-        super().__init__(directory.puzzle, history, instance=settings.instance, seed=settings.seed)
-        self.directory, self.board_log = directory, board_log
-        self._recent = dict.fromkeys(recent[-MAX_RECENT:])
-        self._failed: dict[str, Callable[[], object]] = {}  # writes that failed, by file; tried again at _retry_at
         self._best_board: Board | None = None
+        self._elapsed_before = history.elapsed_s
+        self._recent = dict.fromkeys(list(recent)[-MAX_RECENT:])
+        self._failed: dict[str, Callable[[RunDirectory], object]] = {}  # writes, by file; tried again at _retry_at
         self._saved_at = self._heartbeat_at = self._retry_at = time.monotonic()
         self._pids: set[int] = set()
         self._said_full = False
@@ -119,26 +77,33 @@ class Recorder(MemoryRecorder):
 
     @property
     def write_errors(self) -> list[str]:
+        """Files whose last write failed."""
         return sorted(self._failed)
 
-    def begin(self, archipelago: Archipelago, version: str) -> None:
-        self.directory.begin()
-        super().begin(archipelago, version)
+    def begin(self, archipelago: Archipelago) -> None:
+        """Add this session to the history. The search has not begun."""
+        if self.directory is not None:
+            self.directory.begin()
+        self.history.begin(SessionRecord.new(__version__, archipelago.workers))
         self._save(archipelago)
         self._write_status(archipelago)
 
-    def record_known_best(self, board: Board, score: int, origin: str) -> None:
-        if score > self.history.best_score:
-            super().record_known_best(board, score, origin)
+    def record_known_best(self, found: FoundBoard) -> None:
+        """Record the best board that exists before the search; its origin: "start", or the file where it was found."""
+        if found.score > self.history.best_score:
+            self._record([(0, found)])
         else:
-            check_found(self.puzzle, FoundBoard(board, score, origin))
-            self._set_best(board, self.history.improvements[-1].elapsed_s)
+            check_found(self.puzzle, found)
+            self._set_best(found, self.history.improvements[-1].elapsed_s)
 
     def on_round(self, archipelago: Archipelago) -> None:
         """Record the boards found since the last call; write the checkpoint and status.json when they are due."""
-        improved = self._after_round(archipelago)
+        self.history.elapsed_s = self._elapsed_before + archipelago.elapsed
+        session = self.history.sessions[-1]
+        session.seconds, session.workers = archipelago.elapsed, archipelago.workers
+        improved = self._record(archipelago.pop_boards())
         now = time.monotonic()
-        if improved or now - self._saved_at >= self.directory.settings.checkpoint_s:
+        if improved or now - self._saved_at >= self.settings.checkpoint_s:
             self._save(archipelago)
         if improved or now - self._heartbeat_at >= HEARTBEAT_S or self._pids != set(archipelago.pids.values()):
             self._write_status(archipelago)
@@ -148,30 +113,76 @@ class Recorder(MemoryRecorder):
                 self._try(what, write)
 
     def end(self, archipelago: Archipelago, why: str) -> None:
-        """End the session: write everything, also what could not be written before."""
-        super().end(archipelago, why)
-        self._try(BOARDS, self.board_log.flush)
+        """End the session, whose search has ended: write everything, also what could not be written before."""
+        self.on_round(archipelago)
+        self.history.sessions[-1].ended = why[:MAX_TEXT]  # a rule of the user's may say more than is read again
+        self._try(BOARDS, lambda directory: directory.board_log.flush())
         self._write_best()
         self._save(archipelago)
         self._write_status(archipelago)
-        self.board_log.close()
+
+    def _record(self, found_boards: list[tuple[int, FoundBoard]]) -> bool:
+        """Verify, log and count boards; True if one of them is a new best."""
+        at, logged, bests = utc_now(), [], []
+        for island, found in found_boards:
+            improves = found.score > self.history.best_score
+            if not improves and (found.board in self._recent or self._log_is_full()):
+                continue
+            check_found(self.puzzle, found)  # nothing wrong is written
+            if improves:
+                self.history.improve(Improvement(found.score, self.history.elapsed_s, at, found.origin))
+                bests.append(found)
+            self._recent[found.board] = None
+            if len(self._recent) > MAX_RECENT:
+                del self._recent[next(iter(self._recent))]
+            self.history.log(found)
+            logged.append(LoggedBoard(elapsed_s=self.history.elapsed_s, at=at, island=island, **found._asdict()))
+        if logged and self.directory is not None:
+            self.directory.board_log.add(logged)
+            self._try(BOARDS, lambda directory: directory.board_log.flush())
+        if bests:
+            self._set_best(bests[-1], self.history.elapsed_s)
+        for found in bests if self.directory is None else bests[-1:]:
+            self.on_best(found)
+        return bool(bests)
+
+    def _log_is_full(self) -> bool:
+        """Whether boards that are no new bests are left out; said once a session."""
+        board_log = None if self.directory is None else self.directory.board_log
+        if board_log is None or not board_log.is_full:
+            return False
+        if not self._said_full:
+            self._said_full = True
+            log.warning("%s has %d MiB; from now on it takes new bests only", BOARDS, board_log.size >> 20)
+        return True
+
+    def _set_best(self, found: FoundBoard, elapsed_s: float) -> None:
+        self.best, self._best_board = best_fields(self.puzzle, self.settings, found, elapsed_s), found.board
+        self._write_best()
+
+    # -- files -------------------------------------------------------------------------------------------------------
+
+    def _write_best(self) -> None:
+        board = self._best_board
+        if board is not None:
+            self._try(BEST, lambda directory: directory.write_best(self.best))
+            self._try(PICTURE, lambda directory: directory.draw(board))
 
     def _save(self, archipelago: Archipelago) -> None:
         self._saved_at = time.monotonic()
 
-        def save() -> None:  # the state of the moment, also when it is tried again
-            state = Checkpoint(self.history, archipelago.islands, self.board_log.size)
-            checkpoints.save(self.directory.path, self.directory.settings.run, self.puzzle, state)
+        def save(directory: RunDirectory) -> None:  # the state of the moment, also when it is tried again
+            state = Checkpoint(self.history, archipelago.islands, directory.board_log.size)
+            checkpoints.save(directory.path, self.settings.run, self.puzzle, state)
 
         self._try(_CHECKPOINT, save)
 
     def _write_status(self, archipelago: Archipelago) -> None:
         """Write status.json, and best.json if more is proven of the best board than it says."""
         self._heartbeat_at, self._pids = time.monotonic(), set(archipelago.pids.values())
-        statistics = archipelago.statistics
-        directory, rate = self.directory, round(self._rate(archipelago), 1)
+        rate = round(self._rate(archipelago), 1)
 
-        def write() -> None:  # the state of the moment, also when it is tried again
+        def write(directory: RunDirectory) -> None:  # the state of the moment, also when it is tried again
             heartbeat = Heartbeat(
                 at=utc_now(),
                 rate=rate,
@@ -181,13 +192,13 @@ class Recorder(MemoryRecorder):
                 statistics=archipelago.statistics,
                 write_errors=tuple(self.write_errors),
             )
-            write_status(directory.path, directory.settings.run, self.history, heartbeat)
+            write_status(directory.path, self.settings.run, self.history, heartbeat)
 
         self._try(STATUS, write)
-        certificate = statistics.certificate_of(self.best.get("score", -1))
+        certificate = archipelago.statistics.certificate_of(self.best.get("score", -1))
         if certificate != self.best.get("certificate", {}):
             self.best["certificate"] = certificate
-            self._try(BEST, lambda: directory.write_best(self.best))
+            self._try(BEST, lambda directory: directory.write_best(self.best))
 
     def _rate(self, archipelago: Archipelago) -> float:
         """Placements a second of all workers, over the last RATE_S seconds."""
@@ -197,54 +208,12 @@ class Recorder(MemoryRecorder):
         (begin, before), (end, after) = self._rates[0], self._rates[-1]
         return (after - before) / (end - begin) if end > begin else 0.0
 
-    def _record(self, found_boards: list[tuple[int, FoundBoard]]) -> bool:
-        """Verify, log and count boards; True if one of them is a new best."""
-        at, new_best = utc_now(), None
-        logged = []
-        for island, found in found_boards:
-            improves = found.score > self.history.best_score
-            if not improves and (found.board in self._recent or self._log_is_full()):
-                continue
-            check_found(self.puzzle, found)  # nothing wrong is written
-            if improves:
-                self.history.improve(found, at)
-                new_best = found
-            self._recent[found.board] = None
-            if len(self._recent) > MAX_RECENT:
-                del self._recent[next(iter(self._recent))]
-            self.history.log(found)
-            logged.append(LoggedBoard(elapsed_s=self.history.elapsed_s, at=at, island=island, **found._asdict()))
-        if logged:
-            self.board_log.add(logged)
-            self._try(BOARDS, self.board_log.flush)
-        if new_best is None:
-            return False
-        self._set_best(new_best.board, self.history.elapsed_s)
-        self.on_best(new_best)
-        return True
-
-    def _log_is_full(self) -> bool:
-        """Whether boards that are no new bests are left out; said once a session."""
-        if self.board_log.is_full and not self._said_full:
-            self._said_full = True
-            log.warning("%s has %d MiB; from now on it takes new bests only", BOARDS, self.board_log.size >> 20)
-        return self.board_log.is_full
-
-    def _set_best(self, board: Board, elapsed_s: float) -> None:
-        super()._set_best(board, elapsed_s)
-        self._best_board = board
-        self._write_best()
-
-    def _write_best(self) -> None:
-        board = self._best_board
-        if board is not None:
-            self._try(BEST, lambda: self.directory.write_best(self.best))
-            self._try(PICTURE, lambda: self.directory.draw(board))
-
-    def _try(self, what: str, write: Callable[[], object]) -> None:
+    def _try(self, what: str, write: Callable[[RunDirectory], object]) -> None:
+        if self.directory is None:
+            return
         try:
             self.directory.check_lock()
-            write()
+            write(self.directory)
         except OSError as error:
             if what not in self._failed:
                 log.warning("%s could not be written (%s); it is kept in memory and tried again", what, error.strerror)
@@ -252,3 +221,130 @@ class Recorder(MemoryRecorder):
         else:
             if self._failed.pop(what, None) is not None:
                 log.info("%s is written again", what)
+
+
+# -- the run before this session --------------------------------------------------------------------------------------
+
+
+class Recovered(NamedTuple):
+    """What a session needs to continue a run."""
+
+    history: RunHistory
+    islands: dict[int, Island]  # by number
+    recent: list[Board]  # the last boards of the log
+    best: FoundBoard | None  # the best board on file; its origin is the name of the file
+
+
+def recover(directory: RunDirectory) -> Recovered:
+    """Read the files of the last session; what is lost goes to the log as warnings.
+
+    Without a usable checkpoint the search begins anew, from the best board and the log; checkpoints that cannot be used
+    are kept as ``*.unusable.npz``. Raises InputError if the log of boards cannot be read.
+    """
+    path, puzzle, board_log = directory.path, directory.puzzle, directory.board_log
+    if directory.crashed_holder is not None:
+        log.warning("the last session did not end in order (%s)", directory.crashed_holder)
+    try:
+        told, heartbeat = read_status(path, directory.settings.run, puzzle)
+    except InputError:
+        told, heartbeat = RunHistory(0.0), Heartbeat()
+    usable = newest_checkpoint(path, directory.settings, puzzle, directory.params)
+    if usable is None:
+        for name in (CHECKPOINT, PREVIOUS):  # another version, or another machine, may be able to read them
+            with suppress(FileNotFoundError):
+                (path / name).replace(path / name.replace(".npz", ".unusable.npz"))
+        told.forget_log()
+        told.other_statistics = heartbeat.statistics
+    checkpoint, best_of_islands = usable or (Checkpoint(told, {}, 0), None)
+    history = checkpoint.history
+    if board_log.torn:
+        log.warning("%s: the last line is incomplete and is dropped (%d bytes)", BOARDS, board_log.torn)
+    best_logged = _count_boards(directory, history, checkpoint.log_size)
+    last = BoardLogReader(path, puzzle, board_log.start_of_last(MAX_RECENT))
+    recent = [entry.board for entry in last.read()]
+    on_file = None
+    try:
+        on_file = read_best(path, puzzle)
+        if on_file is not None and not verify(directory.pinned_puzzle, on_file.board).valid:
+            on_file = None
+            raise InputError("not a board that keeps the pinned cells", path / BEST)
+    except InputError as error:
+        log.warning("%s; kept as %s", error, directory.set_aside_best())
+    candidates = [found for found in (best_of_islands, best_logged, on_file) if found is not None]
+    best = max(candidates, key=lambda found: found.score, default=None)
+    score = -1 if best is None else best.score
+    if history.best_score > score:
+        log.warning("the best board (score %d) is in no file; the best board found has %d", history.best_score, score)
+        history.improvements = [entry for entry in history.improvements if entry.score <= score]
+    history.elapsed_s = max(history.elapsed_s, told.elapsed_s)
+    return Recovered(history, checkpoint.islands, recent, best)
+
+
+def newest_checkpoint(
+    path: Path, settings: RunSettings, puzzle: Puzzle, params: Params
+) -> tuple[Checkpoint, FoundBoard | None] | None:
+    """The newest checkpoint in a run directory whose islands can be continued, and their best board; None without one.
+
+    Why the last checkpoint is not used goes to the log. ``puzzle`` has no pins.
+    """
+    pinned = with_pins(puzzle, settings)
+
+    def engine(number: int) -> SearchLoop:
+        return make_engine(settings.engine, pinned, params, settings.seed, number, operators=settings.operators)
+
+    template, complaints = engine(0).state(), []
+    for name in (CHECKPOINT, PREVIOUS):
+        file = path / name
+        if not os.path.lexists(file):
+            continue
+        try:
+            found = checkpoints.load(file, settings.run, puzzle, template)
+            boards = [_restored(engine(number), island, pinned, file) for number, island in found.islands.items()]
+        except InputError as error:
+            complaints.append(str(error))
+            continue
+        if complaints:
+            log.warning("%s; continuing from %s", complaints[0], name)
+        elif name == PREVIOUS:
+            log.warning("the last session ended while it wrote %s; continuing from %s", CHECKPOINT, PREVIOUS)
+        return found, max((board for board in boards if board), key=lambda board: board.score, default=None)
+    why = f" ({'; '.join(complaints)})" if complaints else ""
+    log.warning("%s has no usable checkpoint%s; the search begins anew from %s and %s", path, why, BEST, BOARDS)
+    return None
+
+
+def _restored(engine: SearchLoop, island: Island, puzzle: Puzzle, file: Path) -> FoundBoard | None:
+    """The best board of an island. Raises InputError for a state that the engine does not accept."""
+    try:
+        engine.restore(unpacked(island.state))
+        check_numbers({"statistics": np.array(list(engine.statistics.counts().values()))}, least=0)
+        score = -1 if engine.best is None else legal_score(puzzle, engine.best)
+    except (ValueError, IndexError, KeyError, TypeError, OverflowError, AssertionError) as error:
+        why = error.message if isinstance(error, InputError) else str(error)
+        raise InputError(f"island {island.number} cannot be restored: {why}"[:300], file) from None
+    if not score == engine.best_score == island.best_score:
+        raise InputError(f"the board of island {island.number} has another score than the island", file)
+    return None if engine.best is None else FoundBoard(engine.best, score, file.name)
+
+
+def _count_boards(directory: RunDirectory, history: RunHistory, counted: int) -> FoundBoard | None:
+    """Add the boards of the log to the history, but for the first ``counted`` bytes; returns the best of them."""
+    best, size = None, directory.board_log.size
+    if counted > size:
+        log.warning("%s has only %d of %d bytes; its boards are counted again", BOARDS, size, counted)
+        history.forget_log()
+        counted = 0
+    reader = BoardLogReader(directory.path, directory.puzzle, counted)
+    for entry in reader.read():
+        if not is_verified(entry, directory.pinned_puzzle):
+            reader.damaged += 1
+            continue
+        history.elapsed_s = max(history.elapsed_s, entry.elapsed_s)
+        if entry.score > history.best_score:
+            history.improve(Improvement(entry.score, history.elapsed_s, entry.at, entry.origin))
+        history.log(FoundBoard(entry.board, entry.score, entry.origin))
+        if best is None or entry.score > best.score:
+            best = FoundBoard(entry.board, entry.score, BOARDS)
+    if reader.damaged:
+        log.warning("%s: %d damaged lines are skipped", BOARDS, reader.damaged)
+    return best

@@ -9,13 +9,14 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
+from lns.engine import FoundBoard
 from lns.instances.errors import InputError
 from lns.instances.eternity2 import name_of_clues
 from lns.instances.piece_set import set_sha256, translation
 from lns.instances.puzzle import Puzzle
 from lns.instances.text import count_of, printable
 from lns.runs import checkpoint as checkpoints
-from lns.runs.directory import RunSettings, ScoredBoard, read_best, read_run
+from lns.runs.directory import RunSettings, read_best, read_run
 from lns.runs.files import CHECKPOINT, PREVIOUS, parse_time, reason_in_words
 from lns.runs.history import Heartbeat, RunHistory, read_status
 from lns.runs.lock import process_is_alive, read_holder
@@ -32,7 +33,7 @@ class RunSummary:
     settings: RunSettings
     puzzle: Puzzle
     state: str  # "running", "ended" (in order) or "died"
-    best: ScoredBoard | None
+    best: FoundBoard | None
     history: RunHistory
     heartbeat: Heartbeat
     workers: int | None  # processes alive; None if unknown (another machine or container)

@@ -14,7 +14,7 @@ from lns.instances.formats import Document
 from lns.instances.formats.registry import by_extension
 from lns.instances.formats.viewer import MOST_LETTERS
 from lns.instances.puzzle import Puzzle
-from lns.runs.find import board_source
+from lns.runs.directory import board_source
 from lns.terminal.options import check_files
 from lns.terminal.output import print_error
 

@@ -20,8 +20,8 @@ from lns.instances.text import escape_controls, printable
 from lns.params import Params
 from lns.runs import checkpoint
 from lns.runs.board_log import BestBoards, LoggedBoard
+from lns.runs.directory import runs_below
 from lns.runs.files import CHECKPOINT, LOG, PARAMETERS, SETTINGS, STATUS, open_regular
-from lns.runs.find import runs_below
 from lns.runs.history import parts
 from lns.runs.run_summary import RunSummary, load_summary
 from lns.web.wire import board_to_json, picked, puzzle_to_json

@@ -297,7 +297,7 @@ def _puzzle_and_start(fields: JsonFields) -> tuple[Puzzle, Board | None]:
 
 def _kept(puzzle: Puzzle, board: Board | None) -> Puzzle:
     """The puzzle with the pieces of a board as clues."""
-    from lns.api.starting import placed_as_clues
+    from lns.api.files import placed_as_clues
 
     return puzzle if board is None else placed_as_clues(puzzle, board)
 

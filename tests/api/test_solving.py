@@ -11,15 +11,15 @@ import sys
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 import lns
-from lns.api import progress as views
-from lns.api.arguments import resumed_workers
 from lns.api.result import Result
+from lns.api.solving import resumed_workers
 from lns.cli.main import main
 from lns.cores import available_cores, max_workers
 from lns.params import from_dict, to_toml
@@ -33,6 +33,10 @@ QUICK = {
     "tabu": {"steps": 50, "patience": 400},
     "engine": {"step_nodes": 20_000},
 }
+
+
+SOLUTION = lns.generate("like-e2", width=4, seed=1).solution
+HOLED = SOLUTION.puzzle, lns.Board(np.where(np.arange(16) == 5, -1, SOLUTION.placements), 4, 4)
 
 
 def quick(puzzle: Any = "like-e2-6x6", **options: Any) -> Result:
@@ -130,30 +134,19 @@ def test_a_start_board_is_polished_and_its_pins_stay() -> None:
         ({"progress": "loud"}, "unknown progress 'loud'"),
         ({"start": lns.Board(np.arange(16) * 4, 4, 4)}, "4 x 4"),
         ({"start": lns.Board(np.zeros(36), 6, 6)}, "not legal"),
+        *(
+            ({"puzzle": HOLED[0], "start": HOLED[1], "pins": pins}, sentence)
+            for pins, sentence in (
+                ("99", "off the board"), ([16], "off the board"), ("r0-3", "no cell free"), ("x", "no list"),
+                ([5], "is empty on"),
+            )
+        ),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_used_is_refused_in_one_sentence(options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(lns.InputError, match=sentence) as refused:
         quick(**options)
     assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("pins", "sentence"),
-    [
-        ("99", "off the board"),
-        ([16], "off the board"),
-        ("r0-3", "no cell free"),
-        ("x", "no list"),
-        ([5], "is empty on"),
-    ],
-)
-def test_bad_pins_are_refused(pins: Any, sentence: str) -> None:
-    puzzle, solution = lns.generate("like-e2", width=4, seed=1)
-    holed = solution.placements.copy()
-    holed[5] = -1
-    with pytest.raises(lns.InputError, match=sentence):
-        quick(puzzle, start=lns.Board(holed, 4, 4), pins=pins)
 
 
 def test_a_run_directory_that_is_in_the_way_is_refused_and_left_alone(tmp_path: Path) -> None:
@@ -253,7 +246,8 @@ class Bar:
 
 def test_a_notebook_gets_a_bar_of_tqdm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tqdm.auto.tqdm", Bar)
-    monkeypatch.setattr(views, "_in_notebook", lambda: True)
+    kernel = SimpleNamespace(kernel=None)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: kernel))
     quick(progress="auto")
     assert Bar.shown[-1] == "closed" and "of 60" in Bar.shown[-2]
 
@@ -282,21 +276,28 @@ class Growing(InProcessExecutor):
         self.closed += 1
 
 
+class Client:
+    """A client of a cluster, by its name."""
+
+    __module__ = "distributed.client"
+
+
 @pytest.fixture
 def growing(monkeypatch: pytest.MonkeyPatch) -> Growing:
-    """Where `lns.solve` and `lns.resume` search, and islands are added at once."""
+    """The workers of the cluster of any `Client`; islands are added at once."""
     workers = Growing()
     monkeypatch.setattr("lns.islands.GROWTH_S", 0.0)
-    monkeypatch.setattr("lns.api.solving.where_to_search", lambda executor, checkpoint_s: workers)
+    monkeypatch.setattr("lns.cluster.DaskWorkers", lambda client, state_s: workers)
     return workers
 
 
 def test_islands_are_not_added_where_steps_are_limited(growing: Growing, tmp_path: Path) -> None:
     stop = lns.MaxSteps(2) | lns.MaxTime(600)
-    first = quick("like-e2-8x8", engine="tabu", workers=None, steps=None, stop=stop, run_dir=tmp_path / "run")
+    how = {"engine": "tabu", "workers": None, "steps": None, "executor": Client()}
+    first = quick("like-e2-8x8", stop=stop, run_dir=tmp_path / "run", **how)
     assert first.why == "steps made" and list(first.islands) == [0]
     growing.capacity = 1
-    more = lns.resume(tmp_path / "run", time=600, stop=stop, progress=None)
+    more = lns.resume(tmp_path / "run", time=600, stop=stop, progress=None, executor=Client())  # type: ignore[arg-type]
     assert more.why == "steps made" and list(more.islands) == [0]
 
 
@@ -305,9 +306,9 @@ def test_workers_are_closed_where_the_search_cannot_begin(
 ) -> None:
     (tmp_path / "note").write_text("mine")
     with pytest.raises(lns.InputError, match="not empty"):
-        quick(run_dir=tmp_path)
+        quick(run_dir=tmp_path, executor=Client())
     assert growing.closed == 1
-    quick(engine="tabu", run_dir=tmp_path / "run", time=600)
+    quick(engine="tabu", run_dir=tmp_path / "run", time=600, executor=Client())
     closed = growing.closed
 
     def refuse(*arguments: object, **options: object) -> None:
@@ -315,7 +316,7 @@ def test_workers_are_closed_where_the_search_cannot_begin(
 
     monkeypatch.setattr("lns.api.solving.Archipelago", refuse)
     with pytest.raises(lns.InputError, match="no"):
-        lns.resume(tmp_path / "run", progress=None)
+        lns.resume(tmp_path / "run", progress=None, executor=Client())  # type: ignore[arg-type]
     assert growing.closed == closed + 1
 
 

@@ -44,7 +44,7 @@ def steps(run: Path) -> int:
 def test_a_cluster_that_cannot_be_is_one_sentence(
     address: str, sentence: str, here: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed
 ) -> None:
-    monkeypatch.setattr("lns.cluster_client.ANSWER_S", 1.0)
+    monkeypatch.setattr("lns.cluster.ANSWER_S", 1.0)
     assert sentence in typed.refused(f"solve like-e2-4x4 --run-dir run --cluster {address}")
     assert not Path("run").exists()
 
@@ -146,7 +146,7 @@ def test_a_cluster_with_tls(tmp_path: Path, params: str) -> None:
         ):
             run = tmp_path / f"run{status}{len(known)}{address[:3]}"
             where = ["--cluster", address, "--run-dir", str(run)]
-            waits = SHORT_ROUNDS if status == 0 else {"lns.cluster_client.ANSWER_S": 2.0}
+            waits = SHORT_ROUNDS if status == 0 else {"lns.cluster.ANSWER_S": 2.0}
             with program(*command, *where, constants=waits, env={**os.environ, **known}) as search:
                 output, errors = search.communicate(timeout=90)
             assert search.returncode == status, errors

@@ -205,7 +205,7 @@ def test_the_seed_is_drawn_and_saved_and_workers_are_as_many_as_cores(
     params: str, monkeypatch: pytest.MonkeyPatch, typed: Typed
 ) -> None:
     command = f"solve like-e2-4x4 --engine tabu --params {params} --steps 1 --json --run-dir"
-    monkeypatch.setattr("lns.api.arguments.available_cores", lambda: 2)
+    monkeypatch.setattr("lns.api.solving.available_cores", lambda: 2)
     seeds = []
     for name in ("one", "two"):
         said = typed(f"{command} {name}")

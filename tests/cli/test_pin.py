@@ -10,7 +10,7 @@ import pytest
 
 import lns
 from lns import cells as cell_lists
-from lns.api.starting import pinned
+from lns.api.files import pinned
 from lns.engines import ENGINES
 from lns.instances.board import Board
 from lns.instances.formats import load_board, write

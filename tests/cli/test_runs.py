@@ -34,15 +34,14 @@ from lns.instances.verify import verify
 from lns.islands import Archipelago
 from lns.rounds import Search
 from lns.runs import board_log, files
-from lns.runs.board_log import BestBoards, BoardLog
-from lns.runs.directory import RunDirectory, read_run
+from lns.runs.board_log import BestBoards
+from lns.runs.directory import RunDirectory, board_source, read_run, run_directories
 from lns.runs.files import STATUS, seal, unseal
-from lns.runs.find import board_source, run_directories
 from lns.runs.history import UNLIMITED_S, Improvement, RunHistory
 from lns.runs.merge import merged_improvements
+from lns.runs.page import frame
 from lns.runs.recorder import Recorder
 from lns.runs.run_summary import RELIABLE_BOARDS, load_summary
-from lns.runs.watch_view import frame
 from lns.worker_pool import InProcessExecutor
 from tests.cli.conftest import Typed
 from tests.cli.run_program import ROOT
@@ -107,7 +106,7 @@ def test_other_directories_do_not_hide_the_runs(command: str, run: Path, here: P
 def test_a_run_without_workers_yet_is_starting(here: Path, typed: Typed) -> None:
     with new_directory(here / "new", small_puzzle(), engine="tabu") as directory:
         search = Archipelago(Search(directory.puzzle, directory.params, 1, "tabu"), 2, executor=InProcessExecutor())
-        Recorder(directory, RunHistory(60.0), BoardLog(directory.path), []).begin(search, "test")
+        Recorder(directory.puzzle, directory.settings, RunHistory(60.0), directory).begin(search)
         said = typed("status new").out
     assert "starting" in said and "none yet" in said and "running" not in said and "nodes/s" not in said
 
@@ -519,11 +518,9 @@ def test_a_full_board_log_takes_new_bests_only(
         found.append(FoundBoard(board, verify(puzzle, board).score, "tabu"))
     found[:3] = sorted(found[:3], key=lambda one: -one.score)
     with new_directory(Path("run"), puzzle, min_score=0) as directory:
-        log = board_log.BoardLog(directory.path)
-        recorder = Recorder(directory, RunHistory(60.0), log, [])
+        recorder = Recorder(directory.puzzle, directory.settings, RunHistory(60.0), directory)
         for one in found:
             recorder._record([(0, one)])
-        log.close()
     assert [score for score, _ in log_of(Path("run"))] == [found[0].score, puzzle.max_score]
     assert caplog.text.count("takes new bests only") == 1
 
@@ -558,12 +555,10 @@ def test_a_board_found_in_two_numberings_is_collected_once(numberings: Path, typ
     puzzle, entries = read_run(a)[1], log_of(a)
     other = read_run(numberings / "b")[1]
     with new_directory(d, other, engine="tabu") as directory:
-        log = board_log.BoardLog(directory.path)
-        recorder = Recorder(directory, RunHistory(60.0), log, [])
+        recorder = Recorder(directory.puzzle, directory.settings, RunHistory(60.0), directory)
         for score, placements in entries:
             board = translate(Board(np.frombuffer(placements, dtype=np.int32), 6, 6), puzzle, other)
             recorder._record([(0, FoundBoard(board, score, "tabu"))])
-        log.close()
     assert log_of(d) and {*log_of(d)}.isdisjoint(entries)
     alone, both = (typed.facts(f"collect {runs}")["boards"] for runs in (a, f"{a} d"))
     assert both == alone and len(alone) == len({placements for _, placements in entries})

@@ -218,7 +218,7 @@ def test_boards_found_before_a_failure_are_kept(monkeypatch: pytest.MonkeyPatch,
     def fail(*_: Any, **__: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("lns.api.session.SearchSession.run", fail)
+    monkeypatch.setattr("lns.api.solving.SearchSession.run", fail)
     typed(f"solve like-e2-4x4 --start {DATA / 'like-e2-4x4.solution.txt'} --run-dir run --quiet", 2)
     assert len(log_of(Path("run"))) == 1
 
@@ -302,7 +302,7 @@ def test_a_full_disk_does_not_end_a_run(
         monkeypatch.setattr(os, "fsync", refuse)
 
     def end_with_room(self: recorder.Recorder, *args: Any) -> None:
-        assert self.best and not (run / "best.json").exists() and self.board_log.pending > 0
+        assert self.best and not (run / "best.json").exists() and self.directory.board_log.pending > 0
         monkeypatch.setattr(os, "fsync", fsync)
         end(self, *args)
 

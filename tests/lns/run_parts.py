@@ -12,12 +12,11 @@ from lns.instances.puzzle import Puzzle
 from lns.islands import Archipelago
 from lns.params import ConstructParams, EngineParams, Params, TabuParams
 from lns.rounds import Search
-from lns.runs.board_log import BoardLog, BoardLogReader
+from lns.runs.board_log import BoardLogReader
 from lns.runs.directory import RunDirectory, RunSettings, read_best, read_run
 from lns.runs.files import CHECKPOINT, PREVIOUS
 from lns.runs.history import RunHistory
-from lns.runs.recorder import Recorder
-from lns.runs.recover import Recovered, recover
+from lns.runs.recorder import Recorder, Recovered, recover
 from lns.worker_pool import InProcessExecutor
 
 QUICK = Params(
@@ -40,17 +39,18 @@ def run_for(directory: RunDirectory, steps: int, *, workers: int = 1, seconds: f
     settings = directory.settings
     search = Search(directory.puzzle, directory.params, settings.seed, settings.engine)
     archipelago = Archipelago(search, workers, min_score=settings.min_score, executor=InProcessExecutor())
-    recorder = Recorder(directory, RunHistory(seconds), BoardLog(directory.path), [])
+    recorder = Recorder(directory.puzzle, settings, RunHistory(seconds), directory)
     keep(archipelago, recorder, steps)
     return archipelago
 
 
 def keep(archipelago: Archipelago, recorder: Recorder, steps: int) -> None:
     """One session, saved as `lns solve` saves it."""
-    recorder.begin(archipelago, "test")
-    archipelago.run(60.0, recorder.directory.puzzle.max_score, recorder.on_round, steps=steps)
+    recorder.begin(archipelago)
+    archipelago.run(60.0, recorder.puzzle.max_score, recorder.on_round, steps=steps)
     recorder.end(archipelago, "steps made")
-    recorder.directory.close()
+    if recorder.directory is not None:
+        recorder.directory.close()
 
 
 def finished_run(
@@ -80,9 +80,9 @@ def resumed(path: Path, steps: int, *, workers: int = 1) -> tuple[Archipelago, R
             executor=InProcessExecutor(),
             islands=found.islands,
         )
-        recorder = Recorder(directory, found.history, found.board_log, found.recent)
+        recorder = Recorder(directory.puzzle, settings, found.history, directory, found.recent)
         if found.best is not None:
-            recorder.record_known_best(found.best.board, found.best.score, found.origin)
+            recorder.record_known_best(found.best)
         keep(archipelago, recorder, steps)
     return archipelago, found
 

@@ -119,7 +119,7 @@ def test_the_previous_checkpoint_serves_when_the_last_is_damaged(
     assert archipelago.best_score >= score
 
 
-def test_a_checkpoint_that_cannot_be_put_in_place_leaves_the_last_one(
+def test_a_checkpoint_that_cannot_be_put_in_place_or_loaded_again_leaves_the_last_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = finished_run(tmp_path / "run")
@@ -133,21 +133,13 @@ def test_a_checkpoint_that_cannot_be_put_in_place_leaves_the_last_one(
             raise OSError(5, "Input/output error")
         return replace(self, target)
 
-    monkeypatch.setattr(Path, "replace", refused)
-    with pytest.raises(OSError, match="Input/output"):
-        checkpoints.save(path, settings.run, puzzle, state)
-    assert (path / CHECKPOINT).read_bytes() == last and not list(path.glob(".*tmp"))
-
-
-def test_a_checkpoint_that_could_not_be_loaded_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = finished_run(tmp_path / "run")
-    settings, puzzle = read_run(path)
-    last = (path / CHECKPOINT).read_bytes()
-    state = checkpoints.load(path / CHECKPOINT, settings.run, puzzle, make_engine("auto", puzzle, QUICK, 3, 0).state())
-    monkeypatch.setattr(checkpoints, "MAX_STATE_BYTES", 2**10)
-    with pytest.raises(OSError, match="more than"):
-        checkpoints.save(path, settings.run, puzzle, state)
-    assert (path / CHECKPOINT).read_bytes() == last
+    for owner, name, value, why in (
+        (Path, "replace", refused, "Input/output"), (checkpoints, "MAX_STATE_BYTES", 2**10, "more than"),
+    ):  # fmt: skip
+        with monkeypatch.context() as patched, pytest.raises(OSError, match=why):
+            patched.setattr(owner, name, value)
+            checkpoints.save(path, settings.run, puzzle, state)
+        assert (path / CHECKPOINT).read_bytes() == last and not list(path.glob(".*tmp"))
 
 
 def test_bests_below_the_threshold_are_logged_by_the_island_that_found_them(
@@ -292,24 +284,18 @@ def test_what_does_not_fit_is_refused_whole_and_the_search_begins_from_the_board
     assert not (tmp_path / "executed").exists()
 
 
-def test_a_directory_is_no_checkpoint(tmp_path: Path) -> None:
+def test_a_file_that_is_no_checkpoint_or_would_take_more_memory_than_it_has_bytes_is_refused(tmp_path: Path) -> None:
+    large, damaged = BytesIO(), rf"{CHECKPOINT}: (damaged|cannot be read): "
+    with zipfile.ZipFile(large, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("meta.npy", b"\0" * 50_000_000)
+    contents = [b"", b"PK", b"\x93NUMPY", b"PK\5\6" + bytes(18), b"x" * 500]
+    for content, why in [*((one, damaged) for one in contents), (large.getvalue(), "not compressed")]:
+        (tmp_path / CHECKPOINT).write_bytes(content)
+        with pytest.raises(InputError, match=why) as error:
+            checkpoints.load(tmp_path / CHECKPOINT, "", small_puzzle(), {})
+        assert "\n" not in str(error.value)
     with pytest.raises(InputError, match="is not a regular file; expected a checkpoint"):
         checkpoints.load(tmp_path, "", small_puzzle(), {})
-
-
-@pytest.mark.parametrize("content", [b"", b"PK", b"\x93NUMPY", b"PK\5\6" + bytes(18), b"x" * 500])
-def test_a_file_that_is_no_checkpoint_is_refused_in_a_sentence(content: bytes, tmp_path: Path) -> None:
-    (tmp_path / CHECKPOINT).write_bytes(content)
-    with pytest.raises(InputError, match=rf"{CHECKPOINT}: (damaged|cannot be read): ") as error:
-        checkpoints.load(tmp_path / CHECKPOINT, "", small_puzzle(), {})
-    assert "\n" not in str(error.value)
-
-
-def test_a_checkpoint_takes_no_more_memory_than_the_file_has_bytes(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / CHECKPOINT, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("meta.npy", b"\0" * 50_000_000)
-    with pytest.raises(InputError, match="not compressed"):
-        checkpoints.load(tmp_path / CHECKPOINT, "", small_puzzle(), {})
 
 
 def test_a_run_directory_of_another_version_is_refused_in_one_sentence(tmp_path: Path) -> None:
@@ -381,12 +367,12 @@ def test_a_disk_with_room_again_is_written_to_before_the_end(
     def on_round_with_room(self: recorder.Recorder, archipelago: Archipelago) -> None:
         on_round(self, archipelago)
         if self.best and self.write_errors:
-            assert BOARDS in self.write_errors and BEST in self.write_errors and self.board_log.pending
+            assert BOARDS in self.write_errors and BEST in self.write_errors and directory.board_log.pending
             monkeypatch.setattr(owner, name, works)
 
     def at_the_end(self: recorder.Recorder, archipelago: Archipelago, why: str) -> None:
         saved.append(self.write_errors)
-        assert read_best(path, small_puzzle()) is not None and len(log_of(path)) and not self.board_log.pending
+        assert read_best(path, small_puzzle()) is not None and len(log_of(path)) and not directory.board_log.pending
         end(self, archipelago, why)
 
     path = tmp_path / "run"

@@ -17,9 +17,11 @@ import pytest
 from numpy.random import default_rng
 
 from lns.cli.main import main
+from lns.engine import verified_board
 from lns.instances.errors import InputError
 from lns.runs import lock, run_summary
 from lns.runs.board_log import BoardLog
+from lns.runs.directory import best_fields
 from lns.runs.files import (
     BEST,
     BOARDS,
@@ -102,7 +104,9 @@ def illegal_board(path: Path) -> None:
 
 def lower_board(path: Path) -> None:
     with new_directory(path.with_name("weak"), small_puzzle()) as weak:
-        weak.write_best(weak.best_fields(random_board(weak.puzzle, default_rng(1)), 0.0))
+        board = random_board(weak.puzzle, default_rng(1))
+        scored = verified_board(weak.puzzle, board, "tabu")
+        weak.write_best(best_fields(weak.puzzle, weak.settings, scored, 0.0))
         shutil.copy(weak.path / BEST, path / BEST)
 
 

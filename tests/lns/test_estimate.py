@@ -30,6 +30,10 @@ def test_boards_that_share_most_of_their_cells_are_one_family():
         tally.add(placements)
     assert (tally.boards, tally.count) == (4, 2)
     assert tally.per_hour == 3600
+    tiny = Tally(seconds=1.0)
+    for _ in range(3):
+        tiny.add(np.arange(2, dtype=np.int32))
+    assert (tiny.boards, tiny.count) == (3, 1), "equal ones however small they are"
 
 
 def test_a_rate_read_at_the_last_board_is_not_biased_upwards(monkeypatch):
@@ -43,19 +47,6 @@ def test_a_rate_read_at_the_last_board_is_not_biased_upwards(monkeypatch):
             tally.add(np.full(100, number, dtype=np.int32))
         rates.append(tally.per_hour / 3600)
     assert np.mean(rates) == pytest.approx(1.0, abs=4 * np.std(rates) / 20) and np.std(rates) < 1
-
-
-def test_equal_boards_are_one_family_however_small_they_are():
-    tally = Tally(seconds=1.0)
-    for _ in range(3):
-        tally.add(np.arange(2, dtype=np.int32))
-    assert (tally.boards, tally.count) == (3, 1)
-
-
-def test_the_clock_begins_when_the_construction_is_ready():
-    measured = Measurement(load_puzzle("like-e2-10x10"), QUICK, 1)
-    assert measured.construction.constructor is not None and measured.best > 0
-    assert measured.nodes == 0 and measured.seconds == 0
 
 
 def test_the_counts_are_those_of_the_boards(monkeypatch):
@@ -102,7 +93,8 @@ def test_estimated_rates_fall_with_the_score_and_measured_ones_are_marked():
 def test_the_preparation_counts_and_ends_with_the_time(monkeypatch):
     """On a board of 64 x 64 it takes minutes."""
     measured = Measurement(load_puzzle("like-e2-10x10"), QUICK, 1)
-    assert measured.construction.constructor is not None
+    assert measured.construction.constructor is not None and measured.best > 0
+    assert measured.nodes == 0 and measured.seconds == 0, "the clock begins when the construction is ready"
     asked = []
     monkeypatch.setattr(Measurement, "run", lambda self, seconds, progress: asked.append(seconds))
     with pytest.raises(InputError, match="expected a longer --time"):

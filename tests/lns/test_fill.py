@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lns
-from lns.assignment import fill, reassign
-from lns.greedy import ORIGIN, greedy_board
+from lns.assignment import GREEDY, fill, greedy_board, reassign
 from lns.instances.board import Board
 from lns.instances.generate import family, like_e2
 from lns.instances.puzzle import Puzzle
@@ -90,5 +89,5 @@ def test_a_search_that_ends_within_its_first_step_keeps_a_board(tmp_path: Path) 
     result = lns.solve(puzzle, time=1.0, workers=1, seed=1, run_dir=tmp_path / "run", progress=None)
     assert 1.0 <= result.elapsed_s < 10.0 and result.why == "time over"
     assert result.board is not None and verify(puzzle, result.board).score == result.score > 0.7 * puzzle.max_score
-    assert [step.origin for step in result.improvements] == [ORIGIN] and result.islands == {}
+    assert [step.origin for step in result.improvements] == [GREEDY] and result.islands == {}
     assert lns.load_board(tmp_path / "run" / "best.json", puzzle) == result.board

@@ -32,8 +32,7 @@ from lns.runs.files import (
     seal,
 )
 from lns.runs.lock import Holder, Lock, is_free
-from lns.runs.recorder import Recorder
-from lns.runs.recover import recover
+from lns.runs.recorder import Recorder, recover
 from tests.fuzz_run import call, fuzz
 from tests.lns.run_parts import copied, finished_run, log_of
 
@@ -59,10 +58,9 @@ def test_a_resumed_run_remembers_the_last_boards_of_the_whole_log(
     path = copied(run, tmp_path / "run")
     logged = [placements for _, placements in log_of(path)]
     for most in (len(logged), 3):
-        monkeypatch.setattr("lns.runs.recover.MAX_RECENT", most)
+        monkeypatch.setattr("lns.runs.recorder.MAX_RECENT", most)
         with RunDirectory.open(path) as directory:
             recovered = recover(directory)
-            recovered.board_log.close()
         assert [board.placements.tobytes() for board in recovered.recent] == logged[-most:]
 
 
@@ -73,19 +71,18 @@ def test_a_directory_that_was_replaced_is_not_written(
     path = copied(run, tmp_path / "run")
     with RunDirectory.open(path) as directory:
         recovered = recover(directory)
-        recorder = Recorder(directory, recovered.history, recovered.board_log, recovered.recent)
+        recorder = Recorder(directory.puzzle, directory.settings, recovered.history, directory, recovered.recent)
         shutil.rmtree(path)
         copied(run, path)
         before = {file.name: file.read_bytes() for file in path.iterdir()}
         (path / STOP).touch()
         with Lock(path):
             assert recovered.best is not None
-            recorder.record_known_best(recovered.best.board, recovered.best.score, "start")
+            recorder.record_known_best(recovered.best)
             assert recorder.write_errors
             assert "the run directory was removed or replaced" in caplog.text
             directory.close()
             assert (path / STOP).exists()
-        recovered.board_log.close()
     (path / STOP).unlink()
     assert {file.name: file.read_bytes() for file in path.iterdir()} == before
 
@@ -252,7 +249,6 @@ def test_checkpoints_that_cannot_be_used_are_kept(run: Path, tmp_path: Path) -> 
         (path / name).write_bytes(name.encode())
     with RunDirectory.open(path) as directory:
         found = recover(directory)
-        found.board_log.close()
     assert not found.islands and found.best is not None
     for name in (CHECKPOINT, PREVIOUS):
         assert (path / name.replace(".npz", ".unusable.npz")).read_bytes() == name.encode()

@@ -56,6 +56,7 @@ def test_changed_values_survive_toml(tmp_path):
         ("[construct]\ntail = " + "9" * 5000, "not TOML"),
         ("[zzz]\na = 1", "expected one of"),
         ("[construct]\ntail = true", "expected a whole number"),
+        ("[construct]\nquota_scale = 1" + 400 * "0", "parameter construct.quota_scale is 1000.*expected 0.0 to 1.2"),
     ],
 )
 def test_what_is_wrong_is_said_with_the_file(tmp_path, text, sentence):
@@ -72,23 +73,10 @@ def test_what_is_wrong_is_said_with_the_file(tmp_path, text, sentence):
         (os.mkfifo, "a pipe or a device; expected a regular file"),
         (Path.mkdir, "this is a directory; expected a file"),
         (lambda path: None, "no such file; expected parameters"),
+        (lambda path: path.write_bytes(b"\xff\xfe\x00"), "UTF-8"),
     ],
 )
-def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path, make, sentence):
+def test_what_is_no_file_of_text_is_refused_and_not_waited_for(tmp_path, make, sentence):
     make(tmp_path / "p")
     with pytest.raises(InputError, match=sentence):
         load(tmp_path / "p")
-
-
-def test_a_binary_file_is_refused(tmp_path):
-    path = tmp_path / "p.toml"
-    path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match="UTF-8"):
-        load(path)
-
-
-def test_a_whole_number_that_no_float_holds_is_out_of_range(tmp_path):
-    path = tmp_path / "p.toml"
-    path.write_text("[construct]\nquota_scale = 1" + 400 * "0")
-    with pytest.raises(InputError, match=r"parameter construct.quota_scale is 1000.*expected 0.0 to 1.2"):
-        load(path)

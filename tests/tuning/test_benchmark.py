@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from lns.cli.main import main
-from lns.distinct_boards import DistinctBoards
 from lns.engine import Statistics
 from lns.engines import make_engine
+from lns.estimate import DistinctBoards
 from lns.exact.csv_records import append_row
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle

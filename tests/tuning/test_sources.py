@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from lns.api.engine_sources import decisive_sources, engine_digest
+from lns.engines import decisive_sources, engine_digest
 from tests.cli.run_program import ROOT
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import lns
-from lns.api.starting import placed_as_clues
+from lns.api.files import placed_as_clues
 from lns.instances import formats
 from lns.instances.board import Board
 from tests.web.browsing import Site, cell, choose, drag, held_job, kept, unfold, visit
