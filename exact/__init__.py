@@ -3,7 +3,7 @@
 - `solve`, `count`: the first solution, or the number of all, by any of the solvers; both return an `Outcome` with a
   `SolveStatus`. `solve_request` is the same for a `Request`.
 - `Options`, `Heuristic`: the parts of ColorPairs, the default solver.
-- `all_solvers`, `register_solver`: the list of solvers, and one of your own; it returns an `Answer`.
+- `all_solvers`, `register_solver`: the list of solvers, and one of your own; it returns an `Outcome`.
 - `resolve`: the best refill of a region of a board, with a proof; it takes `RegionOptions` and returns a
   `RegionResult`.
 - `corner_variants`: the puzzles that leave out rotated copies of solutions.

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from lns.exact.driver import CountedSearch, explored_share
 from lns.exact.execution import Check, Request, build_and_run, unlimited
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel, kernel
-from lns.exact.outcome import Answer
+from lns.exact.outcome import Outcome
 from lns.exact.piece_classes import allowed_placements
 from lns.instances.board import Board
 from lns.instances.errors import InputError
@@ -140,6 +140,7 @@ class Blocks(CountedSearch):
     Parameters
     ----------
     puzzle : Puzzle
+        Whose pieces the blocks are made of.
     size : int
         Blocks have ``size`` x ``size`` pieces; 1 or 2.
     order : sequence of int, optional
@@ -217,7 +218,7 @@ class Blocks(CountedSearch):
         return Board(placements, self.puzzle.width, self.puzzle.height)
 
 
-def run_blocks(puzzle: Puzzle, request: Request) -> Answer:
+def run_blocks(puzzle: Puzzle, request: Request) -> Outcome:
     """The solver 'blocks': 2x2 grouping (Jolivet 2008, 2.3)."""
     return build_and_run(lambda check: Blocks(puzzle, check=check), puzzle, request)
 

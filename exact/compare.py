@@ -119,6 +119,7 @@ def run_experiment(
     Parameters
     ----------
     runs : iterable of PlannedRun
+        The runs, in the order in which they are made.
     output : Path or None
         A CSV file; a row of it that answers a run replaces it (`PlannedRun.row_in`).
     with_place : bool

@@ -26,7 +26,7 @@ import numpy as np
 from lns.exact.child_process import Emit
 from lns.exact.execution import Request, SolverReporter, solve_in_child
 from lns.exact.optional_deps import require
-from lns.exact.outcome import NODES_UNKNOWN, Answer
+from lns.exact.outcome import NODES_UNKNOWN, Outcome
 from lns.exact.piece_classes import allowed_placements
 from lns.instances.board import Board
 from lns.instances.puzzle import DOWN, RIGHT, Puzzle
@@ -34,7 +34,7 @@ from lns.instances.puzzle import DOWN, RIGHT, Puzzle
 MODELS = ("element", "element-alldifferent", "table", "table-alldifferent")
 
 
-def run_cp(puzzle: Puzzle, request: Request) -> Answer:
+def run_cp(puzzle: Puzzle, request: Request) -> Outcome:
     """The solver 'cp': CP-SAT on one core. Nodes are branches; their budget limits conflicts.
 
     Raises InputError without ortools, and ChildProcessError if the library crashes.
@@ -45,7 +45,7 @@ def run_cp(puzzle: Puzzle, request: Request) -> Answer:
     return replace(answer, budget_used=int(answer.details.get("conflicts", 0)))
 
 
-def run_classic(model: str, puzzle: Puzzle, request: Request) -> Answer:
+def run_classic(model: str, puzzle: Puzzle, request: Request) -> Outcome:
     """The solver ``cp:MODEL``, one of `MODELS`. Raises InputError without ortools."""
     require("cp", f"the solver cp:{model}")
     arguments = model, request.count_all, request.nodes, request.on_solution is not None

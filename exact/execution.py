@@ -13,7 +13,7 @@ import numpy as np
 from lns.exact.child_process import Emit, ExitReason, run_in_process
 from lns.exact.colorpairs.options import Options
 from lns.exact.driver import STEP_SECONDS, PausedSearch, Progress, ProgressCallback, run_search
-from lns.exact.outcome import NODES_UNKNOWN, Answer, SolveStatus, require_solution
+from lns.exact.outcome import NODES_UNKNOWN, Outcome, SolveStatus, require_solution
 from lns.exact.piece_classes import distinct_count
 from lns.instances.board import Board
 from lns.instances.errors import InputError
@@ -36,7 +36,7 @@ class Request:
     count_all : bool
         Search for all solutions; otherwise for the first.
     nodes : int, optional
-        Budget of nodes, in the solver's own unit (see `lns.exact.outcome.Answer`). None is no limit.
+        Budget of nodes, in the solver's own unit (see `lns.exact.outcome.Outcome`). None is no limit.
     seconds : float, optional
         Budget of time, without compilation; building a model counts. None is no limit.
     options : Options
@@ -133,9 +133,9 @@ class BuildingClock:
         return replace(self._request, seconds=max(0.0, self._request.seconds - self.seconds))
 
 
-def not_built(ended: BuildingEnded) -> Answer:
+def not_built(ended: BuildingEnded) -> Outcome:
     """The answer of a solver whose time ended before its model was built."""
-    return Answer(SolveStatus.BUDGET_SPENT, 0, 0, ended.seconds, None, {"model_unfinished": 1.0})
+    return Outcome(SolveStatus.BUDGET_SPENT, 0, 0, ended.seconds, None, {"model_unfinished": 1.0})
 
 
 class BoardSearch(PausedSearch, Protocol):
@@ -179,7 +179,7 @@ class SolutionLister:
                 return
 
 
-def run_request(search: BoardSearch, request: Request) -> Answer:
+def run_request(search: BoardSearch, request: Request) -> Outcome:
     """Run ``search`` as ``request`` says."""
     listed: Any = search if request.on_solution is None else SolutionLister(search, request.on_solution)
     status, seconds = run_search(
@@ -190,10 +190,10 @@ def run_request(search: BoardSearch, request: Request) -> Answer:
         on_progress=request.on_progress,
         processor_time=request.processor_time,
     )
-    return Answer(status, listed.solutions, search.nodes, seconds, listed.first_board(), search.details)
+    return Outcome(status, listed.solutions, search.nodes, seconds, listed.first_board(), search.details)
 
 
-def build_and_run(make: Callable[[Check], BoardSearch], puzzle: Puzzle, request: Request) -> Answer:
+def build_and_run(make: Callable[[Check], BoardSearch], puzzle: Puzzle, request: Request) -> Outcome:
     """`run_request` for a search whose building counts as its time, and which distinguishes duplicate pieces."""
     clock = BuildingClock(request)
     search = make(clock.check)
@@ -274,7 +274,7 @@ def solve_in_child(
     request: Request,
     *arguments: Any,
     prepare: Callable[[], None] | None = None,
-) -> Answer:
+) -> Outcome:
     """Run ``task(emit, puzzle, *arguments)`` in a child process within the limits of ``request``.
 
     The limits are of model and search: the start of Python, imports and compilation do not count. The task sends a
@@ -315,4 +315,4 @@ def solve_in_child(
     else:
         seconds = details.get("processor_seconds", 0.0)
     board = None if last.placements is None else board_of(last.placements)
-    return Answer(status, last.solutions, last.nodes, seconds, board, details)
+    return Outcome(status, last.solutions, last.nodes, seconds, board, details)

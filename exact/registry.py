@@ -1,6 +1,6 @@
 """The exact solvers by name: those of the papers, those registered in this process, and those of installed packages.
 
-A solver is a function ``(puzzle, request) -> Answer``. Another package offers one through an entry point::
+A solver is a function ``(puzzle, request) -> Outcome``. Another package offers one through an entry point::
 
     [project.entry-points."lns.solvers"]
     my-solver = "my_package.module:function"
@@ -21,7 +21,7 @@ from lns.instances.puzzle import RULES
 
 if TYPE_CHECKING:
     from lns.exact.execution import Request
-    from lns.exact.outcome import Answer
+    from lns.exact.outcome import Outcome
     from lns.instances.puzzle import Puzzle
 
 ENTRY_POINTS = "lns.solvers"
@@ -33,18 +33,18 @@ class SolverEntry:
 
     description: str  # the method in one line
     source: str  # paper and section, or the package
-    function: Callable[..., Answer] | str
+    function: Callable[..., Outcome] | str
     arguments: tuple[Any, ...] = ()  # passed to the function before (puzzle, request)
     extra: str | None = None  # the optional package that it needs, see `lns.exact.optional_deps`
     can_count: bool = True  # whether it can search for all solutions
     kernel_module: str | None = None  # that it compiles at the first call
     refuses: tuple[str, ...] = ()  # what it cannot take of `Puzzle.rules`
 
-    def __call__(self, puzzle: Puzzle, request: Request) -> Answer:
+    def __call__(self, puzzle: Puzzle, request: Request) -> Outcome:
         function = self.function
         if isinstance(function, str):
             module, name = function.split(":")
-            loaded: Callable[..., Answer] = getattr(import_module(module), name)
+            loaded: Callable[..., Outcome] = getattr(import_module(module), name)
             function = loaded
         return function(*self.arguments, puzzle, request)
 
@@ -52,7 +52,7 @@ class SolverEntry:
 @checked
 def register_solver(
     name: str,
-    function: Callable[[Puzzle, Request], Answer],
+    function: Callable[[Puzzle, Request], Outcome],
     *,
     description: str = "registered in this process",
     source: str = "own",
@@ -69,8 +69,8 @@ def register_solver(
     name : str
         Its name for `lns.exact.solve` and `lns.exact.count`.
     function : callable
-        ``(puzzle, request) -> Answer``; see `lns.exact.Request` and `lns.exact.Answer`. The first board of an answer is
-        verified by the caller.
+        ``(puzzle, request) -> Outcome``; see `lns.exact.Request` and `lns.exact.Outcome`. The caller verifies the first
+        board of an outcome.
     description, source : str
         The method in one line, and where it comes from, for the list of solvers.
     can_count : bool
@@ -125,9 +125,9 @@ def _plugins() -> dict[str, SolverEntry]:
     return plugins
 
 
-def _call_plugin(point: EntryPoint, puzzle: Puzzle, request: Request) -> Answer:
+def _call_plugin(point: EntryPoint, puzzle: Puzzle, request: Request) -> Outcome:
     """Load the entry point and call it; raises InputError if it cannot be loaded or returns something else."""
-    from lns.exact.outcome import Answer
+    from lns.exact.outcome import Outcome
 
     try:
         function = point.load()
@@ -138,8 +138,8 @@ def _call_plugin(point: EntryPoint, puzzle: Puzzle, request: Request) -> Answer:
     if not callable(function):
         raise InputError(f"solver '{point.name}': {point.value} is not a function")
     answer = function(puzzle, request)
-    if not isinstance(answer, Answer):
-        raise InputError(f"solver '{point.name}' returned {type(answer).__name__}; expected lns.exact.Answer")
+    if not isinstance(answer, Outcome):
+        raise InputError(f"solver '{point.name}' returned {type(answer).__name__}; expected lns.exact.Outcome")
     return answer
 
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from lns.exact.driver import CountedSearch, explored_share
 from lns.exact.execution import Request, run_request
 from lns.exact.kernels.jit import kernel
-from lns.exact.outcome import Answer
+from lns.exact.outcome import Outcome
 from lns.exact.piece_classes import PieceClasses, merge_duplicates
 from lns.instances.board import Board
 from lns.instances.errors import InputError
@@ -231,6 +231,6 @@ class RowScan(CountedSearch):
         return self.tables.classes.board((((chosen & 0x1FFF) - 1) * 4 + (chosen >> 13 & 3)).astype(np.int64).tolist())
 
 
-def run_rowscan(puzzle: Puzzle, request: Request) -> Answer:
+def run_rowscan(puzzle: Puzzle, request: Request) -> Outcome:
     """The solver 'rowscan'; it has no options."""
     return run_request(RowScan(puzzle), request)

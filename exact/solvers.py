@@ -158,6 +158,7 @@ def corner_variants(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
     Parameters
     ----------
     puzzle : Puzzle
+        The puzzle whose solutions are counted.
 
     Returns
     -------
@@ -195,6 +196,7 @@ def counted_rotations(puzzle: Puzzle, board: Board) -> int:
     Parameters
     ----------
     puzzle : Puzzle
+        The puzzle whose solutions are counted.
     board : Board
         A solution of ``puzzle``.
 

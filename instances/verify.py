@@ -86,6 +86,7 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
     Parameters
     ----------
     puzzle : Puzzle
+        The rules: pieces, clues, frame, turns and holes.
     board : Board
         Any board of the puzzle's shape, partial or full.
 

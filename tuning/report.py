@@ -27,7 +27,7 @@ from lns.tuning import validate
 from lns.tuning.objective import OBJECTIVE
 from lns.tuning.plan import MAX_COMMAND, MIN_HELD_OUT_PAIRS
 from lns.tuning.sampler import STARTUP_TRIALS, values_of
-from lns.tuning.storage import JOURNAL_FILE, shown
+from lns.tuning.storage import JOURNAL_FILE, redact_url
 from lns.tuning.study import FINISHED, Study, trial_value
 from lns.tuning.validate import Conclusion, Verdict, signed
 
@@ -310,7 +310,7 @@ def _best(study: Study) -> str:
 
 def _commands(study: Study, conclusion: Conclusion) -> str:
     best, plan = validate.written_best(study, conclusion), study.plan
-    trials = str(study.path / JOURNAL_FILE) if study.storage is None else shown(study.storage)
+    trials = str(study.path / JOURNAL_FILE) if study.storage is None else redact_url(study.storage)
     engine = "" if plan.engine == "auto" else f" --engine {plan.engine}"
     return (
         f"{printable(plan.command, MAX_COMMAND)}    # began this study\n"

@@ -150,10 +150,10 @@ def _scheme(url: str) -> str:
     if parts.scheme.startswith("sqlite"):
         expected += ", or none for the journal file"
         raise InputError(f"SQLite is no storage for several machines; expected {expected}")
-    raise InputError(f"no URL of a storage: {shown(url)}; expected {expected}{written}")
+    raise InputError(f"no URL of a storage: {redact_url(url)}; expected {expected}{written}")
 
 
-def shown(url: str) -> str:
+def redact_url(url: str) -> str:
     """The URL without its password and its query, which may hold one: as it is shown and saved.
 
     Of a URL that can be read in two ways, of which one puts a part of the password elsewhere, only the scheme.
@@ -172,7 +172,7 @@ def shown(url: str) -> str:
 
 def _parameters(url: str) -> dict[str, str]:
     """The parameters of a URL; none from one with a password on, which may go on behind an ampersand."""
-    query = "" if shown(url).endswith("…") else url.rpartition("@")[2].partition("?")[2]
+    query = "" if redact_url(url).endswith("…") else url.rpartition("@")[2].partition("?")[2]
     found = parse_qsl(query, keep_blank_values=True)
     return dict(takewhile(lambda one: not re.search("pass|pwd", one[0], re.IGNORECASE), found))
 
@@ -194,7 +194,7 @@ def storage_errors(url: str | None, *, connecting: bool = False) -> Iterator[Non
             raise
         if package:
             raise InputError(
-                f"the storage {shown(url)} needs {package}, which is not installed (extra 'storage'): "
+                f"the storage {redact_url(url)} needs {package}, which is not installed (extra 'storage'): "
                 f"pip install {_PIP_NAMES.get(package, package)}, or make install in a checkout"
             ) from None
         raise _refusal(url, error, "" if is_of_storage else ", ".join(_parameters(url))) from None
@@ -207,11 +207,11 @@ def _refusal(url: str, error: Exception, parameters: str) -> InputError:
         reason = "a character of its URL cannot be sent"
     elif isinstance(error, AttributeError | KeyError):
         reason = "the driver does not know the value of a parameter"
-    public = {*re.findall(r"\w+", f"{shown(url)} {_parameters(url)}")}
+    public = {*re.findall(r"\w+", f"{redact_url(url)} {_parameters(url)}")}
     secrets = {*re.findall(r"\w+", f"{url} {unquote(url)}")} - public  # any of it may be of a password
     reason = re.sub(r"\w+", lambda word: "***" if word[0] in secrets else word[0], reason)
     wrong = f", with {parameters} in its URL" if parameters else ""
-    return InputError(f"the storage {shown(url)} refuses: {printable(reason + wrong, 300)}")
+    return InputError(f"the storage {redact_url(url)} refuses: {printable(reason + wrong, 300)}")
 
 
 # -- attributes -------------------------------------------------------------------------------------------------------

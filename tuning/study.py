@@ -50,7 +50,7 @@ from lns.tuning.storage import (
     get_texts,
     locked,
     put_text,
-    shown,
+    redact_url,
     storage_errors,
 )
 from lns.version import __version__
@@ -301,7 +301,7 @@ def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> S
                 path.mkdir(parents=True, exist_ok=True)
                 with study.exclusive():
                     if url is not None:
-                        atomic_write(place, shown(url) + "\n")
+                        atomic_write(place, redact_url(url) + "\n")
                     elif not len(study.runs) and (plan := replan(study.plan, request)) != study.plan:
                         put_text(study.optuna, PLAN, seal(asdict(plan)))
                         study.plan = plan

@@ -323,6 +323,7 @@ class ColorPairs(CountedSearch):
     Parameters
     ----------
     puzzle : Puzzle
+        The puzzle to be filled.
     options : Options, optional
         Parts of the method to switch on or off.
     seed : int, optional

@@ -25,7 +25,7 @@ from lns.exact.cover.kernel import CoverState, Problem
 from lns.exact.driver import CountedSearch, explored_share
 from lns.exact.execution import Check, Request, SolverReporter, build_and_run, solve_in_child, unlimited
 from lns.exact.optional_deps import require
-from lns.exact.outcome import NODES_UNKNOWN, Answer
+from lns.exact.outcome import NODES_UNKNOWN, Outcome
 from lns.exact.piece_classes import allowed_placements
 from lns.instances.board import Board
 from lns.instances.errors import InputError
@@ -68,6 +68,7 @@ def build(
     Parameters
     ----------
     puzzle : Puzzle
+        The puzzle to be covered.
     code : str
         One of `CODES`.
     all_four : bool
@@ -193,12 +194,12 @@ class Cover(PausedCover):
         return self.model.board(self.state.first) if self.solutions else None
 
 
-def run_cover(code: str, puzzle: Puzzle, request: Request) -> Answer:
+def run_cover(code: str, puzzle: Puzzle, request: Request) -> Outcome:
     """The solvers 'dlx', 'dlx:binary' and 'xcc:counted'; nodes as in Jolivet 2008, where the root is one."""
     return build_and_run(lambda check: Cover(puzzle, code, check=check), puzzle, request)
 
 
-def run_xcover(puzzle: Puzzle, request: Request) -> Answer:
+def run_xcover(puzzle: Puzzle, request: Request) -> Outcome:
     """The solver 'xcc': exact cover with colours by xcover, in a child process. It does not report its nodes.
 
     Raises InputError without xcover, with a budget of nodes or if the matrix is too large, and ChildProcessError if

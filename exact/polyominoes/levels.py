@@ -108,6 +108,7 @@ def cut_grid(
     width, height : int
         Cells; 2 or more each.
     seed : int
+        Random seed.
     max_pieces : int
         At most this many pieces, 1 to 87 (there are no more names).
     limits : CutLimits, optional

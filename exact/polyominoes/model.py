@@ -178,6 +178,7 @@ class FillingSearch(PausedCover):
     Parameters
     ----------
     model : Model
+        The grid as an exact cover problem.
     weight : str
         A key of WEIGHTS: pieces of the largest weight are tried first. `NO_WEIGHT`: in the order of the grid's pieces.
     zones : bool
@@ -252,10 +253,12 @@ class StepRecorder:
     Parameters
     ----------
     search : FillingSearch
+        The search, which has not begun.
 
     Attributes
     ----------
     steps : list of Step
+        What was placed so far, and what came of it.
     """
 
     def __init__(self, search: FillingSearch) -> None:

@@ -114,6 +114,7 @@ def fill(
     Parameters
     ----------
     grid : Grid
+        The grid, and the pieces that are not on it yet.
     weight : str or sequence of str, optional
         A key of WEIGHTS (which pieces are tried first), "none" for the order in which they are drawn, or "race" for all
         weights in turn; a sequence of weights races them. Default: the race, or "descender" when counting.

@@ -47,6 +47,7 @@ class RegionResult:
     Parameters
     ----------
     status : RegionStatus
+        Whether the search ended, and with which proof.
     board : Board
         The best refill found, verified, or the given board if none is better.
     score, score_before : int
@@ -118,6 +119,7 @@ def resolve(
     Parameters
     ----------
     puzzle : Puzzle
+        The puzzle of the board.
     board : Board
         It may be incomplete, and may break rules inside the region.
     cells : iterable of int

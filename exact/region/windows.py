@@ -113,12 +113,15 @@ def sweep_windows(
     Parameters
     ----------
     puzzle : Puzzle
+        The puzzle of the board.
     board : Board
+        A full board.
     height, width : int
         Shape of the windows, in cells.
     nodes : int, optional
         Budget of nodes of each window.
     options : RegionOptions
+        How each window is searched.
     on_improve : callable, optional
         Called with every better board when it is found; the board is verified.
     seconds : callable

@@ -33,6 +33,7 @@ class Encoding(ABC):
     Parameters
     ----------
     puzzle : Puzzle
+        The puzzle whose solutions are the models.
     name : str
         Name of the encoding.
     pairwise : bool

@@ -15,7 +15,7 @@ import numpy as np
 from lns.exact.driver import run_search
 from lns.exact.execution import BuildingClock, Check, Request, unlimited
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
-from lns.exact.outcome import Answer
+from lns.exact.outcome import Outcome
 from lns.exact.piece_classes import allowed_placements
 from lns.exact.sat.clauses import Block, simplify, units
 from lns.exact.sat.encodings import Triangles
@@ -356,7 +356,7 @@ class LocalSearch:
         return [index if value else -index for index, value in enumerate(self._walk.value.tolist(), 1)]
 
 
-def run_sls(rule: str, simplified: bool, puzzle: Puzzle, request: Request) -> Answer:
+def run_sls(rule: str, simplified: bool, puzzle: Puzzle, request: Request) -> Outcome:
     """The solvers 'sls:...': local search on the encoding 'triangles'. Nodes are steps.
 
     The formula has no clause that keeps a corner piece in a corner or a rim piece on the rim; a local search finds this
@@ -389,4 +389,4 @@ def run_sls(rule: str, simplified: bool, puzzle: Puzzle, request: Request) -> An
     )
     board = encoding.board(formula.model(search.model())) if search.solutions else None
     details = {"variables": float(len(formula.kept)), "false_clauses": float(search.false_clauses)}
-    return Answer(status, search.solutions, search.nodes, built + seconds, board, details)
+    return Outcome(status, search.solutions, search.nodes, built + seconds, board, details)

@@ -39,7 +39,9 @@ class Check:
     Parameters
     ----------
     answer : CheckAnswer
+        What the solver found, or that it found nothing in time.
     seconds : float
+        Elapsed seconds.
     board : Board or None
         The board that contradicts the claim, verified.
     interrupted : bool
@@ -58,6 +60,7 @@ def check_refills(puzzle: Puzzle, board: Board, cells: Collection[int], score: i
     Parameters
     ----------
     puzzle : Puzzle
+        The puzzle of the board.
     board : Board
         It may break rules inside the region, as for `lns.exact.region.resolve.resolve`.
     cells : collection of int
@@ -110,6 +113,7 @@ class Refills:
     Attributes
     ----------
     clauses : list of list of int
+        The formula; a literal is a variable from 1, negative where it is false.
     """
 
     def __init__(self, puzzle: Puzzle, board: Board, cells: Collection[int]) -> None:

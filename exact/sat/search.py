@@ -23,7 +23,7 @@ from typing import Any
 from lns.exact.child_process import Emit, die_with_parent
 from lns.exact.execution import Request, SolverReporter, solve_in_child
 from lns.exact.optional_deps import require
-from lns.exact.outcome import NODES_UNKNOWN, Answer
+from lns.exact.outcome import NODES_UNKNOWN, Outcome
 from lns.exact.sat.cdcl import Cdcl
 from lns.exact.sat.clauses import read_answer
 from lns.exact.sat.encodings import Encoding, encode
@@ -196,7 +196,7 @@ def _has_used_its_time() -> bool:
     return limit != resource.RLIM_INFINITY and used.ru_utime + used.ru_stime >= _LEAST_SHARE * limit
 
 
-def run_sat(encoding: str, restricted: bool, puzzle: Puzzle, request: Request) -> Answer:
+def run_sat(encoding: str, restricted: bool, puzzle: Puzzle, request: Request) -> Outcome:
     """The solvers 'sat:...': encode ``puzzle`` and solve it with ``request.sat_solver``.
 
     The default is kissat for the first solution, and CaDiCaL for all, because kissat cannot go on after an answer.

@@ -64,6 +64,7 @@ def paintings(puzzle: Puzzle, steps: int, *, restricted: bool) -> tuple[tuple[Pa
     Parameters
     ----------
     puzzle : Puzzle
+        The puzzle to be solved.
     steps : int
         Most steps.
     restricted : bool

@@ -48,6 +48,7 @@ class Planted:
     Attributes
     ----------
     puzzle : Puzzle
+        The generated puzzle.
     solution : Board
         The perfect board that the pieces were cut from.
     """

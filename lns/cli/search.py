@@ -109,7 +109,7 @@ def solve(args: argparse.Namespace) -> int:
             **out.picked(args, "seed start start_format start_number params engine target steps min_score"),
             **end.settings(end.run_dir(document.puzzle)),
         )
-    return ended(result, end.number, args, target=args.target)
+    return print_result(result, end.number, args, target=args.target)
 
 
 @opt.command(
@@ -131,7 +131,7 @@ def resume(args: argparse.Namespace) -> int:
             result = resume(time=args.time, steps=args.steps, **end.settings(args.directory))
         except NoTimeLeft as error:
             raise InputError(f"{error.reason}; say how much longer with --time", args.directory) from None
-    return ended(result, end.number, args, target=result.target)
+    return print_result(result, end.number, args, target=result.target)
 
 
 @opt.command(
@@ -159,7 +159,7 @@ def polish(args: argparse.Namespace) -> int:
             **out.picked(args, "free seed params"),
             **end.settings(end.run_dir(puzzle)),
         )
-    return ended(result, end.number, args, target=None)
+    return print_result(result, end.number, args, target=None)
 
 
 # -- what ends a search, and what follows each new best ---------------------------------------------------------------
@@ -183,6 +183,7 @@ class SearchEnd(StopRule):
     Parameters
     ----------
     args : argparse.Namespace
+        The options of the command.
     closing : ExitStack
         Closes what the search used.
 
@@ -326,7 +327,7 @@ class Notifier:
 # -- the closing lines ------------------------------------------------------------------------------------------------
 
 
-def ended(result: Result, number: int, args: argparse.Namespace, *, target: int | None) -> int:
+def print_result(result: Result, number: int, args: argparse.Namespace, *, target: int | None) -> int:
     """Print the result, with ``--stats`` also what each part of the engine did; the exit status.
 
     ``number``: the signal that ended the search, or 0.

@@ -202,6 +202,7 @@ class Command:
     function : callable
         Runs it, with the parsed arguments.
     options : sequence of Option
+        Its options, in the order of the help.
     epilog : str
         What the help says below the options.
     interruptible : bool

@@ -39,7 +39,7 @@ MOST_STEPS = 50_000
 MOST_PLACEMENTS = 5_000
 """Of a search for a filling of a grid."""
 _SHOW_S = 0.2
-Answer = dict[str, Any]
+Result = dict[str, Any]
 
 
 class Send(Protocol):
@@ -48,7 +48,7 @@ class Send(Protocol):
     def __call__(self, **message: Any) -> None: ...
 
 
-Work = Callable[[Send], Answer]
+Work = Callable[[Send], Result]
 
 
 def improve(fields: JsonFields) -> Work:
@@ -57,7 +57,7 @@ def improve(fields: JsonFields) -> Work:
     board, cells, seconds = read_board(fields, puzzle), read_cells(fields, puzzle), _seconds(fields)
     target = None if fields.get("target") is None else fields.integer("target", 0, puzzle.max_score)
 
-    def work(send: Send) -> Answer:
+    def work(send: Send) -> Result:
         from lns.api.improving import improve
         from lns.exact.region.resolve import is_ready
 
@@ -85,7 +85,7 @@ def windows(fields: JsonFields) -> Work:
     given, seconds, nodes = read_board(fields, puzzle), _seconds(fields), fields.integer("nodes", 1, 10**9)
     height, width = fields.integer("height", 1, puzzle.height), fields.integer("width", 1, puzzle.width)
 
-    def work(send: Send) -> Answer:
+    def work(send: Send) -> Result:
         from lns.exact.region.resolve import warm_up
         from lns.exact.region.windows import sweep_windows
 
@@ -118,7 +118,7 @@ def solve(fields: JsonFields) -> Work:
     if entry.extra is not None:
         require(entry.extra, f"the solver {solver}")
 
-    def work(send: Send) -> Answer:
+    def work(send: Send) -> Result:
         from lns.exact.solvers import solve
 
         if board is not None and (because := _why_not(puzzle, board)):
@@ -148,7 +148,7 @@ def trace(fields: JsonFields) -> Work:
     if solver not in TRACED:
         raise InputError(f"this solver cannot be watched; expected one of {', '.join(TRACED)}")
 
-    def work(send: Send) -> Answer:
+    def work(send: Send) -> Result:
         from lns.exact.trace import trace
 
         searched = _kept(puzzle, board)
@@ -168,7 +168,7 @@ def fill(fields: JsonFields) -> Work:
     zones, dead_ends = fields.boolean("zones", default=True), fields.boolean("dead_ends", default=True)
     count_all, seconds = fields.boolean("count", default=False), _seconds(fields)
 
-    def work(send: Send) -> Answer:
+    def work(send: Send) -> Result:
         model = build_model(grid, reduced=count_all)
         search = FillingSearch(model, weight, zones=zones, dead_ends=dead_ends)
         search.advance(0, True)  # compiles
@@ -216,7 +216,7 @@ def estimate(fields: JsonFields) -> Work:
     puzzle, params, seed = read_puzzle(fields), fields.get("params"), fields.integer("seed", 0, 2**53)
     seconds = _seconds(fields)
 
-    def work(send: Send) -> Answer:
+    def work(send: Send) -> Result:
         from lns.estimate import estimate
         from lns.params import from_dict
 
@@ -245,7 +245,7 @@ def run(fields: JsonFields) -> Work:
     """
     source, clues, how = fields.get("source"), fields.get("clues"), fields.get("how")
 
-    def work(send: Send) -> Answer:
+    def work(send: Send) -> Result:
         from lns.api import files, solving
 
         try:
@@ -264,7 +264,7 @@ def resume(fields: JsonFields) -> Work:
     """Go on with a run."""
     how = {name: fields.get(name) for name in ("run_dir", "time", "workers")}
 
-    def work(send: Send) -> Answer:
+    def work(send: Send) -> Result:
         from lns.api.solving import resume
 
         result = resume(**how, progress="none")
@@ -312,7 +312,7 @@ def _why_not(puzzle: Puzzle, board: Board) -> str:
     return ""
 
 
-def _board(puzzle: Puzzle, board: Board) -> Answer:
+def _board(puzzle: Puzzle, board: Board) -> Result:
     return {"board": board_to_json(puzzle, board), "score": verify(puzzle, board).score}
 
 

@@ -130,7 +130,7 @@ def test_a_board_that_could_not_be_written_is_printed(number: int, capsys: pytes
     lost = replace(found, write_errors=["best.json"])
     shutil.rmtree("run")
     options = argparse.Namespace(stats=False, json=False, url=False)
-    status = search.ended(lost, int(number), options, target=None)
+    status = search.print_result(lost, int(number), options, target=None)
     assert status == (130 if number else 2)
     said = capsys.readouterr()
     (line,) = (line for line in said.out.splitlines() if line.startswith("placements"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -114,3 +115,40 @@ def test_what_exists() -> None:
     assert [name for name in unknown if exists(name)] == []
     text = "`lns.exact.solve`, ``lns.exact.a``, `lns.exact.solve(puzzle)`, `lns.cells.rows` and `numpy.ndarray`"
     assert _NAME.findall(text) == ["lns.exact.solve", "lns.exact.solve", "lns.cells.rows"]
+
+
+def undescribed(text: str) -> Iterator[str]:
+    """The lines "name : type" of numpydoc sections that no description follows."""
+    lines, section = inspect.cleandoc(text).splitlines(), ""
+    for line, after in zip(lines, [*lines[1:], ""], strict=True):
+        section = line if re.fullmatch("-{3,}", after) else section
+        named = section in ("Parameters", "Attributes") and re.match(r"[A-Za-z_*][\w*, ]* : ", line)
+        if named and not after.startswith("    "):
+            yield line
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_each_documented_parameter_has_a_description(package: str) -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}: {name}"
+        for path in sorted((ROOT / package).rglob("*.py"))
+        for line, text in docstrings(ast.parse(path.read_text()))
+        for name in undescribed(text)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_what_has_no_description() -> None:
+    text = """What it does.
+
+    Parameters
+    ----------
+    a : int
+    b, c : str, optional
+        Two words.
+
+    Returns
+    -------
+    d : int
+    """
+    assert [*undescribed(text)] == ["a : int"]

@@ -10,7 +10,7 @@ import pytest
 from lns.exact.cover.search import cover_by_library
 from lns.exact.cp import MODELS, solve_by_cp_sat, solve_classic
 from lns.exact.execution import Request
-from lns.exact.outcome import Answer, SolveStatus
+from lns.exact.outcome import Outcome, SolveStatus
 from lns.exact.registry import SOLVERS
 from lns.exact.rowscan import run_rowscan
 from lns.exact.sat.search import Job, search
@@ -57,7 +57,7 @@ def child_count(task: Callable[..., None], puzzle: Puzzle, *arguments: object) -
     return message.solutions
 
 
-def proven_count(answer: Answer) -> int:
+def proven_count(answer: Outcome) -> int:
     assert answer.status in (SolveStatus.SOLVED, SolveStatus.INFEASIBLE)
     return answer.solutions
 

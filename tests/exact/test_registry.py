@@ -20,7 +20,7 @@ from tests.exact.brute import count_solutions
 PUZZLE = uniform(3, 2, 2, seed=1).puzzle
 
 
-def own(puzzle: Puzzle, request: lns.exact.Request) -> lns.exact.Answer:
+def own(puzzle: Puzzle, request: lns.exact.Request) -> lns.exact.Outcome:
     """A solver of one's own: the row scan by another name."""
     return SOLVERS["rowscan"](puzzle, request)
 
@@ -29,8 +29,8 @@ def not_an_answer(puzzle: Puzzle, request: lns.exact.Request) -> Any:
     return 3
 
 
-def wrong_board(puzzle: Puzzle, request: lns.exact.Request) -> lns.exact.Answer:
-    return lns.exact.Answer(lns.exact.SolveStatus.SOLVED, 1, 0, 0.0, Board.empty(puzzle))
+def wrong_board(puzzle: Puzzle, request: lns.exact.Request) -> lns.exact.Outcome:
+    return lns.exact.Outcome(lns.exact.SolveStatus.SOLVED, 1, 0, 0.0, Board.empty(puzzle))
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_entry_points_are_read_only_for_other_names(install: Callable[..., list[
         ("absent:solver", r"solver 'plugin' cannot be loaded from tests\.exact\.absent:solver \(ModuleNotFoundError"),
         ("test_registry:absent", r"solver 'plugin' cannot be loaded from .* \(AttributeError"),
         ("test_registry:PUZZLE", r"solver 'plugin': tests\.exact\.test_registry:PUZZLE is not a function"),
-        ("test_registry:not_an_answer", r"solver 'plugin' returned int; expected lns\.exact\.Answer"),
+        ("test_registry:not_an_answer", r"solver 'plugin' returned int; expected lns\.exact\.Outcome"),
     ],
 )
 def test_a_broken_entry_point_is_one_sentence(install: Callable[..., list[str]], target: str, sentence: str) -> None:

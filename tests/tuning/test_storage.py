@@ -26,7 +26,7 @@ from lns.tuning import study as studies
 from lns.tuning import worker as workers
 from lns.tuning.objective import Trace
 from lns.tuning.plan import StudyRequest
-from lns.tuning.storage import connect, shown, storage_errors
+from lns.tuning.storage import connect, redact_url, storage_errors
 from lns.tuning.study import open_study
 from lns.tuning.worker import search_task
 from tests.tuning.database_servers import PASSWORD, QUOTED, SERVERS, missing
@@ -89,10 +89,10 @@ def test_a_driver_that_is_not_installed_is_named(error: Exception, package: str,
 
 
 def test_no_password_is_shown() -> None:
-    assert shown(f"postgresql://lns:{QUOTED}@host:5432/db?password=word") == "postgresql://lns@host:5432/db"
-    assert shown("postgresql://lns:a@b:c@host/db") == "postgresql://lns@host/db"
-    assert shown("grpc://host:13000") == "grpc://host:13000"
-    assert shown("postgresql://host:5432/db") == "postgresql://host:5432/db"
+    assert redact_url(f"postgresql://lns:{QUOTED}@host:5432/db?password=word") == "postgresql://lns@host:5432/db"
+    assert redact_url("postgresql://lns:a@b:c@host/db") == "postgresql://lns@host/db"
+    assert redact_url("grpc://host:13000") == "grpc://host:13000"
+    assert redact_url("postgresql://host:5432/db") == "postgresql://host:5432/db"
 
 
 def test_no_part_of_a_password_is_shown_whatever_the_url() -> None:
@@ -107,7 +107,7 @@ def test_no_part_of_a_password_is_shown_whatever_the_url() -> None:
         ).replace("{}", word)  # fmt: skip
         with pytest.raises(InputError) as found, storage_errors(url):
             raise optuna.exceptions.StorageInternalError(f"no {word} at {url}")
-        assert not re.search("SECRET|HIDDEN", shown(url) + str(found.value)), url
+        assert not re.search("SECRET|HIDDEN", redact_url(url) + str(found.value)), url
 
 
 @contextmanager

@@ -112,9 +112,9 @@ def _command(args: argparse.Namespace) -> str:
     """The command as it was typed, for the report; without the password of a storage."""
     typed = sys.argv[1:] if sys.argv[1:2] == ["tune"] else ["tune", "--study", str(args.study)]
     if args.storage is not None:
-        from lns.tuning.storage import shown
+        from lns.tuning.storage import redact_url
 
-        typed = [word.replace(args.storage, shown(args.storage)) for word in typed]
+        typed = [word.replace(args.storage, redact_url(args.storage)) for word in typed]
     return f"lns {shlex.join(typed)}"
 
 
