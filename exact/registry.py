@@ -88,6 +88,18 @@ def register_solver(
     SOLVERS[name] = SolverEntry(description, source, function, can_count=can_count, refuses=refuses)
 
 
+def solver_for(name: str, puzzle: Puzzle, *, count_all: bool) -> SolverEntry:
+    """The solver called ``name``. Raises InputError if there is none, or it cannot count or not take the puzzle."""
+    entry = find_solver(name)
+    if count_all and not entry.can_count:
+        raise InputError(f"{name} finds one solution and proves nothing, so it cannot count; expected a tree search")
+    if refused := [rule for rule in puzzle.rules if rule in entry.refuses]:
+        raise InputError(
+            f"solver {name} takes no puzzle with {' and '.join(refused)}; expected another solver, such as colorpairs"
+        )
+    return entry
+
+
 def find_solver(name: str) -> SolverEntry:
     """The solver called ``name``; entry points are read only when no other solver has that name.
 

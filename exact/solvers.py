@@ -16,9 +16,8 @@ from lns.exact.driver import Progress, ProgressCallback
 from lns.exact.execution import BuildingEnded, Request, not_built, run_request
 from lns.exact.outcome import NODES_UNKNOWN, Outcome, SolveStatus, require_solution
 from lns.exact.piece_classes import assignments_per_board
-from lns.exact.registry import find_solver
+from lns.exact.registry import solver_for
 from lns.instances.board import Board
-from lns.instances.errors import InputError
 from lns.instances.puzzle import GREY, Clue, Puzzle, canonical, rotate
 from lns.instances.symmetry import rotate_board
 
@@ -107,11 +106,7 @@ def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs") 
     InputError, RuntimeError
         As `solve` and `count`.
     """
-    run = find_solver(solver)
-    if refused := [rule for rule in puzzle.rules if rule in run.refuses]:
-        raise InputError(
-            f"solver {solver} takes no puzzle with {' and '.join(refused)}; expected another solver, such as colorpairs"
-        )
+    run = solver_for(solver, puzzle, count_all=request.count_all or request.on_solution is not None)
     if request.on_solution is not None:
         once = _each_once(puzzle, solver, request.on_solution)
         request = replace(request, count_all=True, on_solution=once)

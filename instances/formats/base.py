@@ -17,7 +17,7 @@ from lns.instances.text import count_of, printable
 
 Quad = tuple[int, int, int, int]
 VIEWER_URL = "viewer URL"  # what messages call a URL that was given in place of a file
-_HAS_EDGES = re.compile(r"board_edges(\\?=|%(25)*3[dD])")  # '=' as it is, for a shell, or percent-encoded
+HAS_EDGES = re.compile(r"board_edges(\\?=|%(25)*3[dD])")  # '=' as it is, for a shell, or percent-encoded
 _ETERNITY2 = re.compile(r"(eternity[ _-]?(2|ii)|e2)([ _-]?clues?[0-9]?)?(\.[a-z]{1,4})?", re.I)
 _NOT_SHIPPED = (
     "no such file, and the pieces of Eternity II are not shipped; the viewer URL of any full board holds them all: "
@@ -57,7 +57,7 @@ def shipped_instances() -> dict[str, Path]:
 
 def holds_url(text: str) -> bool:
     """Whether a text holds a viewer URL."""
-    return _HAS_EDGES.search(text) is not None
+    return HAS_EDGES.search(text) is not None
 
 
 def is_url(source: str) -> bool:

@@ -24,7 +24,7 @@ import numpy as np
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.eternity2 import mirror
-from lns.instances.formats.base import Document, Format, Quad, Source, Target, holds_url, shipped_instances
+from lns.instances.formats.base import HAS_EDGES, Document, Format, Quad, Source, Target, holds_url, shipped_instances
 from lns.instances.formats.evidence import PieceIndex
 from lns.instances.formats.shapes import board_shape, left_out, one_of
 from lns.instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical, cell_label, rotate
@@ -147,7 +147,7 @@ def _in_parts(text: str, length: int) -> list[str]:
 
 def _parameters(text: str, notes: list[str], number: int | None) -> dict[str, str]:
     """The parameters of the first or ``number``-th URL, without quotes, shell escapes and percent codes."""
-    urls = [word for word in re.split(r"""[\s"'`<>|\[\]()]+""", text) if "board_edges" in word]
+    urls = [word for word in re.split(r"""[\s"'`<>|\[\]()]+""", text) if HAS_EDGES.search(word)]
     if not urls:
         raise InputError("no viewer URL here; expected '…#puzzle=NAME&board_w=W&board_h=H&board_edges=LETTERS'")
     if not 1 <= (number or 1) <= len(urls):

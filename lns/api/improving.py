@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,8 +11,9 @@ from lns.api.files import BoardSource, PuzzleSource, load_board, load_puzzle
 from lns.exact.optional_deps import require
 from lns.exact.region import windows
 from lns.exact.region.options import RegionOptions
+from lns.exact.region.plan import checked_cells
 from lns.exact.region.region_search import Reports
-from lns.exact.region.resolve import RegionResult, RegionStatus, resolve, warm_up
+from lns.exact.region.resolve import RegionResult, RegionStatus, is_ready, resolve, warm_up
 from lns.exact.sat.refill import SOLVER, CheckAnswer, check_refills
 from lns.instances.arguments import checked
 from lns.instances.board import Board
@@ -22,6 +24,8 @@ from lns.instances.verify import Verification, verify
 if TYPE_CHECKING:
     from lns.exact.colorpairs.options import Options
     from lns.exact.outcome import Outcome
+
+log = logging.getLogger("lns")
 
 DEFAULT_SECONDS = 60.0
 REPAIR_NODES = 200_000  # of each of the two searches that make a board legal
@@ -116,7 +120,7 @@ def improve(
     if target is not None and target > known.max_score:
         raise InputError(f"target {target} is more than a board of {known.name} can have: {known.max_score}")
     before = verify(known, given)
-    region = _default_region(known, given, before) if cells is None else list(cells)
+    region = _default_region(known, given, before) if cells is None else checked_cells(known, cells)
     if not region and cells is None:
         if not before.complete:
             raise BoardError("the board has no mismatch; expected cells to free")
@@ -124,11 +128,13 @@ def improve(
         perfect = RegionResult(RegionStatus.OPTIMAL, given.of(known), best, best, best, 0, 0.0, ())
         return replace(perfect, check=CheckAnswer.PROVED, check_solver=SOLVER) if check else perfect
     others = windows.choose_donors(known, given, region, donors) if donors else []
-    warm_up(order)
-    seconds = DEFAULT_SECONDS if time is None and nodes is None else time
     options = RegionOptions(
         order, backjumping=backjumping, heuristic=heuristic, preemption=preemption, instantiation=instantiation
     )
+    if not is_ready(order):
+        log.info("compiling the kernels, once for this installation: about a minute of an idle core ...")
+    warm_up(order)
+    seconds = DEFAULT_SECONDS if time is None and nodes is None else time
     start, spent = legal_refill(known, given, before, {*region, *others}, nodes)
     result = resolve(
         known, start, [*region, *others], target=target, nodes=None if nodes is None else nodes - spent,

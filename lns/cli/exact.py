@@ -14,7 +14,7 @@ from lns.exact.driver import Progress
 from lns.exact.execution import Request
 from lns.exact.optional_deps import EXTRAS, is_installed
 from lns.exact.outcome import NODES_UNKNOWN, Outcome, SolveStatus
-from lns.exact.registry import SOLVERS, all_solvers
+from lns.exact.registry import SOLVERS, all_solvers, solver_for
 from lns.exact.sat.clauses import read_answer
 from lns.exact.sat.encodings import encode
 from lns.exact.solvers import solve_request
@@ -163,6 +163,7 @@ def _search(args: argparse.Namespace, *, count_all: bool) -> int:
     puzzle, searched, notes = read_puzzle_and_start(args)
     if not every:
         check_board_file(output, puzzle, bool(force))
+    solver_for(args.solver, searched, count_all=bool(count_all or every))  # refused before anything is compiled
     found = _Found(puzzle, args.instance, output) if every else None
     if not args.quiet:
         announce_compilation(args.solver)

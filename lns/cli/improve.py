@@ -206,7 +206,6 @@ def _one_region(asked: _Question) -> int:
         region = cells.rows(puzzle, *args.rows)
     elif args.cells is not None:
         region = cells.parse(args.cells, puzzle)
-    asked.announce_compilation()
     limit = _MINUTE if args.time is None and args.nodes is None else args.time
     with live_line(limit, quiet=args.quiet or args.json) as line:
         result = improving.improve(

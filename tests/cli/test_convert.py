@@ -268,7 +268,7 @@ def test_a_single_solution_is_recognised_if_every_corner_piece_has_an_identical_
 ) -> None:
     cells = len(right) + 1
     row = plant([*right, 0], [0] * cells, cells, 1, PortableRandom(1), "row")
-    monkeypatch.setattr("lns.instances.generate", lambda *arguments: row)
+    monkeypatch.setattr("lns.instances.generate.unique", lambda *arguments: row)
     typed("generate --unique max --width 9 -o row.json", status)
 
 

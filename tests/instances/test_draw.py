@@ -153,7 +153,7 @@ def test_a_motif_is_its_own_mirror_image_on_its_side_of_the_joint(shape: str) ->
 
 
 def test_both_halves_of_a_motif_begin_at_the_middle_of_their_joint() -> None:
-    puzzle, board = planted(4, 3)
+    puzzle, board = planted(1, 4, 3, 5)
     paths = re.findall(r'<path fill="#[0f]{3}" d="([^"]*)"', svg.render(puzzle, board))
     begins = Counter(middle for path in paths for middle in re.findall(r"M\d+ \d+", path))
     assert [*begins.values()] == [2] * puzzle.max_score

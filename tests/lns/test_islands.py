@@ -252,7 +252,7 @@ def test_a_process_warms_up_once_whatever_islands_it_searches(monkeypatch: pytes
     frozen: list[bool] = []
     puzzle = small_puzzle()
     for place in ("lns.warmup.make_engine", "lns.engines.make_engine"):
-        monkeypatch.setattr(place, lambda *arguments: Staged(puzzle, [0.0] * warmup.STEPS, [[7]] * warmup.STEPS))
+        monkeypatch.setattr(place, lambda *_, **__: Staged(puzzle, [0.0] * warmup.STEPS, [[7]] * warmup.STEPS))
     monkeypatch.setattr(warmup, "_warm", set())
     monkeypatch.setattr("gc.freeze", lambda: frozen.append(True))
     for number in range(4):
