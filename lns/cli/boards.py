@@ -103,7 +103,8 @@ def _judgement(puzzle: Puzzle, found: Verification, notes: list[str]) -> Iterato
     opt.value("--tikz", "FILE", None, "write a LaTeX document with a TikZ picture"),
     opt.flag("--url", "print the viewer URL of the board"),
     opt.flag("--open", "open the SVG picture in the browser: that of --svg, or a temporary one"),
-    opt.flag("--numbers", "write piece numbers, from 1, into the SVG picture"), opt.FORCE,
+    opt.flag("--numbers", "write piece numbers, from 1, into the SVG picture"),
+    opt.flag("--flat", "draw plain colours in the SVG picture, without motifs"), opt.FORCE,
     opt.choice("--colour --color", ("auto", "always", "never", "truecolor", "256"),
                "colours in the terminal (default auto: what the terminal supports, letters if it supports none)"),
     opt.JSON,
@@ -119,8 +120,9 @@ examples:
 def show(args: argparse.Namespace) -> int:
     source = board_source(args.board)
     opt.check_files(args.force, args.svg, args.tikz)
-    if args.numbers and args.svg is None and not args.open:
-        raise InputError("--numbers is for the SVG picture; expected --svg FILE or --open with it")
+    for option in ("numbers", "flat"):
+        if getattr(args, option) and args.svg is None and not args.open:
+            raise InputError(f"--{option} is for the SVG picture; expected --svg FILE or --open with it")
     if args.puzzle is None and args.clues is not None:  # BOARD is the instance
         document = formats.read_puzzle(source, args.puzzle_format or args.format, args.clues)
         notes = list(document.notes)
@@ -138,7 +140,7 @@ def show(args: argparse.Namespace) -> int:
     url = formats.viewer_url(puzzle, board) if args.url and board is not None else None
     picture = args.svg
     if args.svg is not None or args.open:
-        text = svg.render(puzzle, board, piece_numbers=args.numbers)
+        text = svg.render(puzzle, board, piece_numbers=args.numbers, motifs=not args.flat)
         if args.svg is not None:
             write_output(args.svg, text)
         else:  # a file that outlives this program, as the browser reads it later; the system clears its folder

@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from lns import cells
@@ -216,6 +217,9 @@ def _one_region(asked: _Question) -> int:
             **out.picked(args, "donors target nodes check"), **_method(args),
         )  # fmt: skip
     before = verify(puzzle, asked.board)
+    freed = set(result.cells)
+    if result.proven and freed and not before.violations and freed.isdisjoint(chain(*before.mismatches)):
+        asked.notes.append("no mismatch touches these cells, so the proof says nothing new")
     facts = {"status": _status_name(result, before), "improved": result.improved and result.legal}
     facts |= out.picked(result, "score score_before legal") | {"legal_before": not before.violations}
     facts |= {"problems_before": before.violations, "rim_faults_before": before.rim_faults}

@@ -45,7 +45,7 @@ _LEAST_WANTED = ["search", "workers", "speed", "boards", "found", "time", "clues
 
 
 @opt.command(
-    opt.RUNS,
+    opt.RUNS_HERE,
     opt.value("--min-score", "S", opt.whole_number, "count boards of at least this score (default: one below the best "
               "score of the run)"),
     opt.JSON.but("print one JSON object to stdout, with an object for each run"),
@@ -143,7 +143,7 @@ def _row(summary: RunSummary, min_score: int | None) -> list[str]:
 
 
 @opt.command(
-    opt.RUNS,
+    opt.RUNS_HERE,
     opt.value("--every", "S", opt.duration, "seconds between two updates (default 2; without a terminal 30)"),
     epilog="One run is shown with its best board and charts, several as a table with the best of them below. q or "
     "Ctrl-C ends the view; the runs go on. Without a terminal a line a run is printed for each update until all have "

@@ -262,6 +262,9 @@ INSTANCE = argument("instance", "INSTANCE", "a puzzle file, a viewer URL, or the
 BOARD = argument("board", "BOARD", "a file with a board, a run directory, or a viewer URL")
 RUN = argument("directory", "DIR", "the run directory", nonempty_path)
 RUNS = argument("directories", "DIR", "run directories, or folders with runs in them", nonempty_path, nargs="+")
+RUNS_HERE = RUNS.but(
+    "run directories, or folders with runs in them (default: the runs below this folder)", nargs="*", default=[Path()]
+)
 PUZZLE = value("--puzzle", "INSTANCE", None, "the puzzle of BOARD: a file or a shipped instance (default: its own)")
 PUZZLE_OPTIONS = (
     value("--puzzle-format", "F", None, "format of INSTANCE, such as pieces:udlr,6x12 (default: recognised by its "

@@ -56,6 +56,12 @@ def judged(name: str, puzzle: Puzzle = PUZZLE) -> lns.Verification:
     return verify(puzzle, load_board(name, puzzle)[1])
 
 
+def test_a_proof_far_from_all_mismatches_says_nothing_new(typed: Typed) -> None:
+    new = "no mismatch touches these cells, so the proof says nothing new"
+    far, near = (typed(f"{BETTER} --rows {rows}").err for rows in ("4:6", "1:3"))
+    assert new in far and new not in near
+
+
 def test_the_dynamic_order_proves_the_same(typed: Typed) -> None:
     question = f"{BETTER} --rows 1:3 --nodes 1000000"
     for method in ("--order dynamic", "--order dynamic --no-backjumping", "--order static"):

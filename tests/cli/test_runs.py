@@ -103,6 +103,13 @@ def test_other_directories_do_not_hide_the_runs(command: str, run: Path, here: P
     typed([command, *others], 2)
 
 
+@pytest.mark.parametrize("command", ["status", "watch"])
+def test_without_a_directory_the_runs_here_are_meant(command: str, run: Path, copy: Path, typed: Typed) -> None:
+    assert f"{best_of(run)} of 112" in typed(command).out
+    shutil.rmtree(copy)
+    assert "no run directory" in typed(command, 2).err
+
+
 def test_a_run_without_workers_yet_is_starting(here: Path, typed: Typed) -> None:
     with new_directory(here / "new", small_puzzle(), engine="tabu") as directory:
         search = Archipelago(Search(directory.puzzle, directory.params, 1, "tabu"), 2, executor=InProcessExecutor())

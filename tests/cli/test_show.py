@@ -52,14 +52,17 @@ def test_the_width_of_the_terminal_is_respected(monkeypatch: pytest.MonkeyPatch,
 def test_pictures_in_files(typed: Typed) -> None:
     svg = Path("b.svg")
     assert typed("show best.json --svg b.svg --tikz b.tex --numbers").out == "b.svg\nb.tex\n"
-    assert (
-        len(ET.parse(svg).getroot().findall(".//{http://www.w3.org/2000/svg}text")) == 16 + 4 + 4
-    )  # pieces, columns, rows
+    texts = ET.parse(svg).getroot().findall(".//{http://www.w3.org/2000/svg}text")
+    assert len(texts) == 16 + 4 + 4  # pieces, columns, rows
     assert r"\begin{tikzpicture}" in Path("b.tex").read_text()
     before = svg.read_bytes()
     assert "this exists already" in typed.refused("show best.json --svg b.svg") and svg.read_bytes() == before
     typed("show best.json --svg b.svg --force")
-    assert svg.read_bytes() != before
+    drawn = svg.read_text()
+    assert drawn.encode() != before
+    typed("show best.json --svg b.svg --force --flat")
+    assert drawn.count("<path") - svg.read_text().count("<path") == load_board("best.json")[0].colours
+    assert "--flat is for the SVG picture" in typed.refused("show best.json --flat")
 
 
 def test_url(typed: Typed) -> None:
