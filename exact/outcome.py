@@ -46,6 +46,8 @@ class Outcome:
         means ``nodes``.
     convention : str
         Whether rotated copies of a board count, in words; solvers leave it empty.
+    answered_by : str
+        The solver that answered, where 'auto' tried several.
     """
 
     status: SolveStatus
@@ -56,6 +58,7 @@ class Outcome:
     details: dict[str, float] = field(default_factory=dict)
     budget_used: int | None = None
     convention: str = ""
+    answered_by: str = ""
 
 
 Answer = Outcome  # the name in solvers of one's own

@@ -187,6 +187,8 @@ def _cp(model: str, description: str) -> SolverEntry:
 
 
 SOLVERS: dict[str, SolverEntry] = {
+    "auto": SolverEntry("row scan, ColorPairs and exact cover take turns; the first to end answers", "lns",
+                        "lns.exact.portfolio:run_portfolio", kernel_module="lns.exact.rowscan"),
     "colorpairs": SolverEntry("pairs of colours, preemption, backjumping", BENOIST, "lns.exact.solvers:run_colorpairs",
                               kernel_module="lns.exact.colorpairs.kernel"),
     "rowscan": SolverEntry("plain depth first, row by row, tables of what fits", f"{BENOIST}, 6; {JOLIVET}, 2.1",

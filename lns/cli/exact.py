@@ -62,8 +62,8 @@ _ENCODING = opt.value(
 )  # fmt: skip
 _SEARCH = (
     opt.INSTANCE,
-    opt.value("--solver", "NAME", None, "method (default colorpairs); `lns exact solvers` lists them",
-              default="colorpairs"),
+    opt.value("--solver", "NAME", None, "method (default auto: some take turns, or colorpairs where parts of it are "
+              "named); `lns exact solvers` lists them"),
     opt.TIME.but("stop after S seconds, or like 10m, 2h, 7d"),
     opt.FIX_CORNER,
     *opt.START_OPTIONS,
@@ -225,6 +225,8 @@ def _options(args: argparse.Namespace) -> Options:
     given: dict[str, Any] = {name.removeprefix("no_"): not name.startswith("no_") for name in typed}
     if args.heuristic is not None:
         given["heuristic"] = Heuristic.of(args.heuristic)
+    if args.solver is None:
+        args.solver = "colorpairs" if given else "auto"
     if given and args.solver != "colorpairs":
         raise InputError(
             f"solver '{args.solver}' has none of these options; --heuristic and the like are for colorpairs"
@@ -258,11 +260,13 @@ def _progress_line(progress: Progress) -> str:
 
 def _told(args: argparse.Namespace, outcome: Outcome, *, counted: bool) -> tuple[dict[str, Any], list[str]]:
     """The outcome as JSON, and in lines."""
-    solver, nodes = args.solver, None if outcome.nodes == NODES_UNKNOWN else outcome.nodes
+    solver = f"{args.solver}, answered by {outcome.answered_by}" if outcome.answered_by else args.solver
+    nodes = None if outcome.nodes == NODES_UNKNOWN else outcome.nodes
     facts = {"status": str(outcome.status), "solutions": outcome.solutions, "nodes": nodes}
-    facts |= {"seconds": round(outcome.seconds, 6), "solver": solver, "convention": outcome.convention}
+    facts |= {"seconds": round(outcome.seconds, 6), "solver": args.solver, "convention": outcome.convention}
+    facts |= {"answered_by": outcome.answered_by or args.solver}
     unbuilt = "; the time was over before the model was built" if "model_unfinished" in outcome.details else ""
-    told, rate = f"- ({solver}: the library does not report them)", ""
+    told, rate = f"- ({args.solver}: the library does not report them)", ""
     if nodes is not None:
         told = f"{nodes:,} ({solver})"
         rate = f", {nodes / outcome.seconds / 1e6 if outcome.seconds else 0.0:#.3g} M nodes/s"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -55,9 +56,10 @@ class Runs:
 
     def files(self) -> list[str]:
         """Names of the files in the root that may hold a puzzle, sorted."""
-        with os.scandir(self.root) as entries:
-            found = [one.name for one in entries if one.is_file(follow_symlinks=False) and one.name[0] != "."]
-        return sorted(found)[:MOST_FILES]
+        with contextlib.suppress(OSError), os.scandir(self.root) as entries:  # it may be gone
+            files = (one.name for one in entries if one.is_file(follow_symlinks=False))
+            return sorted(name for name in files if name[0] != "." and name.isprintable())[:MOST_FILES]
+        return []
 
     def path(self, name: str) -> Path:
         """The run directory of a name. Raises InputError if it leaves the root, passes a link or is no run."""

@@ -132,7 +132,7 @@ def test_each_part_of_colorpairs_changes_the_tree_and_no_count(typed: Typed) -> 
         found = typed.facts(f"exact count like-e2-5x5 --quiet {options}")
         return found["solutions"], found["nodes"]
 
-    solutions, nodes = count()
+    solutions, nodes = count("--solver colorpairs")
     switches = [f"--no-{part}" for part in ("motifs", "instantiation", "opposite", "preemption", "backjumping")]
     switches += ["--shaving", "--quick-shaving", "--random-cell --seed 5", "--values", "--single-colours"]
     rules = ("min-offer", "min-expected-offer", "max-expected-filtering", "row-major")

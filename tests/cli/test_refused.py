@@ -151,7 +151,7 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("solve p.json --all -o boards --force", "--force is for a single board"),
         ("solve p.json -o p.json", "p.json: this exists already"),
         ("count p.json --solver rowscan --sat-solver x", "--sat-solver has no effect on solver 'row"),
-        ("count p.json --memory 9", "--memory has no effect on solver 'colorpairs'; it is for sat:..., cp"),
+        ("count p.json --memory 9", "--memory has no effect on solver 'auto'; it is for sat:..., cp"),
         ("solve p.json --solver sat:half-2 --seed 0", "--seed has no effect on solver 'sat:half-2'"),
         ("cnf p.json --encoding half-2 -o . --force", ".: this is a directory; expected"),
         ("cnf p.json --encoding half-2 -o no/x", "no: there is no such directory"),

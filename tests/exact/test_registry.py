@@ -113,7 +113,7 @@ def test_an_unknown_name_gets_a_hint(install: Callable[..., list[str]]) -> None:
     install(plugin="test_registry:own")
     with pytest.raises(InputError, match="unknown solver 'plugins': did you mean 'plugin'"):
         find_solver("plugins")
-    with pytest.raises(InputError, match=r"unknown solver 'zzz': expected one of colorpairs, rowscan, .*plugin"):
+    with pytest.raises(InputError, match=r"unknown solver 'zzz': expected one of auto, colorpairs, rowscan, .*plugin"):
         find_solver("zzz")
 
 

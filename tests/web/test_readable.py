@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -117,6 +117,10 @@ def test_wheel_keys_and_two_fingers_zoom(page: Page, site: Site, large: tuple[Pu
     open_board(page, site, *large)
     before = boxes(page)
     cell(page, 119).hover()
+    page.mouse.wheel(0, -500)  # the page scrolls: the board has not the focus
+    page.wait_for_timeout(100)
+    assert boxes(page) == pytest.approx(before, abs=0.5)
+    cell(page, 119).focus()
     page.mouse.wheel(0, -500)
     page.wait_for_function("() => document.querySelector('#place svg').getAttribute('viewBox').split(' ')[2] < 300")
     near = boxes(page)
@@ -147,25 +151,62 @@ def test_wheel_keys_and_two_fingers_zoom(page: Page, site: Site, large: tuple[Pu
     assert kept(page, "board")["board"] == large[1].placements.tolist()  # no piece was dragged
 
 
-def test_a_link_holds_the_board(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
-    puzzle, board = small
-    open_board(page, site, puzzle, board)
-    cell(page, 7).focus()
-    page.keyboard.press("r")
-    page.click("#link")
-    expect(page.locator("#shared")).to_have_value(re.compile("board_edges"))
-    link = page.locator("#shared").input_value()
-    assert link.startswith(site.at("board#"))
-    turned = kept(page, "board")["board"]
+def opened_by_link(page: Page, link: str) -> dict[str, Any]:
+    """Open a link in a browser that keeps nothing; what the page shows."""
     page.evaluate("localStorage.clear()")
     page.goto("about:blank")
     page.goto(link)
-    expect(page.locator("#score")).to_contain_text(re.compile(r"\d+ of 40"))
-    found = kept(page, "board")
-    assert quads(found["puzzle"]["pieces"], found["board"]) == quads(puzzle.pieces.tolist(), turned)
+    expect(page.locator("#place svg")).to_be_visible()
+    cell(page, 0).focus()
+    for key in ("r", "Control+z"):  # an edited board is kept
+        page.keyboard.press(key)
+    return kept(page, "board")
+
+
+@pytest.mark.parametrize("kind", ["like-e2", "tetravex", "unframed"])
+def test_a_link_holds_puzzle_board_and_pins(page: Page, site: Site, kind: str) -> None:
+    puzzle, board = lns.generate(kind, width=4, seed=2)
+    placements = board.placements.copy()
+    placements[[6, 9]] = EMPTY
+    open_board(page, site, puzzle, Board(placements, 4, 4))
+    cell(page, 7).focus()
+    page.keyboard.press("p")
+    page.click("#link")
+    expect(page.locator("#shared")).to_have_value(re.compile("#lns="))
+    link = page.locator("#shared").input_value()
+    assert link.startswith(site.at("board#lns=")) and len(link) < 1000
+    before = kept(page, "board")
+    found = opened_by_link(page, link)
+    assert found["puzzle"]["pieces"] == before["puzzle"]["pieces"]
+    assert (found["board"], found["pinned"]) == (before["board"], [7])
+    expect(page.locator("#name")).to_contain_text(puzzle.name)
+
+
+def test_a_link_does_not_replace_the_board_of_the_user(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
+    open_board(page, site, *lns.generate("like-e2", width=4, seed=2))
+    page.click("#link")
+    expect(page.locator("#shared")).to_have_value(re.compile("#lns="))
+    link = page.locator("#shared").input_value()
+    open_board(page, site, *small)
     page.goto("about:blank")
-    page.goto(site.at("board#puzzle=x&board_edges=<b>"))
-    expect(page.locator("#problem")).to_contain_text("board")
+    page.goto(link)
+    expect(page.locator("#name")).to_contain_text("4 x 4")
+    page.goto(site.at("board"))
+    expect(page.locator("#name")).to_contain_text("5 x 5")
+
+
+BAD_LINKS = ("lns=", "lns=%00", "lns=QUJD", f"lns={'A' * 300_000}", "lns=q1ZKSizILMlVsqpWSk4sKkktKlayiq6tBQA")
+
+
+@pytest.mark.parametrize("hash", BAD_LINKS)
+def test_a_link_without_a_board_is_refused_and_the_page_is_not_empty(page: Page, site: Site, hash: str) -> None:
+    page.goto(site.at(f"board#{hash}"))
+    expect(page.locator("#problem")).to_contain_text("this link holds no board")
+    expect(page.locator("#name")).to_contain_text("like-e2-16x16")
+    page.goto("about:blank")
+    page.goto(site.at("board#main"))  # the heading, not a board
+    expect(page.locator("#name")).to_contain_text("like-e2-16x16")
+    assert page.locator("#problem").is_hidden()
 
 
 def test_a_free_cell_shows_the_pieces_that_fit_and_takes_one(
@@ -177,13 +218,19 @@ def test_a_free_cell_shows_the_pieces_that_fit_and_takes_one(
     open_board(page, site, puzzle, Board(placements, 5, 5))
     cell(page, 6).click()
     expect(page.locator("#tray-head")).to_have_text("Free pieces that fit row 1, column 1: 1")
-    page.locator("#tray button").click()
+    page.locator("#tray [data-piece]").click()
     expect(page.locator("#tray-head")).to_have_text("Free pieces: 2")
     assert kept(page, "board")["board"][6] == board.placements[6]
-    cell(page, 12).click()
-    expect(page.locator("#tray-head")).to_have_text("Free pieces that fit row 2, column 2: 1")
-    cell(page, 12).click()
-    expect(page.locator("#tray-head")).to_have_text("Free pieces: 2")
+    for first, again in (("click", "click"), ("Enter", "Escape"), ("Enter", "all")):
+        cell(page, 12).click() if first == "click" else cell(page, 12).press(first)
+        expect(page.locator("#tray-head")).to_have_text("Free pieces that fit row 2, column 2: 1")
+        assert page.locator("#place .asked").count() == 1
+        if again == "all":
+            page.locator("#tray .all").click()
+        else:
+            cell(page, 12).click() if again == "click" else cell(page, 12).press(again)
+        expect(page.locator("#tray-head")).to_have_text("Free pieces: 2")
+        assert page.locator("#place .asked").count() == 0
 
 
 def test_no_page_of_boards_begins_empty(page: Page, site: Site) -> None:
@@ -194,5 +241,13 @@ def test_no_page_of_boards_begins_empty(page: Page, site: Site) -> None:
     expect(page.locator("#name")).to_have_text("square, 16 pieces, 4 colours")
     expect(page.locator("#place svg")).to_be_visible()
     expect(page.locator("#score")).to_contain_text("time0")
+    page.reload()
+    expect(page.locator("#place svg")).to_be_visible()  # nobody has begun it yet
+    cell(page, 5).click()
+    expect(page.locator("#tray-head")).to_contain_text("that fit row 1, column 1")
+    page.click("#pause")
+    expect(page.locator("#place svg")).to_be_hidden()
+    page.locator("#tray button").first.press("Enter")
+    expect(page.locator("#score")).to_contain_text("placed0 of 16")
     visit(page, site, "steps")
     expect(page.locator("#player")).to_contain_text("steps, solved", timeout=180_000)

@@ -10,22 +10,39 @@ const jobs = {};
 
 // -- open
 
+let opening = 0;  // number of the last request for a board: an earlier one that is answered later is left out
+
 async function openText(text, name = "puzzle") {
+  const number = ++opening;
   const fields = { text, name };
   if (puzzle) Object.assign(fields, { known: "yes", puzzle: puzzle.fields });
   const found = await ask("document", fields);
   await getSetup();  // the colours of a board that is opened while the page loads
+  if (number !== opening) return;
   open(found);
   find("opener").open = found.notes.length > 0;
 }
 
-function open(found) {
+/** Open the board of a link; it is not kept before it is edited, so that the user's own one is not lost. */
+async function openLink() {
+  const number = ++opening, { puzzle: fields, board, pinned } = await unpacked(location.hash);
+  const found = await ask("document", { text: JSON.stringify(fields), format: "json", name: "" });
+  await ask("check", { puzzle: found.puzzle, board });  // the server refuses what is no board of it
+  await getSetup();
+  if (number === opening) open({ ...found, board, pinned: pinned.filter(Number.isInteger) }, true);
+}
+const isLink = () => location.hash.startsWith(LINK);
+
+let borrowed = false;  // whether the board is that of a link, and not edited yet
+
+function open(found, linked = false) {
+  borrowed = linked;
   for (const running of Object.values(jobs)) running.stop();
   puzzle = new Puzzle(found.puzzle);
   editor = new Editor(puzzle, found.board ?? puzzle.start(), refresh);
   editor.selectionChanged = (cells) => { find("chosen").textContent = cells.size ? `${cells.size} selected` : "no cell is selected: around the mismatches"; };
   editor.board.pinned = new Set(found.pinned);
-  if (location.hash) history.replaceState(null, "", location.pathname + location.search);
+  if (isLink() && !linked) history.replaceState(null, "", location.pathname + location.search);
   chooseMode("move");
   find("name").textContent = `${puzzle.name}, ${puzzle.width} x ${puzzle.height}`;
   document.title = `${puzzle.name} - lns`;
@@ -196,18 +213,41 @@ async function show() {
   put(find("checked"), notes.join("; "));
 }
 
-const VIEWER = "https://e2.bucas.name/";
-/** A link to this page that holds the board, as a viewer URL does. */
+const LINK = "#lns=", MOST_LETTERS = 200_000, MOST_BYTES = 2_000_000;
+
+/** A link to this page that holds the puzzle, the board and what is pinned. */
 async function link() {
-  const { text } = await render("url");
+  const text = JSON.stringify({ ...current(), pinned: [...editor.board.pinned] });
+  const packed = new Uint8Array(await new Response(new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"))).arrayBuffer());
+  const letters = btoa(Array.from(packed, (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
   find("shared").hidden = false;
-  find("shared").value = `${location.origin}/board#${text.trim().split("#")[1]}`;
+  find("shared").value = `${location.origin}/board${LINK}${letters}`;
   find("shared").select();
   put(find("checked"), "This link holds the puzzle and the board.");
 }
 
-const openLink = () => openText(VIEWER + location.hash);
-addEventListener("hashchange", safely(async () => { if (location.hash.length > 1) await openLink(); }));
+/** What a link holds. Throws an Error if it holds no board. */
+async function unpacked(hash) {
+  const bad = new Error("this link holds no board; expected one that the button Link has made");
+  const letters = hash.slice(LINK.length).replaceAll("-", "+").replaceAll("_", "/");
+  if (letters.length > MOST_LETTERS) throw bad;
+  try {
+    const bytes = Uint8Array.from(atob(letters), (letter) => letter.charCodeAt(0));
+    const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw")).getReader(), parts = [];
+    for (let total = 0, part = await reader.read(); !part.done; part = await reader.read()) {
+      total += part.value.length;
+      if (total > MOST_BYTES) throw bad;
+      parts.push(part.value);
+    }
+    const found = JSON.parse(await new Blob(parts).text());
+    if (typeof found.puzzle !== "object" || !Array.isArray(found.board) || !Array.isArray(found.pinned)) throw bad;
+    return found;
+  } catch {
+    throw bad;
+  }
+}
+
+addEventListener("hashchange", safely(async () => { if (isLink()) await openLink(); }));
 
 async function check() {
   const found = await ask("check", current());
@@ -220,6 +260,8 @@ async function check() {
 
 let waiting = 0;
 function keep() {
+  borrowed &&= !editor.board.past.length && !editor.board.future.length;
+  if (borrowed) return;
   store.set("board", { puzzle: puzzle.fields, board: [...editor.board.placements], pinned: [...editor.board.pinned] });
 }
 function keepSoon() {
@@ -244,8 +286,9 @@ async function begin() {
   about();
   find("format").append(h("option", { value: "url" }, "viewer URL"), h("option", { value: "svg" }, "SVG"),
     ...Object.entries(setup.formats).filter(([name]) => name !== "url").map(([name, holds]) => h("option", { value: name }, `${name} (${holds})`)));
-  if (location.hash.length > 1) return openLink();
   const found = await asked, first = "like-e2-16x16";
+  if (isLink()) await openLink().catch(complain);
+  if (puzzle) return;
   const shown = found ?? store.get("board", null) ?? await ask(`instance?name=${first}`);
   if (!puzzle) open(shown);  // nothing was pasted meanwhile
 }
@@ -255,7 +298,9 @@ const openFile = async (file) => openText(await textOf(file), file.name);
 onFile(openFile);
 find("shipped").addEventListener("change", safely(async (event) => {
   if (!event.target.value) return;
-  open(await ask(`instance?name=${encodeURIComponent(event.target.value)}`));
+  const number = ++opening, found = await ask(`instance?name=${encodeURIComponent(event.target.value)}`);
+  if (number !== opening) return;
+  open(found);
   find("opener").open = false;
 }));
 addEventListener("dragover", (event) => { event.preventDefault(); document.body.classList.add("drop-here"); });
@@ -270,7 +315,7 @@ addEventListener("drop", safely(async (event) => {
 undoControls(() => editor);
 lookControls(() => editor);
 function chooseMode(name) {
-  if (editor) editor.mode = name;
+  if (editor) { editor.mode = name; editor.askNothing(); }
   for (const other of MODES) find(`mode-${other}`).setAttribute("aria-pressed", String(other === name));
 }
 for (const name of MODES) find(`mode-${name}`).addEventListener("click", () => chooseMode(name));

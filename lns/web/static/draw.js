@@ -1,7 +1,7 @@
 // Boards and pieces as SVG: four triangles a cell, each with half of the motif of its colour.
 import { h, s } from "./elements.js";
 
-const CELL = 24, HALF = 12, RIM = 8, MOST_ZOOM = 8;
+const CELL = 24, HALF = 12, RIM = 8, MOST_ZOOM = 8, LEAST_SEEN = 2 * CELL;
 const TRIANGLES = ["M0 0h24L12 12z", "M24 0v24L12 12z", "M0 24h24L12 12z", "M0 0v24L12 12z"];
 const SIDES = ["up", "right", "down", "left"];
 
@@ -110,22 +110,24 @@ export class BoardView {
     this.clues = s("g", { "pointer-events": "none", fill: "none" });
     this.bars = s("g", { "pointer-events": "none", "stroke-linecap": "round", fill: "none" });
     this.chosen = s("g", { "pointer-events": "none" });
+    this.asking = s("g", { "pointer-events": "none" });
     this.svg = s("svg", {
       class: still ? "board still" : "board", viewBox: `0 0 ${width} ${height}`, role: still ? "img" : "grid", "aria-label": label,
       "aria-rowcount": still ? null : puzzle.height, "aria-colcount": still ? null : puzzle.width,
-    }, s("rect", { width, height, fill: look.grey }), rows, this.heat, this.clues, this.bars, this.chosen, labels(puzzle));
+    }, s("rect", { width, height, fill: look.grey }), rows, this.heat, this.clues, this.bars, this.chosen, this.asking, labels(puzzle));
     this.size = [width, height];
+    this.least = Math.max(width / MOST_ZOOM, Math.min(width, LEAST_SEEN), width * Math.min(1, LEAST_SEEN / height));  // width of the smallest part
     this.seen = [0, 0, width, height];  // left, top, width and height of the part that is shown
     if (!still) this.listen();
   }
 
-  // -- zoom: wheel, two fingers, the keys + - 0, and the middle button to pan
+  // -- zoom: Ctrl and the wheel, two fingers, the keys + - 0, and the middle button to pan
 
   listen() {
-    const fingers = new Map();
+    const fingers = new Map(), gone = new AbortController(), { signal } = gone;
     const center = () => { const all = [...fingers.values()]; return [(all[0][0] + all[1][0]) / 2, (all[0][1] + all[1][1]) / 2, Math.hypot(all[0][0] - all[1][0], all[0][1] - all[1][1])]; };
     this.svg.addEventListener("wheel", (event) => {
-      if (event.deltaY > 0 && this.seen[2] === this.size[0]) return;  // the page scrolls
+      if (!event.ctrlKey && this.seen[2] === this.size[0] && this.focused < 0) return;  // the page scrolls
       event.preventDefault();
       this.zoom(Math.exp(-event.deltaY / 500), event.clientX, event.clientY);
     }, { passive: false });
@@ -143,6 +145,7 @@ export class BoardView {
       if (fingers.size === 2) dispatchEvent(new Event("pointercancel"));  // what the first finger began
     });
     addEventListener("pointermove", (event) => {
+      if (!this.svg.isConnected) { gone.abort(); return; }  // another board has taken its place
       const middle = fingers.get("middle"), was = middle ?? fingers.get(event.pointerId);
       if (!was) return;
       if (middle) {
@@ -155,14 +158,14 @@ export class BoardView {
         this.zoom(now / Math.max(apart, 1), x, y);
         this.pan(toX - x, toY - y);
       } else fingers.set(event.pointerId, [event.clientX, event.clientY]);
-    });
-    for (const type of ["pointerup", "pointercancel"]) addEventListener(type, (event) => { fingers.delete(event.pointerId); fingers.delete("middle"); });
+    }, { signal });
+    for (const type of ["pointerup", "pointercancel"]) addEventListener(type, (event) => { fingers.delete(event.pointerId); fingers.delete("middle"); }, { signal });
   }
 
   /** Show a part that is `factor` times smaller; the point at these coordinates of the screen stays where it is. */
   zoom(factor, clientX, clientY) {
     const from = this.at(clientX, clientY), [width, height] = this.size;
-    const shown = Math.min(width, Math.max(width / MOST_ZOOM, this.seen[2] / factor)), scale = shown / this.seen[2];
+    const shown = Math.min(width, Math.max(this.least, this.seen[2] / factor)), scale = shown / this.seen[2];
     this.seen = [from.x - (from.x - this.seen[0]) * scale, from.y - (from.y - this.seen[1]) * scale, shown, height * shown / width];
     this.clamp();
   }
@@ -199,7 +202,8 @@ export class BoardView {
       } else {
         const quad = this.puzzle.quad(oriented);
         content.replaceChildren(...triangles(quad),
-          ...(this.numbered ? [numberOf(oriented >> 2)] : []), ...(pinned.has(cell) ? [s("path", { d: "M12 8.2l3.8 3.8-3.8 3.8-3.8-3.8z", fill: "#fff", stroke: "#000" })] : []));
+          ...(pinned.has(cell) ? [s("path", { d: "M12 8.2l3.8 3.8-3.8 3.8-3.8-3.8z", fill: "#fff", stroke: "#000" })] : []),
+          ...(this.numbered ? [numberOf(oriented >> 2)] : []));
         group.setAttribute("aria-label", `${where}, piece ${(oriented >> 2) + 1}: ${spoken(quad)}${pinned.has(cell) ? ", pinned" : ""}`);
       }
     }
@@ -239,6 +243,11 @@ export class BoardView {
     });
   }
 
+  /** Outline a free cell that was asked about; -1 none. */
+  ask(cell) {
+    this.asking.replaceChildren(...(cell < 0 ? [] : [s("path", { class: "asked", d: squarePath([cell], this.puzzle.width, 2) })]));
+  }
+
   /** Shade cells: a colour and an opacity by cell; null for none. A sign stands in the cell for those who see no hue. */
   shade(byCell) {
     this.heat.replaceChildren(...[...byCell].map(([cell, [colour, opacity, sign]]) => {
@@ -257,8 +266,8 @@ export class BoardView {
     this.cells.forEach((group, other) => group.setAttribute("tabindex", other === cell ? "0" : "-1"));
     this.cells[cell].focus();
     for (const [axis, number] of [[0, cell % this.puzzle.width], [1, Math.floor(cell / this.puzzle.width)]]) {  // a zoomed board follows
-      const least = RIM + CELL * number, most = least + CELL;
-      this.seen[axis] = Math.min(least, Math.max(this.seen[axis], most - this.seen[axis + 2]));
+      const least = RIM + CELL * number, most = least + CELL, at = least + HALF - this.seen[axis];
+      if (at < 0 || at > this.seen[axis + 2]) this.seen[axis] = Math.min(least, Math.max(this.seen[axis], most - this.seen[axis + 2]));
     }
     this.clamp();
   }
@@ -271,11 +280,11 @@ export class BoardView {
 const LEAST_HEIGHT = 240, BELOW = 12;
 /** Keep a board as high as the window has room for, wherever it begins. */
 export function fitToWindow(svg) {
-  const fit = () => {
+  const fit = () => requestAnimationFrame(() => {
     if (!svg.isConnected) { observer.disconnect(); removeEventListener("resize", fit); return; }
     const above = svg.getBoundingClientRect().top + scrollY;
     svg.style.maxHeight = `${Math.max(LEAST_HEIGHT, innerHeight - above - BELOW)}px`;
-  };
+  });
   const observer = new ResizeObserver(fit);  // what lies above may become higher
   observer.observe(document.querySelector("main"));
   addEventListener("resize", fit);

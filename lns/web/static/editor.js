@@ -52,7 +52,8 @@ export class Editor {
 
   drawTray() {
     const focused = document.activeElement?.closest("#tray button")?.dataset.piece;
-    if (this.asked >= 0 && this.board.placements[this.asked] >= 0) this.asked = -1;
+    if (this.asked >= 0 && (this.locked || this.board.placements[this.asked] >= 0)) this.asked = -1;
+    this.view.ask(this.asked);
     const fits = (piece) => this.asked < 0 || this.board.fits(piece, this.asked);
     const pieces = this.board.free.filter((piece) => (!this.colour || this.puzzle.pieces[piece].includes(this.colour)) && fits(piece));
     find("tray-head").textContent = `Free pieces${this.asked < 0 ? "" : ` that fit ${this.puzzle.label(this.asked)}`}: ${pieces.length}`;
@@ -61,6 +62,7 @@ export class Editor {
       "aria-pressed": String(this.held?.piece === piece), pointerdown: (event) => this.dragFromTray(event, piece),
       click: (event) => { if (event.detail === 0) this.pickFromTray(piece); },
     }, pieceSvg(this.puzzle.pieces[piece]))));
+    if (this.asked >= 0) find("tray").append(h("button", { type: "button", class: "all", click: () => this.askNothing() }, "all"));
     if (focused !== undefined) (find("tray").querySelector(`[data-piece="${focused}"]`) ?? this.view.cells.find((group) => group.tabIndex === 0)).focus();
   }
 
@@ -86,13 +88,23 @@ export class Editor {
       const cell = this.view.cellOf(event.target);
       if (cell < 0 || event.button !== 0 || this.locked || (event.pointerType === "touch" && !event.isPrimary)) return;
       this.view.focus(cell);
-      if (this.mode === "move") this.dragFromBoard(event, cell);
-      else if (this.held && !this.selects) this.putDown(cell);
-      else if (this.mode === "turn") this.turn(cell, 1);
-      else if (this.mode === "pin") this.pin(cell);
+      if (this.held && !this.selects) this.tap(event, () => this.putDown(cell));
+      else if (this.mode === "move") this.dragFromBoard(event, cell);
+      else if (this.mode === "turn") this.tap(event, () => this.turn(cell, 1));
+      else if (this.mode === "pin") this.tap(event, () => this.pin(cell));
       else this.dragSelection(event, cell);
     });
     svg.addEventListener("keydown", (event) => this.press(event));
+  }
+
+  /** Act at once; of a finger only when it is let go, as a second one may come to zoom. */
+  tap(event, act) {
+    if (event.pointerType !== "touch") { act(); return; }
+    const end = (ended) => {
+      for (const type of ["pointerup", "pointercancel"]) removeEventListener(type, end);
+      if (ended.type === "pointerup") act();
+    };
+    for (const type of ["pointerup", "pointercancel"]) addEventListener(type, end);
   }
 
   /** Follow the pointer until it is let go; `drop` gets the cell under it, -1 outside, whether it moved, and the element. */
@@ -123,8 +135,7 @@ export class Editor {
   }
 
   dragFromBoard(event, cell) {
-    if (this.held) { this.putDown(cell); return; }
-    if (this.board.placements[cell] < 0 && !this.board.fixed(cell)) { this.ask(cell); return; }
+    if (this.board.placements[cell] < 0 && !this.board.fixed(cell)) { this.tap(event, () => this.ask(cell)); return; }
     if (this.board.fixed(cell)) return;
     this.drag(event, this.board.placements[cell], (target, moved, element) => {
       if (!moved) return;
@@ -146,6 +157,11 @@ export class Editor {
     this.asked = this.asked === cell ? -1 : cell;
     this.drawTray();
     say(find("tray-head").textContent);
+  }
+
+  /** Show all free pieces again. */
+  askNothing() {
+    if (this.asked >= 0) this.ask(this.asked);
   }
 
   placePiece(piece, cell) {
@@ -193,7 +209,14 @@ export class Editor {
   }
 
   pickFromTray(piece) {
-    if (this.asked >= 0) { const cell = this.asked; this.placePiece(piece, cell); say(this.label(cell)); return; }
+    if (this.locked) return;
+    if (this.asked >= 0) {
+      const cell = this.asked;
+      this.held = null;
+      this.placePiece(piece, cell);
+      say(this.label(cell));
+      return;
+    }
     this.held = this.held?.piece === piece ? null : { piece };
     this.drawTray();
     say(this.held ? `piece ${piece + 1} picked up; choose a cell` : "let go");
@@ -225,10 +248,12 @@ export class Editor {
     } else if (key === "Home") view.focus(cell - column);
     else if (key === "End") view.focus(cell - column + puzzle.width - 1);
     else if (key === "Escape" && this.held) { this.held = null; this.drawTray(); say("let go"); }
+    else if (key === "Escape" && this.asked >= 0) this.askNothing();
     else if (key === "s") { const cells = new Set(this.selected); if (!cells.delete(cell)) cells.add(cell); this.select(cells); }
     else if (this.locked) return;
     else if (key === "Enter" || key === " ") {
       if (this.held) this.putDown(cell);
+      else if (board.placements[cell] < 0 && !board.fixed(cell)) this.ask(cell);
       else if (board.placements[cell] >= 0 && !board.fixed(cell)) { this.held = { cell }; say(`picked up ${this.label(cell)}`); }
     } else if (key === "r") this.turn(cell, event.shiftKey ? 3 : 1);
     else if (key === "Delete" || key === "Backspace") board.remove(cell);

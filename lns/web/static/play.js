@@ -229,7 +229,7 @@ function save() {
 }
 
 async function openFile(file) {
-  await loaded;  // a game needs the colours
+  await coloured;  // a game needs them
   const text = await textOf(file);
   let fields = null;
   try { fields = JSON.parse(text); } catch { /* some other format */ }
@@ -266,6 +266,7 @@ onFile(openFile);
 find("pause").addEventListener("click", () => { if (going()) { hold(); say("paused"); } else { start(); say("going on"); } keep(); });
 /** Whether a click turns a piece: a finger has no right button. */
 function chooseTurning(turning) {
+  editor.askNothing();
   editor.mode = turning ? "turn" : "move";
   find("turn").setAttribute("aria-pressed", String(turning));
 }
@@ -280,13 +281,21 @@ undoControls(() => editor);
 lookControls(() => editor);
 addEventListener("pagehide", () => { if (game) store.set("game", { ...game, seconds: elapsed(), since: null }); });
 
+/** A game that nobody has begun begins with the first press on its board. */
+const beginHere = (event) => {
+  if (event.type === "keydown" && !["Enter", " "].includes(event.key)) return;
+  if (game && !going() && !game.over && game.seconds === 0) start();
+};
+for (const type of ["pointerdown", "keydown"]) for (const id of ["place", "tray"]) find(id).addEventListener(type, beginHere, true);
+
+const coloured = getSetup().then(useColours);
 async function load() {
-  useColours(await getSetup());
+  await coloured;
   offerSizes();
   showSaved();
   showTimes();
   const last = store.get("game", null);
-  const kept = last && !last.over;
+  const kept = last && !last.over, seconds = kept ? last.seconds : 0;
   if (kept) open(last);
   else {
     const made = await ask("game", FIRST);
@@ -295,8 +304,8 @@ async function load() {
     find("opener").open = true;
   }
   hold();
-  if (!kept) { game.seconds = 0; lock(); }
+  game.seconds = seconds;
+  lock();
   say(kept ? "the last game is paused" : "a first game is ready, and paused");
 }
-const loaded = load();
-loaded.catch(complain);
+load().catch(complain);

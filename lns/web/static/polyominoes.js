@@ -96,7 +96,7 @@ function preview(cell) {
 
 /** Drag a piece from the tray: R or the wheel turns it, F flips it, a second finger turns it too. A press without a move chooses it. */
 function dragPiece(event, name, shape) {
-  if (event.button !== 0 || running) return;
+  if (event.button !== 0 || running || dragged || !event.isPrimary) return;
   const [x0, y0] = [event.clientX, event.clientY], side = find("place").querySelector("[data-cell]").getBoundingClientRect().width;
   let ghost = null, at = [x0, y0];
   const paint = () => {

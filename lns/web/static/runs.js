@@ -109,7 +109,7 @@ async function drawRun(run) {
   }
   find("next").textContent = outlook(run);
   if (differs("parts")) {
-    put(find("parts"), table(["part", "share of the cost", "", "boards", "bests", "edges gained"], largest(run.parts).map((part) => [part.name, h("meter", { max: 1, value: part.share, "aria-hidden": "true" }), `${(part.share * 100).toFixed(1)}%`, count(part.boards), count(part.bests), count(part.edges)]), "Parts of the search"));
+    put(find("parts"), table(["part", "share of the cost", "boards", "bests", "edges gained"], largest(run.parts).map((part) => [part.name, h("span", {}, h("meter", { max: 1, value: part.share, "aria-hidden": "true" }), ` ${(part.share * 100).toFixed(1)}%`), count(part.boards), count(part.bests), count(part.edges)]), "Parts of the search"));
   }
   if (differs("counts") || run.elapsed_s !== drawn.run?.elapsed_s) {
     const hours = Math.max(run.elapsed_s, 1) / 3600;

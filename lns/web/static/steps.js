@@ -4,7 +4,7 @@ import { useColours } from "./draw.js";
 import { Puzzle } from "./model.js";
 import { watchSteps } from "./steps_view.js";
 
-let asked = null, running = null;
+let asked = null, running = null, shown = null;
 
 async function chosen() {
   const which = find("which").value;
@@ -24,13 +24,16 @@ find("begin").addEventListener("submit", safely(async (event) => {
   try {
     Object.assign(mine, { kind: "trace", ...(await chosen()), solver: find("solver").value, most: Number(find("most").value), time: 120 });
     running?.stop();
-    running = await job(mine, { note: (message) => { line.textContent = message.text; } });
-    const result = await running.done;
+    const recording = await job(mine, { note: (message) => { if (asked === mine) line.textContent = message.text; } });
+    if (asked !== mine) { recording.stop(); return; }
+    running = recording;
+    const result = await recording.done;
     if (asked !== mine) return;
     if (!result.trace) throw new Error("the recording was stopped");
     const puzzle = new Puzzle(result.puzzle);
     find("name").textContent = `${puzzle.name}, ${puzzle.width} x ${puzzle.height}`;
     watchSteps(puzzle, result.trace);
+    shown = mine;
     find("save").disabled = false;
     line.textContent = "";
   } catch (error) {
@@ -38,8 +41,8 @@ find("begin").addEventListener("submit", safely(async (event) => {
   }
 }));
 find("save").addEventListener("click", safely(async () => {
-  const { html } = await (await job({ ...asked, page: true })).done;
-  download(`${fileName(asked.puzzle.name)}-${asked.solver}.html`, html, "text/html");
+  const { html } = await (await job({ ...shown, page: true })).done;
+  download(`${fileName(shown.puzzle.name)}-${shown.solver}.html`, html, "text/html");
 }));
 
 async function load() {
