@@ -4,7 +4,7 @@
 - `infeasible`: proofs of the SAT encodings that a puzzle has no solution
 - `rowscan-speed`: placements per second of the row scan
 
-The first two append a row of a CSV file for each run; a stopped program is continued by the same command.
+With ``-o`` the first two append a row of a CSV file for each run; the same command then goes on after a stop.
 """
 
 from __future__ import annotations
@@ -125,6 +125,8 @@ def regions_of(puzzle: Puzzle, board: Board, shape: str, share: float | None, nu
         return [touched if shape == "touched" else around_mismatches(puzzle, board)] if touched else []
     if match := re.fullmatch(r"scattered([0-9]+)", shape):
         rng, count = np.random.default_rng(number), int(match[1])
+        if not 0 < count <= puzzle.cells:
+            raise InputError(f"{count} scattered cells; expected 1 to {puzzle.cells}")
         chosen = rng.permutation(touched)[: count // 2].tolist()
         rest = [cell for cell in range(puzzle.cells) if cell not in touched]
         return [[*chosen, *rng.permutation(rest)[: count - len(chosen)].tolist()]]
@@ -140,6 +142,8 @@ _RegionRun = tuple[str, int, PlannedRun]  # shape, published score of the board,
 def _region_runs(puzzle: Puzzle, args: Namespace) -> Iterator[_RegionRun]:
     """The searches of the options of `regions`, shape by shape and region by region."""
     parts = parse_parts(args.without)
+    if parts and args.orders == "all":
+        raise InputError("--orders all has each part off in turn; expected no --without with it")
     orders = {"".join([name, *(f", no {part}" for part in sorted(parts))]): options_without(name, parts)
               for name in args.orders.split(",") if args.orders != "all"}  # fmt: skip
     boards = list(enumerate(read_boards(args.boards, puzzle)))[:: args.every]
@@ -206,7 +210,8 @@ def regions(args: Namespace) -> None:
             made.append((shape, score, row))
             print(f"{describe(row)}; {row.note.split('; http')[0]}", file=sys.stderr, flush=True)
     finally:
-        print(markdown(_HEAD, list(_lines(made))))
+        if made:
+            print(markdown(_HEAD, list(_lines(made))))
 
 
 def _lines(made: list[tuple[str, int, ComparisonRow]]) -> Iterator[list[str]]:

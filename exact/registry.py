@@ -41,6 +41,8 @@ class SolverEntry:
     refuses: tuple[str, ...] = ()  # what it cannot take of `Puzzle.rules`
 
     def __call__(self, puzzle: Puzzle, request: Request) -> Outcome:
+        if request.count_all and not self.can_count:
+            raise InputError("this solver finds one solution and proves nothing, so it cannot count")
         function = self.function
         if isinstance(function, str):
             module, name = function.split(":")

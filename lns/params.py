@@ -196,10 +196,6 @@ class NeighbourhoodsParams(Component):
         0.3, "share of the changes of board that begin with a new board, not one of the pool", 0.0, 1.0, tune=True,
         engines=("lns",),
     )  # fmt: skip
-    call_seconds: float = option(
-        60.0, "seconds after which a call of an operator of one's own is ended, and the operator switched off", 0.01,
-        86_400.0, engines=("lns",),
-    )  # fmt: skip
 
 
 @dataclass(frozen=True)

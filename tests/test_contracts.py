@@ -12,6 +12,7 @@ from pathlib import Path
 import grimp
 import pytest
 
+from lns.cli.main import commands
 from lns.exact.kernels import jit
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -105,7 +106,17 @@ def test_weaker_type_checks_are_for_kernel_modules_only() -> None:
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"]])
 def test_help_loads_neither_numpy_nor_numba(arguments: list[str]) -> None:
-    program = f"import sys; from lns.cli.main import main\ntry: main({arguments!r})\nexcept SystemExit: pass\n"
+    assert not loaded_by(*arguments)
+
+
+@pytest.mark.parametrize("command", commands())
+def test_the_help_of_a_command_loads_no_numba(command: str) -> None:
+    assert not loaded_by(*command.split(), "--help") & {"numba", "optuna"}
+
+
+def loaded_by(*arguments: str) -> set[str]:
+    """The large packages that a command line loads."""
+    program = f"import sys; from lns.cli.main import main\ntry: main({[*arguments]!r})\nexcept SystemExit: pass\n"
     program += "print('loaded', *sorted({'numpy', 'numba', 'optuna', 'scipy'} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "loaded"
+    return {*done.stdout.splitlines()[-1].split()[1:]}

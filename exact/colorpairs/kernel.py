@@ -231,7 +231,7 @@ def next_forced(t: Tables, s: State, w: Switches, frame: int, start: int) -> tup
     return NOTHING_FORCED, NO_CAUSE
 
 
-@flat_kernel
+@inline_flat_kernel
 def is_refuted(t: Tables, s: State, w: Switches, cell: int, oriented: int, depth: int, start: int) -> bool:
     """True if ``oriented`` on ``cell`` is refuted: by all filters, or in quick shaving by the placement alone.
 

@@ -60,6 +60,30 @@ class CoverModel:
         return Board(placements, self.puzzle.width, self.puzzle.height)
 
 
+def _rows(
+    puzzle: Puzzle, covered: npt.NDArray[np.bool_], *, all_four: bool, check: Check, most: int
+) -> list[tuple[IntArray, npt.NDArray[np.intp]]]:
+    """The placements of each cell, and its sides with an inner edge. Raises InputError for more nodes than ``most``."""
+    lengths = covered.sum(axis=2)
+    fixed = {clue.cell for clue in puzzle.fixed}
+    known: dict[object, IntArray] = {}  # allowed placements by what they depend on
+    cells, nodes = list[tuple[IntArray, npt.NDArray[np.intp]]](), 0
+    for cell in range(puzzle.cells):
+        check()
+        key = puzzle.grey_sides(cell), cell if cell in fixed else -1
+        if key not in known:
+            known[key] = np.array(allowed_placements(puzzle, cell, all_four=all_four), dtype=np.int32)
+        inner = np.array([side for side, _ in puzzle.neighbours(cell)], dtype=np.intp)
+        cells.append((known[key], inner))
+        nodes += 2 * len(known[key]) + int(lengths[inner, puzzle.oriented[known[key]][:, inner]].sum())
+    if nodes > most:
+        raise InputError(
+            f"exact cover of {puzzle.cells} pieces and {puzzle.colours} colours takes a matrix of {nodes:,} nodes; "
+            f"expected at most {most:,}"
+        )
+    return cells
+
+
 def build(
     puzzle: Puzzle, code: str, *, all_four: bool = False, check: Check = unlimited, most: int = MAX_NODES
 ) -> CoverModel:
@@ -84,23 +108,7 @@ def build(
         If the matrix has more nodes; that is known before it is made.
     """
     numbers, covered = _codes(puzzle, code)
-    lengths, per_edge = covered.sum(axis=2), covered.shape[2]
-    fixed = {clue.cell for clue in puzzle.fixed}
-    known: dict[object, IntArray] = {}  # allowed placements by what they depend on
-    cells, nodes = list[tuple[IntArray, npt.NDArray[np.intp]]](), 0
-    for cell in range(puzzle.cells):
-        check()
-        key = puzzle.grey_sides(cell), cell if cell in fixed else -1
-        if key not in known:
-            known[key] = np.array(allowed_placements(puzzle, cell, all_four=all_four), dtype=np.int32)
-        inner = np.array([side for side, _ in puzzle.neighbours(cell)], dtype=np.intp)
-        cells.append((known[key], inner))
-        nodes += 2 * len(known[key]) + int(lengths[inner, puzzle.oriented[known[key]][:, inner]].sum())
-    if nodes > most:
-        raise InputError(
-            f"exact cover of {puzzle.cells} pieces and {puzzle.colours} colours takes a matrix of {nodes:,} nodes; "
-            f"expected at most {most:,}"
-        )
+    per_edge, cells = covered.shape[2], _rows(puzzle, covered, all_four=all_four, check=check, most=most)
     first_edge, items = 2 * puzzle.cells, 2 * puzzle.cells + puzzle.max_score * per_edge
     edge = np.zeros((puzzle.cells, 4), dtype=np.int32)  # first item of the inner edge at each side of each cell
     edges = ((cell, *beyond) for cell in range(puzzle.cells) for beyond in puzzle.neighbours(cell))
@@ -208,6 +216,8 @@ def run_xcover(puzzle: Puzzle, request: Request) -> Outcome:
     require("cover", "the solver xcc")
     if request.nodes is not None:
         raise InputError("xcover reports no nodes; expected a budget of time, or the solver xcc:counted")
+    colours = _codes(puzzle, "colours")[1]
+    _rows(puzzle, colours, all_four=False, check=unlimited, most=MAX_NODES_XCOVER)  # refuses before a child is started
     list_boards = request.on_solution is not None
     return solve_in_child(cover_by_library, puzzle, request, request.count_all, list_boards, prepare=import_xcover)
 

@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from lns.engines import kernel_count
-from lns.estimate import min_distance
 from lns.instances.text import count_of
 from lns.terminal import options as opt
 from lns.terminal import output as out
@@ -44,6 +42,7 @@ _UNITS = (("year", 31_557_600.0), ("day", 86_400.0), ("hour", 3600.0), ("minute"
 def estimate(args: argparse.Namespace) -> int:
     from lns.api.arguments import choose_parameters
     from lns.api.solving import DRAWN_SEEDS
+    from lns.engines import kernel_count
     from lns.estimate import estimate
 
     document = read_puzzle(args, args.instance)
@@ -131,6 +130,8 @@ def _rounded(factor: float) -> str:
 
 def _table(headline: str, puzzle: Puzzle, result: Estimate) -> Iterator[str]:
     """The rates, and how they were combined."""
+    from lns.estimate import min_distance
+
     yield headline
     yield f"Boards of at least a score per core-hour, different in {min_distance(puzzle.cells)} cells or more."
     yield (

@@ -8,23 +8,23 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lns.cli.boards import colour_of
 from lns.cli.exact import solutions_in_words
 from lns.exact.driver import Progress
 from lns.exact.outcome import NODES_UNKNOWN
-from lns.exact.polyominoes import draw, search
+from lns.exact.polyominoes import draw
 from lns.exact.polyominoes.grid import IQ_PUZZLER_PRO, RACE, Grid, check_weight, load, orientations, parse, render
-from lns.exact.polyominoes.levels import MAX_PIECES, CutLimits, cut_grid, find_level, levels, make_level
-from lns.exact.polyominoes.model import FillingSearch, StepOutcome, StepRecorder, build_model
-from lns.exact.polyominoes.search import CONVENTION, FillResult
 from lns.instances.errors import InputError
 from lns.instances.files import write_output
 from lns.instances.text import count_of, format_seconds
 from lns.terminal import options as opt
 from lns.terminal import output as out
 from lns.terminal.progress import live_line, screen_log
+
+if TYPE_CHECKING:
+    from lns.exact.polyominoes.search import FillResult
 
 MOST_STEPS = 100_000  # steps that are recorded where --nodes does not say how many
 _EPILOG = """\
@@ -134,6 +134,8 @@ def _is_given(args: argparse.Namespace, option: str) -> bool:
 
 
 def _list_levels(args: argparse.Namespace) -> int:
+    from lns.exact.polyominoes.levels import levels
+
     found = levels()
     lines = (f"{name:<12} {len(grid.loose)} pieces to place" for name, grid in found.items())
     out.print_answer(args, {"levels": {name: list(grid.rows) for name, grid in found.items()}}, lines)
@@ -141,10 +143,14 @@ def _list_levels(args: argparse.Namespace) -> int:
 
 
 def _make_level(args: argparse.Namespace) -> int:
+    from lns.exact.polyominoes.levels import make_level
+
     return _write_grid(args, make_level(args.make_level, args.seed or 0))
 
 
 def _cut(args: argparse.Namespace) -> int:
+    from lns.exact.polyominoes.levels import MAX_PIECES, CutLimits, cut_grid
+
     limits = None
     if args.cells or args.longest or args.thinnest or args.distinct:
         smallest, largest = args.cells or (CutLimits.smallest, CutLimits.largest)
@@ -180,6 +186,8 @@ def _fill(args: argparse.Namespace) -> int:
     if args.file is not None and args.level is not None:
         raise InputError("a FILE and --level are given; expected one of them")
     if args.level is not None:
+        from lns.exact.polyominoes.levels import find_level
+
         grid = find_level(args.level)
     else:
         grid = parse(IQ_PUZZLER_PRO) if args.file is None else load(args.file)
@@ -200,6 +208,8 @@ def _fill(args: argparse.Namespace) -> int:
 
 def _searched(args: argparse.Namespace, grid: Grid) -> FillResult:
     """Search with the solver and weight of the options."""
+    from lns.exact.polyominoes import search
+
     if args.solver == "xcover":
         own = ("--nodes", "--weight", "--no-zones", "--no-dead-ends", "--workers")
         if any(_is_given(args, option) for option in own):
@@ -222,11 +232,14 @@ def _searched(args: argparse.Namespace, grid: Grid) -> FillResult:
 
 def _record(args: argparse.Namespace, grid: Grid) -> int:
     """Search with one weight and write its steps."""
+    from lns.exact.polyominoes.model import FillingSearch, StepOutcome, StepRecorder, build_model
+    from lns.exact.polyominoes.search import COUNTING_WEIGHT
+
     if args.solver == "xcover" or args.weight == RACE or args.workers is not None or args.time is not None:
         raise InputError("--steps records one search; expected no race, --workers, --time or --solver xcover")
     if args.output is not None or args.svg is not None:
         raise InputError("--steps writes the steps, not the filling; expected no -o or --svg")
-    weight = args.weight or search.COUNTING_WEIGHT
+    weight = args.weight or COUNTING_WEIGHT
     check_weight(weight)
     model = build_model(grid, reduced=args.count)
     filling = FillingSearch(model, weight, zones=not args.no_zones, dead_ends=not args.no_dead_ends)
@@ -246,6 +259,8 @@ def _record(args: argparse.Namespace, grid: Grid) -> int:
 
 
 def _print_result(args: argparse.Namespace, grid: Grid, result: FillResult, written: bool) -> None:
+    from lns.exact.polyominoes.search import CONVENTION
+
     facts = {"status": str(result.status), "solutions": result.solutions}
     facts |= {"nodes": None if result.nodes == NODES_UNKNOWN else result.nodes, "seconds": round(result.seconds, 6)}
     facts |= {"convention": CONVENTION} | out.picked(result, "options pruned weight branches deepest filling")
@@ -258,6 +273,8 @@ def _print_result(args: argparse.Namespace, grid: Grid, result: FillResult, writ
 
 
 def _lines(args: argparse.Namespace, result: FillResult) -> Iterator[str]:
+    from lns.exact.polyominoes.search import CONVENTION
+
     yield f"status      {result.status}"
     yield f"fillings    {solutions_in_words(result.status, result.solutions, counted=args.count)}"
     yield out.wrapped(f"convention  {CONVENTION}", sys.stdout, indent=12)

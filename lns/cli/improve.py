@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from lns import cells
 from lns.exact.region.options import RegionOptions
-from lns.exact.region.resolve import RegionResult, RegionStatus
 from lns.instances import formats
 from lns.instances.board import Board
 from lns.instances.draw.page import Legend, svg_map, terminal_map
@@ -30,6 +29,7 @@ from lns.terminal.inputs import check_board_file, print_notes, read_board
 from lns.terminal.progress import live_line
 
 if TYPE_CHECKING:
+    from lns.exact.region.resolve import RegionResult
     from lns.exact.region.windows import WindowResult
 
 _MINUTE = 60.0
@@ -201,6 +201,7 @@ class _Question:
 
 def _one_region(asked: _Question) -> int:
     from lns.api import improving
+    from lns.exact.region.resolve import RegionStatus
 
     args, puzzle, region = asked.args, asked.puzzle, None
     if args.rows is not None:
@@ -275,6 +276,8 @@ def status_in_words(result: RegionResult, before: Verification) -> str:
 
 def _status_name(result: RegionResult, before: Verification) -> str:
     """The status in one word or two: 'legal' for a board that is that now, where nothing else can be said of it."""
+    from lns.exact.region.resolve import RegionStatus
+
     if result.proven:
         return "optimal"
     legal_only = before.violations and result.legal and result.status == RegionStatus.BUDGET_SPENT
@@ -364,7 +367,7 @@ def _sweep(asked: _Question, best: Board, grid: list[list[str]]) -> tuple[Board,
                 best = result.board
                 outcome = "improved" if result.improved else "proven" if result.proven else "open"
                 grid[window.row][window.column] = outcome
-                interrupted |= result.status == RegionStatus.INTERRUPTED
+                interrupted |= result.status == "interrupted"
                 said = f"window {len(done)} of {sum(map(len, grid))}, score {max(before, result.score)}"
                 line.show(said, time.perf_counter() - began)
         except KeyboardInterrupt:  # between two windows

@@ -7,13 +7,12 @@ re-solves have new regions to work on. `Suffix` is large.
 
 from __future__ import annotations
 
-import signal
+import ctypes
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -30,12 +29,13 @@ from lns.instances.errors import InputError
 from lns.instances.puzzle import BoolArray, IntArray, Puzzle
 from lns.instances.symmetry import View, board_from_view, board_in_view, puzzle_in_view
 from lns.loop.pool import Found, Freed, Pool, Repaired
-from lns.params import BeamParams, ConstructParams, NeighbourhoodsParams
+from lns.params import BeamParams, ConstructParams
 from lns.rng import random_state
 from lns.tabu.search import MAX_CELLS, TabuSearch
 
 OVERRUN = 100  # times its nodes that an operator of a user may take
-TICKS = 10  # a call is ended at the last of so many alarms; time in which the process is stopped counts as one
+CALL_SECONDS = 60.0  # after which a call of a user's operator is ended
+TICKS = 10  # a call is ended after so many waits; time in which the process is stopped counts as one
 ASSIGNED = 128  # cells at once, at most
 EXCHANGES = 8
 KICKED = 4  # random exchanges before a walk, at most
@@ -110,24 +110,24 @@ class MoveOperator:
 class OwnOperator(MoveOperator):
     """An operator of a user: InputError if a call returns no move, reports too many nodes, or does not end.
 
-    ``params``: nodes of a call, and the seconds after which it is ended. The loop verifies the boards of all operators.
+    The function may have an attribute ``call_seconds``, after which a call is ended, in place of `CALL_SECONDS`. The
+    loop verifies the boards of all operators.
     """
 
-    def __init__(self, name: str, puzzle: Puzzle, function: OperatorFunction, params: NeighbourhoodsParams) -> None:
-        super().__init__(name, puzzle, function, params.nodes)
-        self.seconds = params.call_seconds
+    def __init__(self, name: str, puzzle: Puzzle, function: OperatorFunction, nodes: int) -> None:
+        super().__init__(name, puzzle, function, nodes)
+        self.seconds = float(getattr(function, "call_seconds", CALL_SECONDS))
 
     def _call(self, board: Board, rng: np.random.Generator, nodes: int) -> Move:
         try:
             with _ended_after(self.seconds):
                 move: object = super()._call(board, rng, nodes)
         except _CallOver:
-            message = f"a call did not end within {self.seconds:g} s (parameter neighbourhoods.call_seconds)"
-            raise InputError(message) from None
+            raise InputError(f"a call did not end within {self.seconds:g} s (its call_seconds)") from None
         if not isinstance(move, Move) or not isinstance(move.board, Board) or not _is_count(move.nodes):
             raise InputError(f"it returned {type(move).__name__}; expected Move(board, score, nodes)")
-        if move.nodes > OVERRUN * nodes:
-            raise InputError(f"it took {move.nodes} nodes; expected about {nodes}")
+        if move.nodes > OVERRUN * self.nodes:
+            raise InputError(f"it took {move.nodes} nodes; expected about {self.nodes} at most")
         return move
 
 
@@ -141,27 +141,38 @@ class _CallOver(BaseException):
 
 @contextmanager
 def _ended_after(seconds: float) -> Iterator[None]:
-    """Raise `_CallOver` in what runs under this context for too long, and again until it ends.
+    """Raise `_CallOver` in what runs under this context for too long, in any thread, and again until it ends.
 
-    Without effect outside the main thread, on systems without such timers, and on compiled code that does not return.
+    Without effect on compiled code that does not return to Python.
     """
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    ticks, runs = count(1), True
+    thread, lock, over = threading.get_ident(), threading.Lock(), threading.Event()
 
-    def tick(number: int, frame: object) -> None:
-        if next(ticks) >= TICKS and runs:
-            raise _CallOver
+    def watch() -> None:
+        waited = 0
+        while not over.wait(seconds / TICKS):
+            waited += 1
+            with lock:
+                if waited >= TICKS and not over.is_set():
+                    _raise_in(thread, _CallOver)
 
-    before = signal.signal(signal.SIGALRM, tick)
-    timer_before = signal.setitimer(signal.ITIMER_REAL, seconds / TICKS, seconds / TICKS)
+    threading.Thread(target=watch, name="lns-operator-watch", daemon=True).start()
     try:
         yield
     finally:
-        runs = False
-        signal.setitimer(signal.ITIMER_REAL, *timer_before)
-        signal.signal(signal.SIGALRM, before)
+        while True:
+            try:
+                with lock:
+                    over.set()
+                _raise_in(thread, None)  # what was raised meanwhile is too late
+                break
+            except _CallOver:
+                continue
+
+
+def _raise_in(thread: int, error: type[BaseException] | None) -> None:
+    """Raise an error in a thread at its next bytecode; None takes back one that was not raised yet."""
+    raised = ctypes.py_object() if error is None else ctypes.py_object(error)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
 
 
 # -- the built-in ones -------------------------------------------------------------------------------------------------

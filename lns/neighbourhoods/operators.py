@@ -158,7 +158,7 @@ def _maker(name: str) -> Make:
     if name.startswith("last-"):
         return _region(name, "last", size=int(name.removeprefix("last-")))
     function = _function_of(name)
-    return lambda i: OwnOperator(name, i.puzzle, function, i.params.neighbourhoods)
+    return lambda i: OwnOperator(name, i.puzzle, function, i.params.neighbourhoods.nodes)
 
 
 @checked

@@ -135,6 +135,7 @@ class RunDirectory:
                 atomic_write(path / PARAMETERS, text)
                 atomic_write(path / SETTINGS, content)
                 directory = cls(path, settings, puzzle, params, lock)
+                _ = directory.board_log  # opened now, so that an error comes before the search
                 directory._undo = undo.pop_all().close
                 return directory
         except (OSError, ValueError) as error:
@@ -188,8 +189,11 @@ class RunDirectory:
         self._lock.stale = None
 
     def close(self) -> None:
-        if "board_log" in self.__dict__:
-            self.board_log.close()
+        try:
+            if "board_log" in self.__dict__:
+                self.board_log.close()
+        except OSError as error:
+            log.warning("the log of boards could not be closed: %s", error.strerror)
         if self._lock.is_in_place():
             self.clear_stop()
         try:

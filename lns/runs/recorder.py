@@ -241,9 +241,10 @@ def recover(directory: RunDirectory) -> Recovered:
     Without a usable checkpoint the search begins anew, from the best board and the log; checkpoints that cannot be used
     are kept as ``*.unusable.npz``. Raises InputError if the log of boards cannot be read.
     """
-    path, puzzle, board_log = directory.path, directory.puzzle, directory.board_log
+    path, puzzle = directory.path, directory.puzzle
     if directory.crashed_holder is not None:
         log.warning("the last session did not end in order (%s)", directory.crashed_holder)
+    board_log = directory.board_log
     try:
         told, heartbeat = read_status(path, directory.settings.run, puzzle)
     except InputError:

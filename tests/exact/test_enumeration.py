@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lns.exact.blocks import Blocks
-from lns.exact.cover.search import Cover, cover_by_library, run_xcover
+from lns.exact.cover.search import CODES, Cover, build, cover_by_library, run_xcover
 from lns.exact.driver import STEP_SECONDS, StepSizer
 from lns.exact.execution import Request
 from lns.exact.outcome import SolveStatus
@@ -109,6 +109,18 @@ def test_steps_begin_small_and_adapt_to_the_time_of_a_node() -> None:
 
 
 # -- exact cover and blocks --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("all_four", [False, True])
+def test_the_size_of_the_matrix_is_known_before_it_is_built(code: str, all_four: bool) -> None:
+    """Among the puzzles are clues, boards of one row, duplicate and symmetric pieces."""
+    for seed in range(60):
+        puzzle = small_puzzle(seed, largest=12)
+        nodes = len(build(puzzle, code, all_four=all_four).item)
+        assert len(build(puzzle, code, all_four=all_four, most=nodes).item) == nodes
+        with pytest.raises(InputError, match=f"takes a matrix of {nodes:,} nodes"):
+            build(puzzle, code, all_four=all_four, most=nodes - 1)
 
 
 def test_a_matrix_too_large_for_the_memory_is_refused() -> None:

@@ -205,6 +205,32 @@ def test_small_boards_are_searched_whole():
     assert board is not None and verify(puzzle, board).score == puzzle.max_score
 
 
+def test_a_constructor_continues_bit_for_bit_from_its_state() -> None:
+    """run(400k) + save + load + run(600k) = run(1M), with new shuffles on the way."""
+
+    def go_on(search: Constructor, nodes: int) -> None:
+        end = search.nodes + nodes
+        while search.nodes < end:
+            search.run(end - search.nodes, 480)
+            if search.restart_due:
+                search.restart(schedule, 9 * search.nodes)
+
+    puzzle = load_puzzle("like-e2-16x16-clue1")
+    params = ConstructParams(restart_nodes=300_000, restart_nodes_without_prefix=300_000)
+    schedule = plain(puzzle, list(range(100, 250, 10)))
+    whole = Constructor(puzzle, params, schedule, random_state(5))
+    go_on(whole, 1_000_000)
+    for part in (1, 400_000, 777_777):
+        first = Constructor(puzzle, params, schedule, random_state(5))
+        go_on(first, part)
+        second = Constructor(puzzle, params, schedule, random_state(99))
+        second.restore(first.state())
+        go_on(second, 1_000_000 - first.nodes)
+        for name, value in whole.state().items():
+            assert np.array_equal(value, second.state()[name]), name
+        assert standing(whole) == standing(second) != ()
+
+
 def _next_board(search: Constructor) -> Board:
     """Of this shuffle or a later one."""
     while (board := search.run(1_000_000, 1)) is None:

@@ -218,6 +218,18 @@ def test_a_budget_is_kept_to_about(name: str, nodes: int) -> None:
 
 
 @pytest.mark.parametrize("name", OPERATORS)
+def test_the_same_random_state_makes_the_same_board(name: str) -> None:
+    puzzle = load_puzzle("like-e2-8x8")
+    ends = []
+    for _ in range(2):
+        pool, operator = pool_with(puzzle, some_board(puzzle, 2)), operator_for(name, puzzle, 20_000)
+        rng = np.random.default_rng(5)
+        costs = [done[1].cost for _ in range(4) if (done := call(operator, puzzle, pool, rng))]
+        ends.append((costs, pool.members[0].board.placements.tolist()))
+    assert ends[0] == ends[1]
+
+
+@pytest.mark.parametrize("name", OPERATORS)
 def test_a_bad_board_gets_better(name: str) -> None:
     puzzle = load_puzzle("like-e2-10x10") if name == "comb" else planted(3, 6, 6, 3)[0]
     board = fill(puzzle, Board.empty(puzzle))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import lns
 from lns.assignment import fill
 from lns.engine import Statistics
 from lns.engines import make_engine
@@ -169,18 +171,36 @@ def test_an_operator_that_never_returns_is_switched_off_in_each_worker(
 ) -> None:
     """An entry point of a package that the worker processes find; a registered one, in this process: `test_loop`."""
     (tmp_path / "endless_package.py").write_text(
-        "def never(puzzle, board, rng, nodes):\n    while True:\n        pass\n"
+        "def never(puzzle, board, rng, nodes):\n    while True:\n        pass\nnever.call_seconds = 0.3\n"
     )
     info = tmp_path / "endless_package-1.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: endless-package\nVersion: 1\n")
     (info / "entry_points.txt").write_text(f"[{operators.ENTRY_POINTS}]\nnever = endless_package:never\n")
     monkeypatch.syspath_prepend(tmp_path)
-    params = from_dict({"beam": {"width": 50}, "neighbourhoods": {"nodes": 5000, "floor": 0.1, "call_seconds": 0.3}})
+    params = from_dict({"beam": {"width": 50}, "neighbourhoods": {"nodes": 5000, "floor": 0.1}})
     puzzle = small_puzzle("like-e2-8x8")
     archipelago = Archipelago(Search(puzzle, params, 1, "lns", operators=("band", "path", "never")), workers)
     assert archipelago.run(300.0, puzzle.max_score, lambda _: None, steps=12) == "steps made"
     assert archipelago.statistics.failures == {"never": workers} and archipelago.statistics.operators["band"] > 0
+
+
+def test_an_operator_of_this_process_that_never_returns_is_switched_off() -> None:
+    """`lns.solve` searches in another thread than that of its caller."""
+
+    def never(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
+        while True:
+            time.sleep(0.001)
+
+    never.call_seconds = 0.2  # type: ignore[attr-defined]
+    puzzle = small_puzzle("like-e2-8x8")
+    params = from_dict({"beam": {"width": 50}, "neighbourhoods": {"nodes": 5000, "floor": 0.1}})
+    lns.register_operator("never", never)
+    try:
+        result = lns.solve(puzzle, engine="lns", seed=1, steps=12, params=params, progress=None)
+    finally:
+        unregister_operator("never")
+    assert result.statistics.failures == {"never": 1} and result.why == "steps made"
 
 
 def test_a_worker_without_the_operator_names_it() -> None:

@@ -233,7 +233,8 @@ def kill_processes(places: list[Path], url: str | None, trials: int, kills: int)
     again = open_study(places[0], StudyRequest(storage=url))
     now = finished(again)
     assert known.items() <= now.items() and len(set(now.values())) == len(now)
-    assert trials - (kills if url else 0) <= len(now) <= trials  # killed before it was signed: by whom is not seen
+    # one killed before it was signed is not seen; machines may begin the last one at the same time
+    assert trials - (kills if url else 0) <= len(now) < trials + len(places)
     assert not [trial for trial in again.trials(TrialState.RUNNING) if "holder" in trial.user_attrs], "tried again"
 
 
