@@ -143,7 +143,7 @@ class _CallOver(BaseException):
 def _ended_after(seconds: float) -> Iterator[None]:
     """Raise `_CallOver` in what runs under this context for too long, in any thread, and again until it ends.
 
-    Without effect on compiled code that does not return to Python.
+    Without effect while compiled code, or a call that waits, does not return to Python.
     """
     thread, lock, over = threading.get_ident(), threading.Lock(), threading.Event()
 
