@@ -11,7 +11,7 @@ import socket
 import struct
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -326,7 +326,11 @@ def slow_client(target: Target, start: bytes, address: str = "127.0.0.1") -> soc
 def open_sockets(pid: int) -> int:
     """Sockets of a process."""
     files = Path(f"/proc/{pid}/fd")
-    return sum(str(file.readlink()).startswith("socket:") for file in files.iterdir() if file.is_symlink())
+    found = 0
+    for file in files.iterdir():
+        with suppress(FileNotFoundError):  # it was closed meanwhile
+            found += str(file.readlink()).startswith("socket:")
+    return found
 
 
 def answer_time(target: Target, streams: int, idle: int, half: int) -> tuple[float, dict[int, int]]:
