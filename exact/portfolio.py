@@ -7,16 +7,21 @@ those before it have not ended soon, so that a quick one compiles no other.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
 from lns.exact.execution import BoardSearch, Request, run_request
+from lns.exact.kernels.cache import is_compiled
 from lns.exact.outcome import Outcome
 from lns.exact.piece_classes import assignments_per_board
+from lns.exact.registry import SOLVERS
 from lns.exact.rowscan import RowScan
 from lns.instances.board import Board
 from lns.instances.puzzle import Puzzle
+
+log = logging.getLogger("lns")
 
 MOST_COVER_CELLS = 64  # a larger matrix is not built for a search that hardly ever ends
 
@@ -75,6 +80,11 @@ class Portfolio:
     def _join(self) -> None:
         while self._waiting and (not self._searches or self.nodes >= self._waiting[0].after):
             entrant = self._waiting.pop(0)
+            module = SOLVERS[entrant.solver].kernel_module
+            if self._searches and module is not None and not is_compiled(module):
+                log.info(
+                    "compiling %s, once for this installation: about half a minute of an idle core", entrant.solver
+                )
             self._searches.append((entrant, entrant.make(self.puzzle, self._request)))
 
     @property

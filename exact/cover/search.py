@@ -34,7 +34,7 @@ from lns.instances.puzzle import DOWN, GREY, RIGHT, Puzzle
 IntArray = npt.NDArray[np.int32]
 CODES = ("unary", "binary", "colours")
 MAX_NODES = 60_000_000
-"""Most nodes of a matrix, about 1.5 GB."""
+"""Most nodes of a matrix, which takes about 2 GB while it is built."""
 
 MAX_NODES_XCOVER = 4_000_000
 """Most nodes for xcover, which takes options as lists of strings; about four times the matrix of Eternity II."""

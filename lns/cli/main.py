@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
 import importlib
 import io
 import os
@@ -76,6 +77,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if _memory_limit() is not None:  # OpenBLAS takes memory for each thread, and hangs if it gets none
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+            with suppress(OSError):  # glibc needs it where a thread ends, and aborts if there is no memory left for it
+                ctypes.CDLL("libgcc_s.so.1")
+            sys.unraisablehook = _pass_over_memory_errors
         return _main(list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:  # anywhere, also in the import of numpy
         return INTERRUPTED
@@ -92,6 +96,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     with suppress(OSError):
         sys.stderr.write(f"lns: not enough memory; expected a smaller puzzle, or more memory{than}\n")
     return BAD_INPUT
+
+
+def _pass_over_memory_errors(ignored: sys.UnraisableHookArgs) -> None:
+    """What Python ignores is told, but not that memory was short: the command says so once."""
+    if not issubclass(ignored.exc_type, MemoryError):
+        sys.__unraisablehook__(ignored)
 
 
 def _read_names_as_utf8() -> None:

@@ -11,7 +11,7 @@ import shutil
 import stat
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -233,10 +233,15 @@ class RunLog(RotatingFileHandler):
         """Lose the line."""
 
 
-@contextmanager
-def run_log(directory: Path) -> Iterator[None]:
+def run_log(directory: Path) -> AbstractContextManager[None]:
     """Messages of the logger ``lns`` go to run.log too."""
-    handler, level = RunLog(directory), log.level
+    return logged_by(RunLog(directory))
+
+
+@contextmanager
+def logged_by(handler: logging.Handler) -> Iterator[None]:
+    """Messages of the logger ``lns``, from INFO on, go to a handler too, which is closed at the end."""
+    level = log.level
     log.addHandler(handler)
     if log.getEffectiveLevel() > logging.INFO:
         log.setLevel(logging.INFO)

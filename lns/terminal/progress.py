@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from lns.runs.files import SafeFormatter, format_duration
+from lns.runs.files import SafeFormatter, format_duration, logged_by
 from lns.terminal.output import wrapped
 
 log = logging.getLogger("lns")
@@ -132,20 +132,12 @@ class _ScreenLog(logging.StreamHandler[Any]):
             super().handleError(record)
 
 
-@contextlib.contextmanager
-def screen_log(*, quiet: bool) -> Iterator[None]:
+def screen_log(*, quiet: bool) -> contextlib.AbstractContextManager[None]:
     """Send the log of `lns` to stderr; warnings only if ``quiet``."""
-    handler, level = _ScreenLog(sys.stderr), log.level
+    handler = _ScreenLog(sys.stderr)
     handler.setLevel(logging.WARNING if quiet else logging.INFO)
     handler.setFormatter(SafeFormatter("%(message)s"))
-    log.setLevel(logging.INFO)
-    log.addHandler(handler)
-    try:
-        yield
-    finally:
-        log.setLevel(level)
-        log.removeHandler(handler)
-        handler.close()
+    return logged_by(handler)
 
 
 @contextlib.contextmanager

@@ -13,6 +13,8 @@ from lns.instances.board import Board
 from lns.instances.generate import uniform
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
+from tests.exact.brute import count_solutions
+from tests.exact.puzzles import small_puzzle
 
 
 def small() -> Puzzle:
@@ -41,6 +43,22 @@ def test_each_search_can_be_the_one_that_answers(solver: str) -> None:
     assert search.solutions == count(small(), solver="rowscan").solutions > 0
     board = search.first_board()
     assert board is not None and verify(small(), board).score == small().max_score
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_counts_are_those_of_brute_force_whichever_search_ends_first(block: int) -> None:
+    """Among the puzzles are clues, boards of one row, duplicate and symmetric pieces, and some without a solution."""
+    winners = set()
+    for seed in range(40 * block, 40 * block + 40):
+        puzzle, share = small_puzzle(seed, largest=12), [1, 1, 1]
+        share[seed % 3] = 1000  # this one goes fastest
+        entrants = tuple(one._replace(after=0, share=part) for one, part in zip(ENTRANTS, share, strict=True))
+        search = Portfolio(puzzle, Request(True), entrants)
+        while not search.exhausted:
+            search.advance(50, False)
+        assert search.solutions == count_solutions(puzzle), seed
+        winners.add(search.answered_by)
+    assert {"rowscan", "colorpairs"} <= winners
 
 
 def test_turns_share_the_nodes_of_a_budget() -> None:

@@ -158,7 +158,7 @@ def opened_by_link(page: Page, link: str) -> dict[str, Any]:
     page.goto(link)
     expect(page.locator("#place svg")).to_be_visible()
     cell(page, 0).focus()
-    for key in ("r", "Control+z"):  # an edited board is kept
+    for key in ("Delete", "Control+z"):  # an edited board is kept
         page.keyboard.press(key)
     return kept(page, "board")
 
@@ -179,6 +179,7 @@ def test_a_link_holds_puzzle_board_and_pins(page: Page, site: Site, kind: str) -
     found = opened_by_link(page, link)
     assert found["puzzle"]["pieces"] == before["puzzle"]["pieces"]
     assert (found["board"], found["pinned"]) == (before["board"], [7])
+    assert page.url == site.at("board")  # an edited board is opened again as the user's own
     expect(page.locator("#name")).to_contain_text(puzzle.name)
 
 

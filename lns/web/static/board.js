@@ -260,8 +260,9 @@ async function check() {
 
 let waiting = 0;
 function keep() {
-  borrowed &&= !editor.board.past.length && !editor.board.future.length;
-  if (borrowed) return;
+  if (borrowed && !editor.board.past.length && !editor.board.future.length) return;
+  if (borrowed) history.replaceState(null, "", location.pathname);  // from now on it is the user's own
+  borrowed = false;
   store.set("board", { puzzle: puzzle.fields, board: [...editor.board.placements], pinned: [...editor.board.pinned] });
 }
 function keepSoon() {
