@@ -29,6 +29,9 @@ COMMAND_PACKAGES = ("lns.cli", "lns.tuning.cli")
 """Packages that offer commands, each with `COMMANDS` and, if it likes, `ALIASES`. They are imported by name, and what a
 command is made of only when it is called, so that `lns --help` loads neither numpy nor numba."""
 
+_LEAST_MEMORY = 800_000_000
+"""The least limit of the address space in bytes under which the search can be compiled."""
+
 _EXAMPLES = """\
 examples:
   lns solve like-e2-16x16 --time 60     search a shipped puzzle, on all cores
@@ -75,7 +78,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         _read_names_as_utf8()
     try:
-        if _memory_limit() is not None:  # OpenBLAS takes memory for each thread, and hangs if it gets none
+        limit = _memory_limit()
+        if limit is not None and limit < _LEAST_MEMORY:
+            raise MemoryError  # at once: LLVM and OpenBLAS hang or abort where they get none
+        if limit is not None:  # OpenBLAS takes memory for each thread, and hangs if it gets none
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
             with suppress(OSError):  # glibc needs it where a thread ends, and aborts if there is no memory left for it
                 ctypes.CDLL("libgcc_s.so.1")
@@ -86,13 +92,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemoryError:
         pass
     except Exception as error:
-        if not (isinstance(error, ImportError) and _memory_limit() is not None):
+        # where memory is short, libraries cannot be loaded, and C code fails without an exception (SystemError)
+        if not (isinstance(error, (ImportError, SystemError)) and _memory_limit() is not None):
             with suppress(OSError):
                 traceback.print_exc()
             return FAULT
     # here the frames of the error are gone, and their memory is free
     limit = _memory_limit()
     than = "" if limit is None else f" than the limit of {limit // 10**6} MB (ulimit -v)"
+    if limit is not None and limit < _LEAST_MEMORY:
+        than += f", at least {_LEAST_MEMORY // 10**6} MB"
     with suppress(OSError):
         sys.stderr.write(f"lns: not enough memory; expected a smaller puzzle, or more memory{than}\n")
     return BAD_INPUT
