@@ -38,7 +38,7 @@ class SolverEntry:
     extra: str | None = None  # the optional package that it needs, see `lns.exact.optional_deps`
     can_count: bool = True  # whether it can search for all solutions
     kernel_module: str | None = None  # that it compiles at the first call
-    refuses: tuple[str, ...] = ()  # what it cannot take of `Puzzle.rules`
+    refuses: tuple[str, ...] = ("mates", "rim")  # what it cannot take of `Puzzle.rules`
 
     def __call__(self, puzzle: Puzzle, request: Request) -> Outcome:
         if request.count_all and not self.can_count:
@@ -59,7 +59,7 @@ def register_solver(
     description: str = "registered in this process",
     source: str = "own",
     can_count: bool = True,
-    refuses: tuple[str, ...] = (),
+    refuses: tuple[str, ...] = ("mates", "rim"),
 ) -> None:
     """Make ``function`` available as a solver in this process.
 
@@ -78,7 +78,7 @@ def register_solver(
     can_count : bool
         Whether it can search for all solutions.
     refuses : tuple of str
-        What it cannot take of `Puzzle.rules`: 'holes', 'no frame', 'no turns'.
+        What it cannot take of `Puzzle.rules`: 'holes', 'no frame', 'no turns', 'mates', 'rim'.
 
     Raises
     ------

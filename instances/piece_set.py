@@ -98,6 +98,8 @@ def find_renaming(
 def set_sha256(puzzle: Puzzle) -> str:
     """A key of the set of pieces and the board they are for, as 64 hexadecimal digits.
 
+    The colours of a puzzle with mates or a rim of its own keep their numbers; of others the following holds.
+
     Neither the order of the pieces, the numbers of the colours, the rotations in which the pieces are listed (where
     pieces may be turned), nor the clues change it. The mirror image of a set is another set.
 
@@ -105,8 +107,7 @@ def set_sha256(puzzle: Puzzle) -> str:
     `colour_ranks` tells all colours apart, as those of Eternity II and of nearly all puzzles; otherwise that no colour
     refinement tells the sets apart. `translation` decides.
     """
-    pieces = _pieces(puzzle)
-    ranks = colour_ranks(pieces, turns=puzzle.turns)
+    pieces, ranks = _pieces(puzzle), _ranks(puzzle)
     form = {
         "width": puzzle.width,
         "height": puzzle.height,
@@ -124,8 +125,7 @@ def numbering(puzzle: Puzzle) -> tuple[Pair, ...] | None:
     The turns are the clockwise quarter turns that make the piece of the set the piece of the puzzle. None if some
     colours are not told apart, so that the set has no order of its own.
     """
-    pieces = _pieces(puzzle)
-    ranks = colour_ranks(pieces, turns=puzzle.turns)
+    pieces, ranks = _pieces(puzzle), _ranks(puzzle)
     if len(set(ranks.values())) < len(ranks):
         return None
     return _numbering(pieces, ranks, turns=puzzle.turns)
@@ -145,7 +145,11 @@ def translation(source: Puzzle, target: Puzzle) -> IntArray | None:
     pieces, others = _pieces(source), _pieces(target)
     tries = iter(range(MOST_TRIES))
     try:
-        renaming = find_renaming(pieces, others, turns=source.turns, check=lambda: next(tries))
+        renaming = (
+            {colour: colour for quad in pieces for colour in quad}
+            if source.mates or source.rim
+            else find_renaming(pieces, others, turns=source.turns, check=lambda: next(tries))
+        )
     except StopIteration:
         return None
     if renaming is None:
@@ -206,6 +210,13 @@ def _numbering(pieces: Sequence[Quad], names: dict[int, int], *, turns: bool) ->
     )
 
 
+def _ranks(puzzle: Puzzle) -> dict[int, int]:
+    """The `colour_ranks`; the colours themselves if the rules of the puzzle name some."""
+    if puzzle.mates or puzzle.rim:
+        return {colour: colour for quad in _pieces(puzzle) for colour in quad}
+    return colour_ranks(_pieces(puzzle), turns=puzzle.turns)
+
+
 def _pieces(puzzle: Puzzle) -> list[list[int]]:
     pieces: list[list[int]] = puzzle.pieces[: puzzle.piece_count].tolist()
     return pieces
@@ -252,7 +263,7 @@ def _same_colours(puzzle: Puzzle, oriented: int) -> IntArray:
 
 def _identical(puzzle: Puzzle, piece: int) -> set[int]:
     """The pieces that look like ``piece``, itself included: after a turn too, unless the puzzle forbids turns."""
-    looks = puzzle.oriented[4 * piece : 4 * piece + (4 if puzzle.turns else 1)]
+    looks = puzzle.turned[4 * piece : 4 * piece + (4 if puzzle.turns else 1)]
     return set(np.flatnonzero((puzzle.pieces[:, None] == looks).all(axis=2).any(axis=1)).tolist())
 
 

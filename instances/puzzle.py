@@ -28,7 +28,7 @@ from lns.instances.text import count_of
 
 UP, RIGHT, DOWN, LEFT = range(4)
 GREY = 0
-RULES = ("holes", "no frame", "no turns")
+RULES = ("holes", "no frame", "no turns", "mates", "rim")
 MAX_CELLS = 4096
 MAX_COLOUR = 4096
 
@@ -127,12 +127,19 @@ class Puzzle(RichDisplay):
         Whether the sides along the outer edge of the board are grey. Without frame they may have any colour but grey.
     turns : bool, optional
         Whether pieces may be turned; False for Tetravex.
+    mates : tuple of (int, int), optional
+        Pairs of colours that match each other and not themselves, as the halves of a picture do in Scramble Squares.
+        A colour of no pair matches itself. Stored in order, the smaller colour of a pair first.
+    rim : int, optional
+        The colour of all sides along the outer edge of a board without frame, which pieces may have inside too, as in
+        MacMahon's squares; 0 if those sides may have any colour.
 
     Raises
     ------
     InputError
         If the shape is not from 1 to 4096 cells, the number of pieces is not the number of cells, a colour is out of
-        range, the grey sides of the pieces do not fit the board, or the clues contradict each other or the board.
+        range or has two mates, the grey sides of the pieces do not fit the board, a board with a frame has another rim,
+        or the clues contradict each other or the board.
     """
 
     pieces: IntArray
@@ -143,6 +150,8 @@ class Puzzle(RichDisplay):
     holes: tuple[int, ...] = ()
     framed: bool = True
     turns: bool = True
+    mates: tuple[tuple[int, int], ...] = ()
+    rim: int = GREY
 
     def __post_init__(self) -> None:
         if self.width < 1 or self.height < 1:
@@ -167,6 +176,8 @@ class Puzzle(RichDisplay):
             raise _bad_piece(pieces, (pieces < 0) | (pieces > MAX_COLOUR), f"expected numbers from 0 to {MAX_COLOUR}")
         object.__setattr__(self, "pieces", read_only(np.array(pieces, dtype=np.int32, order="C")))
         object.__setattr__(self, "clues", tuple(sorted(self.clues)))
+        object.__setattr__(self, "mates", tuple(sorted((min(pair), max(pair)) for pair in self.mates)))
+        self._check_mates()
         self._check_rim()
         self._check_clues()
 
@@ -192,24 +203,50 @@ class Puzzle(RichDisplay):
     @property
     def rules(self) -> tuple[str, ...]:
         """What the puzzle has unlike Eternity II, of `RULES`; empty for most puzzles."""
-        present = bool(self.holes), not self.framed, not self.turns
+        present = bool(self.holes), not self.framed, not self.turns, bool(self.mates), self.rim != GREY
         return tuple(rule for rule, here in zip(RULES, present, strict=True) if here)
 
     @property
     def shape_and_rules(self) -> str:
         """Width, height and `rules` in words, such as '4 x 3' or '5 x 5, 12 holes, no turns'."""
-        words = (count_of(len(self.holes), "hole") if rule == "holes" else rule for rule in self.rules)
+        counted = {
+            "holes": count_of(len(self.holes), "hole"),
+            "mates": count_of(len(self.mates), "pair") + " of mates",
+            "rim": f"rim of colour {self.rim}",
+        }
+        words = (counted.get(rule, rule) for rule in self.rules)
         return ", ".join([f"{self.width} x {self.height}", *words])
 
     @cached_property
     def colours(self) -> int:
-        """Largest colour number in use; 0 if every side is grey."""
-        return int(self.pieces.max())
+        """Largest colour number in use, as a side, a mate of one or the rim; 0 if every side is grey."""
+        return max(int(self.oriented.max()), self.rim)
+
+    @cached_property
+    def mate(self) -> IntArray:
+        """The colour that each colour matches: read-only int32, from colour 0 to the largest of a side or a mate."""
+        mate = np.arange(max(int(self.pieces.max()), *(pair[1] for pair in self.mates), GREY) + 1, dtype=np.int32)
+        for one, other in self.mates:
+            mate[[one, other]] = other, one
+        return read_only(mate)
+
+    @cached_property
+    def turned(self) -> IntArray:
+        """Colours of each oriented piece: read-only int32 array (cells * 4, 4), row ``piece * 4 + rotation``."""
+        return read_only(np.stack([np.roll(self.pieces, turns, axis=1) for turns in range(4)], axis=1).reshape(-1, 4))
 
     @cached_property
     def oriented(self) -> IntArray:
-        """Colours of each oriented piece: read-only int32 array (cells * 4, 4), row ``piece * 4 + rotation``."""
-        return read_only(np.stack([np.roll(self.pieces, turns, axis=1) for turns in range(4)], axis=1).reshape(-1, 4))
+        """What each oriented piece shows its neighbours, shape as `turned`; two sides match if they show the same.
+
+        The right and the lower side show the mates of their colours, the left and the upper side their colours. So no
+        search needs to know of mates, as long as it compares only facing sides.
+        """
+        if not self.mates:
+            return self.turned
+        oriented = self.turned.copy()
+        oriented[:, [RIGHT, DOWN]] = self.mate[oriented[:, [RIGHT, DOWN]]]
+        return read_only(oriented)
 
     @cached_property
     def usable(self) -> BoolArray:
@@ -282,14 +319,31 @@ class Puzzle(RichDisplay):
         """The `grey_sides` of every cell."""
         return tuple(self._sides_towards(cell, outside=self.framed) for cell in range(self.cells))
 
+    def required_sides(self, cell: int) -> tuple[int | None, ...]:
+        """The colour that each side (up, right, down, left) of ``cell`` must have on the rim or towards a hole.
+
+        None for a side towards another cell, and on the outer edge of a board without frame and `rim`.
+        """
+        sides = zip(self.rim_sides(cell), self.grey_sides(cell), strict=True)
+        return tuple(GREY if grey else self.rim or None if outer else None for outer, grey in sides)
+
     def fits(self, cell: int) -> BoolArray:
-        """Which oriented pieces fit ``cell`` by grey sides and the rule on turns, shape (cells * 4,); read-only."""
-        return self._fits_by_sides[self.grey_sides(cell)]
+        """Which oriented pieces fit ``cell`` by its `required_sides`, grey sides elsewhere and the rule on turns.
+
+        Read-only, shape (cells * 4,).
+        """
+        return self._fits_by_sides[self.grey_sides(cell), self.required_sides(cell)]
 
     @cached_property
-    def _fits_by_sides(self) -> dict[Sides, BoolArray]:
-        grey = self.oriented == GREY
-        return {sides: read_only((grey == sides).all(axis=1) & self.usable) for sides in set(self.sides_by_cell)}
+    def _fits_by_sides(self) -> dict[tuple[Sides, tuple[int | None, ...]], BoolArray]:
+        fits = {}
+        for sides, required in {(self.grey_sides(cell), self.required_sides(cell)) for cell in range(self.cells)}:
+            fitting = ((self.turned == GREY) == sides).all(axis=1) & self.usable
+            for side, colour in enumerate(required):
+                if colour is not None:
+                    fitting &= self.turned[:, side] == colour
+            fits[sides, required] = read_only(fitting)
+        return fits
 
     def cell_label(self, cell: int) -> str:
         """``cell`` as messages name it: 'row 2, column 5 (cell 37, from 0)'; all three count from 0."""
@@ -310,9 +364,11 @@ class Puzzle(RichDisplay):
         return digest(form)
 
     def unusual_fields(self) -> dict[str, Any]:
-        """The fields holes, framed and turns where they are not the usual ones: for hash and files."""
+        """The fields holes, framed, turns, mates and rim where they are not the usual ones: for hash and files."""
         fields: dict[str, Any] = {"holes": list(self.holes)} if self.holes else {}
-        return fields | {name: False for name in ("framed", "turns") if not getattr(self, name)}
+        fields |= {name: False for name in ("framed", "turns") if not getattr(self, name)}
+        fields |= {"mates": [list(pair) for pair in self.mates]} if self.mates else {}
+        return fields | ({"rim": self.rim} if self.rim else {})
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Puzzle) and self.sha256 == other.sha256
@@ -329,10 +385,16 @@ class Puzzle(RichDisplay):
 
         Solvers use it so that their tables by colour have no empty rows. Boards of one are boards of the other.
         """
-        numbers, renumbered = np.unique(np.append(self.pieces, GREY), return_inverse=True)
-        if numbers[-1] == len(numbers) - 1:
+        used = np.unique(np.concatenate([self.pieces.ravel(), self.mate[self.pieces].ravel(), [GREY, self.rim]]))
+        if used[-1] == len(used) - 1 and not any(other > used[-1] for _, other in self.mates):
             return self
-        return replace(self, pieces=renumbered[:-1].reshape(self.pieces.shape).astype(np.int32))
+        number = {int(colour): index for index, colour in enumerate(used)}
+        return replace(
+            self,
+            pieces=np.searchsorted(used, self.pieces).astype(np.int32),
+            mates=tuple((number[one], number[other]) for one, other in self.mates if one in number),
+            rim=number[self.rim],
+        )
 
     def __repr__(self) -> str:
         counts = count_of(self.colours, "colour"), count_of(len(self.clues), "clue")
@@ -349,6 +411,21 @@ class Puzzle(RichDisplay):
                 raise InputError(f"two holes name {self.cell_label(cell)}; expected each once")
         if len(self.holes) == self.cells:
             raise InputError("every cell of the board is a hole; expected 1 cell or more")
+
+    def _check_mates(self) -> None:
+        """Raise InputError for mates or a rim out of range, a colour with two mates, and a rim beside a frame."""
+        seen: set[int] = set()
+        for pair in self.mates:
+            for colour in pair:
+                if not 1 <= colour <= MAX_COLOUR:
+                    raise InputError(f"mates name colour {colour}; expected 1 to {MAX_COLOUR}")
+                if colour in seen:
+                    raise InputError(f"mates name colour {colour} twice; expected each colour once, in pairs")
+                seen.add(colour)
+        if not 0 <= self.rim <= MAX_COLOUR:
+            raise InputError(f"the rim has colour {self.rim}; expected 0 to {MAX_COLOUR}")
+        if self.rim and self.framed:
+            raise InputError(f"a board with a frame has a rim of colour {self.rim}; expected 0, or no frame")
 
     def _check_rim(self) -> None:
         """Raise InputError unless there are as many pieces of each pattern of grey sides as cells that need one.
@@ -384,22 +461,24 @@ class Puzzle(RichDisplay):
                 raise InputError(f"two clues place piece {clue.piece + 1} (from 1); expected each piece once")
             cells[clue.cell] = clue
             used.add(clue.piece)
-            quad = self.oriented[clue.oriented].tolist()
-            if tuple(colour == GREY for colour in quad) != self.grey_sides(clue.cell):
-                where = "exactly on the rim" if self.framed else "only towards a hole"
+            quad = self.turned[clue.oriented].tolist()
+            if not self.fits(clue.cell)[clue.oriented]:
+                where = "grey (0) exactly on the rim" if self.framed else "grey (0) only towards a hole"
+                where += f", and colour {self.rim} on the rim" if self.rim else ""
                 raise InputError(
                     f"the clue on {self.cell_label(clue.cell)} places piece {clue.piece + 1} (from 1) with the sides "
-                    f"{' '.join(map(str, quad))} (up right down left); expected grey (0) {where}"
+                    f"{' '.join(map(str, quad))} (up right down left); expected {where}"
                 )
         for clue in self.clues:  # two clues side by side must match
             for side, other in self.neighbours(clue.cell):
-                if other > clue.cell and other in cells:
-                    here, there = self.oriented[clue.oriented, side], self.oriented[cells[other].oriented, side ^ 2]
-                    if here != there:
-                        raise InputError(
-                            f"the clues on {self.cell_label(clue.cell)} and {self.cell_label(other)} do not match: "
-                            f"colour {here} is next to colour {there}"
-                        )
+                if other < clue.cell or other not in cells:
+                    continue
+                if self.oriented[clue.oriented, side] != self.oriented[cells[other].oriented, side ^ 2]:
+                    here, there = self.turned[clue.oriented, side], self.turned[cells[other].oriented, side ^ 2]
+                    raise InputError(
+                        f"the clues on {self.cell_label(clue.cell)} and {self.cell_label(other)} do not match: "
+                        f"colour {here} is next to colour {there}"
+                    )
 
     def _clue_out_of_range(self, clue: Clue) -> str:
         if not 0 <= clue.cell < self.cells:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from lns.instances.board import Board
-from lns.instances.puzzle import DOWN, GREY, RIGHT, Puzzle, rotate
+from lns.instances.puzzle import DOWN, RIGHT, Puzzle, rotate
 from lns.instances.verify import verify
 
 Quad = tuple[int, int, int, int]
@@ -77,8 +77,8 @@ def scene(puzzle: Puzzle, board: Board | None) -> Scene:
         found = verify(puzzle, board)
         wrong = {(a, RIGHT if b == a + 1 and puzzle.width > 1 else DOWN) for a, b in found.mismatches}
         for cell, quad in enumerate(quads):
-            for side, grey in enumerate(puzzle.grey_sides(cell)):
-                if quad is not None and grey and quad[side] != GREY:
+            for side, required in enumerate(puzzle.required_sides(cell)):
+                if quad is not None and required not in (None, quad[side]):
                     wrong.add((cell, side))
         caption = f"{name}: score {found.score} of {found.max_score}"
         if not found.full:

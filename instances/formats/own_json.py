@@ -1,9 +1,10 @@
 """JSON of this program: ``json`` for puzzles, ``best`` for ``best.json``, the result file of the optimizer. Schema 1.
 
 A puzzle has ``"schema": 1, "name", "width", "height", "pieces": [[up, right, down, left], ...]`` and ``"clues": [[cell,
-piece, rotation], ...]``; all numbers count from 0, as inside the program. Three more fields are written where they are
-not the usual ones: ``"holes": [cell, ...]``, whose blanks are not among the pieces, ``"framed": false`` and ``"turns":
-false``. See `lns.instances.puzzle.Puzzle`. Width, height and pieces suffice.
+piece, rotation], ...]``; all numbers count from 0, as inside the program. Five more fields are written where they are
+not the usual ones: ``"holes": [cell, ...]``, whose blanks are not among the pieces, ``"framed": false``, ``"turns":
+false``, ``"mates": [[colour, colour], ...]`` and ``"rim": colour``. See `lns.instances.puzzle.Puzzle`. Width, height
+and pieces suffice.
 
 A ``best.json`` is a board with its score, instance and viewer URL. ``placements`` has [piece, rotation] for each cell,
 row by row; pieces count from 0 in file order, rotations are clockwise quarter turns, null is an empty cell or a hole.
@@ -56,7 +57,12 @@ def _read_puzzle(source: Source) -> Document:
         bounded_integer(hole, *cell, f"entry {index} of 'holes'")
         for index, hole in enumerate(fields.array("holes", default=[]))
     ]
-    rules = {name: fields.boolean(name, default=True) for name in ("framed", "turns")}
+    rules: dict[str, Any] = {name: fields.boolean(name, default=True) for name in ("framed", "turns")}
+    rules["mates"] = tuple(
+        tuple(bounded_row(pair, [(1, MAX_COLOUR)] * 2, f"entry {index} of 'mates'", "two colours"))
+        for index, pair in enumerate(fields.array("mates", default=[]))
+    )
+    rules["rim"] = fields.integer("rim", 0, MAX_COLOUR) if "rim" in fields else 0
     pieces = [
         bounded_row(quad, [(0, MAX_COLOUR)] * 4, f"piece {piece} of 'pieces'", "up, right, down, left")
         for piece, quad in enumerate(fields.array("pieces", max(0, width * height - len(holes))))
