@@ -288,7 +288,7 @@ def benchmark(
     check_outputs(options)
     base, results = options.params or Params(), list[BenchmarkRow]()
     compared = variants(base) if options.with_ablations else {BASELINE: base}
-    for name, puzzle in _selected(rows, options):
+    for name, puzzle in selected_rows(rows, options):
         runs: dict[str, list[BenchmarkRun]] = {variant: [] for variant in compared}
         for seed in range(options.first_seed, options.first_seed + options.seeds):
             for variant, params in compared.items():  # seed by seed, so that other load affects all variants alike
@@ -327,7 +327,7 @@ def _source(name: str, options: BenchmarkOptions) -> str:
     return name if name not in PUBLIC else str(Path(options.data or "") / f"{name}.txt")
 
 
-def _selected(names: Sequence[str], options: BenchmarkOptions) -> Iterable[tuple[str, Puzzle]]:
+def selected_rows(names: Sequence[str], options: BenchmarkOptions) -> Iterable[tuple[str, Puzzle]]:
     """The rows ``names``, or all that there are. Raises InputError if one is unknown, or its file is missing."""
     known = rows_by_name(options)
     for name in names:

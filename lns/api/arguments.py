@@ -21,6 +21,7 @@ from lns.assignment import fill
 from lns.cores import max_workers
 from lns.engine import FoundBoard
 from lns.engines import ENGINES
+from lns.gpu import check_card
 from lns.instances.arguments import checked_class
 from lns.instances.board import Board
 from lns.instances.errors import InputError
@@ -118,7 +119,7 @@ class RunSpec(SessionSpec):
     params : Params, dict, str or path-like, optional
         Parameters: an object, nested dicts as in TOML, or a TOML file; ``"default"`` for the defaults. Without it,
         those that `lns.tune` has proved better for this puzzle or its family on this machine, else the defaults.
-    engine : {"auto", "construct", "beam", "tabu", "lns"}
+    engine : {"auto", "gpu", "construct", "beam", "tabu", "lns"}
         The whole loop, or one part alone.
     target : int, optional
         Matched inner edges at which the search ends; a perfect board always ends it.
@@ -199,6 +200,8 @@ class RunSpec(SessionSpec):
             near = get_close_matches(str(self.engine), ENGINES, n=1)
             hint = f"did you mean '{near[0]}'?" if near else f"expected one of {', '.join(ENGINES)}"
             raise InputError(f"unknown engine '{self.engine}': {hint}")
+        if self.engine == "gpu":
+            check_card(puzzle)
         self.check_workers()
         if self.seed is not None and not 0 <= self.seed < 2**64:
             raise InputError(f"a seed of {self.seed}; expected 0 to 2**64 - 1")
