@@ -1,7 +1,7 @@
 """Counts of random puzzles against brute force: ``python -m tests.fuzz_exact [QUESTIONS [SEED]]``.
 
 A question is a puzzle under random rules (`of_any_rules`) and a solver: ColorPairs with random options, the row scan,
-and each of the others that takes the puzzle.
+and each of the others that takes the puzzle. Then its pieces get copies, and the solvers that take them are asked.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from lns.instances.pairing import pairing
 from lns.instances.puzzle import Puzzle
 from tests.exact.brute import TooMany, count_solutions, rotated_copies_once
 from tests.exact.test_agreement import child_count
-from tests.instances.small_puzzles import of_any_rules, rules_of
+from tests.instances.small_puzzles import of_any_rules, rules_of, with_copies
 
 MOST = 20_000  # placements of brute force; puzzles that need more are left out
 TINY = 9  # cells; on larger puzzles only the first solvers count
@@ -72,6 +72,17 @@ def others(puzzle: Puzzle, solutions: int) -> dict[str, Callable[[], int]]:
     return solvers | {f"cp:{model}": partial(child_count, solve_classic, puzzle, model, True, None) for model in MODELS}
 
 
+def counted_with_copies(puzzle: Puzzle, solutions: int) -> dict[str, Callable[[], int]]:
+    """The counts of the solvers that take a puzzle whose pieces have copies, by name."""
+    solvers: dict[str, Callable[[], int]] = {
+        name: partial(proven, puzzle, name) for name in ("auto", "rowscan", "dlx", "dlx:binary", "xcc:counted")
+    }
+    if puzzle.cells <= TINY and solutions <= FEW:
+        for encoding in ENCODINGS:
+            solvers[f"sat:{encoding}"] = partial(child_count, search, puzzle, Job(encoding, "glucose42", True))
+    return {name: count for name, count in solvers.items() if not {*puzzle.rules} & {*SOLVERS[name].refuses}}
+
+
 def proven(puzzle: Puzzle, solver: str, options: Options | None = None, fix_corner: bool = False) -> int:
     """The count of a solver, which must be complete."""
     outcome = count(puzzle, solver, options=options, fix_corner=fix_corner)
@@ -101,6 +112,11 @@ def questions(seed: int) -> Iterator[tuple[Puzzle, str, Callable[[], int], int]]
             pinned = "fixed in" in count(puzzle, solver, fix_corner=True).convention
             wanted = rotated_copies_once(puzzle) if pinned else expected
             yield puzzle, f"{seed}: corner", lambda p=puzzle, s=solver: proven(p, s, fix_corner=True), wanted
+        with suppress(TooMany):
+            if (copied := with_copies(puzzle, seed)).copies:
+                every = counted_with_copies(copied, expected := count_solutions(copied, MOST))
+                for name in rng.permutation(list(every))[:3].tolist():
+                    yield copied, f"{seed}: copies, {name}", every[name], expected
         seed += 1
 
 

@@ -204,10 +204,11 @@ def generate(
 
     Parameters
     ----------
-    kind : {"like-e2", "uniform", "balanced-torus", "unframed", "tetravex", "triangle", "diamond"}
+    kind : {"like-e2", "uniform", "balanced-torus", "unframed", "tetravex", "triangle", "diamond", "wang"}
         Like Eternity II (colours of the border and of the inner edges apart), every edge drawn alike, or as Bailleux
         2025 makes them. With every edge drawn alike, and other rules: without frame; Tetravex, whose pieces may not be
-        turned either; boards with holes as of Cuvillier & Szymkowiak 2010, with rows of 1, 3, 5, ... cells.
+        turned either; boards with holes as of Cuvillier & Szymkowiak 2010, with rows of 1, 3, 5, ... cells; Wang tiles,
+        of which any number may be used.
     width, height : int, optional
         Cells in a row and in a column; a square by default, 16 x 16 if neither is given. A triangle or diamond has
         neither.

@@ -15,7 +15,7 @@ from lns.instances.formats import is_url, load_puzzle, shipped_instances, with_f
 from lns.instances.formats.base import Document, Source
 from lns.instances.formats.registry import FORMATS, by_content, by_name
 from lns.instances.json_values import JsonFields, bounded_integer, describe_found
-from lns.instances.puzzle import MAX_CELLS, Puzzle
+from lns.instances.puzzle import MAX_CELLS, Puzzle, refuse_copies
 from lns.instances.text import printable
 from lns.instances.verify import verify
 
@@ -133,6 +133,7 @@ def document_to_json(document: Document) -> dict[str, Any]:
     """What the page needs of a document: puzzle, board if there is one, and what was noticed."""
     puzzle, board = document.puzzle, document.board
     assert puzzle is not None
+    refuse_copies(puzzle, "a page")
     return {
         "format": document.format,
         "puzzle": puzzle_to_json(puzzle),
