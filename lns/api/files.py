@@ -268,7 +268,7 @@ def legal_start(puzzle: Puzzle, board: Board, source: str | None = None) -> Boar
         raise InputError(f"the start board is not legal for {puzzle.name}: {violations[0]}", source)
     board = normalise_clue_pieces(puzzle, board)
     cell_of = {oriented // 4: cell for cell, oriented in enumerate(board.placements.tolist()) if oriented >= 0}
-    for clue in puzzle.clues:
+    for clue in () if puzzle.copies else puzzle.clues:
         if board.placements[clue.cell] < 0 and clue.piece in cell_of:
             raise InputError(
                 f"the start board has piece {clue.piece + 1} on {puzzle.cell_label(cell_of[clue.piece])}; "

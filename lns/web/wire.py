@@ -29,7 +29,11 @@ def picked(source: object, *names: str) -> dict[str, Any]:
 
 
 def puzzle_to_json(puzzle: Puzzle) -> dict[str, Any]:
-    """The fields of the format ``json`` (`lns.instances.formats.own_json`), the name safe to show."""
+    """The fields of the format ``json`` (`lns.instances.formats.own_json`), the name safe to show.
+
+    Raises InputError for pieces with copies, which the pages cannot show.
+    """
+    refuse_copies(puzzle, "a page")
     return {
         "schema": 1,
         "name": printable(puzzle.name, 200),
@@ -133,7 +137,6 @@ def document_to_json(document: Document) -> dict[str, Any]:
     """What the page needs of a document: puzzle, board if there is one, and what was noticed."""
     puzzle, board = document.puzzle, document.board
     assert puzzle is not None
-    refuse_copies(puzzle, "a page")
     return {
         "format": document.format,
         "puzzle": puzzle_to_json(puzzle),

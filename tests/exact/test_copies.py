@@ -9,6 +9,7 @@ import pytest
 
 import lns
 import lns.exact
+from lns.api.files import placed_as_clues
 from lns.exact.region.resolve import resolve
 from lns.exact.registry import SOLVERS
 from lns.exact.sat.encodings import encode
@@ -54,6 +55,27 @@ def test_they_are_counted_on_larger_boards_too() -> None:
                     turns=False, copies=(0, 3, 0, 5, 0, 2, 0, 4))  # fmt: skip
     counts = [proven(puzzle, solver) for solver in ("rowscan", "xcc:counted", "auto")]
     assert len(set(counts)) == 1 and counts[0] > 100
+
+
+def test_the_tiles_of_jeandel_and_rao_fill_a_square() -> None:
+    """An aperiodic set of 11 tiles (arXiv:1506.06492): right, top, left, bottom."""
+    tiles = ["2421", "2220", "1131", "1232", "3133", "0131", "0001", "3102", "0212", "1214", "3312"]
+    quads = np.array([[1 + int(tile[side]) for side in (1, 0, 3, 2)] for tile in tiles])
+    five, eight = (Puzzle(quads, side, side, framed=False, turns=False, copies=(0,) * 11) for side in (5, 8))
+    assert {proven(five, solver) for solver in ("rowscan", "dlx", "xcc:counted")} == {9172}
+    pytest.importorskip("pysat")
+    board = lns.exact.solve(eight, "sat:half-2").board
+    assert board is not None and verify(eight, board).complete
+
+
+def test_a_board_begun_with_is_finished() -> None:
+    puzzle, solution = lns.generate("wang", width=4, colours=2, seed=4)
+    half = Board(np.where(np.arange(16) < 8, solution.placements, -1), 4, 4)
+    begun = placed_as_clues(puzzle, half)
+    assert len(begun.clues) == 8 > len({clue.piece for clue in begun.clues})
+    assert placed_as_clues(begun, Board.empty(puzzle)) == begun
+    for solver in ("rowscan", "dlx", "auto"):
+        assert lns.exact.count(begun, solver).solutions == count_solutions(begun) > 0
 
 
 def test_the_verifier_counts_the_copies() -> None:
