@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lns.instances.errors import InputError
+from lns.instances.puzzle import refuse_copies
 from lns.neighbourhoods import OPERATORS
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def make_engine(
 
     if name not in ENGINES:
         raise InputError(f"unknown engine '{name}'; expected one of {', '.join(ENGINES)}")
+    refuse_copies(puzzle, f"engine {name}")
     if puzzle.rules and name in ("gpu", "construct", "beam", "suffix"):
         raise InputError(
             f"engine {name} fills rectangles with a frame with pieces that may be turned, and {puzzle.name} has "

@@ -14,7 +14,7 @@ from lns.exact.region.region_search import Budget, RegionSearch, Reports
 from lns.exact.region.searches import is_band
 from lns.instances.board import Board
 from lns.instances.generate import uniform
-from lns.instances.puzzle import Puzzle
+from lns.instances.puzzle import Puzzle, refuse_copies
 from lns.instances.verify import verify
 
 _DEFAULTS, _NO_REPORTS = RegionOptions(), Reports()
@@ -154,6 +154,7 @@ def resolve(
     in bands spend curves too (`lns.exact.region.searches`, after Dvoretzky & Motzkin 1947), and long searches in the
     static order use cost-to-go tables with Lagrangian prices (`lns.exact.region.searches`, after Held & Karp 1971).
     """
+    refuse_copies(puzzle, "a search of a region")
     region = checked_cells(puzzle, cells)
     if set(region) <= {clue.cell for clue in puzzle.fixed}:
         return _only_clues(puzzle, board, region)

@@ -22,13 +22,13 @@ from lns.instances.formats import orders, shapes
 from lns.instances.formats.base import Document, Format, NearError, NoRimError, Source, Target
 from lns.instances.formats.evidence import Laid, PieceIndex, in_place
 from lns.instances.formats.orders import CLOCKWISE, clockwise, in_words
-from lns.instances.formats.shapes import NO_FRAME, NO_TURNS, SIDE_OF_LETTER, SIDE_OF_SIZE, PieceList, Row
+from lns.instances.formats.shapes import ANY_NUMBER, NO_FRAME, NO_TURNS, SIDE_OF_LETTER, SIDE_OF_SIZE, PieceList, Row
 from lns.instances.puzzle import GREY, MAX_CELLS, Clue, Puzzle, canonical, rotate
 from lns.instances.text import count_of, printable, quoted
 
 _SIZE = re.compile(r"(?:dimensions?|size|taille)\W*([0-9]{1,4})\s*[x×*]\s*([0-9]{1,4})", re.I)
 _COUNT = re.compile(r"(?:ntiles|total)\D*([0-9]{1,4})", re.I)
-_RULES = re.compile(rf"sides up right down left, ({NO_FRAME}(?:, {NO_TURNS})?)$")
+_RULES = re.compile(rf"sides up right down left, ({NO_FRAME}(?:, {NO_TURNS})?(?:, {ANY_NUMBER})?)$")
 _SIDES = re.compile(r"sides ((?:up|right|down|left)(?: (?:up|right|down|left)){3})\b")
 _LABEL = re.compile(r"[A-Za-z]{1,3}[0-9]{1,4}")
 _SHORTEST_RIM = 8  # sides, of the smallest board with corners
@@ -286,7 +286,8 @@ def _without_frame(listed: PieceList, options: _Options, shape: _Shape | None, n
         listed.notes.append(f"side order {in_words(order)}, {named} ({_BY_NAME}ORDER,unframed names another)")
     listed.notes.append("colours counted from 1 instead of 0, as 0 is no rim")
     listed.quads = [[colour + 1 for colour in quad] for quad in listed.quads]
-    puzzle = _checked(listed, order, shape, name, framed=False, turns=turns)
+    copies = (0,) * len(listed.quads) if ANY_NUMBER in listed.rules else ()
+    puzzle = _checked(listed, order, shape, name, framed=False, turns=turns, copies=copies)
     return puzzle.with_clues(Clue(cell, cell, 0) for cell in listed.pinned), order
 
 
@@ -376,7 +377,7 @@ def _shape(listed: PieceList, options: _Options) -> _Shape | None:
             raise InputError(said)
     if listed.count == count:
         notes.append(f"{count} pieces, as stated")
-    expected = stated[0] * stated[1] if stated else listed.count
+    expected = stated[0] * stated[1] if stated and ANY_NUMBER not in listed.rules else listed.count
     if expected is not None and count != expected:
         corners = sum(list(quad).count(0) >= 2 for quad in listed.quads)
         short = f"; {corners} corner pieces" if corners < 4 else ""
@@ -435,9 +436,10 @@ def write(target: Target) -> str:
             f"{FORMAT.name}:{printable(target.option or '')} says how pieces are read; expected at most a side order "
             f"for writing, such as {FORMAT.name}:udlr"
         )
-    if puzzle.holes or (not puzzle.turns and puzzle.framed):
+    if puzzle.holes or any(puzzle.copies) or (puzzle.framed and (puzzle.copies or not puzzle.turns)):
         raise InputError(f"format {FORMAT.name} cannot say {' and '.join(puzzle.rules)}; expected json")
-    rules = "" if puzzle.framed else f", {NO_FRAME}" + ("" if puzzle.turns else f", {NO_TURNS}")
+    said = [NO_FRAME, *[NO_TURNS] * (not puzzle.turns), *[ANY_NUMBER] * bool(puzzle.copies)]
+    rules = "" if puzzle.framed else "".join(f", {rule}" for rule in said)
     if rules and order != CLOCKWISE:
         raise InputError(f"a puzzle {NO_FRAME} is written clockwise from the top; expected no side order")
     lines = [f"# size: {puzzle.width}x{puzzle.height}, sides {in_words(order)}{rules}"]

@@ -26,7 +26,7 @@ from lns.instances.arguments import checked_class
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.pairing import pairing
-from lns.instances.puzzle import Clue, Puzzle
+from lns.instances.puzzle import Clue, Puzzle, refuse_copies
 from lns.instances.text import printable
 from lns.instances.verify import verify
 from lns.params import Params
@@ -195,6 +195,7 @@ class RunSpec(SessionSpec):
 
     def check(self, puzzle: Puzzle) -> None:
         """Raise InputError for a number or a name that cannot be, of a run for ``puzzle``."""
+        refuse_copies(puzzle, "polish" if self.engine == "polish" else "solve")
         most = puzzle.max_score
         if self.engine not in ENGINES:
             near = get_close_matches(str(self.engine), ENGINES, n=1)

@@ -204,10 +204,11 @@ def generate(
 
     Parameters
     ----------
-    kind : {"like-e2", "uniform", "balanced-torus", "unframed", "tetravex", "triangle", "diamond"}
+    kind : {"like-e2", "uniform", "balanced-torus", "unframed", "tetravex", "triangle", "diamond", "wang"}
         Like Eternity II (colours of the border and of the inner edges apart), every edge drawn alike, or as Bailleux
         2025 makes them. With every edge drawn alike, and other rules: without frame; Tetravex, whose pieces may not be
-        turned either; boards with holes as of Cuvillier & Szymkowiak 2010, with rows of 1, 3, 5, ... cells.
+        turned either; boards with holes as of Cuvillier & Szymkowiak 2010, with rows of 1, 3, 5, ... cells; Wang tiles,
+        of which any number may be used.
     width, height : int, optional
         Cells in a row and in a column; a square by default, 16 x 16 if neither is given. A triangle or diamond has
         neither.
@@ -267,7 +268,7 @@ def legal_start(puzzle: Puzzle, board: Board, source: str | None = None) -> Boar
         raise InputError(f"the start board is not legal for {puzzle.name}: {violations[0]}", source)
     board = normalise_clue_pieces(puzzle, board)
     cell_of = {oriented // 4: cell for cell, oriented in enumerate(board.placements.tolist()) if oriented >= 0}
-    for clue in puzzle.clues:
+    for clue in () if puzzle.copies else puzzle.clues:
         if board.placements[clue.cell] < 0 and clue.piece in cell_of:
             raise InputError(
                 f"the start board has piece {clue.piece + 1} on {puzzle.cell_label(cell_of[clue.piece])}; "

@@ -18,7 +18,7 @@ from lns.exact.sat.refill import SOLVER, CheckAnswer, check_refills
 from lns.instances.arguments import checked
 from lns.instances.board import Board
 from lns.instances.errors import BoardError, InputError
-from lns.instances.puzzle import Puzzle
+from lns.instances.puzzle import Puzzle, refuse_copies
 from lns.instances.verify import Verification, verify
 
 if TYPE_CHECKING:
@@ -115,6 +115,7 @@ def improve(
     known = known or given.puzzle
     if known is None:
         raise InputError("this board does not know its puzzle; expected it as an argument")
+    refuse_copies(known, "improve")
     if check:
         require("sat", "the check")
     if target is not None and target > known.max_score:

@@ -48,6 +48,7 @@ examples:
   lns generate balanced-torus --width 8 --colours 9           as in Bailleux 2025
   lns generate tetravex --width 6 --colours 10 -o p.json      no frame, and pieces may not be turned
   lns generate unframed --width 8 -o p.json                   no frame
+  lns generate wang --width 8 --colours 3 -o p.json           tiles that may be used any number of times
   lns generate triangle --side 8 -o p.json                    rows of 1, 3, 5, ... cells, as Cuvillier & Szymkowiak 2010
   lns generate diamond --side 4 -o p.json                     rows of 1, 3, 5, 7, 5, 3, 1 cells
   lns generate --unique max --width 10 --height 8             one solution up to rotation, proven (Jolivet 2008)
