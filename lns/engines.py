@@ -58,6 +58,7 @@ def make_engine(
     of the construction. Raises InputError for an unknown engine or operator, or if the engine cannot take the puzzle
     (too many colours, for instance).
     """
+    from lns.construct import refused_rules
     from lns.loop.search_loop import SearchLoop
     from lns.neighbourhoods.operators import Island, make_operators, operators_of
     from lns.orientation import Orientation
@@ -66,13 +67,14 @@ def make_engine(
     if name not in ENGINES:
         raise InputError(f"unknown engine '{name}'; expected one of {', '.join(ENGINES)}")
     refuse_copies(puzzle, f"engine {name}")
-    if puzzle.rules and name in ("gpu", "construct", "beam", "suffix"):
+    refused = refused_rules(puzzle)
+    if refused and name in ("gpu", "construct", "beam", "suffix"):
         raise InputError(
             f"engine {name} fills rectangles with a frame with pieces that may be turned, and {puzzle.name} has "
-            f"{' and '.join(puzzle.rules)}; expected engine auto, lns or tabu"
+            f"{' and '.join(refused)}; expected engine auto, lns or tabu"
         )
     puzzle = puzzle.renumbered()
-    orientation = None if puzzle.rules else Orientation.of_island(puzzle, island, islands)
+    orientation = None if refused else Orientation.of_island(puzzle, island, islands)
     names = operators_of(name, puzzle, params, operators)
     made = make_operators(names, Island(puzzle, orientation, params, seed, island, name))
     random = random_state(seed, island + STREAM)

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from lns.construct import refused_rules
 from lns.construct.schedule import ChildMeans, ScheduleForecast, best_schedule
 from lns.engine import FoundBoard, verified_board
 from lns.instances.errors import InputError
@@ -271,9 +272,9 @@ def estimate(
     """
     if puzzle.max_score == 0:
         raise InputError(f"{puzzle.name} has no inner edge, so no score to estimate; expected two cells or more")
-    if puzzle.rules:
+    if refused := refused_rules(puzzle):
         raise InputError(
-            f"an estimate is one of the construction, which takes no puzzle with {' and '.join(puzzle.rules)}; "
+            f"an estimate is one of the construction, which takes no puzzle with {' and '.join(refused)}; "
             "expected a rectangle with a frame, of pieces that may be turned"
         )
     progress(f"measuring {puzzle.name} for {seconds:g} s of one core")

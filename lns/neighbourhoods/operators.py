@@ -17,6 +17,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import NamedTuple
 
 from lns.assignment import GREEDY
+from lns.construct import refused_rules
 from lns.gpu.card import CudaCard
 from lns.instances.arguments import checked
 from lns.instances.errors import InputError
@@ -123,22 +124,24 @@ def operators_of(engine: str, puzzle: Puzzle, params: Params, names: Sequence[st
         "auto" and "gpu": all; "lns": all but the construction; "polish": those that change a board; else the operator
         of this name, and one that makes a first board.
     puzzle, params
-        By other rules (`Puzzle.rules`) a greedy fill and tabu search take the place of construction and beams.
+        By rules that the construction cannot take (`lns.construct.REFUSED`) a greedy fill and tabu search take the
+        place of construction and beams.
     names : sequence of str, optional
         The operators of "lns" that change boards; by default all that are known in this process.
     """
     sizes = params.neighbourhoods
-    beams = ("beam",) if params.engine.beams and not puzzle.rules else ()
+    refused = refused_rules(puzzle)
+    beams = ("beam",) if params.engine.beams and not refused else ()
     walks = ("tabu",) if puzzle.cells <= MAX_CELLS else ()
-    makers = ("fill", *walks) if puzzle.rules else ("beam",)
+    makers = ("fill", *walks) if refused else ("beam",)
     if engine in ("auto", "gpu", "lns", "polish"):
         changing = (operator_names() if names is None else tuple(names)) if engine == "lns" else OPERATORS
-        chosen = [name for name in changing if not (puzzle.rules and name == "suffix")]
+        chosen = [name for name in changing if not (refused and name == "suffix")]
         chosen = [name for name in chosen if getattr(sizes, TABLE.get(name, (None, ""))[1], 1)]
         proofs = ("certificate",) if sizes.certificate else ()
         if engine == "polish":
             return ("fill", *proofs, *chosen)
-        if engine == "lns" or puzzle.rules:
+        if engine == "lns" or refused:
             return (*makers, *proofs, *chosen)
         last = [f"last-{sizes.last + i * sizes.last_step}" for i in range(sizes.last_sizes)]
         return (*beams, *(() if beams else ("fill",)), "construct", *proofs, *last, *chosen, *walks)
