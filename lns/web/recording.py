@@ -15,7 +15,7 @@ from lns.exact.polyominoes.model import FillingSearch, StepRecorder, build_model
 from lns.exact.polyominoes.search import COUNTING_WEIGHT
 from lns.exact.sat.steps import Painting
 from lns.exact.trace import Step, Trace
-from lns.instances.draw.palette import CLUE, GREY, MISMATCH, MOTIFS, PALETTE, hex_code
+from lns.instances.draw.palette import CLUE, GREY, MISMATCH, MOTIFS, PALETTE, SOCKET, hex_code
 from lns.instances.puzzle import Puzzle
 from lns.web.wire import puzzle_to_json
 
@@ -34,6 +34,7 @@ def colours() -> dict[str, Any]:
         "mismatch": "#" + hex_code(MISMATCH),
         "clue": "#" + hex_code(CLUE),
         "motifs": list(MOTIFS),
+        "socket": SOCKET,
     }
 
 

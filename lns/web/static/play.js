@@ -246,7 +246,7 @@ async function openFile(file) {
 // -- colours of one's own
 
 function offerColours() {
-  put(find("own"), puzzle.colours.map((colour) => h("label", {}, `${colour} `, h("input", {
+  put(find("own"), [...new Set(puzzle.colours.map((colour) => puzzle.first(colour)))].map((colour) => h("label", {}, `${colour} `, h("input", {
     type: "color", value: colourOf(colour).toLowerCase(), "aria-label": `colour ${colour}`,
     change: (event) => { game.own[colour] = event.target.value; repaint(); },
   }))));
