@@ -32,6 +32,7 @@ from lns.instances import formats
 from lns.instances.draw import svg
 from lns.instances.errors import InputError
 from lns.instances.files import decode
+from lns.instances.generate import BY_SIDE, KINDS
 from lns.instances.json_values import JsonFields
 from lns.instances.text import printable
 from lns.params import Params, to_dict
@@ -54,6 +55,7 @@ _GAMES = {
     "rectangle": ("uniform", ("width", "height")),
     "triangle": ("triangle", ("side",)),
     "diamond": ("diamond", ("side",)),
+    **{kind: (kind, ("width", "height")) for kind in KINDS if kind not in ("like-e2", "uniform", *BY_SIDE)},
 }
 """Kind of puzzle by the shape of a game, and what gives its size."""
 
@@ -108,6 +110,7 @@ async def get_setup(server: Server, query: Query) -> Any:
         "weights": [*WEIGHTS, NO_WEIGHT],
         "levels": [[name, len(grid.loose)] for name, grid in levels().items()],
         "instances": list(formats.shipped_instances()),
+        "games": list(_GAMES),
         "engines": list(ENGINES),
         "formats": {name: form.holds for name, form in formats.FORMATS.items()},
         "max_workers": max_workers(),

@@ -12,7 +12,7 @@ let game = null, editor = null, puzzle = null, running = null;
 
 function sizes(shape) {
   const found = [];
-  if (shape === "square") for (let n = 2; n <= 16; n++) found.push([n * n, { width: n, height: n }, `${n} x ${n}`]);
+  if (!["rectangle", "triangle", "diamond"].includes(shape)) for (let n = 2; n <= 16; n++) found.push([n * n, { width: n, height: n }, `${n} x ${n}`]);
   if (shape === "triangle") for (let n = 2; n <= 16; n++) found.push([n * n, { side: n }, `${n} rows`]);
   if (shape === "diamond") for (let n = 2; n <= 11; n++) found.push([n * n + (n - 1) * (n - 1), { side: n }, `${n} a side`]);
   if (shape === "rectangle") {
@@ -288,7 +288,10 @@ const beginHere = (event) => {
 };
 for (const type of ["pointerdown", "keydown"]) for (const id of ["place", "tray"]) find(id).addEventListener(type, beginHere, true);
 
-const coloured = getSetup().then(useColours);
+const coloured = getSetup().then((setup) => {
+  useColours(setup);
+  find("shape").append(...setup.games.map((shape) => h("option", {}, shape)));
+});
 async function load() {
   await coloured;
   offerSizes();
