@@ -21,9 +21,9 @@ from starlette.types import Receive, Scope, Send
 
 from lns.instances.errors import InputError
 from lns.instances.files import decode
-from lns.instances.json_values import json_object
+from lns.instances.json_values import JsonFields, json_object
 from lns.web.guard import Guard, JSONResponse, refuse, with_key
-from lns.web.handlers import CHANGES, READS, Events, Fields, Server
+from lns.web.handlers import CHANGES, READS, Events, Server
 from lns.web.recording import template
 
 MOST_STREAMS = 100
@@ -117,12 +117,12 @@ def _query(request: Request) -> dict[str, str]:
     return {**request.query_params, **({"first": seen} if seen else {})}
 
 
-async def _fields(request: Request) -> Fields:
+async def _fields(request: Request) -> JsonFields:
     """The JSON object of a request. Raises InputError if it is none."""
     body = await request.body()
     if not body:
         raise InputError("the request is empty; expected a JSON object")
-    return Fields(json_object(decode(body, "the file")))
+    return JsonFields(json_object(decode(body, "the file")))
 
 
 class _Stream(StreamingResponse):

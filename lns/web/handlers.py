@@ -76,14 +76,6 @@ class Server:
     closing: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-class Fields(JsonFields):
-    """The fields of a request. ``values``: all of them, unchecked."""
-
-    def __init__(self, values: dict[str, Any]) -> None:
-        super().__init__(values)
-        self.values = values
-
-
 def number_in_address(text: str) -> int:
     """A whole number of the address, 0 for anything else."""
     digits = text.removeprefix("-")
@@ -126,7 +118,7 @@ async def watch_job(server: Server, query: Query) -> Events:
     return job.events(max(0, number_in_address(query.get("first", "0"))))
 
 
-async def start_job(server: Server, fields: Fields) -> Any:
+async def start_job(server: Server, fields: JsonFields) -> Any:
     """Start a job of a page."""
     kind = fields.text("kind", 20)
     if kind not in PAGE_TASKS:
@@ -136,7 +128,7 @@ async def start_job(server: Server, fields: Fields) -> Any:
     return {"id": (await server.jobs.start(kind, fields.values, seconds)).id}
 
 
-async def stop_job(server: Server, fields: Fields) -> Any:
+async def stop_job(server: Server, fields: JsonFields) -> Any:
     """End a job with its result so far."""
     server.jobs.find(fields.text("id", 40)).stop()
     return {}
@@ -156,7 +148,7 @@ async def get_instance(server: Server, query: Query) -> Any:
     return wire.document_to_json(formats.Document("shipped", puzzle, None))
 
 
-async def read_document(server: Server, fields: Fields) -> Any:
+async def read_document(server: Server, fields: JsonFields) -> Any:
     """A puzzle or board from text in any format."""
     puzzle = wire.read_puzzle(fields) if fields.text("known", 5, default="") == "yes" else None
     text = decode(fields.text("text", wire.MAX_TEXT).encode(errors="surrogatepass"), "the file")
@@ -164,7 +156,7 @@ async def read_document(server: Server, fields: Fields) -> Any:
     return wire.document_to_json(await asyncio.to_thread(wire.parse_text, text, puzzle, form, name))
 
 
-async def render_document(server: Server, fields: Fields) -> Any:
+async def render_document(server: Server, fields: JsonFields) -> Any:
     """A board or puzzle as text in a format, as SVG, or as a viewer URL."""
     puzzle = wire.read_puzzle(fields)
     board, form = wire.read_board(fields, puzzle), fields.text("format", 60)
@@ -176,13 +168,13 @@ async def render_document(server: Server, fields: Fields) -> Any:
     return {"text": text, "notes": list(notes)}
 
 
-async def check_board(server: Server, fields: Fields) -> Any:
+async def check_board(server: Server, fields: JsonFields) -> Any:
     """What the verifier says of a board."""
     puzzle = wire.read_puzzle(fields)
     return wire.facts(puzzle, wire.read_board(fields, puzzle))
 
 
-async def make_game(server: Server, fields: Fields) -> Any:
+async def make_game(server: Server, fields: JsonFields) -> Any:
     """A new game: a puzzle and the board that it was cut from."""
     shape, colour_count = fields.text("shape", 20), fields.integer("colours", 2, 21)
     if shape not in _GAMES:
@@ -201,12 +193,12 @@ async def get_level(server: Server, query: Query) -> Any:
     return grid_to_json(find_level(query.get("name", "")[:40]))
 
 
-async def read_polyominoes(server: Server, fields: Fields) -> Any:
+async def read_polyominoes(server: Server, fields: JsonFields) -> Any:
     """A grid of polyominoes from its picture."""
     return grid_to_json(wire.read_grid(fields))
 
 
-async def cut_polyominoes(server: Server, fields: Fields) -> Any:
+async def cut_polyominoes(server: Server, fields: JsonFields) -> Any:
     """A grid cut into random polyominoes."""
     return grid_to_json(await asyncio.to_thread(wire.cut_random_grid, fields))
 
@@ -267,7 +259,7 @@ async def get_params(server: Server, query: Query) -> Any:
     return {"sections": sections}
 
 
-async def start_run(server: Server, fields: Fields) -> Any:
+async def start_run(server: Server, fields: JsonFields) -> Any:
     """Start a search in a new run directory below the root."""
     clues, begins = fields.text("clues", 300, default=""), fields.boolean("start", default=False)
     if clues not in ("", *formats.CLUE_WORDS):
@@ -312,7 +304,7 @@ async def start_run(server: Server, fields: Fields) -> Any:
     return {"id": job.id, "run": run, "notes": [printable(note, 500) for note in notes]}
 
 
-async def resume_run(server: Server, fields: Fields) -> Any:
+async def resume_run(server: Server, fields: JsonFields) -> Any:
     """Go on with a run."""
     path = server.runs.path(fields.text("name", 1000))
     how = {"run_dir": str(path), "time": fields.get("time"), "workers": fields.get("workers")}
@@ -322,7 +314,7 @@ async def resume_run(server: Server, fields: Fields) -> Any:
     return {"id": (await server.jobs.start("resume", how, seconds, stays=True)).id}
 
 
-async def estimate_run(server: Server, fields: Fields) -> Any:
+async def estimate_run(server: Server, fields: JsonFields) -> Any:
     """Measure how long each score takes with the puzzle and the parameters of a run, as a job."""
     seconds = fields.number("time", 1, MAX_SECONDS)
     puzzle, params = await asyncio.to_thread(server.runs.puzzle_and_params, fields.text("name", 1000))
@@ -330,7 +322,7 @@ async def estimate_run(server: Server, fields: Fields) -> Any:
     return {"id": (await server.jobs.start("estimate", values, seconds)).id}
 
 
-async def stop_run(server: Server, fields: Fields) -> Any:
+async def stop_run(server: Server, fields: JsonFields) -> Any:
     """Ask a run to stop and save, as `lns stop` does."""
     path = server.runs.path(fields.text("name", 1000))
     if (await asyncio.to_thread(load_summary, path)).state != "running":
@@ -352,7 +344,7 @@ READS: dict[str, Callable[[Server, Query], Awaitable[Any]]] = {
     "polyomino/level": get_level,
     "watch/job": watch_job,
 }
-CHANGES: dict[str, Callable[[Server, Fields], Awaitable[Any]]] = {
+CHANGES: dict[str, Callable[[Server, JsonFields], Awaitable[Any]]] = {
     "run/start": start_run,
     "run/resume": resume_run,
     "run/stop": stop_run,
