@@ -383,7 +383,7 @@ def _write_tetravex_board(target: Target) -> str:
 
 
 def _in_words(puzzle: Puzzle, quads: Sequence[Sequence[int]], format: str, pinned: Container[int] = ()) -> str:
-    if puzzle.framed or puzzle.turns or puzzle.holes or min(puzzle.width, puzzle.height) < 2:
+    if puzzle.rules != ("no frame", "no turns") or min(puzzle.width, puzzle.height) < 2:
         carried = "carries only a Tetravex (no frame, no turns) of two rows and columns or more"
         raise InputError(f"{puzzle.name} is {puzzle.shape_and_rules}; {format} {carried}")
     if puzzle.colours > 10:

@@ -3,7 +3,8 @@
 Kinds of puzzles
     `like_e2` (the rules of Eternity II), `uniform` (every edge coloured independently), `balanced_torus` (near-equal
     colour counts on a torus), `unique` (a single solution by construction), `three_partition` (an encoded 3-partition
-    problem; `triples_of` decodes its solutions). `other_rules`: no frame, no turns (`tetravex`), boards with holes.
+    problem; `triples_of` decodes its solutions). `other_rules`: no frame, no turns (`tetravex`), a rim of one colour,
+    boards with holes. `Planted.with_mates` gives some colours of any of them mates.
 Families
     `family` reads a text such as 'like-e2:12x20:5+17' as a `Family`, a function from seeds to puzzles. `KINDS` lists
     the kinds that have families.
@@ -22,6 +23,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -63,12 +65,14 @@ __all__ = [
     "unique",
 ]
 
-_OTHER_RULES = {
-    "unframed": {"framed": False, "turns": True},
+_OTHER_RULES: dict[str, dict[str, Any]] = {
+    "unframed": {"framed": False},
     "tetravex": {"framed": False, "turns": False},
-    "triangle": {"framed": True, "turns": True},
-    "diamond": {"framed": True, "turns": True},
+    "macmahon": {"framed": False, "rim": 1},
+    "triangle": {},
+    "diamond": {},
 }
+_MACMAHON = "12232213113232322323133233332221322323"  # a solution of the 24 squares: right and lower joint of each cell
 KINDS = ("uniform", "balanced-torus", "like-e2", *_OTHER_RULES)
 """The names of the kinds of puzzles that have families."""
 CONSTRUCTIONS = ("m+n-2", "max")
@@ -125,9 +129,10 @@ def other_rules(kind: str, width: int, height: int, colours: int | None = None, 
     """Generate a puzzle by other rules, whose edges have independent, uniformly random colours.
 
     ``kind`` is 'unframed': the sides along the edge of the board have colours too; 'tetravex': so too, and pieces may
-    not be turned; or 'triangle' or 'diamond', framed boards with holes of Cuvillier & Szymkowiak 2010, section 3.2,
-    whose width and height are both their side: rows of 1, 3, 5, ... cells, ``side**2`` together; and rows of 1, 3, ...,
-    2 * side - 1, ..., 3, 1 cells, ``side**2 + (side - 1)**2`` together.
+    not be turned; 'macmahon': they have colour 1, which lies inside too, and 6 x 4 with 3 colours, its default, are the
+    24 squares of MacMahon; or 'triangle' or 'diamond', framed boards with holes of Cuvillier & Szymkowiak 2010, section
+    3.2, whose width and height are both their side: rows of 1, 3, 5, ... cells, ``side**2`` together; and rows of 1, 3,
+    ..., 2 * side - 1, ..., 3, 1 cells, ``side**2 + (side - 1)**2`` together.
 
     ``colours`` is the number of colours to draw from; by default the one for which the expected number of solutions is
     nearest to 1. Raises InputError if the shape, number of colours or seed is out of range.
@@ -139,13 +144,15 @@ def other_rules(kind: str, width: int, height: int, colours: int | None = None, 
         size, height = f"{width}", width if kind == "triangle" else 2 * width - 1
         width = 2 * width - 1
     check_shape(width, height)
+    rim = 0 if rules.get("framed", True) else rules.get("rim")
     if colours is None:
-        colours = default_colours_of(
-            cut(width, height, lambda *_: 1, holes, framed=rules["framed"]), width, rules["turns"]
-        )
+        board, outer = cut(width, height, lambda *_: 1, holes, rim=rim), 2 * (width + height) if rim else 0
+        usual = default_colours_of(board, width, rules.get("turns", True), outer)
+        colours = 3 if (kind, size) == ("macmahon", "6x4") else usual
     check_colours(colours)
-    limit, random = colours, PortableRandom(seed)
-    quads = cut(width, height, lambda *_: 1 + random.below(limit), holes, framed=rules["framed"])
+    limit, random, drawn = colours, PortableRandom(seed), map(int, _MACMAHON)
+    classical = (kind, size, colours) == ("macmahon", "6x4", 3)
+    quads = cut(width, height, lambda *_: next(drawn) if classical else 1 + random.below(limit), holes, rim=rim)
     return plant_quads(quads, width, height, random, f"{kind}-{size}-c{colours}-s{seed}", holes=holes, **rules)
 
 

@@ -197,6 +197,7 @@ def generate(
     colours: int | None = None,
     border_colours: int | None = None,
     inner_colours: int | None = None,
+    mates: int = 0,
     clues: int = 0,
     fix_corners: bool = False,
 ) -> Generated:
@@ -204,13 +205,14 @@ def generate(
 
     Parameters
     ----------
-    kind : {"like-e2", "uniform", "balanced-torus", "unframed", "tetravex", "triangle", "diamond"}
+    kind : {"like-e2", "uniform", "balanced-torus", "unframed", "tetravex", "macmahon", "triangle", "diamond"}
         Like Eternity II (colours of the border and of the inner edges apart), every edge drawn alike, or as Bailleux
         2025 makes them. With every edge drawn alike, and other rules: without frame; Tetravex, whose pieces may not be
-        turned either; boards with holes as of Cuvillier & Szymkowiak 2010, with rows of 1, 3, 5, ... cells.
+        turned either; as MacMahon's squares, whose rim has a colour that lies inside too; boards with holes as of
+        Cuvillier & Szymkowiak 2010, with rows of 1, 3, 5, ... cells.
     width, height : int, optional
-        Cells in a row and in a column; a square by default, 16 x 16 if neither is given. A triangle or diamond has
-        neither.
+        Cells in a row and in a column; a square by default, 16 x 16 if neither is given, 6 x 4 for the 24 squares of
+        MacMahon. A triangle or diamond has neither.
     side : int, optional
         Rows of a triangle, 16 by default, or cells along a side of a diamond, 11 by default.
     seed : int
@@ -220,6 +222,8 @@ def generate(
     border_colours, inner_colours : int, optional
         Colours between border pieces and all others, of a like-e2 puzzle. By default as many as leave about one
         solution by chance.
+    mates : int
+        Colours that get a mate, so that their sides meet the mate's instead of each other.
     clues : int
         Pieces of the planted solution that become clues.
     fix_corners : bool
@@ -243,9 +247,11 @@ def generate(
         raise InputError(
             f"a side of {side} for {kind}; expected width and height, as only triangle and diamond have one"
         )
+    if kind == "macmahon" and (width, height) == (None, None):
+        width, height = 6, 4
     width = width if width is not None else 16 if height is None else height
     height = width if height is None else height
-    planted = Family(kind, width, height, colours, border_colours, inner_colours)(seed)
+    planted = Family(kind, width, height, colours, border_colours, inner_colours)(seed).with_mates(mates, seed)
     puzzle = planted.puzzle
     if fix_corners and puzzle.holes:
         raise InputError(f"a {kind} has no four corners to fix; expected a rectangle")

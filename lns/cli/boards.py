@@ -48,6 +48,8 @@ examples:
   lns generate balanced-torus --width 8 --colours 9           as in Bailleux 2025
   lns generate tetravex --width 6 --colours 10 -o p.json      no frame, and pieces may not be turned
   lns generate unframed --width 8 -o p.json                   no frame
+  lns generate macmahon -o p.json                             the 24 squares of three colours; the rim is one of them
+  lns generate unframed --width 3 --colours 4 --mates 4       halves that meet their other halves, as Scramble Squares
   lns generate triangle --side 8 -o p.json                    rows of 1, 3, 5, ... cells, as Cuvillier & Szymkowiak 2010
   lns generate diamond --side 4 -o p.json                     rows of 1, 3, 5, 7, 5, 3, 1 cells
   lns generate --unique max --width 10 --height 8             one solution up to rotation, proven (Jolivet 2008)
@@ -84,8 +86,9 @@ def _judgement(puzzle: Puzzle, found: Verification, notes: list[str]) -> Iterato
     yield f"board       {found.placed} of {found.cells} cells filled, {mismatches}"
     yield f"score       {found.score} of {found.max_score} matched inner edges"
     if found.rim_faults:
+        wrong = "of another colour" if puzzle.rim else "not grey"
         yield (
-            f"rim         {count_of(found.rim_faults, 'side')} not grey, which the score does not count; with "
+            f"rim         {count_of(found.rim_faults, 'side')} {wrong}, which the score does not count; with "
             f"them {found.conflicts} conflicts ({found.max_score - found.conflicts})"
         )
     yield from (f"note        {note}" for note in notes)
@@ -192,7 +195,7 @@ def _facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
     counts = pairing.summarise(puzzle)
     told = out.picked(puzzle, "name sha256 width height max_score")
     told |= {"pieces": out.picked(counts, "corners edges inner"), "half_edges": out.picked(counts, "along_rim inside")}
-    told |= out.picked(puzzle, "holes framed turns")
+    told |= out.picked(puzzle, "holes framed turns mates rim")
     told["clues"] = [[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues]
     if board is not None:
         found = verified(puzzle, board)
@@ -215,6 +218,8 @@ def _facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
     opt.value("--border-colours --rim-colours", "B", int, "number of colours between border pieces of a like-e2 "
               "puzzle"),
     opt.value("--inner-colours", "I", int, "number of its other colours"),
+    opt.value("--mates", "N", int, "colours that get a mate, which their sides meet instead of each other (default 0)",
+              default=0),
     opt.value("--clues", "N", int, "pin N pieces of the planted solution as clues (default 0)", default=0),
     opt.flag("--fix-corners", "pin the corner pieces too"),
     opt.value("--seed", "S", int, "random seed (default 0)", default=0),
@@ -235,7 +240,7 @@ def generate(args: argparse.Namespace) -> int:
     if args.kind is None:
         puzzle, solution = _constructed(args)
     else:
-        named = "width height side seed colours border_colours inner_colours clues fix_corners"
+        named = "width height side seed colours border_colours inner_colours mates clues fix_corners"
         puzzle, solution = files.generate(args.kind, **out.picked(args, named))
     form = args.format
     if form is None and args.output is None:
@@ -265,7 +270,7 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
     if args.side is not None:
         raise InputError("--side is for the kinds triangle and diamond; expected none here")
     given = [args.colours, args.border_colours, args.inner_colours]
-    if any(value is not None for value in given) or args.clues or args.fix_corners:
+    if any(value is not None for value in given) or args.mates or args.clues or args.fix_corners:
         raise InputError("--unique and --from-3-partition choose their own colours and have no clues; expected neither")
     if args.from_3_partition is not None:
         if args.solution is not None or args.width is not None or args.height is not None:
