@@ -15,11 +15,9 @@ import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from lns.api.arguments import ResumeSpec, RunSpec, choose_parameters
-from lns.api.files import generate
 from lns.api.files import read_puzzle as load_instance
 from lns.cores import available_cores, max_workers
 from lns.engines import ENGINES
@@ -32,7 +30,7 @@ from lns.instances import formats
 from lns.instances.draw import svg
 from lns.instances.errors import InputError
 from lns.instances.files import decode
-from lns.instances.generate import BY_SIDE, KINDS
+from lns.instances.generate import BY_SIDE, KINDS, Family
 from lns.instances.json_values import JsonFields
 from lns.instances.text import printable
 from lns.params import Params, to_dict
@@ -55,6 +53,7 @@ _GAMES = {
     "rectangle": ("uniform", ("width", "height")),
     "triangle": ("triangle", ("side",)),
     "diamond": ("diamond", ("side",)),
+    "scramble squares": ("unframed", ("width", "height")),  # with a mate for each colour
     **{kind: (kind, ("width", "height")) for kind in KINDS if kind not in ("like-e2", "uniform", *BY_SIDE)},
 }
 """Kind of puzzle by the shape of a game, and what gives its size."""
@@ -180,12 +179,14 @@ async def make_game(server: Server, fields: JsonFields) -> Any:
     if shape not in _GAMES:
         raise InputError(f"there is no shape of this name; expected one of {', '.join(_GAMES)}")
     kind, names = _GAMES[shape]
-    size: dict[str, Any] = {name: fields.integer(name, 1, 64) for name in names}
-    made = partial(generate, kind, seed=secrets.randbelow(10**9), colours=colour_count, **size)
-    puzzle, solution = await asyncio.to_thread(made)
+    size = [fields.integer(name, 1, 64) for name in names]
+    made = await asyncio.to_thread(Family(kind, size[0], size[-1], colour_count), secrets.randbelow(10**9))
+    if shape == "scramble squares":
+        made = made.with_mates(made.puzzle.colours)
+    puzzle = made.puzzle
     if puzzle.piece_count > _MOST_GAME_PIECES:
         raise InputError(f"a game of {puzzle.piece_count} pieces; expected at most {_MOST_GAME_PIECES}")
-    return {"puzzle": wire.puzzle_to_json(puzzle), "solution": wire.board_to_json(puzzle, solution)}
+    return {"puzzle": wire.puzzle_to_json(puzzle), "solution": wire.board_to_json(puzzle, made.solution)}
 
 
 async def get_level(server: Server, query: Query) -> Any:

@@ -164,6 +164,7 @@ def test_a_board_goes_out_in_any_format(page: Page, small: tuple[Puzzle, Board],
         ({"shape": "triangle", "side": 16}, 256),
         ({"shape": "diamond", "side": 2}, 5),
         ({"shape": "diamond", "side": 11}, 221),
+        ({"shape": "scramble squares", "width": 3, "height": 3}, 9),
         *(
             ({"shape": kind, "width": 3, "height": 3}, 9)
             for kind in KINDS
