@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from lns.instances.arguments import checked
 from lns.instances.errors import InputError
-from lns.instances.puzzle import RULES
 
 if TYPE_CHECKING:
     from lns.exact.execution import Request
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
     from lns.instances.puzzle import Puzzle
 
 ENTRY_POINTS = "lns.solvers"
+UNCHECKED = "mates", "rim"
+"""The rules that a solver of another package refuses unless it says that it knows them."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class SolverEntry:
     extra: str | None = None  # the optional package that it needs, see `lns.exact.optional_deps`
     can_count: bool = True  # whether it can search for all solutions
     kernel_module: str | None = None  # that it compiles at the first call
-    refuses: tuple[str, ...] = ("mates", "rim")  # what it cannot take of `Puzzle.rules`
+    refuses: tuple[str, ...] = ()  # what it cannot take of `Puzzle.rules`
 
     def __call__(self, puzzle: Puzzle, request: Request) -> Outcome:
         if request.count_all and not self.can_count:
@@ -59,7 +60,7 @@ def register_solver(
     description: str = "registered in this process",
     source: str = "own",
     can_count: bool = True,
-    refuses: tuple[str, ...] = ("mates", "rim"),
+    refuses: tuple[str, ...] = UNCHECKED,
 ) -> None:
     """Make ``function`` available as a solver in this process.
 
@@ -135,7 +136,9 @@ def _plugins() -> dict[str, SolverEntry]:
         package = "an installed package" if point.dist is None else point.dist.name
         if point.name in SOLVERS or point.name in plugins:
             raise InputError(f"{package} offers a solver '{point.name}', which exists already; expected another name")
-        plugins[point.name] = SolverEntry(f"{point.value}, of {package}", package, _call_plugin, (point,))
+        plugins[point.name] = SolverEntry(
+            f"{point.value}, of {package}", package, _call_plugin, (point,), refuses=UNCHECKED
+        )
     return plugins
 
 
@@ -185,7 +188,7 @@ def _cover(code: str, description: str, source: str) -> SolverEntry:
 
 def _cp(model: str, description: str) -> SolverEntry:
     description += ", by OR-tools' classic solver"
-    return SolverEntry(description, f"{BENOIST}, 2.2", "lns.exact.cp:run_classic", (model,), "cp", refuses=RULES)
+    return SolverEntry(description, f"{BENOIST}, 2.2", "lns.exact.cp:run_classic", (model,), "cp")
 
 
 SOLVERS: dict[str, SolverEntry] = {
@@ -201,7 +204,7 @@ SOLVERS: dict[str, SolverEntry] = {
                        "lns.exact.cover.search:run_xcover", extra="cover"),
     "xcc:counted": _cover("colours", "exact cover with colours, nodes counted", KNUTH),
     "blocks": SolverEntry("all 2x2 blocks, then row by row; even sides only", f"{JOLIVET}, 2.3",
-                          "lns.exact.blocks:run_blocks", kernel_module="lns.exact.blocks", refuses=RULES),
+                          "lns.exact.blocks:run_blocks", kernel_module="lns.exact.blocks"),
     "cp": SolverEntry("AllDifferent and tables, by OR-tools CP-SAT", f"{BENOIST}, 2.2 and 6", "lns.exact.cp:run_cp",
                       extra="cp"),
     "cp:element": _cp("element", "an Element for each side of a cell, disequalities"),

@@ -164,8 +164,8 @@ def corner_variants(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
     """
     if puzzle.clues:
         return [puzzle], "all solutions counted (clues leave no rotated copies)"
-    if puzzle.rules:
-        return [puzzle], f"all solutions counted (no corner piece is fixed: {', '.join(puzzle.rules)})"
+    if rules := [rule for rule in puzzle.rules if rule != "mates"]:
+        return [puzzle], f"all solutions counted (no corner piece is fixed: {', '.join(rules)})"
     if puzzle.cells == 1:
         return [puzzle], "all rotations counted (a single cell)"
     corners = [0] if puzzle.width == puzzle.height or 1 in (puzzle.width, puzzle.height) else [0, puzzle.width - 1]

@@ -224,8 +224,8 @@ class Puzzle(RichDisplay):
 
     @cached_property
     def mate(self) -> IntArray:
-        """The colour that each colour matches: read-only int32, from colour 0 to the largest of a side or a mate."""
-        mate = np.arange(max(int(self.pieces.max()), *(pair[1] for pair in self.mates), GREY) + 1, dtype=np.int32)
+        """The colour that each colour matches: read-only int32, from 0 to the largest of a side, a mate or the rim."""
+        mate = np.arange(max(int(self.pieces.max()), *(pair[1] for pair in self.mates), self.rim) + 1, dtype=np.int32)
         for one, other in self.mates:
             mate[[one, other]] = other, one
         return read_only(mate)

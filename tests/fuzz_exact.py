@@ -21,7 +21,6 @@ from lns.exact.cover.search import cover_by_library
 from lns.exact.cp import MODELS, solve_by_cp_sat, solve_classic
 from lns.exact.outcome import SolveStatus
 from lns.exact.piece_classes import assignments_per_board
-from lns.exact.registry import SOLVERS
 from lns.exact.sat.search import Job, search
 from lns.exact.solvers import count
 from lns.instances.errors import InputError
@@ -43,13 +42,13 @@ ENCODINGS = ("full-2", "half-3", "half-2", "full-4", "triangles", "full-4-pairs"
 def random_puzzle(seed: int) -> Puzzle:
     """A puzzle of at most 20 cells under random rules; a third has one side in another colour."""
     rng = np.random.default_rng(seed)
-    puzzle, _ = of_any_rules(seed, most=20)
+    puzzle, _ = of_any_rules(seed, most=20, unusual=0.3)
     inner = np.argwhere(puzzle.pieces > 0)
     if rng.random() < 0.3 and len(inner):
         pieces = puzzle.pieces.copy()
         row, side = inner[int(rng.integers(len(inner)))]
-        pieces[row, side] = int(rng.integers(1, 9))
-        with suppress(InputError):  # two clues side by side that do not match now
+        pieces[row, side] = int(rng.integers(1, max(9, puzzle.colours + 1)))
+        with suppress(InputError):  # two clues side by side that do not match now, or one without the rim's colour
             puzzle = replace(puzzle, pieces=pieces)
     return puzzle
 
@@ -61,7 +60,7 @@ def others(puzzle: Puzzle, solutions: int) -> dict[str, Callable[[], int]]:
         return {"rowscan": partial(proven, puzzle, "rowscan")}
     names = ("rowscan", "dlx", "dlx:binary", "xcc:counted")
     solvers: dict[str, Callable[[], int]] = {name: partial(proven, puzzle, name) for name in names}
-    if puzzle.width % 2 == puzzle.height % 2 == 0 and not set(puzzle.rules) & set(SOLVERS["blocks"].refuses):
+    if puzzle.width % 2 == puzzle.height % 2 == 0:
         solvers["blocks"] = partial(proven, puzzle, "blocks")
     if puzzle.cells > TINY or solutions > FEW:
         return solvers
@@ -70,9 +69,7 @@ def others(puzzle: Puzzle, solutions: int) -> dict[str, Callable[[], int]]:
     jobs = [Job(encoding, "glucose42", True) for encoding in ENCODINGS]
     for job in [*jobs, *(Job("triangles", solver, True, restricted=True) for solver in ("cadical195", "cdcl"))]:
         solvers[f"sat:{job.encoding} {job.sat_solver}"] = partial(child_count, search, puzzle, job)
-    if not puzzle.rules:
-        solvers |= {f"cp:{model}": partial(child_count, solve_classic, puzzle, model, True, None) for model in MODELS}
-    return solvers
+    return solvers | {f"cp:{model}": partial(child_count, solve_classic, puzzle, model, True, None) for model in MODELS}
 
 
 def proven(puzzle: Puzzle, solver: str, options: Options | None = None, fix_corner: bool = False) -> int:
@@ -99,7 +96,7 @@ def questions(seed: int) -> Iterator[tuple[Puzzle, str, Callable[[], int], int]]
         every = others(puzzle, expected)
         for name in rng.permutation(list(every))[:3].tolist():
             yield puzzle, f"{seed}: {name}", every[name], expected
-        if not (puzzle.clues or puzzle.rules):
+        if not (puzzle.clues or {*puzzle.rules} - {"mates"}):
             solver = str(rng.choice(["colorpairs", "rowscan"]))
             pinned = "fixed in" in count(puzzle, solver, fix_corner=True).convention
             wanted = rotated_copies_once(puzzle) if pinned else expected

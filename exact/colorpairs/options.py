@@ -68,9 +68,9 @@ class Options:
     single_colours : bool
         Offer and demand of single colours (end of 3.2).
     shared_edges : bool
-        The bound 2 h(N) on edges between free pieces (4.2).
+        The bound 2 h(N) on edges between free pieces (4.2); left out without frame and with mates.
     cycles : bool
-        Chains of rim pieces that close too early (4.2).
+        Chains of rim pieces that close too early (4.2); left out under other rules than those of Eternity II.
     random_cell : bool
         The cell of the chosen pair is drawn at random, as in the paper (5.1), instead of the first one.
 

@@ -70,7 +70,7 @@ def _rows(
     cells, nodes = list[tuple[IntArray, npt.NDArray[np.intp]]](), 0
     for cell in range(puzzle.cells):
         check()
-        key = puzzle.grey_sides(cell), cell if cell in fixed else -1
+        key = puzzle.required_sides(cell), cell if cell in fixed else -1
         if key not in known:
             known[key] = np.array(allowed_placements(puzzle, cell, all_four=all_four), dtype=np.int32)
         inner = np.array([side for side, _ in puzzle.neighbours(cell)], dtype=np.intp)
@@ -121,7 +121,7 @@ def build(
         shown = puzzle.oriented[pieces][:, inner]
         around = np.where(covered[inner, shown], edge[cell, inner, None] + np.arange(per_edge), -1)  # -1: not covered
         own = np.stack([pieces >> 2, np.full(len(pieces), puzzle.cells + cell)], axis=1)
-        options = np.hstack([own, around.reshape(len(pieces), -1)])
+        options = np.hstack([own, around.reshape(len(pieces), inner.size * per_edge)])
         coloured = np.hstack([np.zeros(own.shape), np.repeat(numbers[shown], per_edge, axis=1)])
         item.append(options[options >= 0].astype(np.int32))
         colour.append(coloured[options >= 0].astype(np.int32))
@@ -140,7 +140,7 @@ _FIRST = (RIGHT, DOWN)
 
 def _codes(puzzle: Puzzle, code: str) -> tuple[IntArray, npt.NDArray[np.bool_]]:
     """By colour of the puzzle the colour of an item, and by side and colour which items of an edge a piece covers."""
-    palette = np.setdiff1d(puzzle.pieces, GREY)
+    palette = np.setdiff1d(puzzle.oriented, GREY)
     numbers = np.arange(len(palette))[:, None]
     bits = np.arange({"unary": len(palette), "binary": max(0, len(palette) - 1).bit_length(), "colours": 1}[code])
     own = numbers == bits if code == "unary" else numbers >> bits & 1 == 1

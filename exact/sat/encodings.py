@@ -68,7 +68,7 @@ class Encoding(ABC):
 
     def __init__(self, puzzle: Puzzle, name: str, pairwise: bool = False) -> None:
         self.puzzle, self.name, self._pairwise = puzzle, name, pairwise
-        self.palette = np.unique(np.append(puzzle.pieces, GREY)).tolist()
+        self.palette = np.unique(np.append(puzzle.oriented, GREY)).tolist()
         self.colours = len(self.palette)
         self.sides: Block = np.searchsorted(self.palette, puzzle.oriented).astype(np.int32).reshape(-1, 4, 4)
         around = ((cell, side, other) for cell in range(puzzle.cells) for side, other in puzzle.neighbours(cell))
@@ -140,6 +140,7 @@ class Encoding(ABC):
             f"board {puzzle.width} x {puzzle.height} (width x height), sha256 {puzzle.sha256}",
             "cells row by row, pieces in file order, rotations in clockwise quarter turns, all from 0",
             *self.describe(),
+            *(["right and lower sides have the mates of their colours"] if puzzle.mates else []),
             *(f"{count} clauses: {name}" for name, count in sizes.items() if count),
         ]
         file.writelines(f"c {re.sub(r'[^ -~]', ' ', line)}\n" for line in lines)
@@ -347,7 +348,8 @@ class Triangles(Encoding):
     count for 256 pieces and 17 colours: every piece has one cell and every cell one piece; one of the two equal
     triangles of an inner edge has exactly one colour other than grey; a triangle on the rim is grey only. Grey inside
     the board needs no clause, because the rim uses all grey sides. A triangle on the rim of a board without frame has
-    no clause of its own. Holes and their blanks have unit clauses only.
+    no clause of its own, unless all must have one colour. Of a colour with a mate, right and lower triangles have the
+    mate. Holes and their blanks have unit clauses only.
     """
 
     source = "Cuvillier & Szymkowiak 2010, 2.2.2"
@@ -366,7 +368,9 @@ class Triangles(Encoding):
         by_piece = np.ascontiguousarray(self.piece[: puzzle.piece_count, cells])
         by_cell = np.ascontiguousarray(by_piece.T)
         rotation = self.rotation[: puzzle.piece_count]
-        rim = self.shown[np.array([puzzle.grey_sides(cell) for cell in range(puzzle.cells)])]
+        required = ((cell, side, colour) for cell in range(puzzle.cells) for side, colour in self._required(cell))
+        cell, side, colour = np.array(list(required), dtype=np.int32).reshape(-1, 3).T
+        rim, own = self.shown[cell, side], np.array(self.palette) == colour[:, None]
         yield "at least one piece a cell", [by_cell]
         yield "at least one cell a piece", [by_piece]
         yield "at most one piece a cell", at_most_one_pairs(by_cell)
@@ -377,7 +381,7 @@ class Triangles(Encoding):
             inner = np.array([self.shown[cell, side, 1:] for cell, side, _ in self.inner_edges], dtype=np.int32)
             yield "at least one colour an inner edge", [inner]
             yield "at most one colour an inner edge", at_most_one_pairs(inner)
-        yield "grey on the rim", [units(rim[:, 0]), units(-rim[:, 1:])]
+        yield f"{'colour' if puzzle.rim else 'grey'} on the rim", [units(rim[own]), units(-rim[~own])]
         if not puzzle.turns:
             yield "no piece is turned", [units(-self.rotation[:, 1:])]
         yield (
@@ -398,6 +402,12 @@ class Triangles(Encoding):
                 wrong[clue.piece, clue.cell] = False
             yield "blanks on holes only", [units(-self.piece[wrong])]
 
+    def _required(self, cell: int) -> Iterator[tuple[int, int]]:
+        """(side, the colour that its triangle must have) for the sides on the rim and towards holes."""
+        for side, colour in enumerate(self.puzzle.required_sides(cell)):
+            if colour is not None:
+                yield side, int(self.puzzle.mate[colour]) if side in (RIGHT, DOWN) else colour
+
     def meaning(self, variable: int) -> tuple[str, int, int] | tuple[str, int, int, int]:
         """What a variable says: "piece" piece, cell; "rotation" piece, turns; or "triangle" cell, side, colour."""
         cells, number = self.puzzle.cells, variable - 1
@@ -405,8 +415,9 @@ class Triangles(Encoding):
             return "piece", *divmod(number, cells)
         if number < self.deciding:
             return "rotation", *divmod(number - cells * cells, 4)
-        triangle, colour = divmod(number - self.deciding, self.colours)
-        return "triangle", *divmod(triangle, 4), self.palette[colour]
+        triangle, number = divmod(number - self.deciding, self.colours)
+        (cell, side), colour = divmod(triangle, 4), self.palette[number]
+        return "triangle", cell, side, int(self.puzzle.mate[colour]) if side in (RIGHT, DOWN) else colour
 
     def in_words(self, literal: int) -> str:
         """A literal, such as "piece 3 on row 1, column 2"; negative ones with "not"."""

@@ -83,8 +83,8 @@ def with_mates(puzzle: Puzzle, board: Board, seed: int, share: float = 0.6) -> P
 def of_any_rules(seed: int, most: int = 36, unusual: float = 0.0) -> tuple[Puzzle, Board]:
     """(puzzle, its solution) of at most ``most`` cells, up to 6 x 6, each rule of `Puzzle` with or without the others.
 
-    Few colours, so that identical and symmetric pieces occur. ``unusual``: the share of those with mates, and with a
-    rim of an ordinary colour where there is no frame.
+    Few colours, so that identical and symmetric pieces occur. ``unusual``: the share of those with mates, and of those
+    with a rim of an ordinary colour.
     """
     rng = np.random.default_rng(seed)
     while True:
@@ -98,6 +98,7 @@ def of_any_rules(seed: int, most: int = 36, unusual: float = 0.0) -> tuple[Puzzl
         holes = tuple(rng.permutation(width * height)[:count].tolist())
     other = np.random.default_rng([seed, 1])  # so that the puzzles without them are those of any ``unusual``
     mates, rim = (other.random(2) < unusual).tolist()
+    framed &= not rim
     puzzle, board = planted(
         int(rng.integers(1 << 30)),
         width,
@@ -108,7 +109,7 @@ def of_any_rules(seed: int, most: int = 36, unusual: float = 0.0) -> tuple[Puzzl
         holes=holes,
         framed=framed,
         turns=bool(rng.random() < 0.65),
-        rim=1 if rim and not framed else 0,
+        rim=int(rim),
     )
     return (with_mates(puzzle, board, seed) if mates and puzzle.colours else puzzle), board
 
