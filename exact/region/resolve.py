@@ -144,7 +144,7 @@ def resolve(
     ------
     InputError
         If the region is empty or too large, or names a cell twice or off the board; if the board has another shape
-        than the puzzle or breaks a rule outside the region.
+        than the puzzle, breaks a rule outside the region, or leaves too few pieces that fit the rim in it.
 
     Notes
     -----
