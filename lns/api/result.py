@@ -15,6 +15,7 @@ from lns.instances.errors import InputError
 from lns.instances.formats import write
 from lns.instances.pairing import pairing
 from lns.instances.puzzle import Puzzle
+from lns.instances.records import Records
 from lns.instances.text import count_of
 from lns.rounds import Island
 from lns.runs.history import Improvement, RunHistory
@@ -84,7 +85,7 @@ def progress_view(choice: str | bool | ProgressView | None, seconds: float | Non
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(Records):
     """Best board of a search and what led to it. Over all sessions of the run, where it was resumed.
 
     Attributes
@@ -102,7 +103,7 @@ class Result:
     elapsed_s : float
         Seconds of search, without the compilation of kernels.
     history : RunHistory
-        Improvements, boards by score, sessions.
+        Improvements, boards by score, sessions; ``history.to_frame()`` is a table of the improvements.
     islands : dict of int to Island
         Each island by its number: its best score, steps and statistics, without its state.
     record : dict
@@ -117,6 +118,7 @@ class Result:
         Files that could not be written; what they should hold is in this object.
     """
 
+    columns = "name score max_score why seed elapsed_s nodes"
     puzzle: Puzzle
     board: Board | None
     score: int
@@ -130,6 +132,11 @@ class Result:
     run_dir: str | None = None
     target: int | None = None
     write_errors: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """Name of the puzzle."""
+        return self.puzzle.name
 
     @property
     def max_score(self) -> int:
@@ -161,6 +168,11 @@ class Result:
     def improvements(self) -> list[Improvement]:
         """Each new best: its score, the second of search, and the part of the engine that made it."""
         return list(self.history.improvements)
+
+    @property
+    def nodes(self) -> int:
+        """Placements of all parts of the engine; of tabu search alone its moves."""
+        return self.statistics.placements
 
     def save(self, path: str | os.PathLike[str], *, format: str | None = None) -> None:
         """Write the board to a file, in the format of its extension. Raises InputError without a board."""

@@ -21,9 +21,17 @@ from typing import Any
 
 from lns import cells
 from lns import params as parameters
-from lns.api.arguments import DEFAULT_SECONDS, Pins, ResumeSpec, RunSpec, SessionSpec, choose_parameters, takes
+from lns.api.arguments import (
+    DEFAULT_SECONDS,
+    Pins,
+    ResumeSpec,
+    RunSpec,
+    SessionSpec,
+    choose_parameters,
+    log_choice,
+    takes,
+)
 from lns.api.files import read_puzzle
-from lns.api.kept_params import DEFAULTS
 from lns.api.result import Result, progress_view
 from lns.api.stopping import Certified, MaxTime, NoImprovement, SearchProgress, StopRule
 from lns.cores import available_cores, max_workers
@@ -107,8 +115,7 @@ def solve(spec: RunSpec) -> Result:
             log.info("%s: %s", puzzle.name, note)
         for note in start_notes:
             log.info("start board: %s", note)
-        if params_note:
-            log.log(logging.WARNING if source == DEFAULTS else logging.INFO, "%s", params_note)
+        log_choice(source, params_note)
         recorder = Recorder(puzzle, settings, history, directory)
         if start is not None:
             recorder.record_known_best(start)

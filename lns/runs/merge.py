@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lns import params as parameters
 from lns.engine import FoundBoard
+from lns.instances.arguments import checked
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.piece_set import normalise_clue_pieces, translate, translated_clues
 from lns.instances.puzzle import Puzzle
+from lns.instances.records import Records
+from lns.instances.text import count_of
 from lns.runs import checkpoint as checkpoints
 from lns.runs.board_log import BoardLogReader, is_verified
 from lns.runs.checkpoint import Checkpoint
-from lns.runs.directory import RunDirectory, best_fields, read_parameters
-from lns.runs.files import PARAMETERS, utc_now
+from lns.runs.directory import RunDirectory, RunSources, best_fields, read_parameters, run_directories
+from lns.runs.files import PARAMETERS, format_duration, utc_now
 from lns.runs.history import Heartbeat, Improvement, RunHistory, write_status
 from lns.runs.recorder import newest_checkpoint
 from lns.runs.run_summary import RunSummary, check_same_set, load_summary
@@ -29,41 +33,70 @@ BATCH = 1000  # boards written at once
 
 
 @dataclass(frozen=True)
-class Merged:
-    """What `merge_runs` made."""
+class Merged(Records):
+    """What `merge` made."""
 
+    columns = "runs boards repeated damaged score elapsed_s run_dir"
     runs: int
     boards: int  # in the new log
     repeated: int  # boards that another run had too
     damaged: int  # lines that were left out
     score: int  # of the best board; -1 without one
     elapsed_s: float  # of search, all runs together
+    run_dir: str  # the new run directory
+
+    def summary(self) -> str:
+        """The counts in a line."""
+        best = "no board" if self.score < 0 else f"best score {self.score}"
+        repeated = f", {self.repeated:,} more were repeated" if self.repeated else ""
+        damaged = f", {count_of(self.damaged, 'damaged line')} left out" if self.damaged else ""
+        searched = f"{count_of(self.runs, 'run')}, {format_duration(self.elapsed_s)} of search"
+        return f"{searched}, {best}, {count_of(self.boards, 'board')}{repeated}{damaged}"
 
 
-def merge_runs(paths: Sequence[Path], target: Path) -> Merged:
+@checked
+def merge(runs: RunSources, output: str | os.PathLike[str]) -> Merged:
     """Make a run directory that holds what several runs of the same pieces, in any numbering, and clues found.
 
     Every board is translated to the numbering of the first run and verified there. Boards that differ only by swapped
-    duplicate pieces are kept once. Times of search and statistics are added. The islands of the first run can be
-    continued; those of the others end here. The runs are only read, and may be running.
+    duplicate pieces are kept once. Times of search and statistics are added. `lns.resume` goes on with the islands of
+    the first run; those of the others end here. The runs are only read, and may be running.
 
-    Raises InputError if a path is no run directory, the runs differ in pieces, clues or pinned cells, or the target is
-    not empty.
+    Parameters
+    ----------
+    runs : str, path-like, or iterable of them
+        Run directories, or folders with runs in them; two or more runs, ``output`` not among them.
+    output : str or path-like
+        The new run directory.
+
+    Returns
+    -------
+    Merged
+        How many boards it holds, and the best score.
+
+    Raises
+    ------
+    InputError
+        A path is no run directory, the runs differ in pieces, clues or pinned cells, or ``output`` is not empty.
     """
-    runs = [load_summary(path) for path in paths]
-    first = runs[0]
-    for run in runs[1:]:
+    target = Path(output)
+    paths = [path for path in run_directories(runs) if path.resolve() != target.resolve()]
+    if len(paths) < 2:
+        raise InputError(f"{count_of(len(paths), 'run')} named; expected two or more to merge")
+    summaries = [load_summary(path) for path in paths]
+    first = summaries[0]
+    for run in summaries[1:]:
         check_same_set(first, run)
         _check_same_clues(first, run)
     read_parameters(first.path, first.settings)
     params = parameters.load(first.path / PARAMETERS, earlier=True)
-    others = [run for run in runs[1:] if run.settings.params_sha256 != first.settings.params_sha256]
+    others = [run for run in summaries[1:] if run.settings.params_sha256 != first.settings.params_sha256]
     if others:
         log.warning("%s has other parameters than %s; those of %s are kept", others[0].path, first.path, first.path)
     with RunDirectory.create(target, first.puzzle, params, first.settings) as directory:
-        history = _merged_history(runs)
-        counts = _copy_boards(directory, runs, history)
-        best_run = max(runs, key=lambda run: run.score)
+        history = _merged_history(summaries)
+        counts = _copy_boards(directory, summaries, history)
+        best_run = max(summaries, key=lambda run: run.score)
         if best_run.best is not None:
             found_after = history.improvements[-1].elapsed_s if history.improvements else history.elapsed_s
             board = _in_numbering_of(directory.pinned_puzzle, best_run, best_run.best.board)
@@ -73,7 +106,7 @@ def merge_runs(paths: Sequence[Path], target: Path) -> Merged:
             directory.draw(board)
         usable = newest_checkpoint(first.path, first.settings, first.puzzle, params)
         islands = {} if usable is None else usable[0].islands
-        others_made = [run.heartbeat.statistics for run in runs[1:]]
+        others_made = [run.heartbeat.statistics for run in summaries[1:]]
         before = first.history.other_statistics if islands else first.heartbeat.statistics
         history.other_statistics = sum(others_made, before)
         run_id, state = directory.settings.run, Checkpoint(history, islands, directory.board_log.size)
@@ -82,7 +115,7 @@ def merge_runs(paths: Sequence[Path], target: Path) -> Merged:
         heartbeat = Heartbeat(at=utc_now(), min_score=first.heartbeat.min_score, statistics=made)
         write_status(directory.path, run_id, history, heartbeat)
         directory.begin()
-    return Merged(len(runs), *counts, best_run.score, history.elapsed_s)
+    return Merged(len(summaries), *counts, best_run.score, history.elapsed_s, str(target))
 
 
 def _check_same_clues(first: RunSummary, other: RunSummary) -> None:
