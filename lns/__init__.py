@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from lns.api.files import load_board as load_board
     from lns.api.files import load_puzzle as load_puzzle
     from lns.api.files import save as save
-    from lns.api.files import viewer_url as viewer_url
     from lns.api.formulas import Decoded as Decoded
     from lns.api.formulas import Formula as Formula
     from lns.api.formulas import cnf as cnf
@@ -40,10 +39,6 @@ if TYPE_CHECKING:
     from lns.api.improving import count as count
     from lns.api.improving import improve as improve
     from lns.api.result import Result as Result
-    from lns.api.runs import Collection as Collection
-    from lns.api.runs import RunTable as RunTable
-    from lns.api.runs import collect as collect
-    from lns.api.runs import status as status
     from lns.api.solving import polish as polish
     from lns.api.solving import resume as resume
     from lns.api.solving import solve as solve
@@ -63,6 +58,7 @@ if TYPE_CHECKING:
     from lns.exact.registry import register_solver as register_solver
     from lns.instances.board import Board as Board
     from lns.instances.errors import InputError as InputError
+    from lns.instances.formats.viewer import viewer_url as viewer_url
     from lns.instances.generate.planted import Planted as Planted
     from lns.instances.puzzle import Clue as Clue
     from lns.instances.puzzle import Puzzle as Puzzle
@@ -72,8 +68,12 @@ if TYPE_CHECKING:
     from lns.neighbourhoods.operators import register_operator as register_operator
     from lns.params import Params as Params
     from lns.runs.history import RunHistory as RunHistory
+    from lns.runs.merge import Collection as Collection
     from lns.runs.merge import Merged as Merged
+    from lns.runs.merge import collect as collect
     from lns.runs.merge import merge as merge
+    from lns.runs.run_summary import RunTable as RunTable
+    from lns.runs.run_summary import status as status
     from lns.tuning.api import TuningResult as TuningResult
     from lns.tuning.api import tune as tune
     from lns.tuning.benchmark import BenchmarkResult as BenchmarkResult
@@ -86,16 +86,16 @@ _PUBLIC = {
     "lns.exact.region.resolve": ("RegionResult", "RegionStatus"),
     "lns.exact.registry": ("register_solver",),
     "lns.instances.board": ("Board",),
+    "lns.instances.formats.viewer": ("viewer_url",),
     "lns.instances.generate.planted": ("Planted",),
     "lns.instances.puzzle": ("Clue", "Puzzle"),
     "lns.instances.verify": ("Verification", "verify"),
     "lns.api.comparing": ("Comparison", "compare"),
     "lns.api.estimating": ("Estimate", "estimate"),
-    "lns.api.files": ("Converted", "convert", "generate", "load_board", "load_puzzle", "save", "viewer_url"),
+    "lns.api.files": ("Converted", "convert", "generate", "load_board", "load_puzzle", "save"),
     "lns.api.formulas": ("Decoded", "Formula", "cnf", "decode"),
     "lns.api.improving": ("count", "improve"),
     "lns.api.result": ("Result",),
-    "lns.api.runs": ("Collection", "RunTable", "collect", "status"),
     "lns.api.solving": ("polish", "resume", "solve"),
     "lns.api.stopping": ("MaxSteps", "MaxTime", "NoImprovement", "StopRule", "TargetScore"),
     "lns.engine": ("FoundBoard", "Statistics"),
@@ -103,7 +103,8 @@ _PUBLIC = {
     "lns.neighbourhoods.operators": ("register_operator",),
     "lns.params": ("Params",),
     "lns.runs.history": ("RunHistory",),
-    "lns.runs.merge": ("Merged", "merge"),
+    "lns.runs.merge": ("Collection", "Merged", "collect", "merge"),
+    "lns.runs.run_summary": ("RunTable", "status"),
     "lns.instances.errors": ("InputError",),
     "lns.tuning.api": ("TuningResult", "tune"),
     "lns.tuning.benchmark": ("BenchmarkResult", "benchmark"),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, MutableSequence, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,8 +40,7 @@ class PortableRandom:
             items[last], items[other] = items[other], items[last]
 
 
-@dataclass(frozen=True)
-class Planted:
+class Planted(NamedTuple):
     """A generated puzzle and its planted solution.
 
     Attributes
@@ -60,7 +58,7 @@ class Planted:
         """The same puzzle with the pieces of the solution on ``cells`` as clues, besides the present ones."""
         clue_cells = {clue.cell for clue in self.puzzle.clues} | set(cells)
         clues = (Clue(cell, *divmod(int(self.solution.placements[cell]), 4)) for cell in clue_cells)
-        return replace(self, puzzle=self.puzzle.with_clues(clues))
+        return self._replace(puzzle=self.puzzle.with_clues(clues))
 
 
 def clue_cells(width: int, height: int, count: int, seed: int = 0, *, holes: Sequence[int] = ()) -> list[int]:

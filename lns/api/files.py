@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from lns.instances import formats
 from lns.instances.arguments import checked
@@ -14,7 +14,7 @@ from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.files import write_output
 from lns.instances.formats import base, parse
-from lns.instances.generate import Family, clue_cells, corner_cells
+from lns.instances.generate import Family, Planted, clue_cells, corner_cells
 from lns.instances.piece_set import normalise_clue_pieces
 from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.symmetry import View, board_from_view, puzzle_in_view, rotate_board, rotate_puzzle
@@ -25,13 +25,6 @@ log = logging.getLogger("lns")
 
 PuzzleSource = Puzzle | str | os.PathLike[str]
 BoardSource = Board | str | os.PathLike[str]
-
-
-class Generated(NamedTuple):
-    """A generated puzzle and the perfect board that its pieces were cut from."""
-
-    puzzle: Puzzle
-    solution: Board
 
 
 @checked
@@ -231,15 +224,28 @@ def convert(
     if turn not in (0, 90, 180, 270):
         raise InputError(f"a turn of {turn} degrees; expected 0, 90, 180 or 270")
     known = None if puzzle is None else read_puzzle(puzzle)[0]
-    document = _read_mirrored(source, known, format, number) if mirror else _read(source, known, format, number)
+    shown = _mirrored(known) if mirror and known is not None else known
+    try:
+        document = _read(source, shown, format, number)
+    except InputError:
+        plain = None
+        with suppress(InputError):
+            plain = shown is not known and _read(source, known, format, number)
+        if not plain or known is None:
+            raise
+        raise InputError(
+            f"the board shows the pieces of {known.name} itself; expected no --mirror, which is for a board of their "
+            "mirror images",
+            base.source_name(str(source)),
+        ) from None
     if known is None and clues is not None and document.puzzle is not None:
         document = formats.with_clues(document, clues)
-    read, board = document.puzzle or (mirrored(known) if known and mirror else known), document.board
+    read, board = document.puzzle or shown, document.board
     if read is None:
         reasons = "; ".join(document.notes)
         raise InputError(f"{reasons}; expected the puzzle with it (--puzzle INSTANCE)", base.source_name(str(source)))
     if mirror:
-        read, board = mirrored(read), None if board is None else board_from_view(board, View(0, mirrored=True))
+        read, board = _mirrored(read), None if board is None else board_from_view(board, View(0, mirrored=True))
     turned = rotate_puzzle(read, turn // 90)  # raises if pieces may not be turned
     if board is None or read.width != read.height or read.holes:
         read = turned  # the clues of a square stay where they are if its board is turned
@@ -253,7 +259,7 @@ def convert(
     return Converted(text, read, board, document.format, (noted, *document.notes, *left_out))
 
 
-def mirrored(puzzle: Puzzle) -> Puzzle:
+def _mirrored(puzzle: Puzzle) -> Puzzle:
     """The puzzle of the mirror images of the pieces."""
     return puzzle_in_view(puzzle, View(0, mirrored=True))
 
@@ -272,50 +278,6 @@ def _read(
     return formats.read(board_source(text), puzzle=known, format=format, number=number)
 
 
-def _read_mirrored(
-    source: PuzzleSource | BoardSource, known: Puzzle | None, format: str | None, number: int | None
-) -> formats.Document:
-    """As `_read`; a board shows the mirror images of the pieces of ``known``."""
-    if known is None:
-        return _read(source, known, format, number)
-    try:
-        return _read(source, mirrored(known), format, number)
-    except InputError as error:
-        try:
-            _read(source, known, format, number)
-        except InputError:
-            raise error from None
-        raise InputError(
-            f"the board shows the pieces of {known.name} itself; expected no --mirror, which is for a board of their "
-            "mirror images",
-            base.source_name(str(source)),
-        ) from None
-
-
-@checked
-def viewer_url(puzzle: Puzzle, board: Board) -> str:
-    """URL that shows a board in the field's viewer.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-        Puzzle of the board.
-    board : Board
-        Full or partial board.
-
-    Returns
-    -------
-    str
-        The URL.
-
-    Raises
-    ------
-    InputError
-        The puzzle has more colours than the viewer has letters.
-    """
-    return formats.viewer_url(puzzle, board)
-
-
 @checked
 def generate(
     kind: str = "like-e2",
@@ -329,7 +291,7 @@ def generate(
     inner_colours: int | None = None,
     clues: int = 0,
     fix_corners: bool = False,
-) -> Generated:
+) -> Planted:
     """Make a puzzle with a planted solution; the same arguments make the same puzzle everywhere.
 
     Parameters
@@ -357,7 +319,7 @@ def generate(
 
     Returns
     -------
-    Generated
+    Planted
         ``puzzle`` and ``solution``.
 
     Raises
@@ -381,7 +343,7 @@ def generate(
         raise InputError(f"a {kind} has no four corners to fix; expected a rectangle")
     chosen = clue_cells(puzzle.width, puzzle.height, clues, seed, holes=puzzle.holes)
     planted = planted.with_clues(chosen + (corner_cells(puzzle.width, puzzle.height) if fix_corners else []))
-    return Generated(planted.puzzle, planted.solution.of(planted.puzzle))
+    return planted._replace(solution=planted.solution.of(planted.puzzle))
 
 
 # -- boards to start from --------------------------------------------------------------------------------------------

@@ -118,7 +118,6 @@ class Result(Records):
         Files that could not be written; what they should hold is in this object.
     """
 
-    columns = "name score max_score why seed elapsed_s nodes"
     puzzle: Puzzle
     board: Board | None
     score: int
@@ -132,11 +131,6 @@ class Result(Records):
     run_dir: str | None = None
     target: int | None = None
     write_errors: list[str] = field(default_factory=list)
-
-    @property
-    def name(self) -> str:
-        """Name of the puzzle."""
-        return self.puzzle.name
 
     @property
     def max_score(self) -> int:
@@ -169,10 +163,10 @@ class Result(Records):
         """Each new best: its score, the second of search, and the part of the engine that made it."""
         return list(self.history.improvements)
 
-    @property
-    def nodes(self) -> int:
-        """Placements of all parts of the engine; of tabu search alone its moves."""
-        return self.statistics.placements
+    def records(self) -> list[dict[str, Any]]:
+        """One dict; ``nodes`` are placements of all parts of the engine, of tabu search alone its moves."""
+        found = {"puzzle": self.puzzle.name, "score": self.score, "max_score": self.max_score, "why": self.why}
+        return [found | {"seed": self.seed, "elapsed_s": self.elapsed_s, "nodes": self.statistics.placements}]
 
     def save(self, path: str | os.PathLike[str], *, format: str | None = None) -> None:
         """Write the board to a file, in the format of its extension. Raises InputError without a board."""

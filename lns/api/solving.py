@@ -31,7 +31,7 @@ from lns.api.arguments import (
     log_choice,
     takes,
 )
-from lns.api.files import read_puzzle
+from lns.api.files import BoardSource, PuzzleSource, load_board, read_puzzle
 from lns.api.result import Result, progress_view
 from lns.api.stopping import Certified, MaxTime, NoImprovement, SearchProgress, StopRule
 from lns.cores import available_cores, max_workers
@@ -43,7 +43,6 @@ from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.files import read_text
 from lns.instances.pairing import pairing
-from lns.instances.puzzle import Puzzle
 from lns.instances.text import count_of
 from lns.islands import Archipelago
 from lns.rounds import Search
@@ -184,15 +183,20 @@ def resume(spec: ResumeSpec) -> Result:
 
 @checked
 def polish(
-    puzzle: Puzzle, board: Board, *, free: Pins | None = None, stop: StopRule | None = None, **how: Any
+    puzzle: PuzzleSource | None,
+    board: BoardSource,
+    *,
+    free: Pins | None = None,
+    stop: StopRule | None = None,
+    **how: Any,
 ) -> Result:
     """Free parts of a board and repair them, from ten cells to half of them, until nothing better is within reach.
 
     Parameters
     ----------
-    puzzle : Puzzle
-        Puzzle of the board.
-    board : Board
+    puzzle : Puzzle, str, path-like or None
+        Puzzle of the board; ``None`` if the board knows it.
+    board : Board, str or path-like
         Full or partial; it breaks no rule.
     free : str or iterable of int, optional
         Cells that may change: numbers from 0, or a text such as ``"3,10-20,r8-15"``; the others must match each other.
@@ -212,6 +216,9 @@ def polish(
     InputError
         As for `lns.solve`; or the board is empty.
     """
+    board = load_board(board, puzzle)
+    if (puzzle := board.puzzle) is None:
+        raise InputError("this board does not know its puzzle; expected it as an argument")
     if board.placed == 0:
         raise InputError("the board is empty; expected one to polish")
     if free is not None:

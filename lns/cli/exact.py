@@ -21,7 +21,7 @@ from lns.exact.solvers import solve_request
 from lns.instances import formats
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.files import atomic_write
+from lns.instances.files import atomic_write, is_new_or_empty
 from lns.instances.puzzle import Puzzle
 from lns.instances.text import count_of, format_seconds
 from lns.terminal import options as opt
@@ -29,7 +29,6 @@ from lns.terminal import output as out
 from lns.terminal.inputs import (
     check_board_file,
     check_start_options,
-    is_new_or_empty,
     print_notes,
     read_puzzle,
     read_puzzles,

@@ -15,16 +15,15 @@ import webbrowser
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lns.api import runs
-from lns.api.runs import RunTable
 from lns.instances.draw.terminal import capability, encodes
 from lns.instances.errors import InputError
 from lns.instances.files import atomic_write, behind_links
+from lns.runs import run_summary
 from lns.runs.board_log import BestBoards
 from lns.runs.directory import read_parameters, run_directories
 from lns.runs.files import REPORT, STOP, open_regular, utc_now
 from lns.runs.lock import is_free, is_held_elsewhere, read_holder
-from lns.runs.run_summary import RunSummary, load_summary
+from lns.runs.run_summary import RunSummary, RunTable, load_summary
 from lns.terminal import options as opt
 from lns.terminal import output as out
 from lns.terminal.progress import live_line
@@ -47,7 +46,7 @@ EVERY_S = 60.0  # between two pages of --follow
 )  # fmt: skip
 def status(args: argparse.Namespace) -> int:
     failed: list[InputError] = []
-    found = runs.status(args.directories, min_score=args.min_score, on_error=failed.append)
+    found = run_summary.status(args.directories, min_score=args.min_score, on_error=failed.append)
     exit_status = out.print_failures(failed)
     out.print_answer(args, {"runs": found.records()}, [found.summary(out.terminal_width())])
     return exit_status

@@ -7,9 +7,8 @@ import math
 import string
 from collections.abc import Iterator, Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lns.api import runs
 from lns.exact.text_table import aligned, table_width
 from lns.instances.draw.page import page, table
 from lns.instances.errors import InputError
@@ -23,6 +22,9 @@ from lns.runs.run_summary import RunSummary, check_same_set, load_summary
 from lns.terminal import options as opt
 from lns.terminal import output as out
 from lns.version import __version__
+
+if TYPE_CHECKING:
+    from lns.runs.merge import Collection
 
 MARKS = (("1 min", 60.0), ("10 min", 600.0), ("1 h", 3600.0), ("6 h", 21600.0), ("1 d", 86400.0), ("7 d", 604800.0))
 LETTERS = string.ascii_uppercase + string.ascii_lowercase
@@ -42,9 +44,11 @@ CHART_LINES = 12
     "listed all the same).",
 )
 def collect(args: argparse.Namespace) -> int:
+    from lns.runs import merge
+
     failed: list[InputError] = []
     asked = out.picked(args, "min_score top output")
-    found = runs.collect(args.directories, on_error=failed.append, **asked)
+    found = merge.collect(args.directories, on_error=failed.append, **asked)
     status = out.print_failures(failed)
     for note in found.notes:
         out.print_error(f"lns: {note}")
@@ -56,7 +60,7 @@ def collect(args: argparse.Namespace) -> int:
     return status if found.boards or status == out.BAD_INPUT else out.ANSWER_IS_NO
 
 
-def _lines(found: runs.Collection, listed: Iterator[dict[str, Any]], *, with_url: bool) -> Iterator[str]:
+def _lines(found: Collection, listed: Iterator[dict[str, Any]], *, with_url: bool) -> Iterator[str]:
     """The boards, a line each; a headline for each set of pieces where there are several."""
     for group in found.groups:
         puzzle = group[0].puzzle

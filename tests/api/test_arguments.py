@@ -20,8 +20,9 @@ NEEDED: dict[str, dict[str, Any]] = {"solve": {"puzzle": PUZZLE}, "resume": {"ru
 CHECKED = (
     "Board", "Clue", "ColorPairsOptions", "MaxSteps", "MaxTime", "NoImprovement", "Params", "Puzzle",
     "TargetScore", "benchmark", "cells.around_mismatches", "cells.columns", "cells.parse", "cells.rectangle",
-    "cells.rows", "count", "estimate", "generate", "improve", "load_board", "load_puzzle", "polish",
-    "register_operator", "register_solver", "resume", "save", "solve", "tune", "verify", "viewer_url",
+    "cells.rows", "cnf", "collect", "compare", "convert", "count", "decode", "estimate", "generate", "improve",
+    "load_board", "load_puzzle", "merge", "polish", "register_operator", "register_solver", "resume", "save",
+    "solve", "status", "tune", "verify", "viewer_url",
 )  # fmt: skip
 ARGUMENTS = [
     (name, argument)
