@@ -21,6 +21,7 @@ from lns.exact.cover.search import cover_by_library
 from lns.exact.cp import MODELS, solve_by_cp_sat, solve_classic
 from lns.exact.outcome import SolveStatus
 from lns.exact.piece_classes import assignments_per_board
+from lns.exact.registry import SOLVERS
 from lns.exact.sat.search import Job, search
 from lns.exact.solvers import count
 from lns.instances.errors import InputError

@@ -1,7 +1,7 @@
 """The benchmark: runs on fixed instances, seeds and budgets, which show what a change of the engine is worth.
 
 A run is measured by its best score, by the time to each score and, on request, by the distinct boards of a score or
-better per core-hour. Boards are distinct if they come from different prefixes (`lns.estimate`). Nothing is
+better per core-hour. Boards are distinct if they come from different prefixes (`lns.rates`). Nothing is
 printed; progress goes to callbacks and to the logger `lns`.
 """
 
@@ -33,6 +33,7 @@ from lns.instances.files import atomic_write, read_text
 from lns.instances.formats import best_json, load_puzzle
 from lns.instances.generate import family
 from lns.instances.puzzle import Puzzle
+from lns.instances.records import Records
 from lns.instances.text import count_of
 from lns.islands import Archipelago
 from lns.params import Params, from_dict, to_dict
@@ -230,7 +231,7 @@ class BenchmarkRow:
 
 
 @dataclass(frozen=True)
-class BenchmarkResult:
+class BenchmarkResult(Records):
     """The rows of a benchmark in order; ``table`` has their values."""
 
     rows: tuple[BenchmarkRow, ...]
@@ -239,6 +240,10 @@ class BenchmarkResult:
     def table(self) -> list[dict[str, Any]]:
         """A dict for each row, as in the JSON of `lns benchmark`."""
         return [row.to_dict() for row in self.rows]
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows of ``table``."""
+        return self.table
 
     def summary(self) -> str:
         """The rows as text."""

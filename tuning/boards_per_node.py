@@ -19,11 +19,11 @@ from dataclasses import dataclass, replace
 from lns import params as parameters
 from lns.construct import refused_rules
 from lns.engines import make_engine
-from lns.estimate import DistinctBoards
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
 from lns.instances.puzzle import IntArray, Puzzle
 from lns.params import Params
+from lns.rates import DistinctBoards
 from lns.tuning.benchmark import variants
 from lns.warmup import warm_up
 from lns.worker_pool import WorkerPool

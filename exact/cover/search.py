@@ -25,7 +25,7 @@ from lns.exact.cover.kernel import CoverState, Problem
 from lns.exact.driver import CountedSearch, explored_share
 from lns.exact.execution import Check, Request, SolverReporter, build_and_run, solve_in_child, unlimited
 from lns.exact.optional_deps import require
-from lns.exact.outcome import NODES_UNKNOWN, Outcome
+from lns.exact.outcome import Outcome
 from lns.exact.piece_classes import allowed_placements
 from lns.instances.board import Board
 from lns.instances.errors import InputError
@@ -260,9 +260,9 @@ def cover_by_library(emit: Emit, puzzle: Puzzle, count_all: bool, list_boards: b
     options = [nodes[first:last] for first, last in pairwise(model.begin.tolist())]
     names = list(map(str, range(model.items)))
     reporter.details |= {"items": model.items, "options": len(options), "matrix_nodes": len(nodes)}
-    reporter.report(NODES_UNKNOWN)
+    reporter.report(None)
     for chosen in library_covers(options, names[: model.primary], names[model.primary :]):
-        reporter.add_board(model.board(chosen), NODES_UNKNOWN)
+        reporter.add_board(model.board(chosen), None)
         if not count_all:
             break
-    reporter.report(NODES_UNKNOWN, exhausted=count_all or reporter.found == 0)
+    reporter.report(None, exhausted=count_all or reporter.found == 0)

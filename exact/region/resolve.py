@@ -15,6 +15,7 @@ from lns.exact.region.searches import is_band
 from lns.instances.board import Board
 from lns.instances.generate import uniform
 from lns.instances.puzzle import Puzzle, refuse_copies
+from lns.instances.records import Records
 from lns.instances.verify import verify
 
 _DEFAULTS, _NO_REPORTS = RegionOptions(), Reports()
@@ -38,7 +39,7 @@ class RegionStatus(StrEnum):
 
 
 @dataclass(frozen=True)
-class RegionResult:
+class RegionResult(Records):
     """The result of `lns.exact.region.resolve.resolve`.
 
     The score is never lower than that of the given board, unless the given board breaks a rule, or has the piece of a
@@ -74,6 +75,7 @@ class RegionResult:
         Its elapsed time.
     """
 
+    columns = "status score score_before bound proven check nodes seconds"
     status: RegionStatus
     board: Board
     score: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
@@ -36,6 +37,8 @@ from lns.runs.history import UNLIMITED_S
 
 if TYPE_CHECKING:
     from distributed import Client
+
+log = logging.getLogger("lns")
 
 P = ParamSpec("P")
 Spec = TypeVar("Spec")
@@ -283,6 +286,12 @@ def choose_parameters(params: ParamsSource | None, puzzle: Puzzle, engine: str) 
         return Params(), DEFAULTS, note
     note = f"parameters of {kept} (use --params default for the defaults)"
     return kept.params, f"{kept.study}: {kept.gain}", note
+
+
+def log_choice(source: str, note: str) -> None:
+    """Log the note of `choose_parameters`; as a warning where something that is kept cannot be used."""
+    if note:
+        log.log(logging.WARNING if source == DEFAULTS else logging.INFO, "%s", note)
 
 
 def check_workers(workers: int, most: int) -> None:
