@@ -54,7 +54,7 @@ _GAMES = {
     "triangle": ("triangle", ("side",)),
     "diamond": ("diamond", ("side",)),
     "scramble squares": ("unframed", ("width", "height")),  # with a mate for each colour
-    **{kind: (kind, ("width", "height")) for kind in KINDS if kind not in ("like-e2", "uniform", *BY_SIDE)},
+    **{kind: (kind, ("width", "height")) for kind in KINDS if kind not in ("like-e2", "uniform", "wang", *BY_SIDE)},
 }
 """Kind of puzzle by the shape of a game, and what gives its size."""
 
