@@ -47,9 +47,9 @@ def pairing(puzzle: Puzzle) -> Pairing:
 
     Of a colour that matches itself one half-edge is left over if their number is odd, of two mates as many as one has
     more than the other; a mismatch takes two. Without a frame the sides on the outer edge match nothing, so that
-    nothing follows.
+    nothing follows, nor where pieces may be left over.
     """
-    if not puzzle.framed:
+    if not puzzle.framed or puzzle.copies:
         return Pairing((), puzzle.max_score, puzzle.max_score)
     along_rim, inside = half_edges(puzzle)
     apart = not puzzle.holes and min(puzzle.width, puzzle.height) > 1

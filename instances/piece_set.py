@@ -98,7 +98,7 @@ def find_renaming(
 def set_sha256(puzzle: Puzzle) -> str:
     """A key of the set of pieces and the board they are for, as 64 hexadecimal digits.
 
-    The colours of a puzzle with mates or a rim of its own keep their numbers; of others the following holds.
+    The colours of a puzzle with mates, a rim of its own or copies keep their numbers; of others the following holds.
 
     Neither the order of the pieces, the numbers of the colours, the rotations in which the pieces are listed (where
     pieces may be turned), nor the clues change it. The mirror image of a set is another set.
@@ -114,6 +114,9 @@ def set_sha256(puzzle: Puzzle) -> str:
         "pieces": _form(pieces, ranks, turns=puzzle.turns),
         **puzzle.unusual_fields(),
     }
+    if puzzle.copies:
+        named = zip(ranked(pieces, ranks, turns=puzzle.turns), puzzle.copies, strict=True)
+        form["copies"] = [copies for _, copies in sorted(named)]
     return digest(form)
 
 
@@ -133,13 +136,13 @@ def numbering(puzzle: Puzzle) -> tuple[Pair, ...] | None:
 
 @lru_cache(maxsize=64)
 def translation(source: Puzzle, target: Puzzle) -> IntArray | None:
-    """The oriented piece of one puzzle that each oriented piece of another is, int32 (cells * 4,); clues do not matter.
+    """The oriented piece of one puzzle that each oriented piece of another is, int32 (pieces * 4,), whatever its clues.
 
     None if they have different sets or boards, or if `MOST_TRIES` refinements do not tell.
     """
     if set_sha256(source) != set_sha256(target):
         return None
-    oriented = np.arange(4 * source.cells, dtype=np.int32)
+    oriented = np.arange(4 * len(source.pieces), dtype=np.int32)
     if np.array_equal(source.pieces, target.pieces):
         return oriented
     pieces, others = _pieces(source), _pieces(target)
@@ -147,7 +150,7 @@ def translation(source: Puzzle, target: Puzzle) -> IntArray | None:
     try:
         renaming = (
             {colour: colour for quad in pieces for colour in quad}
-            if source.mates or source.rim
+            if source.mates or source.rim or source.copies
             else find_renaming(pieces, others, turns=source.turns, check=lambda: next(tries))
         )
     except StopIteration:
@@ -212,7 +215,7 @@ def _numbering(pieces: Sequence[Quad], names: dict[int, int], *, turns: bool) ->
 
 def _ranks(puzzle: Puzzle) -> dict[int, int]:
     """The `colour_ranks`; the colours themselves if the rules of the puzzle name some."""
-    if puzzle.mates or puzzle.rim:
+    if puzzle.mates or puzzle.rim or puzzle.copies:
         return {colour: colour for quad in _pieces(puzzle) for colour in quad}
     return colour_ranks(_pieces(puzzle), turns=puzzle.turns)
 

@@ -79,15 +79,16 @@ class Verification:
 def verify(puzzle: Puzzle, board: Board) -> Verification:
     """Count the score of a board and check it against the rules.
 
-    The rules are: each piece at most once, grey sides exactly where the puzzle has them (on the rim and towards holes;
-    without frame only towards holes), the colour of the rim along the outer edge if it has one, no piece turned if the
-    puzzle forbids it, nothing on a hole but its blank, every clue respected. A mismatch of two inner sides breaks no
-    rule; it costs one point. Sides match if their colours are mates, and equal colours if they have no mates.
+    The rules are: each piece at most once, or as often as it has copies, grey sides exactly where the puzzle has them
+    (on the rim and towards holes; without frame only towards holes), the colour of the rim along the outer edge if it
+    has one, no piece turned if the puzzle forbids it, nothing on a hole but its blank, every clue respected. A mismatch
+    of two inner sides breaks no rule; it costs one point. Sides match if their colours are mates, and equal colours if
+    they have no mates.
 
     Parameters
     ----------
     puzzle : Puzzle
-        The rules: pieces, clues, frame, turns, holes, mates and rim.
+        The rules: pieces, clues, frame, turns, holes, mates, rim and copies.
     board : Board
         Any board of the puzzle's shape, partial or full.
 
@@ -105,7 +106,7 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
     faulty: set[int] = set()
     turned, label, holes = _turned(puzzle), puzzle.cell_label, set(puzzle.holes)
     quads: list[_Quad | None] = []
-    cell_of: dict[int, int] = {}
+    cells_of: dict[int, list[int]] = {}
     sides_by_cell = puzzle.sides_by_cell
     piece_count, rim_faults = puzzle.piece_count, 0
 
@@ -124,10 +125,12 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
         if piece >= piece_count:
             violated(cell, f"{label(cell)} holds piece {piece + 1}; the puzzle has {piece_count}")
             continue
-        if piece in cell_of:
-            faulty.add(cell_of[piece])
-            violated(cell, f"piece {piece + 1} is placed twice: {label(cell_of[piece])} and {label(cell)}")
-        cell_of.setdefault(piece, cell)
+        most, before = puzzle.copies[piece] if puzzle.copies else 1, cells_of.setdefault(piece, [])
+        if most and len(before) >= most:
+            faulty.add(before[0])
+            often = "twice" if most == 1 else f"more often than its {most} copies allow"
+            violated(cell, f"piece {piece + 1} is placed {often}: {label(before[0])} and {label(cell)}")
+        before.append(cell)
         quad = quads[cell] = turned[oriented]
         if not puzzle.turns and quad != turned[piece * 4]:
             violated(cell, f"{label(cell)}: piece {piece + 1} is turned, which this puzzle forbids")
@@ -181,7 +184,7 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
         score=score,
         max_score=puzzle.max_score,
         placed=sum(quad is not None for quad in quads),
-        cells=piece_count,
+        cells=cells - len(holes),
         mismatches=tuple(mismatches),
         problems=(*violations, *missing),
         violations=tuple(violations),

@@ -21,6 +21,7 @@ from lns.instances.arguments import checked
 from lns.instances.errors import InputError
 from lns.instances.files import atomic_write
 from lns.instances.puzzle import Puzzle
+from lns.instances.records import Records
 from lns.instances.text import count_of, printable
 from lns.params import Params
 from lns.runs.files import utc_now
@@ -41,7 +42,7 @@ DEFAULT_SECONDS = 3600.0  # of a session without any limit
 
 
 @dataclass(frozen=True)
-class TuningResult:
+class TuningResult(Records):
     """State of a study after a session.
 
     Attributes

@@ -21,6 +21,8 @@ from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 NODES, SOLUTIONS, EXHAUSTED, LEVEL, DESCENDING, PRUNED, BRANCHES, DEEPEST, COUNTERS = range(9)
 NOTHING = -1
 SOLVED, STUCK = -1, -2
+OPTIONAL = 1 << 20
+"""`CoverState.need` less this number, of a kind of which some pieces may be left over: it is never due."""
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
@@ -71,7 +73,7 @@ class CoverState(NamedTuple):
     active: Ints  # (I,): items; the first `active_count[0]` are not covered
     active_at: Ints  # (I,): where an item is in `active`
     active_count: Ints  # (1,)
-    need: Ints  # (I,): how often an item must still be covered; 0 for a secondary one, which takes one colour
+    need: Ints  # (I,): how often an item must still be covered; 0 for a secondary one, which takes one colour; OPTIONAL
     sizes: Ints  # (L, I): by level, `size` before the choice
     actives: Ints  # (L,): by level, `active_count` before the choice
     chosen: Ints  # (L,): by level, the option chosen or tried last, or NOTHING
@@ -172,7 +174,7 @@ def commit(state, problem, option):  # type: ignore[no-untyped-def]
         i, own_colour = problem.item[node], problem.colour[node]
         if state.active_at[i] >= state.active_count[0]:
             continue  # a secondary item that has this colour already
-        if i >= problem.kinds and state.need[i] > 0:
+        if i >= problem.kinds and state.need[i] & (OPTIONAL - 1) > 0:
             remove_node(state, problem, node, i)
             feasible &= state.size[i] >= state.need[i]
             continue

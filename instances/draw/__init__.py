@@ -83,7 +83,9 @@ def scene(puzzle: Puzzle, board: Board | None) -> Scene:
     Raises BoardError if the board has another shape than the puzzle.
     """
     name = printable_name(puzzle)
-    placements = [4 * piece for piece in range(puzzle.cells)] if board is None else board.placements.tolist()
+    height = puzzle.height if board is not None else -(-len(puzzle.pieces) // puzzle.width)
+    cells = puzzle.width * height
+    placements = [4 * piece for piece in range(cells)] if board is None else board.placements.tolist()
     # a board from elsewhere may name pieces that do not exist
     shown = [divmod(oriented, 4) if 0 <= oriented < 4 * puzzle.piece_count else None for oriented in placements]
     colours = puzzle.pieces.tolist()
@@ -107,7 +109,7 @@ def scene(puzzle: Puzzle, board: Board | None) -> Scene:
             caption += ", not valid"
     return Scene(
         width=puzzle.width,
-        height=puzzle.height,
+        height=height,
         quads=quads,
         pieces=tuple(None if each is None else each[0] for each in shown),
         wrong=frozenset(wrong),
@@ -115,7 +117,7 @@ def scene(puzzle: Puzzle, board: Board | None) -> Scene:
         name=name,
         caption=caption,
         sheet=board is None,
-        holes=frozenset(range(puzzle.piece_count, puzzle.cells) if board is None else puzzle.holes),
+        holes=frozenset(range(puzzle.piece_count, cells) if board is None else puzzle.holes),
         framed=puzzle.framed,
         rim=puzzle.rim,
         first_mate={second: first for first, second in puzzle.mates},

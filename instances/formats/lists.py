@@ -367,6 +367,8 @@ def _told(read: Callable[[Source], Document], option: str, source: Source) -> Do
 def _write_tetravex(target: Target) -> str:
     """The pieces in the order of their numbers, but those of clues on their cells."""
     puzzle = target.puzzle
+    if puzzle.copies:
+        raise InputError(f"format {TETRAVEX.name} carries no copies; expected json")
     pinned = {clue.cell: clue.piece for clue in puzzle.clues}
     others = iter(sorted({*range(puzzle.cells)} - {*pinned.values()}))
     order = [pinned[cell] if cell in pinned else next(others) for cell in range(puzzle.cells)]

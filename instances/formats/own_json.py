@@ -1,10 +1,10 @@
 """JSON of this program: ``json`` for puzzles, ``best`` for ``best.json``, the result file of the optimizer. Schema 1.
 
 A puzzle has ``"schema": 1, "name", "width", "height", "pieces": [[up, right, down, left], ...]`` and ``"clues": [[cell,
-piece, rotation], ...]``; all numbers count from 0, as inside the program. Five more fields are written where they are
+piece, rotation], ...]``; all numbers count from 0, as inside the program. Six more fields are written where they are
 not the usual ones: ``"holes": [cell, ...]``, whose blanks are not among the pieces, ``"framed": false``, ``"turns":
-false``, ``"mates": [[colour, colour], ...]`` and ``"rim": colour``. See `lns.instances.puzzle.Puzzle`. Width, height
-and pieces suffice.
+false``, ``"mates": [[colour, colour], ...]``, ``"rim": colour`` and ``"copies": [number, ...]``, a number for each
+piece, 0 for any number. See `lns.instances.puzzle.Puzzle`. Width, height and pieces suffice.
 
 A ``best.json`` is a board with its score, instance and viewer URL. ``placements`` has [piece, rotation] for each cell,
 row by row; pieces count from 0 in file order, rotations are clockwise quarter turns, null is an empty cell or a hole.
@@ -63,12 +63,16 @@ def _read_puzzle(source: Source) -> Document:
         for index, pair in enumerate(fields.array("mates", default=[]))
     )
     rules["rim"] = fields.integer("rim", 0, MAX_COLOUR) if "rim" in fields else 0
+    copies = fields.array("copies", default=[])
+    numbers = (bounded_integer(number, 0, MAX_CELLS, f"entry {at} of 'copies'") for at, number in enumerate(copies))
+    rules["copies"] = tuple(numbers)
+    count, piece = len(copies) or max(0, width * height - len(holes)), (0, max(len(copies), width * height) - 1)
     pieces = [
-        bounded_row(quad, [(0, MAX_COLOUR)] * 4, f"piece {piece} of 'pieces'", "up, right, down, left")
-        for piece, quad in enumerate(fields.array("pieces", max(0, width * height - len(holes))))
+        bounded_row(quad, [(0, MAX_COLOUR)] * 4, f"piece {number} of 'pieces'", "up, right, down, left")
+        for number, quad in enumerate(fields.array("pieces", count))
     ]
     clues = [
-        Clue(*bounded_row(entry, [cell, cell, turns], f"entry {index} of 'clues'", "cell, piece, rotation"))
+        Clue(*bounded_row(entry, [cell, piece, turns], f"entry {index} of 'clues'", "cell, piece, rotation"))
         for index, entry in enumerate(fields.array("clues", default=[]))
     ]
     name = printable(fields.text("name", 200, default=source.name)) or source.name
@@ -133,7 +137,7 @@ def _parse(text: str) -> _Best:
         raise InputError(f"'url': {describe_found(url)}; expected a viewer URL with board_edges, or an empty text")
     width, height = _shape(fields)
     score = fields.integer("score", 0, height * (width - 1) + width * (height - 1))
-    bounds = [(0, width * height - 1), (0, 3)]
+    bounds = [(0, MAX_CELLS - 1), (0, 3)]  # pieces with copies may be more than the cells
     pairs = [
         None if entry is None else bounded_row(entry, bounds, f"cell {cell} of 'placements'", "piece, rotation")
         for cell, entry in enumerate(fields.array("placements", width * height))

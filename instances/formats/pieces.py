@@ -26,6 +26,7 @@ from lns.instances.formats.evidence import Laid, PieceIndex, in_place
 from lns.instances.formats.halves import find_halves
 from lns.instances.formats.orders import CLOCKWISE, clockwise, in_words
 from lns.instances.formats.shapes import (
+    ANY_NUMBER,
     NO_FRAME,
     NO_TURNS,
     SIDE_OF_LETTER,
@@ -33,13 +34,13 @@ from lns.instances.formats.shapes import (
     PieceList,
     Row,
     is_bounded_header,
-)  # fmt: skip
+)
 from lns.instances.puzzle import GREY, MAX_CELLS, Clue, Puzzle, canonical, rotate
 from lns.instances.text import count_of, printable, quoted
 
 _SIZE = re.compile(r"(?:dimensions?|size|taille)\W*([0-9]{1,4})\s*[x×*]\s*([0-9]{1,4})", re.I)
 _COUNT = re.compile(r"(?:ntiles|total)\D*([0-9]{1,4})", re.I)
-_RULE = rf"{NO_FRAME}|{NO_TURNS}|rim [0-9]{{1,4}}|mates(?: [0-9]{{1,4}}-[0-9]{{1,4}})+"
+_RULE = rf"{NO_FRAME}|{NO_TURNS}|{ANY_NUMBER}|rim [0-9]{{1,4}}|mates(?: [0-9]{{1,4}}-[0-9]{{1,4}})+"
 _RULES = re.compile(rf"sides up right down left, ((?:{_RULE})(?:, (?:{_RULE}))*)$")
 _SIDES = re.compile(r"sides ((?:up|right|down|left)(?: (?:up|right|down|left)){3})\b")
 _LABEL = re.compile(r"[A-Za-z]{1,3}[0-9]{1,4}")
@@ -321,7 +322,8 @@ def _without_frame(listed: PieceList, options: _Options, shape: _Shape | None, n
         listed.notes.append("colours counted from 1 instead of 0, as 0 is no rim")
     rules = {"rim": _rim(listed, options), "mates": [(one + 1, other + 1) for one, other in listed.mates]}
     listed.quads = [[colour + 1 for colour in quad] for quad in listed.quads]
-    puzzle = _checked(listed, order, shape, name, framed=False, turns=turns, **rules)
+    copies = (0,) * len(listed.quads) if ANY_NUMBER in listed.rules else ()
+    puzzle = _checked(listed, order, shape, name, framed=False, turns=turns, copies=copies, **rules)
     return puzzle.with_clues(Clue(cell, cell, 0) for cell in listed.pinned), order
 
 
@@ -431,7 +433,7 @@ def _shape(listed: PieceList, options: _Options) -> _Shape | None:
             raise InputError(said)
     if listed.count == count:
         notes.append(f"{count} pieces, as stated")
-    expected = stated[0] * stated[1] if stated else listed.count
+    expected = stated[0] * stated[1] if stated and ANY_NUMBER not in listed.rules else listed.count
     if expected is not None and count != expected:
         corners = sum(list(quad).count(0) >= 2 for quad in listed.quads)
         short = f"; {corners} corner pieces" if corners < 4 else ""
@@ -488,12 +490,13 @@ def write(target: Target) -> str:
             f"{FORMAT.name}:{printable(target.option or '')} says how pieces are read; expected at most a side order "
             f"for writing, such as {FORMAT.name}:udlr"
         )
-    if puzzle.holes or (not puzzle.turns and puzzle.framed):
+    if puzzle.holes or any(puzzle.copies) or (puzzle.framed and (puzzle.copies or not puzzle.turns)):
         raise InputError(f"format {FORMAT.name} cannot say {' and '.join(puzzle.rules)}; expected json")
     first = int(not puzzle.framed)  # colours of a puzzle without frame count from 0 in texts
     mates = "".join(f" {one - first}-{other - first}" for one, other in puzzle.mates)
-    said = {NO_FRAME: not puzzle.framed, NO_TURNS: not puzzle.turns, f"rim {puzzle.rim - 1}": bool(puzzle.rim)}
-    rules = "".join(f", {rule}" for rule, here in {**said, f"mates{mates}": bool(mates)}.items() if here)
+    said = {NO_FRAME: not puzzle.framed, NO_TURNS: not puzzle.turns, ANY_NUMBER: bool(puzzle.copies)}
+    said |= {f"rim {puzzle.rim - 1}": bool(puzzle.rim), f"mates{mates}": bool(mates)}
+    rules = "".join(f", {rule}" for rule, here in said.items() if here)
     if rules and order != CLOCKWISE:
         raise InputError(f"a puzzle with such rules ({rules[2:]}) is written clockwise; expected no side order")
     lines = [f"# size: {puzzle.width}x{puzzle.height}, sides {in_words(order)}{rules}"]

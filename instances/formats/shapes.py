@@ -42,7 +42,7 @@ SIDE_OF_LETTER = {
 }
 SIDE_OF_SIZE = dict.fromkeys(["width", "cols", "columns", "w", "m"], "width")
 SIDE_OF_SIZE |= dict.fromkeys(["height", "rows", "h", "n"], "height")
-NO_FRAME, NO_TURNS = "without frame", "without turns"
+NO_FRAME, NO_TURNS, ANY_NUMBER = "without frame", "without turns", "any number of each"
 
 
 def _numbered_lines(text: str) -> list[tuple[int, str]]:

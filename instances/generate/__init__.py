@@ -4,7 +4,8 @@ Kinds of puzzles
     `like_e2` (the rules of Eternity II), `uniform` (every edge coloured independently), `balanced_torus` (near-equal
     colour counts on a torus), `unique` (a single solution by construction), `three_partition` (an encoded 3-partition
     problem; `triples_of` decodes its solutions). `other_rules`: no frame, no turns (`tetravex`), a rim of one colour,
-    boards with holes. `Planted.with_mates` gives some colours of any of them mates.
+    boards with holes. `wang`: tiles of which any number may be used. `Planted.with_mates` gives some colours of any of
+    them mates.
 Families
     `family` reads a text such as 'like-e2:12x20:5+17' as a `Family`, a function from seeds to puzzles. `KINDS` lists
     the kinds that have families.
@@ -42,7 +43,7 @@ from lns.instances.generate.planted import (
     plant,
     plant_quads,
 )  # fmt: skip
-from lns.instances.puzzle import DOWN, MAX_CELLS, RIGHT, Puzzle, canonical, rotate
+from lns.instances.puzzle import DOWN, LEFT, MAX_CELLS, RIGHT, UP, Puzzle, canonical, rotate
 
 __all__ = [
     "BY_SIDE",
@@ -63,6 +64,7 @@ __all__ = [
     "triples_of",
     "uniform",
     "unique",
+    "wang",
 ]
 
 _OTHER_RULES: dict[str, dict[str, Any]] = {
@@ -73,7 +75,7 @@ _OTHER_RULES: dict[str, dict[str, Any]] = {
     "diamond": {},
 }
 _MACMAHON = "12232213113232322323133233332221322323"  # a solution of the 24 squares: right and lower joint of each cell
-KINDS = ("uniform", "balanced-torus", "like-e2", *_OTHER_RULES)
+KINDS = ("uniform", "balanced-torus", "like-e2", *_OTHER_RULES, "wang")
 """The names of the kinds of puzzles that have families."""
 CONSTRUCTIONS = ("m+n-2", "max")
 ENDS, FLANKS, NORTH, EAST, SOUTH, WEST = 1, 2, 3, 4, 5, 6
@@ -172,6 +174,34 @@ def tetravex(width: int, height: int, colours: int | None = None, seed: int = 0)
     return other_rules("tetravex", width, height, colours, seed)
 
 
+def wang(width: int, height: int, colours: int = 3, seed: int = 0) -> Planted:
+    """Generate a set of Wang tiles, of which any number may be used, on a board without frame, none of them turned.
+
+    The cells of the planted solution are filled in random order, each with a random tile of those that fit; where none
+    does, with a new tile, whose sides towards empty cells have random colours. So the set is small. Raises InputError
+    if the shape, number of colours or seed is out of range.
+    """
+    check_shape(width, height)
+    check_colours(colours)
+    random, order, tiles = PortableRandom(seed), list(range(width * height)), list[list[int]]()
+    random.shuffle(order)
+    laid: dict[int, int] = {}
+    for cell in order:
+        column = cell % width
+        beyond = {UP: cell - width, DOWN: cell + width}  # off the board nothing is laid
+        beyond |= {RIGHT: cell + 1} if column < width - 1 else {}
+        beyond |= {LEFT: cell - 1} if column else {}
+        shown = {side: tiles[laid[other]][side ^ 2] for side, other in beyond.items() if other in laid}
+        fitting = [at for at, tile in enumerate(tiles) if all(tile[side] == shown[side] for side in shown)]
+        if not fitting:
+            fitting = [len(tiles)]
+            tiles.append([shown[side] if side in shown else 1 + random.below(colours) for side in range(4)])
+        laid[cell] = fitting[random.below(len(fitting))]
+    name, copies = f"wang-{width}x{height}-c{colours}-s{seed}", (0,) * len(tiles)
+    puzzle = Puzzle(np.array(tiles), width, height, name=name, framed=False, turns=False, copies=copies)
+    return Planted(puzzle, Board(4 * np.array([laid[cell] for cell in range(puzzle.cells)]), width, height))
+
+
 # -- families ----------------------------------------------------------------------------------------------------------
 
 
@@ -213,6 +243,8 @@ class Family:
             return uniform(self.width, self.height, self.colours, seed)
         if self.kind == "balanced-torus":
             return balanced_torus(self.width, self.colours, seed)
+        if self.kind == "wang":
+            return wang(self.width, self.height, 3 if self.colours is None else self.colours, seed)
         return other_rules(self.kind, self.width, self.height, self.colours, seed)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, MutableSequence, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,8 +41,7 @@ class PortableRandom:
             items[last], items[other] = items[other], items[last]
 
 
-@dataclass(frozen=True)
-class Planted:
+class Planted(NamedTuple):
     """A generated puzzle and its planted solution.
 
     Attributes
@@ -80,13 +79,13 @@ class Planted:
                         piece, turns = divmod(oriented if here else placements[beyond[side]], 4)
                         pieces[piece, (side + 2 * (not here) - turns) % 4] = mate[colour]
         mated = replace(puzzle, pieces=pieces, mates=tuple(mate.items()), name=f"{puzzle.name}-m{pairs}")
-        return replace(self, puzzle=mated)
+        return self._replace(puzzle=mated)
 
     def with_clues(self, cells: Sequence[int]) -> Planted:
         """The same puzzle with the pieces of the solution on ``cells`` as clues, besides the present ones."""
         clue_cells = {clue.cell for clue in self.puzzle.clues} | set(cells)
         clues = (Clue(cell, *divmod(int(self.solution.placements[cell]), 4)) for cell in clue_cells)
-        return replace(self, puzzle=self.puzzle.with_clues(clues))
+        return self._replace(puzzle=self.puzzle.with_clues(clues))
 
 
 def clue_cells(width: int, height: int, count: int, seed: int = 0, *, holes: Sequence[int] = ()) -> list[int]:

@@ -17,7 +17,7 @@ from lns.instances.formats import is_url, load_puzzle, parse, shipped_instances
 from lns.instances.formats.base import Document, NeedsPuzzleError, Source
 from lns.instances.formats.registry import FORMATS
 from lns.instances.json_values import JsonFields, bounded_integer, describe_found
-from lns.instances.puzzle import MAX_CELLS, Puzzle
+from lns.instances.puzzle import MAX_CELLS, Puzzle, refuse_copies
 from lns.instances.text import printable
 from lns.instances.verify import verify
 
@@ -31,7 +31,11 @@ def picked(source: object, *names: str) -> dict[str, Any]:
 
 
 def puzzle_to_json(puzzle: Puzzle) -> dict[str, Any]:
-    """The fields of the format ``json`` (`lns.instances.formats.own_json`), the name safe to show."""
+    """The fields of the format ``json`` (`lns.instances.formats.own_json`), the name safe to show.
+
+    Raises InputError for pieces with copies, which the pages cannot show.
+    """
+    refuse_copies(puzzle, "a page")
     return {
         "schema": 1,
         "name": printable(puzzle.name, 200),

@@ -315,8 +315,6 @@ def test_count_and_solve_agree(kind: str, made: Callable[[str], Puzzle], typed: 
         ("solve p.json --engine beam --time 1", "engine beam fills rectangles with a frame"),
         ("solve p.json --engine construct --time 1", "engine construct fills rectangles with a frame"),
         ("estimate p.json --time 1", "an estimate is one of the construction, which takes no puzzle with"),
-        ("exact solve p.json --solver blocks", "solver blocks takes no puzzle with"),
-        ("exact solve p.json --solver cp:table", "solver cp:table takes no puzzle with"),
         ("convert p.json p.txt", "cannot say that a puzzle has"),
     ],
 )

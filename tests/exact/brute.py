@@ -30,8 +30,12 @@ def all_boards(puzzle: Puzzle, most: int | None = None) -> frozenset[Look]:
         return frozenset(rotate(pieces[piece], turn) for turn in (range(4) if puzzle.turns else (0,)))
 
     clues = {clue.cell: (looks(clue.piece), rotate(pieces[clue.piece], clue.rotation)) for clue in puzzle.clues}
-    clue_pieces = {clue.piece for clue in puzzle.clues}
-    free = Counter(looks(piece) for piece in range(puzzle.piece_count) if piece not in clue_pieces)
+    left = [copies or puzzle.cells for copies in puzzle.copies] or [1] * puzzle.piece_count
+    for clue in puzzle.clues:
+        left[clue.piece] -= 1
+    free: Counter[frozenset[Quad] | None] = Counter()
+    for piece, number in enumerate(left):
+        free[looks(piece)] += number
     choices: list[list[tuple[frozenset[Quad] | None, Quad]]] = []  # by cell, what its rim or its clue allows
     for cell in range(puzzle.cells):
         if cell in holes:

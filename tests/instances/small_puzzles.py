@@ -83,8 +83,8 @@ def with_mates(puzzle: Puzzle, board: Board, seed: int, share: float = 0.6) -> P
 def of_any_rules(seed: int, most: int = 36, unusual: float = 0.0) -> tuple[Puzzle, Board]:
     """(puzzle, its solution) of at most ``most`` cells, up to 6 x 6, each rule of `Puzzle` with or without the others.
 
-    Few colours, so that identical and symmetric pieces occur. ``unusual``: the share of those with mates, and with a
-    rim of an ordinary colour where there is no frame.
+    Few colours, so that identical and symmetric pieces occur. ``unusual``: the share of those with mates, and of those
+    with a rim of an ordinary colour.
     """
     rng = np.random.default_rng(seed)
     while True:
@@ -98,6 +98,7 @@ def of_any_rules(seed: int, most: int = 36, unusual: float = 0.0) -> tuple[Puzzl
         holes = tuple(rng.permutation(width * height)[:count].tolist())
     other = np.random.default_rng([seed, 1])  # so that the puzzles without them are those of any ``unusual``
     mates, rim = (other.random(2) < unusual).tolist()
+    framed &= not rim
     puzzle, board = planted(
         int(rng.integers(1 << 30)),
         width,
@@ -108,7 +109,7 @@ def of_any_rules(seed: int, most: int = 36, unusual: float = 0.0) -> tuple[Puzzl
         holes=holes,
         framed=framed,
         turns=bool(rng.random() < 0.65),
-        rim=1 if rim and not framed else 0,
+        rim=int(rim),
     )
     return (with_mates(puzzle, board, seed) if mates and puzzle.colours else puzzle), board
 
@@ -175,3 +176,32 @@ def renumbered(puzzle: Puzzle, board: Board, seed: int) -> tuple[Puzzle, Board]:
         ),
         Board.from_pairs([pair and other(*pair) for pair in pairs], board.width, board.height).with_blanks(puzzle),
     )
+
+
+def with_copies(puzzle: Puzzle, seed: int) -> Puzzle:
+    """The puzzle with each different piece once, in as many copies as it had, more, or any number; and a few more
+    pieces. It has the solutions that it had, as colours; one with holes is returned as it is."""
+    if puzzle.holes:
+        return puzzle
+    rng = np.random.default_rng(seed)
+    first: dict[tuple[int, ...], int] = {}
+    copies: list[int] = []
+    quads: list[list[int]] = []
+    turned: list[tuple[int, int]] = []  # by piece: its number now, and the turn that makes it look as before
+    for quad in puzzle.pieces.tolist():
+        number = first.setdefault(canonical(quad) if puzzle.turns else tuple(quad), len(quads))
+        if number == len(quads):
+            quads.append(quad)
+            copies.append(0)
+        copies[number] += 1
+        turned.append((number, next(turn for turn in range(4) if rotate(quads[number], turn) == tuple(quad))))
+    copies = [int(rng.choice([0, number, number, number + 1])) for number in copies]
+    for quad in rng.integers(1, max(2, puzzle.colours + 1), (int(rng.integers(0, 4)), 4)).tolist():
+        look = canonical(quad) if puzzle.turns else tuple(quad)
+        if first.setdefault(look, len(quads)) == len(quads):
+            quads.append(quad)
+            copies.append(int(rng.choice([0, 1, 2])))
+    clues = (
+        Clue(clue.cell, turned[clue.piece][0], (turned[clue.piece][1] + clue.rotation) % 4) for clue in puzzle.clues
+    )
+    return replace(puzzle, pieces=np.array(quads, np.int32), clues=tuple(clues), copies=tuple(copies))

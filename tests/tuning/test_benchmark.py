@@ -14,11 +14,11 @@ import pytest
 from lns.cli.main import main
 from lns.engine import Statistics
 from lns.engines import make_engine
-from lns.estimate import DistinctBoards
 from lns.exact.csv_records import append_row
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
 from lns.params import Params, from_dict, to_dict, to_toml
+from lns.rates import DistinctBoards
 from lns.tuning import benchmark
 from lns.tuning.benchmark import BenchmarkOptions, BenchmarkRow, BenchmarkRun
 from tests.lns.run_parts import QUICK, small_puzzle
