@@ -101,6 +101,20 @@ class RunSummary:
         """Logged boards of at least ``score`` per hour of search."""
         return self.history.at_least(score) / max(self.history.elapsed_s, 1.0) * 3600
 
+    def as_dict(self, min_score: int) -> dict[str, Any]:
+        """The fields of `lns status --json`; boards of at least ``min_score`` are counted."""
+        history, heartbeat, puzzle = self.history, self.heartbeat, self.puzzle
+        facts: dict[str, Any] = {"run_dir": str(self.path), "instance": self.settings.instance}
+        facts |= {"instance_sha256": self.settings.instance_sha256, "set_sha256": set_sha256(puzzle)}
+        facts |= {"clues": self.clues, "state": self.state, "ended": self.why, "score": self.score}
+        facts |= {"max_score": puzzle.max_score, "best_at": self.best_at, "min_score": min_score}
+        facts |= {"boards": history.at_least(min_score), "boards_per_hour": round(self.boards_per_hour(min_score), 3)}
+        facts |= {"unit": heartbeat.unit, "rate": heartbeat.rate if self.state == "running" else 0.0}
+        facts |= {"workers": self.workers, "sessions": len(history.sessions), "elapsed_s": history.elapsed_s}
+        facts["left_s"] = history.remaining_s if history.has_time_limit else None
+        facts["certificate"] = heartbeat.statistics.certificate_of(self.score)
+        return facts | {"notes": list(self.notes), "write_errors": list(heartbeat.write_errors)}
+
     def rate_in_words(self, score: int) -> str:
         """`boards_per_hour` where enough boards were found to tell, else how many there are."""
         boards = self.history.at_least(score)
@@ -191,7 +205,7 @@ class RunTable(Records):
 
     def records(self) -> list[dict[str, Any]]:
         """The fields of `lns status --json`, a dict for each run."""
-        return [self._facts(run) for run in self.runs]
+        return [run.as_dict(self._least(run)) for run in self.runs]
 
     def summary(self, width: int | None = None) -> str:
         """A headline and a line for each run, of at most ``width`` columns if possible, with notes below."""
@@ -212,19 +226,6 @@ class RunTable(Records):
 
     def _least(self, run: RunSummary) -> int:
         return max(0, run.score - 1) if self.min_score is None else self.min_score
-
-    def _facts(self, run: RunSummary) -> dict[str, Any]:
-        history, heartbeat, least = run.history, run.heartbeat, self._least(run)
-        facts: dict[str, Any] = {"run_dir": str(run.path), "instance": run.settings.instance}
-        facts |= {"instance_sha256": run.settings.instance_sha256, "set_sha256": set_sha256(run.puzzle)}
-        facts |= {"clues": run.clues, "state": run.state, "ended": run.why, "score": run.score}
-        facts |= {"max_score": run.puzzle.max_score, "best_at": run.best_at, "min_score": least}
-        facts |= {"boards": history.at_least(least), "boards_per_hour": round(run.boards_per_hour(least), 3)}
-        facts |= {"unit": heartbeat.unit, "rate": heartbeat.rate if run.state == "running" else 0.0}
-        facts |= {"workers": run.workers, "sessions": len(history.sessions), "elapsed_s": history.elapsed_s}
-        facts["left_s"] = history.remaining_s if history.has_time_limit else None
-        facts["certificate"] = heartbeat.statistics.certificate_of(run.score)
-        return facts | {"notes": list(run.notes), "write_errors": list(heartbeat.write_errors)}
 
     def _row(self, run: RunSummary) -> list[str]:
         history, searching = run.history, run.state == "running" and not run.starting

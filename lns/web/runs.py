@@ -16,7 +16,6 @@ import numpy as np
 from lns import params
 from lns.instances.errors import InputError
 from lns.instances.eternity2 import name_of_set
-from lns.instances.piece_set import set_sha256
 from lns.instances.puzzle import Puzzle
 from lns.instances.text import escape_controls, printable
 from lns.params import Params
@@ -182,21 +181,14 @@ def _line(file: IO[bytes], start: int, end: int) -> str:
 
 def run_facts(name: str, run: RunSummary) -> dict[str, Any]:
     """The line of a run in the list."""
-    history = run.history
     return {
-        **picked(run, "state", "clues", "score", "best_at", "workers"),
+        **run.as_dict(run.score),
         "name": name,
         "ended": printable(run.why, 100),
         "instance": printable(run.puzzle.name, 100),
         "set": printable(name_of_set(run.puzzle), 100),
-        "set_sha256": set_sha256(run.puzzle),
-        "max_score": run.puzzle.max_score,
-        "rate": run.heartbeat.rate if run.state == "running" else 0.0,
-        "unit": run.heartbeat.unit,
-        "elapsed_s": history.elapsed_s,
-        "left_s": history.remaining_s,
+        "left_s": run.history.remaining_s,
         "notes": [printable(note, 300) for note in run.notes][:20],
-        "write_errors": list(run.heartbeat.write_errors),
     }
 
 

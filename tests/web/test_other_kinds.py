@@ -51,6 +51,7 @@ def test_mates_are_halves_of_a_motif_and_are_counted(page: Page, site: Site, scr
     open_board(page, site, puzzle, wrong)
     found = verify(puzzle, wrong)
     expect(page.locator("#score")).to_contain_text(f"score{found.score} of 12conflicts{len(found.mismatches)}")
+    expect(page.locator("#window-width")).to_have_value("3")  # not more than the board has
     shown = puzzle.pieces.ravel().tolist()
     seconds = {second for _, second in puzzle.mates}
     plates = page.locator("#place path").evaluate_all(

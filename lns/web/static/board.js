@@ -48,8 +48,10 @@ function open(found, linked = false) {
   document.title = `${puzzle.name} - lns`;
   put(find("notes"), (found.notes ?? []).map((note) => h("li", {}, note)));
   find("work").hidden = false;
-  find("window-height").max = puzzle.height;
-  find("window-width").max = puzzle.width;
+  for (const [id, most] of [["window-height", puzzle.height], ["window-width", puzzle.width]]) {
+    find(id).max = most;
+    find(id).value = Math.min(find(id).value, most);
+  }
   editor.refresh(null);
   editor.select(new Set());
   keep();
