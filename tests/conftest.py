@@ -1,13 +1,20 @@
-"""No test sees what a study of the user has proved: `lns solve` takes such parameters from the user's configuration."""
+"""No test sees what a study of the user has proved, and a search starts processes only where a test asks for it.
+
+`lns solve` takes the parameters that a study proved from the user's configuration.
+"""
 
 from __future__ import annotations
 
 import itertools
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+
+from lns import islands
+from lns.worker_pool import InProcessExecutor, WorkerPool
 
 _FOLDER = TemporaryDirectory(prefix="lns-tests-config-")
 os.environ["XDG_CONFIG_HOME"] = _FOLDER.name  # also for fixtures of modules, and for processes
@@ -20,3 +27,18 @@ def config_home(monkeypatch: pytest.MonkeyPatch) -> Path:
     path = Path(_FOLDER.name, str(next(_NUMBERS)))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(path))
     return path
+
+
+@pytest.fixture(scope="session", autouse=True)
+def without_waits() -> Iterator[None]:
+    """Islands are searched in this process, as a worker needs seconds to begin, and no file waits for the disk."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(islands, "WorkerPool", lambda workers: InProcessExecutor())
+        monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+        yield
+
+
+@pytest.fixture
+def worker_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Islands are searched in processes of their own, as those of a user are."""
+    monkeypatch.setattr(islands, "WorkerPool", WorkerPool)

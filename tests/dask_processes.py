@@ -1,4 +1,4 @@
-"""A Dask cluster of processes on this machine, for tests and measurements."""
+"""A Dask cluster of processes on this machine."""
 
 from __future__ import annotations
 
