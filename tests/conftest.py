@@ -29,11 +29,19 @@ def config_home(monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+class _ThisProcess(InProcessExecutor):
+    """The process of the test, in rounds so short that rules end a search soon."""
+
+    round_s = 0.2
+
+    def __init__(self, workers: int) -> None: ...
+
+
 @pytest.fixture(scope="session", autouse=True)
 def without_waits() -> Iterator[None]:
     """Islands are searched in this process, as a worker needs seconds to begin, and no file waits for the disk."""
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(islands, "WorkerPool", lambda workers: InProcessExecutor())
+        monkeypatch.setattr(islands, "WorkerPool", _ThisProcess)
         monkeypatch.setattr(os, "fsync", lambda descriptor: None)
         yield
 

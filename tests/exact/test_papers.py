@@ -42,12 +42,16 @@ def made(paper: Any, plan: Any, csv: Path) -> list[ComparisonRow]:
     ("paper", "small", "title"),
     [
         (bailleux2025, {"sizes": (4,), "per_size": 1, "seconds": 20.0}, "Bailleux 2025, tables 4 to 7"),
-        (jolivet2008, {"per_size": 2, "nodes": 20_000, "sizes": (4,)}, "Jolivet 2008, table 1"),
-        (cuvillier2010, {"sizes": (3,), "colours": (3,), "per_size": 1, "seconds": 1.5}, "Cuvillier & Szymkowiak 2010"),
+        (jolivet2008, {"per_size": 1, "nodes": 5_000, "sizes": (4,), "trees": 2}, "Jolivet 2008, table 1"),
+        (cuvillier2010, {"sizes": (3,), "colours": (3,), "per_size": 1, "seconds": 0.3}, "Cuvillier & Szymkowiak 2010"),
     ],
 )
-def test_experiments_of_the_papers_at_a_small_scale(paper: Any, small: dict[str, Any], title: str, csv: Path) -> None:
+def test_experiments_of_the_papers_at_a_small_scale(
+    paper: Any, small: dict[str, Any], title: str, csv: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("pysat")
+    monkeypatch.setattr(jolivet2008, "SAMPLES", 3000)
+    monkeypatch.setattr(jolivet2008, "MOST_NODES", 3000)
     plan = replace(paper.PLAN, **small)
     rows = made(paper, plan, csv)
     assert rows and made(paper, plan, csv) == rows
