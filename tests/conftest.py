@@ -46,6 +46,17 @@ def without_waits() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def compiled() -> None:
+    """In a first run two processes of pytest compile the kernels of the engines from both ends: neither waits."""
+    from lns.exact.kernels.cache import is_compiled
+    from lns.warmup import warm_up
+
+    process = os.environ.get("PYTEST_XDIST_WORKER", "")
+    if process and not is_compiled("lns.exact.region.dynamic_search"):
+        warm_up("auto", turn=int(process.removeprefix("gw")))
+
+
 @pytest.fixture
 def worker_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Islands are searched in processes of their own, as those of a user are."""
