@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from lns.cli.estimate import row_in_words, time_in_words, words
+from lns.cli.estimate import row_in_words, words
 from lns.estimate import RELIABLE_COUNT, Estimate, EstimateRow, Measurement
 from lns.instances.errors import InputError
 from lns.instances.formats import write
@@ -120,16 +120,6 @@ def test_what_is_said_of_several_scores_is_said_once_and_extrapolated_scores_are
     assert measured == "    461-463: less than a second (20 boards seen)\n"
     assert extrapolated.startswith("the last score with 10 boards or more:\n        464: about 5 seconds")
     assert "(5 boards seen)\n        465: more than 1,000 years\n" in extrapolated
-
-
-@pytest.mark.parametrize(
-    ("hours", "said"),
-    [(2.2, "about 2 hours"), (0.99, "about 1 hour"), (0.66, "about 40 minutes"), (13.4 / 3600, "about 13 seconds"),
-     (1e-5, "less than a second"), (50, "about 2 days"), (8766 * 7.4, "about 7 years"), (8766 * 240, "about 240 years"),
-     (23.6, "about 1 day"), (22, "about 22 hours")],
-)  # fmt: skip
-def test_times_in_words(hours: float, said: str) -> None:
-    assert time_in_words(hours) == said
 
 
 @pytest.mark.parametrize(

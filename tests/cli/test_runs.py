@@ -215,7 +215,8 @@ def test_frames_fit_the_terminal(run: Path, width: int, height: int, colour: Any
 
 
 @pytest.mark.parametrize(
-    ("end", "status"), [(b"q", 0), (b"\x1b[B\x1b[Bq", 0), (signal.SIGINT, 0), (signal.SIGTERM, 143)]
+    ("end", "status"),
+    [(b"q", 0), (b"\x1b[B\x1b[Bq", 0), (signal.SIGINT, 0), (signal.SIGTERM, 143), (signal.SIGQUIT, 131)],
 )
 def test_watch_leaves_the_terminal_as_it_was(
     end: bytes | signal.Signals, status: int, run: Path, contents: None

@@ -9,14 +9,12 @@ import pytest
 
 from lns.construct.candidates import MAX_BREAKS, PIECE_MASK, comb_order
 from lns.construct.constructor import SURPLUS_BINS, Constructor
-from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MAX_FRONTIER_KEYS, MISMATCH_BINS, TAIL_SAMPLE_NODES
+from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MAX_FRONTIER_KEYS, TAIL_SAMPLE_NODES
 from lns.construct.quota_arm import (
     MAX_KEYS,
-    MIN_TAILS,
     RATE_FACTOR_PER_EXTRA_BREAK,
     Keys,
     PrefixNovelty,
-    tail_probabilities,
 )
 from lns.construct.quota_bandit import QuotaBandit
 from lns.construct.schedule import BreakSchedule, best_schedule, break_schedule, quota_end
@@ -123,20 +121,6 @@ def test_expected_numbers_of_boards_match_an_exhaustive_count():
     arms.learn(built)
     (expected,) = arms.boards(12)
     assert boards > 20 and boards / 2 < expected < 2 * boards, (boards, expected)
-
-
-def test_probabilities_too_small_to_be_measured_follow_the_forecast():
-    finish = np.array([0.001, 0.01, 0.2, 2.0, 10.0, 10.0, *[10.0] * (MISMATCH_BINS - 6)])
-    ends = np.zeros(MISMATCH_BINS + 1)
-    ends[2:6] = 1, 99, 900, 9000
-    chance = tail_probabilities(ends, finish)
-    assert chance[3:6].tolist() == [0.01, 0.1, 1.0]
-    assert ends[2] < MIN_TAILS, "what was met by luck tells nothing"
-    assert chance[:3].tolist() == pytest.approx([0.01 / 2000, 0.01 / 200, 0.01 / 10])
-    assert tail_probabilities(np.zeros(MISMATCH_BINS + 1), finish).tolist() == pytest.approx((finish / 10).tolist()), (
-        "nothing is known yet"
-    )
-    assert not tail_probabilities(ends[::-1], np.zeros(MISMATCH_BINS))[:11].any()
 
 
 def test_a_schedule_is_chosen_after_a_perfect_board_too():
@@ -250,13 +234,6 @@ def some_keys(count: int) -> Keys:
     return keys
 
 
-def full(count: int = 10) -> PrefixNovelty:
-    frontier_keys = PrefixNovelty()
-    for _ in range(count):
-        frontier_keys.add(some_keys(9_000))
-    return frontier_keys
-
-
 def test_repeated_frontier_keys_are_not_counted_as_new():
     frontier_keys, keys = PrefixNovelty(), some_keys(99)
     assert frontier_keys.count(keys) == (99, 99)
@@ -276,16 +253,6 @@ def test_the_novelty_rate_is_right_with_bounded_memory():
     for batch in batches:
         new, met = frontier_keys.count(np.append(batch, some_keys(9_000)))
         assert new / met == pytest.approx(0.5, abs=0.05) and met == pytest.approx(18_000 / 4, rel=0.1)
-
-
-def test_a_saved_memory_comes_back():
-    frontier_keys, again = full(), PrefixNovelty()
-    again.restore(frontier_keys.state())
-    assert again.divisor == frontier_keys.divisor == 2 * KEY_SAMPLE_DIVISOR and np.array_equal(
-        again.keys, frontier_keys.keys
-    )
-    again.add(some_keys(100))
-    assert len(again.keys) > len(frontier_keys.keys)
 
 
 def small_tree() -> tuple[Puzzle, BreakSchedule]:

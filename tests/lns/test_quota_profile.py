@@ -18,8 +18,6 @@ from lns.construct.population import (
     count_children,
     mean_children,
     min_half_edges,
-    new_reservoirs,
-    offer_to_reservoir,
     quota_profile,
 )
 from lns.construct.schedule import Quota, cell_order, favoured_colours, quota_end
@@ -27,7 +25,6 @@ from lns.instances.formats import load_puzzle
 from lns.instances.generate import like_e2, uniform
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Clue, Puzzle
 from lns.params import ConstructParams
-from lns.rng import random_state
 from tests.instances.small_puzzles import planted
 
 
@@ -85,19 +82,6 @@ def test_full_strata_keep_their_most_and_the_highest_numbers_are_kept():
     assert all(np.array_equal(one, other) for one, other in zip(census, again, strict=True))
 
 
-def test_each_child_is_kept_with_equal_chance():
-    room = new_reservoirs(4, 2)
-    random, kept = random_state(1), np.zeros(16)
-    for _ in range(4000):
-        room.offered[:] = 0
-        for child in range(16):
-            offer_to_reservoir(child, 100 + child, 1, room, random)
-        assert np.array_equal(room.candidate[1], 100 + room.parent[1]) and len(set(room.parent[1].tolist())) == 4
-        kept[room.parent[1]] += 1
-    assert room.offered.tolist() == [0, 16]
-    assert abs(kept / 4000 - 1 / 4).max() < 0.03, "4 of 16; the standard deviation is 0.007"
-
-
 def test_child_counts_sample_fewer_prefixes_where_candidate_lists_are_long(monkeypatch):
     puzzle = like_e2(8, 8, seed=4).puzzle
     favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
@@ -109,24 +93,6 @@ def test_child_counts_sample_fewer_prefixes_where_candidate_lists_are_long(monke
     monkeypatch.setattr(node_equivalents, "MAX_PROFILE_CHECKS", 1)
     fewest = SAMPLES * MIN_PREFIXES_PER_STRATUM
     assert count_children(puzzle, order, favoured, 40).parents.max() == fewest
-
-
-def test_few_prefixes_that_used_most_are_averaged_with_their_neighbours():
-    parents = np.zeros((1, 60), dtype=np.int64)
-    parents[0, 20:40], parents[0, 40] = 100, 1
-    children = np.zeros((1, 60, 5), dtype=np.int64)
-    children[0, 20:40, 0] = 250
-    assert 2.4 < mean_children(parents, children)[0, 40, 0] < 2.5, "one prefix without a child says little"
-
-
-def test_mean_child_counts_are_extended_beyond_the_measured_strata():
-    parents = np.zeros((1, 60), dtype=np.int64)
-    parents[0, 20:40] = 100
-    children = np.zeros((1, 60, 5), dtype=np.int64)
-    children[0, 20:40, 0], children[0, 20:40, 2] = 250, 30
-    mean = mean_children(parents, children)
-    assert np.allclose(mean[0, :40], [2.5, 0, 0.3, 0, 0])
-    assert np.allclose(mean[0, 40:], [2.5, 0, 0, 0, 0]), "what was never met has no favoured pieces left"
 
 
 def worth_of(children: FloatArray, worth: FloatArray, asked: tuple[int, ...]) -> float:
