@@ -3,8 +3,6 @@
 `lns solve` takes the parameters that a study proved from the user's configuration.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A Dask cluster of processes on this machine."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

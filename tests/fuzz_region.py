@@ -5,8 +5,6 @@ heuristic, with what starts only in long searches from the first thousand nodes 
 which imports nothing of the region search.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A run directory of a week, made up: `python -m tests.long_run DIR [--boards 1000000]` writes one for measurements."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Rules about imports that hold for every module of a kind, however many there are."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 must not have fallen, every board seen in the log before must still be there, and the resume must have got to work.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random

@@ -1,7 +1,5 @@
 """`lns.solve` and `lns.resume`: results, limits, callbacks, interruption, refusals."""
 
-from __future__ import annotations
-
 import _thread
 import json
 import os

@@ -1,7 +1,5 @@
 """How `lns solve` and `lns resume` end: signals, rules, the closing lines, and the command of `--on-best`."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """`lns improve`: what it prints, writes and refuses, and what Ctrl-C leaves behind."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import errno

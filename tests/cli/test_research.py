@@ -1,7 +1,5 @@
 """`lns estimate` and `lns tune`: tables, objects, refusals, and a process that is stopped or killed."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

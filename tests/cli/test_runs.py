@@ -1,7 +1,5 @@
 """`lns status`, `watch`, `report`, `stop`, `collect`, `compare` and `merge` on runs that are over, damaged or many."""
 
-from __future__ import annotations
-
 import errno
 import json
 import logging

@@ -1,7 +1,5 @@
 """`lns solve` and `lns resume` as their user meets them, `lns params`, and `--stats`."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

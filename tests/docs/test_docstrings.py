@@ -1,7 +1,5 @@
 """The names of this project that docstrings mention in backquotes exist; modules are parsed, not imported."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

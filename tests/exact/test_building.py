@@ -1,7 +1,5 @@
 """Building a model counts towards the time of a request, ends with it, and is told."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

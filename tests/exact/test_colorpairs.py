@@ -1,7 +1,5 @@
 """ColorPairs with every switch against row scan, brute force and published counts."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from itertools import pairwise
 

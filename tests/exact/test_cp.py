@@ -1,7 +1,5 @@
 """The constraint models against brute force: CP-SAT, and those of Benoist & Bourreau 2008, 2.2, by OR-tools."""
 
-from __future__ import annotations
-
 import pytest
 
 from lns.exact.outcome import SolveStatus

@@ -1,7 +1,5 @@
 """Searched puzzles, paths and estimates of Jolivet 2008, each against another method."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Sequence

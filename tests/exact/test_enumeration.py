@@ -1,7 +1,5 @@
 """The solvers in this process and xcover: boards of brute force, each once; pauses; exact cover; blocks."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise

@@ -3,8 +3,6 @@
 See `tests.fuzz_region` and `tests.fuzz_exact`.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import islice
 

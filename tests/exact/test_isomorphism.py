@@ -1,7 +1,5 @@
 """Sets of pieces up to a renaming of colours (Jolivet 2008, 5.1)."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import time

@@ -3,8 +3,6 @@
 The tables are printed from the rows that are committed in docs/papers/data: a line of each.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

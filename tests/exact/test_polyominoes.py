@@ -1,7 +1,5 @@
 """Grids filled with polyominoes: counts against brute force, xcover and published figures; text, cuts, verifier."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from itertools import product

@@ -1,7 +1,5 @@
 """The row scan against brute force, against the counts of the field, and against itself when paused."""
 
-from __future__ import annotations
-
 from itertools import product
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Solvers in a child process: limits hold, and a crash of the child is never an answer."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import signal
@@ -161,8 +159,7 @@ def test_a_limit_begins_when_the_child_is_prepared(processor: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("solver", "package"),
-    [("xcc", "xcover"), ("cp", "ortools"), ("cp:table", "ortools"), ("sat:half-3", "pysat")],
+    ("solver", "package"), [("xcc", "xcover"), ("cp", "ortools"), ("cp:table", "ortools"), ("sat:half-3", "pysat")]
 )
 def test_importing_a_library_does_not_count(
     solver: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -271,8 +268,7 @@ def test_requests_that_a_solver_cannot_serve_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("solver", "module", "extra"),
-    [("sat:half-3", "pysat", "sat"), ("cp", "ortools", "cp"), ("xcc", "xcover", "cover")],
+    ("solver", "module", "extra"), [("sat:half-3", "pysat", "sat"), ("cp", "ortools", "cp"), ("xcc", "xcover", "cover")]
 )
 def test_a_missing_package_names_its_extra(
     monkeypatch: pytest.MonkeyPatch, solver: str, module: str, extra: str

@@ -1,7 +1,5 @@
 """The local searches: scores against recounting, random 3-SAT of known behaviour, small puzzles."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import product
 

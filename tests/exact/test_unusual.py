@@ -1,7 +1,5 @@
 """Puzzles without frame, without turns and with holes: every solver that takes them counts what brute force counts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

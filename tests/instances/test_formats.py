@@ -1,7 +1,5 @@
 """Every format is written and read back, on small puzzles with identical and symmetric pieces; formats are detected."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

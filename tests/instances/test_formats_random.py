@@ -1,7 +1,5 @@
 """Random puzzles and boards in random dialects; ``python -m tests.fuzz_formats`` tries thousands of each."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

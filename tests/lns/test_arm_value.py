@@ -1,7 +1,5 @@
 """The bandit's policy: on a simulated instance with known rates (`tests.lns.simulated_bandit`), and its invariants."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The beam: every board legal, the best of a small board found, same seed same search, state is all of it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -55,8 +53,7 @@ def test_duplicate_and_symmetric_pieces_are_no_trouble():
 
 
 @pytest.mark.parametrize(
-    "name,score",
-    [("like-e2-16x16", 450), ("like-e2-16x16-clue5", 440), ("like-e2-12x20", 420), ("like-e2-10x10", 166)],
+    "name,score", [("like-e2-16x16", 450), ("like-e2-16x16-clue5", 440), ("like-e2-12x20", 420), ("like-e2-10x10", 166)]
 )
 def test_a_narrow_beam_makes_good_boards(name, score):
     steps_to(engine_for(load_puzzle(name), 512), score, 300)

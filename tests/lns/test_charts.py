@@ -1,7 +1,5 @@
 """Charts of a run: the drawn lengths are those of the data, and text is escaped."""
 
-from __future__ import annotations
-
 import math
 import re
 from itertools import pairwise

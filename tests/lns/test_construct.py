@@ -1,7 +1,5 @@
 """The constructor: its tables, its two rules (breaks, quotas), its exact tail, and its state."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,8 +1,6 @@
 """The endgame: it meets the prefixes of the candidate lists, but those whose rim cannot match before the tail; it looks
 ahead without losing one, and stops anywhere."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
@@ -12,15 +10,7 @@ from lns.construct import endgame, kernel
 from lns.construct.candidates import comb_order
 from lns.construct.constructor import Constructor
 from lns.construct.endgame import BUDGET, EXHAUSTED
-from lns.construct.endgame_plan import (
-    MAX_CLOSINGS,
-    MAX_ENDGAME_PIECES,
-    NO_RULE,
-    RELEASE,
-    ROW_WORDS,
-    RULE,
-    plan_closing,
-)
+from lns.construct.endgame_plan import MAX_CLOSINGS, MAX_ENDGAME_PIECES, NO_RULE, RELEASE, ROW_WORDS, RULE, plan_closing
 from lns.construct.population import quota_profile
 from lns.construct.schedule import Quota, favoured_colours
 from lns.instances.errors import InputError

@@ -1,7 +1,5 @@
 """The exact repair: each region is searched once, in the order that costs less; what the certificate says is true."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

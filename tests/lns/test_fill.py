@@ -1,7 +1,5 @@
 """Boards in a moment: the assignment is exact on cells that do not touch; fills are legal by any rules."""
 
-from __future__ import annotations
-
 from itertools import permutations
 from pathlib import Path
 

@@ -17,18 +17,7 @@ from lns.cli.main import main
 from lns.instances.errors import InputError
 from lns.instances.files import open_to_read, read_bytes
 from lns.runs.directory import RunDirectory
-from lns.runs.files import (
-    BOARDS,
-    CHECKPOINT,
-    LOCK,
-    LOG,
-    PARAMETERS,
-    PREVIOUS,
-    REPORT,
-    STATUS,
-    STOP,
-    seal,
-)
+from lns.runs.files import BOARDS, CHECKPOINT, LOCK, LOG, PARAMETERS, PREVIOUS, REPORT, STATUS, STOP, seal
 from lns.runs.lock import Holder, Lock, is_free
 from lns.runs.recorder import Recorder, recover
 from tests.fuzz_run import call, fuzz

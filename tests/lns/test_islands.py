@@ -1,7 +1,5 @@
 """Rounds, workers and the loop around them."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -1,7 +1,5 @@
 """Operators of users: registered in this process, or entry points of installed packages."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint, EntryPoints
@@ -24,11 +22,7 @@ from lns.islands import Archipelago
 from lns.loop.search_loop import SearchLoop
 from lns.neighbourhoods import OPERATORS, operators
 from lns.neighbourhoods.move import Move, assign
-from lns.neighbourhoods.operators import (
-    operator_names,
-    register_operator,
-    unregister_operator,
-)
+from lns.neighbourhoods.operators import operator_names, register_operator, unregister_operator
 from lns.node_equivalents import TABU_MOVE
 from lns.params import Params, from_dict
 from lns.rounds import Search, Task, run_round

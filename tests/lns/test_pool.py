@@ -1,7 +1,5 @@
 """The pool: bounded, the best first; boards and questions are known again; its state is all of it."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
@@ -174,11 +172,7 @@ def chooser_of(count: int, floor: float = 0.0, proves: tuple[int, ...] = ()) -> 
 
 
 def simulate(
-    chooser: Chooser,
-    costs: list[float],
-    chances: list[float],
-    calls: int,
-    main: int | None = None,
+    chooser: Chooser, costs: list[float], chances: list[float], calls: int, main: int | None = None
 ) -> np.ndarray:
     """The share of the cost that each operator has, if a call costs so much and gains a board with such a chance."""
     rng = np.random.default_rng(1)

@@ -1,7 +1,5 @@
 """The arms of the bandit: what a restart teaches. Their values: test_arm_value; their states: test_loop."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -10,12 +8,7 @@ import pytest
 from lns.construct.candidates import MAX_BREAKS, PIECE_MASK, comb_order
 from lns.construct.constructor import SURPLUS_BINS, Constructor
 from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MAX_FRONTIER_KEYS, TAIL_SAMPLE_NODES
-from lns.construct.quota_arm import (
-    MAX_KEYS,
-    RATE_FACTOR_PER_EXTRA_BREAK,
-    Keys,
-    PrefixNovelty,
-)
+from lns.construct.quota_arm import MAX_KEYS, RATE_FACTOR_PER_EXTRA_BREAK, Keys, PrefixNovelty
 from lns.construct.quota_bandit import QuotaBandit
 from lns.construct.schedule import BreakSchedule, best_schedule, break_schedule, quota_end
 from lns.instances.formats import load_puzzle

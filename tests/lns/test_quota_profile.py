@@ -1,7 +1,5 @@
 """What quotas ask for: the census against enumeration, the plan against all thresholds, clues, odd boards."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tabu: what is kept incrementally is what a recount says; clues and rim hold; state is all of it."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np
@@ -215,4 +213,4 @@ def test_the_tenure_grows_when_boards_are_visited_again_and_shrinks_when_none_is
         tabu.run(1, target=10**6)
         tenures.append(int(tabu.state.scalars[kernel.TENURE]))
     assert max(np.diff(tenures)) > 0 > min(np.diff(tenures))
-    assert kernel.TENURE_UNIT <= min(tenures) and max(tenures) <= 9 * kernel.TENURE_UNIT, "a step for each cell at most"
+    assert min(tenures) >= kernel.TENURE_UNIT and max(tenures) <= 9 * kernel.TENURE_UNIT, "a step for each cell at most"

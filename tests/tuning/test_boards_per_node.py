@@ -1,7 +1,5 @@
 """Boards a node: counted the same every time, and none that is not there."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """The search space, read off dataclasses made with `option`, and the samplers that draw from it."""
 
-from __future__ import annotations
-
 import dataclasses
 import importlib.util
 import json
