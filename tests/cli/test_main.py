@@ -119,9 +119,7 @@ def test_an_interrupted_command_without_an_answer_says_so(
     ("command", "status"),
     [
         ("verify nofile", 2),
-        ("verify like-e2-3x3 --puzzle like-e2-3x3", 2),
         ("show {board}", 0),
-        ("exact compare like-e2-3x3 --solvers rowscan", 0),
         ("exact solve like-e2-3x3 --solver rowscan", 0),
     ],
 )

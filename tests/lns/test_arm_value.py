@@ -65,7 +65,9 @@ def wastes_little_on_poor_views(policy: type[QuotaBandit], seed: int) -> bool:
 
 
 @simulated
-@pytest.mark.parametrize("limit", [41, 37, 29])  # half-edges; a scale of 100% needs 40
+@pytest.mark.parametrize(
+    "limit", [41, 37, pytest.param(29, marks=pytest.mark.slow)]
+)  # half-edges; a scale of 100% needs 40
 def test_the_best_scale_is_found_and_kept(limit):
     """But if its first restart has no luck, a lower one may be kept."""
     assert sum(finds_the_best_scale(QuotaBandit, seed, limit) for seed in range(12)) >= 8

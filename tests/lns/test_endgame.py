@@ -13,7 +13,6 @@ from lns.construct.endgame import BUDGET, EXHAUSTED
 from lns.construct.endgame_plan import MAX_CLOSINGS, MAX_ENDGAME_PIECES, NO_RULE, RELEASE, ROW_WORDS, RULE, plan_closing
 from lns.construct.population import quota_profile
 from lns.construct.schedule import Quota, favoured_colours
-from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
 from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.verify import verify
@@ -148,13 +147,6 @@ def test_pieces_keep_their_bits_from_prefix_to_prefix():
     assert again == met and len(met) > 10
     assert np.array_equal(part.prefix.child_counts, whole.prefix.child_counts)
     assert taken_over > 10 and len(set(part.arrays.endgame.piece_of_bit.tolist())) == MAX_ENDGAME_PIECES
-
-
-@pytest.mark.parametrize("bits", [[0] * 64, [-2] * 64, [72, *[-1] * 63]])
-def test_saved_piece_bits_that_no_search_assigns_are_refused(bits):
-    search = small_search(9, 8, 2, 5, 20)
-    with pytest.raises(InputError, match=r"does not fit|out of range"):
-        search.restore(search.state() | {"piece_bits": np.array(bits)})
 
 
 def test_a_clue_in_the_tail_is_paid_for_once():

@@ -233,6 +233,7 @@ def kill_processes(places: list[Path], url: str | None, trials: int, kills: int)
     assert not [trial for trial in again.trials(TrialState.RUNNING) if "holder" in trial.user_attrs], "tried again"
 
 
+@pytest.mark.slow
 def test_two_processes_share_a_study_and_one_that_is_killed_costs_nothing_finished(
     made_up: None, tmp_path: Path
 ) -> None:
