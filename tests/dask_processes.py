@@ -1,6 +1,4 @@
-"""A Dask cluster of processes on this machine, for tests and measurements."""
-
-from __future__ import annotations
+"""A Dask cluster of processes on this machine."""
 
 import contextlib
 import json

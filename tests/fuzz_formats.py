@@ -7,8 +7,6 @@ reading must end in a puzzle, a board or one `InputError`, within bounds of time
 damaged must change what is read, be said in a note or be refused.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random

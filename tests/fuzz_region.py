@@ -6,8 +6,6 @@ mates, and of those with a rim of an ordinary colour. The answers come from `bes
 region search.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator

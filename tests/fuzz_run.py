@@ -6,8 +6,6 @@ reads the run or continues it. It must do so (exit status 0 or 1) or say in one 
 within its time and in bounded memory. Nothing may be written outside the run, nor in it by a command that only reads.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -5,8 +5,6 @@ types and sizes, links. The report of each must end in a page (exit
 status 0 or 1) or in one sentence (2), and nothing but that page may be written, in the study or outside.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import random

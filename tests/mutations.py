@@ -1,7 +1,5 @@
 """Faults in files, for `tests.fuzz_study` and `tests.fuzz_run`: each damages one file; links lead to ``outside``."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The one door to `../shared` (public data that the project may use but not ship): skips where it is absent."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

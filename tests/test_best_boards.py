@@ -1,7 +1,5 @@
 """The boards in runs/best: each verified against its instance, and told as it is."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The distribution: what the wheel holds, and that it works in an environment with the core packages alone."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

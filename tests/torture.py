@@ -1,20 +1,14 @@
-"""Faults on purpose: `python -m tests.torture [--kills 100] [--damages 300] [--seed 1]` prints what became of them.
-
-Kills: the whole process group of a run gets SIGKILL at a random moment, or at a random system call of its writers
+"""Kills: the whole process group of a run gets SIGKILL at a random moment, or at a random system call of its writers
 (write, fsync, rename), so also in the middle of a checkpoint; then the run is resumed. After each kill the best score
 must not have fallen, every board seen in the log before must still be there, and the resume must have got to work.
 """
 
-from __future__ import annotations
-
-import argparse
 import contextlib
 import os
 import random
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -147,23 +141,5 @@ def child(calls: int, arguments: list[str]) -> int:
     return main(arguments)
 
 
-def main() -> int:
-    if sys.argv[1:2] == ["--child"]:
-        return child(int(sys.argv[2]), sys.argv[3:])
-    parser = argparse.ArgumentParser(description="faults on purpose", prog="python -m tests.torture")
-    parser.add_argument("--kills", type=int, default=100)
-    parser.add_argument("--damages", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=1)
-    args = parser.parse_args()
-    from tests.lns.test_damage import torture_files
-
-    with tempfile.TemporaryDirectory() as folder:
-        began = time.monotonic()
-        print(f"{args.damages} damages: {dict(torture_files(Path(folder), args.damages, args.seed))}", flush=True)
-        print(f"{args.kills} kills: {dict(torture_kills(Path(folder), args.kills, args.seed))}")
-        print(f"nothing lost, {time.monotonic() - began:.0f} s")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(child(int(sys.argv[2]), sys.argv[3:]))

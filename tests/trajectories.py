@@ -5,8 +5,6 @@ nodes, score or boards; exit status 1 if any does. ``--record`` writes the file 
 search differently. Budgets are steps and nodes, so the figures do not depend on the speed of the machine.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

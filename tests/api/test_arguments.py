@@ -1,7 +1,5 @@
 """Arguments of the wrong type or size: one sentence that names them, before any work is begun."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`lns.improve` on boards that break a rule: repaired where the region covers it, else refused in a sentence."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

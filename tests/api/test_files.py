@@ -1,7 +1,5 @@
 """Puzzles and boards through the front door: names, files, URLs, texts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The package `lns` as a researcher imports it: light, complete, documented."""
 
-from __future__ import annotations
-
 import inspect
 import subprocess
 import sys

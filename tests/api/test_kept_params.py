@@ -1,7 +1,5 @@
 """What a study proved is used by `lns solve`, for what it was proved for and for nothing else."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

@@ -1,7 +1,5 @@
 """`lns.improve` and `lns.count`: what they prove agrees with brute force and with the planted solution."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

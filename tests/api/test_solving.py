@@ -1,7 +1,5 @@
 """`lns.solve` and `lns.resume`: results, limits, callbacks, interruption, refusals."""
 
-from __future__ import annotations
-
 import _thread
 import json
 import os
@@ -46,6 +44,7 @@ def quick(puzzle: Any = "like-e2-6x6", **options: Any) -> Result:
     return lns.solve(puzzle, **({"params": QUICK, "progress": None, "steps": 4, "seed": 3, "workers": 1} | options))
 
 
+@pytest.mark.usefixtures("worker_processes")
 def test_a_result_holds_the_best_board_and_how_it_came(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     puzzle = lns.load_puzzle("like-e2-6x6")
@@ -71,6 +70,7 @@ def test_a_result_holds_the_best_board_and_how_it_came(tmp_path: Path, monkeypat
     assert lns.load_board(tmp_path / "best.json", puzzle) == result.board
 
 
+@pytest.mark.usefixtures("worker_processes")
 @pytest.mark.slow
 def test_the_command_line_makes_the_same_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lns.save(lns.load_puzzle("like-e2-6x6"), tmp_path / "p.txt")
@@ -196,6 +196,7 @@ class Interrupt:
             _thread.interrupt_main()
 
 
+@pytest.mark.usefixtures("worker_processes")
 def test_ctrl_c_while_the_caller_waits_ends_the_search_in_order(tmp_path: Path) -> None:
     result = quick("like-e2-8x8", steps=None, time=600, on_improve=Interrupt(waiting=True), run_dir=tmp_path / "run")
     assert result.why == "interrupted" and result.board is not None and result.elapsed_s < 300
@@ -203,6 +204,7 @@ def test_ctrl_c_while_the_caller_waits_ends_the_search_in_order(tmp_path: Path) 
     assert load_summary(tmp_path / "run").why == "interrupted"
 
 
+@pytest.mark.usefixtures("worker_processes")
 @pytest.mark.slow
 def test_ctrl_c_ends_the_search_with_what_it_has(tmp_path: Path) -> None:
     handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]

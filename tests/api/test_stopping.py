@@ -1,7 +1,5 @@
 """Stop rules on made-up progress: each alone, and in combination."""
 
-from __future__ import annotations
-
 import pytest
 
 from lns import MaxSteps, MaxTime, NoImprovement, StopRule, TargetScore

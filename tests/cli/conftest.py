@@ -1,7 +1,5 @@
 """What several tests of the command line need."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The program as a process of its own, for the tests that send it signals."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The public files by the commands that a user would type, the clues that a search has, and puzzles by other rules."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Callable

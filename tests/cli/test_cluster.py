@@ -1,7 +1,5 @@
 """`--cluster` with a scheduler and workers that are processes of their own, some of which are killed."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """`lns convert` and `lns generate`: chains of formats, what is made, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Options that no other test gives to a command: each is taken, and does what its help says."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import re

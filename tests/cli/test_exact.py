@@ -1,7 +1,5 @@
 """`lns exact`: counts, first solutions, statuses, exit codes, the experiments; fillings, cuts and levels of grids."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """`lns improve`: what it prints, writes and refuses, and what Ctrl-C leaves behind."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import errno
@@ -307,23 +305,6 @@ def test_the_answer_is_printed_even_if_its_file_cannot_be_written(
 
     monkeypatch.setattr("lns.instances.formats.write", full)
     assert typed.facts(f"{BETTER} --rows 1:3 -o o.url", 2)["score"] == PUZZLE.max_score
-
-
-def test_an_identical_piece_on_the_cell_of_a_clue_proves_the_same(typed: Typed) -> None:
-    """A row of seven with a clue for a piece whose twin lies on its cell; two others are exchanged."""
-    chain = [(0, 1), (1, 1), (1, 1), (1, 2), (2, 3), (3, 4), (4, 0)]
-    puzzle = Puzzle(np.array([(0, right, 0, left) for left, right in chain], dtype=np.int32), 7, 1, (Clue(1, 1, 0),))
-    write("row.json", None, puzzle, None)
-    for name, pieces in (("own", [0, 1, 2, 4, 3, 5, 6]), ("twin", [0, 2, 1, 4, 3, 5, 6])):
-        write(f"{name}.json", None, puzzle, Board(np.array(pieces) * 4, 7, 1), instance="row.json")
-        question = f"improve {name}.json --puzzle row.json"
-        for region in ("--cells 2-5", "--cells 1,3,4", "--window 1x3 --everywhere"):
-            for order in ("static", "dynamic"):
-                answer = typed.facts(f"{question} {region} --order {order} -o better.json --force")
-                assert (answer["score"], answer["score_before"], answer["status"]) == (6, 3, "optimal")
-                assert judged("better.json", puzzle).complete
-        answer = typed.facts(f"{question} --cells 2-3")
-        assert (answer["score"], answer["status"], answer["improved"]) == (3, "optimal", False)
 
 
 @pytest.mark.slow

@@ -1,7 +1,5 @@
 """`lns solve --pin` and `lns polish`: cells that stay, also after `lns resume`, and boards that become better."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

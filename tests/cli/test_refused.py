@@ -1,7 +1,5 @@
 """What commands refuse: each in one sentence on stderr, exit status 2, and nothing is left behind."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -114,10 +112,7 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("triangle --side 99", "a board of 197 x 99"),
         ("diamond --side 3 --clues 14", "14 clues for a board of 5 x 5; expected 0 to 13"),
         ("diamond --side 3 --fix-corners", "a diamond has no four corners to fix"),
-        (
-            "tetravex -o p.txt",
-            "p.txt: format benoist cannot say that a puzzle has no frame and no turns; expected",
-        ),
+        ("tetravex -o p.txt", "p.txt: format benoist cannot say that a puzzle has no frame and no turns; expected"),
         ("like-e2 -o p.odd", "p.odd: the name does not say the format"),
         ("like-e2 -o p.txt --solution ./p.txt", "the same file name"),
         ("like-e2 -o nowhere/p.txt", "nowhere: there is no such directory"),

@@ -1,7 +1,5 @@
 """`lns show` and `lns verify` as their user meets them."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

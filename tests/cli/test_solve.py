@@ -1,7 +1,5 @@
 """`lns solve` and `lns resume` as their user meets them, `lns params`, and `--stats`."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -12,22 +10,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import lns
 from lns.cli.main import main
-from lns.engine import Statistics
-from lns.instances.board import Board
-from lns.instances.formats import load_board, load_puzzle, viewer_url, write
-from lns.instances.puzzle import Clue, Puzzle
+from lns.instances.formats import load_board, load_puzzle, viewer_url
 from lns.instances.verify import verify
-from lns.node_equivalents import REGION_NODE
 from lns.params import Params, load, to_dict, to_toml
 from lns.runs import recorder
 from lns.runs.directory import digest, take_run_directory
 from lns.runs.files import seal, utc_now
-from lns.runs.history import PartGains, RunHistory, parts
 from lns.runs.lock import Holder, Lock
 from lns.runs.run_summary import load_summary
 from tests.cli.conftest import Typed
@@ -79,18 +71,6 @@ def test_a_start_board_is_never_made_worse(params: str, typed: Typed) -> None:
     solve = f"solve like-e2-6x6 --params {params} --run-dir run {ONE} --start".split()
     assert typed.facts([*solve, viewer_url(puzzle, board)])["score"] == puzzle.max_score
     assert log_of(Path("run")) == [(puzzle.max_score, board.placements.tobytes())]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("pieces", [[0, 2, 1, 4, 3, 5, 6], [0, -1, 1, 4, 3, 5, 6], [0, 2, -1, 3, 4, 5, 6]])
-def test_a_start_board_may_have_an_identical_piece_on_the_cell_of_a_clue(pieces: list[int], typed: Typed) -> None:
-    """A row of seven with a clue for a piece that looks like the next one."""
-    chain = [(0, 1), (1, 1), (1, 1), (1, 2), (2, 3), (3, 4), (4, 0)]
-    puzzle = Puzzle(np.array([(0, right, 0, left) for left, right in chain], dtype=np.int32), 7, 1, (Clue(1, 1, 0),))
-    write("p.json", None, puzzle, None)
-    board = Board(np.array([4 * piece if piece >= 0 else -1 for piece in pieces]), 7, 1)
-    write("b.json", None, puzzle, board, instance="p.json")
-    assert typed.facts(f"solve p.json --start b.json --run-dir run --steps 20 {ONE}")["score"] == 6
 
 
 @pytest.mark.slow
@@ -327,15 +307,6 @@ def test_a_wrong_file_is_refused(typed: Typed) -> None:
     Path("p.toml").write_text("[construct]\nhorzon = 3.0\n")
     assert "did you mean 'horizon'" in typed.refused("params --params p.toml")
     typed.refused("params --params absent")
-
-
-def test_parts_join_work_and_gain() -> None:
-    history = RunHistory(1.0, gains_by_part={"construct": PartGains(3, 2, 5), "start": PartGains(1, 1, 0)})
-    construct, windows, start = parts(history, Statistics(nodes=750, operators={"windows": round(250 / REGION_NODE)}))
-    assert (construct.name, construct.share, construct.boards, construct.bests) == ("construct", 0.75, 3, 2)
-    assert construct.edges_per_1e9 == pytest.approx(5 / 750 * 1e9) and construct.boards_per_1e9 == pytest.approx(4e6)
-    assert (windows.name, windows.share, windows.boards, windows.edges_per_1e9) == ("windows", 0.25, 0, 0.0)
-    assert (start.name, start.share, start.edges_per_1e9) == ("start", 0.0, None)
 
 
 @pytest.mark.slow

@@ -1,7 +1,5 @@
 """What commands share: types of options, the line that says how they stand, and signals."""
 
-from __future__ import annotations
-
 import argparse
 import ctypes
 import errno

@@ -1,7 +1,5 @@
 """The pages of the documentation: their blocks of code, by language."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

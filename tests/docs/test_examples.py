@@ -1,7 +1,5 @@
 """The documentation is true: Python blocks run, the parsers accept its command lines, the reference is complete."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The glossary defines each term once, each term is in use, and no retired word is left."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -44,7 +42,7 @@ RETIRED = {
 }
 # what may stand all the same: (file, text of the line)
 ALLOWED = {
-    ("lns/cli/__init__.py", "tray"),  # the former name of a command, refused with the present one
+    ("lns/cli/__init__.py", "tray")  # the former name of a command, refused with the present one
 }
 
 

@@ -1,7 +1,5 @@
 """The table of scores is the one that its command writes from the rows of the benchmark."""
 
-from __future__ import annotations
-
 from docs.tools.scores import PAGE, table, updated
 
 

@@ -1,7 +1,5 @@
 """Small random puzzles, solvable or not, with duplicate and symmetric pieces and clues; tasks of child processes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Regions of tiny boards under every rule, boards that break one, and what the best refill scores, by trying all."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """All complete solvers on the same random puzzles: the same answer and, as all of them count, the same count."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,16 +1,13 @@
 """Building a model counts towards the time of a request, ends with it, and is told."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 
 import pytest
 
 from lns.cli.main import main
-from lns.exact import execution as building
 from lns.exact.driver import Progress
-from lns.exact.execution import BuildingClock, Request
+from lns.exact.execution import Request
 from lns.exact.outcome import SolveStatus
 from lns.exact.solvers import solve_request
 from lns.instances.formats import write
@@ -36,14 +33,6 @@ def test_a_budget_of_time_ends_the_building(solver: str, large: Puzzle) -> None:
     assert shown and all(progress.building for progress in shown)
     outcome = solve_request(like_e2(6, 6, seed=1).puzzle, Request(count_all=True, seconds=0.0), "blocks")
     assert outcome.status is SolveStatus.BUDGET_SPENT and outcome.details == {"model_unfinished": 1.0}
-
-
-def test_a_model_that_is_built_in_time_leaves_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    times = iter([10.0, 10.5, 11.5])
-    monkeypatch.setattr(building.time, "perf_counter", lambda: next(times))
-    clock = BuildingClock(Request(seconds=2.0))
-    clock.check()
-    assert clock.left().seconds == 0.5
 
 
 def test_ctrl_c_interrupts_the_building(large: Puzzle) -> None:

@@ -1,7 +1,5 @@
 """The commands compare, cnf, decode, solvers and isomorphic of `lns exact`, and generate --unique."""
 
-from __future__ import annotations
-
 import errno
 import io
 import json

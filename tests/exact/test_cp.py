@@ -1,29 +1,15 @@
 """The constraint models against brute force: CP-SAT, and those of Benoist & Bourreau 2008, 2.2, by OR-tools."""
 
-from __future__ import annotations
-
 import pytest
 
 from lns.exact.outcome import SolveStatus
 from lns.exact.solvers import count, solve
 from lns.instances.generate import corner_cells, uniform
 from lns.instances.verify import verify
-from tests.exact.brute import count_solutions
-from tests.exact.puzzles import last_message, small_puzzle
+from tests.exact.puzzles import last_message
 
 pytest.importorskip("ortools")
-from lns.exact.cp import MODELS, solve_by_cp_sat, solve_classic
-
-
-@pytest.mark.parametrize("model", ["CP-SAT", *MODELS])
-def test_counts_of_brute_force(model: str) -> None:
-    for seed in range(25 if model == "CP-SAT" else 10):
-        puzzle = small_puzzle(seed, largest=9)
-        if model == "CP-SAT":
-            message = last_message(solve_by_cp_sat, puzzle, True, None)
-        else:
-            message = last_message(solve_classic, puzzle, model, True, None)
-        assert message.exhausted and message.solutions == count_solutions(puzzle), seed
+from lns.exact.cp import MODELS, solve_by_cp_sat
 
 
 def test_a_budget_of_conflicts_counts_conflicts_not_branches() -> None:

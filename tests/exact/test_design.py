@@ -1,11 +1,8 @@
 """Searched puzzles, paths and estimates of Jolivet 2008, each against another method."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Sequence
-from math import comb
 
 import pytest
 
@@ -14,10 +11,8 @@ from lns.exact.driver import run_search
 from lns.exact.paper.design import (
     PATHS,
     constraints,
-    distinct_pieces,
     evaluate,
     every_single,
-    fewest_colours,
     has_distinct_pieces,
     improve,
     joint_count,
@@ -159,20 +154,6 @@ def test_every_single_agrees_with_brute_force() -> None:
         quads = Counter(canonical(quad) for quad in puzzle.pieces.tolist())
         wanted += max(quads.values()) == 1 and count_solutions(puzzle) == 4
     assert every_single(2, 2, 3)[0] == wanted > 0
-
-
-@pytest.mark.parametrize("c", range(1, 6))
-def test_numbers_of_distinct_pieces(c: int) -> None:
-    corner, rim, inner, turning = distinct_pieces(c)
-    assert (corner, rim) == (c**2, c**3)
-    assert inner == (c**4 + c**2 + 2 * c) // 4  # Burnside
-    assert inner == c + 4 * comb(c, 2) + 9 * comb(c, 3) + 6 * comb(c, 4)  # the paper prints 6 C(c,3)
-    assert turning == (c**4 - c**2) // 4
-
-
-def test_lower_bounds_on_colours() -> None:
-    assert [fewest_colours(n, n, symmetric=True) for n in (4, 5, 6, 7, 9, 10, 11, 13)] == [2, 3, 3, 4, 4, 4, 5, 5]
-    assert [fewest_colours(n, n, symmetric=False) for n in (4, 5, 6, 7, 9, 10, 13)] == [3, 3, 3, 4, 4, 5, 5]
 
 
 def test_the_estimate_of_inner_blocks_agrees_with_the_list() -> None:

@@ -1,7 +1,5 @@
 """The solvers in this process and xcover: boards of brute force, each once; pauses; exact cover; blocks."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
@@ -10,7 +8,7 @@ import numpy as np
 import pytest
 
 from lns.exact.blocks import Blocks
-from lns.exact.cover.search import CODES, Cover, build, cover_by_library, run_xcover
+from lns.exact.cover.search import CODES, Cover, build, run_xcover
 from lns.exact.driver import STEP_SECONDS, StepSizer
 from lns.exact.execution import Request
 from lns.exact.outcome import SolveStatus
@@ -24,7 +22,7 @@ from lns.instances.generate import uniform
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from tests.exact.brute import all_boards, count_solutions
-from tests.exact.puzzles import last_message, small_puzzle
+from tests.exact.puzzles import small_puzzle
 from tests.shared_data import shared
 
 
@@ -139,14 +137,6 @@ def test_all_four_rotations_of_symmetric_pieces_count() -> None:
         search = Cover(puzzle, all_four=all_four)
         search.advance(1 << 20, False)
         assert search.exhausted and search.solutions == assignments_per_board(puzzle) * rotations == 576 * rotations
-
-
-def test_xcover_counts_the_same() -> None:
-    pytest.importorskip("xcover")
-    for seed in range(40):
-        puzzle = small_puzzle(seed, largest=12)
-        message = last_message(cover_by_library, puzzle, True)
-        assert message.exhausted and message.solutions == count_solutions(puzzle), seed
 
 
 def test_blocks_and_the_zig_zag_count_what_brute_force_counts() -> None:

@@ -1,7 +1,5 @@
 """The programs that measure the exact searches: tables, continuation, errors."""
 
-from __future__ import annotations
-
 import csv
 import json
 from dataclasses import dataclass, replace

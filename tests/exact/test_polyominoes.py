@@ -1,12 +1,9 @@
 """Grids filled with polyominoes: counts against brute force, xcover and published figures; text, cuts, verifier."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from itertools import product
 
-import numpy as np
 import pytest
 
 from lns.exact.outcome import SolveStatus
@@ -26,7 +23,7 @@ from lns.exact.polyominoes.grid import (
     render,
 )
 from lns.exact.polyominoes.levels import TIERS, CutLimits, cut_grid, find_level, levels, make_level
-from lns.exact.polyominoes.model import FillingSearch, Step, StepOutcome, StepRecorder, build_model, symmetries
+from lns.exact.polyominoes.model import FillingSearch, Step, StepOutcome, StepRecorder, build_model
 from lns.exact.polyominoes.search import SLICE, WeightRace, fill, fill_by_library, race
 from lns.instances.errors import InputError
 from lns.instances.generate.planted import PortableRandom
@@ -85,7 +82,7 @@ def small_grid(seed: int) -> Grid:
 
 def test_small_grids_are_counted_as_by_brute_force() -> None:
     statuses, several = set(), 0
-    for seed in range(150):
+    for seed in range(80):
         grid = small_grid(seed)
         expected = count_by_brute_force(grid)
         several += len({orientations(shape)[0] for shape in grid.loose.values()}) < len(grid.loose)
@@ -98,7 +95,7 @@ def test_small_grids_are_counted_as_by_brute_force() -> None:
         assert raced.filling is None or filling_errors(grid, raced.filling) == []
         statuses.add(raced.status)
     assert statuses == {SolveStatus.SOLVED, SolveStatus.INFEASIBLE}
-    assert several > 20  # grids with equal pieces
+    assert several > 10  # grids with equal pieces
 
 
 @pytest.mark.parametrize(
@@ -209,28 +206,6 @@ def test_weights() -> None:
         fill(GAME, "size")
     with pytest.raises(InputError, match="a race ends at the first filling"):
         fill(GAME, "race", count_all=True)
-
-
-def test_orientations() -> None:
-    expected = {"F": 8, "W": 4, "U": 4, "Y": 8, "C": 4, "S": 4, "T": 4, "P": 8}
-    assert {name: len(orientations(GAME.pieces[name])) for name in expected} == expected
-    assert len(orientations(((0, 0), (0, 1), (1, 0), (1, 1)))) == 1
-    for shape in GAME.pieces.values():
-        for turned in orientations(shape):
-            assert orientations(turned) == orientations(shape)
-
-
-@pytest.mark.parametrize(
-    ("rows", "expected"), [(["..."] * 3, 8), (["..."] * 2, 4), (["..#", "..."], 1), (["#.", ".."], 2)]
-)
-def test_symmetries(rows: list[str], expected: int) -> None:
-    cells = Grid(tuple(rows), {}).free
-    found = symmetries(cells)
-    assert len({tuple(one) for one in found}) == expected
-    for numbers in found:
-        assert sorted(numbers) == list(range(len(cells)))
-        pairs = [(a, b) for a, b in np.ndindex(len(cells), len(cells)) if cells[b] in neighbours(cells[a])]
-        assert all(cells[numbers[b]] in neighbours(cells[numbers[a]]) for a, b in pairs)
 
 
 def test_the_verifier_rejects_every_damaged_filling() -> None:

@@ -1,7 +1,5 @@
 """Grids of polyominoes in colour: every cell has the colour and the letter of its piece, every border its line."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from xml.etree import ElementTree

@@ -1,7 +1,5 @@
 """The solver 'auto': its searches join one after the other, take turns, and the first to end answers."""
 
-from __future__ import annotations
-
 import pytest
 
 from lns import generate

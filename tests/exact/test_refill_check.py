@@ -1,7 +1,5 @@
 """The second opinion on a region (`lns.exact.sat.refill`): what brute force says, whatever the search says."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

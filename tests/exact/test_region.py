@@ -1,7 +1,5 @@
 """The region re-solve: its search schemes and spend curves miss no refill, and its guarantees."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The dynamic order with and without backjumping, against a plain search and against the static order."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from unittest import mock

@@ -1,7 +1,5 @@
 """Identical pieces and clues: the result does not depend on which of them is on the cell of a clue."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

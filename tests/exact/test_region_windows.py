@@ -1,7 +1,5 @@
 """Choice of regions: windows, cells around mismatches, donors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

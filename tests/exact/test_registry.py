@@ -1,7 +1,5 @@
 """Solvers of one's own: registered in this process, or offered by an installed package."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint

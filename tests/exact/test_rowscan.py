@@ -1,7 +1,5 @@
 """The row scan against brute force, against the counts of the field, and against itself when paused."""
 
-from __future__ import annotations
-
 from itertools import product
 from types import SimpleNamespace
 
@@ -98,8 +96,3 @@ def test_the_benchmark_counts_placements(monkeypatch: pytest.MonkeyPatch) -> Non
     clock = SimpleNamespace(perf_counter=iter([10.0, 12.5]).__next__)
     monkeypatch.setattr("lns.exact.measurements.time", clock)
     assert placements_per_second(puzzle, 500) == 500 / 2.5
-
-
-def test_an_unknown_solver_is_refused() -> None:
-    with pytest.raises(InputError, match="did you mean 'rowscan'"):
-        solve(uniform(2, 2, 1, 1).puzzle, solver="rowscann")

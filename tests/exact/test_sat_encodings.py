@@ -1,7 +1,5 @@
 """The encodings against brute force: every model is a board, every board is found once, sizes are the papers'."""
 
-from __future__ import annotations
-
 import io
 import resource
 import shutil

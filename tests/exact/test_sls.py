@@ -1,7 +1,5 @@
 """The local searches: scores against recounting, random 3-SAT of known behaviour, small puzzles."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import product
 
@@ -88,29 +86,6 @@ def test_dcrwalk_is_deterministic_and_fair() -> None:
     assert walk.random.tolist() == before.tolist()
     assert walk.picked.tolist() == walk.false_steps.tolist()
     assert np.ptp(walk.picked) <= 2
-
-
-def random_walk_steps(clauses: npt.NDArray[np.int32], variables: int, seed: int) -> int:
-    """Steps of the conflict-directed random walk (Papadimitriou 1991) to a model: what DCRWalk derandomises."""
-    random = np.random.default_rng(seed)
-    value = random.integers(0, 2, variables)
-    steps = 0
-    while True:
-        false = np.flatnonzero(~(np.where(clauses > 0, 1, 0) == value[np.abs(clauses) - 1]).any(axis=1))
-        if not len(false):
-            return steps
-        value[abs(random.choice(clauses[random.choice(false)])) - 1] ^= 1
-        steps += 1
-
-
-def test_dcrwalk_takes_as_many_steps_as_the_random_walk() -> None:
-    """Tompkins & Hoos 2006: without random decisions the walk is about as good. Formulas like SATLIB's uf20."""
-    derandomised, random = [], []
-    for seed, clauses in satisfiable(20, 85, 24):
-        derandomised.append(model_of(clauses, "dcrwalk", seed, 1_000_000))
-        random.append(random_walk_steps(clauses, 20, seed))
-    assert len(random) > 12
-    assert 1 / 3 < np.mean(derandomised) / np.mean(random) < 3
 
 
 def test_simplified_formulas_have_the_same_models() -> None:

@@ -1,7 +1,5 @@
 """A limit of time holds for every solver, building included, where building alone takes several seconds."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Recorded steps lead to what the solver finds: replayed, they give legal boards, and its nodes are counted."""
 
-from __future__ import annotations
-
 import pytest
 
 import lns

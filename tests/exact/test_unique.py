@@ -1,7 +1,5 @@
 """Constructions of seed 003: single solutions (5.2) and 3-partition (section 3), judged by tree search."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

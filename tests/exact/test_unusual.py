@@ -1,7 +1,5 @@
 """Puzzles by other rules: every solver counts what brute force counts, and local search solves what has a solution."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Any

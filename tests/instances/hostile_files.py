@@ -1,7 +1,5 @@
 """Hundreds of malformed files and URLs, each with what its error message must say."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Every format is written and read back, on small puzzles with identical and symmetric pieces; formats are detected."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path
@@ -306,22 +304,6 @@ SMALL, LAID = planted(5, 6, 6, 9)
 
 def case(name: str) -> str:
     return str(shared("cases", name))
-
-
-def test_a_table_of_boards() -> None:
-    for number, score in ((1, 467), (2, 465), (3, 466)):
-        document = read_board(case("40_boards_with_conflict_counts.tsv"), number=number)
-        assert document.puzzle is not None and document.board is not None
-        assert verify(document.puzzle, document.board).score == score
-
-
-def test_clues_in_a_file_of_pieces() -> None:
-    editor = case("27_editor_ini_border_is_2.fps")
-    board = read_board(editor, load_puzzle(editor), "clues").board
-    assert board is not None
-    placed = {cell: int(oriented) // 4 + 1 for cell, oriented in enumerate(board.placements) if oriented >= 0}
-    official = load_puzzle(str(shared("instances", "eternity2_clue5.txt"))).clues
-    assert placed == {clue.cell: clue.piece + 1 for clue in official}
 
 
 def test_sides_that_only_another_order_makes_legal() -> None:

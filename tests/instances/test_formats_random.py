@@ -1,7 +1,5 @@
 """Random puzzles and boards in random dialects; ``python -m tests.fuzz_formats`` tries thousands of each."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 
@@ -44,14 +42,14 @@ def test_damaged_files_raise_nothing_but_input_errors(name: str, tmp_path: Path)
     """Valid files with faults; an error names the file."""
     chance, path, good = random.Random(f"damage {name}"), tmp_path / "damaged.txt", TEXTS[name].encode()
     refusals = 0
-    for _ in range(300):
+    for _ in range(80):
         path.write_bytes(mutated(good, [good], chance) or b"\n")
         try:
             read(str(path), puzzle=BARE if name in HOLDS_BOARD else None, format=chance.choice((None, name)))
         except InputError as error:
             refusals += 1
             assert error.source == str(path) and error.message and str(error).isprintable()
-    assert refusals > 75
+    assert refusals > 20
 
 
 def test_letters_that_match_no_colours_are_refused_quickly() -> None:

@@ -1,7 +1,5 @@
 """The real files: every shared instance, solution list and published board, through every format that carries it."""
 
-from __future__ import annotations
-
 import csv
 import random
 from functools import cache

@@ -1,7 +1,5 @@
 """Viewer URLs: the ways in which they are pasted, any order of letters, partial boards, wrong cells."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from urllib.parse import quote

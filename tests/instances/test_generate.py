@@ -1,7 +1,5 @@
 """Generators: their rules, checked on the pieces, and the puzzle of a seed, checked by its hash."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections import Counter

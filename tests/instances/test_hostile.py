@@ -4,8 +4,6 @@ Each must end with exit status 2 and one sentence that names the source (and the
 expected; never a traceback, nothing written.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Colours that cannot pair up: the bound holds for every board, and is told before a search."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 

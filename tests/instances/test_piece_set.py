@@ -1,7 +1,5 @@
 """Sets of pieces in any numbering: their key, their own numbering, and boards carried from one numbering to another."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The puzzle: representation, identity, checks, and published counts of 2x2 blocks of the real pieces."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Rotations and reflections keep pieces and scores."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Puzzles without frame, without turns and with holes: what a puzzle, a board, a score and a file of them are."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Parts that the tests of the construction share: schedules, candidate lists, prefixes, how the rim can be closed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import permutations
 

@@ -1,7 +1,5 @@
 """Parts that the tests of the loop share: boards with a little damage, and engines that are interrupted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Small parts that the tests of runs share."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

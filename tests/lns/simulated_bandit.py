@@ -6,8 +6,6 @@ frontier prefix, and trebles the number of frontier prefixes: a third of these h
 the limit. So the arm at the limit is best while its frontier prefixes are new.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Checkpoints and the whole loop: what is saved is what goes on."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -263,11 +261,7 @@ UNUSABLE: dict[str, tuple[str, Callable[[str, bytes], bytes], str]] = {
 
 @pytest.mark.parametrize("case", UNUSABLE)
 def test_what_does_not_fit_is_refused_whole_and_the_search_begins_from_the_boards(
-    case: str,
-    runs: dict[str, Path],
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
+    case: str, runs: dict[str, Path], tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine, change, why = UNUSABLE[case]
     path = copied(runs[engine], tmp_path / "run")

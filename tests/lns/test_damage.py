@@ -1,7 +1,5 @@
 """Run directories that were damaged, mixed up, or sent by somebody else."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -22,17 +20,7 @@ from lns.instances.errors import InputError
 from lns.runs import lock, run_summary
 from lns.runs.board_log import BoardLog
 from lns.runs.directory import best_fields
-from lns.runs.files import (
-    BEST,
-    BOARDS,
-    CHECKPOINT,
-    LOCK,
-    LOG,
-    PICTURE,
-    STATUS,
-    STOP,
-    utc_now,
-)
+from lns.runs.files import BEST, BOARDS, CHECKPOINT, LOCK, LOG, PICTURE, STATUS, STOP, utc_now
 from lns.runs.lock import Holder, Lock
 from lns.runs.run_summary import load_summary
 from lns.tabu.search import random_board

@@ -1,8 +1,6 @@
 """The endgame: it meets the prefixes of the candidate lists, but those whose rim cannot match before the tail; it looks
 ahead without losing one, and stops anywhere."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
@@ -12,20 +10,9 @@ from lns.construct import endgame, kernel
 from lns.construct.candidates import comb_order
 from lns.construct.constructor import Constructor
 from lns.construct.endgame import BUDGET, EXHAUSTED
-from lns.construct.endgame_plan import (
-    ANCHOR,
-    MAX_CLOSINGS,
-    MAX_ENDGAME_PIECES,
-    NO_RULE,
-    RELEASE,
-    RESERVE,
-    ROW_WORDS,
-    RULE,
-    plan_closing,
-)
+from lns.construct.endgame_plan import MAX_CLOSINGS, MAX_ENDGAME_PIECES, NO_RULE, RELEASE, ROW_WORDS, RULE, plan_closing
 from lns.construct.population import quota_profile
 from lns.construct.schedule import Quota, favoured_colours
-from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
 from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.verify import verify
@@ -169,13 +156,6 @@ def test_pieces_keep_their_bits_from_prefix_to_prefix():
     assert taken_over > 10 and len(set(part.arrays.endgame.piece_of_bit.tolist())) == MAX_ENDGAME_PIECES
 
 
-@pytest.mark.parametrize("bits", [[0] * 64, [-2] * 64, [72, *[-1] * 63]])
-def test_saved_piece_bits_that_no_search_assigns_are_refused(bits):
-    search = small_search(9, 8, 2, 5, 20)
-    with pytest.raises(InputError, match=r"does not fit|out of range"):
-        search.restore(search.state() | {"piece_bits": np.array(bits)})
-
-
 def test_a_clue_in_the_tail_is_paid_for_once():
     """The score of a find as counted on the way is the judge's, whatever the tail has to mismatch."""
     puzzle, _ = planted(1, 4, 4, 4)
@@ -199,29 +179,6 @@ SEEDS = (2, 3, 5, 6)  # of trees that are small enough
 def rules_by_cell(puzzle: Puzzle, order: np.ndarray, begin: int, cut: int) -> dict[int, int]:
     plan, _ = plan_closing(puzzle, order, begin, cut)
     return {cell: rule for cell, rule in zip(order[begin:cut].tolist(), plan.rule.tolist(), strict=True) if rule}
-
-
-def test_the_last_stretch_of_the_comb():
-    puzzle = load_puzzle("like-e2-16x16")
-    order = comb_order(16, 16, 4, corner_size=2)
-    plan, _ = plan_closing(puzzle, order, 192, 250)
-    assert plan.is_corner.tolist() == [0, 0, 0, 1, 0]  # right side of rows 12 to 14, corner, bottom of column 14
-    assert plan.anchor_level == -1 and plan.anchor_position == (11 + 1) * 17 + 15 + 1
-    kept = {12 * 16, 13 * 16, 14 * 16, *range(15 * 16, 15 * 16 + 14)}
-    expected = dict.fromkeys(kept, RESERVE) | {15 * 16 + 13: RELEASE}
-    assert rules_by_cell(puzzle, order, 192, 250) == expected
-    begun_late = rules_by_cell(puzzle, order, 210, 250)
-    assert begun_late == {cell: rule for cell, rule in expected.items() if order.tolist().index(cell) >= 210}
-    plan, _ = plan_closing(puzzle, order, 180, 250)  # the anchor is laid in the endgame, at depth 191
-    assert (plan.anchor_level, plan.anchor_position) == (11, -1)
-    assert rules_by_cell(puzzle, order, 180, 250) == expected | {11 * 16 + 15: ANCHOR}
-
-
-@pytest.mark.parametrize(("band", "corner", "stretch"), [(1, 1, [1]), (3, 1, [0, 0, 1]), (3, 3, [0, 0, 1, 0, 0])])
-def test_the_stretch_of_the_rim_to_be_completed_ends_at_the_exact_tail(band, corner, stretch):
-    """Row by row: the corner."""
-    puzzle, _ = planted(1, 6, 7, 4)
-    assert plan_closing(puzzle, comb_order(6, 7, band, corner_size=corner), 0, 38)[0].is_corner.tolist() == stretch
 
 
 @pytest.mark.parametrize("cell", [29, 35, 31])  # of the right side, the corner, of the bottom

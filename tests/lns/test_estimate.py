@@ -1,7 +1,5 @@
 """The estimate: rates are those of a recount, the table falls with the score, what was not measured is said."""
 
-from __future__ import annotations
-
 import itertools
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """Boards in a moment: the assignment is exact on cells that do not touch; fills are legal by any rules."""
 
-from __future__ import annotations
-
 from itertools import permutations
 from pathlib import Path
 
@@ -82,6 +80,7 @@ def test_a_greedy_board_keeps_clues_and_matches_more_than_a_random_one() -> None
     assert found.score > 2 * max(drawn)
 
 
+@pytest.mark.usefixtures("worker_processes")
 def test_a_search_that_ends_within_its_first_step_keeps_a_board(tmp_path: Path) -> None:
     """Its step takes a minute. The clock starts with the step, not with the report on it."""
     puzzle = like_e2(64, 64, seed=1).puzzle

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -19,18 +17,7 @@ from lns.cli.main import main
 from lns.instances.errors import InputError
 from lns.instances.files import open_to_read, read_bytes
 from lns.runs.directory import RunDirectory
-from lns.runs.files import (
-    BOARDS,
-    CHECKPOINT,
-    LOCK,
-    LOG,
-    PARAMETERS,
-    PREVIOUS,
-    REPORT,
-    STATUS,
-    STOP,
-    seal,
-)
+from lns.runs.files import BOARDS, CHECKPOINT, LOCK, LOG, PARAMETERS, PREVIOUS, REPORT, STATUS, STOP, seal
 from lns.runs.lock import Holder, Lock, is_free
 from lns.runs.recorder import Recorder, recover
 from tests.fuzz_run import call, fuzz
@@ -210,27 +197,6 @@ def test_no_other_file_is_shown_as_the_parameters(
     assert "precious" not in page and "changed since the run began" in page
     assert main(["merge", str(path), str(run), "-o", str(tmp_path / "merged")]) == 2
     assert "changed since the run began" in capsys.readouterr().err
-
-
-@pytest.mark.skipif(not hasattr(signal, "SIGQUIT"), reason="no SIGQUIT")
-def test_quit_restores_the_terminal_of_watch(run: Path) -> None:
-    import pty
-
-    ours: list[bytes] = []
-    process, terminal = pty.fork()
-    if process == 0:
-        os.execv(sys.executable, [sys.executable, "-m", "lns", "watch", str(run)])
-    sent = False
-    with contextlib.suppress(OSError):  # the other end is closed
-        while data := os.read(terminal, 4096):
-            ours.append(data)
-            if not sent and b"q ends" in b"".join(ours):
-                os.write(terminal, b"\x1c")  # Ctrl-\\
-                sent = True
-    os.close(terminal)
-    _, status = os.waitpid(process, 0)
-    assert os.waitstatus_to_exitcode(status) == 128 + signal.SIGQUIT
-    assert b"".join(ours).endswith(b"\x1b[?1049l")
 
 
 def test_no_copy_of_a_directory_by_hard_links_takes_the_lock_of_a_run(run: Path, tmp_path: Path) -> None:

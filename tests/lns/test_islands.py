@@ -1,7 +1,5 @@
 """Rounds, workers and the loop around them."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal
@@ -17,7 +15,6 @@ import pytest
 
 from lns import warmup
 from lns.engine import FoundBoard, State, Statistics
-from lns.engines import make_engine
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
@@ -34,25 +31,6 @@ ENGINES = ("auto", "tabu", "lns", "beam")
 
 def same(a: State, b: State) -> bool:
     return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_restored_engine_continues_exactly(engine: str) -> None:
-    puzzle = small_puzzle("like-e2-8x8")
-    through = make_engine(engine, puzzle, QUICK, 5, 0)
-    for _ in range(10):
-        through.step()
-    first = make_engine(engine, puzzle, QUICK, 5, 0)
-    for _ in range(4):
-        first.step()
-    second = make_engine(engine, puzzle, QUICK, 5, 0)
-    second.restore({name: array.copy() for name, array in first.state().items()})
-    assert second.statistics == first.statistics
-    for _ in range(6):
-        second.step()
-    assert same(through.state(), second.state())
-    assert through.best == second.best and through.best_score == second.best_score
-    assert through.statistics.placements > first.statistics.placements
 
 
 @pytest.mark.slow

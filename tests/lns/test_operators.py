@@ -1,7 +1,5 @@
 """Operators: which regions they free, and that clues, rim and each piece are kept by whatever they make of a board."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Boards are filled from their best side; to the outside nothing is turned."""
 
-from __future__ import annotations
-
 import pytest
 
 from lns.construct.candidates import comb_order

@@ -1,7 +1,5 @@
 """Operators of users: registered in this process, or entry points of installed packages."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint, EntryPoints
@@ -24,11 +22,7 @@ from lns.islands import Archipelago
 from lns.loop.search_loop import SearchLoop
 from lns.neighbourhoods import OPERATORS, operators
 from lns.neighbourhoods.move import Move, assign
-from lns.neighbourhoods.operators import (
-    operator_names,
-    register_operator,
-    unregister_operator,
-)
+from lns.neighbourhoods.operators import operator_names, register_operator, unregister_operator
 from lns.node_equivalents import TABU_MOVE
 from lns.params import Params, from_dict
 from lns.rounds import Search, Task, run_round
@@ -165,9 +159,9 @@ def test_a_registered_operator_needs_one_worker() -> None:
     assert "mine" in archipelago.statistics.operators
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.usefixtures("worker_processes")
 def test_an_operator_that_never_returns_is_switched_off_in_each_worker(
-    workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An entry point of a package that the worker processes find; a registered one, in this process: `test_loop`."""
     (tmp_path / "endless_package.py").write_text(
@@ -180,9 +174,9 @@ def test_an_operator_that_never_returns_is_switched_off_in_each_worker(
     monkeypatch.syspath_prepend(tmp_path)
     params = from_dict({"beam": {"width": 50}, "neighbourhoods": {"nodes": 5000, "floor": 0.1}})
     puzzle = small_puzzle("like-e2-8x8")
-    archipelago = Archipelago(Search(puzzle, params, 1, "lns", operators=("band", "path", "never")), workers)
+    archipelago = Archipelago(Search(puzzle, params, 1, "lns", operators=("band", "path", "never")), 2)
     assert archipelago.run(300.0, puzzle.max_score, lambda _: None, steps=12) == "steps made"
-    assert archipelago.statistics.failures == {"never": workers} and archipelago.statistics.operators["band"] > 0
+    assert archipelago.statistics.failures == {"never": 2} and archipelago.statistics.operators["band"] > 0
 
 
 def test_an_operator_of_this_process_that_never_returns_is_switched_off() -> None:

@@ -1,7 +1,5 @@
 """Parameters: ranges, types, unknown names, and the way through TOML and back."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 from pathlib import Path

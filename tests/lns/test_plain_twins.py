@@ -1,7 +1,5 @@
 """The kernels of the optimizer as plain Python: without compilation the same tests hold."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The pool: bounded, the best first; boards and questions are known again; its state is all of it."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
@@ -9,9 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lns.engine import FoundBoard, verified_board
+from lns.engine import FoundBoard
 from lns.instances.board import Board
-from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
 from lns.loop.chooser import Chooser
 from lns.loop.pool import FAMILY_SHARE, Pool
@@ -125,31 +122,6 @@ def test_a_line_moves_to_boards_hardly_worse_than_its_best(slack: int, scores: l
         assert member.score == score and (member.done == {}) == (member.board == board(seed))
 
 
-def real_pool() -> Pool:
-    """Boards with the scores that they have, one with an order, some regions done and some questions asked."""
-    pool = Pool(PUZZLE, 64, 100)
-    for seed in range(4):
-        pool.offer(verified_board(PUZZLE, board(seed), "a"), seed % 2, order=ORDER if seed == 1 else None)
-    pool.spent = 77.5
-    first = pool.ranked()[0]
-    first.idle, first.done = 250, {"b": 4}
-    pool.is_new_question(first, (1, 2), 9)
-    return pool
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("boards", np.zeros((4, 16), dtype=np.int32)),
-        ("orders", np.zeros((4, 16), dtype=np.int32)),
-        ("known", np.array([[5, 2]])),
-    ],
-)
-def test_a_damaged_state_is_refused(name: str, value: np.ndarray) -> None:
-    with pytest.raises(InputError):
-        Pool(PUZZLE, 64, 100).restore({**real_pool().state(OPERATORS), name: value}, OPERATORS)
-
-
 def test_of_a_family_only_the_first_board_of_a_score_is_a_gain() -> None:
     pool = Pool(PUZZLE, 8, 10**9)
     pool.offer(FoundBoard(board(1), 15, "a"), 0, order=ORDER)
@@ -174,11 +146,7 @@ def chooser_of(count: int, floor: float = 0.0, proves: tuple[int, ...] = ()) -> 
 
 
 def simulate(
-    chooser: Chooser,
-    costs: list[float],
-    chances: list[float],
-    calls: int,
-    main: int | None = None,
+    chooser: Chooser, costs: list[float], chances: list[float], calls: int, main: int | None = None
 ) -> np.ndarray:
     """The share of the cost that each operator has, if a call costs so much and gains a board with such a chance."""
     rng = np.random.default_rng(1)
@@ -209,30 +177,12 @@ def test_old_gains_are_forgotten() -> None:
     assert chooser.new.tolist() == [20, 0] and chooser.calls.tolist() == [120, 0], "but counted"
 
 
-def test_gains_are_worth_what_the_construction_pays_for_a_board() -> None:
-    values = []
-    for price in (PRICE, 10 * PRICE):
-        chooser = chooser_of(1)
-        for _ in range(20):
-            chooser.record(0, PRICE, price, 1)
-        values.append(chooser.values(None)[0])
-    assert values[1] > 5 * values[0]
-
-
 def test_nothing_is_learnt_while_the_price_of_a_board_is_unknown() -> None:
     chooser = chooser_of(2)
     before = chooser.values(None).tolist()
     chooser.record(0, PRICE, 0.0, 1)
     assert chooser.values(None).tolist() == before and chooser.new[0] == chooser.calls[0] == 1
     assert chooser.cost.tolist() == [PRICE, 0.0], "but it has cost something"
-
-
-def test_an_operator_that_was_never_called_is_worth_what_all_are_worth() -> None:
-    low, high = chooser_of(2), chooser_of(2)
-    for _ in range(10):
-        low.record(0, PRICE, PRICE, 0)
-        high.record(0, PRICE, PRICE, 3)
-    assert low.values(None)[1] < 0.1 < 1.0 < high.values(None)[1]
 
 
 def test_of_two_that_gain_alike_the_one_that_proves_has_the_benefit_of_the_doubt() -> None:

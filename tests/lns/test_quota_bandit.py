@@ -1,7 +1,5 @@
 """The arms of the bandit: what a restart teaches. Their values: test_arm_value; their states: test_loop."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -9,17 +7,10 @@ import pytest
 
 from lns.construct.candidates import MAX_BREAKS, PIECE_MASK, comb_order
 from lns.construct.constructor import SURPLUS_BINS, Constructor
-from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MAX_FRONTIER_KEYS, MISMATCH_BINS, TAIL_SAMPLE_NODES
-from lns.construct.quota_arm import (
-    MAX_KEYS,
-    MIN_TAILS,
-    RATE_FACTOR_PER_EXTRA_BREAK,
-    Keys,
-    PrefixNovelty,
-    tail_probabilities,
-)
+from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MAX_FRONTIER_KEYS, TAIL_SAMPLE_NODES
+from lns.construct.quota_arm import MAX_KEYS, Keys, PrefixNovelty
 from lns.construct.quota_bandit import QuotaBandit
-from lns.construct.schedule import BreakSchedule, best_schedule, break_schedule, quota_end
+from lns.construct.schedule import BreakSchedule, best_schedule, quota_end
 from lns.instances.formats import load_puzzle
 from lns.instances.generate import uniform
 from lns.instances.puzzle import Puzzle
@@ -125,20 +116,6 @@ def test_expected_numbers_of_boards_match_an_exhaustive_count():
     assert boards > 20 and boards / 2 < expected < 2 * boards, (boards, expected)
 
 
-def test_probabilities_too_small_to_be_measured_follow_the_forecast():
-    finish = np.array([0.001, 0.01, 0.2, 2.0, 10.0, 10.0, *[10.0] * (MISMATCH_BINS - 6)])
-    ends = np.zeros(MISMATCH_BINS + 1)
-    ends[2:6] = 1, 99, 900, 9000
-    chance = tail_probabilities(ends, finish)
-    assert chance[3:6].tolist() == [0.01, 0.1, 1.0]
-    assert ends[2] < MIN_TAILS, "what was met by luck tells nothing"
-    assert chance[:3].tolist() == pytest.approx([0.01 / 2000, 0.01 / 200, 0.01 / 10])
-    assert tail_probabilities(np.zeros(MISMATCH_BINS + 1), finish).tolist() == pytest.approx((finish / 10).tolist()), (
-        "nothing is known yet"
-    )
-    assert not tail_probabilities(ends[::-1], np.zeros(MISMATCH_BINS))[:11].any()
-
-
 def test_a_schedule_is_chosen_after_a_perfect_board_too():
     puzzle = load_puzzle("like-e2-4x4")
     arms = QuotaBandit(puzzle, ConstructParams(population=100, schedule_slack=0), random_state(1))
@@ -163,81 +140,12 @@ def test_some_arm_makes_prefixes_on_any_instance(name):
     assert 100 in [arm.scale_percent for arm in arms.arms]
 
 
-def one_shuffle() -> tuple[QuotaBandit, Constructor]:
-    """Of a small board: it is over, and nothing was learned of it yet."""
-    arms, built = begun("like-e2-8x8", 4, quota_scale=ConstructParams().quota_scale)
-    while not built.restart_due:
-        built.run(500_000, built.puzzle.max_score)
-    return arms, built
-
-
-@pytest.mark.slow
-def test_an_arm_learns_the_novelty_rate_from_a_restart():
-    """Through a whole tree: all of it is new once; looser ones are other trees, and are expected to be worth less."""
-    arms, built = one_shuffle()
-    assert built.exhausted and built.prefixes
-    arm = arms.arms[arms.current]
-    arms.learn(built)
-    assert arm.extra_breaks == 1 and arm.novelty_rate == RATE_FACTOR_PER_EXTRA_BREAK
-    assert arm.prefixes_by_breaks.sum() == built.prefixes
-    frontier_keys = np.arange(1, 9, dtype=np.uint64) * np.uint64(KEY_SAMPLE_DIVISOR)
-    built.restart(built.schedule)
-    built.exhausted = False
-    for _ in range(2):  # the same stems twice
-        built.prefix.frontier_keys[0], built.prefix.frontier_keys[1:9] = 8, frontier_keys
-        arms.learn(built)
-        built.restart(built.schedule)
-    assert arm.novelty_rate == pytest.approx((8 / 2 + 1) / (8 / 2 + 8 + 1) * RATE_FACTOR_PER_EXTRA_BREAK)
-    before_outlook = arm.novelty_rate
-    built.prefix.frontier_keys[0] = 0
-    arms.learn(built)
-    assert arm.novelty_rate == before_outlook, "a shuffle that met nothing tells nothing"
-
-
-@pytest.mark.slow
-def test_child_counts_of_tail_cells_come_from_populations_only():
-    """Their children are in no census: what populations say of them stands."""
-    arms, built = one_shuffle()
-    arms.learn(built)
-    arm, cut = arms.arms[0], built.schedule.cut
-    assert built.prefixes > 1000 and arm.child_counts[:, cut - 1].any()
-    for said, known in (
-        (arm.prior.exact, arm.shrunk_estimate().exact),
-        (arm.prior.breaking, arm.shrunk_estimate().breaking),
-    ):
-        assert known[cut:].tolist() == pytest.approx(said[cut:].tolist())
-
-
-def test_no_break_unlocks_before_the_end_of_the_quota():
-    """The forecast sees no breaks there, so that an unlock is worth as much too early as in time."""
-    puzzle = load_puzzle("like-e2-10x10")
-    arms = QuotaBandit(puzzle, ConstructParams(population=300), random_state(1))
-    for percent in (107, 105, 103):
-        arms.current = arms.add_arm(percent)
-        arm = arms.arms[arms.current]
-        arms.forecast = best_schedule(arm.shrunk_estimate(), puzzle, arms.params, 7)
-        schedule = arms.schedule()
-        assert (schedule.quota_floor > 0).any() and not (schedule.quota_floor[schedule.allowed > 0] > 0).any()
-        shifted = break_schedule(arm.prior, arms.forecast, puzzle, replace(arms.params, break_shift=40))
-        assert not (shifted.quota_floor[shifted.allowed > 0] > 0).any()
-
-
 def test_exhausted_trees_are_not_searched_for_ever():
     puzzle = load_puzzle("like-e2-4x4")
     arms = QuotaBandit(puzzle, ConstructParams(population=100), random_state(1))
     searched(arms, puzzle.max_score, 30)
     assert all(arm.extra_breaks == arm.restarts for arm in arms.arms)
     assert sum(arm.restarts for arm in arms.arms) == 30
-
-
-def test_a_restart_without_a_prefix_changes_no_estimate_but_is_counted():
-    usual = ConstructParams().quota_scale
-    arms, built = begun("like-e2-16x16", 15, population=100, restart_nodes_without_prefix=1000, quota_scale=usual)
-    built.run(10_000, built.puzzle.max_score)
-    assert built.restart_due and built.no_prefix_found
-    arm = arms.arms[0]
-    arm.learn(built, 0, 0)
-    assert arm.no_prefix_found and arm.restarts == 1 and arm.node_equivalents >= 1000
 
 
 # -- frontier prefixes that were met before: a tree that was searched is told from a new one, in bounded memory --------
@@ -248,13 +156,6 @@ CHANCE = np.random.default_rng(7)
 def some_keys(count: int) -> Keys:
     keys: Keys = CHANCE.integers(2**49, size=count, dtype=np.uint64) * np.uint64(KEY_SAMPLE_DIVISOR)
     return keys
-
-
-def full(count: int = 10) -> PrefixNovelty:
-    frontier_keys = PrefixNovelty()
-    for _ in range(count):
-        frontier_keys.add(some_keys(9_000))
-    return frontier_keys
 
 
 def test_repeated_frontier_keys_are_not_counted_as_new():
@@ -276,16 +177,6 @@ def test_the_novelty_rate_is_right_with_bounded_memory():
     for batch in batches:
         new, met = frontier_keys.count(np.append(batch, some_keys(9_000)))
         assert new / met == pytest.approx(0.5, abs=0.05) and met == pytest.approx(18_000 / 4, rel=0.1)
-
-
-def test_a_saved_memory_comes_back():
-    frontier_keys, again = full(), PrefixNovelty()
-    again.restore(frontier_keys.state())
-    assert again.divisor == frontier_keys.divisor == 2 * KEY_SAMPLE_DIVISOR and np.array_equal(
-        again.keys, frontier_keys.keys
-    )
-    again.add(some_keys(100))
-    assert len(again.keys) > len(frontier_keys.keys)
 
 
 def small_tree() -> tuple[Puzzle, BreakSchedule]:
@@ -360,12 +251,3 @@ def test_no_more_keys_are_left_than_there_is_room_for():
     search_all(built)
     assert built.prefix.frontier_keys[0] == MAX_FRONTIER_KEYS == len(built.frontier_keys)
     assert built.prefix.frontier_keys[-2:].all()
-
-
-def test_the_empty_board_is_no_frontier_prefix():
-    puzzle = uniform(5, 5, 6, 1).puzzle
-    schedule = schedule_of(comb_order(5, 5, 2), range(5, 15, 2))
-    built = Constructor(puzzle, ConstructParams(), schedule, random_state(5))
-    assert schedule.endgame_depth == 0
-    built.run(100_000, puzzle.max_score)
-    assert built.prefixes and not len(built.frontier_keys)

@@ -1,25 +1,18 @@
 """What quotas ask for: the census against enumeration, the plan against all thresholds, clues, odd boards."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
 import pytest
 
-from lns import node_equivalents
 from lns.construct.candidates import FloatArray
 from lns.construct.population import (
-    MIN_PREFIXES_PER_STRATUM,
     PREFIXES_PER_STRATUM,
     SAMPLES,
     STRATA,
     backward_induction,
     count_children,
-    mean_children,
     min_half_edges,
-    new_reservoirs,
-    offer_to_reservoir,
     quota_profile,
 )
 from lns.construct.schedule import Quota, cell_order, favoured_colours, quota_end
@@ -27,7 +20,6 @@ from lns.instances.formats import load_puzzle
 from lns.instances.generate import like_e2, uniform
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Clue, Puzzle
 from lns.params import ConstructParams
-from lns.rng import random_state
 from tests.instances.small_puzzles import planted
 
 
@@ -85,50 +77,6 @@ def test_full_strata_keep_their_most_and_the_highest_numbers_are_kept():
     assert all(np.array_equal(one, other) for one, other in zip(census, again, strict=True))
 
 
-def test_each_child_is_kept_with_equal_chance():
-    room = new_reservoirs(4, 2)
-    random, kept = random_state(1), np.zeros(16)
-    for _ in range(4000):
-        room.offered[:] = 0
-        for child in range(16):
-            offer_to_reservoir(child, 100 + child, 1, room, random)
-        assert np.array_equal(room.candidate[1], 100 + room.parent[1]) and len(set(room.parent[1].tolist())) == 4
-        kept[room.parent[1]] += 1
-    assert room.offered.tolist() == [0, 16]
-    assert abs(kept / 4000 - 1 / 4).max() < 0.03, "4 of 16; the standard deviation is 0.007"
-
-
-def test_child_counts_sample_fewer_prefixes_where_candidate_lists_are_long(monkeypatch):
-    puzzle = like_e2(8, 8, seed=4).puzzle
-    favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
-    whole = count_children(puzzle, order, favoured, 40)
-    monkeypatch.setattr(node_equivalents, "MAX_PROFILE_CHECKS", whole.checks // 4)
-    less = count_children(puzzle, order, favoured, 40)
-    assert less.reached == 40 and PREFIXES_PER_STRATUM / 5 < less.parents.max() / SAMPLES < PREFIXES_PER_STRATUM / 3
-    assert less.children.sum() < 0.3 * whole.children.sum()
-    monkeypatch.setattr(node_equivalents, "MAX_PROFILE_CHECKS", 1)
-    fewest = SAMPLES * MIN_PREFIXES_PER_STRATUM
-    assert count_children(puzzle, order, favoured, 40).parents.max() == fewest
-
-
-def test_few_prefixes_that_used_most_are_averaged_with_their_neighbours():
-    parents = np.zeros((1, 60), dtype=np.int64)
-    parents[0, 20:40], parents[0, 40] = 100, 1
-    children = np.zeros((1, 60, 5), dtype=np.int64)
-    children[0, 20:40, 0] = 250
-    assert 2.4 < mean_children(parents, children)[0, 40, 0] < 2.5, "one prefix without a child says little"
-
-
-def test_mean_child_counts_are_extended_beyond_the_measured_strata():
-    parents = np.zeros((1, 60), dtype=np.int64)
-    parents[0, 20:40] = 100
-    children = np.zeros((1, 60, 5), dtype=np.int64)
-    children[0, 20:40, 0], children[0, 20:40, 2] = 250, 30
-    mean = mean_children(parents, children)
-    assert np.allclose(mean[0, :40], [2.5, 0, 0.3, 0, 0])
-    assert np.allclose(mean[0, 40:], [2.5, 0, 0, 0, 0]), "what was never met has no favoured pieces left"
-
-
 def worth_of(children: FloatArray, worth: FloatArray, asked: tuple[int, ...]) -> float:
     """Of the empty board, less the nodes, where a prefix of each depth must have used what is ``asked``: forwards."""
     at, total = {0: 1.0}, 0.0
@@ -159,22 +107,6 @@ def test_the_thresholds_of_the_quota_profile_are_optimal():
             planned += 1
         assert value == pytest.approx(max(best, 0.0))
     assert planned > 10
-
-
-def test_a_quota_starts_lower_where_the_empty_board_has_a_higher_value(monkeypatch):
-    puzzle = like_e2(12, 12, seed=5).puzzle
-    favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
-    children = mean_children(*count_children(puzzle, order, favoured, 90)[:2])
-    asked = []
-    for worth in (1.0, 1e4, 1e8):
-        monkeypatch.setattr("lns.construct.population.ROOT_VALUE", worth)
-        asked.append(min_half_edges(children))
-        ends, none = np.ones(children.shape[1]), np.zeros(children.shape[1])
-        thresholds = tuple(asked[-1].tolist())
-        assert worth_of(children, ends, thresholds) > worth_of(children, none, thresholds), "prefixes get through"
-    assert (asked[0] >= asked[1]).all() and (asked[1] >= asked[2]).all()
-    eased = asked[0] - asked[2]
-    assert eased[:24].sum() > 3 * eased[-24:].sum()
 
 
 def test_a_quota_rises_until_its_end_and_some_prefixes_satisfy_it():
@@ -210,20 +142,6 @@ def test_large_boards_and_those_of_few_colours_have_a_profile(puzzle):
     favoured, cut = favoured_colours(puzzle, 1, 2), quota_end(puzzle.cells)
     asked = quota_profile(puzzle, cell_order(puzzle, ConstructParams()), favoured, cut)
     assert list(asked) == sorted(asked) and 0 < asked[-1] <= np.isin(puzzle.pieces, favoured).sum()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["like-e2-20x20", "like-e2-12x20", "like-e2-12x12"])
-def test_a_quota_rises_with_the_depth_and_can_be_satisfied(name):
-    """On a large board the empty board is worth nothing, or more than ROOT_VALUE, within a millionth of a level."""
-    puzzle = load_puzzle(name)
-    cut = quota_end(puzzle.cells)
-    favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
-    asked = quota_profile(puzzle, order, favoured, cut)
-    census = count_children(puzzle, order, favoured, cut)
-    highest = [int(np.flatnonzero(met)[-1]) for met in census.parents]
-    assert all(least <= 1.1 * most + 2 for least, most in zip(asked, highest[1:], strict=False))
-    assert asked[cut // 4] < 0.6 * asked[cut - 1]
 
 
 def test_a_quota_is_lower_with_clues():

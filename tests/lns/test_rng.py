@@ -1,7 +1,5 @@
 """Random state: the kernel and its plain twin against the reference."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """From an instance to a schedule: which colours are favoured, what schedules can reach, where the endgame begins."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from itertools import combinations, product

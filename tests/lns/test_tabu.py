@@ -1,7 +1,5 @@
 """Tabu: what is kept incrementally is what a recount says; clues and rim hold; state is all of it."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np
@@ -206,28 +204,12 @@ def test_a_tabu_move_that_only_equals_the_best_score_is_not_made():
     assert tabu.state.scalars[kernel.TENURE] == tenure * 9 // 10, "shorter, as every move is tabu"
 
 
-def test_the_tenure_reacts_to_boards_that_are_visited_again():
-    tabu, _ = one_swap_from_solved()
-    scalars, mask, unit = tabu.state.scalars, np.uint64(len(tabu.state.visited_step) - 1), kernel.TENURE_UNIT
-
-    def adapt(step):
-        scalars[kernel.STEP] = step
-        kernel._adapt_tenure(tabu.state, mask, 25)
-        return int(scalars[kernel.TENURE])
-
-    assert adapt(1) == 10 * unit, "a new board"
-    assert adapt(5) == 10 * unit * 11 // 10 + unit, "visited again: longer"
-    scalars[kernel.HASH] += 1
-    last = int(scalars[kernel.TENURE])
-    assert adapt(6) == last, "another board with the same slot or another is new"
-    for step in range(7, 40):
-        adapt(step)
-    assert scalars[kernel.TENURE] == 25 * unit, "at most one step for each cell"
-    patience = 4 * 25 + 50
-    for wait, expected in ((patience, 25 * unit), (patience + 1, 25 * unit * 9 // 10)):
-        scalars[kernel.HASH] += 1
-        assert adapt(39 + wait) == expected, "shorter, when no board was visited again for long"
-    for step in range(1000, 200_000, 500):
-        scalars[kernel.HASH] += 1
-        adapt(step)
-    assert scalars[kernel.TENURE] == unit, "at least one step"
+def test_the_tenure_grows_when_boards_are_visited_again_and_shrinks_when_none_is_for_long():
+    tabu = TabuSearch(planted(1, 3, 3, 2)[0], random_state(1), tenure=1)
+    tabu.start()
+    tenures = []
+    for _ in range(2000):
+        tabu.run(1, target=10**6)
+        tenures.append(int(tabu.state.scalars[kernel.TENURE]))
+    assert max(np.diff(tenures)) > 0 > min(np.diff(tenures))
+    assert min(tenures) >= kernel.TENURE_UNIT and max(tenures) <= 9 * kernel.TENURE_UNIT, "a step for each cell at most"

@@ -236,6 +236,7 @@ def test_an_edit_of_other_python_code_recompiles_nothing(demo: Demo) -> None:
     assert demo.answer() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("demo", "is_followed"), [("checkout", True), ("site-packages", False)], indirect=["demo"])
 def test_packages_of_other_projects_are_not_read_where_all_are_installed(demo: Demo, is_followed: bool) -> None:
     """Following the names of numpy takes seconds."""
@@ -299,6 +300,7 @@ def test_a_warm_cache_is_read_where_it_cannot_be_written(demo: Demo) -> None:
     assert list((demo.root / "home").rglob("*.nbc")) and sorted(demo.cache.rglob("*")) == before
 
 
+@pytest.mark.slow
 def test_nothing_is_left_in_the_working_directory_where_nothing_else_can_be_written(demo: Demo) -> None:
     """Python's last resort for temporary files is the working directory."""
     demo.signal("go")
@@ -329,6 +331,7 @@ def test_one_of_several_processes_compiles_and_the_others_wait(demo: Demo, first
     assert [each.rest() for each in (first, *others)] == [["26"]] * 3  # none of the others prints that it compiles
 
 
+@pytest.mark.slow
 @locks
 @limits
 def test_waiting_processes_compile_at_once_where_machine_code_cannot_be_written(demo: Demo) -> None:
@@ -363,6 +366,7 @@ def test_a_process_that_fails_to_compile_releases_the_lock(demo: Demo) -> None:
     assert first.rest() == []
 
 
+@pytest.mark.slow
 @locks
 def test_a_process_waits_no_longer_than_the_limit(demo: Demo, first: Running) -> None:
     other = demo.slow(max_wait=0.2)
@@ -371,6 +375,7 @@ def test_a_process_waits_no_longer_than_the_limit(demo: Demo, first: Running) ->
     assert [first.rest(), other.rest()] == [["26"], ["26"]]
 
 
+@pytest.mark.slow
 def test_every_process_compiles_for_itself_where_the_system_has_no_locks(demo: Demo) -> None:
     demo.signal("go")
     without = "import sys; sys.modules['fcntl'] = None\n"

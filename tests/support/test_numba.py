@@ -1,7 +1,5 @@
 """The private parts of numba that `lns.exact.kernels.jit` uses, and the cap on its version."""
 
-from __future__ import annotations
-
 import inspect
 import tomllib
 from importlib.metadata import version
@@ -11,12 +9,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 from numba.core import config, dispatcher
-from numba.core.caching import (
-    CompileResultCacheImpl,
-    FunctionCache,
-    IndexDataCacheFile,
-    UserProvidedCacheLocator,
-)
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, UserProvidedCacheLocator
 
 from lns.exact.kernels import jit
 

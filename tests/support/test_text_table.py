@@ -1,7 +1,5 @@
 """Tables: aligned columns, and blocks of columns on a narrow terminal."""
 
-from __future__ import annotations
-
 import io
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Servers of databases for tests, each in a folder of its own: PostgreSQL, and MariaDB, which speaks as MySQL."""
 
-from __future__ import annotations
-
 import contextlib
 import glob
 import os

@@ -1,7 +1,5 @@
 """Runs that are made up: what is measured with them is the tuner, not the engine."""
 
-from __future__ import annotations
-
 import zlib
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`tune` as a function: results, progress, errors, nothing on the terminal; and what is kept for `lns solve`."""
 
-from __future__ import annotations
-
 import json
 import signal
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Figures of speed: prices of work are measured part by part, and measuring changes nothing that it measures."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """The ladder: honest counting, rows by name, a table that grows; one part off at a time."""
 
-from __future__ import annotations
-
 import csv
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """Boards a node: counted the same every time, and none that is not there."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest
@@ -12,7 +10,13 @@ from lns.instances.generate import tetravex, uniform
 from lns.instances.verify import verify
 from lns.tuning import benchmark
 from lns.tuning.boards_per_node import Count, combined_counts, count_boards, main
+from lns.worker_pool import InProcessExecutor
 from tests.lns.run_parts import QUICK
+
+
+@pytest.fixture(autouse=True)
+def in_this_process(monkeypatch):
+    monkeypatch.setattr("lns.tuning.boards_per_node.WorkerPool", lambda workers: InProcessExecutor())
 
 
 @pytest.mark.slow

@@ -1,7 +1,5 @@
 """The objective: what a trace is worth, and that a run is the same every time and in parts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`make queue`: order, turns, what is resumed; nothing committed is lost or done twice, however it is killed."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

@@ -1,7 +1,5 @@
 """Studies that are refused or damaged, each with one sentence, and what is no reason to refuse one."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import os

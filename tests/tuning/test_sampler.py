@@ -1,7 +1,5 @@
 """The search space, read off dataclasses made with `option`, and the samplers that draw from it."""
 
-from __future__ import annotations
-
 import dataclasses
 import importlib.util
 import json
@@ -13,7 +11,6 @@ import numpy as np
 import optuna
 import pytest
 from optuna.distributions import FloatDistribution, IntDistribution
-from optuna.trial import TrialState
 
 from lns.instances.errors import InputError
 from lns.params import Component, Params, from_dict, option
@@ -23,7 +20,6 @@ from lns.tuning.sampler import (
     STARTUP_TRIALS,
     SeededSampler,
     Variable,
-    observations,
     propose,
     search_space,
     suggest_params,
@@ -176,39 +172,6 @@ def test_cmaes_goes_where_merits_rise_and_stays_in_range():
     assert later[-1][0]["part.x"] > 2.8 and 20 < later[-1][0]["part.y"] < 45 and later[-1][0]["part.z"] == 0
     assert propose(space, first, later, 5) == propose(space, first, later, 5) != propose(space, first, later, 6)
     assert propose(space, first[:9], [], 5) == {}
-
-
-def test_a_generation_of_cmaes_is_drawn_from_one_distribution():
-    space = [variable(), variable(name="y")]
-    first = [({"part.x": i / 20, "part.y": 0.5}, (1, float(i))) for i in range(20)]
-    drawn = propose(space, first, [], 7)
-    later = []
-    while propose(space, first, later, 7) == drawn:
-        later.append((propose(space, first, later, len(later)), (1, 0.0)))
-    assert len(later) == 6, "as many as a generation of two parameters has"
-
-
-def test_the_observations_of_cmaes(made_up, tmp_path):
-    """Of whole trials their value, of others the mean that they were given up with, and nothing of those of old."""
-    study = searched(tmp_path / "s", STARTUP_TRIALS + 6, replace(REQUEST, sampler="cmaes"))
-    first, later = observations(study.optuna, study.space)
-    assert (len(first), len(later)) == (STARTUP_TRIALS, 6)
-    for trial, (values, merit) in zip(study.trials(), first + later, strict=True):
-        last = trial.intermediate_values[max(trial.intermediate_values)]
-        assert values == trial.params
-        assert merit == ((2, trial.value) if trial.state == TrialState.COMPLETE else (1, last))
-    assert {merit[0] for _, merit in first} == {1, 2}
-    own = study.next_trial(None)
-    suggest_params(own, study.space, study.base)
-    study.requeue(own)
-    again = study.next_trial(None)
-    suggest_params(again, study.space, study.base)
-    assert again.params == own.params
-    study.optuna.tell(again, state=TrialState.PRUNED)
-    refused = study.next_trial(None)
-    suggest_params(refused, study.space, study.base)
-    study.optuna.tell(refused, state=TrialState.PRUNED)
-    assert observations(study.optuna, study.space) == (first, [*later, (refused.params, (0, 0.0))])
 
 
 def test_cmaes_draws_everything_unless_a_condition_may_fail():

@@ -1,7 +1,5 @@
 """Studies whose trials are in PostgreSQL, in MariaDB or behind optuna's proxy."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import random
@@ -79,10 +77,7 @@ def test_a_storage_that_cannot_be_is_one_sentence(url: str, sentence: str, tmp_p
 )
 def test_a_driver_that_is_not_installed_is_named(error: Exception, package: str, installed: str) -> None:
     sentence = f"mysql://u@h/d needs {package}, which is not installed (extra 'storage'): pip install {installed}, or"
-    with (
-        pytest.raises(InputError, match=re.escape(sentence)),
-        storage_errors("mysql://u:word@h/d"),
-    ):
+    with pytest.raises(InputError, match=re.escape(sentence)), storage_errors("mysql://u:word@h/d"):
         raise error
     with pytest.raises(RuntimeError, match="other"), storage_errors("mysql://u:word@h/d"):
         raise RuntimeError("other")
@@ -238,6 +233,7 @@ def kill_processes(places: list[Path], url: str | None, trials: int, kills: int)
     assert not [trial for trial in again.trials(TrialState.RUNNING) if "holder" in trial.user_attrs], "tried again"
 
 
+@pytest.mark.slow
 def test_two_processes_share_a_study_and_one_that_is_killed_costs_nothing_finished(
     made_up: None, tmp_path: Path
 ) -> None:

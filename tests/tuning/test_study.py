@@ -1,7 +1,5 @@
 """A study from end to end, with runs that are made up (`made_up`)."""
 
-from __future__ import annotations
-
 import html
 import json
 import shlex

@@ -1,7 +1,5 @@
 """Verdicts on synthetic differences: better is found, equal is not, many candidates make it harder."""
 
-from __future__ import annotations
-
 import html
 import re
 from dataclasses import replace

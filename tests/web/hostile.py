@@ -1,7 +1,5 @@
 """Hostile requests and slow clients of a server on a real socket: what they are, and what the server answers."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import itertools

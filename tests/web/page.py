@@ -1,7 +1,5 @@
 """A server of `lns web` in the test's own process, and the requests of its pages."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What does not come from a page of the server is refused, and nothing of a request is written or shown as markup."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -104,10 +102,7 @@ def test_pages_hold_no_script_of_their_own(page: Page, name: str) -> None:
     assert "://" not in text.replace("https://e2.bucas.name", "").replace("http://www.w3.org", "")
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["../app.py", "%2e%2e/app.py", "..%2fapp.py", "vendor/../../app.py", "/etc/passwd"],
-)
+@pytest.mark.parametrize("path", ["../app.py", "%2e%2e/app.py", "..%2fapp.py", "vendor/../../app.py", "/etc/passwd"])
 def test_no_file_outside_the_static_ones_is_served(page: Page, path: str) -> None:
     assert page.get(f"/static/{path}").status_code in (404, 405)
 

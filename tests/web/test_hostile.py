@@ -1,7 +1,5 @@
 """A server in a process of its own, attacked over real sockets: it refuses, writes nothing and lives."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re
@@ -73,10 +71,7 @@ def test_a_thousand_open_connections_do_not_stop_the_server(target: Target) -> N
 
 
 def test_silent_connections_and_those_beyond_the_limit_are_closed(tmp_path: Path) -> None:
-    with (
-        served(tmp_path, changed="server.WAIT_S, server.MOST_CONNECTIONS = 1.0, 20") as site,
-        ExitStack() as stack,
-    ):
+    with served(tmp_path, changed="server.WAIT_S, server.MOST_CONNECTIONS = 1.0, 20") as site, ExitStack() as stack:
         port = urlsplit(site.address).port
         some = [stack.enter_context(socket.create_connection(("127.0.0.1", port), 10)) for _ in range(25)]
         for connection in some:

@@ -1,7 +1,5 @@
 """Jobs are limited in number, time and memory, end with what watches them, and never end without a word."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 import time

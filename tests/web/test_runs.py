@@ -1,7 +1,5 @@
 """The runs below the directory that is served, and none outside it."""
 
-from __future__ import annotations
-
 import io
 import os
 import time

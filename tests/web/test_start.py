@@ -1,7 +1,5 @@
 """A search that is begun from the page says which clues it has, and begins with a board only where it is asked to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
