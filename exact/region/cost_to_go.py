@@ -38,7 +38,7 @@ def make_cost_tables(plan: RegionPlan, pieces: Ints, bits: int, limit: int) -> C
     """
     n, entries, places = (len(plan.cells), MAX_ENTRIES, len(plan.kind_of) * bits) if limit else (0, 0, 0)
     digit, radix = _number_colours(plan, pieces) if limit else np.zeros((2, 0), dtype=np.int64)
-    by_joint = "open_joint", "open_stride", "carried_joint", "next_stride", "carried_stride", "rank_stride"
+    by_joint = "open_joint", "open_stride", "carried_joint", "next_stride", "rank_stride"
     by_depth = "cost_start", "open_count", "carried_count", "min_start", "max_level", "next_base", "paid"
     return CostTables(
         cost=np.empty(entries, dtype=np.int16),
@@ -95,8 +95,7 @@ def plan_tables(plan: RegionPlan, tables: CostTables, limit: int) -> int:
         row_size = size
         for i, joint in enumerate(carried):
             tables.carried_joint[depth, i], tables.next_stride[depth, i] = joint, later[joint]
-            tables.carried_stride[depth, i], tables.rank_stride[depth, i] = size, combos
-            strides[joint] = size
+            tables.rank_stride[depth, i], strides[joint] = combos, size
             combos *= int(tables.radix[joint])
             size *= int(tables.radix[joint])
         tables.cost_start[depth] = tables.cost_start[depth + 1] + after
@@ -137,11 +136,9 @@ def _fill_table(plan: RegionPlan, state: RegionState, depth: int) -> None:
     for i in range(carried):
         combos *= radix[tables.carried_joint[depth, i]]
         odometer[i] = 0
-    here, there = tables.cost_start[depth], tables.cost_start[depth + 1]
     for combo in range(combos):
-        to, source = here, there
+        to, source = tables.cost_start[depth] + combo * row_size, tables.cost_start[depth + 1]
         for i in range(carried):
-            to += odometer[i] * tables.carried_stride[depth, i]
             source += odometer[i] * tables.next_stride[depth, i]
         for k in range(row_size):
             row[k] = INFINITE

@@ -48,7 +48,6 @@ class CostTables(NamedTuple):
     carried_count: Ints  # int64 (n,): joints open at the next depth that are open before this cell is filled
     carried_joint: Ints  # int64 (n, MAX_OPEN_JOINTS): these joints
     next_stride: Ints  # int64 (n, MAX_OPEN_JOINTS): their strides in the table of the next depth
-    carried_stride: Ints  # int64 (n, MAX_OPEN_JOINTS): their strides in the table of this depth
     rank_stride: Ints  # int64 (n, MAX_OPEN_JOINTS): their strides in `min_cost`
     next_base: Ints  # int64 (n,): index in `cost` given by the carried joints; `next_offset` is added
     min_cost: npt.NDArray[np.int16]  # int16 (MAX_ENTRIES,): least cost after a depth plus the price of its own piece
