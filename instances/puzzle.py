@@ -462,8 +462,9 @@ class Puzzle(RichDisplay):
         free = [iter(range(end - number, end)) for end, number in zip(np.cumsum(copies).tolist(), copies, strict=True)]
         clues = []
         for clue in sorted(self.clues):
-            named = next(free[clue.piece], None) if 0 <= clue.piece < len(copies) else -1
-            if named is None:
+            if not 0 <= clue.piece < len(copies):
+                raise InputError(f"a clue names piece {clue.piece + 1}; expected 1 to {len(copies)}")
+            if (named := next(free[clue.piece], None)) is None:
                 raise InputError(f"more clues place piece {clue.piece + 1} (from 1) than it has copies")
             clues.append(replace(clue, piece=named))
         object.__setattr__(self, "clues", tuple(clues))

@@ -31,7 +31,7 @@ class Records:
             from pandas import DataFrame, Series
         except ImportError:
             return records
-        values = {name: [row[name] for row in records] for name in (records[0] if records else ())}
+        values = {name: [row.get(name) for row in records] for name in (records[0] if records else ())}
         return DataFrame({name: Series(of, dtype=object if None in of else None) for name, of in values.items()})
 
     def _repr_html_(self) -> str:

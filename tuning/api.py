@@ -106,6 +106,10 @@ class TuningResult(Records):
         """The result as text: the verdict in a box, and below it the facts, in lines of ``width`` columns."""
         return report.as_text(self.verdict_text, (*self.facts, ("report", str(self.report))), width)
 
+    def records(self) -> list[dict[str, Any]]:
+        """The rows of ``table``."""
+        return self.table
+
     def to_dict(self) -> dict[str, Any]:
         """The fields of `lns tune --json`."""
         return {

@@ -22,7 +22,7 @@ NODES, SOLUTIONS, EXHAUSTED, LEVEL, DESCENDING, PRUNED, BRANCHES, DEEPEST, COUNT
 NOTHING = -1
 SOLVED, STUCK = -1, -2
 OPTIONAL = 1 << 20
-"""`CoverState.need` less this number, of a kind of which some pieces may be left over: it is never due."""
+"""Taken from `CoverState.need` of a kind of which pieces may be left over, so that it is never due."""
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
@@ -73,7 +73,7 @@ class CoverState(NamedTuple):
     active: Ints  # (I,): items; the first `active_count[0]` are not covered
     active_at: Ints  # (I,): where an item is in `active`
     active_count: Ints  # (1,)
-    need: Ints  # (I,): how often an item must still be covered; 0 for a secondary one, which takes one colour; OPTIONAL
+    need: Ints  # (I,): how often an item must still be covered; 0 for a secondary one, which takes one colour
     sizes: Ints  # (L, I): by level, `size` before the choice
     actives: Ints  # (L,): by level, `active_count` before the choice
     chosen: Ints  # (L,): by level, the option chosen or tried last, or NOTHING

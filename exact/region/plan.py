@@ -160,19 +160,25 @@ class _Tables(NamedTuple):
 
     quads: Ints
     grey: Ints  # the grey sides of each oriented piece, as bits
-    rim: Ints  # its sides that have the colour of the rim
+    earlier: Ints  # (n, 4): earlier rotations of the piece with the same grey sides
+    fits: npt.NDArray[np.bool_]  # as in `RegionPlan`, for all patterns of the board
+    colours: Ints  # (4n, 4): of the oriented pieces, by axis
+    mates: Ints  # (4n, 4): those that match them
+    rim: Ints  # (1, 4): those of the rim
+    paired: Ints  # the colours with a mate, if pieces may be turned
     distinct: npt.NDArray[np.uint8]
     identical: Ints
     is_clue: npt.NDArray[np.uint8]
+    pattern_at: Ints
     grey_at: Ints  # the sides of each cell that must be grey
-    rim_at: Ints  # those that must have the colour of the rim, if that is not grey
+    rim_at: npt.NDArray[np.bool_]  # (n, 4): those that must have the colour of a rim that is not grey
     neighbour: Ints  # (n, 4): -1 = none
     joint: Ints  # (n, 4): a number that no inner edge has on a rim that may have any colour; -1 = on another rim
 
 
 @lru_cache(maxsize=8)
 def _tables(puzzle: Puzzle) -> _Tables:
-    quads, bits = puzzle.oriented.astype(np.int64), 1 << np.arange(4)
+    quads, mate, bits = puzzle.oriented.astype(np.int64), puzzle.mate, 1 << np.arange(4)
     turned = quads.reshape(-1, 4, 4)
     distinct = ~np.tril((turned[:, :, None] == turned[:, None]).all(axis=3), -1).any(axis=2)
     distinct[:, 1:] &= puzzle.turns
@@ -182,7 +188,11 @@ def _tables(puzzle: Puzzle) -> _Tables:
     is_clue[[clue.piece for clue in puzzle.fixed]] = 1
     grey_sides = np.array([puzzle.grey_sides(cell) for cell in range(puzzle.cells)])
     outer = ~grey_sides & [puzzle.rim_sides(cell) for cell in range(puzzle.cells)]
-    has_any_colour = outer & (puzzle.rim == GREY)
+    has_any_colour, rim_at = outer & (puzzle.rim == GREY), outer & (puzzle.rim != GREY)
+    patterns, pattern_at = np.unique(grey_sides @ bits | rim_at @ bits << 4, return_inverse=True)
+    grey, on_rim = ((puzzle.turned == colour) @ bits for colour in (GREY, puzzle.rim))
+    looks = puzzle.turned, mate[puzzle.turned], np.full((1, 4), puzzle.rim)
+    colours, mates, rim = (colours_by_axis(look, puzzle.turns, puzzle.colours) for look in looks)
     neighbour, joint = np.full((2, puzzle.cells, 4), -1, dtype=np.int64)
     for cell in range(puzzle.cells):
         row, column = divmod(cell, puzzle.width)
@@ -193,13 +203,19 @@ def _tables(puzzle: Puzzle) -> _Tables:
             joint[cell, side] = 2 * cell + (side == DOWN) if side in (RIGHT, DOWN) else 2 * other + (side == UP)
     return _Tables(
         quads=quads,
-        grey=(puzzle.turned == GREY) @ bits,
-        rim=(puzzle.turned == puzzle.rim) @ bits,
+        grey=grey,
+        earlier=np.tril(grey.reshape(-1, 4, 1) == grey.reshape(-1, 1, 4), -1).sum(axis=2),
+        fits=(grey == patterns[:, None] & 15) & (~on_rim & patterns[:, None] >> 4 == 0),
+        colours=colours,
+        mates=mates,
+        rim=rim,
+        paired=np.flatnonzero((mate != np.arange(len(mate))) & puzzle.turns),
         distinct=distinct.ravel().astype(np.uint8),
         identical=np.where(count > 1, first, -1)[number].astype(np.int64),
         is_clue=is_clue,
+        pattern_at=pattern_at,
         grey_at=grey_sides @ bits,
-        rim_at=(outer & ~has_any_colour) @ bits,
+        rim_at=rim_at,
         neighbour=neighbour,
         joint=joint,
     )
@@ -220,9 +236,8 @@ def plan_region(puzzle: Puzzle, free: list[int], *, filled: npt.NDArray[np.bool_
     around = np.where(beyond < 0, np.where(joint < 0, RIM, VACANT), np.where(filled[beyond], OUTSIDE, VACANT))
     around = np.where(number[beyond] >= 0, number[beyond], around)
     at, side = np.nonzero(around == OUTSIDE)
-    patterns, pattern_at = np.unique(tables.grey_at[free] | tables.rim_at[free] << 4, return_inverse=True)
-    grey, rim = patterns[:, None] & 15, patterns[:, None] >> 4
-    kinds, kind_of = np.unique(_KIND[grey[:, 0]], return_inverse=True)
+    patterns, first, pattern_at = np.unique(tables.pattern_at[free], return_index=True, return_inverse=True)
+    kinds, kind_of = np.unique(_KIND[tables.grey_at[free][first]], return_inverse=True)
     kind_number = np.full(16, -1, dtype=np.int64)
     kind_number[kinds] = np.arange(len(kinds))
     own, towards = np.nonzero(beyond >= 0)
@@ -238,7 +253,7 @@ def plan_region(puzzle: Puzzle, free: list[int], *, filled: npt.NDArray[np.bool_
         outside=np.column_stack((joint[at, side], beyond[at, side], side ^ 2)),
         is_clue=tables.is_clue,
         quads=tables.quads,
-        fits=(tables.grey == grey) & (tables.rim & rim == rim),
+        fits=tables.fits[patterns],
         kind_of_piece=kind_number[_KIND[tables.grey[::4]]],
         distinct=tables.distinct,
         identical=tables.identical,
@@ -321,7 +336,7 @@ def make_state(region: Region, largest_table: int = 0) -> RegionState:
     ``largest_table``: entries of a cost-to-go table, 0 = no prices. Raises AssertionError if there are fewer free
     pieces of some kind than cells.
     """
-    plan = region.plan
+    plan, tables = region.plan, _tables(region.puzzle)
     n, pieces = len(plan.cells), np.flatnonzero(region.free)
     patterns, kinds, colours1 = len(plan.kind_of), len(plan.rotations), len(plan.colour_class)
     words = max(1, int(np.max(-(-(plan.cells_of_kind + region.shape.spare) * plan.rotations // 64), initial=0)))
@@ -330,10 +345,8 @@ def make_state(region: Region, largest_table: int = 0) -> RegionState:
     if (by_kind[-1:] < plan.cells_of_kind).any():
         raise AssertionError("the free pieces are too few for the region")
     start = (by_kind[np.arange(len(pieces)), kind] - 1) * plan.rotations[kind]
-    grey = plan.quads.reshape(-1, 4, 4)[pieces] == GREY  # by piece, rotation, side
-    earlier = np.tril((grey[:, :, None] == grey[:, None]).all(axis=3), -1).sum(axis=2)  # rotations with the same grey
     pattern, piece, rotation = np.nonzero(plan.fits.reshape(patterns, -1, 4)[:, pieces])
-    bit, oriented = start[piece] + earlier[piece, rotation], pieces[piece] * 4 + rotation
+    bit, oriented = start[piece] + tables.earlier[pieces[piece], rotation], pieces[piece] * 4 + rotation
     looks = plan.distinct[oriented] > 0
     shown = (pattern[:, None] * 4 + np.arange(4)) * colours1 + plan.quads[oriented]
     identical = plan.identical[pieces]
@@ -373,15 +386,14 @@ def make_state(region: Region, largest_table: int = 0) -> RegionState:
     np.add.at(state.balance_before, plan.quads[pieces * 4], 1)
     # A turned side shows its colour or the mate: it is counted for both and leaves the balance of one, so that none is
     # too small. As such a balance may be odd without a mismatch, there is one spare side more for each.
-    mate = region.puzzle.mate
-    paired = np.flatnonzero((mate != np.arange(colours1)) & region.puzzle.turns)
-    state.balance_before[paired] += state.balance_before[mate[paired]]
+    mate, rim = region.puzzle.mate, region.puzzle.rim
+    state.balance_before[tables.paired] += state.balance_before[mate[tables.paired]]
     np.subtract.at(state.balance_before, state.joint_colour[joint], 1)
-    rim = region.puzzle.rim
-    on_rim = _tables(region.puzzle).rim_at[plan.cells, None] >> np.arange(4) & 1
-    np.subtract.at(state.balance_before, [rim, mate[rim], mate[rim], rim], on_rim.sum(axis=0))  # the rim requires them
+    if rim:  # it requires its colour
+        asked = [rim, mate[rim], mate[rim], rim], tables.rim_at[plan.cells].sum(axis=0)
+        np.subtract.at(state.balance_before, *asked)
     state.balance_before[0] = 1 << 40
-    state.counters[counter.SPARE] = len(pieces) - n + -(-len(paired) // 4)
+    state.counters[counter.SPARE] = len(pieces) - n + -(-len(tables.paired) // 4)
     return state
 
 
@@ -391,22 +403,20 @@ def make_dynamic_state(region: Region) -> tuple[Tables, State, Spending]:
     Freed pieces are numbered from 0, duplicates one after the other; cells by their number in the region; colours
     without gaps. *Bits* of a set of oriented pieces are piece * 4 + rotation.
     """
-    plan, puzzle = region.plan, region.puzzle
+    plan, puzzle, board = region.plan, region.puzzle, _tables(region.puzzle)
     n, free = len(plan.cells), np.flatnonzero(region.free)
     group = np.where(plan.identical[free] >= 0, plan.identical[free], free)
     by_group = np.argsort(group, kind="stable")
     oriented = (free[by_group][:, None] * 4 + np.arange(4)).ravel().astype(np.int64)
-    each_kind = puzzle.turned, puzzle.mate[puzzle.turned], np.full((1, 4), puzzle.rim)
-    colours, mates, rim = (colours_by_axis(look, puzzle.turns, puzzle.colours) for look in each_kind)
-    required = np.where(plan.around == RIM, GREY, -1)  # the colours that sides must have
-    required[plan.around == OUTSIDE] = mates[region.outside[plan.outside[:, 1]], plan.outside[:, 2]]
-    required = np.where(_tables(puzzle).rim_at[plan.cells, None] >> np.arange(4) & 1, rim, required)
-    values = np.unique(np.append(GREY, np.concatenate([colours[oriented], mates[oriented], required.clip(GREY)])))
-    quads = np.searchsorted(values, colours[oriented])
+    required = np.where(board.rim_at[plan.cells], board.rim, np.where(plan.around == RIM, GREY, -1))  # by cell, side
+    required[plan.around == OUTSIDE] = board.mates[region.outside[plan.outside[:, 1]], plan.outside[:, 2]]
+    quads, mates = board.colours[oriented], board.mates[oriented]
+    values = np.unique(np.append(GREY, np.concatenate([quads, mates, required.clip(GREY)])))
+    quads = np.searchsorted(values, quads)
     shown = np.where(required > GREY, np.searchsorted(values, required), required).astype(np.int32)
     tables = make_tables(
         quads=quads[::4],
-        mates=np.searchsorted(values, mates[oriented[::4]]) if puzzle.mates else None,
+        mates=np.searchsorted(values, mates[::4]) if puzzle.mates else None,
         classes=group[by_group],
         colours=len(values),
         neighbour=np.where(plan.around >= 0, plan.around, -1).astype(np.int32).ravel(),

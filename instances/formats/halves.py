@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from lns.instances.errors import InputError
@@ -57,15 +57,15 @@ def find_halves(text: str, mates: bool | None) -> Halves | None:
     InputError for six or three such sides, for signs of few numbers, and if ``mates`` is True and no side is a half.
     """
     for groups in _groups(text):
-        if len(groups) >= (1 if mates else _FEWEST):
-            for fits, split in ((_all_of(_NUMBER), _by_sign), (_all_of(_LETTER), _by_case), (_in_parts, _by_parts)):
-                pieces = [group for group in groups if fits(group.sides)]
-                if 2 * len(pieces) > len(groups):
-                    if is_bounded_header(pieces[0].sides, len(pieces) - 1):
-                        del pieces[0]
-                    if halves := split(pieces, mates):
-                        return _in_numbers(text, pieces, halves, mates)
-                    break
+        [(kind, count)] = Counter(_kind(group.sides) for group in groups).most_common(1) or [(None, 0)]
+        pieces = [group for group in groups if _kind(group.sides) == kind]
+        if kind and 2 * count > len(groups) and count >= (1 if mates else _FEWEST):
+            seen = Counter(side for piece in pieces for side in piece.sides)
+            names = kind == _PARTS and all(seen[side] == 1 for side in pieces[0].sides)  # of the columns
+            if names or is_bounded_header(pieces[0].sides, count - 1):
+                del pieces[0]
+            if split := _split(kind, sorted({side for piece in pieces for side in piece.sides}), mates):
+                return _in_numbers(text, pieces, split, mates)
     if mates:
         raise InputError("no side is a half; expected such as +3 and -3, A and a, R/T and R/B")
     return None
@@ -106,48 +106,36 @@ def _groups(text: str) -> Iterator[list[_Group]]:
     yield groups if 2 * len(groups) > lines else []
 
 
-def _all_of(pattern: re.Pattern[str]) -> Callable[[Sequence[str]], bool]:
-    return lambda sides: all(map(pattern.fullmatch, sides))
-
-
 def _is_half(side: str) -> bool:
     """Whether a side has a sign, or two parts, not both of them numbers."""
     parts = _PARTS.fullmatch(side)
     return side[0] in "+-" or (parts is not None and not (parts[1].isdecimal() and parts[2].isdecimal()))
 
 
-def _in_parts(sides: Sequence[str]) -> bool:
-    return sum(map(_is_half, sides)) > 1
+def _kind(sides: Sequence[str]) -> re.Pattern[str] | None:
+    """The pattern of the sides of a piece that may be halves."""
+    kind = next((pattern for pattern in (_NUMBER, _LETTER) if all(map(pattern.fullmatch, sides))), None)
+    return kind or (_PARTS if sum(map(_is_half, sides)) > 1 else None)
 
 
-# -- what sides are halves of ------------------------------------------------------------------------------------------
-
-
-def _by_sign(pieces: Sequence[_Group], mates: bool | None) -> _Split | None:
-    numbers = {side: int(side) for piece in pieces for side in piece.sides}
-    signed = any(side[0] in "+-" and number for side, number in numbers.items())
-    return {side: (f"{abs(n):05}", "-" * (n < 0)) if n else None for side, n in numbers.items()} if signed else None
-
-
-def _by_case(pieces: Sequence[_Group], mates: bool | None) -> _Split | None:
-    letters = {side for piece in pieces for side in piece.sides}
-    both = len({letter.islower() for letter in letters - {"_"}}) == 2
-    return {x: None if x == "_" else (x.lower(), "a" * x.islower()) for x in letters} if both else None
-
-
-def _by_parts(pieces: list[_Group], mates: bool | None) -> _Split:
-    count = Counter(side for piece in pieces for side in piece.sides)
-    if all(count[side] == 1 for side in pieces[0].sides):
-        del pieces[0]  # the names of the columns
-    parts = {side: _PARTS.fullmatch(side.lower()) for piece in pieces for side in piece.sides}
+def _split(kind: re.Pattern[str], sides: Sequence[str], mates: bool | None) -> _Split | None:
+    """The sides in picture and half; None for numbers without a sign and letters of one case."""
+    if kind is _NUMBER:
+        value = {side: int(side) for side in sides}
+        signed = any(side[0] in "+-" and value[side] for side in sides)
+        return {side: (f"{abs(n):05}", "-" * (n < 0)) if n else None for side, n in value.items()} if signed else None
+    if kind is _LETTER:
+        both = len({side.islower() for side in sides if side != "_"}) == 2
+        return {side: None if side == "_" else (side.lower(), "a" * side.islower()) for side in sides} if both else None
+    parts = {side: _PARTS.fullmatch(side.lower()) for side in sides}
     for half in (2, 1):
         if len({found[half] for found in parts.values() if found}) == 2:
             return {side: found and (found[3 - half], found[half]) for side, found in parts.items()}
     if mates is False:
         return dict.fromkeys(parts)
     raise NearError(
-        f"sides of two parts such as {quoted(min(parts))}; expected two halves of each picture, as R/T and R/B "
-        "(--puzzle-format pieces:equal reads each side as a colour)"
+        f"sides of two parts such as {quoted(sides[0])}; expected two halves of each picture, as R/T and R/B "
+        f"({_BY_NAME}equal reads each side as a colour)"
     )
 
 

@@ -163,9 +163,9 @@ def _read_best(source: Source) -> Document:
         if shown.puzzle is None or shown.board is None:
             return Document(BEST.name, None, None, tuple(notes))
         puzzle, board = shown.puzzle, shown.board
-    piece = int(board.placements.max(initial=0)) >> 2
-    if piece >= puzzle.piece_count:
-        raise InputError(f"'placements' names piece {piece}; expected 0 to {puzzle.piece_count - 1}")
+    cell = int(board.placements.argmax())
+    if (piece := int(board.placements[cell]) >> 2) >= puzzle.piece_count:
+        raise InputError(f"cell {cell} of 'placements' names piece {piece}; expected 0 to {puzzle.piece_count - 1}")
     score = verify(puzzle, board).score
     if score != best.score:
         notes.append(f"the file says score {best.score}; the board has {score}")

@@ -21,7 +21,7 @@ import numpy as np
 from lns.instances.errors import InputError
 from lns.instances.eternity2 import recognise
 from lns.instances.formats import orders, shapes
-from lns.instances.formats.base import Document, Format, NearError, NoRimError, Source, Target
+from lns.instances.formats.base import Document, Format, NearError, NoRimError, Quad, Source, Target
 from lns.instances.formats.evidence import Laid, PieceIndex, in_place
 from lns.instances.formats.halves import find_halves
 from lns.instances.formats.orders import CLOCKWISE, clockwise, in_words
@@ -35,7 +35,7 @@ from lns.instances.formats.shapes import (
     Row,
     is_bounded_header,
 )
-from lns.instances.puzzle import GREY, MAX_CELLS, Clue, Puzzle, canonical, rotate
+from lns.instances.puzzle import GREY, MAX_CELLS, Clue, Puzzle
 from lns.instances.text import count_of, printable, quoted
 
 _SIZE = re.compile(r"(?:dimensions?|size|taille)\W*([0-9]{1,4})\s*[x×*]\s*([0-9]{1,4})", re.I)
@@ -383,21 +383,16 @@ def _with_frame(listed: PieceList, options: _Options, shape: _Shape | None, name
 
 def _with_placed(puzzle: Puzzle, placed: Sequence[tuple[int, int, list[int]]], order: str) -> Puzzle:
     """The puzzle with the placed tiles as clues; a tile placed twice on one cell is one clue."""
-    clues: dict[int, Clue] = {}
-    index = PieceIndex(puzzle)
+    quads: list[Quad | None] = [None] * puzzle.cells
     for row, column, tile in placed:
         if row >= puzzle.height or column >= puzzle.width or len(tile) != 4:
             raise InputError(f"a tile at row {row}, column {column}; expected a cell of the board, and four sides")
-        [quad] = clockwise([tile], order)
-        cell = row * puzzle.width + column
-        used = {clue.piece for clue in clues.values() if clue.cell != cell}
-        piece = next((piece for piece in index.by_colours.get(canonical(quad), ()) if piece not in used), None)
-        if piece is None:
-            raise InputError(f"the tile placed at row {row}, column {column} is none of the tiles, or placed elsewhere")
-        clue = Clue(cell, piece, next(turns for turns in range(4) if rotate(index.pieces[piece], turns) == tuple(quad)))
-        if clues.setdefault(cell, clue) != clue:
+        cell, [(up, right, down, left)] = row * puzzle.width + column, clockwise([tile], order)
+        if quads[cell] not in (None, (up, right, down, left)):
             raise InputError(f"two tiles are placed at row {row}, column {column}; expected one")
-    return puzzle.with_clues(clues.values())
+        quads[cell] = up, right, down, left
+    pairs = PieceIndex(puzzle).board(quads)[0].pairs()
+    return puzzle.with_clues(Clue(cell, *pair) for cell, pair in enumerate(pairs) if pair)
 
 
 def _swapped(quad: Sequence[int], border: int) -> list[int]:

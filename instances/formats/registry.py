@@ -32,6 +32,7 @@ DIALECTS = {  # a typical line of each dialect of other programs that the reader
     "12=0-5-9-0": "pieces: INI, as the editor FPS writes them",
     "[0, 5, 9, 0],": "pieces: lists of Python, JavaScript, JSON",
     '{"rows":4,"cols":4,"tiles":[...]}': "pieces: JSON of other programs, with placed tiles",
+    "0,R/T,G/B,B/T,W/T": "pieces: halves that meet, also A and a, +3 and -3, red head and red tail",
     "ntiles 256": "a header of a count, one size, two sizes, or bounded signed w h",
     "8594 @1590 6966": "Tetravex: words of four digits, up left right down; @ is pinned",
     "12/3 200/0": "board: piece/turn of each cell; also 12(3), 12:3, [ 12(3]",

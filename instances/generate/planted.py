@@ -66,6 +66,8 @@ class Planted(NamedTuple):
             raise InputError(f"mates for {pairs} colours of {puzzle.name}; expected 0 to {len(colours)}")
         if not pairs:
             return self
+        if puzzle.copies:
+            raise InputError(f"mates for the tiles of {puzzle.name}, of which any number may be used; expected none")
         random, pieces = PortableRandom(seed), puzzle.pieces.copy()
         random.shuffle(colours)
         mate = {colour: puzzle.colours + 1 + number for number, colour in enumerate(sorted(colours[:pairs]))}

@@ -83,10 +83,12 @@ def compare(
     names = [*all_solvers()] if names == ["all"] else names
     for name in names:
         find_solver(name)
-    if not isinstance(puzzles, Mapping):
+    if isinstance(puzzles, Mapping):
+        named = [*puzzles.items()]
+    else:
         each = [puzzles] if isinstance(puzzles, Puzzle | str | os.PathLike) else puzzles
-        puzzles = {one.name if isinstance(one, Puzzle) else os.fspath(one): one for one in each}
-    known = [(str(name), load_puzzle(source)) for name, source in puzzles.items()]
+        named = [(one.name if isinstance(one, Puzzle) else os.fspath(one), one) for one in each]
+    known = [(name, load_puzzle(source)) for name, source in named]
     request = Request(count, None, time, memory=memory, sat_solver=sat_solver, seed=seed, fix_corner=fix_corner)
     rows: list[ComparisonRow] = []
     try:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lns.instances.puzzle import Puzzle
 
-REFUSED = ("holes", "no frame", "no turns", "rim")
-"""What the construction and beams cannot take of `Puzzle.rules`: cells on the frame must be told from others by grey
-sides, and the board be seen from every side."""
+REFUSED = ("holes", "no frame", "no turns", "copies")
+"""What the construction and beams cannot take of `Puzzle.rules`: cells on the rim must be told from others by grey
+sides, also where it has an ordinary colour, the board be seen from every side, and each piece be used once."""
 
 
 def refused_rules(puzzle: Puzzle) -> tuple[str, ...]:

@@ -39,7 +39,6 @@ TURNS = 20_000  # of a lane in one launch: about a tenth of a second
 PREFIX_NODES = 20_000_000  # most nodes of a lane below one prefix
 LEAST_LAUNCHES = 50  # before the card leaves a tree for that of another restart
 NODES_BELOW = 10_000  # that the prefixes of the lanes have below them on average, at least
-SHARE_ABOVE = 0.01  # share of the nodes that the processor spends on the prefixes of the lanes, at most, if it can be
 REFILL_NODES = 20_000_000  # most nodes of the processor for new prefixes at once
 
 
@@ -202,16 +201,12 @@ class CardSearch:
 def length_of_prefixes(constructor: Constructor) -> int:
     """The length of the prefixes that the lanes of a card get, by what the present restart has placed at each depth.
 
-    The greatest one at which a prefix has `NODES_BELOW` nodes below it on average, and which costs at most
-    `SHARE_ABOVE` of all nodes to reach; if there is none, the greatest one by the first rule; at least 1.
+    The greatest one at which a prefix has `NODES_BELOW` nodes below it on average; at least 1.
     """
     end = min(constructor.plan.prefix.endgame_start, constructor.plan.prefix.cut - 1)
     by_depth = constructor.prefix.child_counts.reshape(constructor.puzzle.cells, -1).sum(axis=1)[:end]
-    total = max(1, constructor.nodes_since_restart)
-    few = NODES_BELOW * by_depth <= total
-    cheap = np.cumsum(by_depth) <= SHARE_ABOVE * total
-    depths = np.flatnonzero(few & cheap) if (few & cheap).any() else np.flatnonzero(few)
-    return int(depths.max(initial=0)) + 1
+    few = NODES_BELOW * by_depth <= constructor.nodes_since_restart
+    return int(np.flatnonzero(few).max(initial=0)) + 1
 
 
 def prefix_before(constructor: Constructor, length: int) -> PrefixState:

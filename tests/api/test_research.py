@@ -79,6 +79,11 @@ def test_an_interrupted_comparison_keeps_its_rows() -> None:
     assert [row.solver for row in found.rows] == ["rowscan"] and found.interrupted
 
 
+def test_puzzles_of_one_name_are_compared_each() -> None:
+    other = lns.Puzzle(lns.generate("like-e2", width=4, seed=2).puzzle.pieces, 4, 4, name=PUZZLE.name)
+    assert len(lns.compare([PUZZLE, other], "rowscan").rows) == 2
+
+
 def test_puzzles_and_boards_are_converted(tmp_path: Path) -> None:
     url = lns.convert(SOLUTION, to="url")
     assert lns.load_board(url.text.strip(), PUZZLE) == SOLUTION and url._repr_html_().startswith("<figure")

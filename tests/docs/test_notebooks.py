@@ -9,6 +9,7 @@ import pytest
 from tests.docs import pages
 
 
+@pytest.mark.slow
 def test_the_study_runs_cell_by_cell(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without Jupyter: the last expression of a cell is what the cell shows."""
     pytest.importorskip("pysat", reason="the study solves a formula by python-sat")

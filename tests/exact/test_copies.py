@@ -102,6 +102,9 @@ def test_the_verifier_counts_the_copies() -> None:
          "more clues place piece 1 (from 1) than it has copies"),
         (lambda: small((2, 1, 1), clues=tuple(Clue(cell, 1, 0) for cell in (0, 3))),
          "more clues place piece 2 (from 1) than it has copies"),
+        (lambda: small((1, 1, 2), clues=(Clue(0, 3, 0),)), "a clue names piece 4; expected 1 to 3"),
+        (lambda: lns.generate("wang", width=3, mates=1),
+         "mates for the tiles of wang-3x3-c3-s0, of which any number may be used; expected none"),
         (lambda: Puzzle(QUADS[[0, 0]], 2, 2, framed=False, copies=(0, 1)),
          "pieces 1 and 2 are the same; expected one with more copies"),
         (lambda: Puzzle(QUADS, 2, 2, framed=False, holes=(3,), copies=(0, 0, 0)),
@@ -147,6 +150,10 @@ def test_what_does_not_take_copies_says_so(tmp_path: Path) -> None:
         lns.improve(puzzle, board)
     with pytest.raises(InputError, match=f"^a search of a region {expected}"):
         resolve(puzzle, board, [0, 1])
+    corners = Puzzle([[0, 1, 1, 0]], 2, 2, copies=(0,))
+    assert lns.count(corners, "rowscan").solutions == count_solutions(corners) == 1
+    with pytest.raises(InputError, match="which takes no puzzle with copies"):
+        lns.estimate(corners, time=1)
     with pytest.raises(InputError, match=f"^tune {expected}"):
         lns.tune(puzzle, study=tmp_path / "study", trials=1)
 

@@ -141,7 +141,7 @@ def test_candidate_lists_hold_exactly_the_pieces_that_fit(clues, mates):
                     assert gains == sorted(gains, reverse=True)
 
 
-@pytest.mark.parametrize("mates", [False])
+@pytest.mark.parametrize("mates", [False, True])
 @pytest.mark.parametrize("seed", range(12))
 def test_the_exact_tail_is_optimal(seed, mates):
     """Against the search of regions, with and without clues, from prefixes that do not fit at all."""

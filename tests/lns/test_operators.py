@@ -195,7 +195,7 @@ def test_the_counted_mismatches_are_those_of_the_verifier() -> None:
 def test_boards_stay_legal_on_every_shape_and_by_every_rule(name: str) -> None:
     called = 0
     for puzzle in puzzles():
-        if (refused_rules(puzzle) and name == "suffix") or (name in REGIONS and {"mates", "rim"} & {*puzzle.rules}):
+        if refused_rules(puzzle) and name == "suffix":
             continue
         operator, rng = operator_for(name, puzzle, 3000), np.random.default_rng(1)
         for seed in range(2):
