@@ -46,7 +46,6 @@ from lns.instances.generate.planted import (
 from lns.instances.puzzle import DOWN, LEFT, MAX_CELLS, RIGHT, UP, Puzzle, canonical, rotate
 
 __all__ = [
-    "BY_SIDE",
     "KINDS",
     "Family",
     "Planted",
@@ -81,8 +80,7 @@ CONSTRUCTIONS = ("m+n-2", "max")
 ENDS, FLANKS, NORTH, EAST, SOUTH, WEST = 1, 2, 3, 4, 5, 6
 FIRST_BAR = 7
 Triple = tuple[int, int, int]
-BY_SIDE = ("balanced-torus", "triangle", "diamond")
-"""The kinds of puzzles with one size, the side."""
+_BY_SIDE = ("balanced-torus", "triangle", "diamond")
 _SPEC = re.compile(r"([a-z0-9-]+):(\d{1,6})(?:x(\d{1,6}))?(?::(\d{1,6})(?:\+(\d{1,6}))?)?", re.ASCII)
 
 
@@ -140,7 +138,7 @@ def other_rules(kind: str, width: int, height: int, colours: int | None = None, 
     nearest to 1. Raises InputError if the shape, number of colours or seed is out of range.
     """
     rules, holes, size = _OTHER_RULES[kind], _holes_of(kind, width), f"{width}x{height}"
-    if kind in BY_SIDE:
+    if kind in _BY_SIDE:
         if width < 1:
             raise InputError(f"a {kind} of side {width}; expected 1 or more")
         size, height = f"{width}", width if kind == "triangle" else 2 * width - 1
@@ -230,7 +228,7 @@ class Family:
             )
         if self.kind != "like-e2" and (self.rim_colours, self.inner_colours) != (None, None):
             raise InputError(f"a {self.kind} puzzle has no separate rim and inner colours; expected one number")
-        if self.kind in BY_SIDE and self.width != self.height:
+        if self.kind in _BY_SIDE and self.width != self.height:
             wanted = "a square" if self.kind == "balanced-torus" else "one number, its side"
             kind = self.kind.replace("-", " ")
             raise InputError(f"a {kind} of {self.width} x {self.height}; expected {wanted}")

@@ -30,7 +30,7 @@ from lns.instances import formats
 from lns.instances.draw import svg
 from lns.instances.errors import InputError
 from lns.instances.files import decode
-from lns.instances.generate import BY_SIDE, KINDS, Family
+from lns.instances.generate import Family
 from lns.instances.json_values import JsonFields
 from lns.instances.text import printable
 from lns.params import Params, to_dict
@@ -54,7 +54,7 @@ _GAMES = {
     "triangle": ("triangle", ("side",)),
     "diamond": ("diamond", ("side",)),
     "scramble squares": ("unframed", ("width", "height")),  # with a mate for each colour
-    **{kind: (kind, ("width", "height")) for kind in KINDS if kind not in ("like-e2", "uniform", "wang", *BY_SIDE)},
+    **{kind: (kind, ("width", "height")) for kind in ("unframed", "tetravex", "macmahon")},
 }
 """Kind of puzzle by the shape of a game, and what gives its size."""
 
