@@ -20,7 +20,7 @@ from lns.gpu.card import Card, CudaCard, at_cut
 from lns.gpu.search import next_prefixes
 from lns.instances.puzzle import Puzzle
 from lns.rng import random_state
-from tests.instances.small_puzzles import planted
+from tests.instances.small_puzzles import planted, with_mates
 from tests.lns.construct_parts import WHOLE_TREE, clues_of, schedule_of
 
 Found = list[tuple[int, ...]]  # prefixes at the cut, as indices behind the candidate of each depth, in order
@@ -28,10 +28,11 @@ TREES, LANES, LONGEST = 50, 4, 2_000  # boards, lanes, most nodes of a tree
 
 
 def tree(number: int) -> tuple[Puzzle, BreakSchedule]:
-    """A small board, with clues or without, and a schedule with some breaks and perhaps a quota."""
+    """A small board, perhaps with clues or mates, and a schedule with some breaks and perhaps a quota."""
     rng = np.random.default_rng(number)
     width, height = (int(size) for size in rng.integers(3, 7, 2))
     puzzle, board = planted(number, width, height, int(rng.integers(3, 6)))
+    puzzle = with_mates(puzzle, board, number) if number % 5 == 4 else puzzle
     if number % 3 == 0:
         puzzle = puzzle.with_clues(clues_of(board, sorted(rng.choice(puzzle.cells, 2, replace=False).tolist())))
     tail = int(rng.integers(1, 4))
