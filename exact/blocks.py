@@ -233,7 +233,7 @@ def _tables(
     puzzle: Puzzle, size: int, order: Sequence[int], all_four: bool, check: Check
 ) -> tuple[BlockTables, dict[tuple[tuple[bool, ...], ...], int]]:
     """The blocks, by class of places with equal rim, clues and known sides, and the number of blocks by rim."""
-    clue_cells, width = {clue.cell for clue in puzzle.clues}, puzzle.width // size
+    fixed_cells, width = {clue.cell for clue in puzzle.fixed}, puzzle.width // size
     level_of = {place: level for level, place in enumerate(order)}
     earlier = np.full((len(order), 4), -1, dtype=np.int32)
     classes: dict[tuple[object, ...], int] = {}
@@ -248,7 +248,8 @@ def _tables(
         earlier[level, known] = [level_of[beside[side]] for side in known]
         cells = _cells(puzzle, size, place)
         grey = tuple(puzzle.rim_sides(cell) for cell in cells)
-        key = (grey, tuple(cell for cell in cells if cell in clue_cells), tuple(known))
+        required = tuple(puzzle.required_sides(cell) for cell in cells)
+        key = (required, tuple(cell for cell in cells if cell in fixed_cells), tuple(known))
         check()
         if key not in classes:
             classes[key] = len(classes)

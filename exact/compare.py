@@ -284,7 +284,7 @@ def outcome_row(instance: str, solver: str, outcome: Outcome, megabytes: float =
         solver,
         str(outcome.status),
         outcome.solutions,
-        outcome.nodes,
+        -1 if outcome.nodes is None else outcome.nodes,
         outcome.seconds,
         max(megabytes, outcome.details.get("peak_megabytes", -1.0)),
         size_of(outcome.details),

@@ -26,7 +26,7 @@ import numpy as np
 from lns.exact.child_process import Emit
 from lns.exact.execution import Request, SolverReporter, solve_in_child
 from lns.exact.optional_deps import require
-from lns.exact.outcome import NODES_UNKNOWN, Outcome
+from lns.exact.outcome import Outcome
 from lns.exact.piece_classes import allowed_placements
 from lns.instances.board import Board
 from lns.instances.puzzle import DOWN, RIGHT, Puzzle
@@ -50,7 +50,7 @@ def run_classic(model: str, puzzle: Puzzle, request: Request) -> Outcome:
     require("cp", f"the solver cp:{model}")
     arguments = model, request.count_all, request.nodes, request.on_solution is not None
     answer = solve_in_child(solve_classic, puzzle, request, *arguments, prepare=import_classic)
-    return replace(answer, budget_used=max(0, answer.nodes))
+    return replace(answer, budget_used=answer.nodes or 0)
 
 
 def import_cp_sat() -> None:
@@ -73,7 +73,7 @@ def solve_by_cp_sat(
     model = cp_model.CpModel()
     pieces, rotations = _post_cp_sat(model, puzzle)
     reporter.details |= {"variables": len(model.proto.variables), "constraints": len(model.proto.constraints)}
-    reporter.report(NODES_UNKNOWN)
+    reporter.report(None)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.enumerate_all_solutions = count_all
@@ -122,7 +122,7 @@ def solve_classic(
     solver = pywrapcp.Solver("edge matching")
     placements, pieces = _post_classic(solver, puzzle, model)
     reporter.details |= {"constraints": solver.Constraints()}
-    reporter.report(NODES_UNKNOWN)
+    reporter.report(None)
     phase = solver.Phase(pieces + placements, solver.CHOOSE_MIN_SIZE_LOWEST_MIN, solver.ASSIGN_MIN_VALUE)
     solver.NewSearch(phase, [] if nodes is None else [solver.BranchesLimit(nodes)])
     stopped = False

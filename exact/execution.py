@@ -13,7 +13,7 @@ import numpy as np
 from lns.exact.child_process import Emit, ExitReason, run_in_process
 from lns.exact.colorpairs.options import Options
 from lns.exact.driver import STEP_SECONDS, PausedSearch, Progress, ProgressCallback, run_search
-from lns.exact.outcome import NODES_UNKNOWN, Outcome, SolveStatus, require_solution
+from lns.exact.outcome import Outcome, SolveStatus, require_solution
 from lns.exact.piece_classes import distinct_count
 from lns.instances.board import Board
 from lns.instances.errors import InputError
@@ -214,7 +214,7 @@ class SolverMessage:
     """
 
     solutions: int  # boards found that differ in their colours
-    nodes: int  # or `NODES_UNKNOWN`
+    nodes: int | None
     placements: list[int] | None  # the first board found
     exhausted: bool  # in the last message: whether the search is complete
     details: dict[str, float]
@@ -240,7 +240,7 @@ class SolverReporter:
         self.found = 0
         self.details: dict[str, float] = {}
 
-    def add_board(self, board: Board, nodes: int) -> None:
+    def add_board(self, board: Board, nodes: int | None) -> None:
         """Count a board that was found after ``nodes`` nodes. Raises RuntimeError if it is not a solution."""
         require_solution(self._puzzle, board, self._solver)
         placements = board.placements.tolist()
@@ -251,7 +251,7 @@ class SolverReporter:
         if self.found == 1 or time.perf_counter() - self._reported > REPORT_SECONDS:
             self.report(nodes)
 
-    def report(self, nodes: int, *, exhausted: bool = False) -> None:
+    def report(self, nodes: int | None, *, exhausted: bool = False) -> None:
         """Send a message; the last one has ``exhausted`` set if the search is complete."""
         self._reported = time.perf_counter()
         times = {
@@ -281,7 +281,7 @@ def solve_in_child(
     `SolverMessage` now and then (see `SolverReporter`); the answer is what the last one says. Only a child that
     finished may have the status 'infeasible'. ``prepare``, and errors, as in `run_in_process`.
     """
-    last = SolverMessage(0, NODES_UNKNOWN, None, False, {})
+    last = SolverMessage(0, None, None, False, {})
 
     def board_of(placements: list[int]) -> Board:
         return Board(np.array(placements, dtype=np.int32), puzzle.width, puzzle.height)

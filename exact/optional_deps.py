@@ -14,6 +14,7 @@ EXTRAS = {
     "plot": ("matplotlib", "matplotlib", "plot"),
     "web": ("uvicorn", "starlette uvicorn", "web"),
     "cma": ("cmaes", "cmaes", "cma"),
+    "gpu": ("numba_cuda", "numba-cuda[cu13]", "gpu"),
     "cluster": ("distributed", "distributed", "cluster"),
 }
 

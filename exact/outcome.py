@@ -7,10 +7,8 @@ from enum import StrEnum
 
 from lns.instances.board import Board
 from lns.instances.puzzle import Puzzle
+from lns.instances.records import Records
 from lns.instances.verify import verify
-
-NODES_UNKNOWN = -1
-"""The node count of a library that does not report one."""
 
 
 class SolveStatus(StrEnum):
@@ -23,7 +21,7 @@ class SolveStatus(StrEnum):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(Records):
     """What a solver returns for a puzzle, and the result of `lns.exact.solve` and `lns.exact.count`.
 
     Parameters
@@ -32,9 +30,9 @@ class Outcome:
         How the search ended; 'solved' and 'infeasible' are proven.
     solutions : int
         Boards found that differ in their colours: boards that differ only by swapping duplicate pieces count once.
-    nodes : int
-        Nodes in the solver's own unit, or `NODES_UNKNOWN`: placements of a tree search; decisions of a SAT solver;
-        branches of CP-SAT; steps of a local search.
+    nodes : int or None
+        Nodes in the solver's own unit: placements of a tree search; decisions of a SAT solver; branches of CP-SAT;
+        steps of a local search. None if the solver does not report them.
     seconds : float
         Time of the search, without compilation.
     board : Board or None
@@ -50,9 +48,10 @@ class Outcome:
         The solver that answered, where 'auto' tried several.
     """
 
+    columns = "status solutions nodes seconds answered_by"
     status: SolveStatus
     solutions: int
-    nodes: int
+    nodes: int | None
     seconds: float
     board: Board | None = None
     details: dict[str, float] = field(default_factory=dict)

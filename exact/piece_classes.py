@@ -1,12 +1,14 @@
 """Duplicate pieces merged: boards that differ only by swapping duplicate pieces are the same solution.
 
-A *piece class* is a set of pieces that are equal up to rotation. Each clue piece is a class of its own, because its
-cell is given, and so is the blank of each hole. If pieces may not be turned, only pieces that look the same unturned
-are duplicates. Solvers place classes with a multiplicity, and `PieceClasses.board` turns the result into pieces.
+A *piece class* is a set of pieces that are equal up to rotation; copies are such. Each clue piece is a class of its
+own, because its cell is given, and so is the blank of each hole. If pieces may not be turned, only pieces that look the
+same unturned are duplicates. Solvers place classes with a multiplicity, and `PieceClasses.board` turns the result into
+pieces.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import factorial, prod
@@ -14,7 +16,7 @@ from math import factorial, prod
 import numpy as np
 
 from lns.instances.board import Board
-from lns.instances.puzzle import IntArray, Puzzle, rotate
+from lns.instances.puzzle import Clue, IntArray, Puzzle, rotate
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class PieceClasses:
     quads: IntArray  # int32, shape (classes, 4): colours up, right, down, left of the first member in file order
     members: tuple[
         tuple[tuple[int, int], ...], ...
-    ]  # of a class: (piece, turn), rotate(pieces[piece], turn) is its quad
+    ]  # of a class, by copy: (piece, turn), rotate(pieces[piece], turn) is its quad
     clue_class: dict[int, tuple[int, int]]  # by cell of a clue or hole: its class and rotation
 
     @property
@@ -59,31 +61,37 @@ def distinct_rotations(quad: Sequence[int]) -> list[int]:
 
 def merge_duplicates(puzzle: Puzzle) -> PieceClasses:
     """The piece classes of ``puzzle``, in the file order of their first members."""
-    clue_of_piece = {clue.piece: clue for clue in puzzle.fixed}
+    clues_of_piece: dict[int, list[Clue]] = {}
+    for clue in puzzle.fixed:
+        clues_of_piece.setdefault(clue.piece, []).append(clue)
     quads: list[list[int]] = []
     members: list[list[tuple[int, int]]] = []
     clue_class: dict[int, tuple[int, int]] = {}
     class_of_quad: dict[tuple[int, int, int, int], tuple[int, int]] = {}  # -> (class, turn onto the quad of the class)
     for piece, quad in enumerate(puzzle.pieces.tolist()):
-        clue = clue_of_piece.get(piece)
-        existing = None if clue is not None else class_of_quad.get(rotate(quad, 0))
+        clues = clues_of_piece.get(piece, ())
+        for clue in clues:
+            clue_class[clue.cell] = len(quads), clue.rotation
+            quads.append(quad)
+            members.append([(piece, 0)])
+        others = int(puzzle.limits[piece]) - len(clues)
+        existing = class_of_quad.get(rotate(quad, 0))
         if existing is not None:
-            members[existing[0]].append((piece, existing[1]))
-            continue
-        piece_class = len(quads)
-        quads.append(quad)
-        members.append([(piece, 0)])
-        if clue is not None:
-            clue_class[clue.cell] = piece_class, clue.rotation
-        else:
+            members[existing[0]] += [(piece, existing[1])] * others
+        elif others:
             for turn in (3, 2, 1, 0) if puzzle.turns else (0,):  # a symmetric quad keeps its smallest turn
-                class_of_quad[rotate(quad, -turn)] = piece_class, turn
+                class_of_quad[rotate(quad, -turn)] = len(quads), turn
+            quads.append(quad)
+            members.append([(piece, 0)] * others)
     return PieceClasses(puzzle, np.array(quads, dtype=np.int32), tuple(map(tuple, members)), clue_class)
 
 
 def assignments_per_board(puzzle: Puzzle) -> int:
-    """How many assignments of pieces to cells show the same colours: the product of factorials of multiplicities."""
-    return prod(factorial(int(count)) for count in merge_duplicates(puzzle).counts)
+    """How many assignments of pieces to cells show the same colours: the product of factorials of multiplicities.
+
+    Copies of a piece are not told apart.
+    """
+    return 1 if puzzle.copies else prod(factorial(int(count)) for count in merge_duplicates(puzzle).counts)
 
 
 def distinct_count(assignments: int, puzzle: Puzzle) -> int:
@@ -100,7 +108,8 @@ def allowed_placements(puzzle: Puzzle, cell: int, *, all_four: bool = False) -> 
         if clue.cell == cell:
             return [clue.oriented]
     fits = puzzle.fits(cell).reshape(-1, 4).copy()
-    fits[[clue.piece for clue in puzzle.fixed]] = False
+    used = Counter(clue.piece for clue in puzzle.fixed)
+    fits[[piece for piece, times in used.items() if times == puzzle.limits[piece]]] = False
     if not all_four:
         quads = puzzle.oriented.reshape(-1, 4, 4)
         for turn in range(1, 4):

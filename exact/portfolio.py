@@ -64,11 +64,12 @@ class Portfolio:
     request : Request
         Options of ColorPairs. With ``on_solution`` only the first search takes part, as each would find every solution.
     entrants : sequence of Entrant
-        The searches, in the order in which they join. All take every kind of puzzle.
+        The searches, in the order in which they join. Those that refuse the puzzle take no part.
     """
 
     def __init__(self, puzzle: Puzzle, request: Request, entrants: tuple[Entrant, ...] = ENTRANTS) -> None:
         self.puzzle, self._request = puzzle, request
+        entrants = tuple(one for one in entrants if not {*puzzle.rules} & {*SOLVERS[one.solver].refuses})
         self._waiting = list(entrants)
         if puzzle.cells > MOST_COVER_CELLS or assignments_per_board(puzzle) > 1:  # it tells identical pieces apart
             self._waiting = [one for one in entrants if one.solver != "dlx"]

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from lns.instances.arguments import checked
 from lns.instances.errors import InputError
-from lns.instances.puzzle import RULES
 
 if TYPE_CHECKING:
     from lns.exact.execution import Request
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
     from lns.instances.puzzle import Puzzle
 
 ENTRY_POINTS = "lns.solvers"
+UNCHECKED = "mates", "rim", "copies"
+"""The rules that a solver of another package refuses unless it says that it knows them."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class SolverEntry:
     extra: str | None = None  # the optional package that it needs, see `lns.exact.optional_deps`
     can_count: bool = True  # whether it can search for all solutions
     kernel_module: str | None = None  # that it compiles at the first call
-    refuses: tuple[str, ...] = ()  # what it cannot take of `Puzzle.rules`
+    refuses: tuple[str, ...] = ("copies",)  # what it cannot take of `Puzzle.rules`
 
     def __call__(self, puzzle: Puzzle, request: Request) -> Outcome:
         if request.count_all and not self.can_count:
@@ -59,7 +60,7 @@ def register_solver(
     description: str = "registered in this process",
     source: str = "own",
     can_count: bool = True,
-    refuses: tuple[str, ...] = (),
+    refuses: tuple[str, ...] = UNCHECKED,
 ) -> None:
     """Make ``function`` available as a solver in this process.
 
@@ -78,7 +79,7 @@ def register_solver(
     can_count : bool
         Whether it can search for all solutions.
     refuses : tuple of str
-        What it cannot take of `Puzzle.rules`: 'holes', 'no frame', 'no turns'.
+        What it cannot take of `Puzzle.rules`: 'holes', 'no frame', 'no turns', 'mates', 'rim', 'copies'.
 
     Raises
     ------
@@ -96,8 +97,9 @@ def solver_for(name: str, puzzle: Puzzle, *, count_all: bool) -> SolverEntry:
     if count_all and not entry.can_count:
         raise InputError(f"{name} finds one solution and proves nothing, so it cannot count; expected a tree search")
     if refused := [rule for rule in puzzle.rules if rule in entry.refuses]:
+        other = "rowscan" if puzzle.copies else "colorpairs"
         raise InputError(
-            f"solver {name} takes no puzzle with {' and '.join(refused)}; expected another solver, such as colorpairs"
+            f"solver {name} takes no puzzle with {' and '.join(refused)}; expected another solver, such as {other}"
         )
     return entry
 
@@ -135,7 +137,9 @@ def _plugins() -> dict[str, SolverEntry]:
         package = "an installed package" if point.dist is None else point.dist.name
         if point.name in SOLVERS or point.name in plugins:
             raise InputError(f"{package} offers a solver '{point.name}', which exists already; expected another name")
-        plugins[point.name] = SolverEntry(f"{point.value}, of {package}", package, _call_plugin, (point,))
+        plugins[point.name] = SolverEntry(
+            f"{point.value}, of {package}", package, _call_plugin, (point,), refuses=UNCHECKED
+        )
     return plugins
 
 
@@ -162,7 +166,9 @@ BAILLEUX, CUVILLIER = "Bailleux 2025", "Cuvillier & Szymkowiak 2010"
 
 
 def _sat(encoding: str, description: str, source: str, restricted: bool = False) -> SolverEntry:
-    return SolverEntry(description, source, "lns.exact.sat.search:run_sat", (encoding, restricted), "sat")
+    refuses = ("copies",) if encoding == "triangles" else ()  # there a piece has one rotation
+    run = "lns.exact.sat.search:run_sat"
+    return SolverEntry(description, source, run, (encoding, restricted), "sat", refuses=refuses)
 
 
 def _sls(rule: str, description: str) -> dict[str, SolverEntry]:
@@ -178,30 +184,29 @@ def _sls(rule: str, description: str) -> dict[str, SolverEntry]:
 
 
 def _cover(code: str, description: str, source: str) -> SolverEntry:
-    return SolverEntry(
-        description, source, "lns.exact.cover.search:run_cover", (code,), kernel_module="lns.exact.cover.kernel"
-    )
+    run, module = "lns.exact.cover.search:run_cover", "lns.exact.cover.kernel"
+    return SolverEntry(description, source, run, (code,), kernel_module=module, refuses=())
 
 
 def _cp(model: str, description: str) -> SolverEntry:
     description += ", by OR-tools' classic solver"
-    return SolverEntry(description, f"{BENOIST}, 2.2", "lns.exact.cp:run_classic", (model,), "cp", refuses=RULES)
+    return SolverEntry(description, f"{BENOIST}, 2.2", "lns.exact.cp:run_classic", (model,), "cp")
 
 
 SOLVERS: dict[str, SolverEntry] = {
     "auto": SolverEntry("row scan, ColorPairs and exact cover take turns; the first to end answers", "lns",
-                        "lns.exact.portfolio:run_portfolio", kernel_module="lns.exact.rowscan"),
+                        "lns.exact.portfolio:run_portfolio", kernel_module="lns.exact.rowscan", refuses=()),
     "colorpairs": SolverEntry("pairs of colours, preemption, backjumping", BENOIST, "lns.exact.solvers:run_colorpairs",
                               kernel_module="lns.exact.colorpairs.kernel"),
     "rowscan": SolverEntry("plain depth first, row by row, tables of what fits", f"{BENOIST}, 6; {JOLIVET}, 2.1",
-                           "lns.exact.rowscan:run_rowscan", kernel_module="lns.exact.rowscan"),
+                           "lns.exact.rowscan:run_rowscan", kernel_module="lns.exact.rowscan", refuses=()),
     "dlx": _cover("unary", "exact cover, k items an edge", f"{JOLIVET}, 2.2"),
     "dlx:binary": _cover("binary", "exact cover, about log2 k items an edge", f"{JOLIVET}, 2.2"),
     "xcc": SolverEntry("exact cover with colours, by xcover (reports no nodes)", KNUTH,
                        "lns.exact.cover.search:run_xcover", extra="cover"),
     "xcc:counted": _cover("colours", "exact cover with colours, nodes counted", KNUTH),
     "blocks": SolverEntry("all 2x2 blocks, then row by row; even sides only", f"{JOLIVET}, 2.3",
-                          "lns.exact.blocks:run_blocks", kernel_module="lns.exact.blocks", refuses=RULES),
+                          "lns.exact.blocks:run_blocks", kernel_module="lns.exact.blocks"),
     "cp": SolverEntry("AllDifferent and tables, by OR-tools CP-SAT", f"{BENOIST}, 2.2 and 6", "lns.exact.cp:run_cp",
                       extra="cp"),
     "cp:element": _cp("element", "an Element for each side of a cell, disequalities"),

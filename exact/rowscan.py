@@ -3,10 +3,10 @@
 It is the "doc_smith backtracker" of Benoist & Bourreau 2008 (6) and the zig-zag of Jolivet 2008 (2.1). Its tables list,
 by cell class and pair of known colours, the oriented pieces that fit, one after the other. A candidate is one 64-bit
 number: bits 0-12 piece class + 1, bits 13-14 rotation, bits 16-31 its lower colour, bits 32-63 its right colour times
-``colours``. So the index of the next list is a sum of two shifted candidates: the scan multiplies nothing and looks up
-no colours. A side on the rim of a board without frame counts as grey in them. The number 0 ends every list; piece class
-0 does not exist and always counts as free, so that one test stops the scan at a free candidate and at the end of the
-list.
+``colours``; of a colour with a mate it is the mate. So the index of the next list is a sum of two shifted candidates:
+the scan multiplies nothing and looks up no colours. A side on the rim of a board without frame counts as grey in them.
+The number 0 ends every list; piece class 0 does not exist and always counts as free, so that one test stops the scan at
+a free candidate and at the end of the list.
 """
 
 from __future__ import annotations
@@ -25,12 +25,15 @@ from lns.exact.outcome import Outcome
 from lns.exact.piece_classes import PieceClasses, merge_duplicates
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.puzzle import DOWN, GREY, RIGHT, Puzzle, rotate
+from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Puzzle, rotate
 
 MAX_LISTS = 1 << 27
-_ANY = -1  # a right or lower side whose neighbour is not known: any colour but grey
-_FREE = -2  # a side on the rim of a board without frame: any colour but grey, which no neighbour sees
-CellClass = tuple[int, int, bool, bool, tuple[int, int] | None]
+_SEEN = -1  # a left or upper side towards a cell or a grey rim: the list is that of its colour
+_ANY = -2  # a right or lower side whose neighbour is not known: any colour but grey
+_FREE = -3  # a right or lower side on the rim of a board without frame, which no neighbour sees: any colour but grey
+_OPEN = -4  # a left or upper one; pieces that show grey there are tried too, and are missed elsewhere
+_RIM = -5  # any such side that must have the colour of `Puzzle.rim`
+CellClass = tuple[tuple[int, ...], tuple[int, int] | None]
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ def build_tables(puzzle: Puzzle) -> RowTables:
     class_of_cell = [
         cell_classes.setdefault(_cell_class(puzzle, classes, cell), len(cell_classes)) for cell in range(puzzle.cells)
     ]
-    dense = {colour: index for index, colour in enumerate(np.unique(np.append(puzzle.pieces, GREY)).tolist())}
+    dense = {colour: index for index, colour in enumerate(np.unique(np.append(puzzle.oriented, GREY)).tolist())}
     colours = len(dense)
     if len(cell_classes) * colours * colours > MAX_LISTS:
         raise InputError(
@@ -62,12 +65,13 @@ def build_tables(puzzle: Puzzle) -> RowTables:
     others = [piece_class for piece_class in range(len(classes.quads)) if piece_class not in own_cells]
     loose = [(piece_class, rotation) for piece_class in others for rotation in classes.rotations(piece_class)]
     lists: dict[int, list[int]] = {}
-    for (right_side, down_side, left_free, up_free, clue), cell_class in cell_classes.items():
+    mate, rim = puzzle.mate.tolist(), (puzzle.rim,) * 4
+    for (sides, clue), cell_class in cell_classes.items():
         for piece_class, rotation in loose if clue is None else [clue]:
-            up, right, down, left = rotate(classes.quads[piece_class].tolist(), rotation)
-            if _matches(right, right_side) and _matches(down, down_side):
-                left, up = GREY if left_free else left, GREY if up_free else up
-                right, down = GREY if right_side == _FREE else right, GREY if down_side == _FREE else down
+            quad = rotate(classes.quads[piece_class].tolist(), rotation)
+            if all(map(_matches, quad, sides, rim)):
+                up, right, down, left = (GREY if side <= _FREE else quad[at] for at, side in enumerate(sides))
+                right, down = mate[right], mate[down]
                 key = (cell_class * colours + dense[left]) * colours + dense[up]
                 candidate = (piece_class + 1) | rotation << 13 | dense[down] << 16 | dense[right] * colours << 32
                 lists.setdefault(key, []).append(candidate)
@@ -87,21 +91,25 @@ def build_tables(puzzle: Puzzle) -> RowTables:
 def _cell_class(puzzle: Puzzle, classes: PieceClasses, cell: int) -> CellClass:
     """What the list of a cell depends on besides its left and upper colour.
 
-    (Required colour of the right side: GREY, that of a clue, _ANY or _FREE; of the lower side; whether the left side is
-    free; the upper side; class and rotation of the clue on the cell.)
+    (What each side must be: GREY, the colour that matches a clue, or one of the numbers above; class and rotation of
+    the clue on the cell.)
     """
-    rims = zip(puzzle.rim_sides(cell), puzzle.grey_sides(cell), strict=True)
-    required = [_ANY if not rim else GREY if grey else _FREE for rim, grey in rims]
+    rims = zip(puzzle.rim_sides(cell), puzzle.required_sides(cell), strict=True)
+    outer = _RIM if puzzle.rim else _FREE
+    required = [_ANY if not rim else GREY if colour == GREY else outer for rim, colour in rims]
     for side, beyond in ((RIGHT, cell + 1), (DOWN, cell + puzzle.width)):
         if required[side] == _ANY and beyond in classes.clue_class:
             piece_class, rotation = classes.clue_class[beyond]
-            required[side] = rotate(classes.quads[piece_class].tolist(), rotation)[side ^ 2]
-    up, right, down, left = required
-    return right, down, left == _FREE, up == _FREE, classes.clue_class.get(cell)
+            required[side] = int(puzzle.mate[rotate(classes.quads[piece_class].tolist(), rotation)[side ^ 2]])
+    for side in (LEFT, UP):
+        required[side] = {_FREE: _OPEN, _RIM: _RIM}.get(required[side], _SEEN)
+    return tuple(required), classes.clue_class.get(cell)
 
 
-def _matches(colour: int, side: int) -> bool:
-    return colour != GREY if side in (_ANY, _FREE) else colour == side
+def _matches(colour: int, side: int, rim: int) -> bool:
+    if side in (_ANY, _FREE):
+        return colour != GREY
+    return side in (_SEEN, _OPEN) or colour == (rim if side == _RIM else side)
 
 
 DEPTH, NODES, SOLUTIONS, EXHAUSTED, DEEPEST = range(5)

@@ -14,7 +14,7 @@ from typing import Any
 
 from lns.exact.driver import Progress, ProgressCallback
 from lns.exact.execution import BuildingEnded, Request, not_built, run_request
-from lns.exact.outcome import NODES_UNKNOWN, Outcome, SolveStatus, require_solution
+from lns.exact.outcome import Outcome, SolveStatus, require_solution
 from lns.exact.piece_classes import assignments_per_board
 from lns.exact.registry import solver_for
 from lns.instances.board import Board
@@ -116,7 +116,7 @@ def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs") 
         used = total.nodes if total.budget_used is None else total.budget_used
         remaining = replace(
             request,
-            nodes=None if request.nodes is None else max(0, request.nodes - max(0, used)),
+            nodes=None if request.nodes is None else max(0, request.nodes - (used or 0)),
             seconds=None if request.seconds is None else max(0.0, request.seconds - total.seconds),
             on_progress=None if request.on_progress is None else partial(_after, total, request.on_progress),
         )
@@ -164,8 +164,8 @@ def corner_variants(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
     """
     if puzzle.clues:
         return [puzzle], "all solutions counted (clues leave no rotated copies)"
-    if puzzle.rules:
-        return [puzzle], f"all solutions counted (no corner piece is fixed: {', '.join(puzzle.rules)})"
+    if rules := [rule for rule in puzzle.rules if rule != "mates"]:
+        return [puzzle], f"all solutions counted (no corner piece is fixed: {', '.join(rules)})"
     if puzzle.cells == 1:
         return [puzzle], "all rotations counted (a single cell)"
     corners = [0] if puzzle.width == puzzle.height or 1 in (puzzle.width, puzzle.height) else [0, puzzle.width - 1]
@@ -224,7 +224,7 @@ def _sum(before: Outcome, after: Outcome) -> Outcome:
         after,
         status=SolveStatus.SOLVED if after.status is SolveStatus.INFEASIBLE and solutions else after.status,
         solutions=solutions,
-        nodes=NODES_UNKNOWN if NODES_UNKNOWN in (before.nodes, after.nodes) else before.nodes + after.nodes,
+        nodes=None if before.nodes is None or after.nodes is None else before.nodes + after.nodes,
         seconds=before.seconds + after.seconds,
         board=before.board if before.board is not None else after.board,
         details=details,
@@ -250,5 +250,5 @@ def _each_once(puzzle: Puzzle, solver: str, on_solution: Callable[[Board], None]
 
 def _after(before: Outcome, on_progress: ProgressCallback, now: Progress) -> None:
     """Tell ``on_progress`` the figures of now, those of the variants searched before added."""
-    nodes, solutions = now.nodes + before.nodes, now.solutions + before.solutions
+    nodes, solutions = now.nodes + (before.nodes or 0), now.solutions + before.solutions
     on_progress(replace(now, nodes=nodes, solutions=solutions, seconds=now.seconds + before.seconds))

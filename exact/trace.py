@@ -18,6 +18,7 @@ from lns.exact.cover import kernel as covers
 from lns.exact.cover.search import Cover
 from lns.exact.kernels.bits import bit
 from lns.exact.outcome import SolveStatus
+from lns.exact.registry import solver_for
 from lns.exact.rowscan import RowScan
 from lns.exact.sat.steps import Painting, paintings
 from lns.instances.errors import InputError
@@ -74,6 +75,7 @@ def trace(puzzle: Puzzle, solver: str = "colorpairs", *, steps: int = 5000, stop
     """
     if solver not in TRACED:
         raise InputError(f"solver '{solver}' cannot be watched step by step; expected one of {', '.join(TRACED)}")
+    solver_for(solver, puzzle, count_all=False)
     if not 1 <= steps <= MAX_STEPS:
         raise InputError(f"{steps} steps; expected 1 to {MAX_STEPS:,}")
     if solver in _SAT:

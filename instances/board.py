@@ -143,8 +143,8 @@ class Board(RichDisplay):
         ndarray of int32, shape (cells, 4)
             Colours up, right, down, left of each cell; -1 on an empty cell, and where the puzzle has no such piece.
         """
-        known = (self.placements >= 0) & (self.placements < len(puzzle.oriented))
-        return np.where(known[:, None], puzzle.oriented[np.where(known, self.placements, 0)], np.int32(-1))
+        known = (self.placements >= 0) & (self.placements < len(puzzle.turned))
+        return np.where(known[:, None], puzzle.turned[np.where(known, self.placements, 0)], np.int32(-1))
 
     def __eq__(self, other: object) -> bool:
         return (

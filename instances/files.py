@@ -205,3 +205,8 @@ def sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def is_new_or_empty(folder: Path) -> bool:
+    """Whether ``folder`` can be made, or is a directory without files."""
+    return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))

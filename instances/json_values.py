@@ -53,16 +53,16 @@ class JsonFields:
     """
 
     def __init__(self, values: dict[str, Any]) -> None:
-        self._values = values
+        self.values = values
 
     def __contains__(self, name: str) -> bool:
-        return name in self._values
+        return name in self.values
 
     def get(self, name: str, default: Any = None) -> Any:
         """The value of a field, unchecked."""
-        if name not in self._values and default is None:
+        if name not in self.values and default is None:
             raise InputError(f"no field '{name}'; expected it in the JSON object")
-        return self._values.get(name, default)
+        return self.values.get(name, default)
 
     def integer(self, name: str, low: int, high: int) -> int:
         """A whole number from ``low`` to ``high``."""

@@ -13,9 +13,10 @@ from lns.instances.text import count_of
 class Pairing:
     """What the numbers of half-edges say about every board of a puzzle."""
 
-    odd_colours: tuple[int, ...]  # an odd number of half-edges along the rim, or inside: one of each is left over
+    odd_colours: tuple[int, ...]  # some of their half-edges along the rim, or inside, are left over
     best_possible: int  # no board has a higher score; boards may not reach it for other reasons
     max_score: int  # number of inner edges
+    why: str = "an odd number of half-edges"
 
     def __str__(self) -> str:
         """A sentence about the colours that cannot pair up; empty if all can."""
@@ -23,10 +24,7 @@ class Pairing:
             return ""
         named = ", ".join(map(str, self.odd_colours[:8])) + (", ..." if len(self.odd_colours) > 8 else "")
         which = f"colour {named} has" if len(self.odd_colours) == 1 else f"colours {named} have"
-        return (
-            f"no board is perfect, as {which} an odd number of half-edges; "
-            f"at most {self.best_possible} of {self.max_score} can match"
-        )
+        return f"no board is perfect, as {which} {self.why}; at most {self.best_possible} of {self.max_score} can match"
 
 
 def half_edges(puzzle: Puzzle) -> tuple[Counter[int], Counter[int]]:
@@ -47,20 +45,24 @@ def half_edges(puzzle: Puzzle) -> tuple[Counter[int], Counter[int]]:
 def pairing(puzzle: Puzzle) -> Pairing:
     """Count half-edges of each colour, apart those that can only lie along the rim where the two kinds never meet.
 
-    An edge whose sides differ takes one half-edge of each of two colours. So ``n`` colours with an odd number of
-    half-edges cause at least ``n / 2`` mismatches. Without a frame the sides on the outer edge match nothing, so that
-    nothing follows.
+    Of a colour that matches itself one half-edge is left over if their number is odd, of two mates as many as one has
+    more than the other; a mismatch takes two. Without a frame the sides on the outer edge match nothing, so that
+    nothing follows, nor where pieces may be left over.
     """
-    if not puzzle.framed:
+    if not puzzle.framed or puzzle.copies:
         return Pairing((), puzzle.max_score, puzzle.max_score)
     along_rim, inside = half_edges(puzzle)
     apart = not puzzle.holes and min(puzzle.width, puzzle.height) > 1
-    odd = [
-        [colour for colour, count in counts.items() if count % 2]
-        for counts in ((along_rim, inside) if apart else (along_rim + inside,))
-    ]
-    best = puzzle.max_score - sum(-(-len(colours) // 2) for colours in odd)
-    return Pairing(tuple(sorted({colour for colours in odd for colour in colours})), best, puzzle.max_score)
+    best, odd = puzzle.max_score, set()
+    for counts in (along_rim, inside) if apart else (along_rim + inside,):
+        left = {
+            colour: count - counts[mate] if (mate := int(puzzle.mate[colour])) != colour else count % 2
+            for colour, count in counts.items()
+        }
+        odd |= {colour for colour, count in left.items() if count}
+        best -= -(-sum(count for count in left.values() if count > 0) // 2)
+    why = "another number of half-edges than the mates" if puzzle.mates else Pairing.why
+    return Pairing(tuple(sorted(odd)), best, puzzle.max_score, why)
 
 
 @dataclass(frozen=True)

@@ -98,6 +98,8 @@ def find_renaming(
 def set_sha256(puzzle: Puzzle) -> str:
     """A key of the set of pieces and the board they are for, as 64 hexadecimal digits.
 
+    The colours of a puzzle with mates, a rim of its own or copies keep their numbers; of others the following holds.
+
     Neither the order of the pieces, the numbers of the colours, the rotations in which the pieces are listed (where
     pieces may be turned), nor the clues change it. The mirror image of a set is another set.
 
@@ -105,14 +107,16 @@ def set_sha256(puzzle: Puzzle) -> str:
     `colour_ranks` tells all colours apart, as those of Eternity II and of nearly all puzzles; otherwise that no colour
     refinement tells the sets apart. `translation` decides.
     """
-    pieces = _pieces(puzzle)
-    ranks = colour_ranks(pieces, turns=puzzle.turns)
+    pieces, ranks = _pieces(puzzle), _ranks(puzzle)
     form = {
         "width": puzzle.width,
         "height": puzzle.height,
         "pieces": _form(pieces, ranks, turns=puzzle.turns),
         **puzzle.unusual_fields(),
     }
+    if puzzle.copies:
+        named = zip(ranked(pieces, ranks, turns=puzzle.turns), puzzle.copies, strict=True)
+        form["copies"] = [copies for _, copies in sorted(named)]
     return digest(form)
 
 
@@ -124,8 +128,7 @@ def numbering(puzzle: Puzzle) -> tuple[Pair, ...] | None:
     The turns are the clockwise quarter turns that make the piece of the set the piece of the puzzle. None if some
     colours are not told apart, so that the set has no order of its own.
     """
-    pieces = _pieces(puzzle)
-    ranks = colour_ranks(pieces, turns=puzzle.turns)
+    pieces, ranks = _pieces(puzzle), _ranks(puzzle)
     if len(set(ranks.values())) < len(ranks):
         return None
     return _numbering(pieces, ranks, turns=puzzle.turns)
@@ -133,19 +136,23 @@ def numbering(puzzle: Puzzle) -> tuple[Pair, ...] | None:
 
 @lru_cache(maxsize=64)
 def translation(source: Puzzle, target: Puzzle) -> IntArray | None:
-    """The oriented piece of one puzzle that each oriented piece of another is, int32 (cells * 4,); clues do not matter.
+    """The oriented piece of one puzzle that each oriented piece of another is, int32 (pieces * 4,), whatever its clues.
 
     None if they have different sets or boards, or if `MOST_TRIES` refinements do not tell.
     """
     if set_sha256(source) != set_sha256(target):
         return None
-    oriented = np.arange(4 * source.cells, dtype=np.int32)
+    oriented = np.arange(4 * len(source.pieces), dtype=np.int32)
     if np.array_equal(source.pieces, target.pieces):
         return oriented
     pieces, others = _pieces(source), _pieces(target)
     tries = iter(range(MOST_TRIES))
     try:
-        renaming = find_renaming(pieces, others, turns=source.turns, check=lambda: next(tries))
+        renaming = (
+            {colour: colour for quad in pieces for colour in quad}
+            if source.mates or source.rim or source.copies
+            else find_renaming(pieces, others, turns=source.turns, check=lambda: next(tries))
+        )
     except StopIteration:
         return None
     if renaming is None:
@@ -206,6 +213,13 @@ def _numbering(pieces: Sequence[Quad], names: dict[int, int], *, turns: bool) ->
     )
 
 
+def _ranks(puzzle: Puzzle) -> dict[int, int]:
+    """The `colour_ranks`; the colours themselves if the rules of the puzzle name some."""
+    if puzzle.mates or puzzle.rim or puzzle.copies:
+        return {colour: colour for quad in _pieces(puzzle) for colour in quad}
+    return colour_ranks(_pieces(puzzle), turns=puzzle.turns)
+
+
 def _pieces(puzzle: Puzzle) -> list[list[int]]:
     pieces: list[list[int]] = puzzle.pieces[: puzzle.piece_count].tolist()
     return pieces
@@ -252,7 +266,7 @@ def _same_colours(puzzle: Puzzle, oriented: int) -> IntArray:
 
 def _identical(puzzle: Puzzle, piece: int) -> set[int]:
     """The pieces that look like ``piece``, itself included: after a turn too, unless the puzzle forbids turns."""
-    looks = puzzle.oriented[4 * piece : 4 * piece + (4 if puzzle.turns else 1)]
+    looks = puzzle.turned[4 * piece : 4 * piece + (4 if puzzle.turns else 1)]
     return set(np.flatnonzero((puzzle.pieces[:, None] == looks).all(axis=2).any(axis=1)).tolist())
 
 

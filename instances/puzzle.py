@@ -5,7 +5,8 @@ clockwise quarter turns; an oriented piece is ``piece * 4 + rotation``; a cell i
 count from 0. Colour 0 is grey: the frame of the board, and what the neighbours of a hole show to it.
 
 A hole is a cell that is no part of the board. Inside the program it has a *blank* piece, grey on all sides, which never
-moves; blanks are numbered after the other pieces. So every array by cell or piece has ``width * height`` entries.
+moves; blanks are numbered after the other pieces. So every array by cell has ``width * height`` entries, and every
+array by piece too, unless pieces have copies.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from lns.instances.text import count_of
 
 UP, RIGHT, DOWN, LEFT = range(4)
 GREY = 0
-RULES = ("holes", "no frame", "no turns")
+RULES = ("holes", "no frame", "no turns", "mates", "rim", "copies")
 MAX_CELLS = 4096
 MAX_COLOUR = 4096
 
@@ -127,12 +128,23 @@ class Puzzle(RichDisplay):
         Whether the sides along the outer edge of the board are grey. Without frame they may have any colour but grey.
     turns : bool, optional
         Whether pieces may be turned; False for Tetravex.
+    mates : tuple of (int, int), optional
+        Pairs of colours that match each other and not themselves, as the halves of a picture do in Scramble Squares.
+        A colour of no pair matches itself. Stored in order, the smaller colour of a pair first.
+    rim : int, optional
+        The colour of all sides along the outer edge of a board without frame, which pieces may have inside too, as in
+        MacMahon's squares; 0 if those sides may have any colour.
+    copies : tuple of int, optional
+        How often each piece may lie on a board without holes, 0 for any number, as of Wang tiles; pieces may be left
+        over, and are all different. () is each once. If the numbers add up to the cells, so that none is left over, the
+        copies become pieces of their own: `pieces` lists each as often, clues name them in turn, and `copies` is ().
 
     Raises
     ------
     InputError
         If the shape is not from 1 to 4096 cells, the number of pieces is not the number of cells, a colour is out of
-        range, the grey sides of the pieces do not fit the board, or the clues contradict each other or the board.
+        range or has two mates, the grey sides of the pieces do not fit the board, a board with a frame has another rim,
+        the copies are too few or of identical pieces, or the clues contradict each other or the board.
     """
 
     pieces: IntArray
@@ -143,6 +155,9 @@ class Puzzle(RichDisplay):
     holes: tuple[int, ...] = ()
     framed: bool = True
     turns: bool = True
+    mates: tuple[tuple[int, int], ...] = ()
+    rim: int = GREY
+    copies: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if self.width < 1 or self.height < 1:
@@ -158,29 +173,40 @@ class Puzzle(RichDisplay):
         pieces = np.asarray(self.pieces)
         if pieces.ndim != 2 or pieces.shape[1] != 4:
             raise InputError(f"pieces have shape {pieces.shape}; expected (cells, 4)")
+        if self.copies:
+            pieces = self._with_copies(pieces)
         if self.holes and len(pieces) == self.piece_count:
             pieces = np.concatenate([pieces, np.full((len(self.holes), 4), GREY, dtype=pieces.dtype)])
-        if len(pieces) != self.cells or pieces[self.piece_count :].any():
+        if len(pieces) != self.piece_count + len(self.holes) or pieces[self.piece_count :].any():
             board = f"{self.width} x {self.height}" + (f" with {len(self.holes)} holes" if self.holes else "")
             raise InputError(f"{len(pieces)} pieces for a board of {board}; expected {self.piece_count}")
         if pieces.min() < 0 or pieces.max() > MAX_COLOUR:
             raise _bad_piece(pieces, (pieces < 0) | (pieces > MAX_COLOUR), f"expected numbers from 0 to {MAX_COLOUR}")
         object.__setattr__(self, "pieces", read_only(np.array(pieces, dtype=np.int32, order="C")))
         object.__setattr__(self, "clues", tuple(sorted(self.clues)))
+        object.__setattr__(self, "mates", tuple(sorted((min(pair), max(pair)) for pair in self.mates)))
+        self._check_mates()
         self._check_rim()
+        self._check_different()
         self._check_clues()
 
     # -- shape ---------------------------------------------------------------------------------------------------
 
     @property
     def cells(self) -> int:
-        """Number of cells, which is the number of pieces; holes and their blanks are counted."""
+        """Number of cells, holes too; without `copies` it is the number of pieces and blanks."""
         return self.width * self.height
 
     @property
     def piece_count(self) -> int:
-        """Number of pieces without the blanks, which is the number of cells that are no holes."""
-        return self.cells - len(self.holes)
+        """Number of pieces without the blanks; without `copies` it is the number of cells that are no holes."""
+        return len(self.copies) or self.cells - len(self.holes)
+
+    @cached_property
+    def limits(self) -> IntArray:
+        """How often each piece may lie on a board at most, blanks too: read-only int32; any number is `cells`."""
+        most = [min(copies or self.cells, self.cells) for copies in self.copies] or [1] * self.cells
+        return read_only(np.array(most, dtype=np.int32))
 
     @cached_property
     def max_score(self) -> int:
@@ -192,29 +218,57 @@ class Puzzle(RichDisplay):
     @property
     def rules(self) -> tuple[str, ...]:
         """What the puzzle has unlike Eternity II, of `RULES`; empty for most puzzles."""
-        present = bool(self.holes), not self.framed, not self.turns
+        present = [bool(self.holes), not self.framed, not self.turns, bool(self.mates), self.rim != GREY]
+        present.append(bool(self.copies))
         return tuple(rule for rule, here in zip(RULES, present, strict=True) if here)
 
     @property
     def shape_and_rules(self) -> str:
         """Width, height and `rules` in words, such as '4 x 3' or '5 x 5, 12 holes, no turns'."""
-        words = (count_of(len(self.holes), "hole") if rule == "holes" else rule for rule in self.rules)
+        counted = {
+            "holes": count_of(len(self.holes), "hole"),
+            "mates": count_of(len(self.mates), "pair") + " of mates",
+            "rim": f"rim of colour {self.rim}",
+            "copies": "copies" if any(self.copies) else "any number of each piece",
+        }
+        words = (counted.get(rule, rule) for rule in self.rules)
         return ", ".join([f"{self.width} x {self.height}", *words])
 
     @cached_property
     def colours(self) -> int:
-        """Largest colour number in use; 0 if every side is grey."""
-        return int(self.pieces.max())
+        """Largest colour number in use, as a side, a mate of one or the rim; 0 if every side is grey."""
+        return max(int(self.oriented.max()), self.rim)
 
     @cached_property
-    def oriented(self) -> IntArray:
-        """Colours of each oriented piece: read-only int32 array (cells * 4, 4), row ``piece * 4 + rotation``."""
+    def mate(self) -> IntArray:
+        """The colour that each colour matches: read-only int32, from 0 to the largest of a side, a mate or the rim."""
+        mate = np.arange(max(int(self.pieces.max()), *(pair[1] for pair in self.mates), self.rim) + 1, dtype=np.int32)
+        for one, other in self.mates:
+            mate[[one, other]] = other, one
+        return read_only(mate)
+
+    @cached_property
+    def turned(self) -> IntArray:
+        """Colours of each oriented piece: read-only int32 array (pieces * 4, 4), row ``piece * 4 + rotation``."""
         return read_only(np.stack([np.roll(self.pieces, turns, axis=1) for turns in range(4)], axis=1).reshape(-1, 4))
 
     @cached_property
+    def oriented(self) -> IntArray:
+        """What each oriented piece shows its neighbours, shape as `turned`; two sides match if they show the same.
+
+        The right and the lower side show the mates of their colours, the left and the upper side their colours. So no
+        search needs to know of mates, as long as it compares only facing sides.
+        """
+        if not self.mates:
+            return self.turned
+        oriented = self.turned.copy()
+        oriented[:, [RIGHT, DOWN]] = self.mate[oriented[:, [RIGHT, DOWN]]]
+        return read_only(oriented)
+
+    @cached_property
     def usable(self) -> BoolArray:
-        """Which oriented pieces may be placed somewhere, shape (cells * 4,): all, or only the unturned ones."""
-        return read_only(np.tile([True, self.turns, self.turns, self.turns], self.cells))
+        """Which oriented pieces may be placed somewhere, shape (pieces * 4,): all, or only the unturned ones."""
+        return read_only(np.tile([True, self.turns, self.turns, self.turns], len(self.pieces)))
 
     @cached_property
     def fixed(self) -> tuple[Clue, ...]:
@@ -282,14 +336,31 @@ class Puzzle(RichDisplay):
         """The `grey_sides` of every cell."""
         return tuple(self._sides_towards(cell, outside=self.framed) for cell in range(self.cells))
 
+    def required_sides(self, cell: int) -> tuple[int | None, ...]:
+        """The colour that each side (up, right, down, left) of ``cell`` must have on the rim or towards a hole.
+
+        None for a side towards another cell, and on the outer edge of a board without frame and `rim`.
+        """
+        sides = zip(self.rim_sides(cell), self.grey_sides(cell), strict=True)
+        return tuple(GREY if grey else self.rim or None if outer else None for outer, grey in sides)
+
     def fits(self, cell: int) -> BoolArray:
-        """Which oriented pieces fit ``cell`` by grey sides and the rule on turns, shape (cells * 4,); read-only."""
-        return self._fits_by_sides[self.grey_sides(cell)]
+        """Which oriented pieces fit ``cell`` by its `required_sides`, grey sides elsewhere and the rule on turns.
+
+        Read-only, shape (pieces * 4,).
+        """
+        return self._fits_by_sides[self.grey_sides(cell), self.required_sides(cell)]
 
     @cached_property
-    def _fits_by_sides(self) -> dict[Sides, BoolArray]:
-        grey = self.oriented == GREY
-        return {sides: read_only((grey == sides).all(axis=1) & self.usable) for sides in set(self.sides_by_cell)}
+    def _fits_by_sides(self) -> dict[tuple[Sides, tuple[int | None, ...]], BoolArray]:
+        fits = {}
+        for sides, required in {(self.grey_sides(cell), self.required_sides(cell)) for cell in range(self.cells)}:
+            fitting = ((self.turned == GREY) == sides).all(axis=1) & self.usable
+            for side, colour in enumerate(required):
+                if colour is not None:
+                    fitting &= self.turned[:, side] == colour
+            fits[sides, required] = read_only(fitting)
+        return fits
 
     def cell_label(self, cell: int) -> str:
         """``cell`` as messages name it: 'row 2, column 5 (cell 37, from 0)'; all three count from 0."""
@@ -310,9 +381,12 @@ class Puzzle(RichDisplay):
         return digest(form)
 
     def unusual_fields(self) -> dict[str, Any]:
-        """The fields holes, framed and turns where they are not the usual ones: for hash and files."""
+        """The fields of the rules (holes, framed, turns, mates, rim, copies) that are unusual: for hash and files."""
         fields: dict[str, Any] = {"holes": list(self.holes)} if self.holes else {}
-        return fields | {name: False for name in ("framed", "turns") if not getattr(self, name)}
+        fields |= {name: False for name in ("framed", "turns") if not getattr(self, name)}
+        fields |= {"mates": [list(pair) for pair in self.mates]} if self.mates else {}
+        fields |= {"rim": self.rim} if self.rim else {}
+        return fields | ({"copies": list(self.copies)} if self.copies else {})
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Puzzle) and self.sha256 == other.sha256
@@ -329,10 +403,16 @@ class Puzzle(RichDisplay):
 
         Solvers use it so that their tables by colour have no empty rows. Boards of one are boards of the other.
         """
-        numbers, renumbered = np.unique(np.append(self.pieces, GREY), return_inverse=True)
-        if numbers[-1] == len(numbers) - 1:
+        used = np.unique(np.concatenate([self.pieces.ravel(), self.mate[self.pieces].ravel(), [GREY, self.rim]]))
+        if used[-1] == len(used) - 1 and not any(other > used[-1] for _, other in self.mates):
             return self
-        return replace(self, pieces=renumbered[:-1].reshape(self.pieces.shape).astype(np.int32))
+        number = {int(colour): index for index, colour in enumerate(used)}
+        return replace(
+            self,
+            pieces=np.searchsorted(used, self.pieces).astype(np.int32),
+            mates=tuple((number[one], number[other]) for one, other in self.mates if one in number),
+            rim=number[self.rim],
+        )
 
     def __repr__(self) -> str:
         counts = count_of(self.colours, "colour"), count_of(len(self.clues), "clue")
@@ -350,10 +430,58 @@ class Puzzle(RichDisplay):
         if len(self.holes) == self.cells:
             raise InputError("every cell of the board is a hole; expected 1 cell or more")
 
+    def _check_mates(self) -> None:
+        """Raise InputError for mates or a rim out of range, a colour with two mates, and a rim beside a frame."""
+        seen: set[int] = set()
+        for pair in self.mates:
+            for colour in pair:
+                if not 1 <= colour <= MAX_COLOUR:
+                    raise InputError(f"mates name colour {colour}; expected 1 to {MAX_COLOUR}")
+                if colour in seen:
+                    raise InputError(f"mates name colour {colour} twice; expected each colour once, in pairs")
+                seen.add(colour)
+        if not 0 <= self.rim <= MAX_COLOUR:
+            raise InputError(f"the rim has colour {self.rim}; expected 0 to {MAX_COLOUR}")
+        if self.rim and self.framed:
+            raise InputError(f"a board with a frame has a rim of colour {self.rim}; expected 0, or no frame")
+
+    def _with_copies(self, pieces: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The pieces; if no copy is left over, with each copy as a piece of its own. Raises InputError."""
+        copies = tuple(int(number) for number in self.copies)
+        if len(copies) != len(pieces):
+            raise InputError(f"{len(copies)} numbers of copies for {len(pieces)} pieces; expected one for each")
+        if len(copies) >= MAX_CELLS:
+            raise InputError(f"{len(copies)} pieces with copies; expected fewer than {MAX_CELLS}")
+        if wrong := [number for number in copies if not 0 <= number <= MAX_CELLS]:
+            raise InputError(f"a number of copies is {wrong[0]}; expected 0 (any number) to {MAX_CELLS}")
+        if 0 in copies or sum(copies) != self.cells - len(self.holes):
+            if self.holes:
+                raise InputError("a board has holes and pieces that may be left over; expected copies or holes")
+            object.__setattr__(self, "copies", copies)
+            return pieces
+        free = [iter(range(end - number, end)) for end, number in zip(np.cumsum(copies).tolist(), copies, strict=True)]
+        clues = []
+        for clue in sorted(self.clues):
+            if not 0 <= clue.piece < len(copies):
+                raise InputError(f"a clue names piece {clue.piece + 1}; expected 1 to {len(copies)}")
+            if (named := next(free[clue.piece], None)) is None:
+                raise InputError(f"more clues place piece {clue.piece + 1} (from 1) than it has copies")
+            clues.append(replace(clue, piece=named))
+        object.__setattr__(self, "clues", tuple(clues))
+        object.__setattr__(self, "copies", ())
+        return np.repeat(pieces, copies, axis=0)
+
+    def _check_different(self) -> None:
+        """Raise InputError if two pieces that have copies are the same."""
+        kind, first = canonical if self.turns else tuple, dict[tuple[int, ...], int]()
+        for piece, quad in enumerate(self.pieces.tolist() if self.copies else ()):
+            if (before := first.setdefault(kind(quad), piece)) != piece:
+                raise InputError(f"pieces {before + 1} and {piece + 1} are the same; expected one with more copies")
+
     def _check_rim(self) -> None:
         """Raise InputError unless there are as many pieces of each pattern of grey sides as cells that need one.
 
-        Patterns are counted up to rotation if pieces may be turned.
+        Patterns are counted up to rotation if pieces may be turned. Pieces with copies may be more.
         """
         grey = self.pieces[: self.piece_count] == GREY
         if not self.framed and not self.holes and grey.any():
@@ -362,7 +490,10 @@ class Puzzle(RichDisplay):
         kind = canonical if self.turns else tuple
         cells = [cell for cell in range(self.cells) if cell not in self._hole_set]
         needed: Counter[tuple[int, ...]] = Counter(kind(self.grey_sides(cell)) for cell in cells)
-        present: Counter[tuple[int, ...]] = Counter(kind(sides) for sides in grey.tolist())
+        present: Counter[tuple[int, ...]] = Counter()
+        for sides, most in zip(grey.tolist(), self.limits.tolist(), strict=False):
+            present[kind(sides)] += most
+        present = present & needed if self.copies else present
         if needed != present:
             parts = [
                 f"{present[pattern]} {_pattern_name(pattern, self.turns)} where the board needs {needed[pattern]}"
@@ -374,32 +505,36 @@ class Puzzle(RichDisplay):
     def _check_clues(self) -> None:
         """Raise InputError for a clue out of range, a cell or piece with two clues, or sides that cannot match."""
         cells: dict[int, Clue] = {}
-        used: set[int] = set()
+        used: Counter[int] = Counter()
         for clue in self.clues:
             if wrong := self._clue_out_of_range(clue):
                 raise InputError(wrong)
             if clue.cell in cells:
                 raise InputError(f"two clues for {self.cell_label(clue.cell)}; expected one clue a cell")
-            if clue.piece in used:
+            if used[clue.piece] == self.limits[clue.piece]:
+                if self.copies:
+                    raise InputError(f"more clues place piece {clue.piece + 1} (from 1) than it has copies")
                 raise InputError(f"two clues place piece {clue.piece + 1} (from 1); expected each piece once")
             cells[clue.cell] = clue
-            used.add(clue.piece)
-            quad = self.oriented[clue.oriented].tolist()
-            if tuple(colour == GREY for colour in quad) != self.grey_sides(clue.cell):
-                where = "exactly on the rim" if self.framed else "only towards a hole"
+            used[clue.piece] += 1
+            quad = self.turned[clue.oriented].tolist()
+            if not self.fits(clue.cell)[clue.oriented]:
+                where = "grey (0) exactly on the rim" if self.framed else "grey (0) only towards a hole"
+                where += f", and colour {self.rim} on the rim" if self.rim else ""
                 raise InputError(
                     f"the clue on {self.cell_label(clue.cell)} places piece {clue.piece + 1} (from 1) with the sides "
-                    f"{' '.join(map(str, quad))} (up right down left); expected grey (0) {where}"
+                    f"{' '.join(map(str, quad))} (up right down left); expected {where}"
                 )
         for clue in self.clues:  # two clues side by side must match
             for side, other in self.neighbours(clue.cell):
-                if other > clue.cell and other in cells:
-                    here, there = self.oriented[clue.oriented, side], self.oriented[cells[other].oriented, side ^ 2]
-                    if here != there:
-                        raise InputError(
-                            f"the clues on {self.cell_label(clue.cell)} and {self.cell_label(other)} do not match: "
-                            f"colour {here} is next to colour {there}"
-                        )
+                if other < clue.cell or other not in cells:
+                    continue
+                if self.oriented[clue.oriented, side] != self.oriented[cells[other].oriented, side ^ 2]:
+                    here, there = self.turned[clue.oriented, side], self.turned[cells[other].oriented, side ^ 2]
+                    raise InputError(
+                        f"the clues on {self.cell_label(clue.cell)} and {self.cell_label(other)} do not match: "
+                        f"colour {here} is next to colour {there}"
+                    )
 
     def _clue_out_of_range(self, clue: Clue) -> str:
         if not 0 <= clue.cell < self.cells:
@@ -412,6 +547,12 @@ class Puzzle(RichDisplay):
             expected = "1 to 4" if self.turns or not 0 <= clue.rotation < 4 else "1, as pieces are not turned"
             return f"a clue has rotation {clue.rotation + 1}; expected {expected}"
         return ""
+
+
+def refuse_copies(puzzle: Puzzle, what: str) -> None:
+    """Raise InputError for a puzzle whose pieces have copies, which ``what`` cannot take."""
+    if puzzle.copies:
+        raise InputError(f"{what} takes no puzzle whose pieces have copies; expected `lns exact solve` or `count`")
 
 
 def read_only(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:

@@ -31,14 +31,14 @@ class Verification:
     placed, cells : int
         Number of cells with a piece, and of all cells. Holes are no cells of the board.
     mismatches : tuple of (int, int)
-        Pairs of neighbouring cells that both hold a piece and whose facing colours differ.
+        Pairs of neighbouring cells that both hold a piece and whose facing colours do not match.
     problems : tuple of str
         One sentence for each broken rule: those of ``violations``, then each clue whose cell is empty.
     violations : tuple of str
         One sentence for each rule that the placed pieces break.
     rim_faults : int
-        Number of sides on the rim, or towards a hole, that are not grey. They are no inner edges, so the score does not
-        count them.
+        Number of sides on the rim, or towards a hole, that have not the colour they must have there. They are no inner
+        edges, so the score does not count them.
     faulty : tuple of int
         The cells that the violations name, in ascending order.
     """
@@ -79,14 +79,16 @@ class Verification:
 def verify(puzzle: Puzzle, board: Board) -> Verification:
     """Count the score of a board and check it against the rules.
 
-    The rules are: each piece at most once, grey sides exactly where the puzzle has them (on the rim and towards holes;
-    without frame only towards holes), no piece turned if the puzzle forbids it, nothing on a hole but its blank, every
-    clue respected. A mismatch of two inner sides breaks no rule; it costs one point.
+    The rules are: each piece at most once, or as often as it has copies, grey sides exactly where the puzzle has them
+    (on the rim and towards holes; without frame only towards holes), the colour of the rim along the outer edge if it
+    has one, no piece turned if the puzzle forbids it, nothing on a hole but its blank, every clue respected. A mismatch
+    of two inner sides breaks no rule; it costs one point. Sides match if their colours are mates, and equal colours if
+    they have no mates.
 
     Parameters
     ----------
     puzzle : Puzzle
-        The rules: pieces, clues, frame, turns and holes.
+        The rules: pieces, clues, frame, turns, holes, mates, rim and copies.
     board : Board
         Any board of the puzzle's shape, partial or full.
 
@@ -104,7 +106,7 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
     faulty: set[int] = set()
     turned, label, holes = _turned(puzzle), puzzle.cell_label, set(puzzle.holes)
     quads: list[_Quad | None] = []
-    cell_of: dict[int, int] = {}
+    cells_of: dict[int, list[int]] = {}
     sides_by_cell = puzzle.sides_by_cell
     piece_count, rim_faults = puzzle.piece_count, 0
 
@@ -123,14 +125,22 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
         if piece >= piece_count:
             violated(cell, f"{label(cell)} holds piece {piece + 1}; the puzzle has {piece_count}")
             continue
-        if piece in cell_of:
-            faulty.add(cell_of[piece])
-            violated(cell, f"piece {piece + 1} is placed twice: {label(cell_of[piece])} and {label(cell)}")
-        cell_of.setdefault(piece, cell)
+        most, before = puzzle.copies[piece] if puzzle.copies else 1, cells_of.setdefault(piece, [])
+        if most and len(before) >= most:
+            faulty.add(before[0])
+            often = "twice" if most == 1 else f"more often than its {most} copies allow"
+            violated(cell, f"piece {piece + 1} is placed {often}: {label(before[0])} and {label(cell)}")
+        before.append(cell)
         quad = quads[cell] = turned[oriented]
         if not puzzle.turns and quad != turned[piece * 4]:
             violated(cell, f"{label(cell)}: piece {piece + 1} is turned, which this puzzle forbids")
         up, right, down, left = quad
+        if puzzle.rim:
+            for side, outer in enumerate(puzzle.rim_sides(cell)):
+                if outer and not sides_by_cell[cell][side] and quad[side] != puzzle.rim:
+                    rim_faults += 1
+                    said = f"its {_SIDES[side]} side on the rim has colour {quad[side]}; expected {puzzle.rim}"
+                    violated(cell, f"{label(cell)}: {said}")
         if (up == GREY, right == GREY, down == GREY, left == GREY) == sides_by_cell[cell]:
             continue
         for side, grey in enumerate(sides_by_cell[cell]):
@@ -153,18 +163,19 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
     score = 0
     mismatches: list[tuple[int, int]] = []
     width, cells = puzzle.width, len(quads)
+    mates = dict(puzzle.mates) | {other: one for one, other in puzzle.mates}
     for cell, here in enumerate(quads):
         if here is None:
             continue
         right = quads[cell + 1] if (cell + 1) % width else None
         below = quads[cell + width] if cell + width < cells else None
         if right is not None:
-            if here[RIGHT] == right[LEFT] != GREY:
+            if mates.get(here[RIGHT], here[RIGHT]) == right[LEFT] != GREY:
                 score += 1
             else:
                 mismatches.append((cell, cell + 1))
         if below is not None:
-            if here[DOWN] == below[UP] != GREY:
+            if mates.get(here[DOWN], here[DOWN]) == below[UP] != GREY:
                 score += 1
             else:
                 mismatches.append((cell, cell + width))
@@ -173,7 +184,7 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
         score=score,
         max_score=puzzle.max_score,
         placed=sum(quad is not None for quad in quads),
-        cells=piece_count,
+        cells=cells - len(holes),
         mismatches=tuple(mismatches),
         problems=(*violations, *missing),
         violations=tuple(violations),

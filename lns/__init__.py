@@ -16,16 +16,26 @@ when it is first used: ``import lns`` itself imports neither numpy nor numba.
 
 from __future__ import annotations
 
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lns import cells as cells
+    from lns.api.comparing import Comparison as Comparison
+    from lns.api.comparing import compare as compare
+    from lns.api.estimating import Estimate as Estimate
+    from lns.api.estimating import estimate as estimate
+    from lns.api.files import Converted as Converted
+    from lns.api.files import convert as convert
     from lns.api.files import generate as generate
     from lns.api.files import load_board as load_board
     from lns.api.files import load_puzzle as load_puzzle
     from lns.api.files import save as save
-    from lns.api.files import viewer_url as viewer_url
+    from lns.api.formulas import Decoded as Decoded
+    from lns.api.formulas import Formula as Formula
+    from lns.api.formulas import cnf as cnf
+    from lns.api.formulas import decode as decode
     from lns.api.improving import count as count
     from lns.api.improving import improve as improve
     from lns.api.result import Result as Result
@@ -39,8 +49,8 @@ if TYPE_CHECKING:
     from lns.api.stopping import TargetScore as TargetScore
     from lns.engine import FoundBoard as FoundBoard
     from lns.engine import Statistics as Statistics
-    from lns.exact.colorpairs.options import Heuristic as Heuristic
-    from lns.exact.colorpairs.options import Options as Options
+    from lns.exact.colorpairs.options import ColorPairsHeuristic as ColorPairsHeuristic
+    from lns.exact.colorpairs.options import ColorPairsOptions as ColorPairsOptions
     from lns.exact.outcome import Outcome as Outcome
     from lns.exact.outcome import SolveStatus as SolveStatus
     from lns.exact.region.resolve import RegionResult as RegionResult
@@ -48,6 +58,7 @@ if TYPE_CHECKING:
     from lns.exact.registry import register_solver as register_solver
     from lns.instances.board import Board as Board
     from lns.instances.errors import InputError as InputError
+    from lns.instances.formats.viewer import viewer_url as viewer_url
     from lns.instances.generate.planted import Planted as Planted
     from lns.instances.puzzle import Clue as Clue
     from lns.instances.puzzle import Puzzle as Puzzle
@@ -56,6 +67,13 @@ if TYPE_CHECKING:
     from lns.neighbourhoods.move import Move as Move
     from lns.neighbourhoods.operators import register_operator as register_operator
     from lns.params import Params as Params
+    from lns.runs.history import RunHistory as RunHistory
+    from lns.runs.merge import Collection as Collection
+    from lns.runs.merge import Merged as Merged
+    from lns.runs.merge import collect as collect
+    from lns.runs.merge import merge as merge
+    from lns.runs.run_summary import RunTable as RunTable
+    from lns.runs.run_summary import status as status
     from lns.tuning.api import TuningResult as TuningResult
     from lns.tuning.api import tune as tune
     from lns.tuning.benchmark import BenchmarkResult as BenchmarkResult
@@ -63,15 +81,19 @@ if TYPE_CHECKING:
 
 # module -> its public names; the tuner stands above this package, so it is only named here
 _PUBLIC = {
-    "lns.exact.colorpairs.options": ("Heuristic", "Options"),
+    "lns.exact.colorpairs.options": ("ColorPairsHeuristic", "ColorPairsOptions"),
     "lns.exact.outcome": ("Outcome", "SolveStatus"),
     "lns.exact.region.resolve": ("RegionResult", "RegionStatus"),
     "lns.exact.registry": ("register_solver",),
     "lns.instances.board": ("Board",),
+    "lns.instances.formats.viewer": ("viewer_url",),
     "lns.instances.generate.planted": ("Planted",),
     "lns.instances.puzzle": ("Clue", "Puzzle"),
     "lns.instances.verify": ("Verification", "verify"),
-    "lns.api.files": ("generate", "load_board", "load_puzzle", "save", "viewer_url"),
+    "lns.api.comparing": ("Comparison", "compare"),
+    "lns.api.estimating": ("Estimate", "estimate"),
+    "lns.api.files": ("Converted", "convert", "generate", "load_board", "load_puzzle", "save"),
+    "lns.api.formulas": ("Decoded", "Formula", "cnf", "decode"),
     "lns.api.improving": ("count", "improve"),
     "lns.api.result": ("Result",),
     "lns.api.solving": ("polish", "resume", "solve"),
@@ -80,6 +102,9 @@ _PUBLIC = {
     "lns.neighbourhoods.move": ("Move",),
     "lns.neighbourhoods.operators": ("register_operator",),
     "lns.params": ("Params",),
+    "lns.runs.history": ("RunHistory",),
+    "lns.runs.merge": ("Collection", "Merged", "collect", "merge"),
+    "lns.runs.run_summary": ("RunTable", "status"),
     "lns.instances.errors": ("InputError",),
     "lns.tuning.api": ("TuningResult", "tune"),
     "lns.tuning.benchmark": ("BenchmarkResult", "benchmark"),
@@ -96,6 +121,9 @@ def __getattr__(name: str) -> Any:
         from lns.version import __version__
 
         return __version__
+    if name in ("Heuristic", "Options"):
+        warnings.warn(f"lns.{name} is now lns.ColorPairs{name}", DeprecationWarning, stacklevel=2)
+        return getattr(import_module("lns.exact.colorpairs.options"), name)
     if name not in _HOMES:
         raise AttributeError(f"module 'lns' has no attribute '{name}'")
     value = globals()[name] = getattr(import_module(_HOMES[name]), name)
@@ -103,4 +131,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return [*__all__, "__version__"]

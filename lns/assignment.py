@@ -18,10 +18,12 @@ from scipy.optimize import linear_sum_assignment
 
 from lns.engine import FoundBoard, verified_board
 from lns.instances.board import Board
+from lns.instances.errors import InputError
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 
 GREEDY = "greedy"  # origin of `greedy_board` in reports
-_FORBIDDEN = -1000.0  # matches of a rotation that breaks a rule, such as grey inside
+_FORBIDDEN, _LEAST = -1000.0, -900  # matches of a rotation that breaks a rule, such as grey inside; of others, at least
+ANY = -1  # in place of the colour of a side that may have any but grey
 
 
 def placement_matches(
@@ -32,17 +34,16 @@ def placement_matches(
     Returns two int32 arrays (cells, pieces): the matching edges with the placed neighbours, less than -900 if no
     rotation is legal, and the rotation, 0 to 3. All ``cells`` count as they are in ``placements``.
     """
-    shown = Board(placements, puzzle.width, puzzle.height).colours(puzzle)
-    quads = puzzle.oriented.reshape(-1, 4, 4)[pieces]  # piece, rotation, side
+    shown = np.where(placements[:, None] < 0, -1, puzzle.oriented[placements])
+    quads, turned = (of.reshape(-1, 4, 4)[pieces] for of in (puzzle.oriented, puzzle.turned))  # piece, rotation, side
     matches = np.zeros((len(cells), len(pieces), 4))
-    rim_sides, grey_sides = (sides[cells] for sides in _sides(puzzle))
+    rim_sides, required_sides = (sides[cells] for sides in _sides(puzzle))
     for side, step in enumerate((-puzzle.width, 1, puzzle.width, -1)):
-        rim, grey = rim_sides[:, side], grey_sides[:, side]
+        rim, required = rim_sides[:, side], required_sides[:, side, None, None]
         facing = np.where(rim, 0, shown[np.where(rim, 0, cells + step), (side + 2) % 4])
-        colour = quads[None, :, :, side]
-        matches += np.where(grey[:, None, None], np.where(colour == 0, 0.0, _FORBIDDEN), 0.0)
-        matches += np.where(~grey[:, None, None] & (colour == 0), _FORBIDDEN, 0.0)
-        matches += (~rim[:, None, None]) & (colour == facing[:, None, None])
+        colour = turned[None, :, :, side]
+        matches += _FORBIDDEN * np.where(required == ANY, colour == GREY, colour != required)
+        matches += (~rim[:, None, None]) & (quads[None, :, :, side] == facing[:, None, None])
     matches[:, ~puzzle.usable.reshape(-1, 4)[pieces]] = _FORBIDDEN
     rotation = matches.argmax(axis=2)
     top = np.take_along_axis(matches, rotation[:, :, None], axis=2)[:, :, 0]
@@ -50,12 +51,10 @@ def placement_matches(
 
 
 @lru_cache(maxsize=16)
-def _sides(puzzle: Puzzle) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """The rim sides and the grey sides of all cells, bool (cells, 4) each."""
-    return (
-        np.array([puzzle.rim_sides(cell) for cell in range(puzzle.cells)]),
-        np.array([puzzle.grey_sides(cell) for cell in range(puzzle.cells)]),
-    )
+def _sides(puzzle: Puzzle) -> tuple[npt.NDArray[np.bool_], IntArray]:
+    """The rim sides of all cells, bool (cells, 4), and the colours that their sides must have, int32 (cells, 4)."""
+    required = [[ANY if side is None else side for side in puzzle.required_sides(cell)] for cell in range(puzzle.cells)]
+    return np.array([puzzle.rim_sides(cell) for cell in range(puzzle.cells)]), np.array(required, dtype=np.int32)
 
 
 def reassign(puzzle: Puzzle, placements: IntArray, cells: IntArray, pieces: IntArray) -> IntArray:
@@ -63,11 +62,17 @@ def reassign(puzzle: Puzzle, placements: IntArray, cells: IntArray, pieces: IntA
 
     ``placements``, int32 (puzzle.cells,), -1 if empty, are returned anew; what lies on ``cells`` is ignored. Optimal if
     no two of ``cells`` are neighbours; then the score does not fall if ``pieces`` lay on ``cells`` before.
+    InputError if they do not all fit somewhere, which happens on a rim of an ordinary colour only.
     """
     outside = placements.copy()
     outside[cells] = -1
     matches, rotation = placement_matches(puzzle, outside, cells, pieces)
     rows, columns = linear_sum_assignment(matches, maximize=True)
+    if (matches[rows, columns] < _LEAST).any():
+        raise InputError(
+            f"the rim of {puzzle.name} cannot be filled with the pieces left: too few of them have sides of "
+            f"colour {puzzle.rim} as its cells need them"
+        )
     outside[cells[rows]] = pieces[columns] * 4 + rotation[rows, columns]
     return outside
 
@@ -84,8 +89,7 @@ def fill(puzzle: Puzzle, board: Board) -> Board:
     empty = np.flatnonzero(placements < 0).astype(np.int32)
     if len(empty) == 0:
         return Board(placements, puzzle.width, puzzle.height)
-    remaining = np.setdiff1d(np.arange(puzzle.cells), placements[placements >= 0] >> 2).astype(np.int32)
-    placements = reassign(puzzle, placements, empty, remaining)
+    placements = reassign(puzzle, placements, empty, _unplaced(puzzle, placements))
     row, column = np.divmod(empty, puzzle.width)
     best = -1
     while (score := matched_edges(puzzle, placements)) > best:
@@ -95,6 +99,10 @@ def fill(puzzle: Puzzle, board: Board) -> Board:
             if len(cells):
                 placements = reassign(puzzle, placements, cells, placements[cells] >> 2)
     return Board(placements, puzzle.width, puzzle.height)
+
+
+def _unplaced(puzzle: Puzzle, placements: IntArray) -> IntArray:
+    return np.setdiff1d(np.arange(puzzle.cells), placements[placements >= 0] >> 2).astype(np.int32)
 
 
 def matched_edges(puzzle: Puzzle, placements: IntArray) -> int:
@@ -115,19 +123,29 @@ def matching_edges(puzzle: Puzzle, placements: IntArray) -> tuple[npt.NDArray[np
     return across, down
 
 
+def with_rim(puzzle: Puzzle, placements: IntArray, pieces: IntArray) -> IntArray:
+    """Placements, int32 (puzzle.cells,), -1 if empty, with some ``pieces`` on the empty cells of a rim of a colour.
+
+    Pieces that fit there are few, so these cells come first. InputError as by `reassign`.
+    """
+    cells = np.flatnonzero((_sides(puzzle)[1] > GREY).any(axis=1) & (placements < 0)).astype(np.int32)
+    return reassign(puzzle, placements, cells, pieces) if len(cells) else placements
+
+
 def greedy_board(puzzle: Puzzle) -> FoundBoard:
     """Fill the board row by row, each cell with the free piece that matches most of the placed neighbours.
 
     It takes a moment: for a search that ends before its first step has made a board. Of equal pieces the first is
     taken. A piece fits the grey sides of the cells of one kind only, and there are as many pieces as cells of each
-    kind, so that a piece is left for each cell. The board is full, legal and keeps the clues.
+    kind, so that a piece is left for each cell. The board is full, legal and keeps the clues. InputError as by
+    `reassign`.
     """
     quads = puzzle.oriented
     placed = np.full(puzzle.cells, -1, dtype=np.int32)
-    free = np.ones(4 * puzzle.cells, dtype=bool)
     for clue in puzzle.fixed:
         placed[clue.cell] = clue.oriented
-        free[4 * clue.piece : 4 * clue.piece + 4] = False
+    placed = with_rim(puzzle, placed, _unplaced(puzzle, placed))
+    free = np.isin(np.arange(puzzle.cells), _unplaced(puzzle, placed)).repeat(4)
     for cell in np.flatnonzero(placed < 0).tolist():
         matches = np.zeros(4 * puzzle.cells, dtype=np.int8)
         for side, neighbour in puzzle.neighbours(cell):

@@ -147,6 +147,10 @@ class Statistics:
         Full boards found.
     moves : int
         Tabu moves evaluated.
+    card_nodes, card_lanes : int
+        Placements on a graphics card, which cost no node equivalents, and the lanes that made them.
+    card_turns, card_capacity : int
+        Turns in which the lanes were at work, and all that the launches had.
     operators : dict of str to int
         Placements of each operator that frees a part of a board, or their equivalent in time.
     new_boards, found_later : dict of str to int
@@ -168,6 +172,10 @@ class Statistics:
     colour_sets: int = 0
     boards: int = 0
     moves: int = 0
+    card_nodes: int = 0
+    card_lanes: int = 0
+    card_turns: int = 0
+    card_capacity: int = 0
     operators: dict[str, int] = field(default_factory=dict)
     new_boards: dict[str, int] = field(default_factory=dict)
     found_later: dict[str, int] = field(default_factory=dict)
@@ -237,7 +245,14 @@ class Statistics:
             (sum(self.operators.values()) / 1e6, "M nodes in regions"),
             (self.moves / 1e6, "M tabu moves evaluated"),
         )
-        return ", ".join([*(f"{count:,.0f} {what}" for count, what in parts if count), self.rate(seconds)])
+        made = [f"{count:,.0f} {what}" for count, what in parts if count]
+        return ", ".join([*made, self.rate(seconds), *([self.card_in_words(seconds)] if self.card_nodes else [])])
+
+    def card_in_words(self, seconds: float) -> str:
+        """What the graphics card did in ``seconds`` seconds."""
+        share = self.card_turns / max(1, self.card_capacity)
+        rate = self.card_nodes / max(seconds, 1e-9) / 1e6
+        return f"card {rate:,.1f} M nodes/s by {self.card_lanes:,} lanes, {share:.0%} of them at work"
 
     def certificate_of(self, score: int) -> dict[str, dict[str, int]]:
         """For JSON: how many windows around the damage of boards of this score are proven, by shape."""

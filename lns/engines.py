@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lns.instances.errors import InputError
+from lns.instances.puzzle import refuse_copies
 from lns.neighbourhoods import OPERATORS
 
 if TYPE_CHECKING:
@@ -20,9 +21,14 @@ if TYPE_CHECKING:
     from lns.params import Params
 
 _ROOT = Path(__file__).resolve().parents[1]
-ENGINES = ("auto", "construct", "beam", "tabu", "lns", "polish", *OPERATORS)
-_KERNELS = {"auto": 37, "construct": 15, "beam": 3, "tabu": 4, "lns": 30}
-_MAIN_KERNELS = {"auto": "lns.construct.kernel", "construct": "lns.construct.kernel", "tabu": "lns.tabu.kernel"}
+ENGINES = ("auto", "gpu", "construct", "beam", "tabu", "lns", "polish", *OPERATORS)
+_KERNELS = {"auto": 37, "gpu": 37, "construct": 15, "beam": 3, "tabu": 4, "lns": 30}
+_MAIN_KERNELS = {
+    "auto": "lns.construct.kernel",
+    "gpu": "lns.construct.kernel",
+    "construct": "lns.construct.kernel",
+    "tabu": "lns.tabu.kernel",
+}
 
 
 def kernel_count(engine: str) -> int:
@@ -46,11 +52,13 @@ def make_engine(
 ) -> SearchLoop:
     """Make the engine of one island, which has made no step.
 
-    "auto" has all operators, "lns" all but the construction (``operators``, or all that are known in this process); any
-    other is the loop with the operator of that name. Each island, from 0, draws a random stream of its own from the
-    seed; all ``islands`` share the prefixes of the construction. Raises InputError for an unknown engine or operator,
-    or if the engine cannot take the puzzle (too many colours, for instance).
+    "auto" has all operators, "gpu" too, with a graphics card for the construction of the first island; "lns" all but
+    the construction (``operators``, or all that are known in this process); any other is the loop with the operator of
+    that name. Each island, from 0, draws a random stream of its own from the seed; all ``islands`` share the prefixes
+    of the construction. Raises InputError for an unknown engine or operator, or if the engine cannot take the puzzle
+    (too many colours, for instance).
     """
+    from lns.construct import refused_rules
     from lns.loop.search_loop import SearchLoop
     from lns.neighbourhoods.operators import Island, make_operators, operators_of
     from lns.orientation import Orientation
@@ -58,13 +66,15 @@ def make_engine(
 
     if name not in ENGINES:
         raise InputError(f"unknown engine '{name}'; expected one of {', '.join(ENGINES)}")
-    if puzzle.rules and name in ("construct", "beam", "suffix"):
+    refuse_copies(puzzle, f"engine {name}")
+    refused = refused_rules(puzzle)
+    if refused and name in ("gpu", "construct", "beam", "suffix"):
         raise InputError(
             f"engine {name} fills rectangles with a frame with pieces that may be turned, and {puzzle.name} has "
-            f"{' and '.join(puzzle.rules)}; expected engine auto, lns or tabu"
+            f"{' and '.join(refused)}; expected engine auto, lns or tabu"
         )
     puzzle = puzzle.renumbered()
-    orientation = None if puzzle.rules else Orientation.of_island(puzzle, island, islands)
+    orientation = None if refused else Orientation.of_island(puzzle, island, islands)
     names = operators_of(name, puzzle, params, operators)
     made = make_operators(names, Island(puzzle, orientation, params, seed, island, name))
     random = random_state(seed, island + STREAM)

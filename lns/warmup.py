@@ -45,6 +45,7 @@ def warm_up(engine: str, turn: int = 0) -> None:
     garbage collections (`gc.freeze`): full ones would look through all that the compiler left. A second call for the
     same engine does nothing, whatever its turn: it would also freeze the objects of the search under way.
     """
+    engine = "auto" if engine == "gpu" else engine
     if engine in _warm:
         return
     puzzle = load_puzzle(PUZZLE)

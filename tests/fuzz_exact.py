@@ -1,7 +1,7 @@
 """Counts of random puzzles against brute force: ``python -m tests.fuzz_exact [QUESTIONS [SEED]]``.
 
 A question is a puzzle under random rules (`of_any_rules`) and a solver: ColorPairs with random options, the row scan,
-and each of the others that takes the puzzle.
+and each of the others that takes the puzzle. Then its pieces get copies, and the solvers that take them are asked.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from lns.instances.pairing import pairing
 from lns.instances.puzzle import Puzzle
 from tests.exact.brute import TooMany, count_solutions, rotated_copies_once
 from tests.exact.test_agreement import child_count
-from tests.instances.small_puzzles import of_any_rules, rules_of
+from tests.instances.small_puzzles import of_any_rules, rules_of, with_copies
 
 MOST = 20_000  # placements of brute force; puzzles that need more are left out
 TINY = 9  # cells; on larger puzzles only the first solvers count
@@ -43,13 +43,13 @@ ENCODINGS = ("full-2", "half-3", "half-2", "full-4", "triangles", "full-4-pairs"
 def random_puzzle(seed: int) -> Puzzle:
     """A puzzle of at most 20 cells under random rules; a third has one side in another colour."""
     rng = np.random.default_rng(seed)
-    puzzle, _ = of_any_rules(seed, most=20)
+    puzzle, _ = of_any_rules(seed, most=20, unusual=0.3)
     inner = np.argwhere(puzzle.pieces > 0)
     if rng.random() < 0.3 and len(inner):
         pieces = puzzle.pieces.copy()
         row, side = inner[int(rng.integers(len(inner)))]
-        pieces[row, side] = int(rng.integers(1, 9))
-        with suppress(InputError):  # two clues side by side that do not match now
+        pieces[row, side] = int(rng.integers(1, max(9, puzzle.colours + 1)))
+        with suppress(InputError):  # two clues side by side that do not match now, or one without the rim's colour
             puzzle = replace(puzzle, pieces=pieces)
     return puzzle
 
@@ -61,7 +61,7 @@ def others(puzzle: Puzzle, solutions: int) -> dict[str, Callable[[], int]]:
         return {"rowscan": partial(proven, puzzle, "rowscan")}
     names = ("rowscan", "dlx", "dlx:binary", "xcc:counted")
     solvers: dict[str, Callable[[], int]] = {name: partial(proven, puzzle, name) for name in names}
-    if puzzle.width % 2 == puzzle.height % 2 == 0 and not set(puzzle.rules) & set(SOLVERS["blocks"].refuses):
+    if puzzle.width % 2 == puzzle.height % 2 == 0:
         solvers["blocks"] = partial(proven, puzzle, "blocks")
     if puzzle.cells > TINY or solutions > FEW:
         return solvers
@@ -70,9 +70,18 @@ def others(puzzle: Puzzle, solutions: int) -> dict[str, Callable[[], int]]:
     jobs = [Job(encoding, "glucose42", True) for encoding in ENCODINGS]
     for job in [*jobs, *(Job("triangles", solver, True, restricted=True) for solver in ("cadical195", "cdcl"))]:
         solvers[f"sat:{job.encoding} {job.sat_solver}"] = partial(child_count, search, puzzle, job)
-    if not puzzle.rules:
-        solvers |= {f"cp:{model}": partial(child_count, solve_classic, puzzle, model, True, None) for model in MODELS}
-    return solvers
+    return solvers | {f"cp:{model}": partial(child_count, solve_classic, puzzle, model, True, None) for model in MODELS}
+
+
+def counted_with_copies(puzzle: Puzzle, solutions: int) -> dict[str, Callable[[], int]]:
+    """The counts of the solvers that take a puzzle whose pieces have copies, by name."""
+    solvers: dict[str, Callable[[], int]] = {
+        name: partial(proven, puzzle, name) for name in ("auto", "rowscan", "dlx", "dlx:binary", "xcc:counted")
+    }
+    if puzzle.cells <= TINY and solutions <= FEW:
+        for encoding in ENCODINGS:
+            solvers[f"sat:{encoding}"] = partial(child_count, search, puzzle, Job(encoding, "glucose42", True))
+    return {name: count for name, count in solvers.items() if not {*puzzle.rules} & {*SOLVERS[name].refuses}}
 
 
 def proven(puzzle: Puzzle, solver: str, options: Options | None = None, fix_corner: bool = False) -> int:
@@ -99,11 +108,16 @@ def questions(seed: int) -> Iterator[tuple[Puzzle, str, Callable[[], int], int]]
         every = others(puzzle, expected)
         for name in rng.permutation(list(every))[:3].tolist():
             yield puzzle, f"{seed}: {name}", every[name], expected
-        if not (puzzle.clues or puzzle.rules):
+        if not (puzzle.clues or {*puzzle.rules} - {"mates"}):
             solver = str(rng.choice(["colorpairs", "rowscan"]))
             pinned = "fixed in" in count(puzzle, solver, fix_corner=True).convention
             wanted = rotated_copies_once(puzzle) if pinned else expected
             yield puzzle, f"{seed}: corner", lambda p=puzzle, s=solver: proven(p, s, fix_corner=True), wanted
+        with suppress(TooMany):
+            if (copied := with_copies(puzzle, seed)).copies:
+                every = counted_with_copies(copied, expected := count_solutions(copied, MOST))
+                for name in rng.permutation(list(every))[:3].tolist():
+                    yield copied, f"{seed}: copies, {name}", every[name], expected
         seed += 1
 
 

@@ -34,7 +34,7 @@ from lns.instances.puzzle import Clue, Puzzle, canonical
 from lns.instances.symmetry import View, puzzle_in_view, rotate_board
 from lns.instances.verify import verify
 from tests.instances.hostile_files import TEXTS
-from tests.instances.small_puzzles import planted
+from tests.instances.small_puzzles import planted, with_mates
 from tests.shared_data import SHARED
 
 _BY_EVIDENCE = ("cells", "meta-board", "tetravex-board", "picture")  # boards whose convention is found if not named
@@ -57,6 +57,10 @@ def round_trip(seed: int) -> int:
     if chance.random() < 0.2:
         made = tetravex(width, height, chance.randint(2, 12), seed)
         puzzle, solution = made.puzzle, made.solution
+    elif chance.random() < 0.3:
+        rim = chance.choice([None, 0, 1])  # None: a frame
+        puzzle, solution = planted(seed, width, height, chance.randint(2, 12), framed=rim is None, rim=rim or 0)
+        puzzle = puzzle if rim and chance.random() < 0.5 else with_mates(puzzle, solution, seed)
     else:
         puzzle, solution = planted(seed, width, height, chance.randint(2, 24))
     puzzle = puzzle.with_clues(_some_clues(puzzle, solution, chance))

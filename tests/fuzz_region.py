@@ -1,15 +1,18 @@
-"""Random small regions against a plain search: ``python -m tests.fuzz_region [QUESTIONS [SEED]]``.
+"""Random small regions against a plain search: ``python -m tests.fuzz_region [QUESTIONS [SEED [UNUSUAL]]]``.
 
 A question is a region of a random board under random rules (`of_any_rules`), and options: every order, part and
-heuristic, with what starts only in long searches from the first thousand nodes on. The answers come from `best_score`,
-which imports nothing of the region search.
+heuristic, with what starts only in long searches from the first thousand nodes on. UNUSUAL: the share of puzzles with
+mates, and of those with a rim of an ordinary colour. The answers come from `best_score`, which imports nothing of the
+region search.
 """
 
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -18,6 +21,7 @@ from lns.exact.colorpairs.options import Heuristic
 from lns.exact.region.options import HALVED_FROM, ORDERS, RegionOptions
 from lns.exact.region.resolve import RegionResult, RegionStatus, resolve
 from lns.instances.board import EMPTY, Board
+from lns.instances.errors import BoardError
 from lns.instances.puzzle import Clue, Puzzle, canonical, rotate
 from lns.instances.verify import verify
 from tests.instances.small_puzzles import of_any_rules, rules_of
@@ -41,10 +45,10 @@ class Window:
         return best_score(self)
 
 
-def random_window(seed: int) -> Window:
+def random_window(seed: int, unusual: float = 0.0) -> Window:
     """A region of a small shuffled board; few colours, so that identical and symmetric pieces occur."""
     rng = np.random.default_rng(seed)
-    puzzle, board = of_any_rules(seed)
+    puzzle, board = of_any_rules(seed, unusual=unusual)
     share = float(rng.choice([0.0, 0.2, 1.0]))
     if rng.random() < 0.3:
         puzzle = _with_clues_of_identical_pieces(rng, puzzle, board)
@@ -155,7 +159,8 @@ def best_score(window: Window) -> int | None:
     free = [cell for cell in region if cell not in clues]
     for cell in region:
         placements[cell] = clues.get(cell, EMPTY)
-    quads = [tuple(quad) for quad in puzzle.oriented.tolist()]
+    quads = [tuple(quad) for quad in puzzle.turned.tolist()]
+    mates = dict(puzzle.mates) | {other: one for one, other in puzzle.mates}
     shown = [quads[oriented] if oriented >= 0 else None for oriented in placements.tolist()]
     own = [kind_of(puzzle, quad) for quad in puzzle.pieces.tolist()]
     unused = Counter(own)
@@ -170,6 +175,7 @@ def best_score(window: Window) -> int | None:
             for kind in unused
             for quad in sorted({rotate(kind, turn) for turn in range(4 if puzzle.turns else 1)})
             if tuple(colour == 0 for colour in quad) == puzzle.grey_sides(cell)
+            and all(colour in (0, puzzle.rim or colour) for colour in compress(quad, puzzle.rim_sides(cell)))
         ]
         for cell in free
     }
@@ -190,7 +196,9 @@ def best_score(window: Window) -> int | None:
             return
         cell = free[depth]
         known = [
-            (side, quad[side ^ 2]) for side, other in puzzle.neighbours(cell) if (quad := shown[other]) is not None
+            (side, mates.get(quad[side ^ 2], quad[side ^ 2]))
+            for side, other in puzzle.neighbours(cell)
+            if (quad := shown[other]) is not None
         ]
         options = [
             (sum(quad[side] != asked for side, asked in known), kind, quad)
@@ -250,10 +258,10 @@ def random_options(rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
-def questions(seed: int, windows: int) -> Iterator[tuple[int, Window, dict[str, Any]]]:
+def questions(seed: int, windows: int, unusual: float = 0.0) -> Iterator[tuple[int, Window, dict[str, Any]]]:
     """Each window with default options, then with random ones: (its seed, the window, options)."""
     for window_seed in range(seed, seed + windows):
-        window, rng = random_window(window_seed), np.random.default_rng([window_seed, 1])
+        window, rng = random_window(window_seed, unusual), np.random.default_rng([window_seed, 1])
         yield window_seed, window, {}
         for _ in range(QUESTIONS_OF_A_WINDOW - 1):
             yield window_seed, window, random_options(rng)
@@ -261,7 +269,11 @@ def questions(seed: int, windows: int) -> Iterator[tuple[int, Window, dict[str, 
 
 def ask(window: Window, options: dict[str, Any], target: bool) -> None:
     """`check` the best refill, or, with ``target``, that the best score is reached and one more is refuted."""
-    if not target or window.expected is None:
+    if window.expected is None:  # no piece is left that fits the rim
+        with suppress(BoardError):
+            raise AssertionError(resolve(window.puzzle, window.board, window.cells, options=RegionOptions(**options)))
+        return
+    if not target:
         check(window, window.expected, **options)
         return
     for more in (0, 1):
@@ -274,11 +286,13 @@ def ask(window: Window, options: dict[str, Any], target: bool) -> None:
         assert verification.score == result.score <= window.expected or verification.violations, result
 
 
-def main(count: int = 10_000, seed: int = 0) -> int:
+def main(count: int = 10_000, seed: int = 0, unusual: float = 0.0) -> int:
     """Ask ``count`` questions, print how many had each rule, and return how many were answered wrongly."""
     asked: Counter[str] = Counter()
     wrong = 0
-    for number, (window_seed, window, options) in enumerate(questions(seed, -(-count // QUESTIONS_OF_A_WINDOW))):
+    for number, (window_seed, window, options) in enumerate(
+        questions(seed, -(-count // QUESTIONS_OF_A_WINDOW), unusual)
+    ):
         try:
             ask(window, options, target=number % 3 == 2)
         except Exception as error:
@@ -293,4 +307,4 @@ def main(count: int = 10_000, seed: int = 0) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*(int(argument) for argument in sys.argv[1:3])) > 0)
+    sys.exit(main(*map(int, sys.argv[1:3]), *map(float, sys.argv[3:4])) > 0)

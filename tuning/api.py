@@ -21,6 +21,7 @@ from lns.instances.arguments import checked
 from lns.instances.errors import InputError
 from lns.instances.files import atomic_write
 from lns.instances.puzzle import Puzzle
+from lns.instances.records import Records
 from lns.instances.text import count_of, printable
 from lns.params import Params
 from lns.runs.files import utc_now
@@ -41,7 +42,7 @@ DEFAULT_SECONDS = 3600.0  # of a session without any limit
 
 
 @dataclass(frozen=True)
-class TuningResult:
+class TuningResult(Records):
     """State of a study after a session.
 
     Attributes
@@ -104,6 +105,10 @@ class TuningResult:
     def summary(self, width: int = 80) -> str:
         """The result as text: the verdict in a box, and below it the facts, in lines of ``width`` columns."""
         return report.as_text(self.verdict_text, (*self.facts, ("report", str(self.report))), width)
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows of ``table``."""
+        return self.table
 
     def to_dict(self) -> dict[str, Any]:
         """The fields of `lns tune --json`."""

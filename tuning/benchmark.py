@@ -1,7 +1,7 @@
 """The benchmark: runs on fixed instances, seeds and budgets, which show what a change of the engine is worth.
 
 A run is measured by its best score, by the time to each score and, on request, by the distinct boards of a score or
-better per core-hour. Boards are distinct if they come from different prefixes (`lns.estimate`). Nothing is
+better per core-hour. Boards are distinct if they come from different prefixes (`lns.rates`). Nothing is
 printed; progress goes to callbacks and to the logger `lns`.
 """
 
@@ -33,6 +33,7 @@ from lns.instances.files import atomic_write, read_text
 from lns.instances.formats import best_json, load_puzzle
 from lns.instances.generate import family
 from lns.instances.puzzle import Puzzle
+from lns.instances.records import Records
 from lns.instances.text import count_of
 from lns.islands import Archipelago
 from lns.params import Params, from_dict, to_dict
@@ -230,7 +231,7 @@ class BenchmarkRow:
 
 
 @dataclass(frozen=True)
-class BenchmarkResult:
+class BenchmarkResult(Records):
     """The rows of a benchmark in order; ``table`` has their values."""
 
     rows: tuple[BenchmarkRow, ...]
@@ -239,6 +240,10 @@ class BenchmarkResult:
     def table(self) -> list[dict[str, Any]]:
         """A dict for each row, as in the JSON of `lns benchmark`."""
         return [row.to_dict() for row in self.rows]
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows of ``table``."""
+        return self.table
 
     def summary(self) -> str:
         """The rows as text."""
@@ -288,7 +293,7 @@ def benchmark(
     check_outputs(options)
     base, results = options.params or Params(), list[BenchmarkRow]()
     compared = variants(base) if options.with_ablations else {BASELINE: base}
-    for name, puzzle in _selected(rows, options):
+    for name, puzzle in selected_rows(rows, options):
         runs: dict[str, list[BenchmarkRun]] = {variant: [] for variant in compared}
         for seed in range(options.first_seed, options.first_seed + options.seeds):
             for variant, params in compared.items():  # seed by seed, so that other load affects all variants alike
@@ -327,7 +332,7 @@ def _source(name: str, options: BenchmarkOptions) -> str:
     return name if name not in PUBLIC else str(Path(options.data or "") / f"{name}.txt")
 
 
-def _selected(names: Sequence[str], options: BenchmarkOptions) -> Iterable[tuple[str, Puzzle]]:
+def selected_rows(names: Sequence[str], options: BenchmarkOptions) -> Iterable[tuple[str, Puzzle]]:
     """The rows ``names``, or all that there are. Raises InputError if one is unknown, or its file is missing."""
     known = rows_by_name(options)
     for name in names:

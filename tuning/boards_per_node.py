@@ -17,12 +17,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from lns import params as parameters
+from lns.construct import refused_rules
 from lns.engines import make_engine
-from lns.estimate import DistinctBoards
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
 from lns.instances.puzzle import IntArray, Puzzle
 from lns.params import Params
+from lns.rates import DistinctBoards
 from lns.tuning.benchmark import variants
 from lns.warmup import warm_up
 from lns.worker_pool import WorkerPool
@@ -100,7 +101,7 @@ def count_boards(
         search.step()
     search.pop_boards()
     while search.statistics.node_equivalents < count.nodes:
-        if puzzle.rules and search.best_score == puzzle.max_score:
+        if refused_rules(puzzle) and search.best_score == puzzle.max_score:
             break  # these puzzles have no construction, and nothing else goes on from a perfect board
         search.step(wanted=count.best + 1)
         for found in search.pop_boards():

@@ -3,7 +3,7 @@
 Trials are compared by all the good boards that they find, not by the best one, which is mostly luck. The *worth* of a
 run is the score at which a single board would be worth as much as its distinct boards together, where one edge more is
 worth `EDGE_WORTH` boards, about what an edge costs. Boards count from a floor on, `BELOW_BEST` under what the defaults
-reach in a short run on the pair; those that differ in few cells are one (`lns.estimate`). So a run whose only
+reach in a short run on the pair; those that differ in few cells are one (`lns.rates`). So a run whose only
 board has a score of 460 is worth 460, one with eight of them 461, and one with eight of 459 besides these 461.06.
 
 The validation of a candidate uses the scores themselves: the best score within the budget, plus a bonus of less than an
@@ -27,9 +27,9 @@ from dataclasses import dataclass, replace
 from lns import node_equivalents
 from lns.engine import FoundBoard
 from lns.engines import make_engine
-from lns.estimate import DistinctBoards
 from lns.instances.puzzle import Puzzle
 from lns.params import Params
+from lns.rates import DistinctBoards
 
 EARLY_BONUS = 0.5  # edges, for a score that is reached at once
 EDGE_WORTH = 8  # boards that are worth as much as one of an edge more

@@ -22,7 +22,7 @@ from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
 from lns.instances.generate import family
 from lns.instances.json_values import bounded_integer
-from lns.instances.puzzle import Clue, Puzzle
+from lns.instances.puzzle import Clue, Puzzle, refuse_copies
 from lns.instances.text import printable, quoted
 from lns.params import Params
 from lns.runs.files import unseal
@@ -94,8 +94,11 @@ class StudyRequest:
 
     @property
     def puzzles(self) -> list[Puzzle]:
-        """The named instances."""
-        return [load_puzzle(each) if isinstance(each, str) else each for each in self.instances]
+        """The named instances. Raises InputError for one that no engine takes."""
+        puzzles = [load_puzzle(each) if isinstance(each, str) else each for each in self.instances]
+        for puzzle in puzzles:
+            refuse_copies(puzzle, "tune")
+        return puzzles
 
 
 def first_seeds(seed: int) -> tuple[int, int]:

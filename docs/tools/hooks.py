@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 DOCS = ROOT / "docs"
 sys.path.insert(0, str(ROOT))  # the project whose documentation is built, not another one that is installed
 
-# for a look at a page: pictures are empty and the tutorial is not executed
+# for a look at a page: pictures are empty and notebooks are not executed
 QUICK = bool(os.environ.get("LNS_DOCS_QUICK"))
 
 from docs.tools import notebook, pictures, reference  # noqa: E402
@@ -24,10 +24,11 @@ _LINK = re.compile(r"\[([^\]]*)\]\((\.\./[^)#\s]+)\)")
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add what is made: reference pages, pictures, tutorial, changelog."""
+    """Add what is made: reference pages, pictures, notebooks, changelog."""
     made: dict[str, str] = {uri: make() for uri, make in reference.PAGES.items()}
     made |= {f"pictures/{name}.svg": "" if QUICK else draw() for name, draw in pictures.PICTURES.items()}
-    made["tutorial.md"] = notebook.as_markdown(DOCS / "tutorial.ipynb", execute=not QUICK)
+    for page in ("tutorial", "how-to/research"):
+        made[f"{page}.md"] = notebook.as_markdown(DOCS / f"{page}.ipynb", execute=not QUICK)
     made["reference/changelog.md"] = (ROOT / "CHANGELOG.md").read_text()
     made["reference/contributing.md"] = (ROOT / "CONTRIBUTING.md").read_text().replace("](docs/", "](../")
     for uri, content in made.items():

@@ -1,4 +1,4 @@
-"""The tutorial: a notebook that is executed when the documentation is built, and shown as a page of it."""
+"""Notebooks that are executed when the documentation is built, and shown as pages of it."""
 
 from __future__ import annotations
 

@@ -287,7 +287,7 @@ def passes_quick_check(t: Tables, s: State, cell: int, oriented: int, own: int) 
         if neighbour < 0 or s.grid[neighbour] >= 0:
             continue
         base = neighbour * 4
-        colour = t.quad[oriented * 4 + direction]
+        colour = t.beyond[oriented * 4 + direction]
         before = s.side[base + ((direction + 1) & 3)]
         if before >= 0 and exceeds_offer(t, s, t.consecutive[before * t.colours + colour], piece, own):
             return False

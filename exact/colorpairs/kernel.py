@@ -25,7 +25,7 @@ from lns.exact.kernels.bits import bit, lowest_bit
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.exact.piece_classes import merge_duplicates
 from lns.instances.board import Board
-from lns.instances.puzzle import Puzzle
+from lns.instances.puzzle import GREY, Puzzle
 
 NO_COLOUR = -1
 # answers of `next_forced`
@@ -70,7 +70,7 @@ def open_frame(t: Tables, s: State, w: Switches, depth: int, with_shaving: bool 
     if cell == NO_CELL and not three_sided and w.single_colours and w.instantiation and depth:
         last = s.grid[s.frame_cell[depth - 1]]
         for side in range(4):
-            shown = t.quad[last * 4 + side]
+            shown = t.beyond[last * 4 + side]
             if colour < 0 and shown and s.colour_demand[shown] == 1 and s.colour_offer[shown] == 1:
                 cell, colour = branching.cell_demanding_colour(t, s, shown), shown
     if with_shaving is not None:  # noqa: SIM102 (alone, numba leaves the branch out of the machine code for None)
@@ -342,11 +342,14 @@ class ColorPairs(CountedSearch):
         self.options = Options() if options is None else options
         if min(puzzle.width, puzzle.height) < 2 or puzzle.rules:  # the rim is not a closed ring of pieces
             self.options = replace(self.options, cycles=False)
-        if not puzzle.framed:  # sides on the rim are joined to nothing
+        if not puzzle.framed or puzzle.mates:  # sides on the rim are joined to nothing, or sides to those of a mate
             self.options = replace(self.options, shared_edges=False)
         self.classes = merge_duplicates(puzzle)
         self._tables, self._class_of_piece = build_tables(self.classes, self.options)
         self._state = empty_state(self._tables, self.options, any_pair=puzzle.framed, seed=seed)
+        wanted = self._tables.shown.reshape(-1, 4)
+        for colour in {*wanted[wanted > GREY].tolist()}:  # the rim demands it
+            self._state.colour_demand[colour] = (wanted == colour).any(axis=1).sum()
         self.counters = self._state.counters
         self._switches = Switches.of(self.options)
         first_piece = {number: piece for piece, number in reversed(list(enumerate(self._class_of_piece)))}

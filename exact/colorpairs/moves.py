@@ -127,7 +127,7 @@ def assign(
         neighbour = t.neighbour[cell * 4 + shown]
         if neighbour >= 0 and s.grid[neighbour] < 0:
             s.pairs_before[frame * 4 + shown] = s.cell_pair_count[neighbour]
-            cause = show_side(t, s, neighbour, (shown + 2) & 3, t.quad[oriented * 4 + shown], exact)
+            cause = show_side(t, s, neighbour, (shown + 2) & 3, t.beyond[oriented * 4 + shown], exact)
         shown += 1
     return cause, shown
 
@@ -183,6 +183,7 @@ def count_colours(t: Tables, s: State, cell: int, oriented: int, change: int) ->
         if s.grid[neighbour] >= 0:
             s.demanded_edges[colour] += change
         else:
+            colour = t.beyond[oriented * 4 + direction]
             s.demanded_edges[colour] -= change
             base = neighbour * 4
             shown = False
@@ -205,8 +206,11 @@ def colour_cause(t: Tables, s: State, w: Switches, oriented: int) -> int:
         colour = t.quad[oriented * 4 + side]
         if colour == 0:
             continue
+        mate = t.beyond[oriented * 4 + side]
         if w.single_colours and s.colour_demand[colour] > s.colour_offer[colour]:
             return int(CAUSE_COLOUR_DEMAND + colour)
+        if w.single_colours and s.colour_demand[mate] > s.colour_offer[mate]:
+            return int(CAUSE_COLOUR_DEMAND + mate)
         if w.shared_edges:
             inside = s.half_edges[colour] - s.demanded_edges[colour]  # half-edges that must be joined to each other
             if inside < 0 or inside > 2 * most_shared_edges(s.colour_offer[colour]):

@@ -10,8 +10,8 @@ from lns.instances.arguments import checked_class
 from lns.instances.errors import InputError
 
 
-class Heuristic(IntEnum):
-    """The criterion for the pair to branch on (Benoist & Bourreau 2008, 5.1).
+class ColorPairsHeuristic(IntEnum):
+    """How ColorPairs, and no other solver, chooses the pair to branch on (Benoist & Bourreau 2008, 5.1).
 
     ROW_MAJOR is not in the paper: it takes the first surrounded cell in reading order, for puzzles with few colours.
     """
@@ -29,7 +29,7 @@ class Heuristic(IntEnum):
         return self.name.lower().replace("_", "-")
 
     @classmethod
-    def of(cls, label: str) -> Heuristic:
+    def of(cls, label: str) -> ColorPairsHeuristic:
         """The heuristic with that `label`. Raises InputError if there is none."""
         labels = {heuristic.label: heuristic for heuristic in cls}
         if label not in labels:
@@ -41,12 +41,14 @@ class Heuristic(IntEnum):
 
 @checked_class
 @dataclass(frozen=True)
-class Options:
-    """Parts of ColorPairs. The default is MinExpectedGap with all filters, without shaving and the bounds of 4.2.
+class ColorPairsOptions:
+    """Parts of ColorPairs; other solvers have none of them.
+
+    The default is MinExpectedGap with all filters, without shaving and the bounds of 4.2.
 
     Parameters
     ----------
-    heuristic : Heuristic
+    heuristic : ColorPairsHeuristic
         Which demanded pair to branch on (5.1).
     motifs : bool
         Cells of the motifs 3 and 4 come before the heuristic (5.1). Motifs 1 and 2, cells with three or four known
@@ -68,9 +70,9 @@ class Options:
     single_colours : bool
         Offer and demand of single colours (end of 3.2).
     shared_edges : bool
-        The bound 2 h(N) on edges between free pieces (4.2).
+        The bound 2 h(N) on edges between free pieces (4.2); left out without frame and with mates.
     cycles : bool
-        Chains of rim pieces that close too early (4.2).
+        Chains of rim pieces that close too early (4.2); left out under other rules than those of Eternity II.
     random_cell : bool
         The cell of the chosen pair is drawn at random, as in the paper (5.1), instead of the first one.
 
@@ -80,7 +82,7 @@ class Options:
     are its sections.
     """
 
-    heuristic: Heuristic = Heuristic.MIN_EXPECTED_GAP
+    heuristic: ColorPairsHeuristic = ColorPairsHeuristic.MIN_EXPECTED_GAP
     motifs: bool = True
     instantiation: bool = True
     opposite: bool = True
@@ -93,3 +95,8 @@ class Options:
     shared_edges: bool = False
     cycles: bool = False
     random_cell: bool = False
+
+
+# Their names within `lns.exact`:
+Heuristic = ColorPairsHeuristic
+Options = ColorPairsOptions

@@ -51,6 +51,7 @@ class Tables(NamedTuple):
     words: int  # 64-bit words of a set of cells
     rim_pieces: int  # pieces with a grey side
     quad: I32  # (N*16,): colour by piece, rotation and side; UNUSABLE in a rotation in which no piece may be placed
+    beyond: I32  # (N*16,): the colour that matches it, which a neighbour must have; `quad` itself without mates
     consecutive: I32  # (K*K,): the pair (k1, k2) of consecutive sides, clockwise
     opposite: I32  # (K*K,): the pair (k1, k2) of opposite sides, symmetric
     pair_first: I32  # (P,): first colour of a pair
@@ -65,7 +66,7 @@ class Tables(NamedTuple):
     colour_piece: I32  # the pieces that have a colour, colour after colour, then all pieces (for the colour K)
     colour_piece_start: I32  # (K+2,)
     neighbour: I32  # (C*4,): the cell at each side, -1 beyond the rim or for a hole
-    shown: I32  # (C*4,): colour shown to a side of a cell before the search: 0 by the rim; -1 = none
+    shown: I32  # (C*4,): colour that a side of a cell must have before the search: 0 by the rim; -1 = any
     previous_duplicate: I32  # (N,): the duplicate numbered before a piece, -1 = none
     empty: int = 0  # cells without clue, of a whole board
 
@@ -73,8 +74,9 @@ class Tables(NamedTuple):
 def build_tables(classes: PieceClasses, options: Options) -> tuple[Tables, list[int]]:
     """The tables, and the piece class of each piece. Raises InputError for more than `MAX_COLOURS` colours."""
     puzzle = classes.puzzle
-    quads = colours_by_axis(classes.quads, puzzle.turns, int(classes.quads.max()))
-    colours = np.unique(np.append(quads, GREY))
+    looks = classes.quads, puzzle.mate[classes.quads], np.full((1, 4), puzzle.rim)
+    quads, mates, rim = (colours_by_axis(look, puzzle.turns, puzzle.colours) for look in looks)
+    colours = np.unique(np.append(np.concatenate((quads, mates, rim)), GREY))
     if len(colours) > MAX_COLOURS:
         raise InputError(f"{len(colours) - 1} colours; ColorPairs takes at most {MAX_COLOURS - 1}")
     class_of_piece = [number for number, members in enumerate(classes.members) for _ in members]
@@ -82,10 +84,13 @@ def build_tables(classes: PieceClasses, options: Options) -> tuple[Tables, list[
     for cell in range(puzzle.cells):
         for side, other in puzzle.neighbours(cell):
             neighbour[cell, side] = other
-    shown = np.array([puzzle.grey_sides(cell) for cell in range(puzzle.cells)], dtype=np.int32) - 1
+    sides = (puzzle.required_sides(cell) for cell in range(puzzle.cells))
+    required = np.array([[UNKNOWN if colour is None else colour for colour in four] for four in sides])
+    shown = np.where(required > 0, np.searchsorted(colours, rim), required).astype(np.int32)
     shown[list(puzzle.holes)] = UNKNOWN
     tables = make_tables(
         quads=np.searchsorted(colours, quads)[class_of_piece],
+        mates=np.searchsorted(colours, mates)[class_of_piece] if puzzle.mates else None,
         classes=np.array(class_of_piece),
         colours=len(colours),
         neighbour=neighbour.ravel(),
@@ -97,17 +102,26 @@ def build_tables(classes: PieceClasses, options: Options) -> tuple[Tables, list[
 
 
 def make_tables(
-    *, quads: Colours, classes: Colours, colours: int, neighbour: I32, shown: I32, turns: bool, opposite: bool
+    *,
+    quads: Colours,
+    classes: Colours,
+    colours: int,
+    neighbour: I32,
+    shown: I32,
+    turns: bool,
+    opposite: bool,
+    mates: Colours | None = None,
 ) -> Tables:
     """The tables of any set of pieces and cells.
 
-    ``quads``: (N, 4), the colours of the pieces unturned, numbered 0 to ``colours`` - 1; ``classes``: equal for
-    duplicates, which are consecutive; ``neighbour``, ``shown``: as in `Tables`; ``turns``: whether pieces may be
-    turned; ``opposite``: as `Options.opposite`. A piece has its pairs on all sides, also if it may not be turned:
-    a cell demands a pair by the colours of its sides, wherever they are.
+    ``quads``: (N, 4), the colours of the pieces unturned, numbered 0 to ``colours`` - 1; ``mates``: the colours that
+    match them, if others; ``classes``: equal for duplicates, which are consecutive; ``neighbour``, ``shown``: as in
+    `Tables`; ``turns``: whether pieces may be turned; ``opposite``: as `Options.opposite`. A piece has its pairs on all
+    sides, also if it may not be turned: a cell demands a pair by the colours of its sides, wherever they are.
     """
     pieces = len(quads)
-    turned = quads.reshape(-1, 4)[:, (np.arange(4) - np.arange(4)[:, None]) & 3]  # by piece, rotation, side
+    rotations = (np.arange(4) - np.arange(4)[:, None]) & 3
+    turned = quads.reshape(-1, 4)[:, rotations]  # by piece, rotation, side
     looks = (turned != turned[:, :1]).any(axis=2) | ~np.array(turns)  # rotations that look like no smaller one
     looks[:, 0], looks[:, 3] = True, looks[:, 3] & looks[:, 2]
     first, second = np.repeat(turned[:, :, :1], 2, axis=2), turned[:, :, 1:3]
@@ -142,6 +156,7 @@ def make_tables(
     quad = turned.astype(np.int32)
     if not turns:
         quad[:, 1:] = UNUSABLE
+    quad = quad.ravel()
     duplicate = np.append(False, classes[1:] == classes[:-1])[:pieces]
     pair_first, pair_second, pair_span = np.vstack(((0, 0, 0), pair_colours)).T.astype(np.int32, order="C")
     return Tables(
@@ -150,7 +165,8 @@ def make_tables(
         cells=len(shown) // 4,
         words=(len(shown) // 4 + 63) // 64,
         rim_pieces=int((quads == GREY).any(axis=1).sum()),
-        quad=quad.ravel(),
+        quad=quad,
+        beyond=quad if mates is None else mates[:, rotations].astype(np.int32).ravel(),
         consecutive=by_colours[0].ravel(),
         opposite=by_colours[1].ravel(),
         pair_first=pair_first,
@@ -216,7 +232,7 @@ class State(NamedTuple):
     grid: I32  # (C,): piece*4 + rotation on a cell, -1 = empty
     cell_of: I32  # (N,): cell of a piece, -1 = free
     level: I32  # (C,): level of the placement on a cell
-    side: I32  # (C*4,): colour that a neighbour or the rim shows to a side of a cell, -1 = unknown
+    side: I32  # (C*4,): colour that a side of a cell must have, by its neighbour or the rim, -1 = unknown
     known_sides: I32  # (C,): how many sides of a cell are known
     # ColorPairs (3.1, 3.2)
     offer: I32  # (P,): |Offer(pair)|

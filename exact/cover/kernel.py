@@ -21,6 +21,8 @@ from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 NODES, SOLUTIONS, EXHAUSTED, LEVEL, DESCENDING, PRUNED, BRANCHES, DEEPEST, COUNTERS = range(9)
 NOTHING = -1
 SOLVED, STUCK = -1, -2
+OPTIONAL = 1 << 20
+"""Taken from `CoverState.need` of a kind of which pieces may be left over, so that it is never due."""
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
@@ -172,7 +174,7 @@ def commit(state, problem, option):  # type: ignore[no-untyped-def]
         i, own_colour = problem.item[node], problem.colour[node]
         if state.active_at[i] >= state.active_count[0]:
             continue  # a secondary item that has this colour already
-        if i >= problem.kinds and state.need[i] > 0:
+        if i >= problem.kinds and state.need[i] & (OPTIONAL - 1) > 0:
             remove_node(state, problem, node, i)
             feasible &= state.size[i] >= state.need[i]
             continue

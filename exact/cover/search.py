@@ -25,7 +25,7 @@ from lns.exact.cover.kernel import CoverState, Problem
 from lns.exact.driver import CountedSearch, explored_share
 from lns.exact.execution import Check, Request, SolverReporter, build_and_run, solve_in_child, unlimited
 from lns.exact.optional_deps import require
-from lns.exact.outcome import NODES_UNKNOWN, Outcome
+from lns.exact.outcome import Outcome
 from lns.exact.piece_classes import allowed_placements
 from lns.instances.board import Board
 from lns.instances.errors import InputError
@@ -42,7 +42,10 @@ MAX_NODES_XCOVER = 4_000_000
 
 @dataclass(frozen=True)
 class CoverModel:
-    """An exact cover problem. Items are numbered: pieces, cells, edges; a *node* is an item of an option."""
+    """An exact cover problem. Items are numbered: pieces, cells, edges; a *node* is an item of an option.
+
+    Of pieces that have copies those of which any number may lie on the board have no item; the others come last.
+    """
 
     puzzle: Puzzle
     primary: int  # items 0 to ``primary`` - 1 must be covered exactly once; the others take one colour
@@ -52,6 +55,14 @@ class CoverModel:
     colour: IntArray  # int32 (nodes,): its colour, 0 = none
     cell: IntArray  # int32 (options,): the cell of each option
     oriented: IntArray  # int32 (options,): the oriented piece (piece*4 + rotation) that it places there
+    copies: IntArray  # int32 (kinds,): how often the piece of each of the last items may be placed; () without copies
+
+    @property
+    def need(self) -> IntArray:
+        """How often each item must be covered, see `lns.exact.cover.kernel.CoverState`."""
+        need = (np.arange(self.items) < self.primary).astype(np.int32)
+        need[self.items - len(self.copies) :] = self.copies - kernel.OPTIONAL
+        return need
 
     def board(self, options: npt.NDArray[np.int32] | list[int]) -> Board:
         """The board of a set of options."""
@@ -70,7 +81,7 @@ def _rows(
     cells, nodes = list[tuple[IntArray, npt.NDArray[np.intp]]](), 0
     for cell in range(puzzle.cells):
         check()
-        key = puzzle.grey_sides(cell), cell if cell in fixed else -1
+        key = puzzle.required_sides(cell), cell if cell in fixed else -1
         if key not in known:
             known[key] = np.array(allowed_placements(puzzle, cell, all_four=all_four), dtype=np.int32)
         inner = np.array([side for side, _ in puzzle.neighbours(cell)], dtype=np.intp)
@@ -109,28 +120,33 @@ def build(
     """
     numbers, covered = _codes(puzzle, code)
     per_edge, cells = covered.shape[2], _rows(puzzle, covered, all_four=all_four, check=check, most=most)
-    first_edge, items = 2 * puzzle.cells, 2 * puzzle.cells + puzzle.max_score * per_edge
+    numbered = puzzle.limits < puzzle.cells if puzzle.copies else np.zeros(puzzle.cells, dtype=np.bool_)
+    first_cell = 0 if puzzle.copies else puzzle.cells
+    first_edge, kinds = first_cell + puzzle.cells, first_cell + puzzle.cells + puzzle.max_score * per_edge
+    piece_item = np.where(numbered, kinds - 1 + np.cumsum(numbered), -1) if puzzle.copies else np.arange(puzzle.cells)
+    items = kinds + int(numbered.sum())
     edge = np.zeros((puzzle.cells, 4), dtype=np.int32)  # first item of the inner edge at each side of each cell
     edges = ((cell, *beyond) for cell in range(puzzle.cells) for beyond in puzzle.neighbours(cell))
     for number, (cell, side, other) in enumerate(edge for edge in edges if edge[1] in _FIRST):
         edge[cell, side] = edge[other, side ^ 2] = first_edge + number * per_edge
-    none = np.zeros(0, dtype=np.int32)
+    none, order = np.zeros(0, dtype=np.int32), (1, 2, 0) if puzzle.copies else (0, 1, 2)
     item, colour, length, places = [none], [none], [none], [none]
     for cell, (pieces, inner) in enumerate(cells):
         check()
         shown = puzzle.oriented[pieces][:, inner]
         around = np.where(covered[inner, shown], edge[cell, inner, None] + np.arange(per_edge), -1)  # -1: not covered
-        own = np.stack([pieces >> 2, np.full(len(pieces), puzzle.cells + cell)], axis=1)
-        options = np.hstack([own, around.reshape(len(pieces), -1)])
-        coloured = np.hstack([np.zeros(own.shape), np.repeat(numbers[shown], per_edge, axis=1)])
+        covers = [piece_item[pieces >> 2, None], np.full((len(pieces), 1), first_cell + cell)]
+        covers.append(around.reshape(len(pieces), inner.size * per_edge))
+        shades = [np.zeros((len(pieces), 1))] * 2 + [np.repeat(numbers[shown], per_edge, axis=1)]
+        options, coloured = (np.hstack([part[at] for at in order]) for part in (covers, shades))
         item.append(options[options >= 0].astype(np.int32))
         colour.append(coloured[options >= 0].astype(np.int32))
         length.append((options >= 0).sum(axis=1))
         places.append(np.full(len(pieces), cell))
     begin = np.append(0, np.cumsum(np.concatenate(length)))
     placed = [pieces for pieces, _ in cells]
-    arrays = (begin, *map(np.concatenate, (item, colour, places, placed)))
-    primary = first_edge if code == "colours" else items
+    arrays = (begin, *map(np.concatenate, (item, colour, places, placed)), puzzle.limits[numbered])
+    primary = first_edge if code == "colours" else kinds
     return CoverModel(puzzle, primary, items, *(array.astype(np.int32) for array in arrays))
 
 
@@ -140,7 +156,7 @@ _FIRST = (RIGHT, DOWN)
 
 def _codes(puzzle: Puzzle, code: str) -> tuple[IntArray, npt.NDArray[np.bool_]]:
     """By colour of the puzzle the colour of an item, and by side and colour which items of an edge a piece covers."""
-    palette = np.setdiff1d(puzzle.pieces, GREY)
+    palette = np.setdiff1d(puzzle.oriented, GREY)
     numbers = np.arange(len(palette))[:, None]
     bits = np.arange({"unary": len(palette), "binary": max(0, len(palette) - 1).bit_length(), "colours": 1}[code])
     own = numbers == bits if code == "unary" else numbers >> bits & 1 == 1
@@ -185,10 +201,10 @@ class Cover(PausedCover):
     ) -> None:
         self.model = model = build(puzzle, code, all_four=all_four, check=check)
         check()
-        problem = kernel.make_problem(model.begin, model.item, model.items, colour=model.colour)
+        kinds = model.items - len(model.copies)
+        problem = kernel.make_problem(model.begin, model.item, model.items, colour=model.colour, kinds=kinds)
         check()
-        need = (np.arange(model.items) < model.primary).astype(np.int32)
-        super().__init__(problem, kernel.new_state(problem, puzzle.cells, need, root=1))
+        super().__init__(problem, kernel.new_state(problem, puzzle.cells, model.need, root=1))
         check()
 
     @property
@@ -244,9 +260,9 @@ def cover_by_library(emit: Emit, puzzle: Puzzle, count_all: bool, list_boards: b
     options = [nodes[first:last] for first, last in pairwise(model.begin.tolist())]
     names = list(map(str, range(model.items)))
     reporter.details |= {"items": model.items, "options": len(options), "matrix_nodes": len(nodes)}
-    reporter.report(NODES_UNKNOWN)
+    reporter.report(None)
     for chosen in library_covers(options, names[: model.primary], names[model.primary :]):
-        reporter.add_board(model.board(chosen), NODES_UNKNOWN)
+        reporter.add_board(model.board(chosen), None)
         if not count_all:
             break
-    reporter.report(NODES_UNKNOWN, exhausted=count_all or reporter.found == 0)
+    reporter.report(None, exhausted=count_all or reporter.found == 0)

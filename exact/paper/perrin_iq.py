@@ -95,7 +95,8 @@ def _measure(instance: str, grid: Grid, method: str, seconds: float) -> Comparis
         result = fill(grid, weight, **parts, seconds=seconds, processor_time=True)
     if result.status is SolveStatus.INTERRUPTED:
         raise KeyboardInterrupt
-    figures = (str(result.status), result.solutions, result.nodes, result.seconds)
+    nodes = -1 if result.nodes is None else result.nodes
+    figures = (str(result.status), result.solutions, nodes, result.seconds)
     return ComparisonRow(instance, method, *figures, size=f"{result.options:,} placements")
 
 

@@ -25,7 +25,7 @@ from lns.exact.cover.search import import_xcover, library_covers
 from lns.exact.driver import Progress, ProgressCallback, run_search
 from lns.exact.execution import BuildingClock, BuildingEnded, Request, each_after
 from lns.exact.optional_deps import require
-from lns.exact.outcome import NODES_UNKNOWN, SolveStatus
+from lns.exact.outcome import SolveStatus
 from lns.exact.polyominoes.grid import RACE, WEIGHTS, Grid, check_weight
 from lns.exact.polyominoes.model import FillingSearch, build_model
 from lns.instances.errors import InputError
@@ -43,7 +43,7 @@ class FillResult:
 
     status: SolveStatus
     solutions: int  # fillings found so far; rotated and mirrored ones count, equal pieces swapped do not
-    nodes: int  # placements tested, or `NODES_UNKNOWN`
+    nodes: int | None  # placements tested; None if the library does not report them
     seconds: float
     filling: tuple[str, ...] | None  # the first filling found, verified, as rows of piece names
     options: int  # positions of all pieces on the grid
@@ -250,7 +250,9 @@ def race(
                 if on_progress is not None:
                     now = list(told.values())
                     explored = max((each.explored for each in now if isinstance(each, Progress)), default=0.0)
-                    on_progress(Progress(sum(each.nodes for each in now), 0, time.perf_counter() - began, explored))
+                    on_progress(
+                        Progress(sum(each.nodes or 0 for each in now), 0, time.perf_counter() - began, explored)
+                    )
         except KeyboardInterrupt:
             interrupted = True
         finally:
@@ -258,7 +260,7 @@ def race(
     spent = FillResult(SolveStatus.BUDGET_SPENT, 0, 0, 0.0, None, build_model(grid).options)
     best = next(iter(ended()), spent)
     status = SolveStatus.INTERRUPTED if interrupted and not _decides(best) else best.status
-    tested = sum(message.nodes for message in told.values())
+    tested = sum(message.nodes or 0 for message in told.values())
     return replace(best, status=status, nodes=tested, seconds=time.perf_counter() - began)
 
 
@@ -298,7 +300,7 @@ def fill_by_library(grid: Grid, *, count_all: bool = False, seconds: float | Non
         status, spent = SolveStatus.BUDGET_SPENT, ended.seconds
     filling = model.filling(np.array(first, dtype=np.int32)) if count else None
     swapped = prod(map(factorial, model.copies.tolist()))
-    return FillResult(status, -(-count // swapped), NODES_UNKNOWN, spent, filling, model.options)
+    return FillResult(status, -(-count // swapped), None, spent, filling, model.options)
 
 
 def _cover_by_library(emit: Emit, grid: Grid, count_all: bool) -> None:

@@ -65,7 +65,7 @@ def _number_colours(plan: RegionPlan, pieces: Ints) -> tuple[Ints, Ints]:
         sizes[plan.colour_class[colour]] += 1
     radix = np.ones(2 * len(plan.is_clue), dtype=np.int64)
     for pattern in range(len(plan.kind_of)):
-        shown = plan.quads[oriented[plan.pattern_of[oriented] == pattern][0]]
+        shown = plan.quads[oriented[plan.fits[pattern, oriented]][0]]
         here = plan.pattern_at == pattern
         for side in range(4):
             radix[plan.joint_at[here & (plan.around[:, side] >= 0), side]] = sizes[plan.colour_class[shown[side]]]

@@ -53,7 +53,8 @@ class Region:
     with the clues of the region placed, and filled if it had some pieces there; ``mismatches``: those of ``start``, or
     ``joints`` + 1 if it breaks a rule or the region is empty.
 
-    Raises InputError for more than MAX_REGION cells, or if the board breaks a rule outside the region.
+    Raises InputError for more than MAX_REGION cells, or if the board breaks a rule outside the region, or leaves too
+    few pieces that fit the rim in it.
     """
 
     def __init__(
@@ -82,6 +83,15 @@ class Region:
         legal = occupied.any() and not verification.violations
         self.start = start
         self.mismatches = self.base + self.joints - verification.score if legal else self.joints + 1
+        if puzzle.rim and not legal and not self._has_refill(free):
+            raise BoardError(f"no refill is legal: too few pieces are left with colour {puzzle.rim} for the rim")
+
+    def _has_refill(self, free: list[int]) -> bool:
+        """Whether the free pieces can fill the region; kinds are enough for that, but not the colour of a rim."""
+        from scipy.optimize import linear_sum_assignment
+
+        fits = [self.puzzle.fits(cell).reshape(-1, 4).any(axis=1) & self.free for cell in free]
+        return all(fits[cell][piece] for cell, piece in zip(*linear_sum_assignment(fits, maximize=True), strict=True))
 
     def _score_outside(self, start: Board, free: list[int]) -> int:
         """The matches that do not touch the region. Raises BoardError if the board breaks a rule outside the region."""
@@ -149,13 +159,15 @@ class _Tables(NamedTuple):
     """Arrays that depend on the puzzle alone; n cells and pieces."""
 
     quads: Ints
-    grey: Ints  # the pattern of each oriented piece
+    grey: Ints  # the grey sides of each oriented piece, as bits
+    rim: Ints  # its sides that have the colour of the rim
     distinct: npt.NDArray[np.uint8]
     identical: Ints
     is_clue: npt.NDArray[np.uint8]
-    pattern_at: Ints
+    grey_at: Ints  # the sides of each cell that must be grey
+    rim_at: Ints  # those that must have the colour of the rim, if that is not grey
     neighbour: Ints  # (n, 4): -1 = none
-    joint: Ints  # (n, 4): a number that no inner edge has on the rim of a board without frame; -1 = a grey side
+    joint: Ints  # (n, 4): a number that no inner edge has on a rim that may have any colour; -1 = on another rim
 
 
 @lru_cache(maxsize=8)
@@ -169,22 +181,25 @@ def _tables(puzzle: Puzzle) -> _Tables:
     is_clue = np.zeros(puzzle.cells, dtype=np.uint8)
     is_clue[[clue.piece for clue in puzzle.fixed]] = 1
     grey_sides = np.array([puzzle.grey_sides(cell) for cell in range(puzzle.cells)])
+    outer = ~grey_sides & [puzzle.rim_sides(cell) for cell in range(puzzle.cells)]
+    has_any_colour = outer & (puzzle.rim == GREY)
     neighbour, joint = np.full((2, puzzle.cells, 4), -1, dtype=np.int64)
     for cell in range(puzzle.cells):
         row, column = divmod(cell, puzzle.width)
         right, below = 2 * (row * puzzle.width + puzzle.width - 1), 2 * (puzzle.cells - puzzle.width + column) + 1
-        on_rim = np.array(puzzle.rim_sides(cell)) & ~grey_sides[cell]
-        joint[cell, on_rim] = np.array([below, right, below, right])[on_rim]
+        joint[cell, has_any_colour[cell]] = np.array([below, right, below, right])[has_any_colour[cell]]
         for side, other in puzzle.neighbours(cell):
             neighbour[cell, side] = other
             joint[cell, side] = 2 * cell + (side == DOWN) if side in (RIGHT, DOWN) else 2 * other + (side == UP)
     return _Tables(
         quads=quads,
-        grey=((quads == GREY) * bits).sum(axis=1),
+        grey=(puzzle.turned == GREY) @ bits,
+        rim=(puzzle.turned == puzzle.rim) @ bits,
         distinct=distinct.ravel().astype(np.uint8),
         identical=np.where(count > 1, first, -1)[number].astype(np.int64),
         is_clue=is_clue,
-        pattern_at=grey_sides @ bits,
+        grey_at=grey_sides @ bits,
+        rim_at=(outer & ~has_any_colour) @ bits,
         neighbour=neighbour,
         joint=joint,
     )
@@ -205,12 +220,13 @@ def plan_region(puzzle: Puzzle, free: list[int], *, filled: npt.NDArray[np.bool_
     around = np.where(beyond < 0, np.where(joint < 0, RIM, VACANT), np.where(filled[beyond], OUTSIDE, VACANT))
     around = np.where(number[beyond] >= 0, number[beyond], around)
     at, side = np.nonzero(around == OUTSIDE)
-    patterns, pattern_at = np.unique(tables.pattern_at[free], return_inverse=True)
-    kinds, kind_of = np.unique(_KIND[patterns], return_inverse=True)
-    pattern_number, kind_number = np.full((2, 16), -1, dtype=np.int64)
-    pattern_number[patterns], kind_number[kinds] = np.arange(len(patterns)), np.arange(len(kinds))
+    patterns, pattern_at = np.unique(tables.grey_at[free] | tables.rim_at[free] << 4, return_inverse=True)
+    grey, rim = patterns[:, None] & 15, patterns[:, None] >> 4
+    kinds, kind_of = np.unique(_KIND[grey[:, 0]], return_inverse=True)
+    kind_number = np.full(16, -1, dtype=np.int64)
+    kind_number[kinds] = np.arange(len(kinds))
     own, towards = np.nonzero(beyond >= 0)
-    joints = tables.pattern_at[free][own], towards, tables.pattern_at[beyond[own, towards]]
+    joints = tables.grey_at[free][own], towards, tables.grey_at[beyond[own, towards]]
     return RegionPlan(
         cells=np.array(free, dtype=np.int64),
         pattern_at=pattern_at.astype(np.int64),
@@ -222,7 +238,7 @@ def plan_region(puzzle: Puzzle, free: list[int], *, filled: npt.NDArray[np.bool_
         outside=np.column_stack((joint[at, side], beyond[at, side], side ^ 2)),
         is_clue=tables.is_clue,
         quads=tables.quads,
-        pattern_of=pattern_number[tables.grey],
+        fits=(tables.grey == grey) & (tables.rim & rim == rim),
         kind_of_piece=kind_number[_KIND[tables.grey[::4]]],
         distinct=tables.distinct,
         identical=tables.identical,
@@ -234,7 +250,7 @@ def plan_region(puzzle: Puzzle, free: list[int], *, filled: npt.NDArray[np.bool_
 def _colour_classes(puzzle: Puzzle, joints: frozenset[tuple[int, int, int]]) -> Ints:
     """int64 (colours + 1,): classes; colours share one if a joint (pattern, side, pattern there) could have both."""
     tables = _tables(puzzle)
-    label = np.arange(int(tables.quads.max()) + 1)
+    label = np.arange(len(puzzle.mate))
     for pattern, side, beyond in joints:
         possible = tables.quads[tables.grey == pattern, side], tables.quads[tables.grey == beyond, side ^ 2]
         merged = label[np.concatenate(possible)]
@@ -314,11 +330,10 @@ def make_state(region: Region, largest_table: int = 0) -> RegionState:
     if (by_kind[-1:] < plan.cells_of_kind).any():
         raise AssertionError("the free pieces are too few for the region")
     start = (by_kind[np.arange(len(pieces)), kind] - 1) * plan.rotations[kind]
-    pattern = plan.pattern_of.reshape(-1, 4)[pieces]
-    piece, rotation = np.nonzero(pattern >= 0)
-    earlier = np.tril(pattern[:, :, None] == pattern[:, None, :], -1).sum(axis=2)  # rotations of the same pattern
-    pattern, bit = pattern[piece, rotation], start[piece] + earlier[piece, rotation]
-    oriented = pieces[piece] * 4 + rotation
+    grey = plan.quads.reshape(-1, 4, 4)[pieces] == GREY  # by piece, rotation, side
+    earlier = np.tril((grey[:, :, None] == grey[:, None]).all(axis=3), -1).sum(axis=2)  # rotations with the same grey
+    pattern, piece, rotation = np.nonzero(plan.fits.reshape(patterns, -1, 4)[:, pieces])
+    bit, oriented = start[piece] + earlier[piece, rotation], pieces[piece] * 4 + rotation
     looks = plan.distinct[oriented] > 0
     shown = (pattern[:, None] * 4 + np.arange(4)) * colours1 + plan.quads[oriented]
     identical = plan.identical[pieces]
@@ -356,9 +371,17 @@ def make_state(region: Region, largest_table: int = 0) -> RegionState:
     joint, cell, side = plan.outside.T
     state.joint_colour[joint] = plan.quads[region.outside[cell], side]
     np.add.at(state.balance_before, plan.quads[pieces * 4], 1)
+    # A turned side shows its colour or the mate: it is counted for both and leaves the balance of one, so that none is
+    # too small. As such a balance may be odd without a mismatch, there is one spare side more for each.
+    mate = region.puzzle.mate
+    paired = np.flatnonzero((mate != np.arange(colours1)) & region.puzzle.turns)
+    state.balance_before[paired] += state.balance_before[mate[paired]]
     np.subtract.at(state.balance_before, state.joint_colour[joint], 1)
+    rim = region.puzzle.rim
+    on_rim = _tables(region.puzzle).rim_at[plan.cells, None] >> np.arange(4) & 1
+    np.subtract.at(state.balance_before, [rim, mate[rim], mate[rim], rim], on_rim.sum(axis=0))  # the rim requires them
     state.balance_before[0] = 1 << 40
-    state.counters[counter.SPARE] = len(pieces) - n
+    state.counters[counter.SPARE] = len(pieces) - n + -(-len(paired) // 4)
     return state
 
 
@@ -368,33 +391,34 @@ def make_dynamic_state(region: Region) -> tuple[Tables, State, Spending]:
     Freed pieces are numbered from 0, duplicates one after the other; cells by their number in the region; colours
     without gaps. *Bits* of a set of oriented pieces are piece * 4 + rotation.
     """
-    plan, turns = region.plan, region.puzzle.turns
+    plan, puzzle = region.plan, region.puzzle
     n, free = len(plan.cells), np.flatnonzero(region.free)
     group = np.where(plan.identical[free] >= 0, plan.identical[free], free)
     by_group = np.argsort(group, kind="stable")
     oriented = (free[by_group][:, None] * 4 + np.arange(4)).ravel().astype(np.int64)
-    colours = colours_by_axis(plan.quads, turns, int(plan.quads.max()))
-    outside = {int(joint): int(colours[region.outside[cell], side]) for joint, cell, side in plan.outside}
-    values = np.unique(np.concatenate([[0], colours[oriented].ravel(), list(outside.values())]).astype(np.int64))
+    each_kind = puzzle.turned, puzzle.mate[puzzle.turned], np.full((1, 4), puzzle.rim)
+    colours, mates, rim = (colours_by_axis(look, puzzle.turns, puzzle.colours) for look in each_kind)
+    required = np.where(plan.around == RIM, GREY, -1)  # the colours that sides must have
+    required[plan.around == OUTSIDE] = mates[region.outside[plan.outside[:, 1]], plan.outside[:, 2]]
+    required = np.where(_tables(puzzle).rim_at[plan.cells, None] >> np.arange(4) & 1, rim, required)
+    values = np.unique(np.append(GREY, np.concatenate([colours[oriented], mates[oriented], required.clip(GREY)])))
     quads = np.searchsorted(values, colours[oriented])
-    shown = np.full(plan.around.shape, -1, dtype=np.int32)
-    shown[plan.around == RIM] = 0
-    beyond = plan.around == OUTSIDE
-    shown[beyond] = np.searchsorted(values, [outside[joint] for joint in plan.joint_at[beyond].tolist()])
+    shown = np.where(required > GREY, np.searchsorted(values, required), required).astype(np.int32)
     tables = make_tables(
         quads=quads[::4],
+        mates=np.searchsorted(values, mates[oriented[::4]]) if puzzle.mates else None,
         classes=group[by_group],
         colours=len(values),
         neighbour=np.where(plan.around >= 0, plan.around, -1).astype(np.int32).ravel(),
         shown=shown.ravel(),
-        turns=turns,
+        turns=puzzle.turns,
         opposite=True,
     )
     state = empty_state(tables, Options())
     prepare(tables, state, _NO_CLUES, _NO_CLUES, False)
     bits, words, pairs = np.arange(len(oriented)), max(1, -(-len(oriented) // 64)), len(tables.pair_first)
-    looks = np.flatnonzero((plan.distinct[oriented] > 0) & (plan.pattern_of[oriented] >= 0))
-    fit = bit_sets(len(plan.kind_of), words, plan.pattern_of[oriented[looks]], looks).reshape(-1, words)
+    pattern, looks = np.nonzero(plan.fits[:, oriented] & (plan.distinct[oriented] > 0))
+    fit = bit_sets(len(plan.kind_of), words, pattern, looks).reshape(-1, words)
     spending = Spending(
         origin=oriented,
         fit=fit[plan.pattern_at].ravel(),

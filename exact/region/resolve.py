@@ -14,7 +14,8 @@ from lns.exact.region.region_search import Budget, RegionSearch, Reports
 from lns.exact.region.searches import is_band
 from lns.instances.board import Board
 from lns.instances.generate import uniform
-from lns.instances.puzzle import Puzzle
+from lns.instances.puzzle import Puzzle, refuse_copies
+from lns.instances.records import Records
 from lns.instances.verify import verify
 
 _DEFAULTS, _NO_REPORTS = RegionOptions(), Reports()
@@ -38,7 +39,7 @@ class RegionStatus(StrEnum):
 
 
 @dataclass(frozen=True)
-class RegionResult:
+class RegionResult(Records):
     """The result of `lns.exact.region.resolve.resolve`.
 
     The score is never lower than that of the given board, unless the given board breaks a rule, or has the piece of a
@@ -74,6 +75,7 @@ class RegionResult:
         Its elapsed time.
     """
 
+    columns = "status score score_before bound proven check nodes seconds"
     status: RegionStatus
     board: Board
     score: int
@@ -144,7 +146,7 @@ def resolve(
     ------
     InputError
         If the region is empty or too large, or names a cell twice or off the board; if the board has another shape
-        than the puzzle or breaks a rule outside the region.
+        than the puzzle, breaks a rule outside the region, or leaves too few pieces that fit the rim in it.
 
     Notes
     -----
@@ -154,6 +156,7 @@ def resolve(
     in bands spend curves too (`lns.exact.region.searches`, after Dvoretzky & Motzkin 1947), and long searches in the
     static order use cost-to-go tables with Lagrangian prices (`lns.exact.region.searches`, after Held & Karp 1971).
     """
+    refuse_copies(puzzle, "a search of a region")
     region = checked_cells(puzzle, cells)
     if set(region) <= {clue.cell for clue in puzzle.fixed}:
         return _only_clues(puzzle, board, region)

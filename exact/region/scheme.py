@@ -265,18 +265,14 @@ class EstimateModel(NamedTuple):
 def estimate_model(plan: RegionPlan, width: int, spare: int) -> EstimateModel:
     """The model of a region on a board of some width, with ``spare`` more free pieces of each kind than cells."""
     rows, columns = np.divmod(plan.cells, width)
-    grey = ((plan.quads == 0) << np.arange(4)).sum(axis=1)  # the set of rim-coloured sides of each oriented piece
     oriented = np.flatnonzero(np.repeat(plan.is_clue == 0, 4))
-    shown = np.zeros((16, 4, len(plan.colour_class)))  # share of each colour, by that set and side
-    np.add.at(shown, (grey[oriented, None], np.arange(4), plan.quads[oriented]), 1.0)
-    anywhere = shown.sum(axis=0)
-    anywhere[:, 0] = 0.0
-    anywhere /= np.maximum(anywhere.sum(axis=1, keepdims=True), 1.0)
+    fits = np.vstack((plan.fits[:, oriented], np.ones(len(oriented), dtype=bool)))
+    pattern, at = np.nonzero(fits)
+    shown = np.zeros((len(fits), 4, len(plan.colour_class)))  # share of each colour, by pattern and side; last: of any
+    np.add.at(shown, (pattern[:, None], np.arange(4), plan.quads[oriented[at]]), 1.0)
+    shown[-1, :, 0] = 0.0
     shown /= np.maximum(shown.sum(axis=2, keepdims=True), 1.0)
-    known = plan.pattern_of >= 0
-    grey_of = np.zeros(len(plan.kind_of), dtype=np.int64)
-    grey_of[plan.pattern_of[known]] = grey[known]
-    own = shown[grey_of[plan.pattern_at]]
+    own, anywhere = shown[plan.pattern_at], shown[-1]
     inside, facing = (plan.around >= 0)[..., None], [2, 3, 0, 1]
     beyond = np.where(inside, own[np.maximum(plan.around, 0)][:, range(4), facing], anywhere[facing])
     return EstimateModel(

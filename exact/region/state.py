@@ -4,9 +4,10 @@ A *joint* is an inner edge of the board, numbered ``2*cell`` (right of the cell)
 When a cell is filled, each of its joints is *known* (its colour is given by a filled cell), *open* (the cell beyond it
 is filled later) or *vacant* (the cell beyond it stays empty, so the joint never counts as a mismatch).
 
-A *pattern* is the set of rim-coloured sides of an oriented piece or of a cell; a *kind* is a pattern up to rotation
-(inner, edge, corner). The oriented pieces of a pattern are numbered by *bits*, 64 to a word; the rotations of a piece
-have consecutive bits of one word.
+A *pattern* is what the sides of a cell must show: grey on some sides and not on the others, and on some the colour of
+a rim that is not grey. A *kind* is the grey sides of a pattern up to rotation (inner, edge, corner). The oriented
+pieces with the grey sides of a pattern are numbered by *bits*, 64 to a word, those that fit it are valid; the rotations
+of a piece have consecutive bits of one word.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ class RegionPlan(NamedTuple):
     outside: Ints  # int64 (o, 3): joint, filled cell beyond it, that cell's side
     is_clue: Flags  # uint8 (pieces,): 1 if the piece belongs to a clue
     quads: Ints  # int64 (4 * pieces, 4): colours of the oriented pieces
-    pattern_of: Ints  # int64 (4 * pieces,): pattern, -1 = fits no cell of the region
+    fits: npt.NDArray[np.bool_]  # bool (p, 4 * pieces): which oriented pieces fit the cells of a pattern
     kind_of_piece: Ints  # int64 (pieces,): kind, -1 = fits no cell of the region
     distinct: Flags  # uint8 (4 * pieces,): 0 if an earlier rotation has the same colours
     identical: Ints  # int64 (pieces,): number of a set of identical pieces, -1 = unique

@@ -51,7 +51,7 @@ def with_neighbours(puzzle: Puzzle, cells: Iterable[int]) -> set[int]:
 
 
 def choose_donors(puzzle: Puzzle, board: Board, cells: list[int], count: int) -> list[int]:
-    """Cells outside ``cells`` whose pieces have the most colours of their mismatches, apart from them and each other.
+    """Cells outside ``cells`` whose pieces have the most colours that their mismatches lack, all of them apart.
 
     Raises InputError if there are fewer than ``count``.
     """
@@ -61,8 +61,7 @@ def choose_donors(puzzle: Puzzle, board: Board, cells: list[int], count: int) ->
     for first, second in verify(puzzle, board).mismatches:
         if first in region or second in region:
             side, facing = (DOWN, UP) if second == first + puzzle.width else (RIGHT, LEFT)
-            mismatched[colours[first, side]] += 1
-            mismatched[colours[second, facing]] += 1
+            np.add.at(mismatched, puzzle.mate[colours[[first, second], [side, facing]]], 1)
     mismatched[0] = 0
     excluded = region | {clue.cell for clue in puzzle.fixed}
     candidates = [cell for cell in range(puzzle.cells) if cell not in excluded and colours[cell, 0] >= 0]

@@ -47,6 +47,19 @@ def exactly_one_counters(groups: Block, first_auxiliary: int) -> Iterator[Block]
         yield _pairs(-x[:, 1:], -s)  # x_i -> not s_{i-1}
 
 
+def at_most_counter(row: Block, most: int, first_auxiliary: int) -> Iterator[Block]:
+    """At most ``most`` of the n variables of a row are true, by Sinz's sequential counter.
+
+    It has ``n * most`` auxiliary variables: more than j of the first i are true, for each i and each j below ``most``.
+    """
+    s = first_auxiliary + np.arange(len(row) * most, dtype=np.int32).reshape(-1, most)
+    yield _pairs(-row, s[:, 0])
+    yield _pairs(-s[:-1], s[1:])
+    yield _pairs(-row[1:], -s[:-1, -1])
+    own = np.repeat(row[1:, None], most - 1, axis=1)
+    yield np.stack([-own.reshape(-1), -s[:-1, :-1].reshape(-1), s[1:, 1:].reshape(-1)], axis=1)
+
+
 def at_most_one_pairs(groups: Block) -> Iterator[Block]:
     """At most one variable of each row of ``groups`` is true, by n(n-1)/2 clauses of two literals."""
     first, second = np.triu_indices(groups.shape[1], 1)

@@ -14,7 +14,16 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from lns.exact.sat.clauses import Block, at_most_one_pairs, clause, exactly_one_counters, lines_of, units
+from lns.exact.registry import solver_for
+from lns.exact.sat.clauses import (
+    Block,
+    at_most_counter,
+    at_most_one_pairs,
+    clause,
+    exactly_one_counters,
+    lines_of,
+    units,
+)  # fmt: skip
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import DOWN, GREY, RIGHT, Puzzle
@@ -59,6 +68,8 @@ class Encoding(ABC):
         Colour number by piece, rotation and side.
     inner_edges : list of (int, int, int)
         Inner edges as (cell, its side, neighbour), side RIGHT or DOWN.
+    pieces : int
+        Number of pieces, blanks of holes too.
     """
 
     source: str
@@ -68,13 +79,14 @@ class Encoding(ABC):
 
     def __init__(self, puzzle: Puzzle, name: str, pairwise: bool = False) -> None:
         self.puzzle, self.name, self._pairwise = puzzle, name, pairwise
-        self.palette = np.unique(np.append(puzzle.pieces, GREY)).tolist()
+        self.palette = np.unique(np.append(puzzle.oriented, GREY)).tolist()
         self.colours = len(self.palette)
         self.sides: Block = np.searchsorted(self.palette, puzzle.oriented).astype(np.int32).reshape(-1, 4, 4)
         around = ((cell, side, other) for cell in range(puzzle.cells) for side, other in puzzle.neighbours(cell))
         self.inner_edges = [edge for edge in around if edge[1] in (RIGHT, DOWN)]
-        self.variables = 0
+        self.variables, self.pieces = 0, len(puzzle.pieces)
         self._exactly_one: list[tuple[str, Block, int]] = []
+        self._copies: list[tuple[Block, int, int]] = []
 
     def new_variables(self, *shape: int) -> Block:
         """Number more variables, consecutively in the order of an array."""
@@ -88,11 +100,25 @@ class Encoding(ABC):
         if not self._pairwise:
             self.variables += groups.shape[0] * max(0, groups.shape[1] - 1)
 
+    def each_piece(self, name: str, groups: Block) -> None:
+        """Add the family that each piece lies on one cell or, where pieces have copies, on no more cells than those.
+
+        Each row has the variables of a piece.
+        """
+        if not self.puzzle.copies:
+            self.exactly_one(name, groups)
+            return
+        for row, most in zip(groups, self.puzzle.limits.tolist(), strict=True):
+            if most < self.puzzle.cells:
+                self._copies.append((row, most, self.variables + 1))
+                self.variables += len(row) * most
+
     def families(self) -> Iterator[Family]:
         """The clauses by family."""
         for name, groups, first in self._exactly_one:
             pairs = self._pairwise
             yield name, chain([groups], at_most_one_pairs(groups)) if pairs else exactly_one_counters(groups, first)
+        yield "no more of a piece than its copies", chain.from_iterable(at_most_counter(*each) for each in self._copies)
         yield from self.constraints()
 
     @abstractmethod
@@ -109,7 +135,7 @@ class Encoding(ABC):
 
     def absent(self, cell: Any, piece: Any, rotation: Any) -> list[Block]:
         """Literals of which one is true unless the piece is on the cell in that rotation."""
-        shape = (self.puzzle.cells, self.puzzle.cells, 4)
+        shape = (self.puzzle.cells, self.pieces, 4)
         return [-np.broadcast_to(variable, shape)[cell, piece, rotation] for variable in self.placing]
 
     def clues(self) -> Iterator[Block]:
@@ -140,6 +166,7 @@ class Encoding(ABC):
             f"board {puzzle.width} x {puzzle.height} (width x height), sha256 {puzzle.sha256}",
             "cells row by row, pieces in file order, rotations in clockwise quarter turns, all from 0",
             *self.describe(),
+            *(["right and lower sides have the mates of their colours"] if puzzle.mates else []),
             *(f"{count} clauses: {name}" for name, count in sizes.items() if count),
         ]
         file.writelines(f"c {re.sub(r'[^ -~]', ' ', line)}\n" for line in lines)
@@ -188,9 +215,9 @@ class Bailleux(Encoding):
 
     Attributes
     ----------
-    piece, rotation : ndarray of int32, shape (cells, cells) and (cells, 4)
+    piece, rotation : ndarray of int32, shape (cells, pieces) and (cells, 4)
         Variables P and O by cell, unless ``merged``.
-    value : ndarray of int32, shape (cells, cells, 4)
+    value : ndarray of int32, shape (cells, pieces, 4)
         Variables Q by cell, if ``merged``.
     edges : ndarray of int32, shape (cells, 4)
         Number of the edge at each side of each cell, from 0, rim edges included.
@@ -213,10 +240,10 @@ class Bailleux(Encoding):
         self.edges: Block = np.stack([up, left + 1, up + width, left], axis=1)
         self._allowed = np.array([puzzle.fits(cell).reshape(-1, 4) for cell in range(cells)])
         if merged:
-            self.value = self.new_variables(cells, cells, 4)
+            self.value = self.new_variables(cells, self.pieces, 4)
             self.placing = (self.value,)
         else:
-            self.piece, self.rotation = self.new_variables(cells, cells), self.new_variables(cells, 4)
+            self.piece, self.rotation = self.new_variables(cells, self.pieces), self.new_variables(cells, 4)
             self.placing = self.piece[:, :, None], self.rotation[:, None, :]
         self.deciding = self.variables
         shape = int(self.edges.max()) + 1, self.colours
@@ -224,10 +251,11 @@ class Bailleux(Encoding):
             self.colour = self.new_variables(*shape)
         if merged:
             self.exactly_one("one oriented piece a cell", self.value.reshape(cells, -1))
-            self.exactly_one("one cell and rotation a piece", self.value.transpose(1, 0, 2).reshape(cells, -1))
+            rows = self.value.transpose(1, 0, 2).reshape(self.pieces, -1)
+            self.each_piece("one cell and rotation a piece", rows)
         else:
             self.exactly_one("one piece a cell", self.piece)
-            self.exactly_one("one cell a piece", np.ascontiguousarray(self.piece.T))
+            self.each_piece("one cell a piece", np.ascontiguousarray(self.piece.T))
             self.exactly_one("one rotation a cell", self.rotation)
         self._first_support = self.variables + 1
         if half:
@@ -273,12 +301,12 @@ class Bailleux(Encoding):
     def describe(self) -> list[str]:
         cells, width, height = self.puzzle.cells, self.puzzle.width, self.puzzle.height
         merged = [
-            f"Q(cell, piece, rotation) = 1 + cell*{4 * cells} + piece*4 + rotation: "
+            f"Q(cell, piece, rotation) = 1 + cell*{4 * self.pieces} + piece*4 + rotation: "
             "the piece is on the cell with that many clockwise quarter turns"
         ]
         apart = [
-            f"P(cell, piece) = 1 + cell*{cells} + piece: the piece is on the cell",
-            f"O(cell, rotation) = {1 + cells * cells} + cell*4 + rotation: "
+            f"P(cell, piece) = 1 + cell*{self.pieces} + piece: the piece is on the cell",
+            f"O(cell, rotation) = {1 + cells * self.pieces} + cell*4 + rotation: "
             "the piece on the cell has that many clockwise quarter turns",
         ]
         colours = [
@@ -290,7 +318,7 @@ class Bailleux(Encoding):
 
     def _give_colours(self) -> Iterator[Block]:
         """For each cell, piece, rotation and side: they imply the colour of the edge."""
-        return (self.colours_of(cell, np.arange(self.puzzle.cells)) for cell in range(self.puzzle.cells))
+        return (self.colours_of(cell, np.arange(self.pieces)) for cell in range(self.puzzle.cells))
 
     def _forbid(self, cells: Sequence[int]) -> Iterator[Block]:
         """Clauses that keep what does not fit off some cells."""
@@ -306,8 +334,8 @@ class Bailleux(Encoding):
     def _matching(self, cell: int, side: int, neighbour: int) -> BoolArray:
         """Which pairs of oriented pieces match across an inner edge; shape (4 cells, 4 cells)."""
         here, there = self.sides[:, :, side].reshape(-1), self.sides[:, :, side ^ 2].reshape(-1)
-        piece = np.repeat(np.arange(self.puzzle.cells), 4)
-        match: BoolArray = (here[:, None] == there[None, :]) & (piece[:, None] != piece[None, :])
+        piece, again = np.repeat(np.arange(self.pieces), 4), np.repeat(self.puzzle.limits > 1, 4)
+        match: BoolArray = (here[:, None] == there[None, :]) & (again | (piece[:, None] != piece[None, :]))
         match &= self._allowed[cell].reshape(-1, 1) & self._allowed[neighbour].reshape(1, -1)
         return match
 
@@ -347,7 +375,8 @@ class Triangles(Encoding):
     count for 256 pieces and 17 colours: every piece has one cell and every cell one piece; one of the two equal
     triangles of an inner edge has exactly one colour other than grey; a triangle on the rim is grey only. Grey inside
     the board needs no clause, because the rim uses all grey sides. A triangle on the rim of a board without frame has
-    no clause of its own. Holes and their blanks have unit clauses only.
+    no clause of its own, unless all must have one colour. Of a colour with a mate, right and lower triangles have the
+    mate. Holes and their blanks have unit clauses only.
     """
 
     source = "Cuvillier & Szymkowiak 2010, 2.2.2"
@@ -366,7 +395,9 @@ class Triangles(Encoding):
         by_piece = np.ascontiguousarray(self.piece[: puzzle.piece_count, cells])
         by_cell = np.ascontiguousarray(by_piece.T)
         rotation = self.rotation[: puzzle.piece_count]
-        rim = self.shown[np.array([puzzle.grey_sides(cell) for cell in range(puzzle.cells)])]
+        required = ((cell, side, colour) for cell in range(puzzle.cells) for side, colour in self._required(cell))
+        cell, side, colour = np.array(list(required), dtype=np.int32).reshape(-1, 3).T
+        rim, own = self.shown[cell, side], np.array(self.palette) == colour[:, None]
         yield "at least one piece a cell", [by_cell]
         yield "at least one cell a piece", [by_piece]
         yield "at most one piece a cell", at_most_one_pairs(by_cell)
@@ -377,7 +408,7 @@ class Triangles(Encoding):
             inner = np.array([self.shown[cell, side, 1:] for cell, side, _ in self.inner_edges], dtype=np.int32)
             yield "at least one colour an inner edge", [inner]
             yield "at most one colour an inner edge", at_most_one_pairs(inner)
-        yield "grey on the rim", [units(rim[:, 0]), units(-rim[:, 1:])]
+        yield f"{'colour' if puzzle.rim else 'grey'} on the rim", [units(rim[own]), units(-rim[~own])]
         if not puzzle.turns:
             yield "no piece is turned", [units(-self.rotation[:, 1:])]
         yield (
@@ -398,6 +429,12 @@ class Triangles(Encoding):
                 wrong[clue.piece, clue.cell] = False
             yield "blanks on holes only", [units(-self.piece[wrong])]
 
+    def _required(self, cell: int) -> Iterator[tuple[int, int]]:
+        """(side, the colour that its triangle must have) for the sides on the rim and towards holes."""
+        for side, colour in enumerate(self.puzzle.required_sides(cell)):
+            if colour is not None:
+                yield side, int(self.puzzle.mate[colour]) if side in (RIGHT, DOWN) else colour
+
     def meaning(self, variable: int) -> tuple[str, int, int] | tuple[str, int, int, int]:
         """What a variable says: "piece" piece, cell; "rotation" piece, turns; or "triangle" cell, side, colour."""
         cells, number = self.puzzle.cells, variable - 1
@@ -405,8 +442,9 @@ class Triangles(Encoding):
             return "piece", *divmod(number, cells)
         if number < self.deciding:
             return "rotation", *divmod(number - cells * cells, 4)
-        triangle, colour = divmod(number - self.deciding, self.colours)
-        return "triangle", *divmod(triangle, 4), self.palette[colour]
+        triangle, number = divmod(number - self.deciding, self.colours)
+        (cell, side), colour = divmod(triangle, 4), self.palette[number]
+        return "triangle", cell, side, int(self.puzzle.mate[colour]) if side in (RIGHT, DOWN) else colour
 
     def in_words(self, literal: int) -> str:
         """A literal, such as "piece 3 on row 1, column 2"; negative ones with "not"."""
@@ -442,9 +480,10 @@ ENCODINGS: dict[str, Callable[[Puzzle], Encoding]] = {
 
 
 def encode(name: str, puzzle: Puzzle) -> Encoding:
-    """The encoding of a puzzle, by its name in `ENCODINGS`. Raises InputError if the name is unknown."""
+    """The encoding of a puzzle, by its name in `ENCODINGS`. Raises InputError if it is unknown or cannot take it."""
     if name not in ENCODINGS:
         near = get_close_matches(name, ENCODINGS, n=1)
         hint = f"did you mean '{near[0]}'?" if near else "expected one of " + ", ".join(ENCODINGS)
         raise InputError(f"unknown encoding '{name}': {hint}")
+    solver_for(f"sat:{name}", puzzle, count_all=False)
     return ENCODINGS[name](puzzle)

@@ -148,7 +148,7 @@ class Refills:
         placements: list[int] = self._outside.tolist()
         for cell, look, turned in (self._laid[variable] for variable in model if variable in self._laid):
             piece = left[look].pop()
-            turns = [tuple(quad) for quad in self.puzzle.oriented[4 * piece : 4 * piece + 4].tolist()]
+            turns = [tuple(quad) for quad in self.puzzle.turned[4 * piece : 4 * piece + 4].tolist()]
             placements[cell] = 4 * piece + turns.index(turned)
         return placements
 
@@ -157,10 +157,11 @@ class Refills:
         sides: dict[tuple[int, int], dict[int, int]] = {}
         by_look: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for cell in free:
-            here = dict[int, tuple[int, ...]]()  # variable -> colours
+            here, required = dict[int, tuple[int, ...]](), self.puzzle.required_sides(cell)  # variable -> colours
             for look in self._pieces:
                 for turned in sorted({rotate(look, turn) for turn in range(4 if self.puzzle.turns else 1)}):
-                    if tuple(colour == GREY for colour in turned) == self.puzzle.grey_sides(cell):
+                    grey = tuple(colour == GREY for colour in turned) == self.puzzle.grey_sides(cell)
+                    if grey and all(wanted in (None, colour) for wanted, colour in zip(required, turned, strict=True)):
                         laid = self._new()
                         self._laid[laid], here[laid] = (cell, look, turned), turned
                         by_look[look].append(laid)
@@ -180,17 +181,18 @@ class Refills:
 
     def _join(self, free: list[int], sides: dict[tuple[int, int], dict[int, int]], shown: np.ndarray) -> list[int]:
         """For each joint of the region a literal that it does not match; ``shown``: the colours outside by cell."""
-        all_missed = []
+        all_missed, mate = [], self.puzzle.mate.tolist()
         for cell in free:
             for side, other in self.puzzle.neighbours(cell):
                 here, there = sides[cell, side], sides.get((other, side ^ 2))
                 if there is None and shown[other, 0] >= 0:
-                    all_missed.append(-(here.get(int(shown[other, side ^ 2])) or self._any_of([])))
+                    all_missed.append(-(here.get(mate[shown[other, side ^ 2]]) or self._any_of([])))
                 elif there is not None and other > cell:
                     all_missed.append(missed := self._new())
                     for first, second in ((here, there), (there, here)):
                         for colour, variable in first.items():
-                            self.clauses.append([-variable, missed, *([second[colour]] if colour in second else [])])
+                            those = [second[mate[colour]]] if mate[colour] in second else []
+                            self.clauses.append([-variable, missed, *those])
         return all_missed
 
     def _new(self) -> int:

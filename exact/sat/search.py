@@ -23,7 +23,7 @@ from typing import Any
 from lns.exact.child_process import Emit, die_with_parent
 from lns.exact.execution import Request, SolverReporter, solve_in_child
 from lns.exact.optional_deps import require
-from lns.exact.outcome import NODES_UNKNOWN, Outcome
+from lns.exact.outcome import Outcome
 from lns.exact.sat.cdcl import Cdcl
 from lns.exact.sat.clauses import read_answer
 from lns.exact.sat.encodings import Encoding, encode
@@ -88,7 +88,7 @@ def search(emit: Emit, puzzle: Puzzle, job: Job) -> None:
     if is_program:
         assert job.folder is not None, "a program needs a folder for its files"
         reporter.details["clauses"] = sum(encoding.sizes().values())
-        reporter.report(NODES_UNKNOWN)
+        reporter.report(None)
         model, decisions = run_program(name.removeprefix(PREFIX), encoding, job.folder)
         if model is not None:
             reporter.add_board(encoding.board(model), decisions)
@@ -103,7 +103,7 @@ def search(emit: Emit, puzzle: Puzzle, job: Job) -> None:
             solver.append_formula(block if is_own else block.tolist(), no_return=True)
         for block in encoding.channel() if job.count_all else ():
             solver.append_formula(block if is_own else block.tolist(), no_return=True)
-        reporter.report(NODES_UNKNOWN)
+        reporter.report(None)
         if job.restricted and not is_own:
             if name != "cadical195":
                 raise InputError(
@@ -120,10 +120,10 @@ def search(emit: Emit, puzzle: Puzzle, job: Job) -> None:
             if not job.count_all:
                 break
             solver.add_clause(encoding.exclude(board))
-        if conflicts := _spent(solver, "conflicts", 0):
+        if conflicts := _spent(solver, "conflicts"):
             reporter.details["conflicts"] = conflicts
         if budget is not None:
-            reporter.details["budget_spent"] = _spent(solver, budget[0], 0)
+            reporter.details["budget_spent"] = _spent(solver, budget[0]) or 0
         reporter.report(_spent(solver, "decisions"), exhausted=answer is False)
 
 
@@ -143,7 +143,7 @@ def _solve(solver: Any, budget: tuple[str, Callable[[int], None]] | None, nodes:
     if budget is None:
         return bool(solver.solve())
     unit, limit = budget
-    remaining = nodes - _spent(solver, unit, 0)
+    remaining = nodes - (_spent(solver, unit) or 0)
     if remaining <= 0:
         return None
     limit(remaining)
@@ -151,16 +151,17 @@ def _solve(solver: Any, budget: tuple[str, Callable[[int], None]] | None, nodes:
     return None if answer is None else bool(answer)
 
 
-def _spent(solver: Any, unit: str, unknown: int = NODES_UNKNOWN) -> int:
-    """Decisions or conflicts so far; ``unknown`` for a solver that reports none (kissat)."""
+def _spent(solver: Any, unit: str) -> int | None:
+    """Decisions or conflicts so far; None for a solver that reports none (kissat)."""
     try:
-        return int((solver.accum_stats() or {}).get(unit, unknown))
+        spent: int | None = (solver.accum_stats() or {}).get(unit)
     except NotImplementedError:
-        return unknown
+        return None
+    return spent
 
 
-def run_program(words: str, encoding: Encoding, folder: Path) -> tuple[list[int] | None, int]:
-    """Solve a formula by a program: its model or None, and its decisions (`NODES_UNKNOWN` if it prints none).
+def run_program(words: str, encoding: Encoding, folder: Path) -> tuple[list[int] | None, int | None]:
+    """Solve a formula by a program: its model or None, and its decisions (None if it prints none).
 
     ``words`` are the program and its options, separated by blanks. It is called with the name of a DIMACS file; minisat
     also gets the name of a file for its result. Other programs print ``s`` and ``v`` lines, as in SAT competitions. The
@@ -186,7 +187,7 @@ def run_program(words: str, encoding: Encoding, folder: Path) -> tuple[list[int]
         raise RuntimeError(f"the program {name} ended with status {ended.returncode} and no answer")
     answer = result.read_text() if result.exists() else ended.stdout
     decisions = re.search(r"^c?\s*decisions\s*:?\s+([0-9]+)", ended.stdout, re.MULTILINE)
-    return read_answer(answer, name), int(decisions[1]) if decisions else NODES_UNKNOWN
+    return read_answer(answer, name), int(decisions[1]) if decisions else None
 
 
 def _has_used_its_time() -> bool:
@@ -201,7 +202,7 @@ def run_sat(encoding: str, restricted: bool, puzzle: Puzzle, request: Request) -
 
     The default is kissat for the first solution, and CaDiCaL for all, because kissat cannot go on after an answer.
     If ``restricted``, CaDiCaL decides on pieces and orientations only, and ``cdcl`` decides on them first (Cuvillier &
-    Szymkowiak 2010, 3.2). Nodes are the solver's decisions, `NODES_UNKNOWN` for kissat. Their budget limits conflicts
+    Szymkowiak 2010, 3.2). Nodes are the solver's decisions, None for kissat. Their budget limits conflicts
     if the solver limits only those.
     Raises InputError without python-sat, and ChildProcessError if the library crashes.
     """

@@ -9,10 +9,13 @@ Reports
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from lns.instances.board import Board
+from lns.instances.draw.palette import GREY as GREY_RGB
+from lns.instances.draw.palette import NO_FRAME, Rgb, inked, rgb
 from lns.instances.puzzle import DOWN, GREY, RIGHT, Puzzle, rotate
 from lns.instances.verify import verify
 
@@ -27,8 +30,8 @@ class Scene:
     height: int
     quads: tuple[Quad | None, ...]  # colours up, right, down, left of each cell; None for an empty cell
     pieces: tuple[int | None, ...]  # the piece on each cell, from 0; None for an empty cell
-    # (cell, side) of every joint of two cells whose colours differ, at the cell above or to the left, and of every side
-    # that is not grey where it must be: on the rim of a board with a frame, and towards a hole
+    # (cell, side) of every joint of two cells that do not match, at the cell above or to the left, and of every side on
+    # the rim or towards a hole that has not the colour it must have there
     wrong: frozenset[tuple[int, int]]
     clues: frozenset[int]  # cells
     name: str  # of the puzzle, safe to print
@@ -36,6 +39,21 @@ class Scene:
     sheet: bool = False  # the pieces of a puzzle, drawn apart from each other, and no board
     holes: frozenset[int] = frozenset()  # cells that are not drawn; their quads are None
     framed: bool = True
+    rim: int = GREY  # colour of the outer edge of a board without frame, if it has one
+    first_mate: Mapping[int, int] = field(default_factory=dict)  # the first mate of each second one of a pair
+
+    @property
+    def ground(self) -> Rgb:
+        """What is seen around the board."""
+        return GREY_RGB if self.framed else rgb(self.rim) if self.rim else NO_FRAME
+
+    def hue(self, colour: int) -> Rgb:
+        """The colour in which a side is drawn, the same for the two mates of a pair."""
+        return rgb(self.first_mate.get(colour, colour))
+
+    def flat(self, colour: int) -> Rgb:
+        """The same where no motif tells the second mate of a pair from the first."""
+        return inked(self.hue(colour)) if colour in self.first_mate else self.hue(colour)
 
     @cached_property
     def empty(self) -> list[int]:
@@ -65,7 +83,9 @@ def scene(puzzle: Puzzle, board: Board | None) -> Scene:
     Raises BoardError if the board has another shape than the puzzle.
     """
     name = printable_name(puzzle)
-    placements = [4 * piece for piece in range(puzzle.cells)] if board is None else board.placements.tolist()
+    height = puzzle.height if board is not None else -(-len(puzzle.pieces) // puzzle.width)
+    cells = puzzle.width * height
+    placements = [4 * piece for piece in range(cells)] if board is None else board.placements.tolist()
     # a board from elsewhere may name pieces that do not exist
     shown = [divmod(oriented, 4) if 0 <= oriented < 4 * puzzle.piece_count else None for oriented in placements]
     colours = puzzle.pieces.tolist()
@@ -77,8 +97,8 @@ def scene(puzzle: Puzzle, board: Board | None) -> Scene:
         found = verify(puzzle, board)
         wrong = {(a, RIGHT if b == a + 1 and puzzle.width > 1 else DOWN) for a, b in found.mismatches}
         for cell, quad in enumerate(quads):
-            for side, grey in enumerate(puzzle.grey_sides(cell)):
-                if quad is not None and grey and quad[side] != GREY:
+            for side, required in enumerate(puzzle.required_sides(cell)):
+                if quad is not None and required not in (None, quad[side]):
                     wrong.add((cell, side))
         caption = f"{name}: score {found.score} of {found.max_score}"
         if not found.full:
@@ -89,7 +109,7 @@ def scene(puzzle: Puzzle, board: Board | None) -> Scene:
             caption += ", not valid"
     return Scene(
         width=puzzle.width,
-        height=puzzle.height,
+        height=height,
         quads=quads,
         pieces=tuple(None if each is None else each[0] for each in shown),
         wrong=frozenset(wrong),
@@ -97,8 +117,10 @@ def scene(puzzle: Puzzle, board: Board | None) -> Scene:
         name=name,
         caption=caption,
         sheet=board is None,
-        holes=frozenset(range(puzzle.piece_count, puzzle.cells) if board is None else puzzle.holes),
+        holes=frozenset(range(puzzle.piece_count, cells) if board is None else puzzle.holes),
         framed=puzzle.framed,
+        rim=puzzle.rim,
+        first_mate={second: first for first, second in puzzle.mates},
     )
 
 

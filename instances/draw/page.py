@@ -17,6 +17,13 @@ _CELL = 24
 _MARGIN = 40
 _LINE = 22
 
+CHART_STYLE = """
+.chart { width: 100%; max-width: 44rem; height: auto; display: block; font: 12px system-ui, sans-serif }
+.chart text { fill: var(--soft) } .chart .middle { text-anchor: middle } .chart .right { text-anchor: end }
+.chart .grid { stroke: var(--rule) } .chart .axis { stroke: var(--soft) } .chart path { fill: none }
+.chart .line { stroke: var(--mark); stroke-width: 2 } .chart circle, .chart rect { fill: var(--mark) }
+.chart .faint { opacity: .35 } .chart .mark { fill: var(--other) }
+"""
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c2733; --soft: #5d6b7a; --paper: #fff; --rule: #d9e0e7; --mark: #1769aa;
   --other: #c2410c }
@@ -39,11 +46,6 @@ th:first-child, td:first-child, .words td, .words th { text-align: left }
 .best { max-width: 36rem; margin-bottom: 1.2rem }
 .best svg, .tiles svg { width: 100%; height: auto; display: block; margin-bottom: .3rem }
 figure { margin: 0 } a { color: var(--mark) }
-.chart { width: 100%; max-width: 44rem; height: auto; display: block; font: 12px system-ui, sans-serif }
-.chart text { fill: var(--soft) } .chart .middle { text-anchor: middle } .chart .right { text-anchor: end }
-.chart .grid { stroke: var(--rule) } .chart .axis { stroke: var(--soft) } .chart path { fill: none }
-.chart .line { stroke: var(--mark); stroke-width: 2 } .chart circle, .chart rect { fill: var(--mark) }
-.chart .faint { opacity: .35 } .chart .mark { fill: var(--other) }
 pre { font-size: 12.5px; border: 1px solid var(--rule); padding: .7rem }
 """
 
@@ -63,7 +65,7 @@ def page(
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        f"{refresh}<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{head}\n{body}\n"
+        f"{refresh}<title>{escape(title)}</title>\n<style>{_STYLE}{CHART_STYLE}</style>\n</head>\n<body>\n{head}\n{body}\n"
         f'<p class="soft">{escape(footer)}</p>\n</body>\n</html>\n'
     )
     return document.encode("utf-8", "backslashreplace").decode()  # lone surrogates of damaged files cannot be written
@@ -92,6 +94,12 @@ def chart(title: str, wide: int, high: int, parts: Iterable[str]) -> str:
         f'<svg class="chart" viewBox="0 0 {wide} {high}" role="img" xmlns="http://www.w3.org/2000/svg">'
         f"<title>{escape(title)}</title>{''.join(parts)}</svg>"
     )
+
+
+def standalone(drawn: str) -> str:
+    """A chart for a notebook, with the style that it has on a `page`."""
+    colours = "--soft: #5d6b7a; --rule: #d9e0e7; --mark: #1769aa"
+    return f'<div style="{colours}"><style>{CHART_STYLE}</style>{drawn}</div>'
 
 
 def terminal_map(grid: Sequence[Sequence[str]], legend: Legend) -> str:

@@ -75,10 +75,21 @@ def motif(colour: int) -> tuple[str, bool]:
     return MOTIFS[index], repeats % 2 == 1
 
 
+SOCKET = "m-9.5 0l0 1.5l6 6.5l7 0l6 -6.5l0 -1.5z"
+"""The plate of the second mate of a pair, as `MOTIFS`: its motif is a hole in it, into which that of the first fits."""
+
+
 def ink(ground: Rgb) -> str:
     """Black or white, whichever stands out more on a ground."""
     red, green, blue = ground
     return "#000" if 0.299 * red + 0.587 * green + 0.114 * blue > 120 else "#fff"
+
+
+def inked(ground: Rgb) -> Rgb:
+    """A ground half covered by its `ink`: the second mate of a pair where no motifs are drawn."""
+    cover = 0 if ink(ground) == "#000" else 255
+    red, green, blue = ((part + cover) // 2 for part in ground)
+    return red, green, blue
 
 
 def hex_code(value: Rgb) -> str:

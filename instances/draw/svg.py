@@ -12,7 +12,7 @@ from html import escape
 
 from lns.instances.board import Board
 from lns.instances.draw import Scene, printable_name, scene
-from lns.instances.draw.palette import CLUE, EMPTY, GREY, MISMATCH, NO_FRAME, Rgb, hex_code, ink, motif, rgb
+from lns.instances.draw.palette import CLUE, EMPTY, GREY, MISMATCH, SOCKET, Rgb, hex_code, ink, motif
 from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
 from lns.instances.verify import verify
 
@@ -38,14 +38,14 @@ def render(
     sheet = _Sheet(picture.width, picture.height, _CELL + (_GAP if picture.sheet else 0))
     parts = [
         *_empty(sheet, picture.empty),
+        *_holes(sheet, picture),
         *_triangles(sheet, picture, motifs),
         *_edged("stroke-linejoin", "#000", hex_code(CLUE), (3.4, 1.8), sheet.squares(sorted(picture.clues), 2)),
         *_edged("stroke-linecap", "#fff", hex_code(MISMATCH), (5.2, 3.4), sheet.bars(sorted(picture.wrong))),
         *(_numbers(sheet, picture.pieces) if piece_numbers else ()),
-        *(() if picture.sheet else _labels(picture.width, picture.height)),
+        *(() if picture.sheet else _labels(picture)),
     ]
-    ground = GREY if picture.framed else NO_FRAME
-    return sheet.document(scale, picture.caption, parts, ground)
+    return sheet.document(scale, picture.caption, parts, picture.ground)
 
 
 def render_placements(board: Board, *, scale: float = 36.0) -> str:
@@ -127,13 +127,19 @@ def _triangles(sheet: _Sheet, picture: Scene, motifs: bool) -> list[str]:
     """The triangles of each colour, their motifs, then the outlines of the pieces."""
     parts = ['<g stroke="#000" stroke-opacity=".55" stroke-width=".5" stroke-linejoin="round">']
     for colour, sides in picture.by_colour.items():
-        parts.append(f'<path fill="#{hex_code(rgb(colour))}" d="{sheet.triangles(sides)}"/>')
+        fill = picture.hue(colour) if motifs else picture.flat(colour)
+        parts.append(f'<path fill="#{hex_code(fill)}" d="{sheet.triangles(sides)}"/>')
     parts.append("</g>")
     for colour, sides in picture.by_colour.items():
         if motifs and colour:
-            shape, hollow = motif(colour)
+            shape, hollow = motif(picture.first_mate.get(colour, colour))
+            ground = picture.hue(colour)
+            paint = ink(ground)
+            if colour in picture.first_mate:
+                parts.append(f'<path fill="{paint}" d="{sheet.motifs(sides, SOCKET)}"/>')
+                paint = f"#{hex_code(ground)}"
             drawn = 'fill="none" stroke-width="1.1" stroke' if hollow else "fill"
-            parts.append(f'<path {drawn}="{ink(rgb(colour))}" d="{sheet.motifs(sides, shape)}"/>')
+            parts.append(f'<path {drawn}="{paint}" d="{sheet.motifs(sides, shape)}"/>')
     return [*parts, f'<path fill="none" stroke="#000" d="{sheet.squares(picture.filled)}"/>']
 
 
@@ -161,6 +167,12 @@ def _empty(sheet: _Sheet, cells: Sequence[int]) -> list[str]:
     return parts if cells else []
 
 
+def _holes(sheet: _Sheet, picture: Scene) -> list[str]:
+    """Holes in grey where the ground has the colour of the rim, which is not that of the sides towards a hole."""
+    grey = picture.rim and picture.holes and not picture.sheet
+    return [f'<path fill="#{hex_code(GREY)}" d="{sheet.squares(sorted(picture.holes))}"/>'] if grey else []
+
+
 def _edged(joint: str, edge: str, colour: str, widths: tuple[float, float], path: str) -> list[str]:
     """Lines with an edge of another colour: the outlines of clues, the bars of mismatches; none without a path."""
     parts = [
@@ -184,13 +196,13 @@ def _numbers(sheet: _Sheet, pieces: Sequence[int | None]) -> list[str]:
     return [*parts, "</g>"]
 
 
-def _labels(width: int, height: int) -> list[str]:
+def _labels(picture: Scene) -> list[str]:
     """The numbers of columns and rows on the rim."""
     middles = _RIM + _CELL // 2
-    names = [(column * _CELL + middles, _RIM - 2, column) for column in range(width)]
-    names += [(_RIM // 2, row * _CELL + middles + 2, row) for row in range(height)]
+    names = [(column * _CELL + middles, _RIM - 2, column) for column in range(picture.width)]
+    names += [(_RIM // 2, row * _CELL + middles + 2, row) for row in range(picture.height)]
     return [
-        '<g font-family="sans-serif" font-size="6" text-anchor="middle" fill="#000">',
+        f'<g font-family="sans-serif" font-size="6" text-anchor="middle" fill="{ink(picture.ground)}">',
         *(f'<text x="{x}" y="{y}">{name}</text>' for x, y, name in names),
         "</g>",
     ]
@@ -223,16 +235,20 @@ def tikz(puzzle: Puzzle, board: Board | None) -> str:
         return [rf"\path[{style}]", *("  " + piece for piece in pieces), "  ;"] if pieces else []
 
     bars, clues = [side(*each) for each in sorted(picture.wrong)], sorted(picture.clues)
+    around = f"(-0.3,-0.3) rectangle ({picture.width + 0.3:g},{picture.height + 0.3:g})"
+    edge = [around] if picture.rim and not picture.sheet else []
     lines = [
         r"\documentclass[tikz,border=2pt]{standalone}",
         "% " + "".join(c if c.isascii() and c.isprintable() else "?" for c in picture.caption),  # for every TeX engine
-        *(rf"\definecolor{{side{colour}}}{{HTML}}{{{hex_code(rgb(colour))}}}" for colour in picture.by_colour),
+        *(rf"\definecolor{{side{colour}}}{{HTML}}{{{hex_code(picture.flat(colour))}}}" for colour in picture.by_colour),
         rf"\definecolor{{empty}}{{HTML}}{{{hex_code(EMPTY)}}}",
         rf"\definecolor{{rim}}{{HTML}}{{{hex_code(GREY)}}}",
+        *([rf"\definecolor{{edge}}{{HTML}}{{{hex_code(picture.ground)}}}"] if edge else []),
         rf"\definecolor{{clue}}{{HTML}}{{{hex_code(CLUE)}}}",
         rf"\definecolor{{mismatch}}{{HTML}}{{{hex_code(MISMATCH)}}}",
         r"\begin{document}",
         r"\begin{tikzpicture}[x=6mm, y=-6mm, line join=round]",
+        *path("fill=edge", edge),
         *squares("fill=empty, draw=rim, thin", picture.empty),
     ]
     for colour, sides in picture.by_colour.items():

@@ -13,7 +13,7 @@ import numpy as np
 
 from lns.instances.board import Board
 from lns.instances.draw import Scene, scene
-from lns.instances.draw.palette import BACKGROUND, CLUE, EMPTY, MISMATCH, Rgb, rgb, xterm
+from lns.instances.draw.palette import BACKGROUND, CLUE, EMPTY, MISMATCH, Rgb, xterm
 from lns.instances.draw.palette import GREY as GREY_RGB
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 
@@ -62,9 +62,9 @@ def render(
 
     In colour, each cell shows its four colours as triangles; red bars are mismatches, white outlines are clues, dark
     cells are empty. Where that does not fit, each cell is a dot, and mismatches lie between the dots. Without colour,
-    each joint is a letter, as in viewer URLs (0 = a, 1 = b, ...): ``b`` where both sides agree, ``b!c`` where they
-    differ; ``+`` is a piece, ``#`` a clue, ``.`` an empty cell. If neither fits, each cell is one character: its number
-    of mismatches, or ``+``, ``#`` or ``.``.
+    each joint is a letter, as in viewer URLs (0 = a, 1 = b, ...): ``b`` where both sides agree, ``b!c`` where they do
+    not match, ``b-c`` where mates do; ``+`` is a piece, ``#`` a clue, ``.`` an empty cell. If neither fits, each cell
+    is one character: its number of mismatches, or ``+``, ``#`` or ``.``.
 
     ``colour`` says which escape sequences to use, see `capability`; ``width`` how many columns the lines must fit, 80
     by default; ``height`` how many lines a board must fit, if it can, unlimited by default and for the pieces of a
@@ -93,9 +93,11 @@ def _drawn(picture: Scene, colour: Colour, width: int | None, height: int | None
     if colour == "none":
         lines = _blocks(picture) if picture.sheet else _letters(picture)
         if max(map(len, lines)) <= columns and len(lines) <= rows:
-            return lines, "letters are colours, b!c is a mismatch, # a clue, . an empty cell"
+            mates = ", b-c mates" if picture.first_mate else ""
+            return lines, f"letters are colours, b!c is a mismatch{mates}, # a clue, . an empty cell"
         return _signs(picture), signs
-    side = min(_LARGEST, (columns + 1) // picture.width - 1, (2 * rows + 1) // picture.height - 1)
+    edge = 2 * _has_edge(picture)
+    side = min(_LARGEST, (columns + 1 - edge) // picture.width - 1, (2 * rows + 1 - edge) // picture.height - 1)
     if side >= _SMALLEST:
         return _pixels(picture, side, colour), "red bars are mismatches, white frames are clues"
     if side == 1 and not picture.sheet:
@@ -107,10 +109,17 @@ def _drawn(picture: Scene, colour: Colour, width: int | None, height: int | None
 # -- colour ------------------------------------------------------------------------------------------------------
 
 
+def _has_edge(picture: Scene) -> bool:
+    """Whether a line around the board shows the colour of its rim."""
+    return bool(picture.rim) and not picture.sheet
+
+
 def _pixels(picture: Scene, side: int, colour: Colour) -> list[str]:
     """Cells of ``side`` x ``side`` pixels, one pixel apart. A character shows two pixels, one above the other."""
     step = side + 1
     canvas = np.full((picture.height * step + 1, picture.width * step + 1, 3), BACKGROUND)  # a pixel around it too
+    if _has_edge(picture):
+        canvas[[0, -1]] = canvas[:, [0, -1]] = picture.ground
     corners = [(row * step + 1, column * step + 1) for row in range(picture.height) for column in range(picture.width)]
     triangles, empty = (
         _triangles(side),
@@ -119,7 +128,7 @@ def _pixels(picture: Scene, side: int, colour: Colour) -> list[str]:
     for cell, (top, left) in enumerate(corners):
         quad = picture.quads[cell]
         if cell not in picture.holes:
-            shown = empty if quad is None else np.array([*map(rgb, quad), BACKGROUND])[triangles]
+            shown = empty if quad is None else np.array([*map(picture.flat, quad), BACKGROUND])[triangles]
             dot = EMPTY if quad is None else _DOT
             canvas[top : top + side, left : left + side] = shown if side > 1 else dot
     for top, left in (corners[cell] for cell in picture.clues):
@@ -135,7 +144,7 @@ def _pixels(picture: Scene, side: int, colour: Colour) -> list[str]:
             canvas[top : top + side, beside] = MISMATCH
         else:
             canvas[beside, left : left + side] = MISMATCH
-    rows = canvas[1:-1, 1:-1].tolist()
+    rows = (canvas if _has_edge(picture) else canvas[1:-1, 1:-1]).tolist()
     return [_half_blocks(upper, lower, colour) for upper, lower in zip_longest(rows[::2], rows[1::2])]
 
 
@@ -226,17 +235,18 @@ def _joint(picture: Scene, cell: int | None, beyond: int | None, side: int, wide
     quads = [None if at is None else picture.quads[at] for at in (cell, beyond)]
     first, second = (None if quad is None else quad[at] for quad, at in zip(quads, (side, (side + 2) % 4), strict=True))
     here, there = ("" if colour is None else letter(colour) for colour in (first, second))
-    if cell is None or beyond is None:  # grey on the rim is left blank
-        if (first or second or 0) == GREY:
+    if cell is None or beyond is None:
+        wrong = ((beyond, side ^ 2) if cell is None else (cell, side)) in picture.wrong
+        if (first or second or 0) == GREY and not wrong:  # grey on the rim is left blank
             return " " * (2 * wide + 1)
-        if not picture.framed and side == DOWN:
+        if side == DOWN and not wrong:
             return f"{here + there:^{2 * wide + 1}}"
-        return f"{here:>{wide}}{'!' if picture.framed else ' '}{there:<{wide}}"
+        return f"{here:>{wide}}{'!' if wrong else ' '}{there:<{wide}}"
     if first is None or second is None:
         return f"{here + there:^{2 * wide + 1}}" if side == DOWN else f"{here:<{wide}} {there:>{wide}}"
-    if first == second != GREY:
-        return f"{here:^{2 * wide + 1}}"
-    return f"{here:>{wide}}!{there:<{wide}}"
+    if (cell, side) in picture.wrong:
+        return f"{here:>{wide}}!{there:<{wide}}"
+    return f"{here:^{2 * wide + 1}}" if first == second else f"{here:>{wide}}-{there:<{wide}}"
 
 
 def _sign(picture: Scene, cell: int | None) -> str:

@@ -24,6 +24,7 @@ from __future__ import annotations
 import math
 import os
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
@@ -120,9 +121,13 @@ def parse(
     format: str | None = None,
     name: str = "puzzle",
     number: int | None = None,
+    find_puzzle: Callable[[str], Puzzle] | None = None,
 ) -> Document:
-    """Read the text of a puzzle or a board, as `read` reads the content of a file; ``name`` names a puzzle."""
-    return _document(Source(text, puzzle, name, None, None, _find_puzzle, number), format)
+    """Read the text of a puzzle or a board, as `read` reads the content of a file; ``name`` names a puzzle.
+
+    ``find_puzzle`` loads the puzzle that a board names, or raises InputError; by default from files too.
+    """
+    return _document(Source(text, puzzle, name, None, None, find_puzzle or _find_puzzle, number), format)
 
 
 def _document(source: Source, format: str | None) -> Document:

@@ -367,6 +367,8 @@ def _told(read: Callable[[Source], Document], option: str, source: Source) -> Do
 def _write_tetravex(target: Target) -> str:
     """The pieces in the order of their numbers, but those of clues on their cells."""
     puzzle = target.puzzle
+    if puzzle.copies:
+        raise InputError(f"format {TETRAVEX.name} carries no copies; expected json")
     pinned = {clue.cell: clue.piece for clue in puzzle.clues}
     others = iter(sorted({*range(puzzle.cells)} - {*pinned.values()}))
     order = [pinned[cell] if cell in pinned else next(others) for cell in range(puzzle.cells)]
@@ -383,7 +385,7 @@ def _write_tetravex_board(target: Target) -> str:
 
 
 def _in_words(puzzle: Puzzle, quads: Sequence[Sequence[int]], format: str, pinned: Container[int] = ()) -> str:
-    if puzzle.framed or puzzle.turns or puzzle.holes or min(puzzle.width, puzzle.height) < 2:
+    if puzzle.rules != ("no frame", "no turns") or min(puzzle.width, puzzle.height) < 2:
         carried = "carries only a Tetravex (no frame, no turns) of two rows and columns or more"
         raise InputError(f"{puzzle.name} is {puzzle.shape_and_rules}; {format} {carried}")
     if puzzle.colours > 10:

@@ -1,9 +1,10 @@
 """JSON of this program: ``json`` for puzzles, ``best`` for ``best.json``, the result file of the optimizer. Schema 1.
 
 A puzzle has ``"schema": 1, "name", "width", "height", "pieces": [[up, right, down, left], ...]`` and ``"clues": [[cell,
-piece, rotation], ...]``; all numbers count from 0, as inside the program. Three more fields are written where they are
-not the usual ones: ``"holes": [cell, ...]``, whose blanks are not among the pieces, ``"framed": false`` and ``"turns":
-false``. See `lns.instances.puzzle.Puzzle`. Width, height and pieces suffice.
+piece, rotation], ...]``; all numbers count from 0, as inside the program. Six more fields are written where they are
+not the usual ones: ``"holes": [cell, ...]``, whose blanks are not among the pieces, ``"framed": false``, ``"turns":
+false``, ``"mates": [[colour, colour], ...]``, ``"rim": colour`` and ``"copies": [number, ...]``, a number for each
+piece, 0 for any number. See `lns.instances.puzzle.Puzzle`. Width, height and pieces suffice.
 
 A ``best.json`` is a board with its score, instance and viewer URL. ``placements`` has [piece, rotation] for each cell,
 row by row; pieces count from 0 in file order, rotations are clockwise quarter turns, null is an empty cell or a hole.
@@ -56,13 +57,22 @@ def _read_puzzle(source: Source) -> Document:
         bounded_integer(hole, *cell, f"entry {index} of 'holes'")
         for index, hole in enumerate(fields.array("holes", default=[]))
     ]
-    rules = {name: fields.boolean(name, default=True) for name in ("framed", "turns")}
+    rules: dict[str, Any] = {name: fields.boolean(name, default=True) for name in ("framed", "turns")}
+    rules["mates"] = tuple(
+        tuple(bounded_row(pair, [(1, MAX_COLOUR)] * 2, f"entry {index} of 'mates'", "two colours"))
+        for index, pair in enumerate(fields.array("mates", default=[]))
+    )
+    rules["rim"] = fields.integer("rim", 0, MAX_COLOUR) if "rim" in fields else 0
+    copies = fields.array("copies", default=[])
+    numbers = (bounded_integer(number, 0, MAX_CELLS, f"entry {at} of 'copies'") for at, number in enumerate(copies))
+    rules["copies"] = tuple(numbers)
+    count, piece = len(copies) or max(0, width * height - len(holes)), (0, max(len(copies), width * height) - 1)
     pieces = [
-        bounded_row(quad, [(0, MAX_COLOUR)] * 4, f"piece {piece} of 'pieces'", "up, right, down, left")
-        for piece, quad in enumerate(fields.array("pieces", max(0, width * height - len(holes))))
+        bounded_row(quad, [(0, MAX_COLOUR)] * 4, f"piece {number} of 'pieces'", "up, right, down, left")
+        for number, quad in enumerate(fields.array("pieces", count))
     ]
     clues = [
-        Clue(*bounded_row(entry, [cell, cell, turns], f"entry {index} of 'clues'", "cell, piece, rotation"))
+        Clue(*bounded_row(entry, [cell, piece, turns], f"entry {index} of 'clues'", "cell, piece, rotation"))
         for index, entry in enumerate(fields.array("clues", default=[]))
     ]
     name = printable(fields.text("name", 200, default=source.name)) or source.name
@@ -127,7 +137,7 @@ def _parse(text: str) -> _Best:
         raise InputError(f"'url': {describe_found(url)}; expected a viewer URL with board_edges, or an empty text")
     width, height = _shape(fields)
     score = fields.integer("score", 0, height * (width - 1) + width * (height - 1))
-    bounds = [(0, width * height - 1), (0, 3)]
+    bounds = [(0, MAX_CELLS - 1), (0, 3)]  # pieces with copies may be more than the cells
     pairs = [
         None if entry is None else bounded_row(entry, bounds, f"cell {cell} of 'placements'", "piece, rotation")
         for cell, entry in enumerate(fields.array("placements", width * height))
@@ -153,9 +163,9 @@ def _read_best(source: Source) -> Document:
         if shown.puzzle is None or shown.board is None:
             return Document(BEST.name, None, None, tuple(notes))
         puzzle, board = shown.puzzle, shown.board
-    piece = int(board.placements.max(initial=0)) >> 2
-    if piece >= puzzle.piece_count:
-        raise InputError(f"'placements' names piece {piece}; expected 0 to {puzzle.piece_count - 1}")
+    cell = int(board.placements.argmax())
+    if (piece := int(board.placements[cell]) >> 2) >= puzzle.piece_count:
+        raise InputError(f"cell {cell} of 'placements' names piece {piece}; expected 0 to {puzzle.piece_count - 1}")
     score = verify(puzzle, board).score
     if score != best.score:
         notes.append(f"the file says score {best.score}; the board has {score}")

@@ -3,11 +3,13 @@
 What the file does not say is found by evidence: the colour of the rim by the counts of rim sides, the order of the
 sides by the corners, the shape by the number of rim pieces. Everything found is said in a note, and an option names it
 instead: ``pieces:nesw`` or ``pieces:udlr`` an order of the sides, ``6x12`` a width and height, ``border=2`` the colour
-of the rim, ``unframed`` and ``tetravex`` the rules; several with commas.
+of the rim, ``unframed`` and ``tetravex`` the rules, ``rim=B`` a colour that the rim has and pieces may have inside too,
+``mates`` and ``equal`` whether sides that look like halves are (`lns.instances.formats.halves`); several with commas.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -21,20 +23,30 @@ from lns.instances.eternity2 import recognise
 from lns.instances.formats import orders, shapes
 from lns.instances.formats.base import Document, Format, NearError, NoRimError, Source, Target
 from lns.instances.formats.evidence import Laid, PieceIndex, in_place
+from lns.instances.formats.halves import find_halves
 from lns.instances.formats.orders import CLOCKWISE, clockwise, in_words
-from lns.instances.formats.shapes import NO_FRAME, NO_TURNS, SIDE_OF_LETTER, SIDE_OF_SIZE, PieceList, Row
+from lns.instances.formats.shapes import (
+    ANY_NUMBER,
+    NO_FRAME,
+    NO_TURNS,
+    SIDE_OF_LETTER,
+    SIDE_OF_SIZE,
+    PieceList,
+    Row,
+    is_bounded_header,
+)
 from lns.instances.puzzle import GREY, MAX_CELLS, Clue, Puzzle, canonical, rotate
 from lns.instances.text import count_of, printable, quoted
 
 _SIZE = re.compile(r"(?:dimensions?|size|taille)\W*([0-9]{1,4})\s*[x×*]\s*([0-9]{1,4})", re.I)
 _COUNT = re.compile(r"(?:ntiles|total)\D*([0-9]{1,4})", re.I)
-_RULES = re.compile(rf"sides up right down left, ({NO_FRAME}(?:, {NO_TURNS})?)$")
+_RULE = rf"{NO_FRAME}|{NO_TURNS}|{ANY_NUMBER}|rim [0-9]{{1,4}}|mates(?: [0-9]{{1,4}}-[0-9]{{1,4}})+"
+_RULES = re.compile(rf"sides up right down left, ((?:{_RULE})(?:, (?:{_RULE}))*)$")
 _SIDES = re.compile(r"sides ((?:up|right|down|left)(?: (?:up|right|down|left)){3})\b")
 _LABEL = re.compile(r"[A-Za-z]{1,3}[0-9]{1,4}")
 _SHORTEST_RIM = 8  # sides, of the smallest board with corners
 _SHOWN = 5  # missing ids that a sentence names
 _MOST_COLOURS = 4000
-_MACMAHON = 4  # colours of the usual sets of them, or fewer
 _BY_NAME = "--puzzle-format pieces:"
 _Shape = tuple[int, int]
 
@@ -48,12 +60,20 @@ class _Options:
     border: int | None = None
     framed: bool = True
     turns: bool = True
+    rim: str | None = None  # as the file writes it
+    mates: bool | None = None
 
 
 def read(source: Source) -> Document:
     options = _parse_options(source.option)
-    listed = shapes.pieces_in(source.text) or _pieces_in_rows(shapes.rows_of(source.text))
-    if (blocks := shapes.halves(listed.quads)) is None:
+    halves = find_halves(source.text, options.mates)
+    text = source.text if halves is None else halves.text
+    listed = shapes.pieces_in(text) or _pieces_in_rows(shapes.rows_of(text))
+    if halves is not None:
+        listed.mates, listed.names = halves.mates, halves.numbers
+        listed.notes.insert(0, halves.note)
+    whole = listed.usual_order == CLOCKWISE and math.prod(listed.shape or ()) == len(listed.quads)
+    if whole or (blocks := shapes.halves(listed.quads)) is None:
         puzzle, _, notes = _puzzle(listed, options, source.name)
         return Document(FORMAT.name, puzzle, None, notes)
     if listed.shape and options.shape is None:
@@ -73,12 +93,17 @@ def read(source: Source) -> Document:
 def _parse_options(option: str | None) -> _Options:
     """The parts of an option such as ``udlr,6x12,border=2``. Raises InputError for an unknown one."""
     options = _Options()
-    for part in filter(None, (option or "").lower().split(",")):
+    for written in filter(None, (option or "").split(",")):
+        part = written.lower()
         order = "".join(SIDE_OF_LETTER.get(letter, "?") for letter in part)
         if shape := re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", part):
             options = replace(options, shape=(int(shape[1]), int(shape[2])))
         elif border := re.fullmatch(r"border=([0-9]{1,5})", part):
             options = replace(options, border=int(border[1]))
+        elif part.startswith("rim="):
+            options = replace(options, rim=written[4:], framed=False)
+        elif part in ("mates", "equal"):
+            options = replace(options, mates=part == "mates")
         elif part in ("unframed", "tetravex"):
             options = replace(options, framed=False, turns=part == "unframed")
         elif sorted(order) == sorted(CLOCKWISE):
@@ -86,7 +111,7 @@ def _parse_options(option: str | None) -> _Options:
         else:
             raise InputError(
                 f"option {quoted(part)} of {FORMAT.name}; expected a side order such as nesw or udlr, a shape such as "
-                "6x12 (width x height), border=COLOUR, unframed or tetravex"
+                "6x12 (width x height), border=COLOUR, rim=COLOUR, unframed, tetravex, mates or equal"
             )
     return options
 
@@ -96,7 +121,6 @@ def _parse_options(option: str | None) -> _Options:
 
 def _pieces_in_rows(rows: Sequence[Row]) -> PieceList:
     """Rows of as many columns each: four sides, perhaps after an id, a type or a label; others say what they are."""
-    shapes.refuse_halves_of_pictures(rows)
     data = {row: columns for row in rows if (columns := _columns(row)) is not None}
     if not data:
         shapes.refuse_other_sides([row for row in rows if row.only_numbers])
@@ -108,7 +132,7 @@ def _pieces_in_rows(rows: Sequence[Row]) -> PieceList:
     before = [row for row in rows if row.line < first and row.tokens]
     listed = PieceList([], [row.numbers for row in before if row.only_numbers])
     if width == 4:
-        if _is_bounded_header(pieces[0][1], len(pieces) - 1):
+        if is_bounded_header(pieces[0][1], len(pieces) - 1):
             listed.header.append(tuple(pieces.pop(0)[1]))
         shapes.refuse_other_sides([row for row, _ in pieces])
     for row in rows:
@@ -122,7 +146,7 @@ def _pieces_in_rows(rows: Sequence[Row]) -> PieceList:
             wrong = f"{count} entries; expected {width} columns as in the other lines"
         if wrong:
             raise InputError(wrong, line=row.line)
-    listed.line = pieces[-1][0].line
+    listed.line, listed.letters = pieces[-1][0].line, not pieces[-1][0].tokens[-1].isdecimal()
     listed.quads = [columns[-4:] for _, columns in pieces]
     labelled = any(_LABEL.fullmatch("".join(row.tokens[:2])) and len(row.tokens) == 6 for row, _ in pieces)
     named = _take_names(listed, [row for row in before if not row.only_numbers], width + labelled)
@@ -159,11 +183,6 @@ def _columns(row: Row) -> list[int] | None:
     if max(numbers) > shapes.MAX_NUMBER:
         raise InputError(f"the number {max(numbers)}; expected at most {shapes.MAX_NUMBER}", line=row.line)
     return numbers
-
-
-def _is_bounded_header(row: Sequence[int], count: int) -> bool:
-    """Whether a row of four is the header ``bounded signed width height`` of so many pieces."""
-    return row[0] in (0, 1) and row[1] in (0, 1) and count > 0 and row[2] * row[3] == count
 
 
 def _take_names(listed: PieceList, before: Sequence[Row], columns: int) -> set[tuple[str, ...]]:
@@ -254,12 +273,23 @@ def _puzzle(listed: PieceList, options: _Options, name: str) -> tuple[Puzzle, st
     listed = replace(listed, quads=quads, notes=list(listed.notes))
     framed = options.framed and NO_FRAME not in listed.rules
     for head in listed.header:
-        if len(head) == 4 and _is_bounded_header(head, count):
+        if len(head) == 4 and is_bounded_header(head, count):
             framed = framed and head[0] == 1
             rim = "framed" if framed else "without frame"
             listed.notes.append(f"header read as bounded, signed, width, height: {rim}")
     shape = _shape(listed, options)
-    puzzle, order = (_with_frame if framed else _without_frame)(listed, options, shape, name)
+    if pairs := re.findall(r"([0-9]+)-([0-9]+)", listed.rules):
+        listed.mates = tuple((int(one), int(other)) for one, other in pairs)
+    if options.mates is False:
+        listed.mates = ()
+    try:
+        puzzle, order = (_with_frame if framed else _without_frame)(listed, options, shape, name)
+    except NoRimError:
+        if not (listed.mates or listed.names or (listed.letters and shape and GREY not in used)):
+            raise
+        way = f"{_BY_NAME}rim=COLOUR names the colour of a rim, tetravex forbids turns"
+        listed.notes.append(f"no colour is a rim by its count: without frame ({way})")
+        puzzle, order = _without_frame(listed, options, shape, name)
     return puzzle, order, tuple(listed.notes)
 
 
@@ -275,19 +305,46 @@ def _without_frame(listed: PieceList, options: _Options, shape: _Shape | None, n
     """The puzzle and the order of its sides, where 0 is a colour as any other."""
     turns = options.turns and NO_TURNS not in listed.rules
     if shape is None:
-        raise NearError(f"{len(listed.quads)} pieces without a size; expected one, as in {_BY_NAME}unframed,6x6")
+        side = math.isqrt(len(listed.quads))
+        if side * side != len(listed.quads):
+            raise NearError(f"{len(listed.quads)} pieces without a size; expected one, as in {_BY_NAME}unframed,6x6")
+        listed.notes.append(f"no size stated: {side} wide, {side} high, as a square")
+        shape = side, side
     stated = options.order or listed.order
     order = stated or listed.usual_order
     if stated is None and not turns:
-        order, note = orders.order_without_turns(listed.quads, order, shape)
+        order, note = orders.order_without_turns(_pictures(listed), order, shape)
         listed.notes.append(note)
     elif not listed.rules or options.order:
         named = "as given" if stated else "assumed"
         listed.notes.append(f"side order {in_words(order)}, {named} ({_BY_NAME}ORDER,unframed names another)")
-    listed.notes.append("colours counted from 1 instead of 0, as 0 is no rim")
+    if not listed.names:
+        listed.notes.append("colours counted from 1 instead of 0, as 0 is no rim")
+    rules = {"rim": _rim(listed, options), "mates": [(one + 1, other + 1) for one, other in listed.mates]}
     listed.quads = [[colour + 1 for colour in quad] for quad in listed.quads]
-    puzzle = _checked(listed, order, shape, name, framed=False, turns=turns)
+    copies = (0,) * len(listed.quads) if ANY_NUMBER in listed.rules else ()
+    puzzle = _checked(listed, order, shape, name, framed=False, turns=turns, copies=copies, **rules)
     return puzzle.with_clues(Clue(cell, cell, 0) for cell in listed.pinned), order
+
+
+def _rim(listed: PieceList, options: _Options) -> int:
+    """The colour of the rim of a puzzle without frame, by the option or the rules in the file; 0 if it may be any."""
+    said = re.search("rim ([0-9]+)", listed.rules)
+    written = options.rim or (said[1] if said else None)
+    if written is None:
+        return GREY
+    if (colour := listed.names.get(written)) is None:
+        letter = listed.letters and re.fullmatch("[A-Za-z_]", written)
+        colour = shapes.colour_of_letter(written) if letter else int(written) if written.isdecimal() else -1
+    if not any(colour in quad for quad in listed.quads):
+        raise InputError(f"no piece has the colour {quoted(written)} of the rim; expected one as the file writes it")
+    return colour + 1
+
+
+def _pictures(listed: PieceList) -> list[list[int]]:
+    """The pieces with one number for both halves of each picture, so that sides which may match are equal."""
+    picture = {other: one for one, other in listed.mates}
+    return [[picture.get(colour, colour) for colour in quad] for quad in listed.quads]
 
 
 def _with_frame(listed: PieceList, options: _Options, shape: _Shape | None, name: str) -> tuple[Puzzle, str]:
@@ -298,15 +355,15 @@ def _with_frame(listed: PieceList, options: _Options, shape: _Shape | None, name
     listed.quads = [_swapped(quad, border) for quad in listed.quads]
     order, found = options.order, ", as given"
     if order is None and listed.order is not None:
-        if orders.is_refuted(listed.quads, listed.order):
+        if min(width, height) > 1 and orders.is_refuted(_pictures(listed), listed.order):  # a strip has no corners
             said = f"the file names the sides {in_words(listed.order)}, in which its pieces make no board"
             listed.notes.append(said)
         else:
             order, found = listed.order, ", as the file names it"
     if order is None:
-        order = orders.detect_order(listed.quads)
+        order = orders.detect_order(_pictures(listed))
         found = f", detected (the pieces do not show a mirror image; {FORMAT.name}:ORDER names one)"
-    puzzle = _checked(listed, order, (width, height), name)
+    puzzle = _checked(listed, order, (width, height), name, mates=listed.mates)
     known = recognise(puzzle)
     if known is not None and known.mirrored and options.order is None and listed.order is None:
         order = order.translate(str.maketrans("rl", "lr"))
@@ -376,7 +433,7 @@ def _shape(listed: PieceList, options: _Options) -> _Shape | None:
             raise InputError(said)
     if listed.count == count:
         notes.append(f"{count} pieces, as stated")
-    expected = stated[0] * stated[1] if stated else listed.count
+    expected = stated[0] * stated[1] if stated and ANY_NUMBER not in listed.rules else listed.count
     if expected is not None and count != expected:
         corners = sum(list(quad).count(0) >= 2 for quad in listed.quads)
         short = f"; {corners} corner pieces" if corners < 4 else ""
@@ -389,7 +446,7 @@ def _shape(listed: PieceList, options: _Options) -> _Shape | None:
 def _border(listed: PieceList, options: _Options, shape: _Shape | None) -> tuple[int, _Shape]:
     """The colour of the rim and the shape, by the number of pieces with one and two sides of it."""
     quads, count = listed.quads, len(listed.quads)
-    used = sorted({colour for quad in quads for colour in quad})
+    used = sorted({colour for quad in quads for colour in quad} - {side for pair in listed.mates for side in pair})
     shapes = [shape] if shape else [(w, count // w) for w in range(1, count + 1) if not count % w and w * w >= count]
     found = [
         (colour, each)
@@ -402,12 +459,10 @@ def _border(listed: PieceList, options: _Options, shape: _Shape | None) -> tuple
     if not found:
         zeros = sum(list(quad).count(0) for quad in quads)
         size = f" of {shape[0]} x {shape[1]}" if shape else ""
-        macmahon = len(used) <= _MACMAHON and 0 not in used and count >= 9
         raise NoRimError(
             f"{count} pieces{listed.gaps}; no colour is on as many sides as a rim{size} has (0 is on {zeros}); "
-            "expected a frame"
-            + " (MacMahon's squares, whose rim has a colour that lies inside too, are not read)" * macmahon
-            + f", or the rules by name ({_BY_NAME}unframed or {FORMAT.name}:tetravex)",
+            f"expected a frame, or the rules by name ({_BY_NAME}unframed or {FORMAT.name}:tetravex; with rim=COLOUR "
+            "for MacMahon's squares, where that colour lies inside too)",
             line=listed.line,
         )
     if len(found) > 1:
@@ -435,14 +490,18 @@ def write(target: Target) -> str:
             f"{FORMAT.name}:{printable(target.option or '')} says how pieces are read; expected at most a side order "
             f"for writing, such as {FORMAT.name}:udlr"
         )
-    if puzzle.holes or (not puzzle.turns and puzzle.framed):
+    if puzzle.holes or any(puzzle.copies) or (puzzle.framed and (puzzle.copies or not puzzle.turns)):
         raise InputError(f"format {FORMAT.name} cannot say {' and '.join(puzzle.rules)}; expected json")
-    rules = "" if puzzle.framed else f", {NO_FRAME}" + ("" if puzzle.turns else f", {NO_TURNS}")
+    first = int(not puzzle.framed)  # colours of a puzzle without frame count from 0 in texts
+    mates = "".join(f" {one - first}-{other - first}" for one, other in puzzle.mates)
+    said = {NO_FRAME: not puzzle.framed, NO_TURNS: not puzzle.turns, ANY_NUMBER: bool(puzzle.copies)}
+    said |= {f"rim {puzzle.rim - 1}": bool(puzzle.rim), f"mates{mates}": bool(mates)}
+    rules = "".join(f", {rule}" for rule, here in said.items() if here)
     if rules and order != CLOCKWISE:
-        raise InputError(f"a puzzle {NO_FRAME} is written clockwise from the top; expected no side order")
+        raise InputError(f"a puzzle with such rules ({rules[2:]}) is written clockwise; expected no side order")
     lines = [f"# size: {puzzle.width}x{puzzle.height}, sides {in_words(order)}{rules}"]
     for number, columns in enumerate(orders.in_order(puzzle.pieces.tolist(), order), start=1):
-        lines.append(f"{number} " + " ".join(str(colour - bool(rules)) for colour in columns))
+        lines.append(f"{number} " + " ".join(str(colour - first) for colour in columns))
     return "\n".join(lines) + "\n"
 
 

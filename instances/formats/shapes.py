@@ -21,13 +21,13 @@ from lns.instances.errors import InputError
 from lns.instances.formats.base import NearError
 from lns.instances.formats.orders import CLOCKWISE, ORDERS, Quads, clockwise
 from lns.instances.puzzle import MAX_CELLS, canonical
-from lns.instances.text import count_of, parse_integer, printable, quoted
+from lns.instances.text import parse_integer, printable, quoted
 
 MAX_SIDE = 64  # of a square board: 64 * 64 = MAX_CELLS
 MAX_NUMBER = 65_535
 _MAX_LINES = 20_000  # blank lines included
 _TOKEN = re.compile(r"[0-9]{1,18}|[A-Za-z_]+|[^\W\d_]+")
-_COMMENT = re.compile(r"\s*(?:c(?:\s|$)|[;%])")
+_COMMENT = re.compile(r"\s*(?:c(?:\s|$)(?!\s*\w\s+\w\s+\w\s*$)|[;%])")  # `c b a d` may be a piece
 _ASSIGNED = re.compile(r"\s*[A-Za-z_][\w\s:\[\]]{0,80}=\s*(?=[\[{(])")  # `Tiles = [`, `const tiles: number[][] = [`
 _BRACKET = re.compile(r"[\[({|]")
 _EMPTY_FIELD = re.compile(r"(?<=,)(?=,)|^(?=,)|(?<=,)\s*$")
@@ -36,14 +36,13 @@ _ORNAMENT = re.compile(r"[\s\[\](){}|,;]*|[-=_*+|/\\~:<>\s]{3,}")  # brackets an
 BRACKETED = re.compile(r"[\[({]((?:\s{0,9}[0-9]{1,6}\s{0,9}[,;\s]){3}\s{0,9}[0-9]{1,6})\s{0,9},?\s{0,9}[\])}]")
 WORD_ORDER = "ulrd"  # of the sides in a word of Tetravex, unless counting refutes it
 _WORD = re.compile(r"@?[0-9]{4}@?")
-_HALF = re.compile(r"(?<![\w/])[A-Za-z]+/[A-Za-z]+(?![\w/])")
-_OTHER_SIDES = {3: "triangles", 6: "hexagons"}
+_OTHER_SIDES = {3: "triangular", 6: "hexagonal"}
 SIDE_OF_LETTER = {
     letter: side for side, letters in {"u": "unt", "r": "re", "d": "dsb", "l": "lwo"}.items() for letter in letters
 }
 SIDE_OF_SIZE = dict.fromkeys(["width", "cols", "columns", "w", "m"], "width")
 SIDE_OF_SIZE |= dict.fromkeys(["height", "rows", "h", "n"], "height")
-NO_FRAME, NO_TURNS = "without frame", "without turns"
+NO_FRAME, NO_TURNS, ANY_NUMBER = "without frame", "without turns", "any number of each"
 
 
 def _numbered_lines(text: str) -> list[tuple[int, str]]:
@@ -131,7 +130,7 @@ def rows_of(text: str) -> tuple[Row, ...]:
     """The rows of a text, comments (``#``, ``//``, ``c`` at the start) apart. Raises InputError if it is too long."""
     rows, signed = [], 0
     for number, raw in _numbered_lines(text):
-        line, comment = _code_and_comment(raw)
+        line, comment = code_and_comment(raw)
         signed = signed or (number if _SIGNED.search(line) else 0)
         code, line = line.strip(), _ASSIGNED.sub("", line, count=1)
         if "," in line and not _BRACKET.search(line):
@@ -142,11 +141,12 @@ def rows_of(text: str) -> tuple[Row, ...]:
             rows.append(Row(number, tokens, comment.strip(), numbers, code))
     if signed:
         refuse_other_sides([row for row in rows if row.only_numbers])
-        raise InputError("a number with a sign; expected whole numbers from 0", line=signed)
+        raise InputError("a number with a sign; expected whole numbers from 0, or both +3 and -3", line=signed)
     return tuple(rows)
 
 
-def _code_and_comment(line: str) -> tuple[str, str]:
+def code_and_comment(line: str) -> tuple[str, str]:
+    """A line, and the comment on it."""
     code, mark, comment = line.partition("#")
     if not mark:
         code, _, comment = line.partition("//")
@@ -156,7 +156,7 @@ def _code_and_comment(line: str) -> tuple[str, str]:
 @lru_cache(maxsize=2)
 def _code(text: str) -> tuple[str, ...]:
     """The lines of a text without comments."""
-    return tuple(_code_and_comment(line)[0] for line in text.split("\n"))
+    return tuple(code_and_comment(line)[0] for line in text.split("\n"))
 
 
 def _says(line: str) -> bool:
@@ -170,22 +170,19 @@ def refuse_other_sides(rows: Sequence[Row]) -> None:
     usual = max(set(counts), key=counts.count, default=0)
     body = [row for row in rows if row.numbers and len(row.numbers) == usual]
     numbered = [row.numbers[0] for row in body] in (list(range(len(body))), list(range(1, len(body) + 1)))
-    sides = usual - (numbered and usual > 3 and len(body) > 1)
-    if sides in _OTHER_SIDES and len(body) > 2:
-        kind = f"{count_of(len(body), 'row')} of {sides} sides: these are {_OTHER_SIDES[sides]}"
-        raise NearError(f"{kind}; expected pieces of four sides", line=body[0].line)
+    refuse_sides(usual - (numbered and usual > 3 and len(body) > 1), len(body), body[0].line if body else 1)
 
 
-def refuse_halves_of_pictures(rows: Sequence[Row]) -> None:
-    """Raise InputError for pieces whose sides are halves of pictures: `R/T` meets `R/B`, or `A` meets `a`."""
-    slashed = [row for row in rows if len(_HALF.findall(row.text)) == 4]
-    words = [row for row in rows if re.fullmatch("[A-Za-z]{4}", row.tokens[-1] if row.tokens else "")]
-    letters = {letter for row in words for letter in row.tokens[-1]}
-    cased = len(letters) > 3 and letters == {letter.swapcase() for letter in letters}
-    for found, such in ((slashed, "such as R/T and R/B"), (words if cased else [], "such as A and a")):
-        if len(found) > 2 and 2 * len(found) > sum(bool(row.tokens) for row in rows):
-            said = f"sides {such} are the halves of pictures, each of which meets the other half"
-            raise NearError(f"{said}; expected sides that match the same side", line=found[0].line)
+def refuse_sides(sides: int, count: int, line: int | None = None) -> None:
+    """Raise InputError for so many pieces of three or of six sides, unless they are very few."""
+    if sides in _OTHER_SIDES and count > 2:
+        raise NearError(f"{count} {_OTHER_SIDES[sides]} pieces ({sides} sides); expected squares", line=line)
+
+
+def is_bounded_header(row: Sequence[int | str], count: int) -> bool:
+    """Whether a row of four is the header ``bounded signed width height`` of so many pieces."""
+    numbers = [int(entry) if str(entry).isdecimal() else -1 for entry in row]
+    return {*numbers[:2]} <= {0, 1} and count > 0 and numbers[2] * numbers[3] == count
 
 
 def left_out(lines: Iterable[tuple[int, str]]) -> tuple[str, ...]:
@@ -266,7 +263,7 @@ def picture_in(text: str) -> tuple[list[list[int]], int, tuple[str, ...]] | None
         ended |= bool(lines) and re.match(r"\s*[A-Za-z]", line) is not None
         if not ended and numbers and not re.search(r"[A-WYZa-z]", line):
             lines.append(numbers)
-        elif line.strip() if ended else re.search(r"\w", _code_and_comment(line)[0].replace("X", "")):
+        elif line.strip() if ended else re.search(r"\w", code_and_comment(line)[0].replace("X", "")):
             rest.append((number, line))
     width = len(lines[0]) if lines else 0
     if len(lines) < 6 or [len(line) for line in lines] != [width, 2 * width, width] * (len(lines) // 3):
@@ -342,7 +339,10 @@ class PieceList:
     gaps: str = ""  # the ids that are left out, as a part of a sentence about the number of pieces
     count: int | None = None  # of the pieces, as stated
     placed: list[tuple[int, int, list[int]]] = field(default_factory=list)  # row, column, sides of tiles that lie
-    rules: str = ""  # "without frame" and perhaps "without turns", of a list of our own or of words
+    rules: str = ""  # "without frame", "without turns", a rim and mates, of a list of our own or of words
+    letters: bool = False  # whether the sides are letters
+    mates: tuple[tuple[int, int], ...] = ()  # pairs of sides that are halves
+    names: dict[str, int] = field(default_factory=dict)  # the numbers of such sides as they are written
     pinned: list[int] = field(default_factory=list)  # pieces that stay where they are listed
     usual_order: str = CLOCKWISE  # of the sides of such texts, where nothing names or refutes it
     notes: list[str] = field(default_factory=list)
@@ -385,6 +385,7 @@ def _pieces_in_json(text: str) -> PieceList:
     counts = list(map(len, listed.quads))
     if set(counts) != {4}:
         usual = Counter(counts).most_common(1)[0][0]
+        refuse_sides(usual, counts.count(usual))
         at = next(at for at, count in enumerate(counts) if usual != 4 or count != 4)
         raise NearError(f"entry {at} of {quoted(key)} has {counts[at]} sides; expected pieces of four sides")
     sizes = {

@@ -21,6 +21,7 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
+from lns.instances.arguments import checked
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.eternity2 import mirror
@@ -47,12 +48,28 @@ _AROUND = "'\"`<>‘’“”«»()[]{},;.!*"
 # -- making ------------------------------------------------------------------------------------------------------------
 
 
+@checked
 def viewer_url(puzzle: Puzzle, board: Board, *, motifs_order: str | None = None) -> str:
-    """The URL that shows a board, partial or full, in the viewer e2.bucas.name.
+    """URL that shows a board in the field's viewer, e2.bucas.name.
 
-    It states the numbers of the pieces if the puzzle has at most 999. ``motifs_order`` names another order of the
-    letters, one of `MOTIFS_ORDERS`. Raises InputError if a colour on the board has no letter: above 25, or above 22
-    with an order.
+    Parameters
+    ----------
+    puzzle : Puzzle
+        Puzzle of the board. With at most 999 pieces the URL states their numbers.
+    board : Board
+        Full or partial board.
+    motifs_order : str, optional
+        Another order of the letters: jef, jblackwood or marie.
+
+    Returns
+    -------
+    str
+        The URL.
+
+    Raises
+    ------
+    InputError
+        The viewer has no letter for a colour of the board: above 25, or above 22 with an order.
     """
     board = board.without_blanks(puzzle)
     colours = board.colours(puzzle)

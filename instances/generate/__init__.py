@@ -3,7 +3,9 @@
 Kinds of puzzles
     `like_e2` (the rules of Eternity II), `uniform` (every edge coloured independently), `balanced_torus` (near-equal
     colour counts on a torus), `unique` (a single solution by construction), `three_partition` (an encoded 3-partition
-    problem; `triples_of` decodes its solutions). `other_rules`: no frame, no turns (`tetravex`), boards with holes.
+    problem; `triples_of` decodes its solutions). `other_rules`: no frame, no turns (`tetravex`), a rim of one colour,
+    boards with holes. `wang`: tiles of which any number may be used. `Planted.with_mates` gives some colours of any of
+    them mates.
 Families
     `family` reads a text such as 'like-e2:12x20:5+17' as a `Family`, a function from seeds to puzzles. `KINDS` lists
     the kinds that have families.
@@ -22,6 +24,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -40,9 +43,10 @@ from lns.instances.generate.planted import (
     plant,
     plant_quads,
 )  # fmt: skip
-from lns.instances.puzzle import DOWN, MAX_CELLS, RIGHT, Puzzle, canonical, rotate
+from lns.instances.puzzle import DOWN, LEFT, MAX_CELLS, RIGHT, UP, Puzzle, canonical, rotate
 
 __all__ = [
+    "BY_SIDE",
     "KINDS",
     "Family",
     "Planted",
@@ -60,21 +64,25 @@ __all__ = [
     "triples_of",
     "uniform",
     "unique",
+    "wang",
 ]
 
-_OTHER_RULES = {
-    "unframed": {"framed": False, "turns": True},
+_OTHER_RULES: dict[str, dict[str, Any]] = {
+    "unframed": {"framed": False},
     "tetravex": {"framed": False, "turns": False},
-    "triangle": {"framed": True, "turns": True},
-    "diamond": {"framed": True, "turns": True},
+    "macmahon": {"framed": False, "rim": 1},
+    "triangle": {},
+    "diamond": {},
 }
-KINDS = ("uniform", "balanced-torus", "like-e2", *_OTHER_RULES)
+_MACMAHON = "12232213113232322323133233332221322323"  # a solution of the 24 squares: right and lower joint of each cell
+KINDS = ("uniform", "balanced-torus", "like-e2", *_OTHER_RULES, "wang")
 """The names of the kinds of puzzles that have families."""
 CONSTRUCTIONS = ("m+n-2", "max")
 ENDS, FLANKS, NORTH, EAST, SOUTH, WEST = 1, 2, 3, 4, 5, 6
 FIRST_BAR = 7
 Triple = tuple[int, int, int]
-_BY_SIDE = ("balanced-torus", "triangle", "diamond")
+BY_SIDE = ("balanced-torus", "triangle", "diamond")
+"""The kinds of puzzles with one size, the side."""
 _SPEC = re.compile(r"([a-z0-9-]+):(\d{1,6})(?:x(\d{1,6}))?(?::(\d{1,6})(?:\+(\d{1,6}))?)?", re.ASCII)
 
 
@@ -123,27 +131,30 @@ def other_rules(kind: str, width: int, height: int, colours: int | None = None, 
     """Generate a puzzle by other rules, whose edges have independent, uniformly random colours.
 
     ``kind`` is 'unframed': the sides along the edge of the board have colours too; 'tetravex': so too, and pieces may
-    not be turned; or 'triangle' or 'diamond', framed boards with holes of Cuvillier & Szymkowiak 2010, section 3.2,
-    whose width and height are both their side: rows of 1, 3, 5, ... cells, ``side**2`` together; and rows of 1, 3, ...,
-    2 * side - 1, ..., 3, 1 cells, ``side**2 + (side - 1)**2`` together.
+    not be turned; 'macmahon': they have colour 1, which lies inside too, and 6 x 4 with 3 colours, its default, are the
+    24 squares of MacMahon; or 'triangle' or 'diamond', framed boards with holes of Cuvillier & Szymkowiak 2010, section
+    3.2, whose width and height are both their side: rows of 1, 3, 5, ... cells, ``side**2`` together; and rows of 1, 3,
+    ..., 2 * side - 1, ..., 3, 1 cells, ``side**2 + (side - 1)**2`` together.
 
     ``colours`` is the number of colours to draw from; by default the one for which the expected number of solutions is
     nearest to 1. Raises InputError if the shape, number of colours or seed is out of range.
     """
     rules, holes, size = _OTHER_RULES[kind], _holes_of(kind, width), f"{width}x{height}"
-    if kind in _BY_SIDE:
+    if kind in BY_SIDE:
         if width < 1:
             raise InputError(f"a {kind} of side {width}; expected 1 or more")
         size, height = f"{width}", width if kind == "triangle" else 2 * width - 1
         width = 2 * width - 1
     check_shape(width, height)
+    rim = 0 if rules.get("framed", True) else rules.get("rim")
     if colours is None:
-        colours = default_colours_of(
-            cut(width, height, lambda *_: 1, holes, framed=rules["framed"]), width, rules["turns"]
-        )
+        board, outer = cut(width, height, lambda *_: 1, holes, rim=rim), 2 * (width + height) if rim else 0
+        usual = default_colours_of(board, width, rules.get("turns", True), outer)
+        colours = 3 if (kind, size) == ("macmahon", "6x4") else usual
     check_colours(colours)
-    limit, random = colours, PortableRandom(seed)
-    quads = cut(width, height, lambda *_: 1 + random.below(limit), holes, framed=rules["framed"])
+    limit, random, drawn = colours, PortableRandom(seed), map(int, _MACMAHON)
+    classical = (kind, size, colours) == ("macmahon", "6x4", 3)
+    quads = cut(width, height, lambda *_: next(drawn) if classical else 1 + random.below(limit), holes, rim=rim)
     return plant_quads(quads, width, height, random, f"{kind}-{size}-c{colours}-s{seed}", holes=holes, **rules)
 
 
@@ -161,6 +172,34 @@ def _holes_of(kind: str, side: int) -> tuple[int, ...]:
 def tetravex(width: int, height: int, colours: int | None = None, seed: int = 0) -> Planted:
     """A Tetravex of `other_rules`."""
     return other_rules("tetravex", width, height, colours, seed)
+
+
+def wang(width: int, height: int, colours: int = 3, seed: int = 0) -> Planted:
+    """Generate a set of Wang tiles, of which any number may be used, on a board without frame, none of them turned.
+
+    The cells of the planted solution are filled in random order, each with a random tile of those that fit; where none
+    does, with a new tile, whose sides towards empty cells have random colours. So the set is small. Raises InputError
+    if the shape, number of colours or seed is out of range.
+    """
+    check_shape(width, height)
+    check_colours(colours)
+    random, order, tiles = PortableRandom(seed), list(range(width * height)), list[list[int]]()
+    random.shuffle(order)
+    laid: dict[int, int] = {}
+    for cell in order:
+        column = cell % width
+        beyond = {UP: cell - width, DOWN: cell + width}  # off the board nothing is laid
+        beyond |= {RIGHT: cell + 1} if column < width - 1 else {}
+        beyond |= {LEFT: cell - 1} if column else {}
+        shown = {side: tiles[laid[other]][side ^ 2] for side, other in beyond.items() if other in laid}
+        fitting = [at for at, tile in enumerate(tiles) if all(tile[side] == shown[side] for side in shown)]
+        if not fitting:
+            fitting = [len(tiles)]
+            tiles.append([shown[side] if side in shown else 1 + random.below(colours) for side in range(4)])
+        laid[cell] = fitting[random.below(len(fitting))]
+    name, copies = f"wang-{width}x{height}-c{colours}-s{seed}", (0,) * len(tiles)
+    puzzle = Puzzle(np.array(tiles), width, height, name=name, framed=False, turns=False, copies=copies)
+    return Planted(puzzle, Board(4 * np.array([laid[cell] for cell in range(puzzle.cells)]), width, height))
 
 
 # -- families ----------------------------------------------------------------------------------------------------------
@@ -191,7 +230,7 @@ class Family:
             )
         if self.kind != "like-e2" and (self.rim_colours, self.inner_colours) != (None, None):
             raise InputError(f"a {self.kind} puzzle has no separate rim and inner colours; expected one number")
-        if self.kind in _BY_SIDE and self.width != self.height:
+        if self.kind in BY_SIDE and self.width != self.height:
             wanted = "a square" if self.kind == "balanced-torus" else "one number, its side"
             kind = self.kind.replace("-", " ")
             raise InputError(f"a {kind} of {self.width} x {self.height}; expected {wanted}")
@@ -204,6 +243,8 @@ class Family:
             return uniform(self.width, self.height, self.colours, seed)
         if self.kind == "balanced-torus":
             return balanced_torus(self.width, self.colours, seed)
+        if self.kind == "wang":
+            return wang(self.width, self.height, 3 if self.colours is None else self.colours, seed)
         return other_rules(self.kind, self.width, self.height, self.colours, seed)
 
 

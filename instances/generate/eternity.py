@@ -173,10 +173,11 @@ def default_colours(width: int, height: int) -> int:
     return _nearest(_log_arrangements(width, height), sum(joints_by_class(width, height)))
 
 
-def default_colours_of(quads: Sequence[Quad | None], width: int, turns: bool) -> int:
+def default_colours_of(quads: Sequence[Quad | None], width: int, turns: bool, outer: int = 0) -> int:
     """The number of colours for which the expected number of solutions of a random puzzle is nearest to 1.
 
-    ``quads`` is the board with one colour, which tells the inner edges and the grey sides of each cell.
+    ``quads`` is the board with one colour, which tells the inner edges and the grey sides of each cell; ``outer`` is
+    the number of sides that must have one other colour.
     """
     across = sum(
         here is not None and there is not None and (cell + 1) % width > 0
@@ -188,7 +189,7 @@ def default_colours_of(quads: Sequence[Quad | None], width: int, turns: bool) ->
     log_boards = sum(lgamma(count + 1) for count in alike.values())
     if turns:
         log_boards += sum(log(sum(rotate(sides, turn) == sides for turn in range(4))) for sides in grey)
-    return _nearest(log_boards, across + down)
+    return _nearest(log_boards, across + down + outer)
 
 
 def _nearest(log_boards: float, joints: int) -> int:

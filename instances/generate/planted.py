@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, MutableSequence, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,8 +41,7 @@ class PortableRandom:
             items[last], items[other] = items[other], items[last]
 
 
-@dataclass(frozen=True)
-class Planted:
+class Planted(NamedTuple):
     """A generated puzzle and its planted solution.
 
     Attributes
@@ -56,11 +55,39 @@ class Planted:
     puzzle: Puzzle
     solution: Board
 
+    def with_mates(self, pairs: int, seed: int = 0) -> Planted:
+        """The same puzzle with mates for so many of its colours, but for that of a rim; a ``seed`` draws them.
+
+        A joint of such a colour has it on one side and its mate on the other. Raises InputError if there are too few.
+        """
+        puzzle, placements = self.puzzle, self.solution.placements.tolist()
+        colours = [colour for colour in range(1, puzzle.colours + 1) if colour != puzzle.rim]
+        if not 0 <= pairs <= len(colours):
+            raise InputError(f"mates for {pairs} colours of {puzzle.name}; expected 0 to {len(colours)}")
+        if not pairs:
+            return self
+        if puzzle.copies:
+            raise InputError(f"mates for the tiles of {puzzle.name}, of which any number may be used; expected none")
+        random, pieces = PortableRandom(seed), puzzle.pieces.copy()
+        random.shuffle(colours)
+        mate = {colour: puzzle.colours + 1 + number for number, colour in enumerate(sorted(colours[:pairs]))}
+        for cell, oriented in enumerate(placements):
+            beyond = dict(puzzle.neighbours(cell))
+            for side, required in enumerate(puzzle.required_sides(cell)):
+                colour = int(puzzle.turned[oriented, side])
+                if required is None and beyond.get(side, cell) >= cell and colour in mate:
+                    here = random.below(2) == 0
+                    if here or side in beyond:
+                        piece, turns = divmod(oriented if here else placements[beyond[side]], 4)
+                        pieces[piece, (side + 2 * (not here) - turns) % 4] = mate[colour]
+        mated = replace(puzzle, pieces=pieces, mates=tuple(mate.items()), name=f"{puzzle.name}-m{pairs}")
+        return self._replace(puzzle=mated)
+
     def with_clues(self, cells: Sequence[int]) -> Planted:
         """The same puzzle with the pieces of the solution on ``cells`` as clues, besides the present ones."""
         clue_cells = {clue.cell for clue in self.puzzle.clues} | set(cells)
         clues = (Clue(cell, *divmod(int(self.solution.placements[cell]), 4)) for cell in clue_cells)
-        return replace(self, puzzle=self.puzzle.with_clues(clues))
+        return self._replace(puzzle=self.puzzle.with_clues(clues))
 
 
 def clue_cells(width: int, height: int, count: int, seed: int = 0, *, holes: Sequence[int] = ()) -> list[int]:
@@ -109,12 +136,13 @@ def even_colours(colours: Iterable[int], count: int, random: PortableRandom) -> 
 
 
 def cut(
-    width: int, height: int, colour: Callable[[int, int], int], holes: Sequence[int] = (), *, framed: bool = True
+    width: int, height: int, colour: Callable[[int, int], int], holes: Sequence[int] = (), *, rim: int | None = GREY
 ) -> list[Quad | None]:
     """Colour the edges of a board: up, right, down, left of each cell, None for a hole.
 
     ``colour`` gives the colour of the edge on a side of a cell; it is called once for each edge, cell by cell, in the
-    order up, left, right, down. Sides towards holes are grey, and with a frame those along the edge of the board.
+    order up, left, right, down. Sides towards holes are grey, those along the edge of the board have the colour
+    ``rim``, or any if that is None.
     """
     lost = set(holes)
     quads: list[Quad | None] = []
@@ -129,8 +157,8 @@ def cut(
         sides = {}
         for side, other in beyond.items() if cell not in lost else ():
             neighbour = quads[other] if other is not None and side in (UP, LEFT) else None
-            grey = framed if other is None else other in lost
-            sides[side] = neighbour[side ^ 2] if neighbour else GREY if grey else colour(cell, side)
+            fixed = rim if other is None else GREY if other in lost else None
+            sides[side] = neighbour[side ^ 2] if neighbour else colour(cell, side) if fixed is None else fixed
         quads.append((sides[UP], sides[RIGHT], sides[DOWN], sides[LEFT]) if sides else None)
     return quads
 
@@ -153,16 +181,13 @@ def plant_quads(
     height: int,
     random: PortableRandom,
     name: str,
-    *,
-    holes: tuple[int, ...] = (),
-    framed: bool = True,
-    turns: bool = True,
+    **rules: Any,
 ) -> Planted:
     """Shuffle and rotate the pieces of a perfect board, given as colours up, right, down, left of each cell.
 
     A hole is None. The colours are renumbered from 1 without gaps, in the same order. ``random`` draws the order of the
-    pieces and, if they may be turned, their rotations; ``name`` is that of the puzzle, and the rules are those of
-    `Puzzle`.
+    pieces and, if they may be turned, their rotations; ``name`` is that of the puzzle, and ``rules`` are the fields of
+    `Puzzle`, of which a rim must be colour 1.
     """
     pieces_of = {cell: quad for cell, quad in enumerate(quads) if quad is not None}
     used = sorted({GREY, *(colour for quad in pieces_of.values() for colour in quad)})
@@ -172,8 +197,8 @@ def plant_quads(
     pieces = []
     placements = np.full(width * height, EMPTY, dtype=np.int32)
     for piece, cell in enumerate(cell_of):
-        rotation = random.below(4) if turns else 0  # of the piece in the planted solution
+        rotation = random.below(4) if rules.get("turns", True) else 0  # of the piece in the planted solution
         pieces.append([number[colour] for colour in rotate(pieces_of[cell], -rotation)])
         placements[cell] = piece * 4 + rotation
-    puzzle = Puzzle(np.array(pieces, dtype=np.int32), width, height, name=name, holes=holes, framed=framed, turns=turns)
+    puzzle = Puzzle(np.array(pieces, dtype=np.int32), width, height, name=name, **rules)
     return Planted(puzzle, Board(placements, width, height).with_blanks(puzzle))

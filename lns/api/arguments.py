@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
@@ -21,11 +22,12 @@ from lns.assignment import fill
 from lns.cores import max_workers
 from lns.engine import FoundBoard
 from lns.engines import ENGINES
+from lns.gpu import check_card
 from lns.instances.arguments import checked_class
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.pairing import pairing
-from lns.instances.puzzle import Clue, Puzzle
+from lns.instances.puzzle import Clue, Puzzle, refuse_copies
 from lns.instances.text import printable
 from lns.instances.verify import verify
 from lns.params import Params
@@ -35,6 +37,8 @@ from lns.runs.history import UNLIMITED_S
 
 if TYPE_CHECKING:
     from distributed import Client
+
+log = logging.getLogger("lns")
 
 P = ParamSpec("P")
 Spec = TypeVar("Spec")
@@ -118,7 +122,7 @@ class RunSpec(SessionSpec):
     params : Params, dict, str or path-like, optional
         Parameters: an object, nested dicts as in TOML, or a TOML file; ``"default"`` for the defaults. Without it,
         those that `lns.tune` has proved better for this puzzle or its family on this machine, else the defaults.
-    engine : {"auto", "construct", "beam", "tabu", "lns"}
+    engine : {"auto", "gpu", "construct", "beam", "tabu", "lns"}
         The whole loop, or one part alone.
     target : int, optional
         Matched inner edges at which the search ends; a perfect board always ends it.
@@ -194,11 +198,14 @@ class RunSpec(SessionSpec):
 
     def check(self, puzzle: Puzzle) -> None:
         """Raise InputError for a number or a name that cannot be, of a run for ``puzzle``."""
+        refuse_copies(puzzle, "polish" if self.engine == "polish" else "solve")
         most = puzzle.max_score
         if self.engine not in ENGINES:
             near = get_close_matches(str(self.engine), ENGINES, n=1)
             hint = f"did you mean '{near[0]}'?" if near else f"expected one of {', '.join(ENGINES)}"
             raise InputError(f"unknown engine '{self.engine}': {hint}")
+        if self.engine == "gpu":
+            check_card(puzzle)
         self.check_workers()
         if self.seed is not None and not 0 <= self.seed < 2**64:
             raise InputError(f"a seed of {self.seed}; expected 0 to 2**64 - 1")
@@ -279,6 +286,12 @@ def choose_parameters(params: ParamsSource | None, puzzle: Puzzle, engine: str) 
         return Params(), DEFAULTS, note
     note = f"parameters of {kept} (use --params default for the defaults)"
     return kept.params, f"{kept.study}: {kept.gain}", note
+
+
+def log_choice(source: str, note: str) -> None:
+    """Log the note of `choose_parameters`; as a warning where something that is kept cannot be used."""
+    if note:
+        log.log(logging.WARNING if source == DEFAULTS else logging.INFO, "%s", note)
 
 
 def check_workers(workers: int, most: int) -> None:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable
-from typing import NamedTuple
+from contextlib import suppress
+from dataclasses import dataclass
 
 from lns.instances import formats
 from lns.instances.arguments import checked
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.formats import parse
-from lns.instances.generate import Family, clue_cells, corner_cells
+from lns.instances.files import write_output
+from lns.instances.formats import base, parse
+from lns.instances.generate import Family, Planted, clue_cells, corner_cells
 from lns.instances.piece_set import normalise_clue_pieces
 from lns.instances.puzzle import Clue, Puzzle
+from lns.instances.symmetry import View, board_from_view, puzzle_in_view, rotate_board, rotate_puzzle
 from lns.instances.verify import verify
 from lns.runs.directory import board_source
 
@@ -22,13 +25,6 @@ log = logging.getLogger("lns")
 
 PuzzleSource = Puzzle | str | os.PathLike[str]
 BoardSource = Board | str | os.PathLike[str]
-
-
-class Generated(NamedTuple):
-    """A generated puzzle and the perfect board that its pieces were cut from."""
-
-    puzzle: Puzzle
-    solution: Board
 
 
 @checked
@@ -162,28 +158,124 @@ def save(
     formats.write(path, format, known, board)
 
 
+@dataclass(frozen=True)
+class Converted:
+    """A puzzle or a board in another format. A notebook draws it."""
+
+    text: str  # of the file
+    puzzle: Puzzle
+    board: Board | None
+    format: str  # in which the source was read
+    notes: tuple[str, ...]  # how it was read, and what the format cannot carry
+
+    def _repr_html_(self) -> str:
+        return (self.puzzle if self.board is None else self.board.of(self.puzzle))._repr_html_()
+
+
 @checked
-def viewer_url(puzzle: Puzzle, board: Board) -> str:
-    """URL that shows a board in the field's viewer.
+def convert(
+    source: PuzzleSource | BoardSource,
+    output: str | os.PathLike[str] | None = None,
+    *,
+    to: str | None = None,
+    format: str | None = None,
+    puzzle: PuzzleSource | None = None,
+    clues: str | None = None,
+    number: int | None = None,
+    turn: int = 0,
+    mirror: bool = False,
+    instance: str | None = None,
+) -> Converted:
+    """Convert a puzzle or a board from one file format to another.
 
     Parameters
     ----------
-    puzzle : Puzzle
-        Puzzle of the board.
-    board : Board
-        Full or partial board.
+    source : Puzzle, Board, str or path-like
+        A puzzle or a board, or what `load_puzzle` or `load_board` reads.
+    output : str or path-like, optional
+        File to write; an existing one is replaced. Without it nothing is written.
+    to, format : str, optional
+        Formats of the output, by default that of its extension, and of the source, by default what its content says.
+    puzzle : Puzzle, str or path-like, optional
+        Puzzle of the board in ``source``, where that does not say it.
+    clues : str, optional
+        Clues of a puzzle in place of its own, as for `load_puzzle`.
+    number : int, optional
+        Which of several boards in the source, from 1.
+    turn : {0, 90, 180, 270}
+        By how many degrees the board is turned clockwise.
+    mirror : bool
+        Whether pieces and board are mirrored, left to right, before that.
+    instance : str, optional
+        How a ``best.json`` names the puzzle.
 
     Returns
     -------
-    str
-        The URL.
+    Converted
+        ``text`` is the content of the file.
 
     Raises
     ------
     InputError
-        The puzzle has more colours than the viewer has letters.
+        The source cannot be read, or the format cannot carry it.
     """
-    return formats.viewer_url(puzzle, board)
+    if output is None and to is None:
+        raise InputError("neither output nor to says a format; expected one of them")
+    if turn not in (0, 90, 180, 270):
+        raise InputError(f"a turn of {turn} degrees; expected 0, 90, 180 or 270")
+    known = None if puzzle is None else read_puzzle(puzzle)[0]
+    shown = _mirrored(known) if mirror and known is not None else known
+    try:
+        document = _read(source, shown, format, number)
+    except InputError:
+        plain = None
+        with suppress(InputError):
+            plain = shown is not known and _read(source, known, format, number)
+        if not plain or known is None:
+            raise
+        raise InputError(
+            f"the board shows the pieces of {known.name} itself; expected no --mirror, which is for a board of their "
+            "mirror images",
+            base.source_name(str(source)),
+        ) from None
+    if known is None and clues is not None and document.puzzle is not None:
+        document = formats.with_clues(document, clues)
+    read, board = document.puzzle or shown, document.board
+    if read is None:
+        reasons = "; ".join(document.notes)
+        raise InputError(f"{reasons}; expected the puzzle with it (--puzzle INSTANCE)", base.source_name(str(source)))
+    if mirror:
+        read, board = _mirrored(read), None if board is None else board_from_view(board, View(0, mirrored=True))
+    turned = rotate_puzzle(read, turn // 90)  # raises if pieces may not be turned
+    if board is None or read.width != read.height or read.holes:
+        read = turned  # the clues of a square stay where they are if its board is turned
+    board = None if board is None else rotate_board(board, turn // 90).with_blanks(read)
+    path = None if output is None else os.fspath(output)
+    text, left_out = formats.render(to, read, board, path=path, instance=instance)
+    what = "a puzzle" if document.board is None else "a board"
+    noted = f"read {document.format}: {what} of {read.width} x {read.height}"
+    if path is not None:
+        write_output(path, text)
+    return Converted(text, read, board, document.format, (noted, *document.notes, *left_out))
+
+
+def _mirrored(puzzle: Puzzle) -> Puzzle:
+    """The puzzle of the mirror images of the pieces."""
+    return puzzle_in_view(puzzle, View(0, mirrored=True))
+
+
+def _read(
+    source: PuzzleSource | BoardSource, known: Puzzle | None, format: str | None, number: int | None
+) -> formats.Document:
+    """A puzzle or a board, whichever the source holds."""
+    if isinstance(source, Puzzle):
+        return formats.Document("puzzle", source, None)
+    if isinstance(source, Board):
+        return formats.Document("board", known or source.puzzle, source)
+    text = os.fspath(source)
+    if _is_text(text):
+        return parse(text, puzzle=known, format=format, number=number)
+    return formats.read(board_source(text), puzzle=known, format=format, number=number)
 
 
 @checked
@@ -197,20 +289,22 @@ def generate(
     colours: int | None = None,
     border_colours: int | None = None,
     inner_colours: int | None = None,
+    mates: int = 0,
     clues: int = 0,
     fix_corners: bool = False,
-) -> Generated:
+) -> Planted:
     """Make a puzzle with a planted solution; the same arguments make the same puzzle everywhere.
 
     Parameters
     ----------
-    kind : {"like-e2", "uniform", "balanced-torus", "unframed", "tetravex", "triangle", "diamond"}
+    kind : {"like-e2", "uniform", "balanced-torus", "unframed", "tetravex", "macmahon", "triangle", "diamond", "wang"}
         Like Eternity II (colours of the border and of the inner edges apart), every edge drawn alike, or as Bailleux
         2025 makes them. With every edge drawn alike, and other rules: without frame; Tetravex, whose pieces may not be
-        turned either; boards with holes as of Cuvillier & Szymkowiak 2010, with rows of 1, 3, 5, ... cells.
+        turned either; as MacMahon's squares, whose rim has a colour that lies inside too; boards with holes as of
+        Cuvillier & Szymkowiak 2010, with rows of 1, 3, 5, ... cells; Wang tiles, of which any number may be used.
     width, height : int, optional
-        Cells in a row and in a column; a square by default, 16 x 16 if neither is given. A triangle or diamond has
-        neither.
+        Cells in a row and in a column; a square by default, 16 x 16 if neither is given, 6 x 4 for the 24 squares of
+        MacMahon. A triangle or diamond has neither.
     side : int, optional
         Rows of a triangle, 16 by default, or cells along a side of a diamond, 11 by default.
     seed : int
@@ -220,6 +314,8 @@ def generate(
     border_colours, inner_colours : int, optional
         Colours between border pieces and all others, of a like-e2 puzzle. By default as many as leave about one
         solution by chance.
+    mates : int
+        Colours that get a mate, so that their sides meet the mate's instead of each other.
     clues : int
         Pieces of the planted solution that become clues.
     fix_corners : bool
@@ -227,7 +323,7 @@ def generate(
 
     Returns
     -------
-    Generated
+    Planted
         ``puzzle`` and ``solution``.
 
     Raises
@@ -243,15 +339,17 @@ def generate(
         raise InputError(
             f"a side of {side} for {kind}; expected width and height, as only triangle and diamond have one"
         )
+    if kind == "macmahon" and (width, height) == (None, None):
+        width, height = 6, 4
     width = width if width is not None else 16 if height is None else height
     height = width if height is None else height
-    planted = Family(kind, width, height, colours, border_colours, inner_colours)(seed)
+    planted = Family(kind, width, height, colours, border_colours, inner_colours)(seed).with_mates(mates, seed)
     puzzle = planted.puzzle
     if fix_corners and puzzle.holes:
         raise InputError(f"a {kind} has no four corners to fix; expected a rectangle")
     chosen = clue_cells(puzzle.width, puzzle.height, clues, seed, holes=puzzle.holes)
     planted = planted.with_clues(chosen + (corner_cells(puzzle.width, puzzle.height) if fix_corners else []))
-    return Generated(planted.puzzle, planted.solution.of(planted.puzzle))
+    return planted._replace(solution=planted.solution.of(planted.puzzle))
 
 
 # -- boards to start from --------------------------------------------------------------------------------------------
@@ -267,7 +365,7 @@ def legal_start(puzzle: Puzzle, board: Board, source: str | None = None) -> Boar
         raise InputError(f"the start board is not legal for {puzzle.name}: {violations[0]}", source)
     board = normalise_clue_pieces(puzzle, board)
     cell_of = {oriented // 4: cell for cell, oriented in enumerate(board.placements.tolist()) if oriented >= 0}
-    for clue in puzzle.clues:
+    for clue in () if puzzle.copies else puzzle.clues:
         if board.placements[clue.cell] < 0 and clue.piece in cell_of:
             raise InputError(
                 f"the start board has piece {clue.piece + 1} on {puzzle.cell_label(cell_of[clue.piece])}; "

@@ -18,11 +18,11 @@ from lns.exact.sat.refill import SOLVER, CheckAnswer, check_refills
 from lns.instances.arguments import checked
 from lns.instances.board import Board
 from lns.instances.errors import BoardError, InputError
-from lns.instances.puzzle import Puzzle
+from lns.instances.puzzle import Puzzle, refuse_copies
 from lns.instances.verify import Verification, verify
 
 if TYPE_CHECKING:
-    from lns.exact.colorpairs.options import Options
+    from lns.exact.colorpairs.options import ColorPairsOptions
     from lns.exact.outcome import Outcome
 
 log = logging.getLogger("lns")
@@ -76,7 +76,7 @@ def improve(
         Whether the dynamic order jumps back over decisions that have no part in a conflict.
     heuristic : str
         Which cell the dynamic order decides: ``"dom-deg"``, the one with fewest candidates for its open neighbours, or
-        by the label of an `lns.Heuristic`.
+        by the label of an `lns.ColorPairsHeuristic`.
     preemption, instantiation : bool
         Whether the dynamic order, where no mismatch is left to spend, keeps the pieces that one cell needs from the
         others, and decides a cell with one candidate at once.
@@ -115,6 +115,7 @@ def improve(
     known = known or given.puzzle
     if known is None:
         raise InputError("this board does not know its puzzle; expected it as an argument")
+    refuse_copies(known, "improve")
     if check:
         require("sat", "the check")
     if target is not None and target > known.max_score:
@@ -213,7 +214,7 @@ def count(
     *,
     time: float | None = None,
     nodes: int | None = None,
-    options: Options | None = None,
+    options: ColorPairsOptions | None = None,
     fix_corner: bool = False,
 ) -> Outcome:
     """Count the perfect solutions of a puzzle by any of the exact solvers.
@@ -228,8 +229,8 @@ def count(
         Seconds at most.
     nodes : int, optional
         Nodes at most, in the unit of the solver: the same answer on every machine.
-    options : Options, optional
-        Switches of ColorPairs.
+    options : ColorPairsOptions, optional
+        Parts of ColorPairs to switch on or off.
     fix_corner : bool
         Whether rotated copies of a solution count once.
 
@@ -246,4 +247,6 @@ def count(
     """
     from lns.exact import solvers
 
-    return solvers.count(load_puzzle(puzzle), solver, seconds=time, nodes=nodes, options=options, fix_corner=fix_corner)
+    known = load_puzzle(puzzle)
+    found = solvers.count(known, solver, seconds=time, nodes=nodes, options=options, fix_corner=fix_corner)
+    return found if found.board is None else replace(found, board=found.board.of(known))

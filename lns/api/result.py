@@ -15,6 +15,7 @@ from lns.instances.errors import InputError
 from lns.instances.formats import write
 from lns.instances.pairing import pairing
 from lns.instances.puzzle import Puzzle
+from lns.instances.records import Records
 from lns.instances.text import count_of
 from lns.rounds import Island
 from lns.runs.history import Improvement, RunHistory
@@ -84,7 +85,7 @@ def progress_view(choice: str | bool | ProgressView | None, seconds: float | Non
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(Records):
     """Best board of a search and what led to it. Over all sessions of the run, where it was resumed.
 
     Attributes
@@ -102,7 +103,7 @@ class Result:
     elapsed_s : float
         Seconds of search, without the compilation of kernels.
     history : RunHistory
-        Improvements, boards by score, sessions.
+        Improvements, boards by score, sessions; ``history.to_frame()`` is a table of the improvements.
     islands : dict of int to Island
         Each island by its number: its best score, steps and statistics, without its state.
     record : dict
@@ -161,6 +162,11 @@ class Result:
     def improvements(self) -> list[Improvement]:
         """Each new best: its score, the second of search, and the part of the engine that made it."""
         return list(self.history.improvements)
+
+    def records(self) -> list[dict[str, Any]]:
+        """One dict; ``nodes`` are placements of all parts of the engine, of tabu search alone its moves."""
+        found = {"puzzle": self.puzzle.name, "score": self.score, "max_score": self.max_score, "why": self.why}
+        return [found | {"seed": self.seed, "elapsed_s": self.elapsed_s, "nodes": self.statistics.placements}]
 
     def save(self, path: str | os.PathLike[str], *, format: str | None = None) -> None:
         """Write the board to a file, in the format of its extension. Raises InputError without a board."""

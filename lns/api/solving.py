@@ -21,9 +21,17 @@ from typing import Any
 
 from lns import cells
 from lns import params as parameters
-from lns.api.arguments import DEFAULT_SECONDS, Pins, ResumeSpec, RunSpec, SessionSpec, choose_parameters, takes
-from lns.api.files import read_puzzle
-from lns.api.kept_params import DEFAULTS
+from lns.api.arguments import (
+    DEFAULT_SECONDS,
+    Pins,
+    ResumeSpec,
+    RunSpec,
+    SessionSpec,
+    choose_parameters,
+    log_choice,
+    takes,
+)
+from lns.api.files import BoardSource, PuzzleSource, load_board, read_puzzle
 from lns.api.result import Result, progress_view
 from lns.api.stopping import Certified, MaxTime, NoImprovement, SearchProgress, StopRule
 from lns.cores import available_cores, max_workers
@@ -35,7 +43,6 @@ from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.files import read_text
 from lns.instances.pairing import pairing
-from lns.instances.puzzle import Puzzle
 from lns.instances.text import count_of
 from lns.islands import Archipelago
 from lns.rounds import Search
@@ -107,8 +114,7 @@ def solve(spec: RunSpec) -> Result:
             log.info("%s: %s", puzzle.name, note)
         for note in start_notes:
             log.info("start board: %s", note)
-        if params_note:
-            log.log(logging.WARNING if source == DEFAULTS else logging.INFO, "%s", params_note)
+        log_choice(source, params_note)
         recorder = Recorder(puzzle, settings, history, directory)
         if start is not None:
             recorder.record_known_best(start)
@@ -177,15 +183,20 @@ def resume(spec: ResumeSpec) -> Result:
 
 @checked
 def polish(
-    puzzle: Puzzle, board: Board, *, free: Pins | None = None, stop: StopRule | None = None, **how: Any
+    puzzle: PuzzleSource | None,
+    board: BoardSource,
+    *,
+    free: Pins | None = None,
+    stop: StopRule | None = None,
+    **how: Any,
 ) -> Result:
     """Free parts of a board and repair them, from ten cells to half of them, until nothing better is within reach.
 
     Parameters
     ----------
-    puzzle : Puzzle
-        Puzzle of the board.
-    board : Board
+    puzzle : Puzzle, str, path-like or None
+        Puzzle of the board; ``None`` if the board knows it.
+    board : Board, str or path-like
         Full or partial; it breaks no rule.
     free : str or iterable of int, optional
         Cells that may change: numbers from 0, or a text such as ``"3,10-20,r8-15"``; the others must match each other.
@@ -205,6 +216,9 @@ def polish(
     InputError
         As for `lns.solve`; or the board is empty.
     """
+    board = load_board(board, puzzle)
+    if (puzzle := board.puzzle) is None:
+        raise InputError("this board does not know its puzzle; expected it as an argument")
     if board.placed == 0:
         raise InputError("the board is empty; expected one to polish")
     if free is not None:

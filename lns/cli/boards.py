@@ -21,12 +21,9 @@ from lns.instances.board import Board
 from lns.instances.draw import scene, svg, terminal
 from lns.instances.errors import InputError
 from lns.instances.files import write_output
-from lns.instances.formats import with_clues
-from lns.instances.formats.base import source_name
 from lns.instances.formats.registry import examples, facts, overview
 from lns.instances.generate import KINDS
 from lns.instances.puzzle import Puzzle
-from lns.instances.symmetry import View, board_from_view, puzzle_in_view, rotate_board, rotate_puzzle
 from lns.instances.text import count_of, printable
 from lns.instances.verify import Verification
 from lns.instances.verify import verify as verified
@@ -48,6 +45,9 @@ examples:
   lns generate balanced-torus --width 8 --colours 9           as in Bailleux 2025
   lns generate tetravex --width 6 --colours 10 -o p.json      no frame, and pieces may not be turned
   lns generate unframed --width 8 -o p.json                   no frame
+  lns generate wang --width 8 --colours 3 -o p.json           tiles that may be used any number of times
+  lns generate macmahon -o p.json                             the 24 squares of three colours; the rim is one of them
+  lns generate unframed --width 3 --colours 4 --mates 4       halves that meet their other halves, as Scramble Squares
   lns generate triangle --side 8 -o p.json                    rows of 1, 3, 5, ... cells, as Cuvillier & Szymkowiak 2010
   lns generate diamond --side 4 -o p.json                     rows of 1, 3, 5, 7, 5, 3, 1 cells
   lns generate --unique max --width 10 --height 8             one solution up to rotation, proven (Jolivet 2008)
@@ -84,8 +84,9 @@ def _judgement(puzzle: Puzzle, found: Verification, notes: list[str]) -> Iterato
     yield f"board       {found.placed} of {found.cells} cells filled, {mismatches}"
     yield f"score       {found.score} of {found.max_score} matched inner edges"
     if found.rim_faults:
+        wrong = "of another colour" if puzzle.rim else "not grey"
         yield (
-            f"rim         {count_of(found.rim_faults, 'side')} not grey, which the score does not count; with "
+            f"rim         {count_of(found.rim_faults, 'side')} {wrong}, which the score does not count; with "
             f"them {found.conflicts} conflicts ({found.max_score - found.conflicts})"
         )
     yield from (f"note        {note}" for note in notes)
@@ -192,7 +193,7 @@ def _facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
     counts = pairing.summarise(puzzle)
     told = out.picked(puzzle, "name sha256 width height max_score")
     told |= {"pieces": out.picked(counts, "corners edges inner"), "half_edges": out.picked(counts, "along_rim inside")}
-    told |= out.picked(puzzle, "holes framed turns")
+    told |= out.picked(puzzle, "holes framed turns mates rim")
     told["clues"] = [[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues]
     if board is not None:
         found = verified(puzzle, board)
@@ -215,6 +216,8 @@ def _facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
     opt.value("--border-colours --rim-colours", "B", int, "number of colours between border pieces of a like-e2 "
               "puzzle"),
     opt.value("--inner-colours", "I", int, "number of its other colours"),
+    opt.value("--mates", "N", int, "colours that get a mate, which their sides meet instead of each other (default 0)",
+              default=0),
     opt.value("--clues", "N", int, "pin N pieces of the planted solution as clues (default 0)", default=0),
     opt.flag("--fix-corners", "pin the corner pieces too"),
     opt.value("--seed", "S", int, "random seed (default 0)", default=0),
@@ -235,7 +238,7 @@ def generate(args: argparse.Namespace) -> int:
     if args.kind is None:
         puzzle, solution = _constructed(args)
     else:
-        named = "width height side seed colours border_colours inner_colours clues fix_corners"
+        named = "width height side seed colours border_colours inner_colours mates clues fix_corners"
         puzzle, solution = files.generate(args.kind, **out.picked(args, named))
     form = args.format
     if form is None and args.output is None:
@@ -265,7 +268,7 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
     if args.side is not None:
         raise InputError("--side is for the kinds triangle and diamond; expected none here")
     given = [args.colours, args.border_colours, args.inner_colours]
-    if any(value is not None for value in given) or args.clues or args.fix_corners:
+    if any(value is not None for value in given) or args.mates or args.clues or args.fix_corners:
         raise InputError("--unique and --from-3-partition choose their own colours and have no clues; expected neither")
     if args.from_3_partition is not None:
         if args.solution is not None or args.width is not None or args.height is not None:
@@ -331,26 +334,20 @@ def convert(args: argparse.Namespace) -> int:
         return out.DONE
     to_format, path = _output(args)
     opt.check_files(args.force, path)
-    known, notes_of_puzzle = puzzle_of_board(args) if args.puzzle is not None else (None, ())
-    document, reading = _read(args, known)
-    puzzle = document.puzzle or reading
-    if puzzle is None:
-        reasons = "; ".join(document.notes)
-        raise InputError(f"{reasons}; expected the puzzle with it (--puzzle INSTANCE)", source_name(args.input))
-    puzzle, board = _transformed(puzzle, document.board, args.turn // 90, args.mirror)
-    text, left_out = formats.render(to_format, puzzle, board, path=path, instance=args.puzzle)
-    what = "a puzzle" if document.board is None else "a board"
-    notes = [f"read {document.format}: {what} of {puzzle.width} x {puzzle.height}"]
-    notes += [*notes_of_puzzle, *document.notes, *left_out]
+    known, of_puzzle = puzzle_of_board(args) if args.puzzle is not None else (None, ())
+    named = args.from_format or (args.puzzle_format if known is None else None)
+    asked: dict[str, Any] = {"format": named, "puzzle": known, "clues": args.clues if known is None else None}
+    found = files.convert(
+        args.input, path, to=to_format, instance=args.puzzle, **asked, **out.picked(args, "number turn mirror")
+    )
     if path is None:
-        sys.stdout.write(text)
+        sys.stdout.write(found.text)
         sys.stdout.flush()
-    else:
-        write_output(path, text)
+    notes = [*found.notes[:1], *of_puzzle, *found.notes[1:]]
     print_notes(notes)
     if args.json:
-        shape = {"width": puzzle.width, "height": puzzle.height, "board": document.board is not None}
-        out.print_json({"out": args.output, "from": document.format, **shape, "notes": notes})
+        shape = out.picked(found.puzzle, "width height") | {"board": found.board is not None}
+        out.print_json({"out": args.output, "from": found.format, **shape, "notes": notes})
     return out.DONE
 
 
@@ -370,45 +367,6 @@ def _output(args: argparse.Namespace) -> tuple[str | None, str | None]:
     if args.json:
         raise InputError("OUT is - and --json writes to stdout too; expected one of them")
     return to, None
-
-
-def _read(args: argparse.Namespace, known: Puzzle | None) -> tuple[formats.Document, Puzzle | None]:
-    """What is in IN, and the puzzle of --puzzle as it reads there: with --mirror, IN shows mirror images."""
-    reading = _mirrored(known) if known is not None and args.mirror else known
-    named = args.from_format or (args.puzzle_format if args.puzzle is None else None)
-    try:
-        document = formats.read(args.input, puzzle=reading, format=named, number=args.number)
-    except InputError as error:
-        if known is None or not args.mirror:
-            raise
-        try:
-            formats.read(args.input, puzzle=known, format=named, number=args.number)
-        except InputError:
-            raise error from None
-        raise InputError(
-            f"the board shows the pieces of {known.name} itself; expected no --mirror, which is for a board of their "
-            "mirror images",
-            source_name(args.input),
-        ) from None
-    if args.puzzle is None and args.clues is not None and document.puzzle is not None:
-        document = with_clues(document, args.clues)
-    return document, reading
-
-
-def _mirrored(puzzle: Puzzle) -> Puzzle:
-    return puzzle_in_view(puzzle, View(0, mirrored=True))
-
-
-def _transformed(puzzle: Puzzle, board: Board | None, turns: int, mirror: bool) -> tuple[Puzzle, Board | None]:
-    """Puzzle and board, mirrored, then turned. The clues of a square stay where they are if its board is turned."""
-    if mirror:
-        board = None if board is None else board_from_view(board, View(0, mirrored=True))
-        puzzle = _mirrored(puzzle)
-    if board is None or puzzle.width != puzzle.height or puzzle.holes:
-        puzzle = rotate_puzzle(puzzle, turns)
-    elif turns:
-        rotate_puzzle(puzzle, turns)  # raises if pieces may not be turned
-    return puzzle, None if board is None else rotate_board(board, turns).with_blanks(puzzle)
 
 
 @opt.command(

@@ -9,28 +9,26 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from lns.api.formulas import cnf as make_cnf
+from lns.api.formulas import decode as read_model
 from lns.exact.colorpairs.options import Heuristic, Options
 from lns.exact.driver import Progress
 from lns.exact.execution import Request
 from lns.exact.optional_deps import EXTRAS, is_installed
-from lns.exact.outcome import NODES_UNKNOWN, Outcome, SolveStatus
+from lns.exact.outcome import Outcome, SolveStatus
 from lns.exact.registry import SOLVERS, all_solvers, solver_for
-from lns.exact.sat.clauses import read_answer
-from lns.exact.sat.encodings import encode
 from lns.exact.solvers import solve_request
 from lns.instances import formats
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.files import atomic_file, atomic_write, behind_links, open_to_read
+from lns.instances.files import atomic_write, is_new_or_empty
 from lns.instances.puzzle import Puzzle
 from lns.instances.text import count_of, format_seconds
-from lns.instances.verify import verify
 from lns.terminal import options as opt
 from lns.terminal import output as out
 from lns.terminal.inputs import (
     check_board_file,
     check_start_options,
-    is_new_or_empty,
     print_notes,
     read_puzzle,
     read_puzzles,
@@ -261,7 +259,7 @@ def _progress_line(progress: Progress) -> str:
 def _told(args: argparse.Namespace, outcome: Outcome, *, counted: bool) -> tuple[dict[str, Any], list[str]]:
     """The outcome as JSON, and in lines."""
     solver = f"{args.solver}, answered by {outcome.answered_by}" if outcome.answered_by else args.solver
-    nodes = None if outcome.nodes == NODES_UNKNOWN else outcome.nodes
+    nodes = outcome.nodes
     facts = {"status": str(outcome.status), "solutions": outcome.solutions, "nodes": nodes}
     facts |= {"seconds": round(outcome.seconds, 6), "solver": args.solver, "convention": outcome.convention}
     facts |= {"answered_by": outcome.answered_by or args.solver}
@@ -316,21 +314,14 @@ def cnf(args: argparse.Namespace) -> int:
         raise InputError("--json and the formula both go to stdout; expected -o FILE or --sizes")
     opt.check_files(args.force, args.output)
     [puzzle] = read_puzzles(args, [args.instance], named=False)
-    encoding = encode(args.encoding, puzzle)
+    formula = make_cnf(puzzle, args.encoding, None if args.sizes else args.output)
     if args.output is None and not args.sizes:
-        encoding.write(sys.stdout)
+        formula.write(sys.stdout)
         return out.DONE
-    sizes = {name: count for name, count in encoding.sizes().items() if count}
-    clauses = sum(sizes.values())
-    if not args.sizes:
-        with atomic_file(behind_links(args.output), "ascii") as file:
-            encoding.write(file)
-    facts = {"encoding": encoding.name, "instance": args.instance, "instance_sha256": puzzle.sha256}
-    facts |= {"variables": encoding.variables, "clauses": clauses, "families": sizes}
-    formula = f"{count_of(encoding.variables, 'variable')}, {count_of(clauses, 'clause')}"
-    families = (f"  {count:>12,}  {name}" for name, count in sizes.items())
+    facts = out.picked(formula, "encoding variables clauses families")
+    facts |= {"instance": args.instance, "instance_sha256": puzzle.sha256}
     facts["output"] = None if args.sizes else os.fspath(args.output)
-    out.print_answer(args, facts, [f"{encoding.name} of {puzzle.name}: {formula}", *families])
+    out.print_answer(args, facts, [formula.summary()])
     return out.DONE
 
 
@@ -345,45 +336,17 @@ def cnf(args: argparse.Namespace) -> int:
 def decode(args: argparse.Namespace) -> int:
     [puzzle] = read_puzzles(args, [args.instance], named=False)
     check_board_file(args.output, puzzle, args.force)
-    encoding = encode(args.encoding, puzzle)
-    model = read_answer(_answer_text(args.answer), args.answer)
-    facts: dict[str, Any] = {"status": "infeasible", "valid": False, "score": None, "placements": None, "url": None}
-    if model is None:
-        out.print_answer(args, facts, ["the solver says that there is no solution"])
-        return out.ANSWER_IS_NO
-    unknown = next((abs(literal) for literal in model if abs(literal) > encoding.variables), None)
-    if unknown is not None:
-        raise InputError(
-            f"variable {unknown} is of another formula; {encoding.name} of {puzzle.name} has the variables "
-            f"1 to {encoding.variables}",
-            args.answer,
-        )
-    board = encoding.board(model)
-    found = verify(puzzle, board)
-    perfect = found.complete and found.score == puzzle.max_score
-    score = f"{found.score} of {puzzle.max_score}"
-    if args.output is not None and perfect:
-        formats.write(args.output, None, puzzle, board, instance=args.instance)
-    facts = {"status": "solved" if perfect else "not a solution"} | out.picked(found, "valid score max_score problems")
-    facts["placements"] = board.without_blanks(puzzle).pairs()
-    facts["url"] = formats.url_if_any(puzzle, board) if perfect else None
-    if perfect:
-        lines = [f"a perfect board: {score}", *out.board_lines(puzzle, board)]
-    else:
-        lines = [f"not a solution of {puzzle.name}: {count_of(found.placed, 'piece')}, score {score}"]
-        lines += [f"  {problem}" for problem in found.problems[:5]]
-    out.print_answer(args, facts, lines)
+    answer = sys.stdin.buffer.read().decode("latin-1") + "\n" if args.answer == "-" else args.answer
+    found = read_model(answer, puzzle, args.encoding)
+    perfect, verdict = found.status == "solved", found.verification
+    lines = ["the solver says that there is no solution"]
+    if verdict is not None and found.board is not None:
+        score = f"{verdict.score} of {verdict.max_score}"
+        lines = [f"not a solution of {puzzle.name}: {count_of(verdict.placed, 'piece')}, score {score}"]
+        lines += [f"  {problem}" for problem in verdict.problems[:5]]
+        if perfect:
+            lines = [f"a perfect board: {score}", *out.board_lines(puzzle, found.board)]
+            if args.output is not None:
+                formats.write(args.output, None, puzzle, found.board, instance=args.instance)
+    out.print_answer(args, found.records()[0], lines)
     return out.DONE if perfect else out.ANSWER_IS_NO
-
-
-def _answer_text(path: str) -> str:
-    """A SAT solver's answer, which may be longer than a puzzle; devices, which may have no end, are refused."""
-    if path == "-":
-        raw = sys.stdin.buffer.read()
-    else:
-        with open_to_read(Path(path)) as file:
-            raw = file.read() or b""
-    try:
-        return raw.decode("ascii")
-    except UnicodeDecodeError:
-        raise InputError("not a text of ASCII characters; expected a SAT solver's answer", path) from None

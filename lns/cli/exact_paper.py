@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lns.exact.optional_deps import require
-from lns.exact.outcome import NODES_UNKNOWN
-from lns.exact.registry import SOLVERS, all_solvers, find_solver
+from lns.exact.registry import SOLVERS, all_solvers
 from lns.exact.text_table import table_width
 from lns.instances.errors import InputError
 from lns.instances.files import atomic_write
@@ -27,6 +27,7 @@ from lns.terminal.progress import live_line, log
 if TYPE_CHECKING:
     from lns.exact.compare import ComparisonRow, PlannedRun
     from lns.exact.paper.runs import Plan
+    from lns.terminal.progress import LiveLine
 
 PAPERS = {
     "benoist2008": "Benoist & Bourreau 2008: ColorPairs, tables 1 to 3",
@@ -61,40 +62,34 @@ def _paper_name(text: str) -> str:
     interruptible=True,
 )  # fmt: skip
 def compare(args: argparse.Namespace) -> int:
-    from lns.exact.compare import compare, describe, table
-    from lns.exact.execution import Request
+    from lns.api.comparing import compare
 
     solvers = list(all_solvers()) if args.solvers == ["all"] else args.solvers
-    for solver in solvers:
-        find_solver(solver)
-    puzzles = list(zip(args.instances, read_puzzles(args, args.instances), strict=True))
+    puzzles = dict(zip(args.instances, read_puzzles(args, args.instances), strict=True))
     memory = None if args.memory is None else args.memory * 1_000_000
-    asked = {"seconds": args.time, "memory": memory} | out.picked(args, "fix_corner sat_solver seed")
-    request = Request(count_all=args.count, **asked)
-
-    planned = [f"{name} by {solver}" for name, _ in puzzles for solver in solvers]
-    rows, status = _made(lambda: (planned, compare(puzzles, solvers, request, args.output)), describe)
-    values = [{name: None if value == NODES_UNKNOWN else value for name, value in asdict(row).items()} for row in rows]
+    asked = out.picked(args, "count time fix_corner sat_solver seed output")
+    with live_line(None, quiet=False) as line:
+        tell = _progress(line, [f"{name} by {solver}" for name in puzzles for solver in solvers])
+        found = compare(puzzles, solvers, memory=memory, on_row=tell, **asked)
     with table_width(out.terminal_width()):
-        out.print_answer(args, {"rows": values}, [table(rows)])
-    return status
+        out.print_answer(args, {"rows": found.records()}, [found.summary()])
+    return out.INTERRUPTED if found.interrupted else out.DONE
 
 
-def _made(make: Callable[[], tuple[list[str], Iterable[Any]]], said: Callable[[Any], str]) -> tuple[list[Any], int]:
-    """The rows of runs, each of which is told, and the exit status; ``make``: their names, and the runs themselves."""
-    rows: list[Any] = []
-    try:
-        with live_line(None, quiet=False) as line:
-            planned, made = make()
-            line.begin(f"run 1 of {len(planned)}: {planned[0]}")
-            for row in made:
-                rows.append(row)
-                log.info("%s", said(row))
-                if len(rows) < len(planned):
-                    line.begin(f"run {len(rows) + 1} of {len(planned)}: {planned[len(rows)]}")
-    except KeyboardInterrupt:
-        return rows, out.INTERRUPTED
-    return rows, out.DONE
+def _progress(line: LiveLine, planned: Sequence[str]) -> Callable[[ComparisonRow], None]:
+    """A function that logs each row and says which of the planned runs comes next; the first is said at once."""
+    from lns.exact.compare import describe
+
+    names = enumerate(planned, 1)
+
+    def tell(row: ComparisonRow | None = None) -> None:
+        if row is not None:
+            log.info("%s", describe(row))
+        for number, name in islice(names, 1):
+            line.begin(f"run {number} of {len(planned)}: {name}")
+
+    tell()
+    return tell
 
 
 @opt.command(
@@ -134,17 +129,22 @@ def paper(args: argparse.Namespace) -> int:
             known += f" and the colours {', '.join(map(str, paper.FULL.colours))}"
         raise InputError(f"{args.paper} has no run with these options; expected some of {known}")
 
-    def make() -> tuple[list[str], Iterable[Any]]:
-        found = planned()
-        return [f"{run.instance} by {run.solver}" for run in found], comparison.run_experiment(found, args.output)
-
     if args.show:
         rows, left = comparison.finished_rows(planned(), args.output)
         after, status = f"\n\n{_missing([(run.instance, run.solver) for run in left])}", out.DONE
         if others := len(comparison.read_rows(args.output)) - len(rows):
             after += f"\n{count_of(others, 'row')} of {args.output} not shown: expected the options of their runs"
     else:
-        rows, status = _made(make, comparison.describe)
+        rows, status = [], out.DONE
+        try:
+            with live_line(None, quiet=False) as line:
+                found = planned()
+                tell = _progress(line, [f"{run.instance} by {run.solver}" for run in found])
+                for row in comparison.run_experiment(found, args.output):
+                    rows.append(row)
+                    tell(row)
+        except KeyboardInterrupt:
+            status = out.INTERRUPTED
         after = _plot(paper, rows, args.output) if args.output is not None and rows else ""
     if rows or args.show:
         with table_width(out.terminal_width()):  # on a narrow terminal in blocks of columns

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from lns.cli.boards import colour_of
 from lns.cli.exact import solutions_in_words
 from lns.exact.driver import Progress
-from lns.exact.outcome import NODES_UNKNOWN
 from lns.exact.polyominoes import draw
 from lns.exact.polyominoes.grid import IQ_PUZZLER_PRO, RACE, Grid, check_weight, load, orientations, parse, render
 from lns.instances.errors import InputError
@@ -262,7 +261,7 @@ def _print_result(args: argparse.Namespace, grid: Grid, result: FillResult, writ
     from lns.exact.polyominoes.search import CONVENTION
 
     facts = {"status": str(result.status), "solutions": result.solutions}
-    facts |= {"nodes": None if result.nodes == NODES_UNKNOWN else result.nodes, "seconds": round(result.seconds, 6)}
+    facts |= {"nodes": result.nodes, "seconds": round(result.seconds, 6)}
     facts |= {"convention": CONVENTION} | out.picked(result, "options pruned weight branches deepest filling")
     if result.filling is not None and not args.json:
         sys.stdout.write(draw.terminal(grid, result.filling, colour_of(args.colour)) + "\n\n")
@@ -278,7 +277,7 @@ def _lines(args: argparse.Namespace, result: FillResult) -> Iterator[str]:
     yield f"status      {result.status}"
     yield f"fillings    {solutions_in_words(result.status, result.solutions, counted=args.count)}"
     yield out.wrapped(f"convention  {CONVENTION}", sys.stdout, indent=12)
-    if result.nodes == NODES_UNKNOWN:
+    if result.nodes is None:
         yield "nodes       - (xcover does not report them)"
     else:
         yield f"nodes       tested {result.nodes:,} placements; {result.pruned:,} of them left an unfillable zone"

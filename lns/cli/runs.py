@@ -13,35 +13,27 @@ import sys
 import time
 import webbrowser
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from lns.instances.draw.terminal import capability, encodes
 from lns.instances.errors import InputError
-from lns.instances.eternity2 import name_of_set
 from lns.instances.files import atomic_write, behind_links
-from lns.instances.piece_set import set_sha256
-from lns.instances.text import count_of, cut_middle, printable
+from lns.runs import run_summary
 from lns.runs.board_log import BestBoards
 from lns.runs.directory import read_parameters, run_directories
-from lns.runs.files import REPORT, STOP, format_duration, open_regular, time_ago, utc_now
+from lns.runs.files import REPORT, STOP, open_regular, utc_now
 from lns.runs.lock import is_free, is_held_elsewhere, read_holder
-from lns.runs.run_summary import RunSummary, by_set, load_summary
+from lns.runs.run_summary import RunSummary, RunTable, load_summary
 from lns.terminal import options as opt
 from lns.terminal import output as out
 from lns.terminal.progress import live_line
 from lns.terminal.signals import signal_handler
 from lns.version import __version__
 
-LEAST_NAME = 16  # columns that a name keeps on a narrow terminal
 MAX_BEST_BOARDS = 6  # on the page of `lns report`
 WATCHED_BOARDS = 8
 LEAST_FRAME = 8  # lines that the view of one run needs below the table of several
 EVERY_S = 60.0  # between two pages of --follow
-_HEADS = ["run", "instance", "clues", "best", "found", "state", "boards", "search", "time", "speed", "workers"]
-# What a narrow terminal does without first:
-_LEAST_WANTED = ["search", "workers", "speed", "boards", "found", "time", "clues"]
 
 
 @opt.command(
@@ -53,93 +45,11 @@ _LEAST_WANTED = ["search", "workers", "speed", "boards", "found", "time", "clues
     "Exit status: 0 done, 2 a DIR is no run directory (the others are shown all the same).",
 )  # fmt: skip
 def status(args: argparse.Namespace) -> int:
-    summaries, exit_status = [], out.DONE
-    for path in run_directories(args.directories):
-        try:
-            summaries.append(load_summary(path))
-        except InputError as error:
-            out.print_error(f"lns: {printable(str(error), 2000)}")
-            exit_status = out.BAD_INPUT
-    summaries = by_set(summaries)
-    if args.json:
-        out.print_json({"runs": [facts(summary, args.min_score) for summary in summaries]})
-        return exit_status
-    head, *lines = table(summaries, args.min_score, out.terminal_width())
-    out.print_text(head)
-    for line, summary in zip(lines, summaries, strict=True):
-        # what is proven of the best boards, and what could not be read or written
-        certificate = summary.heartbeat.statistics.certificate_in_words(summary.score)
-        unwritten = (f"{name} cannot be written" for name in summary.heartbeat.write_errors)
-        notes = [*([certificate] if certificate else []), *summary.notes, *unwritten]
-        out.print_text(line, *notes, sep="\n    ")
+    failed: list[InputError] = []
+    found = run_summary.status(args.directories, min_score=args.min_score, on_error=failed.append)
+    exit_status = out.print_failures(failed)
+    out.print_answer(args, {"runs": found.records()}, [found.summary(out.terminal_width())])
     return exit_status
-
-
-def table(summaries: Sequence[RunSummary], min_score: int | None, width: int | None) -> list[str]:
-    """A headline and a line for each run, if possible of at most ``width`` columns."""
-    rows = [_row(summary, min_score) for summary in summaries]
-    if all(summary.clues == "none" for summary in summaries):
-        rows = [["" if head == "clues" else cell for head, cell in zip(_HEADS, row, strict=True)] for row in rows]
-    return _aligned([_HEADS, *rows], width)
-
-
-def _aligned(rows: list[list[str]], width: int | None) -> list[str]:
-    """Aligned lines; columns without any entry are left out.
-
-    Where ``width`` is too small, names are cut, and then the columns of `_LEAST_WANTED` are left out one by one.
-    """
-    kept = [column for column in range(len(rows[0])) if any(row[column] for row in rows[1:])]
-    rows = [[row[column] for column in kept] for row in rows]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(kept))]
-    if width is not None:
-        over = sum(widths) + 2 * len(widths) - 2 - width
-        for column in (0, 1):
-            cut = max(0, min(over, widths[column] - LEAST_NAME))
-            widths[column] -= cut
-            over -= cut
-        dropped = next((rows[0].index(name) for name in _LEAST_WANTED if name in rows[0]), None)
-        if over > 0 and dropped is not None:
-            return _aligned([[*row[:dropped], *row[dropped + 1 :]] for row in rows], width)
-    cells = ((cut_middle(cell, width).ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
-    return ["  ".join(row).rstrip() for row in cells]
-
-
-def facts(summary: RunSummary, min_score: int | None) -> dict[str, Any]:
-    """The object of a run in the JSON output."""
-    history, heartbeat = summary.history, summary.heartbeat
-    score = _min_score(summary, min_score)
-    facts = {"run_dir": str(summary.path)} | out.picked(summary.settings, "instance instance_sha256")
-    facts |= {"set_sha256": set_sha256(summary.puzzle)} | out.picked(summary, "clues state") | {"ended": summary.why}
-    facts |= {"score": summary.score, "max_score": summary.puzzle.max_score, "best_at": summary.best_at}
-    facts |= {"min_score": score, "boards": history.at_least(score)}
-    facts |= {"boards_per_hour": round(summary.boards_per_hour(score), 3), "unit": heartbeat.unit}
-    facts |= {"rate": heartbeat.rate if summary.state == "running" else 0.0, "workers": summary.workers}
-    facts |= {"sessions": len(history.sessions), "elapsed_s": history.elapsed_s}
-    facts["left_s"] = history.remaining_s if history.has_time_limit else None
-    facts["certificate"] = heartbeat.statistics.certificate_of(summary.score)
-    return facts | {"notes": list(summary.notes), "write_errors": list(heartbeat.write_errors)}
-
-
-def _min_score(summary: RunSummary, min_score: int | None) -> int:
-    return max(0, summary.score - 1) if min_score is None else min_score
-
-
-def _row(summary: RunSummary, min_score: int | None) -> list[str]:
-    history, searching = summary.history, summary.state == "running" and not summary.starting
-    workers = "?" if summary.workers is None else str(summary.workers)
-    return [
-        summary.name,
-        printable(name_of_set(summary.puzzle), 60),
-        summary.clues,
-        f"{summary.score if summary.best else '-'} of {summary.puzzle.max_score}",
-        time_ago(summary.best_at),
-        summary.state_in_words,
-        summary.rate_in_words(_min_score(summary, min_score)) if summary.best else "none yet",
-        format_duration(history.elapsed_s),
-        history.remaining_in_words,
-        f"{summary.heartbeat.rate / 1e6:.1f} M {summary.heartbeat.unit}/s" if searching else "",
-        workers if searching else "",
-    ]
 
 
 @opt.command(
@@ -173,16 +83,16 @@ def _live(paths: list[Path], every: float) -> None:
     with _alternate_screen():
         while True:
             width, height = shutil.get_terminal_size((80, 24))
-            runs = [load_summary(path) for path in paths]
+            summaries = [load_summary(path) for path in paths]
             lines: list[str] = []
-            if len(runs) > 1:
-                lines = [*table(runs, None, width), ""][: height - 1]
-            shown = max(runs, key=lambda run: (run.state == "running", run.score))
+            if len(summaries) > 1:
+                lines = [*RunTable(tuple(summaries)).lines(width), ""][: height - 1]
+            shown = max(summaries, key=lambda run: (run.state == "running", run.score))
             rest = height - 1 - len(lines)
             if rest >= LEAST_FRAME:
                 top = best_boards[shown.path].update()
                 lines += frame(shown, top, width, rest, capability(sys.stdout), encodes(sys.stdout))
-            _draw([*lines, *[""] * (height - 1 - len(lines)), footer(runs)[:width]])
+            _draw([*lines, *[""] * (height - 1 - len(lines)), footer(summaries)[:width]])
             if b"q" in _keys(every).lower():
                 return
 
@@ -322,23 +232,12 @@ def _write_page(directory: Path, target: Path, every: float | None) -> bool:
     "Exit status: 0 done, 2 a DIR is no run, or the runs differ in pieces or clues.",
 )  # fmt: skip
 def merge(args: argparse.Namespace) -> int:
-    from lns.runs.merge import merge_runs
+    from lns.runs.merge import merge
 
-    output: Path = args.output
-    paths = [path for path in run_directories(args.directories) if path.resolve() != output.resolve()]
-    if len(paths) < 2:
-        raise InputError(f"{count_of(len(paths), 'run')} named; expected two or more to merge")
     with live_line(None, quiet=args.json) as line:
-        line.begin(f"merging {count_of(len(paths), 'run')}")
-        merged = merge_runs(paths, output)
-    best = "no board" if merged.score < 0 else f"best score {merged.score}"
-    repeated = f", {merged.repeated:,} more were repeated" if merged.repeated else ""
-    damaged = f", {count_of(merged.damaged, 'damaged line')} left out" if merged.damaged else ""
-    searched = f"{count_of(merged.runs, 'run')}, {format_duration(merged.elapsed_s)} of search"
-    lines = [
-        f"{searched}, {best}, {count_of(merged.boards, 'board')}{repeated}{damaged}",
-        f"saved in    {output}",
-        f"go on       {out.command_name()} resume {shlex.quote(str(output))} --time 1h",
-    ]
-    out.print_answer(args, asdict(merged) | {"run_dir": str(output)}, lines)
+        line.begin("merging the runs")
+        merged = merge(args.directories, args.output)
+    goes_on = f"{out.command_name()} resume {shlex.quote(merged.run_dir)} --time 1h"
+    lines = [merged.summary(), f"saved in    {merged.run_dir}", f"go on       {goes_on}"]
+    out.print_answer(args, merged.records()[0], lines)
     return out.DONE

@@ -81,8 +81,11 @@ _ENDING = (  # what every search with a run directory has
     opt.PARAMS,
     opt.value("--target", "SCORE", opt.whole_number, "stop at this score; exit status 1 if it is not reached"),
     STEPS,
-    opt.choice("--engine", ENGINES, "auto (default), or one part alone: construct (construction and exact tails), beam "
-               "(beam search), tabu (tabu search), lns (large-neighbourhood search on one board)"),
+    opt.choice("--engine", ENGINES, "auto (default); gpu (auto with a graphics card); or one part alone: construct "
+               "(construction and exact tails), beam (beam search), tabu (tabu search), lns (large-neighbourhood "
+               "search on one board)"),
+    opt.value("--device", "N", opt.whole_number, "search on graphics card N too, from 0: engine gpu (needs the extra "
+              "'gpu')"),
     opt.value("--min-score", "SCORE", opt.whole_number, "write boards of at least this score to boards.jsonl, besides "
               "new bests (default: search_floor of the parameters if it is set, else one below the best score so far)"),
     opt.value("--checkpoint", "S", opt.duration, "save a checkpoint every S seconds and at each new best (default 60)",
@@ -96,6 +99,9 @@ def solve(args: argparse.Namespace) -> int:
     with _search_end(args) as end:
         from lns.api.solving import solve
 
+        if args.device is not None:
+            os.environ["CUDA_VISIBLE_DEVICES"] = str(args.device)
+            args.engine = "gpu"
         document = read_puzzle(args, args.instance)
         assert document.puzzle is not None
         unlimited = args.steps is not None or args.stop_after_no_gain is not None

@@ -88,7 +88,8 @@ class ClosingPlan(NamedTuple):
     # before the stretch, which may mismatch
     is_corner: npt.NDArray[np.uint8]  # uint8 (cells of the stretch,): from the anchor on, 1 on corners
     near_index: Int64Array  # int64 (pieces,): index of a rim piece's set in ClosingState.near_sets, -1 = none
-    far_colour: Int64Array  # int64 (pieces,): -1 = not a rim piece
+    far_colour: Int64Array  # int64 (pieces,): the near colour that matches the far side; -1 = not a rim piece
+    ends: Int64Array  # int64 (pieces, 2): what matches the near side, and the far side, to a piece on the left or below
     anchor_level: int  # -1 = the anchor is placed before the endgame
     anchor_position: int  # padded position of the anchor in that case, else -1
     release_level: int  # level of RELEASE, -1 = there are no rules
@@ -99,7 +100,7 @@ class ClosingState(NamedTuple):
 
     near_sets: Bitsets  # uint64 (2 colour_count,): edge pieces, then corner pieces, by near colour
     far_colour: Int64Array  # int64 (64,): by bit
-    colour_sets: Bitsets  # uint64 (colour_count,): rim pieces with this colour at either end
+    colour_sets: Bitsets  # uint64 (colour_count,): rim pieces with this colour among their `ClosingPlan.ends`
     rim_pieces: Bitsets  # uint64 (1,): all rim pieces
     closings: Bitsets  # uint64 (2 MAX_CLOSINGS,): pieces of each closing; in two halves, as longer ones are made of
     # shorter ones
@@ -293,8 +294,10 @@ def plan_closing(puzzle: Puzzle, order: IntArray, start: int, cut: int) -> tuple
     near_colour, far_colour = (np.full(puzzle.cells, -1, dtype=np.int64) for _ in range(2))
     for oriented, quad in enumerate(puzzle.oriented.tolist()):  # as it lies on the right side or in its lower corner
         if quad[RIGHT] == GREY and quad[UP] != GREY:
-            near_colour[oriented >> 2], far_colour[oriented >> 2] = quad[UP], quad[DOWN] or quad[LEFT]
+            near_colour[oriented >> 2] = quad[UP]
+            far_colour[oriented >> 2] = quad[DOWN] or puzzle.mate[quad[LEFT]]
     pair_up = np.array_equal(np.sort(near_colour), np.sort(far_colour))
+    ends = puzzle.mate[np.stack([near_colour, far_colour], axis=1)].astype(np.int64)
     stretch, reserving, tail = _stretch(puzzle, order, start, cut) if pair_up else ([], [], [])
     rule, row = (np.zeros(max(0, cut - start), dtype=np.int64) for _ in range(2))
     anchor_level = anchor_position = release_level = -1
@@ -316,10 +319,11 @@ def plan_closing(puzzle: Puzzle, order: IntArray, start: int, cut: int) -> tuple
     plan = ClosingPlan(
         rule=rule,
         row=row,
-        rim_colours=np.unique(far_colour[far_colour >= 0]) if not tail else np.zeros(0, dtype=np.int64),
+        rim_colours=np.unique(ends[far_colour >= 0]) if not tail else np.zeros(0, dtype=np.int64),
         is_corner=np.array([cell == puzzle.cells - 1 for cell in stretch], dtype=np.uint8),
         near_index=near_index,
         far_colour=far_colour,
+        ends=ends,
         anchor_level=anchor_level,
         anchor_position=anchor_position,
         release_level=release_level,
@@ -373,7 +377,7 @@ def _toggle_piece(plan: EndgamePlan, state: EndgameState, piece: int, bit: np.ui
     if near_index >= 0:
         closing.near_sets[near_index] ^= bit
         closing.rim_pieces[0] ^= bit
-        near, far = near_index % len(closing.colour_sets), plan.closing.far_colour[piece]
+        near, far = plan.closing.ends[piece, 0], plan.closing.ends[piece, 1]
         closing.colour_sets[near] ^= bit
         if near != far:
             closing.colour_sets[far] ^= bit

@@ -38,6 +38,8 @@ class TailPlan(NamedTuple):
     # concerned, one bit a cell; of rotations that look alike only the first has any
     is_elsewhere: npt.NDArray[np.uint8]  # uint8 (n,): 1 for pieces of a clue outside the tail
     quads: Int64Array  # int64 (4n, 4): colours of each oriented piece by side
+    mate: Int64Array  # int64 (colour_count,): the printed colour of a side on the right or below that shows a colour
+    parity: int  # -1 if each colour is its own mate, so that its half-edges must be even; 0: the bound by them is off
     colour_count: int  # number of colours, the rim's included
 
 
@@ -84,6 +86,8 @@ def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, Tail
         cells_of=cells_of,
         is_elsewhere=np.isin(np.arange(puzzle.cells), elsewhere).astype(np.uint8),
         quads=puzzle.oriented.astype(np.int64),
+        mate=puzzle.mate.astype(np.int64),
+        parity=0 if puzzle.mates else -1,
         colour_count=colour_count,
     )
     workspace = TailWorkspace(
@@ -188,9 +192,10 @@ def _place(plan: TailPlan, work: TailWorkspace, depth: int, sign: int) -> tuple[
         if following < len(plan.outside):
             colour = plan.quads[oriented, RIGHT if column == 0 else DOWN]
             work.known_colour[following, column] = colour
-            asked = _change_balance(work.balance, colour, -2 * sign)
-            deficit += asked[0]
-            odd += asked[1]
+            asked = _change_balance(work.balance, colour, -sign)
+            used = _change_balance(work.balance, plan.mate[colour], -sign)
+            deficit += asked[0] + used[0]
+            odd += asked[1] + used[1]
     return deficit, odd
 
 
@@ -213,7 +218,7 @@ def solve_tail(
     bits = _set_up(plan, work, used, right, down)
     best = NOT_FOUND
     nodes = 0
-    if _bound(work.deficit[0], work.odd_colours[0]) > allowed:
+    if _bound(work.deficit[0], work.odd_colours[0] & plan.parity) > allowed:
         return best, nodes
     work.mismatches[0] = 0
     work.free[0] = ~_NONE if bits >= 64 else (_ONE << bits) - _ONE
@@ -248,7 +253,7 @@ def solve_tail(
         change = _place(plan, work, depth, 1)
         deficit, odd = work.deficit[depth] + change[0], work.odd_colours[depth] + change[1]
         mismatches = work.mismatches[depth] + misses
-        if mismatches + _bound(deficit, odd) > allowed:
+        if mismatches + _bound(deficit, odd & plan.parity) > allowed:
             _place(plan, work, depth, -1)
         elif depth + 1 == cells:
             best, allowed = mismatches, mismatches - 1

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from lns.assignment import fill, greedy_board, matched_edges
@@ -9,8 +13,10 @@ from lns.construct.beam import BeamSearch, Paths, Tails, beam_tables
 from lns.construct.candidates import check_colours, is_unclued_piece
 from lns.construct.constructor import Constructor
 from lns.construct.quota_bandit import QuotaBandit
-from lns.construct.schedule import beam_tail_cut, cell_order, favoured_colours
+from lns.construct.schedule import BreakSchedule, beam_tail_cut, cell_order, favoured_colours
 from lns.engine import State, Statistics, expect
+from lns.gpu.card import Card
+from lns.gpu.search import CardSearch
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import GREY, Puzzle
@@ -20,6 +26,8 @@ from lns.node_equivalents import BEAM_CHILD
 from lns.orientation import Orientation
 from lns.params import Params
 from lns.rng import random_state
+
+log = logging.getLogger("lns")
 
 MAX_PLACED = 2**25  # most pieces in all prefixes of a layer of a beam, as all of them are in a checkpoint
 NO_BEAM = -1  # depth between two beams
@@ -31,13 +39,27 @@ class Construction:
 
     ``orientation`` is how the island sees the puzzle, with its part of the prefixes; ``seed`` and ``island`` give the
     random stream. Boards that miss the wanted score by at most ``near_misses`` edges are returned too.
+
+    With ``open_card``, a graphics card goes on with the tree of a restart that has reached exact tails, when this
+    search leaves it for the next one. A card that fails, or that is not there, is left out from then on; a resumed
+    search gives it another tree.
     """
 
     name, makes_boards, proves = "construct", True, False
 
-    def __init__(self, orientation: Orientation, params: Params, seed: int, island: int, near_misses: int = 0) -> None:
+    def __init__(
+        self,
+        orientation: Orientation,
+        params: Params,
+        seed: int,
+        island: int,
+        near_misses: int = 0,
+        open_card: Callable[[], Card] | None = None,
+    ) -> None:
         self.orientation, self.params, self.near_misses = orientation, params, near_misses
         self.partition = orientation.partition
+        self.card: CardSearch | None = None
+        self._open_card = open_card
         self.random = random_state(seed, island)
         self.bandit = QuotaBandit(orientation.puzzle, params.construct, self.random, orientation.views)
         self.constructor: Constructor | None = None
@@ -53,7 +75,7 @@ class Construction:
             done += Statistics(
                 nodes=constructor.nodes, prefixes=constructor.prefixes, tail_nodes=constructor.tail_nodes
             )
-        return done
+        return done if self.card is None else done + self.card.statistics
 
     @property
     def no_prefix_found(self) -> bool:
@@ -78,16 +100,45 @@ class Construction:
             schedule = self.bandit.choose_schedule(mismatches)
             self.constructor = Constructor(puzzle, self.params.construct, schedule, self.random, self.partition)
         elif self.constructor.restart_due or self.bandit.should_abandon(self.constructor, mismatches):
+            self._give_to_card(self.constructor)
             self.bandit.learn(self.constructor)
             self.constructor.restart(self.bandit.choose_schedule(mismatches), self.bandit.nodes_before)
         least = min(wanted - self.near_misses, self.floor or wanted)
         board = self.constructor.run(self.params.engine.step_nodes, least)
-        found = []
-        if board is not None:
-            view = cells_from_view(puzzle, self.constructor.schedule.view)
-            order = self.orientation.cells[view[self.constructor.schedule.order]]
-            found.append(Found(self.orientation.from_engine(board), self.name, order))
+        found = [] if board is None else [self._found(board, self.name, self.constructor.schedule)]
+        found += self._of_card(puzzle.max_score - least)
         return Repaired(found, float(self.statistics.node_equivalents - before))
+
+    def _found(self, board: Board, origin: str, schedule: BreakSchedule) -> Found:
+        view = cells_from_view(self.orientation.puzzle, schedule.view)
+        return Found(self.orientation.from_engine(board), origin, self.orientation.cells[view[schedule.order]])
+
+    def _give_to_card(self, constructor: Constructor) -> None:
+        """Let the card go on with the restart that ends, if it has led anywhere and the card is free."""
+        if self._open_card is None or constructor.no_prefix_found or constructor.exhausted:
+            return
+        with self._without_card_on_failure():
+            if self.card is None:
+                self.card = CardSearch(constructor.puzzle, self.params.construct, self._open_card())
+            if self.card.takes_tree:
+                self.card.take(constructor)
+
+    def _of_card(self, mismatches: int) -> list[Found]:
+        """What the card has found since the last call, with at most so many mismatches; it then goes on."""
+        found: list[Found] = []
+        if self._open_card is not None and self.card is not None and (schedule := self.card.schedule) is not None:
+            with self._without_card_on_failure():
+                found += [self._found(board, "gpu", schedule) for board in self.card.collect(mismatches)]
+        return found
+
+    @contextmanager
+    def _without_card_on_failure(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # of whatever kind numba and the driver raise
+            told = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+            log.warning("the search goes on without the graphics card: %s", told)
+            self._open_card = None
 
     # -- state: everything above, as flat arrays ---------------------------------------------------------------------
 

@@ -17,6 +17,8 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import NamedTuple
 
 from lns.assignment import GREEDY
+from lns.construct import refused_rules
+from lns.gpu.card import CudaCard
 from lns.instances.arguments import checked
 from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
@@ -55,7 +57,7 @@ class Island(NamedTuple):
     @property
     def constructs(self) -> bool:
         """Whether the construction is among the operators, and changes boards beside others."""
-        return self.engine == "auto" and self.orientation is not None
+        return self.engine in ("auto", "gpu") and self.orientation is not None
 
     def stream(self, number: int) -> int:
         """Number of a random stream that no other operator of the island has."""
@@ -86,7 +88,9 @@ def _function(name: str, function: OperatorFunction) -> Make:
 
 
 MAKERS: dict[str, Make] = {
-    "construct": lambda i: Construction(i.view, i.params, i.seed, i.number),
+    "construct": lambda i: Construction(
+        i.view, i.params, i.seed, i.number, open_card=CudaCard if i.engine == "gpu" and i.number == 0 else None
+    ),
     "beam": lambda i: Beam(i.view, i.params, i.seed, i.stream(3), whole=i.engine != "beam"),
     "fill": lambda i: Fill(i.puzzle, i.orientation),
     "tabu": lambda i: Tabu(i.puzzle, i.params.tabu, i.seed, i.stream(2), from_pool=i.constructs),
@@ -117,25 +121,27 @@ def operators_of(engine: str, puzzle: Puzzle, params: Params, names: Sequence[st
     Parameters
     ----------
     engine : str
-        "auto": all; "lns": all but the construction; "polish": those that change a board; else the operator of this
-        name, and one that makes a first board.
+        "auto" and "gpu": all; "lns": all but the construction; "polish": those that change a board; else the operator
+        of this name, and one that makes a first board.
     puzzle, params
-        By other rules (`Puzzle.rules`) a greedy fill and tabu search take the place of construction and beams.
+        By rules that the construction cannot take (`lns.construct.REFUSED`) a greedy fill and tabu search take the
+        place of construction and beams.
     names : sequence of str, optional
         The operators of "lns" that change boards; by default all that are known in this process.
     """
     sizes = params.neighbourhoods
-    beams = ("beam",) if params.engine.beams and not puzzle.rules else ()
+    refused = refused_rules(puzzle)
+    beams = ("beam",) if params.engine.beams and not refused else ()
     walks = ("tabu",) if puzzle.cells <= MAX_CELLS else ()
-    makers = ("fill", *walks) if puzzle.rules else ("beam",)
-    if engine in ("auto", "lns", "polish"):
+    makers = ("fill", *walks) if refused else ("beam",)
+    if engine in ("auto", "gpu", "lns", "polish"):
         changing = (operator_names() if names is None else tuple(names)) if engine == "lns" else OPERATORS
-        chosen = [name for name in changing if not (puzzle.rules and name == "suffix")]
+        chosen = [name for name in changing if not (refused and name == "suffix")]
         chosen = [name for name in chosen if getattr(sizes, TABLE.get(name, (None, ""))[1], 1)]
         proofs = ("certificate",) if sizes.certificate else ()
         if engine == "polish":
             return ("fill", *proofs, *chosen)
-        if engine == "lns" or puzzle.rules:
+        if engine == "lns" or refused:
             return (*makers, *proofs, *chosen)
         last = [f"last-{sizes.last + i * sizes.last_step}" for i in range(sizes.last_sizes)]
         return (*beams, *(() if beams else ("fill",)), "construct", *proofs, *last, *chosen, *walks)

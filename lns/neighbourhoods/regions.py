@@ -116,7 +116,7 @@ class Regions:
         """A small block with a mismatch, and cells elsewhere whose pieces show most of the colours that it misses."""
         shown, pairs = member.board.colours(puzzle), mismatched_pairs(puzzle, member.board)
         side = np.where((pairs[:, 1] == pairs[:, 0] + 1) & (pairs[:, 1] % puzzle.width > 0), RIGHT, DOWN)
-        missed = np.stack([shown[pairs[:, 0], side], shown[pairs[:, 1], (side + 2) % 4]], axis=1)
+        missed = puzzle.mate[np.stack([shown[pairs[:, 0], side], shown[pairs[:, 1], (side + 2) % 4]], axis=1)]
         for block in windows(puzzle, member.board, DONATED_TO):
             inside = np.zeros(puzzle.cells, dtype=bool)
             inside[list(block)] = True

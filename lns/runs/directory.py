@@ -51,6 +51,8 @@ log = logging.getLogger("lns")
 
 SCHEMA = 2  # of run.json
 LEAST_CHECKPOINT_S = 0.1
+RunSources = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]  # runs, or folders with runs in them
+
 MAX_DEPTH = 4  # folders below one that is named, in which runs are looked for
 MIN_FREE_KIB = 16 * 2**10  # on the disk, for a new run
 _Score = Annotated[int, -1, 2 * MAX_CELLS]
@@ -365,13 +367,13 @@ def _unused(path: Path) -> Path:
 # -- what a user names may be a run, or a folder with runs in it ------------------------------------------------------
 
 
-def run_directories(paths: Iterable[Path]) -> list[Path]:
+def run_directories(paths: RunSources) -> list[Path]:
     """The runs that are meant by run directories and folders with runs, each once, those of a folder by name.
 
     A path without any run stays, for a message about it.
     """
     found: dict[Path, None] = {}
-    for path in paths:
+    for path in map(Path, [paths] if isinstance(paths, str | os.PathLike) else paths):
         for run in runs_below(path) or [path]:
             found.setdefault(run)
     return list(found)

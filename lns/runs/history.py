@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import platform
 import socket
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, overload
 
 from lns.engine import FoundBoard, Statistics
 from lns.instances.errors import InputError
 from lns.instances.files import atomic_write, read_text
 from lns.instances.json_values import JsonFields
 from lns.instances.puzzle import Puzzle
+from lns.instances.records import Records
 from lns.runs.files import STATUS, STATUS_SCHEMA, expect_schema, format_duration, from_json, seal, unseal, utc_now
 
 MAX_SESSIONS = 1000
@@ -58,8 +61,11 @@ class PartGains:
 
 
 @dataclass
-class RunHistory:
-    """History of a run."""
+class RunHistory(Records):
+    """History of a run: a sequence of its improvements, in order, with the counts of the whole run.
+
+    ``history[-1]`` is the last improvement, ``history[:4]`` a history of the first four.
+    """
 
     budget_s: float  # seconds of search that the user asked for, over all sessions
     elapsed_s: float = 0.0  # seconds of search so far
@@ -68,6 +74,35 @@ class RunHistory:
     gains_by_part: dict[str, PartGains] = field(default_factory=dict)
     sessions: list[SessionRecord] = field(default_factory=list)  # in order
     other_statistics: Statistics = field(default_factory=Statistics)  # of runs that were merged into this one
+
+    def __len__(self) -> int:
+        return len(self.improvements)
+
+    def __iter__(self) -> Iterator[Improvement]:
+        return iter(self.improvements)
+
+    @overload
+    def __getitem__(self, at: int) -> Improvement: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> RunHistory: ...
+
+    def __getitem__(self, at: int | slice) -> Improvement | RunHistory:
+        return replace(self, improvements=self.improvements[at]) if isinstance(at, slice) else self.improvements[at]
+
+    def records(self) -> list[dict[str, Any]]:
+        """A dict for each improvement."""
+        return [asdict(improvement) for improvement in self.improvements]
+
+    def _repr_html_(self) -> str:
+        """In notebooks: the score over time, and the table."""
+        return f"{import_module('lns.runs.page').chart_of(self)}{super()._repr_html_()}"
+
+    def score_after(self, seconds: float) -> int | None:
+        """Best score after so much search; None before the first board, and where the run did not search as long."""
+        if self.elapsed_s < seconds:
+            return None
+        return max((entry.score for entry in self.improvements if entry.elapsed_s <= seconds), default=None)
 
     @property
     def best_score(self) -> int:

@@ -1,27 +1,47 @@
-"""One run directory of several runs of the same pieces and clues: boards, best board, histories and statistics."""
+"""Several runs: their boards collected, and one run directory of those of the same pieces and clues."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
-from collections.abc import Sequence
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from lns import params as parameters
 from lns.engine import FoundBoard
+from lns.instances import formats
+from lns.instances.arguments import checked
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.piece_set import normalise_clue_pieces, translate, translated_clues
+from lns.instances.eternity2 import name_of_clues
+from lns.instances.files import atomic_write, is_new_or_empty, read_text
+from lns.instances.json_values import JsonFields, json_object
+from lns.instances.piece_set import normalise_clue_pieces, set_sha256, translate, translated_clues, translation
 from lns.instances.puzzle import Puzzle
+from lns.instances.records import Records
+from lns.instances.text import count_of
 from lns.runs import checkpoint as checkpoints
 from lns.runs.board_log import BoardLogReader, is_verified
 from lns.runs.checkpoint import Checkpoint
-from lns.runs.directory import RunDirectory, best_fields, read_parameters
-from lns.runs.files import PARAMETERS, utc_now
+from lns.runs.directory import (
+    RunDirectory,
+    RunSources,
+    best_fields,
+    read_best,
+    read_parameters,
+    read_run,
+    run_directories,
+    safe_name,
+)
+from lns.runs.files import BEST, BOARDS, PARAMETERS, format_duration, utc_now
 from lns.runs.history import Heartbeat, Improvement, RunHistory, write_status
 from lns.runs.recorder import newest_checkpoint
-from lns.runs.run_summary import RunSummary, check_same_set, load_summary
+from lns.runs.run_summary import OnError, RunSummary, check_same_set, load_summary, read_each
 
 log = logging.getLogger("lns")
 
@@ -29,41 +49,70 @@ BATCH = 1000  # boards written at once
 
 
 @dataclass(frozen=True)
-class Merged:
-    """What `merge_runs` made."""
+class Merged(Records):
+    """What `merge` made."""
 
+    columns = "runs boards repeated damaged score elapsed_s run_dir"
     runs: int
     boards: int  # in the new log
     repeated: int  # boards that another run had too
     damaged: int  # lines that were left out
     score: int  # of the best board; -1 without one
     elapsed_s: float  # of search, all runs together
+    run_dir: str  # the new run directory
+
+    def summary(self) -> str:
+        """The counts in a line."""
+        best = "no board" if self.score < 0 else f"best score {self.score}"
+        repeated = f", {self.repeated:,} more were repeated" if self.repeated else ""
+        damaged = f", {count_of(self.damaged, 'damaged line')} left out" if self.damaged else ""
+        searched = f"{count_of(self.runs, 'run')}, {format_duration(self.elapsed_s)} of search"
+        return f"{searched}, {best}, {count_of(self.boards, 'board')}{repeated}{damaged}"
 
 
-def merge_runs(paths: Sequence[Path], target: Path) -> Merged:
+@checked
+def merge(runs: RunSources, output: str | os.PathLike[str]) -> Merged:
     """Make a run directory that holds what several runs of the same pieces, in any numbering, and clues found.
 
     Every board is translated to the numbering of the first run and verified there. Boards that differ only by swapped
-    duplicate pieces are kept once. Times of search and statistics are added. The islands of the first run can be
-    continued; those of the others end here. The runs are only read, and may be running.
+    duplicate pieces are kept once. Times of search and statistics are added. `lns.resume` goes on with the islands of
+    the first run; those of the others end here. The runs are only read, and may be running.
 
-    Raises InputError if a path is no run directory, the runs differ in pieces, clues or pinned cells, or the target is
-    not empty.
+    Parameters
+    ----------
+    runs : str, path-like, or iterable of them
+        Run directories, or folders with runs in them; two or more runs, ``output`` not among them.
+    output : str or path-like
+        The new run directory.
+
+    Returns
+    -------
+    Merged
+        How many boards it holds, and the best score.
+
+    Raises
+    ------
+    InputError
+        A path is no run directory, the runs differ in pieces, clues or pinned cells, or ``output`` is not empty.
     """
-    runs = [load_summary(path) for path in paths]
-    first = runs[0]
-    for run in runs[1:]:
+    target = Path(output)
+    paths = [path for path in run_directories(runs) if path.resolve() != target.resolve()]
+    if len(paths) < 2:
+        raise InputError(f"{count_of(len(paths), 'run')} named; expected two or more to merge")
+    summaries = [load_summary(path) for path in paths]
+    first = summaries[0]
+    for run in summaries[1:]:
         check_same_set(first, run)
         _check_same_clues(first, run)
     read_parameters(first.path, first.settings)
     params = parameters.load(first.path / PARAMETERS, earlier=True)
-    others = [run for run in runs[1:] if run.settings.params_sha256 != first.settings.params_sha256]
+    others = [run for run in summaries[1:] if run.settings.params_sha256 != first.settings.params_sha256]
     if others:
         log.warning("%s has other parameters than %s; those of %s are kept", others[0].path, first.path, first.path)
     with RunDirectory.create(target, first.puzzle, params, first.settings) as directory:
-        history = _merged_history(runs)
-        counts = _copy_boards(directory, runs, history)
-        best_run = max(runs, key=lambda run: run.score)
+        history = _merged_history(summaries)
+        counts = _copy_boards(directory, summaries, history)
+        best_run = max(summaries, key=lambda run: run.score)
         if best_run.best is not None:
             found_after = history.improvements[-1].elapsed_s if history.improvements else history.elapsed_s
             board = _in_numbering_of(directory.pinned_puzzle, best_run, best_run.best.board)
@@ -73,7 +122,7 @@ def merge_runs(paths: Sequence[Path], target: Path) -> Merged:
             directory.draw(board)
         usable = newest_checkpoint(first.path, first.settings, first.puzzle, params)
         islands = {} if usable is None else usable[0].islands
-        others_made = [run.heartbeat.statistics for run in runs[1:]]
+        others_made = [run.heartbeat.statistics for run in summaries[1:]]
         before = first.history.other_statistics if islands else first.heartbeat.statistics
         history.other_statistics = sum(others_made, before)
         run_id, state = directory.settings.run, Checkpoint(history, islands, directory.board_log.size)
@@ -82,7 +131,7 @@ def merge_runs(paths: Sequence[Path], target: Path) -> Merged:
         heartbeat = Heartbeat(at=utc_now(), min_score=first.heartbeat.min_score, statistics=made)
         write_status(directory.path, run_id, history, heartbeat)
         directory.begin()
-    return Merged(len(runs), *counts, best_run.score, history.elapsed_s)
+    return Merged(len(summaries), *counts, best_run.score, history.elapsed_s, str(target))
 
 
 def _check_same_clues(first: RunSummary, other: RunSummary) -> None:
@@ -157,3 +206,157 @@ def _copy_boards(directory: RunDirectory, runs: Sequence[RunSummary], history: R
         damaged += reader.damaged
     board_log.flush()
     return len(seen), repeated, damaged
+
+
+# -- boards collected --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CollectedBoard:
+    """A verified board of a run."""
+
+    puzzle: Puzzle  # as the run has it, with its clues
+    board: Board
+    score: int
+    elapsed_s: float  # seconds of search before it
+    run_dir: Path
+    file: Path | None = None  # where it was written
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields of a board of `lns collect --json`."""
+        puzzle = self.puzzle
+        facts: dict[str, Any] = {"score": self.score, "max_score": puzzle.max_score, "instance": puzzle.name}
+        facts |= {"instance_sha256": puzzle.sha256, "set_sha256": set_sha256(puzzle), "clues": name_of_clues(puzzle)}
+        facts |= {"run_dir": str(self.run_dir), "elapsed_s": self.elapsed_s}
+        facts |= {"placements": self.board.without_blanks(puzzle).pairs()}
+        url = formats.url_if_any(puzzle, self.board)
+        return facts | {"url": url, "file": None if self.file is None else str(self.file)}
+
+
+@dataclass(frozen=True)
+class Collection(Records):
+    """Boards of runs: a tuple for each set of pieces, the best boards first. A notebook draws the first one."""
+
+    groups: tuple[tuple[CollectedBoard, ...], ...]
+    notes: tuple[str, ...] = ()  # how many lines of which log are damaged, which best board cannot be read
+
+    @property
+    def boards(self) -> list[CollectedBoard]:
+        """All boards."""
+        return [found for group in self.groups for found in group]
+
+    @property
+    def board(self) -> Board | None:
+        """The first board; None without any."""
+        return next((found.board.of(found.puzzle) for found in self.boards), None)
+
+    def records(self) -> list[dict[str, Any]]:
+        """A dict for each board."""
+        return [found.to_dict() for found in self.boards]
+
+
+@checked
+def collect(
+    runs: RunSources,
+    *,
+    min_score: int = 0,
+    top: int | None = None,
+    output: str | os.PathLike[str] | None = None,
+    on_error: OnError | None = None,
+) -> Collection:
+    """Gather the boards of runs, verified again.
+
+    Boards that differ only by the numbering of pieces and colours or by swapped identical pieces are listed once.
+
+    Parameters
+    ----------
+    runs : str, path-like, or iterable of them
+        Run directories, or folders with runs in them.
+    min_score : int
+        Least score of the boards.
+    top : int, optional
+        Most boards of each set of pieces, the best ones.
+    output : str or path-like, optional
+        New or empty folder, for a file of each board that `load_board` reads, beside its puzzle.
+    on_error : callable, optional
+        Called with the error of a run that cannot be read, which is left out. By default the error is raised.
+
+    Returns
+    -------
+    Collection
+        ``boards`` are the boards, ``to_frame()`` a table of them.
+
+    Raises
+    ------
+    InputError
+        A path is no run directory, or ``output`` is not empty.
+    """
+    if top is not None and top < 1:
+        raise InputError(f"top is {top}; expected 1 or more")
+    folder = None if output is None else Path(output)
+    if folder is not None and not is_new_or_empty(folder):
+        raise InputError(f"is {'not empty' if folder.is_dir() else 'a file'}; expected a new or empty folder", folder)
+    sets: list[tuple[Puzzle, dict[bytes, CollectedBoard]]] = []  # first puzzle of each set, boards by their colours
+    notes: list[str] = []
+
+    def add(path: Path) -> None:
+        for found in _boards(path, min_score, notes):
+            same = next((each for each in sets if translation(found.puzzle, each[0]) is not None), None)
+            if same is None:
+                sets.append(same := (found.puzzle, {}))
+            colours = translate(found.board, found.puzzle, same[0]).colours(same[0])
+            same[1].setdefault(colours.tobytes(), found)
+
+    for _ in read_each(runs, add, on_error):
+        pass
+    ranked = (sorted(boards.values(), key=lambda found: -found.score)[:top] for _, boards in sets)
+    groups = tuple(map(tuple, ranked))
+    return Collection(groups if folder is None else tuple(_write(folder, groups)), tuple(notes))
+
+
+def _write(folder: Path, groups: Iterable[Sequence[CollectedBoard]]) -> Iterator[tuple[CollectedBoard, ...]]:
+    """Write each board to a file that `lns show` and the like read, beside its puzzle; the boards with their files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    numbers: Counter[str] = Counter()
+    names: dict[str, str] = {}
+
+    def written(found: CollectedBoard) -> CollectedBoard:
+        puzzle = found.puzzle
+        if puzzle.sha256 not in names:
+            name = safe_name(puzzle.name)
+            names[puzzle.sha256] = name if name not in names.values() else f"{name}-{puzzle.sha256[:8]}"
+            formats.write(folder / f"{names[puzzle.sha256]}.instance.json", "json", puzzle, None)
+        name = names[puzzle.sha256]
+        base, instance = f"{name}-{found.score}", f"{name}.instance.json"
+        numbers[base] += 1
+        file = folder / f"{base}-{numbers[base]:04d}.json"
+        fields = formats.best_json(puzzle, found.board, instance=instance, seed=0, elapsed_s=found.elapsed_s)
+        atomic_write(file, json.dumps(fields) + "\n")
+        return replace(found, file=file)
+
+    for group in groups:
+        yield tuple(map(written, group))
+
+
+def _boards(path: Path, min_score: int, notes: list[str]) -> Iterator[CollectedBoard]:
+    """The verified boards of one run; what cannot be read of them is added to ``notes``."""
+    _, puzzle = read_run(path)
+    reader = BoardLogReader(path, puzzle)
+    seen: set[tuple[int, Board]] = set()  # verification takes longer than reading
+    for entry in reader.read(min_score):
+        if (entry.score, entry.board) in seen:
+            continue
+        if not is_verified(entry, puzzle):
+            reader.damaged += 1
+            continue
+        seen.add((entry.score, entry.board))
+        yield CollectedBoard(puzzle, entry.board, entry.score, entry.elapsed_s, path)
+    if reader.damaged:
+        notes.append(f"{path / BOARDS}: {count_of(reader.damaged, 'damaged line')} skipped")
+    try:
+        best = read_best(path, puzzle)
+        if best is not None and best.score >= min_score:
+            elapsed_s = JsonFields(json_object(read_text(path / BEST))).number("elapsed_s", 0, 1e10)
+            yield CollectedBoard(puzzle, best.board, best.score, elapsed_s, path)
+    except InputError as error:
+        notes.append(str(error))

@@ -11,7 +11,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from lns.instances.draw import svg, terminal
-from lns.instances.draw.page import chart, page, table
+from lns.instances.draw.page import chart, page, standalone, table
 from lns.instances.draw.terminal import Colour
 from lns.instances.formats.viewer import url_if_any
 from lns.instances.text import count_of, printable
@@ -106,6 +106,11 @@ def scores_over_time(curves: Sequence[Curve]) -> str:
             curve.name, [(x(one.elapsed_s), y(one.score), one) for one in entries], x(ends[number]), colour
         )
     return chart("score over time", _WIDTH, _HEIGHT, drawn)
+
+
+def chart_of(history: RunHistory) -> str:
+    """The best score over time, for a notebook."""
+    return standalone(scores_over_time([Curve("", history.improvements, history.elapsed_s)]))
 
 
 def _staircase(name: str, points: Sequence[tuple[float, float, Improvement]], end: float, colour: str) -> list[str]:

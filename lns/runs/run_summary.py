@@ -1,28 +1,38 @@
-"""Summary of a run from its directory: read only, during the run or later, on any machine."""
+"""Summary of a run from its directory, and `status` of several: read only, during the run or later, anywhere."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeVar
 
 from lns.engine import FoundBoard
+from lns.instances.arguments import checked
 from lns.instances.errors import InputError
-from lns.instances.eternity2 import name_of_clues
+from lns.instances.eternity2 import name_of_clues, name_of_set
 from lns.instances.piece_set import set_sha256, translation
 from lns.instances.puzzle import Puzzle
-from lns.instances.text import count_of, printable
+from lns.instances.records import Records
+from lns.instances.text import count_of, cut_middle, printable
 from lns.runs import checkpoint as checkpoints
-from lns.runs.directory import RunSettings, read_best, read_run
-from lns.runs.files import CHECKPOINT, PREVIOUS, parse_time, reason_in_words
+from lns.runs.directory import RunSettings, RunSources, read_best, read_run, run_directories
+from lns.runs.files import CHECKPOINT, PREVIOUS, format_duration, parse_time, reason_in_words, time_ago
 from lns.runs.history import Heartbeat, RunHistory, read_status
 from lns.runs.lock import process_is_alive, read_holder
 
+T = TypeVar("T")
+OnError = Callable[[InputError], object]
+
 HEARTBEAT_LATE_S = 30.0  # a run on another machine whose status.json is older counts as dead
 RELIABLE_BOARDS = 10  # boards that a rate needs
+LEAST_NAME = 16  # columns that a name keeps on a narrow terminal
+_HEADS = ["run", "instance", "clues", "best", "found", "state", "boards", "search", "time", "speed", "workers"]
+# What a narrow terminal does without first:
+_LEAST_WANTED = ["search", "workers", "speed", "boards", "found", "time", "clues"]
 
 
 @dataclass(frozen=True)
@@ -156,3 +166,126 @@ def _history(path: Path, settings: RunSettings, puzzle: Puzzle, notes: list[str]
         except InputError as error:
             notes.append(str(error))
     return RunHistory(0.0), Heartbeat()
+
+
+# -- several runs ------------------------------------------------------------------------------------------------------
+
+
+def read_each(runs: RunSources, read: Callable[[Path], T], on_error: OnError | None) -> Iterator[T]:
+    """What is read of each run; ``on_error`` gets the error of one that cannot be read, else it is raised."""
+    for path in run_directories(runs):
+        try:
+            yield read(path)
+        except InputError as error:
+            if on_error is None:
+                raise
+            on_error(error)
+
+
+@dataclass(frozen=True)
+class RunTable(Records):
+    """The state of runs, those of one set of pieces together."""
+
+    runs: tuple[RunSummary, ...]
+    min_score: int | None = None  # of the boards that are counted; None: the best score of the run less one
+
+    def records(self) -> list[dict[str, Any]]:
+        """The fields of `lns status --json`, a dict for each run."""
+        return [self._facts(run) for run in self.runs]
+
+    def summary(self, width: int | None = None) -> str:
+        """A headline and a line for each run, of at most ``width`` columns if possible, with notes below."""
+        head, *lines = self.lines(width)
+        for at, run in enumerate(self.runs):
+            # what is proven of the best boards, and what could not be read or written
+            certificate = run.heartbeat.statistics.certificate_in_words(run.score)
+            unwritten = (f"{name} cannot be written" for name in run.heartbeat.write_errors)
+            lines[at] = "\n    ".join([lines[at], *([certificate] if certificate else []), *run.notes, *unwritten])
+        return "\n".join([head, *lines])
+
+    def lines(self, width: int | None) -> list[str]:
+        """A headline and a line for each run, without notes."""
+        rows = [self._row(run) for run in self.runs]
+        if all(run.clues == "none" for run in self.runs):
+            rows = [["" if head == "clues" else cell for head, cell in zip(_HEADS, row, strict=True)] for row in rows]
+        return _aligned([_HEADS, *rows], width)
+
+    def _least(self, run: RunSummary) -> int:
+        return max(0, run.score - 1) if self.min_score is None else self.min_score
+
+    def _facts(self, run: RunSummary) -> dict[str, Any]:
+        history, heartbeat, least = run.history, run.heartbeat, self._least(run)
+        facts: dict[str, Any] = {"run_dir": str(run.path), "instance": run.settings.instance}
+        facts |= {"instance_sha256": run.settings.instance_sha256, "set_sha256": set_sha256(run.puzzle)}
+        facts |= {"clues": run.clues, "state": run.state, "ended": run.why, "score": run.score}
+        facts |= {"max_score": run.puzzle.max_score, "best_at": run.best_at, "min_score": least}
+        facts |= {"boards": history.at_least(least), "boards_per_hour": round(run.boards_per_hour(least), 3)}
+        facts |= {"unit": heartbeat.unit, "rate": heartbeat.rate if run.state == "running" else 0.0}
+        facts |= {"workers": run.workers, "sessions": len(history.sessions), "elapsed_s": history.elapsed_s}
+        facts["left_s"] = history.remaining_s if history.has_time_limit else None
+        facts["certificate"] = heartbeat.statistics.certificate_of(run.score)
+        return facts | {"notes": list(run.notes), "write_errors": list(heartbeat.write_errors)}
+
+    def _row(self, run: RunSummary) -> list[str]:
+        history, searching = run.history, run.state == "running" and not run.starting
+        workers = "?" if run.workers is None else str(run.workers)
+        return [
+            run.name,
+            printable(name_of_set(run.puzzle), 60),
+            run.clues,
+            f"{run.score if run.best else '-'} of {run.puzzle.max_score}",
+            time_ago(run.best_at),
+            run.state_in_words,
+            run.rate_in_words(self._least(run)) if run.best else "none yet",
+            format_duration(history.elapsed_s),
+            history.remaining_in_words,
+            f"{run.heartbeat.rate / 1e6:.1f} M {run.heartbeat.unit}/s" if searching else "",
+            workers if searching else "",
+        ]
+
+
+def _aligned(rows: list[list[str]], width: int | None) -> list[str]:
+    """Aligned lines; columns without any entry are left out.
+
+    Where ``width`` is too small, names are cut, and then the columns of `_LEAST_WANTED` are left out one by one.
+    """
+    kept = [column for column in range(len(rows[0])) if any(row[column] for row in rows[1:])]
+    rows = [[row[column] for column in kept] for row in rows]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(kept))]
+    if width is not None:
+        over = sum(widths) + 2 * len(widths) - 2 - width
+        for column in (0, 1):
+            cut = max(0, min(over, widths[column] - LEAST_NAME))
+            widths[column] -= cut
+            over -= cut
+        dropped = next((rows[0].index(name) for name in _LEAST_WANTED if name in rows[0]), None)
+        if over > 0 and dropped is not None:
+            return _aligned([[*row[:dropped], *row[dropped + 1 :]] for row in rows], width)
+    cells = ((cut_middle(cell, width).ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    return ["  ".join(row).rstrip() for row in cells]
+
+
+@checked
+def status(runs: RunSources = ".", *, min_score: int | None = None, on_error: OnError | None = None) -> RunTable:
+    """Show the state of runs. Their files are only read, so it works while they go on.
+
+    Parameters
+    ----------
+    runs : str, path-like, or iterable of them
+        Run directories, or folders with runs in them; by default the runs below the current folder.
+    min_score : int, optional
+        Count boards of at least this score; by default one below the best score of each run.
+    on_error : callable, optional
+        Called with the error of a run that cannot be read, which is left out. By default the error is raised.
+
+    Returns
+    -------
+    RunTable
+        Its ``summary()`` is a line for each run.
+
+    Raises
+    ------
+    InputError
+        A path is no run directory, or holds no run.
+    """
+    return RunTable(tuple(by_set(read_each(runs, load_summary, on_error))), min_score)

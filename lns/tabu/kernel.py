@@ -21,7 +21,8 @@ import numpy.typing as npt
 from lns.exact.kernels.jit import inline_kernel, kernel
 from lns.rng import random_below
 
-ILLEGAL = -64  # added to the matches of a rotation that a cell does not allow, such as one with grey inside
+ILLEGAL = -30  # added to the matches of a rotation that a cell does not allow, such as one with grey inside; twice
+# that, less the matches of two cells, is a byte
 BLOCK = 256  # length of the rows of swap_matches is a multiple of it, so that vector instructions have no remainder
 NO_CELL: Any = np.int64(-1)  # a number of numpy: the kernels are not compiled anew for this constant
 NO_ROTATION: Any = np.int64(0)  # likewise
@@ -214,7 +215,7 @@ def run_moves(problem: TabuProblem, state: TabuState, count: int, target: int) -
     for _ in range(count):
         step = scalars[STEP]
         score = scalars[SCORE]
-        top = -50  # more than the change of a swap that is not allowed
+        top = -20  # more than the change of a swap that is not allowed
         ties = 0
         move_a = move_b = NO_CELL
         move_rotation = NO_ROTATION
@@ -347,7 +348,7 @@ def kick(problem: TabuProblem, state: TabuState, swaps: int) -> None:
             continue
         j = problem.group_start[g] + random_below(state.random, size)
         a, b = np.int64(problem.group_cells[i]), np.int64(problem.group_cells[j])
-        if a == b:
+        if a == b or min(state.best_matches[state.placed[b] >> 2, a], state.best_matches[state.placed[a] >> 2, b]) < 0:
             continue
         before = _joint_matches(problem, state, a, b)
         _apply_move(problem, state, a, b, NO_ROTATION)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lns import node_equivalents
+from lns.assignment import with_rim
 from lns.engine import State, Statistics, check_numbers, expect, saved_board
 from lns.instances.board import Board
 from lns.instances.errors import InputError
@@ -28,8 +29,8 @@ def tabu_problem(puzzle: Puzzle) -> TabuProblem:
     for cell in range(cells):
         for side, other in puzzle.neighbours(cell):
             neighbour[cell, side] = other
-    patterns: dict[Sides, int] = {}
-    pattern = [patterns.setdefault(puzzle.grey_sides(cell), len(patterns)) for cell in range(cells)]
+    patterns: dict[tuple[int | None, ...], int] = {}
+    pattern = [patterns.setdefault(puzzle.required_sides(cell), len(patterns)) for cell in range(cells)]
     groups = _groups(puzzle)
     group_cells = np.array([cell for group in groups for cell in group], dtype=np.int32)
     sizes = [len(group) for group in groups]
@@ -58,7 +59,8 @@ def tabu_problem(puzzle: Puzzle) -> TabuProblem:
 def _groups(puzzle: Puzzle) -> list[list[int]]:
     """Cells that may exchange their pieces: those of the same kind (corner, border, inner), apart from clues and holes.
 
-    If pieces may not be turned, cells of one kind have the same grey sides; else, up to rotation.
+    If pieces may not be turned, cells of one kind have the same grey sides; else, up to rotation. On a rim of an
+    ordinary colour not every piece of a group fits each of its cells.
     """
     pinned = {clue.cell for clue in puzzle.fixed}
     groups: dict[int, list[int]] = {}
@@ -75,16 +77,19 @@ def _grey_pattern(puzzle: Puzzle, grey: Sides) -> int:
 
 
 def random_board(puzzle: Puzzle, rng: np.random.Generator) -> Board:
-    """Make a random full board that keeps to the rules."""
+    """Make a random full board that keeps to the rules. InputError if no board fills the rim of an ordinary colour."""
     placed = np.full(puzzle.cells, -1, dtype=np.int32)
     free = np.ones(puzzle.cells, dtype=bool)
     for clue in puzzle.fixed:
         placed[clue.cell], free[clue.piece] = clue.oriented, False
+    if puzzle.rim:
+        placed = with_rim(puzzle, placed, rng.permutation(np.flatnonzero(free)).astype(np.int32))
+        free[placed[placed >= 0] >> 2] = False
     patterns = np.array([_grey_pattern(puzzle, tuple(sides)) for sides in (puzzle.pieces == 0).tolist()])
     for cells in _groups(puzzle):
         pieces = np.flatnonzero(free & (patterns == _grey_pattern(puzzle, puzzle.grey_sides(cells[0]))))
         rng.shuffle(pieces)
-        for cell, piece in zip(cells, pieces, strict=True):
+        for cell, piece in zip((cell for cell in cells if placed[cell] < 0), pieces, strict=True):
             placed[cell] = piece * 4 + rng.choice(np.flatnonzero(puzzle.fits(cell)[piece * 4 : piece * 4 + 4]))
     return Board(placed, puzzle.width, puzzle.height)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from lns.instances import formats
 from lns.instances.board import Board
@@ -94,8 +93,3 @@ def check_board_file(path: str | os.PathLike[str] | None, puzzle: Puzzle, force:
         raise InputError(
             f"{puzzle.name} has more colours than URLs have letters; expected .json or .solution.txt", path
         )
-
-
-def is_new_or_empty(folder: Path) -> bool:
-    """Whether ``folder`` can be made, or is a directory without files."""
-    return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from lns.instances.text import escape_controls
+from lns.instances.text import escape_controls, printable
 
 if TYPE_CHECKING:
     from lns.exact.outcome import SolveStatus
@@ -70,6 +70,15 @@ def print_error(line: str) -> None:
         print(wrapped(escape_controls(line), sys.stderr), file=sys.stderr, flush=True)
     except OSError:
         discard(sys.stderr)
+
+
+def print_failures(errors: Iterable[Exception]) -> int:
+    """Print what could not be read; the exit status: done if there is nothing of the kind, else bad input."""
+    status = DONE
+    for error in errors:
+        print_error(f"lns: {printable(str(error), 2000)}")
+        status = BAD_INPUT
+    return status
 
 
 def picked(thing: object, names: str) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from functools import cache
 from html import escape
 from pathlib import Path
-from string import Template
 from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
@@ -22,9 +21,10 @@ from starlette.types import Receive, Scope, Send
 
 from lns.instances.errors import InputError
 from lns.instances.files import decode
-from lns.instances.json_values import json_object
+from lns.instances.json_values import JsonFields, json_object
 from lns.web.guard import Guard, JSONResponse, refuse, with_key
-from lns.web.handlers import CHANGES, READS, Events, Fields, Server
+from lns.web.handlers import CHANGES, READS, Events, Server
+from lns.web.recording import template
 
 MOST_STREAMS = 100
 PAGES = {
@@ -86,7 +86,7 @@ class Site:
                 return with_key(access, RedirectResponse("/", 303))
             await asyncio.sleep(0.5)
             wrong = "This is not the password, or there were too many wrong ones in the last minute."
-        return HTMLResponse(_template("login").substitute(wrong=wrong), 403 if wrong else 200)
+        return HTMLResponse(template("login").substitute(wrong=wrong), 403 if wrong else 200)
 
     async def answer(self, request: Request) -> Response:
         """The answer of a handler; bad input is answered by status 400 and a sentence."""
@@ -117,12 +117,12 @@ def _query(request: Request) -> dict[str, str]:
     return {**request.query_params, **({"first": seen} if seen else {})}
 
 
-async def _fields(request: Request) -> Fields:
+async def _fields(request: Request) -> JsonFields:
     """The JSON object of a request. Raises InputError if it is none."""
     body = await request.body()
     if not body:
         raise InputError("the request is empty; expected a JSON object")
-    return Fields(json_object(decode(body, "the file")))
+    return JsonFields(json_object(decode(body, "the file")))
 
 
 class _Stream(StreamingResponse):
@@ -161,13 +161,13 @@ class _Stream(StreamingResponse):
 
 def render_page(name: str, token: str) -> str:
     """The HTML of a page."""
-    body = _template(name).substitute(free_pieces=_template("free_pieces").template)
+    body = template(name).substitute(free_pieces=template("free_pieces").template)
     menu = "".join(
         f'<a href="/{other}"{" aria-current=page" if other == name else ""}>{escape(title)}</a>'
         for other, title in PAGES.items()
     )
     preloads = "".join(f'<link rel="modulepreload" href="/static/{script}">' for script in _imported(f"{name}.js"))
-    return _template("layout").substitute(
+    return template("layout").substitute(
         title=escape(PAGES[name]), menu=menu, body=body, token=escape(token), script=name, preloads=preloads
     )
 
@@ -183,7 +183,3 @@ def _imported(script: str) -> tuple[str, ...]:
         found |= dict.fromkeys(new)
         waiting += new
     return tuple(found)
-
-
-def _template(name: str) -> Template:
-    return Template((_HERE / "pages" / f"{name}.html").read_text(encoding="utf-8"))

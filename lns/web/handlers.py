@@ -15,11 +15,9 @@ import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from lns.api.arguments import ResumeSpec, RunSpec, choose_parameters
-from lns.api.files import generate
 from lns.api.files import read_puzzle as load_instance
 from lns.cores import available_cores, max_workers
 from lns.engines import ENGINES
@@ -32,6 +30,7 @@ from lns.instances import formats
 from lns.instances.draw import svg
 from lns.instances.errors import InputError
 from lns.instances.files import decode
+from lns.instances.generate import BY_SIDE, KINDS, Family
 from lns.instances.json_values import JsonFields
 from lns.instances.text import printable
 from lns.params import Params, to_dict
@@ -54,6 +53,8 @@ _GAMES = {
     "rectangle": ("uniform", ("width", "height")),
     "triangle": ("triangle", ("side",)),
     "diamond": ("diamond", ("side",)),
+    "scramble squares": ("unframed", ("width", "height")),  # with a mate for each colour
+    **{kind: (kind, ("width", "height")) for kind in KINDS if kind not in ("like-e2", "uniform", "wang", *BY_SIDE)},
 }
 """Kind of puzzle by the shape of a game, and what gives its size."""
 
@@ -72,14 +73,6 @@ class Server:
     start: str = "/runs"  # address of the first page
     streams: int = 0  # event streams that are open
     closing: asyncio.Event = field(default_factory=asyncio.Event)
-
-
-class Fields(JsonFields):
-    """The fields of a request. ``values``: all of them, unchecked."""
-
-    def __init__(self, values: dict[str, Any]) -> None:
-        super().__init__(values)
-        self.values = values
 
 
 def number_in_address(text: str) -> int:
@@ -108,6 +101,7 @@ async def get_setup(server: Server, query: Query) -> Any:
         "weights": [*WEIGHTS, NO_WEIGHT],
         "levels": [[name, len(grid.loose)] for name, grid in levels().items()],
         "instances": list(formats.shipped_instances()),
+        "games": list(_GAMES),
         "engines": list(ENGINES),
         "formats": {name: form.holds for name, form in formats.FORMATS.items()},
         "max_workers": max_workers(),
@@ -123,7 +117,7 @@ async def watch_job(server: Server, query: Query) -> Events:
     return job.events(max(0, number_in_address(query.get("first", "0"))))
 
 
-async def start_job(server: Server, fields: Fields) -> Any:
+async def start_job(server: Server, fields: JsonFields) -> Any:
     """Start a job of a page."""
     kind = fields.text("kind", 20)
     if kind not in PAGE_TASKS:
@@ -133,7 +127,7 @@ async def start_job(server: Server, fields: Fields) -> Any:
     return {"id": (await server.jobs.start(kind, fields.values, seconds)).id}
 
 
-async def stop_job(server: Server, fields: Fields) -> Any:
+async def stop_job(server: Server, fields: JsonFields) -> Any:
     """End a job with its result so far."""
     server.jobs.find(fields.text("id", 40)).stop()
     return {}
@@ -153,7 +147,7 @@ async def get_instance(server: Server, query: Query) -> Any:
     return wire.document_to_json(formats.Document("shipped", puzzle, None))
 
 
-async def read_document(server: Server, fields: Fields) -> Any:
+async def read_document(server: Server, fields: JsonFields) -> Any:
     """A puzzle or board from text in any format."""
     puzzle = wire.read_puzzle(fields) if fields.text("known", 5, default="") == "yes" else None
     text = decode(fields.text("text", wire.MAX_TEXT).encode(errors="surrogatepass"), "the file")
@@ -161,7 +155,7 @@ async def read_document(server: Server, fields: Fields) -> Any:
     return wire.document_to_json(await asyncio.to_thread(wire.parse_text, text, puzzle, form, name))
 
 
-async def render_document(server: Server, fields: Fields) -> Any:
+async def render_document(server: Server, fields: JsonFields) -> Any:
     """A board or puzzle as text in a format, as SVG, or as a viewer URL."""
     puzzle = wire.read_puzzle(fields)
     board, form = wire.read_board(fields, puzzle), fields.text("format", 60)
@@ -173,24 +167,26 @@ async def render_document(server: Server, fields: Fields) -> Any:
     return {"text": text, "notes": list(notes)}
 
 
-async def check_board(server: Server, fields: Fields) -> Any:
+async def check_board(server: Server, fields: JsonFields) -> Any:
     """What the verifier says of a board."""
     puzzle = wire.read_puzzle(fields)
     return wire.facts(puzzle, wire.read_board(fields, puzzle))
 
 
-async def make_game(server: Server, fields: Fields) -> Any:
+async def make_game(server: Server, fields: JsonFields) -> Any:
     """A new game: a puzzle and the board that it was cut from."""
     shape, colour_count = fields.text("shape", 20), fields.integer("colours", 2, 21)
     if shape not in _GAMES:
         raise InputError(f"there is no shape of this name; expected one of {', '.join(_GAMES)}")
     kind, names = _GAMES[shape]
-    size: dict[str, Any] = {name: fields.integer(name, 1, 64) for name in names}
-    made = partial(generate, kind, seed=secrets.randbelow(10**9), colours=colour_count, **size)
-    puzzle, solution = await asyncio.to_thread(made)
+    size = [fields.integer(name, 1, 64) for name in names]
+    made = await asyncio.to_thread(Family(kind, size[0], size[-1], colour_count), secrets.randbelow(10**9))
+    if shape == "scramble squares":
+        made = made.with_mates(made.puzzle.colours)
+    puzzle = made.puzzle
     if puzzle.piece_count > _MOST_GAME_PIECES:
         raise InputError(f"a game of {puzzle.piece_count} pieces; expected at most {_MOST_GAME_PIECES}")
-    return {"puzzle": wire.puzzle_to_json(puzzle), "solution": wire.board_to_json(puzzle, solution)}
+    return {"puzzle": wire.puzzle_to_json(puzzle), "solution": wire.board_to_json(puzzle, made.solution)}
 
 
 async def get_level(server: Server, query: Query) -> Any:
@@ -198,12 +194,12 @@ async def get_level(server: Server, query: Query) -> Any:
     return grid_to_json(find_level(query.get("name", "")[:40]))
 
 
-async def read_polyominoes(server: Server, fields: Fields) -> Any:
+async def read_polyominoes(server: Server, fields: JsonFields) -> Any:
     """A grid of polyominoes from its picture."""
     return grid_to_json(wire.read_grid(fields))
 
 
-async def cut_polyominoes(server: Server, fields: Fields) -> Any:
+async def cut_polyominoes(server: Server, fields: JsonFields) -> Any:
     """A grid cut into random polyominoes."""
     return grid_to_json(await asyncio.to_thread(wire.cut_random_grid, fields))
 
@@ -264,7 +260,7 @@ async def get_params(server: Server, query: Query) -> Any:
     return {"sections": sections}
 
 
-async def start_run(server: Server, fields: Fields) -> Any:
+async def start_run(server: Server, fields: JsonFields) -> Any:
     """Start a search in a new run directory below the root."""
     clues, begins = fields.text("clues", 300, default=""), fields.boolean("start", default=False)
     if clues not in ("", *formats.CLUE_WORDS):
@@ -309,7 +305,7 @@ async def start_run(server: Server, fields: Fields) -> Any:
     return {"id": job.id, "run": run, "notes": [printable(note, 500) for note in notes]}
 
 
-async def resume_run(server: Server, fields: Fields) -> Any:
+async def resume_run(server: Server, fields: JsonFields) -> Any:
     """Go on with a run."""
     path = server.runs.path(fields.text("name", 1000))
     how = {"run_dir": str(path), "time": fields.get("time"), "workers": fields.get("workers")}
@@ -319,7 +315,7 @@ async def resume_run(server: Server, fields: Fields) -> Any:
     return {"id": (await server.jobs.start("resume", how, seconds, stays=True)).id}
 
 
-async def estimate_run(server: Server, fields: Fields) -> Any:
+async def estimate_run(server: Server, fields: JsonFields) -> Any:
     """Measure how long each score takes with the puzzle and the parameters of a run, as a job."""
     seconds = fields.number("time", 1, MAX_SECONDS)
     puzzle, params = await asyncio.to_thread(server.runs.puzzle_and_params, fields.text("name", 1000))
@@ -327,7 +323,7 @@ async def estimate_run(server: Server, fields: Fields) -> Any:
     return {"id": (await server.jobs.start("estimate", values, seconds)).id}
 
 
-async def stop_run(server: Server, fields: Fields) -> Any:
+async def stop_run(server: Server, fields: JsonFields) -> Any:
     """Ask a run to stop and save, as `lns stop` does."""
     path = server.runs.path(fields.text("name", 1000))
     if (await asyncio.to_thread(load_summary, path)).state != "running":
@@ -349,7 +345,7 @@ READS: dict[str, Callable[[Server, Query], Awaitable[Any]]] = {
     "polyomino/level": get_level,
     "watch/job": watch_job,
 }
-CHANGES: dict[str, Callable[[Server, Fields], Awaitable[Any]]] = {
+CHANGES: dict[str, Callable[[Server, JsonFields], Awaitable[Any]]] = {
     "run/start": start_run,
     "run/resume": resume_run,
     "run/stop": stop_run,

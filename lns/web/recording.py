@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from lns.exact.outcome import SolveStatus
@@ -15,11 +16,12 @@ from lns.exact.polyominoes.model import FillingSearch, StepRecorder, build_model
 from lns.exact.polyominoes.search import COUNTING_WEIGHT
 from lns.exact.sat.steps import Painting
 from lns.exact.trace import Step, Trace
-from lns.instances.draw.palette import CLUE, GREY, MISMATCH, MOTIFS, PALETTE, hex_code
+from lns.instances.draw.palette import CLUE, GREY, MISMATCH, MOTIFS, PALETTE, SOCKET, hex_code
 from lns.instances.puzzle import Puzzle
 from lns.web.wire import puzzle_to_json
 
-_STATIC = Path(__file__).parent / "static"
+_HERE = Path(__file__).parent
+_STATIC = _HERE / "static"
 _OF_BOARDS = ("elements.js", "model.js", "draw.js", "player.js", "steps_view.js")
 _OF_GRIDS = ("elements.js", "draw.js", "player.js", "grid_view.js")
 _IMPORT = re.compile(r"^import .*?;\n", re.MULTILINE)
@@ -34,6 +36,7 @@ def colours() -> dict[str, Any]:
         "mismatch": "#" + hex_code(MISMATCH),
         "clue": "#" + hex_code(CLUE),
         "motifs": list(MOTIFS),
+        "socket": SOCKET,
     }
 
 
@@ -113,33 +116,12 @@ def _page(title: str, scripts: Sequence[str], data: dict[str, Any], start: str) 
     text = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     script = "\n".join(_plain((_STATIC / name).read_text(encoding="utf-8")) for name in scripts)
     style = (_STATIC / "style.css").read_text(encoding="utf-8")
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; \
-style-src 'unsafe-inline'">
-<title>{escape(title)}</title>
-<style>
-{style}</style>
-</head>
-<body>
-<main>
-<h1>{escape(title)}</h1>
-<div class="two"><section class="panel" aria-label="Board"><div id="place"></div></section>
-<section id="player" class="panel"></section></div>
-</main>
-<script type="application/json" id="data">{text}</script>
-<script type="module">
-{script}
-const given = JSON.parse(document.getElementById("data").textContent);
-useColours(given.colours);
-{start}
-</script>
-</body>
-</html>
-"""
+    return template("recording").substitute(title=escape(title), style=style, data=text, script=script, start=start)
+
+
+def template(name: str) -> Template:
+    """The HTML of a page, in which ``$name`` stands for what is filled in."""
+    return Template((_HERE / "pages" / f"{name}.html").read_text(encoding="utf-8"))
 
 
 def _plain(script: str) -> str:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import threading
 import time
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
@@ -22,7 +23,7 @@ from lns.params import Params
 from lns.runs import checkpoint
 from lns.runs.board_log import BestBoards, LoggedBoard
 from lns.runs.directory import runs_below
-from lns.runs.files import CHECKPOINT, LOG, PARAMETERS, SETTINGS, STATUS, open_regular
+from lns.runs.files import BEST, BOARDS, CHECKPOINT, LOG, PARAMETERS, SETTINGS, STATUS, open_regular
 from lns.runs.history import parts
 from lns.runs.run_summary import RunSummary, load_summary
 from lns.web.wire import board_to_json, picked, puzzle_to_json
@@ -35,6 +36,7 @@ LOOK_S = 5.0
 MOST_LINES = 1_000
 """Lines of a log in one answer."""
 _BLOCK = 2**20
+_STATE = (STATUS, "lock", BEST)
 
 
 class Runs:
@@ -42,9 +44,8 @@ class Runs:
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
-        self._known: dict[str, tuple[tuple[int, ...], dict[str, Any], float]] = {}
+        self._kept: dict[tuple[str, ...], tuple[tuple[int, ...], dict[str, Any], float]] = {}
         self._logged_best: dict[str, tuple[BestBoards, str]] = {}
-        self._islands: dict[str, tuple[int, list[dict[str, Any]]]] = {}
         self._logs: dict[str, LogLines] = {}
         self._reading = threading.Lock()  # two pages may ask at once; logs are read on from where they ended
 
@@ -86,10 +87,8 @@ class Runs:
     def details(self, name: str) -> dict[str, Any]:
         """Everything about one run that changes while it goes on."""
         path = self.path(name)
-        run = load_summary(path)
         with self._reading:
-            found = {"elites": self._best_boards(name, run), "islands": self._islands_of(name, run)}
-        return run_facts(name, run) | _details(run) | found
+            return self._read(path, (*_STATE, BOARDS, CHECKPOINT), lambda: self._details(name, load_summary(path)))
 
     def puzzle_and_params(self, name: str) -> tuple[Puzzle, Params]:
         """The puzzle and the parameters of a run."""
@@ -105,16 +104,27 @@ class Runs:
 
     def _facts(self, name: str) -> dict[str, Any]:
         path = self.root / name
-        stamp = tuple(_modified(path / file) for file in (STATUS, "lock", "best.json"))
-        known = self._known.get(name)
-        late = known is not None and known[1]["state"] == "running" and time.monotonic() - known[2] > LOOK_S
-        if known is None or known[0] != stamp or late:
+
+        def facts() -> dict[str, Any]:
             try:
-                facts = run_facts(name, load_summary(path))
+                return run_facts(name, load_summary(path))
             except InputError as error:
-                facts = {"name": name, "state": "unreadable", "error": printable(error.message, 500)}
-            self._known[name] = known = (stamp, facts, time.monotonic())
-        return known[1]
+                return {"name": name, "state": "unreadable", "error": printable(error.message, 500)}
+
+        return self._read(path, _STATE, facts)
+
+    def _read(self, path: Path, files: tuple[str, ...], read: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """What was read of a run, read again if one of these files has changed since."""
+        key, stamp = (str(path), *files), tuple(_modified(path / file) for file in files)
+        kept = self._kept.get(key)
+        late = kept is not None and kept[1].get("state") == "running" and time.monotonic() - kept[2] > LOOK_S
+        if kept is None or kept[0] != stamp or late:
+            self._kept[key] = kept = (stamp, read(), time.monotonic())
+        return kept[1]
+
+    def _details(self, name: str, run: RunSummary) -> dict[str, Any]:
+        islands = self._read(run.path, (CHECKPOINT,), lambda: {"islands": _islands_of(run)})
+        return run_facts(name, run) | _rest_of(run) | {"elites": self._best_boards(name, run)} | islands
 
     def _best_boards(self, name: str, run: RunSummary) -> list[dict[str, Any]]:
         """The best distinct boards, and in how many cells each differs from the first."""
@@ -131,23 +141,6 @@ class Runs:
             }
             for entry in top
         ]
-
-    def _islands_of(self, name: str, run: RunSummary) -> list[dict[str, Any]]:
-        """A line about each island, as of the last checkpoint; none where that cannot be read."""
-        path = run.path / CHECKPOINT
-        stamp = _modified(path)
-        kept = self._islands.get(name)
-        if kept is None or kept[0] != stamp:
-            try:
-                found = {} if path.is_symlink() else checkpoint.load(path, run.settings.run, run.puzzle, {}).islands
-            except InputError:
-                found = {}
-            lines = [
-                {"number": number, "best": one.best_score, **picked(one.statistics, "placements", "moves", "boards")}
-                for number, one in sorted(found.items())
-            ]
-            self._islands[name] = kept = (stamp, lines)
-        return kept[1]
 
 
 class LogLines:
@@ -207,7 +200,20 @@ def run_facts(name: str, run: RunSummary) -> dict[str, Any]:
     }
 
 
-def _details(run: RunSummary) -> dict[str, Any]:
+def _islands_of(run: RunSummary) -> list[dict[str, Any]]:
+    """A line about each island, as of the last checkpoint; none where that cannot be read."""
+    path = run.path / CHECKPOINT
+    try:
+        found = {} if path.is_symlink() else checkpoint.load(path, run.settings.run, run.puzzle, {}).islands
+    except InputError:
+        found = {}
+    return [
+        {"number": number, "best": one.best_score, **picked(one.statistics, "placements", "moves", "boards")}
+        for number, one in sorted(found.items())
+    ]
+
+
+def _rest_of(run: RunSummary) -> dict[str, Any]:
     history = run.history
     return {
         "puzzle": puzzle_to_json(run.puzzle),

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from lns.exact.driver import Progress, run_search
 from lns.exact.kernels.cache import is_compiled
@@ -30,9 +30,6 @@ from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from lns.web.recording import GridRecorder, grid_to_json, page, trace_to_json
 from lns.web.wire import board_to_json, picked, puzzle_to_json, read_board, read_cells, read_grid, read_puzzle
-
-if TYPE_CHECKING:
-    from lns.estimate import Measurement
 
 MOST_STEPS = 50_000
 """Steps of a search that a page records."""
@@ -211,25 +208,31 @@ def level(fields: JsonFields) -> Work:
     return lambda send: {"status": "done", **grid_to_json(random_level(placed, seed))}
 
 
+class _Progress(nullcontext[Any]):
+    """Sends the progress of a measurement, twice a second."""
+
+    def __init__(self, send: Send) -> None:
+        super().__init__(self)
+        self._send, self._shown = send, 0.0
+
+    def show(self, line: str, elapsed: float) -> None:
+        if elapsed - self._shown > 0.5:
+            self._shown = elapsed
+            self._send(type="progress", seconds=elapsed, text=line)
+
+
 def estimate(fields: JsonFields) -> Work:
     """Measure how often boards of each score come, on one core, and extrapolate."""
     puzzle, params, seed = read_puzzle(fields), fields.get("params"), fields.integer("seed", 0, 2**53)
     seconds = _seconds(fields)
 
     def work(send: Send) -> Result:
-        from lns.estimate import estimate
+        from lns.api.estimating import estimate
         from lns.params import from_dict
 
         _say_if_compiling(send, is_compiled("lns.construct.kernel"))
-        shown = 0.0
-
-        def report(measured: Measurement) -> None:
-            nonlocal shown
-            if measured.seconds - shown > 0.5:
-                shown = measured.seconds
-                send(type="progress", seconds=measured.seconds, text=measured.in_words)
-
-        result = estimate(puzzle, from_dict(params), seed, seconds, on_step=report)
+        how: dict[str, Any] = {"time": seconds, "seed": seed, "params": from_dict(params)}
+        result = estimate(puzzle, progress=_Progress(send), **how)
         rows = [[row.score, row.count, row.expected, row.low, row.high] for row in result.rows if isfinite(row.high)]
         status = "interrupted" if result.interrupted else "done"
         return {"status": status, "seconds": result.seconds, "measured_score": result.measured_score, "rows": rows}

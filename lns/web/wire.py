@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from lns.exact.polyominoes.grid import IQ_PUZZLER_PRO, Grid, parse
+from lns.exact.polyominoes.grid import IQ_PUZZLER_PRO, Grid
+from lns.exact.polyominoes.grid import parse as parse_grid
 from lns.exact.polyominoes.levels import CutLimits, cut_grid
 from lns.instances.board import EMPTY, Board
 from lns.instances.errors import InputError
-from lns.instances.formats import is_url, load_puzzle, shipped_instances, with_facts
-from lns.instances.formats.base import Document, Source
-from lns.instances.formats.registry import FORMATS, by_content, by_name
+from lns.instances.formats import is_url, load_puzzle, parse, shipped_instances
+from lns.instances.formats.base import Document, NeedsPuzzleError, Source
+from lns.instances.formats.registry import FORMATS
 from lns.instances.json_values import JsonFields, bounded_integer, describe_found
-from lns.instances.puzzle import MAX_CELLS, Puzzle
+from lns.instances.puzzle import MAX_CELLS, Puzzle, refuse_copies
 from lns.instances.text import printable
 from lns.instances.verify import verify
 
@@ -29,7 +31,11 @@ def picked(source: object, *names: str) -> dict[str, Any]:
 
 
 def puzzle_to_json(puzzle: Puzzle) -> dict[str, Any]:
-    """The fields of the format ``json`` (`lns.instances.formats.own_json`), the name safe to show."""
+    """The fields of the format ``json`` (`lns.instances.formats.own_json`), the name safe to show.
+
+    Raises InputError for pieces with copies, which the pages cannot show.
+    """
+    refuse_copies(puzzle, "a page")
     return {
         "schema": 1,
         "name": printable(puzzle.name, 200),
@@ -77,7 +83,7 @@ def read_cells(fields: JsonFields, puzzle: Puzzle, name: str = "cells") -> list[
 
 def read_grid(fields: JsonFields) -> Grid:
     """The grid in the field ``text``, a picture as `lns.exact.polyominoes.grid.parse` reads; "" is IQ Puzzler Pro."""
-    grid = parse(fields.text("text", 100_000) or IQ_PUZZLER_PRO)
+    grid = parse_grid(fields.text("text", 100_000) or IQ_PUZZLER_PRO)
     if (cells := sum(map(len, grid.rows))) > MOST_CELLS:
         raise InputError(f"the grid has {cells} cells; expected at most {MOST_CELLS} on the page")
     return grid
@@ -112,21 +118,22 @@ def parse_text(text: str, puzzle: Puzzle | None = None, format: str | None = Non
     ``puzzle`` is that of a board that does not say which it is of. Raises InputError for a text in none of the formats
     or a board of an unknown puzzle.
     """
-    form, option = (
-        by_name(format) if format is not None else (FORMATS["url"] if is_url(text) else by_content(text), None)
-    )
-    name = printable(name, 100) or "puzzle"
-    document: Document | None = None
+    form, name = format or ("url" if is_url(text) else None), printable(name, 100) or "puzzle"
+    read = partial(parse, text, format=form, name=name, find_puzzle=find_shipped)
     try:
-        document = form.read(Source(text, None, name, option, None, find_shipped))
-    except InputError:
-        if puzzle is None or form.holds != "board":
+        document = read()
+        if document.puzzle is None and puzzle is not None:
+            document = read(puzzle=puzzle)
+    except InputError as alone:
+        if puzzle is None:
             raise
-    if document is None or (puzzle is not None and form.holds == "board" and document.board is None):
-        document = form.read(Source(text, puzzle, name, option, None, find_shipped))
+        try:
+            document = read(puzzle=puzzle)
+        except InputError as error:
+            raise (error if isinstance(alone, NeedsPuzzleError) else alone) from None
     if document.puzzle is None:
         raise InputError("; ".join([*document.notes, "this is a board; expected its puzzle to be open before it"]))
-    return with_facts(document, puzzle)
+    return document
 
 
 def document_to_json(document: Document) -> dict[str, Any]:

@@ -16,10 +16,11 @@ from lns.instances.arguments import checked
 PUZZLE, SOLUTION = lns.generate("like-e2", width=4, seed=1)
 NEEDED: dict[str, dict[str, Any]] = {"solve": {"puzzle": PUZZLE}, "resume": {"run_dir": "run"}}
 CHECKED = (
-    "Board", "Clue", "MaxSteps", "MaxTime", "NoImprovement", "Options", "Params", "Puzzle", "TargetScore", "benchmark",
-    "cells.around_mismatches", "cells.columns", "cells.parse", "cells.rectangle", "cells.rows", "count", "generate",
-    "improve", "load_board", "load_puzzle", "polish", "register_operator", "register_solver", "resume", "save", "solve",
-    "tune", "verify", "viewer_url",
+    "Board", "Clue", "ColorPairsOptions", "MaxSteps", "MaxTime", "NoImprovement", "Params", "Puzzle",
+    "TargetScore", "benchmark", "cells.around_mismatches", "cells.columns", "cells.parse", "cells.rectangle",
+    "cells.rows", "cnf", "collect", "compare", "convert", "count", "decode", "estimate", "generate", "improve",
+    "load_board", "load_puzzle", "merge", "polish", "register_operator", "register_solver", "resume", "save",
+    "solve", "status", "tune", "verify", "viewer_url",
 )  # fmt: skip
 ARGUMENTS = [
     (name, argument)
@@ -67,7 +68,7 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: solve(notes="note"), "notes is 'note' (str); expected a sequence of strings"),
     (lambda: lns.solve(PUZZLE.pieces, steps=1), "puzzle is array(["),
     (lambda: lns.resume(5), f"run_dir is {NEITHER}; expected a string or a path"),
-    (lambda: lns.count(PUZZLE, options={"motifs": 1}), "(dict); expected an Options or None"),
+    (lambda: lns.count(PUZZLE, options={"motifs": 1}), "(dict); expected a ColorPairsOptions or None"),
     (lambda: improve([0], time=math.nan), "time is nan; expected 0 or more"),
     (lambda: improve([0], nodes=-1), "nodes is -1; expected 0 or more"),
     (lambda: improve([0], donors=-1), "donors is -1; expected 0 or more"),

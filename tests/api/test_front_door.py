@@ -34,11 +34,22 @@ def test_every_public_name_exists_and_is_documented(name: str) -> None:
             assert argument.lstrip("*") in text, f"{name} does not describe {argument}"
 
 
-def test_an_unknown_name_is_an_attribute_error_and_dir_lists_the_known_ones() -> None:
+def test_an_unknown_name_is_an_attribute_error_and_dir_lists_what_is_public() -> None:
     with pytest.raises(AttributeError, match="no attribute 'sovle'"):
         _ = lns.sovle
-    assert set(lns.__all__) <= set(dir(lns))
+    assert lns.estimate.__name__ == "estimate" and dir(lns) == sorted([*lns.__all__, "__version__"])
     assert lns.__version__.count(".") == 2
+
+
+def test_no_module_takes_the_place_of_a_function() -> None:
+    """An import of a module sets the attribute of its name."""
+    assert {path.stem for path in Path(lns.__file__).parent.iterdir()} & set(lns.__all__) == {"cells"}
+
+
+def test_what_had_a_general_name_says_that_it_is_of_colorpairs() -> None:
+    with pytest.warns(DeprecationWarning, match="now lns.ColorPairsOptions"):
+        assert lns.Options is lns.ColorPairsOptions
+    assert lns.ColorPairsHeuristic.__name__ == "ColorPairsHeuristic" and "ColorPairs" in str(lns.ColorPairsOptions())
 
 
 def test_the_package_says_that_it_is_typed() -> None:

@@ -164,7 +164,7 @@ def test_python_and_the_estimate_choose_alike_and_a_damaged_file_warns(
     assert "parameters of /home/a/runs/tune-mine: +0.40 edges" in caplog.text
     keep(FOUND, "auto", lns.load_puzzle("like-e2-8x8"), family=False)
     assert main(["estimate", "like-e2-8x8", "--time", "1", "--seed", "1"]) == 0
-    assert "lns: parameters of /home/a/runs/tune-mine" in capsys.readouterr().err
+    assert "parameters of /home/a/runs/tune-mine" in capsys.readouterr().err
     path.write_text("")
     caplog.clear()
     lns.solve(SMALL, **options)

@@ -22,9 +22,11 @@ from lns.cli.main import main
 from lns.cores import available_cores, max_workers
 from lns.params import from_dict, to_toml
 from lns.runs.history import RunHistory, SessionRecord
+from lns.runs.merge import merge_runs
 from lns.runs.run_summary import load_summary
 from lns.worker_pool import InProcessExecutor
 from tests.cli.run_program import ROOT
+from tests.lns.loop_parts import of_rules
 
 QUICK = {
     "construct": {"tail": 8, "tail_nodes": 2000, "population": 100},
@@ -92,6 +94,28 @@ def test_the_same_seed_makes_the_same_search_and_a_resume_changes_nothing(tmp_pa
     assert whole.board == again.board == parts.board and whole.score == parts.score
     assert whole.statistics == again.statistics == parts.statistics
     assert parts.islands[0].steps == 10 and len(parts.history.sessions) == 2
+
+
+@pytest.mark.parametrize("text", ["mates uniform:6x6:6", "mates uniform:8x8:8", "rim:5x5:4"])
+def test_puzzles_with_mates_or_a_rim_are_solved(text: str) -> None:
+    puzzle, _ = of_rules(text, 1)
+    result = quick(puzzle, params=None, steps=None, time=60)
+    assert result.solved and result.board is not None and lns.verify(puzzle, result.board).score == puzzle.max_score
+
+
+@pytest.mark.parametrize("text", ["mates uniform:8x8:5", "mates rim:7x7:5"])
+def test_runs_with_mates_or_a_rim_go_on_and_are_merged_and_polished(text: str, tmp_path: Path) -> None:
+    puzzle, _ = of_rules(text, 2)
+    runs = [tmp_path / "one", tmp_path / "two"]
+    first = [quick(puzzle, run_dir=run, seed=seed, steps=3, time=600) for seed, run in enumerate(runs)]
+    more = lns.resume(runs[0], steps=3, progress=None)
+    assert more.board == quick(puzzle, seed=0, steps=6, time=600).board
+    merged = merge_runs(runs, tmp_path / "merged")
+    assert merged.score == max(more.score, first[1].score) and merged.damaged == 0
+    merged_best = load_summary(tmp_path / "merged").best
+    assert merged_best is not None
+    polished = lns.polish(puzzle, merged_best.board, steps=5, workers=1, progress=None)
+    assert polished.board is not None and lns.verify(puzzle, polished.board).score == polished.score >= merged.score
 
 
 @pytest.mark.slow

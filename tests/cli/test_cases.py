@@ -313,8 +313,6 @@ def test_count_and_solve_agree(kind: str, made: Callable[[str], Puzzle], typed: 
         ("solve p.json --engine beam --time 1", "engine beam fills rectangles with a frame"),
         ("solve p.json --engine construct --time 1", "engine construct fills rectangles with a frame"),
         ("estimate p.json --time 1", "an estimate is one of the construction, which takes no puzzle with"),
-        ("exact solve p.json --solver blocks", "solver blocks takes no puzzle with"),
-        ("exact solve p.json --solver cp:table", "solver cp:table takes no puzzle with"),
         ("convert p.json p.txt", "cannot say that a puzzle has"),
     ],
 )
@@ -334,6 +332,25 @@ def test_show_says_the_rules(made: Callable[[str], Puzzle], typed: Typed) -> Non
     assert sum(facts["pieces"].values()) == 13
     assert "board       5 x 5, 12 holes, 16 inner edges" in typed("show p.json").out
     assert "5 x 5, 12 holes, sha256" in typed("verify p.solution.txt --puzzle p.json").out
+
+
+def test_generate_convert_and_show_mates_and_a_rim(here: Path, typed: Typed) -> None:
+    typed("generate macmahon --mates 1 --seed 3 -o p.json --solution p.solution.txt")
+    facts = typed.facts("show p.json")
+    assert (facts["framed"], facts["rim"], facts["pieces"]["inner"]) == (False, 1, 24) and len(facts["mates"]) == 1
+    assert "board       6 x 4, no frame, 1 pair of mates, rim of colour 1, 38 inner edges" in typed("show p.json").out
+    typed("convert p.json p.txt --to pieces")
+    assert load_puzzle("p.txt") == load_puzzle("p.json")
+    typed("convert p.solution.txt b.url --puzzle p.txt")
+    assert typed.facts("verify b.url --puzzle p.json")["score"] == 38
+    assert "carries no such rules" in typed.refused("convert p.solution.txt b --puzzle p.txt --to meta-board")
+    assert "cannot say that a puzzle has no frame and mates and rim" in typed.refused("convert p.json q.txt")
+    typed("convert p.solution.txt turned.solution.txt --puzzle p.txt --turn 180")
+    assert typed.facts("verify turned.solution.txt --puzzle p.json")["full"]
+    first, *others = (here / "p.solution.txt").read_text().splitlines()
+    piece, rotation = map(int, first.split())
+    (here / "wrong.solution.txt").write_text("\n".join([f"{piece} {(rotation + 1) % 4 + 1}", *others]))
+    assert "of another colour, which the score" in typed("verify wrong.solution.txt --puzzle p.json", 1).out
 
 
 def test_a_public_puzzle_without_frame() -> None:

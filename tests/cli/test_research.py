@@ -4,18 +4,17 @@ import json
 import os
 import re
 import signal
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
 
-from lns.cli.estimate import row_in_words, words
-from lns.estimate import RELIABLE_COUNT, Estimate, EstimateRow, Measurement
+from lns.api.estimating import Estimate, EstimateRow
 from lns.instances.errors import InputError
 from lns.instances.formats import write
 from lns.instances.puzzle import Clue
 from lns.params import from_dict, load, to_toml
+from lns.rates import RELIABLE_COUNT, Measurement
 from lns.tuning.plan import StudyRequest
 from lns.tuning.study import FINISHED, open_study
 from tests.cli.conftest import Typed
@@ -24,6 +23,7 @@ from tests.instances.small_puzzles import planted
 
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 QUICK = "[construct]\npopulation = 200\nrestart_nodes = 3_000_000\n[engine]\nstep_nodes = 300_000\n"
+PUZZLE = planted(2, 2, 2, 1)[0]
 QUESTION = "estimate like-e2-10x10 --time 1 --params quick.toml --quiet"
 
 
@@ -73,9 +73,9 @@ def test_signals_end_the_measurement_with_its_result_so_far(number: signal.Signa
 def test_a_table_that_was_interrupted_says_so(boards: bool, monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
     run = Measurement.run
 
-    def interrupted(measured: Measurement, seconds: float, progress: Callable[[Measurement], object]) -> NoReturn:
+    def interrupted(measured: Measurement, seconds: float) -> NoReturn:
         if boards:
-            run(measured, seconds, progress)
+            run(measured, seconds)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Measurement, "run", interrupted)
@@ -113,11 +113,11 @@ def test_without_verbose_there_is_a_sentence_a_score(typed: Typed) -> None:
 def test_what_is_said_of_several_scores_is_said_once_and_extrapolated_scores_are_no_measured_ones() -> None:
     rows = [EstimateRow(score, (), 0.0, 90000.0, 60000.0, 120000.0, 20, 90000.0) for score in (461, 462, 463)]
     rows += [EstimateRow(464, (), 0.0, 700.0, 300.0, 900.0, 5, 300.0), EstimateRow(465, (), 0.0, 0, 0, 0, 0, None)]
-    said = "\n".join(words(Estimate(tuple(rows), 60.0, 10**9, 463)))
+    said = Estimate(PUZZLE, 1, tuple(rows), 60.0, 10**9, 463).summary()
     measured, extrapolated = said.split("\nMeasured:\n")[1].split("\nExtrapolated from 463, ")
     assert measured == "    461-463: less than a second (20 boards seen)\n"
     assert extrapolated.startswith("the last score with 10 boards or more:\n        464: about 5 seconds")
-    assert "(5 boards seen)\n        465: more than 1,000 years\n" in extrapolated
+    assert extrapolated.endswith("(5 boards seen)\n        465: more than 1,000 years")
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_what_is_said_of_several_scores_is_said_once_and_extrapolated_scores_are
     ],
 )
 def test_rows_in_words(expected: float, low: float, high: float, count: int, said: str) -> None:
-    assert row_in_words(EstimateRow(467, (), 0.0, expected, low, high, count, None)) == said
+    assert EstimateRow(467, (), 0.0, expected, low, high, count, None).in_words == said
 
 
 TUNE = "tune --family like-e2:6x6 --nodes 4000000 --pairs 3 --held-out 2 --params base.toml --study s"

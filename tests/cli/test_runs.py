@@ -20,8 +20,6 @@ import numpy as np
 import pytest
 
 import lns
-from lns.cli import runs
-from lns.cli.runs import table
 from lns.engine import FoundBoard, Statistics
 from lns.instances.board import Board
 from lns.instances.files import open_to_read
@@ -83,7 +81,7 @@ def test_status_is_a_line_a_run(run: Path, contents: None, here: Path, typed: Ty
     assert facts["boards"] == len([score for score, _ in log_of(run) if score >= 10])
     assert facts["left_s"] == pytest.approx(60 - facts["elapsed_s"])
     endless = replace(load_summary(run), history=RunHistory(UNLIMITED_S))
-    assert runs.facts(endless, None)["left_s"] is None
+    assert lns.RunTable((endless,)).records()[0]["left_s"] is None
 
 
 @pytest.mark.parametrize("command", ["status", "collect"])
@@ -383,7 +381,7 @@ def test_a_folder_means_the_runs_in_it(folder: Path, here: Path, typed: Typed) -
 @pytest.mark.parametrize("width", [200, 80, 60])
 def test_a_narrow_table_leaves_out_columns_and_cuts_no_line(folder: Path, width: int) -> None:
     summaries = [load_summary(path) for path in run_directories([folder])]
-    lines = table(summaries, None, width)
+    lines = lns.RunTable(tuple(summaries)).lines(width)
     assert len(lines) == 4 and all(len(line) <= width for line in lines)
     assert ("search" in lines[0]) == (width == 200) and "best" in lines[0] and "state" in lines[0]
 

@@ -21,7 +21,8 @@ def all_boards(puzzle: Puzzle, most: int | None = None) -> frozenset[Look]:
 
     A hole shows grey on all sides. Raises `TooMany` after ``most`` placements.
     """
-    holes = set(puzzle.holes)
+    holes, mate = set(puzzle.holes), {c: c for c in range(10_000)} | dict(puzzle.mates)
+    mate |= {other: one for one, other in puzzle.mates}
     pieces = puzzle.pieces.tolist()
 
     def looks(piece: int) -> frozenset[Quad]:
@@ -29,8 +30,12 @@ def all_boards(puzzle: Puzzle, most: int | None = None) -> frozenset[Look]:
         return frozenset(rotate(pieces[piece], turn) for turn in (range(4) if puzzle.turns else (0,)))
 
     clues = {clue.cell: (looks(clue.piece), rotate(pieces[clue.piece], clue.rotation)) for clue in puzzle.clues}
-    clue_pieces = {clue.piece for clue in puzzle.clues}
-    free = Counter(looks(piece) for piece in range(puzzle.piece_count) if piece not in clue_pieces)
+    left = [copies or puzzle.cells for copies in puzzle.copies] or [1] * puzzle.piece_count
+    for clue in puzzle.clues:
+        left[clue.piece] -= 1
+    free: Counter[frozenset[Quad] | None] = Counter()
+    for piece, number in enumerate(left):
+        free[looks(piece)] += number
     choices: list[list[tuple[frozenset[Quad] | None, Quad]]] = []  # by cell, what its rim or its clue allows
     for cell in range(puzzle.cells):
         if cell in holes:
@@ -40,8 +45,10 @@ def all_boards(puzzle: Puzzle, most: int | None = None) -> frozenset[Look]:
         outside = row == 0, column == puzzle.width - 1, row == puzzle.height - 1, column == 0
         beyond = cell - puzzle.width, cell + 1, cell + puzzle.width, cell - 1
         grey = [puzzle.framed if out else other in holes for out, other in zip(outside, beyond, strict=True)]
+        rim = {side for side, out in enumerate(outside) if out and puzzle.rim}
         quads = [(None, clues[cell][1])] if cell in clues else [(kind, quad) for kind in free for quad in kind]
-        choices.append([(kind, quad) for kind, quad in quads if [side == 0 for side in quad] == grey])
+        fitting = [(kind, quad) for kind, quad in quads if [side == 0 for side in quad] == grey]
+        choices.append([one for one in fitting if all(one[1][side] == puzzle.rim for side in rim)])
     boards: set[Look] = set()
     placed: list[Quad] = []
     tried = 0
@@ -51,8 +58,8 @@ def all_boards(puzzle: Puzzle, most: int | None = None) -> frozenset[Look]:
         if cell == puzzle.cells:
             boards.add(tuple(placed))
             return
-        left = placed[cell - 1][1] if cell % puzzle.width else None
-        up = placed[cell - puzzle.width][2] if cell >= puzzle.width else None
+        left = mate[placed[cell - 1][1]] if cell % puzzle.width else None
+        up = mate[placed[cell - puzzle.width][2]] if cell >= puzzle.width else None
         for kind, quad in choices[cell]:
             if (kind is None or free[kind]) and (left is None or quad[3] == left) and (up is None or quad[0] == up):
                 tried += 1

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 
@@ -12,16 +11,16 @@ import numpy as np
 from lns.instances.board import EMPTY, Board
 from lns.instances.formats import load_board, load_puzzle
 from lns.instances.generate import family
-from lns.instances.puzzle import Clue, Puzzle, canonical, rotate
+from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.verify import verify
-from tests.fuzz_region import renamed
-from tests.instances.small_puzzles import planted
+from tests.fuzz_region import Window, best_score, renamed
+from tests.instances.small_puzzles import planted, with_mates
 from tests.shared_data import published_boards, shared
 
-Quad = tuple[int, ...]
 KINDS = (
     "framed", "few colours", "tetravex:3x3:2", "tetravex:2x3:1", "tetravex:1x4:2", "unframed:3x3:1", "unframed:3x2:3",
-    "triangle:2:1", "diamond:2:2", "a hole", "a hole, no turns",
+    "triangle:2:1", "diamond:2:2", "a hole", "a hole, no turns", "mates", "a rim", "a hole, a rim, mates",
+    "a rim, mates, no turns",
 )  # fmt: skip
 FAULTS = (
     "turned", "exchanged", "twice", "another piece on a clue's cell", "no piece on a clue's cell",
@@ -35,8 +34,12 @@ def small_board(rng: np.random.Generator, kind: str) -> tuple[Puzzle, Board]:
     if kind in ("framed", "few colours"):
         width, height = (int(n) for n in rng.integers(2, 5, 2))
         puzzle, board = planted(seed, width, height, int(rng.integers(1, 3) if kind == "few colours" else 5))
-    elif kind.startswith("a hole"):
-        puzzle, board = planted(seed, 3, 3, 2, holes=(4,), framed=False, turns=kind == "a hole")
+    elif ":" not in kind:
+        puzzle, board = planted(
+            seed, 3, 3, 2, holes=(4,) * kind.startswith("a hole"), framed=kind == "mates", turns="no turns" not in kind,
+            rim=int("a rim" in kind),
+        )  # fmt: skip
+        puzzle = with_mates(puzzle, board, seed) if "mates" in kind else puzzle
     else:
         puzzle, board = family(kind)(seed).puzzle, family(kind)(seed).solution
     real = [cell for cell in range(puzzle.cells) if cell not in puzzle.holes]
@@ -95,61 +98,6 @@ def run_script(script: str, variable: str) -> None:
     assert done.returncode == 0, done.stderr[-2000:]
 
 
-def look(puzzle: Puzzle, quad: Quad) -> Quad:
-    """The same for two pieces just if they are identical."""
-    return canonical(quad) if puzzle.turns else tuple(map(int, quad))
-
-
 def best_refill(puzzle: Puzzle, board: Board, cells: Collection[int]) -> int | None:
-    """The best score of all legal refills; None if there is none. Plain depth-first search, by looks."""
-    clues = {clue.cell: clue for clue in puzzle.clues}
-    free = sorted({*cells} - clues.keys() - {*puzzle.holes})
-    shown: dict[int, Quad] = {}
-    for cell in range(puzzle.cells):
-        oriented = int(board.placements[cell])
-        if cell in puzzle.holes:
-            continue
-        if cell in cells and cell in clues:
-            shown[cell] = rotate(puzzle.pieces[clues[cell].piece], clues[cell].rotation)
-        elif cell not in cells and oriented >= 0:
-            shown[cell] = rotate(puzzle.pieces[oriented >> 2], oriented & 3)
-    unused = Counter(look(puzzle, quad) for quad in puzzle.pieces[: puzzle.piece_count].tolist())
-    unused.subtract(look(puzzle, quad) for quad in shown.values())
-    if min(unused.values()) < 0:
-        return None
-    for cell in clues.keys() - shown.keys():  # kept for the clue, unless it lies elsewhere
-        piece = look(puzzle, puzzle.pieces[clues[cell].piece])
-        unused[piece] = max(0, unused[piece] - 1)
-    outside = [int(oriented) if cell in shown and cell not in cells else EMPTY for cell, oriented in
-               enumerate(board.placements)]  # fmt: skip
-    for cell in clues.keys() & {*cells}:
-        outside[cell] = clues[cell].oriented
-    base = verify(puzzle, Board(np.array(outside), puzzle.width, puzzle.height)).score
-    best: int | None = None
-
-    def fill(depth: int, score: int) -> None:
-        nonlocal best
-        if depth == len(free):
-            best = score if best is None else max(best, score)
-            return
-        cell = free[depth]
-        rest = sum(len(puzzle.neighbours(later)) for later in free[depth:])
-        if best is not None and score + rest <= best:
-            return
-        for piece in [piece for piece, count in unused.items() if count]:
-            for quad in {rotate(piece, turn) for turn in range(4 if puzzle.turns else 1)}:
-                if tuple(colour == 0 for colour in quad) != puzzle.grey_sides(cell):
-                    continue
-                matched = sum(
-                    shown[other][(side + 2) % 4] == quad[side]
-                    for side, other in puzzle.neighbours(cell)
-                    if other in shown
-                )
-                shown[cell] = quad
-                unused[piece] -= 1
-                fill(depth + 1, score + matched)
-                unused[piece] += 1
-                del shown[cell]
-
-    fill(0, base)
-    return best
+    """The best score of all legal refills; None if there is none."""
+    return best_score(Window(puzzle, board, [*cells]))

@@ -23,14 +23,15 @@ from tests.fuzz_region import HEURISTICS, questions, random_window
 from tests.instances.small_puzzles import planted, rules_of
 
 
-def test_regions() -> None:
-    assert fuzz_region.main(1_500, 10_000) == 0
+@pytest.mark.parametrize(("seed", "unusual"), [(10_000, 0.0), (20_000, 0.6)])
+def test_regions(seed: int, unusual: float) -> None:
+    assert fuzz_region.main(800, seed, unusual) == 0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [110_000, 120_000])
-def test_regions_for_a_minute(seed: int) -> None:
-    assert fuzz_region.main(12_000, seed) == 0
+@pytest.mark.parametrize(("seed", "unusual"), [(110_000, 0.0), (120_000, 0.6)])
+def test_regions_for_a_minute(seed: int, unusual: float) -> None:
+    assert fuzz_region.main(12_000, seed, unusual) == 0
 
 
 def test_counts() -> None:
@@ -43,11 +44,11 @@ def test_counts_for_a_minute() -> None:
 
 
 def test_the_questions_cover_every_rule_and_option() -> None:
-    asked = list(questions(10_000, 300))
+    asked = list(questions(10_000, 300, 0.5))
     rules = Counter(rule for _, window, _ in asked for rule in rules_of(window.puzzle))
     share = {rule: number / len(asked) for rule, number in rules.items()}
     assert min(share["no turns"], share["holes"]) > 0.2, share
-    assert len(share) >= 8 and min(share.values()) > 0.05, share
+    assert len(share) >= 10 and min(share.values()) > 0.05, share
     drawn = Counter((name, value) for _, _, options in asked for name, value in options.items())
     assert all(drawn["order", order] > 600 for order in ORDERS)
     assert all(drawn["heuristic", heuristic] > 200 for heuristic in HEURISTICS)
@@ -86,7 +87,7 @@ def test_the_questions_reach_what_only_long_searches_do(monkeypatch: pytest.Monk
     monkeypatch.setattr(Search, "start", start_counted)
     monkeypatch.setattr(LagrangianSearch, "set_prices", counted("prices", LagrangianSearch.set_prices))
     monkeypatch.setattr(DynamicSearch, "copy", counted("probe of the dynamic order", DynamicSearch.copy))
-    assert fuzz_region.main(500, 30_000) == 0
+    assert fuzz_region.main(500, 30_000, 0.5) == 0
     assert min(reached[name] for name in ("probe", "cyclic", "prices", "probe of the dynamic order")) > 8, reached
 
 

@@ -14,6 +14,7 @@ from lns.instances.errors import InputError
 from lns.instances.generate import uniform
 from lns.instances.puzzle import Puzzle
 from tests.exact.brute import count_solutions
+from tests.instances.small_puzzles import planted
 
 PUZZLE = uniform(3, 2, 2, seed=1).puzzle
 
@@ -62,6 +63,19 @@ def test_a_registered_solver_solves_and_counts(registered: None) -> None:
     assert outcome.solutions == count_solutions(PUZZLE) == lns.exact.count(PUZZLE).solutions > 0
     assert lns.exact.solve(PUZZLE, "own").solutions == 1
     assert all_solvers()["own"].description == "my own"
+
+
+def test_a_solver_of_ones_own_takes_mates_and_a_rim_only_if_it_says_so(
+    registered: None, install: Callable[..., list[str]]
+) -> None:
+    install(plugin="test_registry:own")
+    lns.exact.register_solver("own", own)
+    lns.exact.register_solver("knowing", own, refuses=())
+    puzzle = planted(1, 2, 2, 3, framed=False, rim=1)[0]
+    for name in ("own", "plugin"):
+        with pytest.raises(InputError, match=f"^solver {name} takes no puzzle with rim; expected another solver"):
+            lns.exact.solve(puzzle, name)
+    assert lns.exact.count(puzzle, "knowing").solutions == count_solutions(puzzle)
 
 
 def test_a_registered_solver_is_verified(registered: None) -> None:

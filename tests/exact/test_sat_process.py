@@ -15,7 +15,7 @@ import pytest
 
 from lns.exact.child_process import Emit, ExitReason, ProcessResult, run_in_process
 from lns.exact.execution import BuildingEnded, Request, SolverMessage, not_built, solve_in_child
-from lns.exact.outcome import NODES_UNKNOWN, SolveStatus
+from lns.exact.outcome import SolveStatus
 from lns.exact.polyominoes.grid import parse
 from lns.exact.polyominoes.search import fill_by_library
 from lns.exact.registry import SOLVERS, SolverEntry
@@ -192,8 +192,8 @@ def test_nodes_are_unknown_where_the_library_reports_none() -> None:
     for module in ("pysat", "xcover"):
         pytest.importorskip(module)
     puzzle = uniform(3, 3, 3).puzzle
-    assert solve(puzzle, solver="sat:half-3").nodes == NODES_UNKNOWN  # kissat
-    assert count(puzzle, solver="xcc").nodes == NODES_UNKNOWN
+    assert solve(puzzle, solver="sat:half-3").nodes is None  # kissat
+    assert count(puzzle, solver="xcc").nodes is None
     assert solve(puzzle, solver="sat:half-3", sat_solver="cadical").nodes >= 0
 
 
@@ -298,7 +298,7 @@ def test_the_time_spent_is_the_limit_only_if_the_limit_was_reached(
     puzzle = uniform(3, 3, 2, seed=1).puzzle
 
     def run_in_process(*arguments: object, receive: Callable[[SolverMessage], None], **limits: object) -> ProcessResult:
-        receive(SolverMessage(0, NODES_UNKNOWN, None, False, {"own_seconds": 1.0, "processor_seconds": 0.5}))
+        receive(SolverMessage(0, None, None, False, {"own_seconds": 1.0, "processor_seconds": 0.5}))
         return ProcessResult(reason, 2.0, 0)
 
     monkeypatch.setattr("lns.exact.execution.run_in_process", run_in_process)

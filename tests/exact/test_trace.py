@@ -10,6 +10,7 @@ from lns.exact.trace import PLACED, REFUSED, SOLUTION, TRACED, TREE_SEARCHES, tr
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.verify import Verification, verify
+from tests.instances.small_puzzles import with_mates
 
 
 def board_after(puzzle: lns.Puzzle, steps: tuple, at: int) -> Verification:  # type: ignore[type-arg]
@@ -44,7 +45,7 @@ def test_there_is_a_step_for_each_node(solver: str) -> None:
 
 @pytest.mark.parametrize("solver", TREE_SEARCHES)
 def test_what_stands_never_breaks_a_rule(solver: str) -> None:
-    puzzle = lns.generate("like-e2", width=4, seed=7).puzzle
+    puzzle = with_mates(*lns.generate("like-e2", width=4, seed=7), seed=3)
     steps = trace(puzzle, solver, steps=300).steps
     for at in range(0, len(steps) + 1, 7):
         checked = board_after(puzzle, steps, at)
@@ -85,11 +86,11 @@ def painted(steps: tuple[Painting, ...], at: int) -> tuple[dict[tuple[int, int],
 
 
 @pytest.mark.parametrize("solver", ["sat:triangles", "sat:triangles-restricted"])
-@pytest.mark.parametrize("kind", ["like-e2", "diamond"])
+@pytest.mark.parametrize("kind", ["like-e2", "diamond", "mates"])
 def test_a_sat_solver_paints_the_triangles_of_a_solution(solver: str, kind: str) -> None:
     pytest.importorskip("pysat")
-    made = lns.generate("like-e2", width=4, seed=5) if kind == "like-e2" else lns.generate(kind, side=3, seed=2)
-    puzzle = made.puzzle
+    made = lns.generate("diamond", side=3, seed=2) if kind == "diamond" else lns.generate("like-e2", width=4, seed=5)
+    puzzle = made.puzzle if kind != "mates" else with_mates(made.puzzle, made.solution, seed=1)
     found = trace(puzzle, solver, steps=100_000)
     assert found.status is SolveStatus.SOLVED
     steps = tuple(step for step in found.steps if isinstance(step, Painting))
@@ -98,9 +99,9 @@ def test_a_sat_solver_paints_the_triangles_of_a_solution(solver: str, kind: str)
     assert sorted(pieces) == cells and len(set(pieces.values())) == len(cells)
     for cell in cells:
         colours = [triangles[cell, side] for side in range(4)]
-        assert any(puzzle.oriented[4 * pieces[cell] + turn].tolist() == colours for turn in range(4)), cell
+        assert any(puzzle.turned[4 * pieces[cell] + turn].tolist() == colours for turn in range(4)), cell
         for side, other in puzzle.neighbours(cell):
-            assert triangles[cell, side] == triangles[other, (side + 2) % 4] != 0
+            assert triangles[cell, side] == puzzle.mate[triangles[other, (side + 2) % 4]] != 0
 
 
 @pytest.mark.parametrize("solver", ["sat:triangles", "sat:triangles-restricted"])

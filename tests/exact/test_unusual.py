@@ -1,33 +1,52 @@
-"""Puzzles without frame, without turns and with holes: every solver that takes them counts what brute force counts."""
+"""Puzzles by other rules: every solver counts what brute force counts, and local search solves what has a solution."""
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 
 import lns.exact
 from lns.exact.colorpairs.options import Heuristic, Options
-from lns.instances.errors import InputError
+from lns.exact.piece_classes import assignments_per_board
+from lns.instances.board import Board
 from lns.instances.generate import family
 from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.verify import verify
 from tests.exact.brute import count_solutions
 from tests.fuzz_exact import others, proven
+from tests.instances.small_puzzles import planted, with_mates
+from tests.shared_data import shared
 
 FAMILIES = [
     "tetravex:2x2:2", "tetravex:3x3:3", "tetravex:3x2:2", "tetravex:1x4:2", "tetravex:3x4:4",
     "unframed:2x2:2", "unframed:3x2:3", "unframed:3x3:8", "unframed:1x3:2",
     "triangle:2:2", "triangle:3:2", "triangle:3:3", "diamond:2:2", "diamond:3:2", "diamond:3:3", "triangle:1:1",
 ]  # fmt: skip
+RIM = {"framed": False, "rim": 1}
+OTHER_COLOURS: dict[str, dict[str, Any]] = {
+    "mates": {}, "mates without frame": {"framed": False}, "mates without turns": {"turns": False},
+    "mates and a hole": {"holes": (1,)}, "mates and border colours": {"border_colours": 1},
+    "mates and a rim": RIM, "rim": RIM, "rim without turns": {**RIM, "turns": False},
+    "rim and a hole": {**RIM, "holes": (2,)},
+}  # fmt: skip
+SHAPES = [(3, 3), (2, 4), (4, 2), (2, 2), (5, 1), (3, 2)]
 
 
-def puzzles(family_text: str, count: int) -> list[Puzzle]:
+def solved(kind: str, index: int) -> tuple[Puzzle, Board]:
+    """A puzzle of `FAMILIES` or `OTHER_COLOURS`, and its solution."""
+    if kind not in OTHER_COLOURS:
+        return family(kind)(index).puzzle, family(kind)(index).solution
+    puzzle, solution = planted(index, *SHAPES[index % len(SHAPES)], 3 + index % 4, **OTHER_COLOURS[kind])
+    return with_mates(puzzle, solution, index) if kind.startswith("mates") else puzzle, solution
+
+
+def puzzles(kind: str, count: int) -> list[Puzzle]:
     """A third with one side in another colour, so that there may be no solution, and a third with clues."""
     drawn = []
     for index in range(count):
-        planted = family(family_text)(index)
-        puzzle, random = planted.puzzle, np.random.default_rng([index, len(family_text)])
+        (puzzle, solution), random = solved(kind, index), np.random.default_rng([index, len(kind)])
         if index % 3 == 1 and puzzle.colours:
             pieces = puzzle.pieces.copy()
             row, column = np.argwhere(pieces > 0)[int(random.integers((pieces > 0).sum()))]
@@ -35,7 +54,7 @@ def puzzles(family_text: str, count: int) -> list[Puzzle]:
             puzzle = replace(puzzle, pieces=pieces)
         elif index % 3 == 2:
             cell = int(random.choice([cell for cell in range(puzzle.cells) if cell not in puzzle.holes]))
-            puzzle = puzzle.with_clues([Clue(cell, *divmod(int(planted.solution.placements[cell]), 4))])
+            puzzle = puzzle.with_clues([Clue(cell, *divmod(int(solution.placements[cell]), 4))])
         drawn.append(puzzle)
     return drawn
 
@@ -51,14 +70,15 @@ def unframed_with_a_hole(seed: int, *, turns: bool) -> Puzzle:
 EVERYTHING = Options(single_colours=True, shared_edges=True, cycles=True, values=True, shaving=True)
 
 
-@pytest.mark.parametrize("text", FAMILIES)
+@pytest.mark.parametrize("text", [*FAMILIES, *OTHER_COLOURS])
 def test_the_solvers_count_what_brute_force_counts(text: str) -> None:
-    """The row scan and ColorPairs on nine puzzles, the others on three of them."""
+    """The row scan and ColorPairs on nine puzzles, the others on three; all on twenty puzzles of `OTHER_COLOURS`."""
     for module in ("pysat", "ortools", "xcover"):
         pytest.importorskip(module)
-    for number, puzzle in enumerate(puzzles(text, 9)):
+    for number, puzzle in enumerate(puzzles(text, 20 if text in OTHER_COLOURS else 9)):
         wanted = count_solutions(puzzle)
-        solvers = others(puzzle, wanted) if number < 3 else {"rowscan": partial(proven, puzzle, "rowscan")}
+        every = number < 3 or text in OTHER_COLOURS
+        solvers = others(puzzle, wanted) if every else {"rowscan": partial(proven, puzzle, "rowscan")}
         assert all(count() == wanted for count in solvers.values()), {name: count() for name, count in solvers.items()}
         for options in (
             Options(), EVERYTHING, Options(heuristic=Heuristic.ROW_MAJOR), Options(backjumping=False, preemption=False),
@@ -74,7 +94,7 @@ def test_a_hole_in_a_board_without_frame(turns: bool) -> None:
         assert counts == {count_solutions(puzzle)} and counts != {0}
 
 
-@pytest.mark.parametrize("text", FAMILIES)
+@pytest.mark.parametrize("text", [*FAMILIES, *OTHER_COLOURS])
 def test_local_search_solves_what_has_a_solution(text: str) -> None:
     for puzzle in puzzles(text, 3):
         for solver in ("sls:adaptg2wsat", "sls:rsaps-raw"):
@@ -83,11 +103,22 @@ def test_local_search_solves_what_has_a_solution(text: str) -> None:
             assert solved == (count_solutions(puzzle) > 0), (puzzle, solver)
 
 
-@pytest.mark.parametrize("text, rules", [("tetravex:2x2:2", "no frame and no turns"), ("diamond:2:2", "holes")])
-@pytest.mark.parametrize("solver", ["blocks", "cp:table"])
-def test_other_solvers_refuse_them(text: str, rules: str, solver: str) -> None:
-    with pytest.raises(InputError, match=f"^solver {solver} takes no puzzle with {rules}; expected another solver"):
-        lns.exact.solve(family(text)(1).puzzle, solver)
+def test_public_puzzles_with_halves_and_with_a_rim() -> None:
+    """Scramble Squares, whose halves match, and MacMahon's squares with each colour as the rim."""
+    for module in ("pysat", "ortools", "xcover"):
+        pytest.importorskip(module)
+    letters = shared("cases", "48_scramble_halves_upper_lower.txt").read_text().split()
+    pieces = [[" rRgGbBwW".index(side) for side in piece] for piece in letters]
+    scramble = Puzzle(pieces, 3, 3, framed=False, mates=((1, 2), (3, 4), (5, 6), (7, 8)))
+    assert {count() for count in [*others(scramble, 4).values(), partial(proven, scramble, "colorpairs")]} == {4}
+    assert proven(replace(scramble, mates=()), "colorpairs") == 0
+    squares = shared("cases", "49_macmahon_letters_no_turns_4x4.txt").read_text().split()[2:]
+    quads = np.array(["-RGB".index(side) for side in squares]).reshape(-1, 4)
+    for rim, wanted in ((1, 0), (2, 0), (3, 1)):
+        puzzle = Puzzle(quads, 4, 4, framed=False, turns=False, rim=rim)
+        assert assignments_per_board(puzzle) == 8, "the eight placements are one board"
+        for solver in ("rowscan", "colorpairs", "dlx", "xcc:counted", "blocks", "sat:half-2", "sat:triangles", "cp"):
+            assert lns.exact.count(puzzle, solver).solutions == wanted, (rim, solver)
 
 
 def test_rotated_copies_are_counted_where_no_corner_can_be_fixed() -> None:

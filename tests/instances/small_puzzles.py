@@ -22,10 +22,12 @@ def planted(
     holes: tuple[int, ...] = (),
     framed: bool = True,
     turns: bool = True,
+    rim: int = 0,
 ) -> tuple[Puzzle, Board]:
     """(puzzle, its solution): every inner joint has a uniform colour from 1 to ``colours``.
 
     ``border_colours``: the joints between two cells on the rim have as many colours of their own; 0 = those of all.
+    ``rim``: the colour of all outer sides of a board without frame, if not 0.
     """
     rng = np.random.default_rng(seed)
     across = np.zeros((height, width + 1), dtype=np.int32)
@@ -35,6 +37,8 @@ def planted(
     if not framed:
         across[:, [0, -1]] = rng.integers(1, colours + 1, (height, 2))
         down[[0, -1]] = rng.integers(1, colours + 1, (2, width))
+    if rim:
+        across[:, [0, -1]] = down[[0, -1]] = rim
     if border_colours:
         across[[0, -1], 1:-1] = rng.integers(colours + 1, colours + border_colours + 1, (2, width - 1))
         down[1:-1, [0, -1]] = rng.integers(colours + 1, colours + border_colours + 1, (height - 1, 2))
@@ -50,14 +54,37 @@ def planted(
     placements[cell_of] = 4 * np.arange(len(cell_of)) + rotation
     pinned = rng.permutation(len(cell_of))[:clues].tolist()
     given = tuple(Clue(int(cell_of[piece]), piece, int(rotation[piece])) for piece in pinned)
-    puzzle = Puzzle(pieces, width, height, given, f"planted-{seed}", holes=holes, framed=framed, turns=turns)
+    puzzle = Puzzle(pieces, width, height, given, f"planted-{seed}", holes=holes, framed=framed, turns=turns, rim=rim)
     return puzzle, Board(placements, width, height).with_blanks(puzzle)
 
 
-def of_any_rules(seed: int, most: int = 36) -> tuple[Puzzle, Board]:
+def with_mates(puzzle: Puzzle, board: Board, seed: int, share: float = 0.6) -> Puzzle:
+    """The puzzle of a perfect ``board`` with a mate for a ``share`` of its colours, at least one.
+
+    One side of each joint of such a colour, and some outer sides that may have any colour, get the mate instead.
+    """
+    rng = np.random.default_rng(seed)
+    pieces, colours = puzzle.pieces.copy(), puzzle.colours
+    paired = rng.random(colours + 1) < share
+    paired[rng.integers(colours + 1)] = True
+    paired[0] = False
+    for cell, oriented in enumerate(board.placements.tolist()):
+        beyond = dict(puzzle.neighbours(cell))
+        for side, required in enumerate(puzzle.required_sides(cell)):
+            if required is None and beyond.get(side, cell) >= cell and paired[puzzle.turned[oriented, side]]:
+                changed = (cell, side) if rng.random() < 0.5 else (beyond[side], side ^ 2) if side in beyond else None
+                if changed is not None:
+                    there = int(board.placements[changed[0]])
+                    pieces[there // 4, (changed[1] - there) % 4] += colours
+    mates = tuple((int(colour), int(colour) + colours) for colour in np.flatnonzero(paired))
+    return replace(puzzle, pieces=pieces, mates=mates, name=f"{puzzle.name}-mates")
+
+
+def of_any_rules(seed: int, most: int = 36, unusual: float = 0.0) -> tuple[Puzzle, Board]:
     """(puzzle, its solution) of at most ``most`` cells, up to 6 x 6, each rule of `Puzzle` with or without the others.
 
-    Few colours, so that identical and symmetric pieces occur.
+    Few colours, so that identical and symmetric pieces occur. ``unusual``: the share of those with mates, and of those
+    with a rim of an ordinary colour.
     """
     rng = np.random.default_rng(seed)
     while True:
@@ -69,7 +96,10 @@ def of_any_rules(seed: int, most: int = 36) -> tuple[Puzzle, Board]:
     if rng.random() < 0.35:
         count = int(rng.integers(1, 1 + max(1, width * height // 4)))
         holes = tuple(rng.permutation(width * height)[:count].tolist())
-    return planted(
+    other = np.random.default_rng([seed, 1])  # so that the puzzles without them are those of any ``unusual``
+    mates, rim = (other.random(2) < unusual).tolist()
+    framed &= not rim
+    puzzle, board = planted(
         int(rng.integers(1 << 30)),
         width,
         height,
@@ -79,7 +109,9 @@ def of_any_rules(seed: int, most: int = 36) -> tuple[Puzzle, Board]:
         holes=holes,
         framed=framed,
         turns=bool(rng.random() < 0.65),
+        rim=int(rim),
     )
+    return (with_mates(puzzle, board, seed) if mates and puzzle.colours else puzzle), board
 
 
 def rules_of(puzzle: Puzzle) -> set[str]:
@@ -119,7 +151,8 @@ def boards(draw: st.DrawFn, square: bool = False) -> tuple[Puzzle, Board]:
 def renumbered(puzzle: Puzzle, board: Board, seed: int) -> tuple[Puzzle, Board]:
     """The same set of pieces, clues and board in another numbering of pieces and colours, listed in other rotations."""
     rng = np.random.default_rng(seed)
-    colours = sorted(set(puzzle.pieces.ravel().tolist()) - {0})
+    paired = (colour for pair in puzzle.mates for colour in pair)
+    colours = sorted({*puzzle.pieces.ravel().tolist(), *paired, puzzle.rim} - {0})
     names = np.zeros(max([0, *colours]) + 1, dtype=np.int32)
     names[colours] = rng.permutation(len(colours)) + 1
     count = puzzle.piece_count
@@ -138,6 +171,37 @@ def renumbered(puzzle: Puzzle, board: Board, seed: int) -> tuple[Puzzle, Board]:
             pieces=pieces,
             clues=tuple(Clue(clue.cell, *other(clue.piece, clue.rotation)) for clue in puzzle.clues),
             name=f"{puzzle.name}-renumbered",
+            mates=tuple((int(names[one]), int(names[other])) for one, other in puzzle.mates),
+            rim=int(names[puzzle.rim]),
         ),
         Board.from_pairs([pair and other(*pair) for pair in pairs], board.width, board.height).with_blanks(puzzle),
     )
+
+
+def with_copies(puzzle: Puzzle, seed: int) -> Puzzle:
+    """The puzzle with each different piece once, in as many copies as it had, more, or any number; and a few more
+    pieces. It has the solutions that it had, as colours; one with holes is returned as it is."""
+    if puzzle.holes:
+        return puzzle
+    rng = np.random.default_rng(seed)
+    first: dict[tuple[int, ...], int] = {}
+    copies: list[int] = []
+    quads: list[list[int]] = []
+    turned: list[tuple[int, int]] = []  # by piece: its number now, and the turn that makes it look as before
+    for quad in puzzle.pieces.tolist():
+        number = first.setdefault(canonical(quad) if puzzle.turns else tuple(quad), len(quads))
+        if number == len(quads):
+            quads.append(quad)
+            copies.append(0)
+        copies[number] += 1
+        turned.append((number, next(turn for turn in range(4) if rotate(quads[number], turn) == tuple(quad))))
+    copies = [int(rng.choice([0, number, number, number + 1])) for number in copies]
+    for quad in rng.integers(1, max(2, puzzle.colours + 1), (int(rng.integers(0, 4)), 4)).tolist():
+        look = canonical(quad) if puzzle.turns else tuple(quad)
+        if first.setdefault(look, len(quads)) == len(quads):
+            quads.append(quad)
+            copies.append(int(rng.choice([0, 1, 2])))
+    clues = (
+        Clue(clue.cell, turned[clue.piece][0], (turned[clue.piece][1] + clue.rotation) % 4) for clue in puzzle.clues
+    )
+    return replace(puzzle, pieces=np.array(quads, np.int32), clues=tuple(clues), copies=tuple(copies))

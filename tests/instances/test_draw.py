@@ -26,7 +26,9 @@ from lns.instances.draw.palette import (
     MISMATCH,
     MOTIFS,
     PALETTE,
+    SOCKET,
     hex_code,
+    inked,
     motif,
     rgb,
     xterm,
@@ -137,7 +139,7 @@ def test_each_colour_has_its_motif_unless_flat_ones_are_chosen() -> None:
     assert len({(rgb(colour), motif(colour)) for colour in range(1, 201)}) == 200
 
 
-@pytest.mark.parametrize("shape", MOTIFS)
+@pytest.mark.parametrize("shape", [*MOTIFS, SOCKET])
 def test_a_motif_is_its_own_mirror_image_on_its_side_of_the_joint(shape: str) -> None:
     ends, x, y, start = [], 0.0, 0.0, (0.0, 0.0)
     for command, text in re.findall("([a-z])([^a-z]*)", shape):
@@ -409,6 +411,51 @@ def test_a_low_terminal_shows_every_mismatch() -> None:
     assert len(terminal.render(puzzle, board, width=80, height=20).splitlines()) == 16
     assert len(terminal.render(puzzle, board, width=80).splitlines()) == 31
     assert "b!c is a mismatch" in terminal.legend(puzzle, board, width=80)
+
+
+MATES = ((1, 2), (3, 4), (5, 6))
+
+
+def test_mates_are_drawn_as_a_motif_and_a_hole_of_its_shape() -> None:
+    puzzle = Puzzle([[1, 3, 1, 1], [2, 5, 6, 4], [2, 5, 6, 4], [6, 5, 2, 6]], 2, 2, framed=False, mates=MATES)
+    board = Board([0, 4, 8, 12], 2, 2)  # mates but for the lower right joint
+    wrong = verify(puzzle, board).mismatches
+    assert wrong == ((1, 3),)
+    root = ET.fromstring(svg.render(puzzle, board))
+    assert len(re.findall("M", d_of(root, MISMATCH, "stroke"))) == 1
+    counts = Counter(puzzle.pieces.ravel().tolist())
+    for first, hole in MATES:
+        assert triangles(root, rgb(first)) == counts[first] + counts[hole]
+        assert d_of(root, rgb(first)).count("M") == counts[first] + 2 * counts[hole]  # triangles, and motifs on plates
+        assert triangles(root, rgb(hole)) == 0
+    plates = [path for path in root.iterfind(".//s:path", NAMESPACE) if "9.5" in path.get("d", "")]
+    assert len(plates) == len({*counts} & {hole for _, hole in MATES})
+    flat = ET.fromstring(svg.render(puzzle, board, motifs=False))
+    for first, hole in MATES:
+        assert [triangles(flat, colour) for colour in (rgb(first), inked(rgb(first)))] == [counts[first], counts[hole]]
+    assert len({inked(rgb(colour)) for colour in range(1, 41)} | {*PALETTE}) == 80
+    letters = terminal.render(puzzle, board)
+    assert letters.count("!") == 1 and letters.count("-") == 3
+    assert "b-c mates" in terminal.legend(puzzle, board)
+    check_tikz(svg.tikz(puzzle, board))
+
+
+def test_a_rim_has_its_colour_and_its_faults_are_marked() -> None:
+    puzzle = Puzzle([[2, 1, 2, 2], [2, 3, 2, 1], [2, 2, 2, 3]], 3, 1, framed=False, rim=2)
+    right, wrong = Board([0, 4, 8], 3, 1), Board([0, 5, 8], 3, 1)
+    root = ET.fromstring(svg.render(puzzle, right))
+    ground = root.find("s:rect", NAMESPACE)
+    assert ground is not None and ground.get("fill") == f"#{hex_code(rgb(2))}" and not scene(puzzle, right).wrong
+    assert scene(puzzle, wrong).wrong == {(0, 1), (1, 1), (1, 0), (1, 2)}
+    text = terminal.render(puzzle, wrong)
+    assert text.count("!") == 4 and "!" not in terminal.render(puzzle, right)
+    rows = pixels(terminal.render(puzzle, right, colour="truecolor"))
+    assert {*rows[0]} == {row[0] for row in rows if row[0]} == {true(rgb(2))}
+    assert true(MISMATCH) in pixels(terminal.render(puzzle, wrong, colour="truecolor"))[0]
+    check_tikz(svg.tikz(puzzle, wrong))
+    holed = Puzzle([[2, 0, 2, 2], [2, 2, 2, 0]], 3, 1, holes=(1,), framed=False, rim=2)
+    root = ET.fromstring(svg.render(holed, Board([0, -1, 4], 3, 1)))
+    assert "M32 8h24v24h-24z" in d_of(root, GREY)
 
 
 # -- notebooks ---------------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from lns.instances.generate import (
     default_like_e2,
     family,
     like_e2,
+    other_rules,
     uniform,
 )
 from lns.instances.generate.planted import PortableRandom
@@ -216,6 +217,29 @@ def test_repair_stops_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_impossible_numbers_of_colours_are_refused(make: object) -> None:
     with pytest.raises(InputError, match="expected 1 to 4096"):
         make()  # type: ignore[operator]
+
+
+def test_the_24_squares_of_macmahon() -> None:
+    made = other_rules("macmahon", 6, 4, seed=5)
+    assert is_perfect(made) and made.puzzle.colours == 3 and summarise(made.puzzle).different == 24
+    for colours, size in ((4, (6, 4)), (None, (5, 7))):
+        other = other_rules("macmahon", *size, colours, seed=5)
+        assert is_perfect(other) and other.puzzle.rim == 1 and (other.puzzle.pieces == 1).sum() > 2 * sum(size)
+
+
+@pytest.mark.parametrize(
+    "spec", ["uniform:5x4:4", "like-e2:6:3+5", "unframed:4:4", "tetravex:4:4", "macmahon:5x4:4", "diamond:3:4"]
+)
+def test_some_colours_get_mates(spec: str) -> None:
+    made = family(spec)(4)
+    mated = made.with_mates(3, 1)
+    assert is_perfect(mated) and len(mated.puzzle.mates) == 3 and mated.puzzle.name.endswith("-m3")
+    first = {other: one for one, other in mated.puzzle.mates}
+    back = [[first.get(colour, colour) for colour in quad] for quad in mated.puzzle.pieces.tolist()]
+    assert back == made.puzzle.pieces.tolist() and set(first) <= set(mated.puzzle.pieces.ravel().tolist())
+    assert made.with_mates(0) == made and made.with_mates(3, 2) != mated
+    with pytest.raises(InputError, match=f"mates for 99 colours of {made.puzzle.name}; expected 0 to"):
+        made.with_mates(99)
 
 
 # -- families -------------------------------------------------------------------------------------------------------

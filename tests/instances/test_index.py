@@ -40,6 +40,9 @@ PUZZLES = [
     (32, "32_pieces", 4, 3, 17, "width 4, height 3"),
     (34, "34_pieces", 6, 6, 60, "the type of the piece"),
     (38, "38_", 16, 16, 480, "in the usual numbering"),
+    (45, "45_", 3, 3, 12, "sides are halves: B/B meets B/T (--puzzle-format pieces:equal: equal sides meet)"),
+    (48, "48_", 3, 3, 12, "sides are halves: B meets b"),
+    (49, "49_", 4, 4, 24, "without frame (--puzzle-format pieces:rim=COLOUR names the colour of a rim"),
     (51, "51_", 5, 7, 58, "n rows and m columns"),
     (54, "54_", 4, 4, 24, "side order up right down left, as up left right down leaves too many sides alone"),
     (55, "55_", 6, 6, 60, "two blocks of the same 36 pieces"),
@@ -93,10 +96,7 @@ REFUSED = [
     (34, "34_board", None, "a list of cell types and clues"),
     (34, "34_board", "34_pieces", "without a clue"),
     (44, "44_", None, "pieces with compass letters"),
-    (45, "45_", None, ":2: sides such as R/T and R/B are the halves of pictures"),
-    (48, "48_", None, ":1: sides such as A and a are the halves of pictures"),
-    (49, "49_", None, "MacMahon's squares, whose rim has a colour that lies inside too, are not read"),
-    (52, "52_", None, ":2: 7 rows of 6 sides: these are hexagons"),
+    (52, "52_", None, ":2: 7 hexagonal pieces (6 sides); expected squares"),
     (57, "57_save", None, "look like clues"),
     (59, "59_", None, "look like clues"),
     (59, "59_", P57, ":40: 40 clues, read as base1,yx,from0,top,turn-last,cw,turn0: piece 56 is placed twice: row 5"),
@@ -147,8 +147,6 @@ def test_what_is_refused(row: int, name: str, mate: str | None, says: str) -> No
 
 def test_clues_and_files_with_a_size_named_that_were_misread() -> None:
     assert len(read_puzzle(case("31_")).puzzle.clues) == 8  # type: ignore[union-attr]
-    with pytest.raises(InputError, match="halves of pictures"):
-        read_puzzle(case("48_"), "pieces:unframed,3x3")
     with pytest.raises(InputError, match=r":40: .*piece 56 is placed twice"):
         with_clues(read_puzzle(case(P57)), case("59_"))
 
@@ -194,11 +192,12 @@ SMALL_PUZZLES = {
     "a gap in the ids": (PIECES.replace("4 1", "9 1"), "no piece has the id 4, 5, 6, 7, 8, up to 9"),
 }
 SMALL_REFUSED: dict[str, tuple[str, Puzzle | None, str]] = {
-    "triangles": ("1 0 2 1\n2 0 0 1\n3 1 3 0\n4 1 0 0\n5 1 3 3\n", None, "5 rows of 3 sides: these are triangles"),
-    "triangles without numbers": ("0 2 9\n7 0 1\n8 3 0\n7 0 9\n", None, "4 rows of 3 sides"),
-    "hexagons": (text(*["7 0 2 1 4 5"] * 7), None, "7 rows of 6 sides: these are hexagons"),
+    "triangles": ("1 0 2 1\n2 0 0 1\n3 1 3 0\n4 1 0 0\n5 1 3 3\n", None, "5 triangular pieces (3 sides)"),
+    "triangles without numbers": ("0 2 9\n7 0 1\n8 3 0\n7 0 9\n", None, "4 triangular pieces"),
+    "hexagons": (text(*["7 0 2 1 4 5"] * 7), None, "7 hexagonal pieces (6 sides)"),
     "hexagons in JSON": ('{"n":2,"m":2,"tiles":[[1,2,3,4,5,6],[1,2,3,4,5,6]]}', None, "has 6 sides"),
-    "halves of pictures": ("a/B c/D e/F g/H\n" * 4, None, "halves of pictures"),
+    "hexagons of halves": ("r/a r/b g/a g/b b/a b/b\n" * 7, None, ":1: 7 hexagonal pieces"),
+    "parts that are no halves": ("a/B c/D e/F g/H\na/B c/D e/X g/H\n" * 4, None, "two halves of each picture"),
     "a sign": ("Tiles = [|0,-2,1,0\n|0,0,1,-2\n|1,3,0,0\n|1,0,0,3|]\n", None, "sign"),
     "a number after the pieces": (PIECES + "7\n", None, ":5: '7' among pieces"),
     "a piece left out": (
@@ -209,7 +208,7 @@ SMALL_REFUSED: dict[str, tuple[str, Puzzle | None, str]] = {
     "a word of three digits": (changed(WORDS, 1, "1660 461 2161"), None, ":2: '461' among words of four digits"),
     "a word too few": (changed(WORDS, 1, "1660 4616"), None, ":2: 2 words; expected 3 as in the other rows"),
     "the same pieces twice": (text(*WORDS, *WORDS), None, "the same 9 pieces twice"),
-    "letters in place of a number": ("2 2\nR G B R\nG B B R\nB B B B\nR R R G\n", None, "no colour is on as many"),
+    "letters without a size": ("R G B R\nG B B R\nB B B B\nR R R G\n", None, "rim=COLOUR"),
     "a clue twice": (changed(CLUES, 8, CLUES[7]), LARGE, f":9: .*piece {CLUES[7].split()[0]} "),
     "a clue outside": (changed(CLUES, 8, CLUES[8][:-3] + "9 1"), LARGE, ":9: .* a place outside the board"),
     "a clue of no piece": (changed(CLUES, 8, "99 1 2 0"), LARGE, ":9: .*piece 99 on row 1, column 2"),

@@ -82,7 +82,7 @@ def closes(search: Constructor, prefix: tuple[int, ...]) -> bool:
     ends = {}  # by piece: as it lies on the right side or in its lower corner
     for oriented, quad in enumerate(puzzle.oriented.tolist()):
         if quad[1] == 0 and quad[0] and oriented >> 2 not in used:
-            ends[oriented >> 2] = quad[0], quad[2] or quad[3], quad[2] == 0
+            ends[oriented >> 2] = quad[0], quad[2] or puzzle.mate[quad[3]], quad[2] == 0
     for chosen in permutations(ends, length):
         near = colour
         for piece, corner in zip(chosen, plan.is_corner, strict=True):

@@ -6,16 +6,32 @@ import numpy as np
 
 from lns.engine import verified_board
 from lns.instances.board import Board
+from lns.instances.generate import family
 from lns.instances.puzzle import Puzzle
 from lns.loop.construction import Beam
 from lns.loop.pool import WHOLE_BOARD, Pool
 from lns.loop.search_loop import SearchLoop
 from lns.orientation import Orientation
 from lns.params import from_dict
-from tests.instances.small_puzzles import planted
+from tests.instances.small_puzzles import planted, with_mates
 
-RULES = ["tetravex:4x3:3", "unframed:3x4:4", "triangle:3:3", "diamond:3:3", "tetravex:1x5:2", "diamond:2:2"]
-"""Families without a frame, without turns, or with holes."""
+REFUSED = [
+    "tetravex:4x3:3", "unframed:3x4:4", "triangle:3:3", "diamond:3:3", "tetravex:1x5:2", "diamond:2:2", "rim:4x4:3",
+    "rim:5x1:2", "mates rim:3x4:3", "mates tetravex:4x3:3", "mates diamond:3:3",
+]  # fmt: skip
+"""Families that the construction cannot take: without a frame, without turns, with holes, with a rim of a colour."""
+RULES = [*REFUSED, "mates uniform:4x4:3", "mates uniform:5x4:2"]
+
+
+def of_rules(text: str, seed: int) -> tuple[Puzzle, Board]:
+    """A puzzle and its solution: of a family, or 'rim:WIDTHxHEIGHT:COLOURS'; 'mates' before it gives colours mates."""
+    kind = text.removeprefix("mates ")
+    if kind.startswith("rim:"):
+        width, height, colours = (int(number) for number in kind[4:].replace("x", ":").split(":"))
+        puzzle, solution = planted(seed, width, height, colours, framed=False, rim=1)
+    else:
+        puzzle, solution = family(kind)(seed).puzzle, family(kind)(seed).solution
+    return (puzzle if kind == text else with_mates(puzzle, solution, seed)), solution
 
 
 def damaged(seed: int, width: int = 6, height: int = 6, *, swaps: int = 1, colours: int = 7) -> tuple[Puzzle, Board]:

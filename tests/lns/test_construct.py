@@ -23,7 +23,7 @@ from lns.instances.symmetry import View, board_from_view, puzzle_in_view
 from lns.instances.verify import verify
 from lns.params import ConstructParams
 from lns.rng import random_state
-from tests.instances.small_puzzles import planted
+from tests.instances.small_puzzles import planted, with_mates
 from tests.lns.construct_parts import list_of, schedule_of, standing
 
 
@@ -88,9 +88,11 @@ def test_a_board_with_more_favoured_half_edges_than_a_break_is_worth_has_no_quot
         assert arms.quota(0) == Quota()
 
 
+@pytest.mark.parametrize("mates", [False, True])
 @pytest.mark.parametrize("clues", [0, 3])
-def test_candidate_lists_hold_exactly_the_pieces_that_fit(clues):
-    puzzle, _ = planted(7, 5, 4, 4, clues)
+def test_candidate_lists_hold_exactly_the_pieces_that_fit(clues, mates):
+    puzzle, board = planted(7, 5, 4, 4, clues)
+    puzzle = with_mates(puzzle, board, 1) if mates else puzzle
     order = row_scan(5, 4)
     breaks = np.arange(20) >= 10
     favoured = (1, 2)
@@ -99,8 +101,8 @@ def test_candidate_lists_hold_exactly_the_pieces_that_fit(clues):
     bound = {clue.piece for clue in puzzle.clues}
     for depth, cell in enumerate(order.tolist()):
         grey = puzzle.rim_sides(cell)
-        for left in range(1 if grey[3] else 5):
-            for up in range(1 if grey[0] else 5):
+        for left in range(1 if grey[3] else puzzle.colours + 1):
+            for up in range(1 if grey[0] else puzzle.colours + 1):
                 if (left == 0) != grey[3] or (up == 0) != grey[0]:
                     continue
                 listed = list_of(puzzle, made, depth, left, up)
@@ -127,7 +129,8 @@ def test_candidate_lists_hold_exactly_the_pieces_that_fit(clues):
                         not breaks[depth] or not candidates.may_break(puzzle, cell, s) for s in spent
                     ):
                         continue
-                    wanted[oriented] = sum(colour in favoured for colour in quad) - BREAK_COST * len(spent)
+                    gain = sum(colour in favoured for colour in puzzle.turned[oriented])
+                    wanted[oriented] = gain - BREAK_COST * len(spent)
                 assert dict(listed) == wanted
                 order_of_breaks = [gain < -BREAK_COST // 2 for _, gain in listed]
                 assert order_of_breaks == sorted(order_of_breaks)
@@ -136,12 +139,14 @@ def test_candidate_lists_hold_exactly_the_pieces_that_fit(clues):
                     assert gains == sorted(gains, reverse=True)
 
 
+@pytest.mark.parametrize("mates", [False, True])
 @pytest.mark.parametrize("seed", range(12))
-def test_the_exact_tail_is_optimal(seed):
+def test_the_exact_tail_is_optimal(seed, mates):
     """Against the search of regions, with and without clues, from prefixes that do not fit at all."""
     chance = np.random.default_rng(seed)
     width, height = [(4, 4), (5, 3), (3, 5), (6, 2)][seed % 4]
     puzzle, board = planted(seed, width, height, 2 + seed % 4, seed % 3)
+    puzzle = with_mates(puzzle, board, seed) if mates else puzzle
     tail = 5
     order = row_scan(width, height)
     cut = puzzle.cells - tail

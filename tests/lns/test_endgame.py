@@ -18,7 +18,7 @@ from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.verify import verify
 from lns.params import ConstructParams
 from lns.rng import random_state
-from tests.instances.small_puzzles import planted
+from tests.instances.small_puzzles import planted, with_mates
 from tests.lns.construct_parts import WHOLE_TREE, closes, clues_of, list_of, prefixes_of, schedule_of
 
 
@@ -27,11 +27,12 @@ def constructor(puzzle: Puzzle, schedule, seed: int, params: ConstructParams = W
 
 
 def small_search(
-    width: int, height: int, clues: int, seed: int, by_lists: int, *, tail: int = 4, lead: int = 0
+    width: int, height: int, clues: int, seed: int, by_lists: int, *, tail: int = 4, lead: int = 0, mates: bool = False
 ) -> Constructor:
     """A whole tree to search, with breaks, on a small board; the first ``by_lists`` cells by lists, the rest by
     sets."""
-    puzzle, _ = planted(seed, width, height, 4, clues)
+    puzzle, board = planted(seed, width, height, 3 if mates else 4, clues)
+    puzzle = with_mates(puzzle, board, seed, 0.4) if mates else puzzle
     floor = np.zeros(puzzle.cells, dtype=np.int32)
     if by_lists:
         floor[min(by_lists, puzzle.cells) - 1] = 1  # a quota of one half-edge: the endgame begins behind it
@@ -80,10 +81,16 @@ SHAPES = [(4, 4, 0), (5, 3, 3), (3, 5, 2), (5, 4, 4), (2, 7, 1), (7, 2, 1), (1, 
 @pytest.mark.slow
 @pytest.mark.parametrize("by_lists", [0, 5, 11])
 @pytest.mark.parametrize(("seed", "shape"), list(enumerate(SHAPES, start=1)))
-@pytest.mark.parametrize(("tail", "lead"), [(4, 0), (1, 2)])
-def test_prefixes_with_breaks_are_those_of_the_candidate_lists(seed, shape, by_lists, tail, lead):
+@pytest.mark.parametrize(("tail", "lead", "mates"), [(4, 0, False), (1, 2, False), (4, 0, True)])
+def test_prefixes_with_breaks_are_those_of_the_candidate_lists(seed, shape, by_lists, tail, lead, mates):
     """By plain recursion over the lists, which say what fits and what breaks; in no more nodes."""
-    check_prefixes(small_search(*shape, seed, by_lists, tail=tail, lead=lead))
+    check_prefixes(small_search(*shape, seed, by_lists, tail=tail, lead=lead, mates=mates))
+
+
+def test_prefixes_of_pieces_with_mates() -> None:
+    assert check_prefixes(small_search(5, 3, 3, 2, 5, mates=True)) + check_prefixes(
+        small_search(4, 3, 1, 9, 4, mates=True)
+    )
 
 
 def test_looking_ahead_saves_nodes():
@@ -203,10 +210,19 @@ def test_narrow_boards_have_rules_for_cells_of_their_rim_only(shape, band):
 
 
 def rim_search(
-    seed: int, begin: int, *, width: int = 5, height: int = 5, band: int = 2, tail: int = 5, rules: bool = True
+    seed: int,
+    begin: int,
+    *,
+    width: int = 5,
+    height: int = 5,
+    band: int = 2,
+    tail: int = 5,
+    rules: bool = True,
+    mates: bool = False,
 ) -> Constructor:
     """A whole tree with breaks and few colours; the first ``begin`` cells are laid by lists."""
     puzzle, board = planted(seed, width, height, 3)
+    puzzle = with_mates(puzzle, board, seed) if mates else puzzle
     order = comb_order(width, height, band, corner_size=2)
     puzzle = puzzle.with_clues(clues_of(board, [cell for cell in order[: len(order) // 2].tolist() if cell % 2 == 0]))
     search = constructor(puzzle, schedule_of(order, [8, 12, 15], tail, begin=begin), seed, ConstructParams())
@@ -220,10 +236,11 @@ def rim_search(
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("begin", [13, 15, 17])  # before the anchor of the band, on it, behind it
 @pytest.mark.parametrize("tail", [3, 5])  # without and with rim cells before the stretch
-def test_exactly_the_prefixes_whose_border_can_be_completed_are_visited(seed, begin, tail):
-    everything = set(prefixes_of(rim_search(seed, begin, tail=tail, rules=False))[1])
-    search = rim_search(seed, begin, tail=tail)
-    assert len(search.plan.endgame.closing.rim_colours) == (3 if tail == 3 else 0)
+@pytest.mark.parametrize("mates", [False, True])
+def test_exactly_the_prefixes_whose_border_can_be_completed_are_visited(seed, begin, tail, mates):
+    everything = set(prefixes_of(rim_search(seed, begin, tail=tail, rules=False, mates=mates))[1])
+    search = rim_search(seed, begin, tail=tail, mates=mates)
+    assert (len(search.plan.endgame.closing.rim_colours) >= 3) == (tail == 3)
     assert set(prefixes_of(search)[1]) == {prefix for prefix in everything if closes(search, prefix)}
 
 

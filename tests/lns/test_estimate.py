@@ -7,13 +7,15 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from lns import estimate as estimates
+import lns
+from lns import rates as measuring
+from lns.api import estimating
 from lns.construct import schedule
-from lns.estimate import Measurement, Tally, estimate
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
 from lns.instances.verify import verify
 from lns.params import from_dict
+from lns.rates import Measurement, Tally
 
 QUICK = from_dict({"construct": {"population": 200, "restart_nodes": 3_000_000}, "engine": {"step_nodes": 300_000}})
 
@@ -36,7 +38,7 @@ def test_boards_that_share_most_of_their_cells_are_one_family():
 
 def test_a_rate_read_at_the_last_board_is_not_biased_upwards(monkeypatch):
     """Boards at random, one a second on average: their rate read off at the last one is 1 a second on average."""
-    monkeypatch.setattr(estimates, "RAISE_TARGET_COUNT", 5)
+    monkeypatch.setattr(measuring, "RAISE_TARGET_COUNT", 5)
     chance = np.random.default_rng(1)
     rates = []
     for _ in range(400):
@@ -61,7 +63,7 @@ def test_the_counts_are_those_of_the_boards(monkeypatch):
     measured = Measurement(puzzle, QUICK, 1)
     monkeypatch.setattr("lns.engine.verify", watching)
     while sum(seen.values()) <= 20 and measured.seconds < 60:
-        measured.run(measured.seconds + 0.5, lambda line: None)
+        measured.run(measured.seconds + 0.5)
     assert sum(seen.values()) > 20
     highest = max(seen)
     assert measured.tallies[highest].boards == seen[highest]
@@ -72,10 +74,10 @@ def test_the_counts_are_those_of_the_boards(monkeypatch):
 
 
 @pytest.mark.slow
-def test_estimated_rates_fall_with_the_score_and_measured_ones_are_marked():
-    lines: list[str] = []
-    found = estimate(load_puzzle("like-e2-12x12"), QUICK, 1, 2.0, lines.append)
-    assert lines, "progress is told"
+def test_estimated_rates_fall_with_the_score_and_measured_ones_are_marked(caplog):
+    caplog.set_level("INFO", logger="lns")
+    found = lns.estimate("like-e2-12x12", params=QUICK, seed=1, time=2.0)
+    assert "different boards of" in caplog.text, "progress is told"
     scores = [row.score for row in found.rows]
     assert scores == list(range(scores[0], scores[-1] + 1)) and scores[0] <= found.measured_score < scores[-1] <= 264
     for row in found.rows:
@@ -85,7 +87,7 @@ def test_estimated_rates_fall_with_the_score_and_measured_ones_are_marked():
     beyond = [row for row in found.rows if row.score >= found.measured_score]
     for row, following in itertools.pairwise(beyond):
         assert row.expected > following.expected and row.low > following.low and row.core_days < following.core_days
-    assert scores[-1] == 264 or found.rows[-1].core_days > estimates.MAX_CORE_DAYS
+    assert scores[-1] == 264 or found.rows[-1].core_days > estimating.MAX_CORE_DAYS
 
 
 def test_the_preparation_counts_and_ends_with_the_time(monkeypatch):
@@ -94,9 +96,9 @@ def test_the_preparation_counts_and_ends_with_the_time(monkeypatch):
     assert measured.construction.constructor is not None and measured.best > 0
     assert measured.nodes == 0 and measured.seconds == 0, "the clock begins when the construction is ready"
     asked = []
-    monkeypatch.setattr(Measurement, "run", lambda self, seconds, progress: asked.append(seconds))
-    with pytest.raises(InputError, match="expected a longer --time"):
-        estimate(load_puzzle("like-e2-10x10"), QUICK, 1, 2.0)
+    monkeypatch.setattr(Measurement, "run", lambda self, seconds: asked.append(seconds))
+    with pytest.raises(InputError, match="expected a longer time"):
+        lns.estimate("like-e2-10x10", params=QUICK, seed=1, time=2.0)
     assert len(asked) == 1 and asked[0] < 2.0
     short = Measurement(load_puzzle("like-e2-10x10"), QUICK, 1, 0.0)
     assert short.construction.constructor is None and short.preparation_s < 2.0
@@ -109,17 +111,17 @@ def test_a_step_that_is_longer_than_the_time_is_cut_short(monkeypatch):
         while True:
             sum(range(1000))
 
-    monkeypatch.setattr(estimates.Construction, "repair", step)
+    monkeypatch.setattr(measuring.Construction, "repair", step)
     start = time.process_time()
-    with pytest.raises(InputError, match=r"in 0\.2 s; expected a longer --time"):
-        estimate(load_puzzle("like-e2-10x10"), QUICK, 1, 0.2)
+    with pytest.raises(InputError, match=r"in 0\.2 s; expected a longer time"):
+        lns.estimate("like-e2-10x10", params=QUICK, seed=1, time=0.2)
     assert time.process_time() - start < 5.0
 
 
 def test_few_boards_are_extrapolated_from_where_they_came(monkeypatch):
     """Too few for a good rate at any score: the table begins there all the same, not at the target of 1 edge."""
 
-    def five_boards(measured, seconds, progress):
+    def five_boards(measured, seconds):
         measured.seconds = 60.0
         for tally in measured.tallies.values():
             tally.seconds = 60.0
@@ -128,8 +130,8 @@ def test_few_boards_are_extrapolated_from_where_they_came(monkeypatch):
                 measured.tallies[score].add(np.full(144, number, dtype=np.int32))
 
     monkeypatch.setattr(Measurement, "run", five_boards)
-    found = estimate(load_puzzle("like-e2-12x12"), QUICK, 1, 60.0)
-    assert found.measured_score == 250 and found.rows[0].score == 250 - estimates.SHOWN_BELOW
+    found = lns.estimate("like-e2-12x12", params=QUICK, seed=1, time=60.0)
+    assert found.measured_score == 250 and found.rows[0].score == 250 - estimating.SHOWN_BELOW
     row = next(row for row in found.rows if row.score == 250)
     assert row.count == 5 and row.expected == row.measured == pytest.approx(5 * 60)
     assert row.high / row.expected == row.expected / row.low == pytest.approx(np.exp(2 / np.sqrt(5)))
@@ -138,13 +140,13 @@ def test_few_boards_are_extrapolated_from_where_they_came(monkeypatch):
 def test_boards_that_came_within_a_step_of_the_clock_have_a_rate(monkeypatch):
     """The processor time of some systems moves in steps of 10 ms, in which a tiny board may be searched whole."""
 
-    def all_at_once(measured, seconds, progress):
+    def all_at_once(measured, seconds):
         for score, tally in measured.tallies.items():
-            for number in range(estimates.RAISE_TARGET_COUNT if score < 20 else 3):
+            for number in range(measuring.RAISE_TARGET_COUNT if score < 20 else 3):
                 tally.add(np.full(16, number, dtype=np.int32))
 
     monkeypatch.setattr(Measurement, "run", all_at_once)
-    found = estimate(load_puzzle("like-e2-4x4"), QUICK, 1, 60.0)
+    found = lns.estimate("like-e2-4x4", params=QUICK, seed=1, time=60.0)
     assert found.seconds == 0 and found.rows[-1].score == 24
     for row in found.rows:
         assert 0 < row.low <= row.expected <= row.high < np.inf and np.isfinite(row.forecast)

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 import lns
 from lns.assignment import GREEDY, fill, greedy_board, reassign
 from lns.instances.board import Board
-from lns.instances.generate import family, like_e2
+from lns.instances.generate import like_e2
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from lns.tabu.search import random_board
 from tests.instances.small_puzzles import planted
-from tests.lns.loop_parts import RULES
+from tests.lns.loop_parts import RULES, of_rules
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -56,18 +56,17 @@ def test_fill_completes_any_part_of_a_board(seed, width, height, colours, clues,
 
 @pytest.mark.parametrize("text", RULES)
 def test_a_partial_board_is_filled_by_the_rules(text: str) -> None:
-    planted = family(text)(2)
-    puzzle = planted.puzzle
+    puzzle, solution = of_rules(text, 2)
     assert verify(puzzle, fill(puzzle, Board.empty(puzzle))).complete
     cells = [cell for cell in range(puzzle.cells) if cell not in puzzle.holes]
-    placements = planted.solution.placements.copy()
+    placements = solution.placements.copy()
     placements[cells[0]] = -1
     assert verify(puzzle, fill(puzzle, Board(placements, puzzle.width, puzzle.height))).score == puzzle.max_score
 
 
 @pytest.mark.parametrize("name", RULES)
 def test_a_greedy_board_keeps_any_rules(name: str) -> None:
-    puzzle = family(name)(1).puzzle
+    puzzle, _ = of_rules(name, 1)
     found = greedy_board(puzzle)
     assert verify(puzzle, found.board).complete and verify(puzzle, found.board).score == found.score
 

@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -17,7 +18,6 @@ from lns.engines import ENGINES, make_engine
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.formats import load_board, load_puzzle, shipped_instances
-from lns.instances.generate import family
 from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.symmetry import IDENTITY_VIEW, View, rotate_puzzle
 from lns.instances.verify import verify
@@ -30,7 +30,7 @@ from lns.orientation import Orientation
 from lns.params import Params, from_dict
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
-from tests.lns.loop_parts import RULES, assert_same_state, exchanged, interrupted, steps
+from tests.lns.loop_parts import RULES, assert_same_state, exchanged, interrupted, of_rules, steps
 from tests.shared_data import shared
 
 VALUES: dict[str, dict[str, Any]] = {
@@ -106,12 +106,15 @@ def test_small_boards_are_solved(width: int, height: int, clues: int, engine: st
 
 
 LARGE = ["like-e2-20x20", "like-e2-12x20", "like-e2-16x16-clue5", "uniform-10x10"]
-OTHER_RULES = ["tetravex:8x7:5", "unframed:7x8:4", "triangle:6:3", "diamond:5:3", "tetravex:1x9:2"]
+OTHER_RULES = [
+    "tetravex:8x7:5", "unframed:7x8:4", "triangle:6:3", "diamond:5:3", "tetravex:1x9:2", "rim:8x7:4", "mates rim:7x8:5",
+    "mates uniform:8x8:5",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [*LARGE, *OTHER_RULES])
 def test_there_is_a_full_legal_board_after_one_step(name: str) -> None:
-    puzzle = load_puzzle(name) if name in LARGE else family(name)(1).puzzle
+    puzzle = load_puzzle(name) if name in LARGE else of_rules(name, 1)[0]
     search = steps(make_engine("auto", puzzle, QUICK, 1, 0), 1)
     assert search.best is not None and verify(puzzle, search.best).complete
     assert verify(puzzle, search.best).score == search.best_score
@@ -182,9 +185,9 @@ def test_a_bad_board_from_elsewhere_is_improved_and_never_lost() -> None:
 
 
 @pytest.mark.parametrize("name", ["auto", "lns", "tabu"])
-@pytest.mark.parametrize("text", RULES[:4])
+@pytest.mark.parametrize("text", [*RULES[:4], *RULES[6:]])
 def test_engines_solve_small_boards_and_continue_from_a_saved_state(text: str, name: str) -> None:
-    puzzle = family(text)(5).puzzle
+    puzzle, _ = of_rules(text, 5)
     engine, again = (make_engine(name, puzzle, QUICK, 1, 0) for _ in range(2))
     for _ in range(3):
         engine.step()
@@ -201,11 +204,16 @@ def test_engines_solve_small_boards_and_continue_from_a_saved_state(text: str, n
 
 @pytest.mark.parametrize("name", ["construct", "beam"])
 def test_construction_says_why_it_takes_no_such_puzzle(name: str) -> None:
-    puzzle = family("tetravex:3x3:3")(1).puzzle
-    with pytest.raises(
-        InputError, match=f"^engine {name} fills rectangles with a frame .* has no frame and no turns; "
-    ):
-        make_engine(name, puzzle, QUICK, 1, 0)
+    for text, why in (("tetravex:3x3:3", "no frame and no turns"), ("mates rim:4x4:3", "no frame")):
+        with pytest.raises(InputError, match=f"^engine {name} fills rectangles with a frame .* has {why}; "):
+            make_engine(name, of_rules(text, 1)[0], QUICK, 1, 0)
+
+
+@pytest.mark.parametrize("name", ["auto", "lns", "tabu"])
+def test_a_rim_that_no_board_fills_is_told_in_a_sentence(name: str) -> None:
+    puzzle, _ = of_rules("rim:4x4:3", 1)
+    with pytest.raises(InputError, match=r"^the rim of planted-1 cannot be filled with the pieces left: "):
+        steps(make_engine(name, replace(puzzle, rim=3), QUICK, 1, 0), 1)
 
 
 # -- state -------------------------------------------------------------------------------------------------------------

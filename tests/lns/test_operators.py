@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from lns.assignment import fill, matched_edges
+from lns.construct import refused_rules
 from lns.construct.schedule import cell_order
 from lns.engine import verified_board
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
-from lns.instances.generate import family
 from lns.instances.puzzle import Puzzle
 from lns.instances.symmetry import board_in_view, cells_from_view, puzzle_in_view
 from lns.instances.verify import verify
@@ -29,7 +29,7 @@ from lns.tabu.search import MAX_CELLS as TABU_CELLS
 from lns.tabu.search import random_board
 from tests.fuzz_region import renamed
 from tests.instances.small_puzzles import planted
-from tests.lns.loop_parts import RULES, damaged, good_board, pool_with
+from tests.lns.loop_parts import RULES, damaged, good_board, of_rules, pool_with
 
 SHAPES = [(1, 1), (1, 2), (7, 1), (2, 2), (2, 3), (3, 3), (4, 3), (5, 9), (9, 6)]
 SIZES = NeighbourhoodsParams()
@@ -44,13 +44,13 @@ def some_board(puzzle: Puzzle, seed: int) -> Board:
 def puzzles() -> list[Puzzle]:
     """Of every shape, with clues and without, and of every rule."""
     framed = [planted(i, w, h, 3, min(clues, w * h))[0] for i, (w, h) in enumerate(SHAPES) for clues in (0, 1, 5)]
-    return framed + [family(text)(4).puzzle for text in RULES]
+    return framed + [of_rules(text, 4)[0] for text in RULES]
 
 
 def operator_for(name: str, puzzle: Puzzle, nodes: int, **sizes: Any) -> Operator:
     """The operator as the engine "lns" has it."""
     params = from_dict({"neighbourhoods": {"nodes": nodes, **sizes}})
-    orientation = None if puzzle.rules else Orientation.of_island(puzzle)
+    orientation = None if refused_rules(puzzle) else Orientation.of_island(puzzle)
     return make_operators([name], Island(puzzle, orientation, params, 1, 0, engine="lns"))[0]
 
 
@@ -193,7 +193,7 @@ def test_the_counted_mismatches_are_those_of_the_verifier() -> None:
 def test_boards_stay_legal_on_every_shape_and_by_every_rule(name: str) -> None:
     called = 0
     for puzzle in puzzles():
-        if puzzle.rules and name == "suffix":
+        if refused_rules(puzzle) and name == "suffix":
             continue
         operator, rng = operator_for(name, puzzle, 3000), np.random.default_rng(1)
         for seed in range(2):
@@ -340,7 +340,7 @@ def test_the_suffix_is_searched_from_both_ends_below_the_same_upper_rows(monkeyp
 
 
 def test_each_engine_has_its_operators() -> None:
-    puzzle, other = load_puzzle("like-e2-8x8"), family(RULES[0])(1).puzzle
+    puzzle, other = load_puzzle("like-e2-8x8"), of_rules(RULES[0], 1)[0]
     auto = operators_of("auto", puzzle, Params())
     assert auto[:3] == ("beam", "construct", "certificate") and {"tabu", "last-20", *OPERATORS} < set(auto)
     assert operators_of("lns", puzzle, Params()) == ("beam", "certificate", *OPERATORS)

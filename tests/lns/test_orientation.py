@@ -6,13 +6,14 @@ from lns.construct.candidates import comb_order
 from lns.construct.constructor import Constructor
 from lns.engines import make_engine
 from lns.instances.formats import load_board, load_puzzle, shipped_instances
-from lns.instances.symmetry import View, puzzle_in_view, rotate_board, rotate_puzzle
+from lns.instances.symmetry import View, board_from_view, board_in_view, puzzle_in_view, rotate_board, rotate_puzzle
 from lns.instances.verify import verify
 from lns.orientation import Orientation
 from lns.params import Params, from_dict
 from lns.rng import random_state
-from tests.instances.small_puzzles import planted
+from tests.instances.small_puzzles import planted, with_mates
 from tests.lns.construct_parts import WHOLE_TREE, clues_of, schedule_of, standing
+from tests.lns.loop_parts import of_rules
 
 QUICK = from_dict({"construct": {"population": 300}, "engine": {"step_nodes": 200_000}})
 
@@ -99,10 +100,13 @@ def test_prefixes_are_partitioned_among_islands():
 
 
 @pytest.mark.parametrize("engine", ["auto", "construct", "beam", "tabu", "lns"])
-@pytest.mark.parametrize(("width", "height", "clues"), [(7, 3, 0), (4, 4, 1), (5, 3, 3)])
-def test_boards_are_those_of_the_puzzle(engine, width, height, clues):
+@pytest.mark.parametrize(
+    ("width", "height", "clues", "mates"), [(7, 3, 0, False), (4, 4, 1, False), (5, 3, 3, False), (7, 4, 2, True)]
+)
+def test_boards_are_those_of_the_puzzle(engine, width, height, clues, mates):
     """Also what an engine makes of a board from elsewhere."""
     puzzle, solution = planted(width + clues, width, height, 4, clues)
+    puzzle = with_mates(puzzle, solution, 1) if mates else puzzle
     made = make_engine(engine, puzzle, QUICK, 1, 0)
     for _ in range(20):
         made.step()
@@ -128,9 +132,11 @@ def test_pinned_lower_rows_come_first():
     assert engine.best_score == puzzle.max_score
 
 
-def test_islands_with_other_turns_see_the_same_from_the_same_side():
+@pytest.mark.parametrize("mates", [False, True])
+def test_islands_with_other_turns_see_the_same_from_the_same_side(mates):
     """So that the prefixes that are dealt out among them are the same ones."""
-    puzzle = with_clue(*planted(2, 10, 10, 5), 5 * 10 + 5)
+    puzzle, solution = planted(2, 10, 10, 5)
+    puzzle = with_clue(with_mates(puzzle, solution, 2, 0.3) if mates else puzzle, solution, 5 * 10 + 5)
     made = []
     for turns in range(4):
         schedule = schedule_of(comb_order(10, 10, 3), [50, 60, 70], favoured=(1,), view=View((2 - turns) % 4, True))
@@ -139,6 +145,17 @@ def test_islands_with_other_turns_see_the_same_from_the_same_side():
         made.append((built.puzzle_in_view, built.plan.prefix.partition_depth, standing(built)))
     assert made[0][0] == puzzle_in_view(puzzle, View(2, True)) and made[0][1] == 16 and len(made[0][2]) > 36
     assert made[1:] == made[:1] * 3
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+@pytest.mark.parametrize("turns", range(4))
+@pytest.mark.parametrize("text", ["mates uniform:5x4:3", "rim:5x4:3", "mates rim:3x4:4", "mates diamond:3:3"])
+def test_views_keep_mates_and_rims(text, turns, mirrored):
+    puzzle, solution = of_rules(text, 3)
+    view = View(turns, mirrored)
+    seen, board = puzzle_in_view(puzzle, view), board_in_view(solution, view)
+    assert verify(seen, board.of(seen).with_blanks(seen)).score == seen.max_score == puzzle.max_score
+    assert (seen.mates, seen.rim) == (puzzle.mates, puzzle.rim) and board_from_view(board, view) == solution
 
 
 def test_the_cells_of_an_orientation_are_those_of_the_given_puzzle() -> None:

@@ -8,7 +8,6 @@ import pytest
 from lns.engines import make_engine
 from lns.instances.board import Board
 from lns.instances.formats import load_puzzle
-from lns.instances.generate import family
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from lns.loop.pool import Pool
@@ -18,14 +17,14 @@ from lns.tabu import kernel
 from lns.tabu.search import Tabu, TabuSearch, random_board
 from tests.instances.small_puzzles import planted
 from tests.lns.construct_parts import clues_of
-from tests.lns.loop_parts import RULES, pool_with
+from tests.lns.loop_parts import RULES, of_rules, pool_with
 
 CASES = [(4, 4, 3, 0), (6, 3, 2, 2), (1, 5, 2, 0), (2, 2, 3, 0), (5, 5, 4, 3), *RULES]
 
 
 def puzzle_of(case: tuple[int, ...] | str, seed: int) -> Puzzle:
     """A planted puzzle of (width, height, colours, clues), or one of a family with other rules."""
-    return family(case)(seed).puzzle if isinstance(case, str) else planted(seed, *case)[0]
+    return (of_rules(case, seed) if isinstance(case, str) else planted(seed, *case))[0]
 
 
 @pytest.mark.parametrize("case", CASES)

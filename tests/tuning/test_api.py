@@ -28,6 +28,7 @@ def test_tune_returns_the_verdicts_and_the_best_parameters(inline, tmp_path, cap
     assert result.better and result.verdict.better and result.verdict == result.verdicts[0]
     assert result.best_params != Params() and result.best_file == tmp_path / "best_params.toml"
     assert result.trials == len(result.table) == 40 and result.table[0]["short"] == 0.0
+    assert result.records() == result.table and len(result.to_frame()) == 40
     assert result.summary().splitlines()[-1].split(maxsplit=1) == ["report", str(result.report)]
     assert result.report.exists()
     assert {one.phase for one in progress} == {"search", "validation", "report"} and not result.interrupted

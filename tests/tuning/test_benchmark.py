@@ -12,11 +12,11 @@ import pytest
 from lns.cli.main import main
 from lns.engine import Statistics
 from lns.engines import make_engine
-from lns.estimate import DistinctBoards
 from lns.exact.csv_records import append_row
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
 from lns.params import Params, from_dict, to_dict, to_toml
+from lns.rates import DistinctBoards
 from lns.tuning import benchmark
 from lns.tuning.benchmark import BenchmarkOptions, BenchmarkRow, BenchmarkRun
 from tests.lns.run_parts import QUICK, small_puzzle
@@ -126,7 +126,7 @@ def test_benchmark_returns_rows_and_calls_back(monkeypatch, tmp_path, capsys):
         on_run=lambda *run: runs.append(run), on_row=rows.append,
     )  # fmt: skip
     assert made == [("like-e2-12x20", params, 4), ("like-e2-12x20", params, 5)] and len(runs) == 2
-    assert list(result.rows) == rows and result.table[0]["scores"] == [9, 9]
+    assert list(result.rows) == rows and result.records() == result.table and result.table[0]["scores"] == [9, 9]
     assert result.table[0]["boards_per_core_hour"] == {8: 3.0, 9: 1.0}
     assert "boards of at least 8 per core-hour: 3.0 (in 2 core-hours)" in result.summary()
     assert (tmp_path / "t.csv").read_text().count("\n") == 2 and capsys.readouterr() == ("", "")

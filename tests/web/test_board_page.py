@@ -15,6 +15,7 @@ from lns.instances import formats
 from lns.instances.board import Board
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
+from tests.instances.small_puzzles import planted, with_mates
 from tests.web.browsing import Site, cell, choose, drag, held_job, kept, open_board, swapped, unfold, visit
 
 pytest.importorskip("playwright")
@@ -273,11 +274,12 @@ def test_the_board_is_shared(page: Page, site: Site, small: tuple[Puzzle, Board]
 
 def test_the_page_counts_as_the_verifier(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
     """On boards that break every rule."""
-    puzzle, _ = small
+    puzzle, solution = small
     clued = puzzle.with_clues(lns.generate("like-e2", width=5, seed=3, clues=3).puzzle.clues)
+    rimmed, other = planted(1, 5, 5, 3, framed=False, rim=1)
     page.goto(site.at("board"))
     draws = np.random.default_rng(5)
-    for _ in range(30):
+    for judged in [clued, with_mates(puzzle, solution, 1), rimmed, with_mates(rimmed, other, 1)] * 8:
         placements = draws.permutation(25) * 4 + draws.integers(0, 4, 25)
         placements[draws.random(25) < 0.3] = -1
         mixed = Board(placements.astype(np.int32), 5, 5)
@@ -287,9 +289,9 @@ def test_the_page_counts_as_the_verifier(page: Page, site: Site, small: tuple[Pu
                 const { score, placed, mismatches, rim, clues } = judge(new Puzzle(fields), placements);
                 return [score, placed, mismatches.map(([one, , other]) => [one, other]), rim.length, clues.length];
             }""",
-            [json.loads(formats.render("json", clued, None)[0]), placements.tolist()],
+            [json.loads(formats.render("json", judged, None)[0]), placements.tolist()],
         )
-        checked = verify(clued, mixed)
+        checked = verify(judged, mixed)
         grey = sum("grey inside" in problem or "on the rim" in problem for problem in checked.problems)
         clues = sum("clue" in problem for problem in checked.problems)
         assert found[:2] == [checked.score, checked.placed]

@@ -10,6 +10,7 @@ import pytest
 import lns
 from lns.instances import formats
 from lns.instances.board import Board
+from lns.instances.generate import BY_SIDE, KINDS
 from lns.instances.json_values import JsonFields
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
@@ -54,13 +55,19 @@ def test_a_puzzle_of_any_format_is_read(page: Page, small: tuple[Puzzle, Board],
     assert found["puzzle"]["pieces"] == puzzle.pieces.tolist() and found["board"] is None
 
 
+def test_a_list_in_a_dialect_is_read_as_from_a_file(page: Page, tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text(text := "id,top,right,bottom,left\n1,0,1,2,0\n2,0,0,3,1\n3,2,3,0,0\n4,3,0,0,3\n")
+    found = page.answer("/api/document", {"text": text, "name": "list"})
+    assert (found["format"], read_puzzle(JsonFields(found))) == ("pieces", lns.load_puzzle(tmp_path / "list.txt"))
+
+
 def test_a_viewer_url_is_read_with_its_board(page: Page, small: tuple[Puzzle, Board]) -> None:
     puzzle, board = small
     found = page.answer("/api/document", {"text": formats.viewer_url(puzzle, board)})
     assert (found["score"], found["placed"]) == (verify(puzzle, board).score, 25)
 
 
-@pytest.mark.parametrize("text", ['{"schema": 1, "width": 5}', '{"pieces": 3}', "1 2 3\n", "["])
+@pytest.mark.parametrize("text", ['{"schema": 1, "width": 5}', '{"pieces": 3}', "3 3\n1 2 3\n", "["])
 def test_a_damaged_puzzle_is_refused_also_while_one_is_open(page: Page, small: tuple[Puzzle, Board], text: str) -> None:
     alone = page.sentence("/api/document", {"text": text})
     assert page.sentence("/api/document", {"text": text, "known": "yes", **fields(*small)}) == alone
@@ -91,7 +98,7 @@ def test_a_best_json_opens_no_file(page: Page, small: tuple[Puzzle, Board], tmp_
 
 
 def test_a_bad_text_gets_a_sentence_with_its_line(page: Page) -> None:
-    assert "expected one of" in page.sentence("/api/document", {"text": "nonsense"})
+    assert "expected a puzzle or a board" in page.sentence("/api/document", {"text": "nonsense"})
     assert "empty" in page.sentence("/api/document", {"text": ""})
 
 
@@ -157,6 +164,12 @@ def test_a_board_goes_out_in_any_format(page: Page, small: tuple[Puzzle, Board],
         ({"shape": "triangle", "side": 16}, 256),
         ({"shape": "diamond", "side": 2}, 5),
         ({"shape": "diamond", "side": 11}, 221),
+        ({"shape": "scramble squares", "width": 3, "height": 3}, 9),
+        *(
+            ({"shape": kind, "width": 3, "height": 3}, 9)
+            for kind in KINDS
+            if kind not in ("like-e2", "uniform", "wang", *BY_SIDE)
+        ),
     ],
 )
 def test_games_have_a_solution(page: Page, asked: dict[str, object], pieces: int) -> None:

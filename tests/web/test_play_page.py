@@ -38,7 +38,18 @@ def begin(page: Page, site: Site, shape: str, pieces: int, colours: int = 3) -> 
     return kept(page, "game")
 
 
-@pytest.mark.parametrize(("shape", "pieces"), [("square", 9), ("diamond", 13), ("triangle", 9), ("rectangle", 6)])
+@pytest.mark.parametrize(
+    ("shape", "pieces"),
+    [
+        ("square", 9),
+        ("diamond", 13),
+        ("triangle", 9),
+        ("rectangle", 6),
+        ("tetravex", 4),
+        ("scramble squares", 9),
+        ("macmahon", 24),
+    ],
+)
 def test_a_game_is_played_to_its_end(page: Page, site: Site, shape: str, pieces: int) -> None:
     solution = begin(page, site, shape, pieces)["solution"]
     for number, oriented in enumerate(solution):

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import lns
 from lns.cli.main import main
-from tests.web.browsing import Site, cell
+from lns.instances.puzzle import canonical
+from tests.web.browsing import Site, cell, open_board
 
 pytest.importorskip("playwright")
 from playwright.sync_api import expect
@@ -71,6 +73,23 @@ def test_a_sat_solver_paints_its_triangles(page: Page, site: Site, solver: str) 
     expect(cell(page, 12)).to_have_attribute("aria-label", re.compile(r"row 2, column 2, piece \d+: up \d+, right"))
     page.get_by_role("button", name="To the start").click()
     assert triangles(page) == 0
+
+
+def test_outer_sides_without_a_frame_are_painted_as_the_piece_has_them(page: Page, site: Site) -> None:
+    """No clause tells their colours."""
+    pytest.importorskip("pysat")
+    puzzle = lns.generate("unframed", width=3, seed=2, colours=5).puzzle
+    open_board(page, site, puzzle)
+    page.goto(site.at("steps"))
+    page.select_option("#which", "board")
+    page.select_option("#solver", "sat:triangles-restricted")
+    page.locator("#begin button[type=submit]").click()
+    expect(page.locator("#name")).to_contain_text(puzzle.name, timeout=180_000)
+    page.get_by_role("button", name="To the end").click()
+    expect(page.locator("#player")).to_contain_text("solution: all triangles are painted")
+    for label in page.locator("#place [role=gridcell]").evaluate_all("cells => cells.map(cell => cell.ariaLabel)"):
+        piece, *colours = map(int, re.findall(r"(?:piece|up|right|down|left) (\d+)", label))
+        assert canonical(colours) == canonical(puzzle.pieces[piece - 1].tolist())
 
 
 def triangles(page: Page) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import sys
 from dataclasses import fields
@@ -140,6 +141,8 @@ def _command(args: argparse.Namespace) -> str:
     opt.value("--boards", "DIR", Path, "write the best board of each run into this directory, as ROW-SEED.json "
               "(default: boards are not kept)"),
     opt.value("--note", "NOTE", None, "what is measured, for the note column of the table", default=""),
+    opt.value("--device", "N", opt.whole_number, "instead of all this: nodes and boards a second of graphics card N "
+              "beside one core, on the first of the rows"),
     opt.JSON.but("print one JSON object with the rows to stdout"),
     epilog="rows, in this order:\n"
     "  from --data  eternity2_clue1 eternity2 eternity2_clue5 meta16 meta14 meta12 meta10\n"
@@ -153,6 +156,8 @@ def benchmark(args: argparse.Namespace) -> int:
     from lns.terminal.signals import exit_on_signal, signal_handler
     from lns.tuning.benchmark import BenchmarkOptions, benchmark
 
+    if args.device is not None:
+        return _card_beside_a_core(args)
     if args.table:
         opt.check_folder(args.table)
     rows: list[dict[str, Any]] = []
@@ -179,4 +184,20 @@ def benchmark(args: argparse.Namespace) -> int:
     finally:  # complete rows are printed even if a later one fails or is interrupted
         if args.json:
             print_json({"rows": rows})
+    return DONE
+
+
+def _card_beside_a_core(args: argparse.Namespace) -> int:
+    os.environ["CUDA_VISIBLE_DEVICES"] = str(args.device)
+    from lns.gpu import check_card
+    from lns.tuning.benchmark import BenchmarkOptions, selected_rows
+    from lns.tuning.gpu_check import side_by_side, table
+
+    ((_, puzzle),) = selected_rows(args.rows[:1] or ["like-e2-16x16"], BenchmarkOptions(data=args.data))
+    check_card(puzzle)
+    rows = side_by_side(puzzle, args.time)
+    if args.json:
+        print_json({"rows": rows})
+    else:
+        print_text(f"{puzzle.name}\n{table(rows)}")
     return DONE

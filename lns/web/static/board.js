@@ -63,7 +63,7 @@ function refresh(judged) {
   putFacts(find("score"), [
     ["score", `${judged.score} of ${judged.maxScore}`, judged.solved ? "good" : ""],
     ["conflicts", String(judged.mismatches.length), judged.mismatches.length ? "bad" : "good"],
-    [puzzle.framed ? "rim" : "grey", judged.rim.length ? `${judged.rim.length} ${judged.rim.length === 1 ? "fault" : "faults"}` : "right", judged.rim.length ? "bad" : "good"],
+    [puzzle.framed || puzzle.rim ? "rim" : "grey", judged.rim.length ? `${judged.rim.length} ${judged.rim.length === 1 ? "fault" : "faults"}` : "right", judged.rim.length ? "bad" : "good"],
     puzzle.clueOf.size > STARTER && ["starter clue", judged.clues.includes(starter()) ? "not kept" : "kept", judged.clues.includes(starter()) ? "bad" : "good"],
     puzzle.clueOf.size > 0 && ["clues", `${puzzle.clueOf.size - judged.clues.length} of ${puzzle.clueOf.size}`, judged.clues.length ? "bad" : "good"],
     empty > 0 && ["empty", count(empty)],

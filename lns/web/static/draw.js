@@ -30,36 +30,53 @@ function inkOn(ground) {
   return 0.299 * red + 0.587 * green + 0.114 * blue > 120 ? "#000" : "#fff";
 }
 
-/** What a reader of the screen hears of a piece. */
-export const spoken = (quad) => SIDES.map((side, i) => `${side} ${quad[i] === 0 ? "grey" : quad[i]}`).join(", ");
+/** A colour in words: mates have one number, and one of them is drawn as a hole. */
+export function nameOf(puzzle, colour) {
+  const first = puzzle.first(colour);
+  return first === colour ? (colour === 0 ? "grey" : String(colour)) : `hole of ${first}`;
+}
 
-/** The half motif of a colour at a side, from the 25th to the 48th colour as an outline. */
-function motif(colour, side) {
-  const number = colour - 1, ink = inkOn(colourOf(colour));
-  const hollow = Math.floor(number / look.motifs.length) % 2 === 1;
-  return s("path", { class: "motif", d: look.motifs[number % look.motifs.length], transform: `rotate(${90 * side} 12 12) translate(12 0)`,
-    ...(hollow ? { fill: "none", stroke: ink, "stroke-width": "1.1" } : { fill: ink }) });
+/** What a reader of the screen hears of a piece. */
+export const spoken = (puzzle, quad) => SIDES.map((side, i) => `${side} ${nameOf(puzzle, quad[i])}`).join(", ");
+
+/** What a colour fills: that of its pair; half covered by ink for the second mate where no motif tells it from the first. */
+function fillOf(puzzle, colour) {
+  const first = puzzle.first(colour), ground = colourOf(first);
+  return first === colour || !flat ? ground : `color-mix(in srgb, ${ground}, ${inkOn(ground)})`;
+}
+
+/** The half motif of a colour at a side, from the 25th to the 48th colour as an outline; of a second mate, as a hole in a plate. */
+function motif(puzzle, colour, side) {
+  const first = puzzle.first(colour), number = first - 1, ground = colourOf(first), ink = inkOn(ground), paint = first === colour ? ink : ground;
+  const hollow = Math.floor(number / look.motifs.length) % 2 === 1, transform = `rotate(${90 * side} 12 12) translate(12 0)`;
+  const shape = s("path", { class: "motif", d: look.motifs[number % look.motifs.length], transform,
+    ...(hollow ? { fill: "none", stroke: paint, "stroke-width": "1.1" } : { fill: paint }) });
+  return first === colour ? [shape] : [s("path", { d: look.socket, transform, fill: ink }), shape];
 }
 
 /** The triangle at a side, and its half motif. */
-function triangle(colour, side) {
-  const plain = s("path", { d: TRIANGLES[side], fill: colourOf(colour), stroke: "#000", "stroke-opacity": ".55", "stroke-width": ".5" });
-  return colour === 0 || flat ? [plain] : [plain, motif(colour, side)];
+function triangle(puzzle, colour, side) {
+  const plain = s("path", { d: TRIANGLES[side], fill: fillOf(puzzle, colour), stroke: "#000", "stroke-opacity": ".55", "stroke-width": ".5" });
+  return colour === 0 || flat ? [plain] : [plain, ...motif(puzzle, colour, side)];
 }
 
 /** The four triangles of a piece. */
-const triangles = (quad) => quad.flatMap(triangle);
+const triangles = (puzzle, quad) => quad.flatMap((colour, side) => triangle(puzzle, colour, side));
 
 /** A piece alone, as a small picture. */
-export function pieceSvg(quad, title = "") {
-  return s("svg", { viewBox: "0 0 24 24", "aria-hidden": "true", focusable: "false" }, title ? s("title", {}, title) : null, triangles(quad));
+export function pieceSvg(puzzle, quad) {
+  return s("svg", { viewBox: "0 0 24 24", "aria-hidden": "true", focusable: "false" }, triangles(puzzle, quad));
 }
 
 /** A colour alone. */
-export function swatch(colour) {
-  return s("svg", { viewBox: "0 0 24 24", "aria-hidden": "true", focusable: "false" }, s("rect", { width: 24, height: 24, fill: colourOf(colour) }),
-    flat ? null : s("g", { transform: "translate(0 12)" }, motif(colour, 0)), flat ? null : s("g", { transform: "rotate(180 12 12) translate(0 12)" }, motif(colour, 0)));
+export function swatch(puzzle, colour) {
+  const halves = flat ? [] : ["translate(0 12)", "rotate(180 12 12) translate(0 12)"];
+  return s("svg", { viewBox: "0 0 24 24", "aria-hidden": "true", focusable: "false" }, s("rect", { width: 24, height: 24, fill: fillOf(puzzle, colour) }),
+    halves.map((transform) => s("g", { transform }, motif(puzzle, colour, 0))));
 }
+
+/** What is seen around a board: the frame, or the colour that all sides along its edge have. */
+const groundOf = (puzzle) => (puzzle.framed ? look.grey : puzzle.rim ? colourOf(puzzle.first(puzzle.rim)) : "#ffffff");
 
 const barPath = (cell, side, width) => {
   const x = RIM + CELL * (cell % width) + (side === 1 ? CELL : 0), y = RIM + CELL * Math.floor(cell / width) + (side === 2 ? CELL : 0);
@@ -77,7 +94,7 @@ const numberOf = (piece) => s("text", { x: HALF, y: 15.5, "text-anchor": "middle
 function labels(puzzle) {
   const label = (x, y, number) => s("text", { x, y, "text-anchor": "middle", "font-size": 6 }, String(number));
   const middle = (number) => RIM + CELL * number + HALF;
-  return s("g", { "pointer-events": "none", "aria-hidden": "true" }, [...Array(puzzle.width).keys()].map((column) => label(middle(column), RIM - 2, column)),
+  return s("g", { "pointer-events": "none", "aria-hidden": "true", fill: inkOn(groundOf(puzzle)) }, [...Array(puzzle.width).keys()].map((column) => label(middle(column), RIM - 2, column)),
     [...Array(puzzle.height).keys()].map((row) => label(RIM / 2, middle(row) + 2, row)));
 }
 
@@ -114,7 +131,7 @@ export class BoardView {
     this.svg = s("svg", {
       class: still ? "board still" : "board", viewBox: `0 0 ${width} ${height}`, role: still ? "img" : "grid", "aria-label": label,
       "aria-rowcount": still ? null : puzzle.height, "aria-colcount": still ? null : puzzle.width,
-    }, s("rect", { width, height, fill: look.grey }), rows, this.heat, this.clues, this.bars, this.chosen, this.asking, labels(puzzle));
+    }, s("rect", { width, height, fill: groundOf(puzzle) }), rows, this.heat, this.clues, this.bars, this.chosen, this.asking, labels(puzzle));
     this.size = [width, height];
     this.least = Math.max(width / MOST_ZOOM, Math.min(width, LEAST_SEEN), width * Math.min(1, LEAST_SEEN / height));  // width of the smallest part
     this.seen = [0, 0, width, height];  // left, top, width and height of the part that is shown
@@ -193,7 +210,7 @@ export class BoardView {
       const oriented = placements[cell], group = this.cells[cell], content = this.contents[cell];
       const where = this.puzzle.label(cell);
       if (this.puzzle.hole.has(cell)) {
-        content.replaceChildren(s("rect", { class: "hole", width: CELL, height: CELL }));
+        content.replaceChildren(s("rect", { class: this.puzzle.rim ? null : "hole", fill: look.grey, width: CELL, height: CELL }));
         group.setAttribute("aria-label", `${where}, hole`);
       } else if (oriented < 0) {
         content.replaceChildren(s("rect", { class: "empty", width: CELL, height: CELL }),
@@ -201,10 +218,10 @@ export class BoardView {
         group.setAttribute("aria-label", `${where}, empty`);
       } else {
         const quad = this.puzzle.quad(oriented);
-        content.replaceChildren(...triangles(quad),
+        content.replaceChildren(...triangles(this.puzzle, quad),
           ...(pinned.has(cell) ? [s("path", { d: "M12 8.2l3.8 3.8-3.8 3.8-3.8-3.8z", fill: "#fff", stroke: "#000" })] : []),
           ...(this.numbered ? [numberOf(oriented >> 2)] : []));
-        group.setAttribute("aria-label", `${where}, piece ${(oriented >> 2) + 1}: ${spoken(quad)}${pinned.has(cell) ? ", pinned" : ""}`);
+        group.setAttribute("aria-label", `${where}, piece ${(oriented >> 2) + 1}: ${spoken(this.puzzle, quad)}${pinned.has(cell) ? ", pinned" : ""}`);
       }
     }
   }
@@ -218,9 +235,9 @@ export class BoardView {
       if (this.painted?.[cell] === look) continue;
       (this.painted ??= [])[cell] = look;
       this.contents[cell].replaceChildren(s("rect", { class: "empty", width: CELL, height: CELL }), s("path", { d: "M0 0l24 24M24 0L0 24", stroke: "#000", "stroke-width": .5 }),
-        ...quad.flatMap((colour, side) => (colour === null ? [] : triangle(colour, side))),
+        ...quad.flatMap((colour, side) => (colour === null ? [] : triangle(this.puzzle, colour, side))),
         ...(piece === null ? [] : [numberOf(piece)]));
-      const colours = SIDES.map((side, i) => `${side} ${quad[i] === null ? "open" : quad[i] === 0 ? "grey" : quad[i]}`).join(", ");
+      const colours = SIDES.map((side, i) => `${side} ${quad[i] === null ? "open" : nameOf(this.puzzle, quad[i])}`).join(", ");
       this.cells[cell].setAttribute("aria-label", `${this.puzzle.label(cell)}, ${piece === null ? "no piece yet" : `piece ${piece + 1}`}: ${colours}`);
     }
   }
@@ -302,8 +319,8 @@ export function picture(puzzle, placements, judged, label) {
 export const under = (x, y) => document.elementFromPoint(x, y);
 
 /** A picture that follows the pointer while something is dragged. */
-export function ghostOf(quad, size) {
-  const ghost = h("div", { class: "ghost", "aria-hidden": "true" }, pieceSvg(quad));
+export function ghostOf(puzzle, quad, size) {
+  const ghost = h("div", { class: "ghost", "aria-hidden": "true" }, pieceSvg(puzzle, quad));
   ghost.style.width = ghost.style.height = `${size}px`;
   document.body.append(ghost);
   return ghost;

@@ -1,6 +1,6 @@
 // A board that is edited by mouse, finger and keyboard, with the tray of its free pieces.
 import { find, h, put, say, store } from "./common.js";
-import { BoardView, chooseFlat, fitToWindow, ghostOf, pieceSvg, spoken, swatch, under } from "./draw.js";
+import { BoardView, chooseFlat, fitToWindow, ghostOf, nameOf, pieceSvg, spoken, swatch, under } from "./draw.js";
 import { Board, judge } from "./model.js";
 
 const MOST_SHOWN = 400;
@@ -40,13 +40,13 @@ export class Editor {
 
   drawFilter() {
     const buttons = [0, ...this.puzzle.colours].map((colour) => h("button", {
-      type: "button", "aria-pressed": String(colour === this.colour), "aria-label": colour ? `colour ${colour}` : "any colour",
+      type: "button", "aria-pressed": String(colour === this.colour), "aria-label": colour ? `colour ${nameOf(this.puzzle, colour)}` : "any colour",
       click: () => {
         this.colour = colour;
         buttons.forEach((button, i) => button.setAttribute("aria-pressed", String([0, ...this.puzzle.colours][i] === colour)));
         this.drawTray();
       },
-    }, colour ? swatch(colour) : "all"));
+    }, colour ? swatch(this.puzzle, colour) : "all"));
     put(find("filter"), buttons);
   }
 
@@ -58,10 +58,10 @@ export class Editor {
     const pieces = this.board.free.filter((piece) => (!this.colour || this.puzzle.pieces[piece].includes(this.colour)) && fits(piece));
     find("tray-head").textContent = `Free pieces${this.asked < 0 ? "" : ` that fit ${this.puzzle.label(this.asked)}`}: ${pieces.length}`;
     put(find("tray"), pieces.slice(0, MOST_SHOWN).map((piece) => h("button", {
-      type: "button", "data-piece": piece, "aria-label": `piece ${piece + 1}: ${spoken(this.puzzle.pieces[piece])}`,
+      type: "button", "data-piece": piece, "aria-label": `piece ${piece + 1}: ${spoken(this.puzzle, this.puzzle.pieces[piece])}`,
       "aria-pressed": String(this.held?.piece === piece), pointerdown: (event) => this.dragFromTray(event, piece),
       click: (event) => { if (event.detail === 0) this.pickFromTray(piece); },
-    }, pieceSvg(this.puzzle.pieces[piece]))));
+    }, pieceSvg(this.puzzle, this.puzzle.pieces[piece]))));
     if (this.asked >= 0) find("tray").append(h("button", { type: "button", class: "all", click: () => this.askNothing() }, "all"));
     if (focused !== undefined) (find("tray").querySelector(`[data-piece="${focused}"]`) ?? this.view.cells.find((group) => group.tabIndex === 0)).focus();
   }
@@ -116,7 +116,7 @@ export class Editor {
     const paint = () => { frame = 0; ghost.style.transform = `translate(${x - size / 2}px, ${y - size / 2}px)`; };
     const move = (moved) => {
       [x, y] = [moved.clientX, moved.clientY];
-      if (!ghost && Math.hypot(x - x0, y - y0) > 4) ghost = ghostOf(this.puzzle.quad(oriented), size);
+      if (!ghost && Math.hypot(x - x0, y - y0) > 4) ghost = ghostOf(this.puzzle, this.puzzle.quad(oriented), size);
       if (ghost && !frame) frame = requestAnimationFrame(paint);
     };
     const end = (ended) => {

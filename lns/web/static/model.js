@@ -5,10 +5,11 @@ export const EMPTY = -1;
 
 export class Puzzle {
   constructor(fields) {
-    Object.assign(this, { clues: [], holes: [], framed: true, turns: true }, fields);
+    Object.assign(this, { clues: [], holes: [], framed: true, turns: true, mates: [], rim: 0 }, fields);
     this.fields = fields;
     this.cells = this.width * this.height;
     this.hole = new Set(this.holes);
+    this.mate = new Map(this.mates.flatMap(([one, other]) => [[one, other], [other, one]]));
     this.clueOf = new Map(this.clues.map(([cell, piece, rotation]) => [cell, piece * 4 + rotation]));
     this.joints = [];
     for (let cell = 0; cell < this.cells; cell++) {
@@ -38,6 +39,22 @@ export class Puzzle {
     if (this.framed) return true;
     const column = cell % this.width, row = Math.floor(cell / this.width);
     return [row > 0, column < this.width - 1, row < this.height - 1, column > 0][side];
+  }
+
+  /** Whether a colour breaks no rule of the rim and of holes on a side of a cell. */
+  allows(cell, side, colour) {
+    if (this.greySide(cell, side) !== (colour === 0)) return false;
+    return colour === 0 || !this.rim || colour === this.rim || this.beyond(cell, side) >= 0;
+  }
+
+  /** Whether two facing colours match: they are mates, or equal and without mates. */
+  match(here, there) {
+    return here !== 0 && (this.mate.get(here) ?? here) === there;
+  }
+
+  /** The first mate of the pair of a colour, as which it is drawn; the colour itself if it has no mate. */
+  first(colour) {
+    return Math.min(colour, this.mate.get(colour) ?? colour);
   }
 
   colour(oriented, side) {
@@ -71,16 +88,14 @@ export function judge(puzzle, placements) {
   const mismatches = [], rim = [], clues = [];
   for (const [cell, side, other] of puzzle.joints) {
     if (placements[cell] < 0 || placements[other] < 0) continue;
-    const here = puzzle.colour(placements[cell], side), there = puzzle.colour(placements[other], (side + 2) % 4);
-    if (here === there && here !== 0) score++;
+    if (puzzle.match(puzzle.colour(placements[cell], side), puzzle.colour(placements[other], (side + 2) % 4))) score++;
     else mismatches.push([cell, side, other]);
   }
   for (let cell = 0; cell < puzzle.cells; cell++) {
     if (placements[cell] < 0) continue;
     placed++;
     for (let side = 0; side < 4; side++) {
-      const grey = puzzle.colour(placements[cell], side) === 0;
-      if (grey !== puzzle.greySide(cell, side)) rim.push([cell, side]);
+      if (!puzzle.allows(cell, side, puzzle.colour(placements[cell], side))) rim.push([cell, side]);
     }
   }
   for (const [cell, oriented] of puzzle.clueOf) {
@@ -172,8 +187,8 @@ export class Board {
   fits(piece, cell) {
     return [0, 1, 2, 3].slice(0, this.puzzle.turns ? 4 : 1).some((rotation) => [0, 1, 2, 3].every((side) => {
       const colour = this.puzzle.colour(piece * 4 + rotation, side), other = this.puzzle.beyond(cell, side);
-      if (this.puzzle.greySide(cell, side) !== (colour === 0)) return false;
-      return other < 0 || this.placements[other] < 0 || this.puzzle.colour(this.placements[other], (side + 2) % 4) === colour;
+      if (!this.puzzle.allows(cell, side, colour)) return false;
+      return other < 0 || this.placements[other] < 0 || this.puzzle.match(colour, this.puzzle.colour(this.placements[other], (side + 2) % 4));
     }));
   }
 
@@ -184,10 +199,10 @@ export class Board {
       let points = 0;
       for (let side = 0; side < 4; side++) {
         const colour = this.puzzle.colour(piece * 4 + rotation, side);
-        if (this.puzzle.greySide(cell, side) !== (colour === 0)) points -= 10;
+        if (!this.puzzle.allows(cell, side, colour)) points -= 10;
         const other = this.puzzle.beyond(cell, side);
         if (other >= 0 && this.placements[other] >= 0) {
-          points += this.puzzle.colour(this.placements[other], (side + 2) % 4) === colour ? 1 : 0;
+          points += this.puzzle.match(colour, this.puzzle.colour(this.placements[other], (side + 2) % 4)) ? 1 : 0;
         }
       }
       if (points > most) { most = points; best = rotation; }

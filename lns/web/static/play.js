@@ -12,9 +12,10 @@ let game = null, editor = null, puzzle = null, running = null;
 
 function sizes(shape) {
   const found = [];
-  if (shape === "square") for (let n = 2; n <= 16; n++) found.push([n * n, { width: n, height: n }, `${n} x ${n}`]);
+  if (!["rectangle", "triangle", "diamond"].includes(shape)) for (let n = 2; n <= 16; n++) found.push([n * n, { width: n, height: n }, `${n} x ${n}`]);
   if (shape === "triangle") for (let n = 2; n <= 16; n++) found.push([n * n, { side: n }, `${n} rows`]);
   if (shape === "diamond") for (let n = 2; n <= 11; n++) found.push([n * n + (n - 1) * (n - 1), { side: n }, `${n} a side`]);
+  if (shape === "macmahon") found.unshift([24, { width: 6, height: 4 }, "6 x 4"]);  // in 3 colours all that there are
   if (shape === "rectangle") {
     for (let height = 2; height <= 16; height++) for (let width = height + 1; width * height <= 256 && width <= 2 * height + 2; width++) found.push([width * height, { width, height }, `${width} x ${height}`]);
     found.sort((a, b) => a[0] - b[0]);
@@ -23,8 +24,9 @@ function sizes(shape) {
 }
 
 function offerSizes() {
-  const offered = sizes(find("shape").value);
-  put(find("pieces"), offered.map(([pieces, size, text]) => h("option", { value: JSON.stringify(size), selected: pieces === 16 || pieces === 13 || pieces === 12 }, `${pieces} (${text})`)));
+  const shape = find("shape").value, offered = sizes(shape), usual = { "scramble squares": [9], macmahon: [24] }[shape] ?? [16, 13, 12];
+  if (shape === "macmahon") find("colours").value = 3;
+  put(find("pieces"), offered.map(([pieces, size, text]) => h("option", { value: JSON.stringify(size), selected: usual.includes(pieces) }, `${pieces} (${text})`)));
 }
 
 // -- the clock
@@ -246,7 +248,7 @@ async function openFile(file) {
 // -- colours of one's own
 
 function offerColours() {
-  put(find("own"), puzzle.colours.map((colour) => h("label", {}, `${colour} `, h("input", {
+  put(find("own"), [...new Set(puzzle.colours.map((colour) => puzzle.first(colour)))].map((colour) => h("label", {}, `${colour} `, h("input", {
     type: "color", value: colourOf(colour).toLowerCase(), "aria-label": `colour ${colour}`,
     change: (event) => { game.own[colour] = event.target.value; repaint(); },
   }))));
@@ -288,7 +290,10 @@ const beginHere = (event) => {
 };
 for (const type of ["pointerdown", "keydown"]) for (const id of ["place", "tray"]) find(id).addEventListener(type, beginHere, true);
 
-const coloured = getSetup().then(useColours);
+const coloured = getSetup().then((setup) => {
+  useColours(setup);
+  find("shape").append(...setup.games.map((shape) => h("option", {}, shape)));
+});
 async function load() {
   await coloured;
   offerSizes();

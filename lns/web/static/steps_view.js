@@ -65,9 +65,20 @@ export function painted(steps, at) {
   return known;
 }
 
+/** On the edge of a board without frame no clause tells the colours: there they are those of the piece, once it is clear how it lies. */
+function withOuterSides(puzzle, known) {
+  for (const [cell, [quad, piece]] of puzzle.framed || puzzle.rim ? [] : known) {
+    const told = (side) => puzzle.beyond(cell, side) >= 0 || puzzle.greySide(cell, side);
+    const turned = piece === null ? [] : [0, 1, 2, 3].slice(0, puzzle.turns ? 4 : 1).map((turns) => puzzle.quad(piece * 4 + turns));
+    const lies = turned.find((colours) => colours.every((colour, side) => !told(side) || colour === quad[side]));
+    quad.forEach((colour, side) => { if (!told(side)) quad[side] = lies ? lies[side] : null; });
+  }
+  return known;
+}
+
 function paintings(puzzle, view, steps) {
   return (at) => {
-    view.paint(painted(steps, at));
+    view.paint(withOuterSides(puzzle, painted(steps, at)));
     if (!at) { view.shade(new Map()); return "nothing is known yet"; }
     const [depth, words, outcome, triangles, pieces, why] = steps[at - 1];
     const touched = new Set([...triangles, ...pieces].map(([cell]) => cell));

@@ -12,12 +12,10 @@ rate, and both are shown.
 
 from __future__ import annotations
 
-import contextlib
+import logging
 import math
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,7 +23,6 @@ import numpy.typing as npt
 
 from lns.construct.schedule import ChildMeans, ScheduleForecast, best_schedule
 from lns.engine import FoundBoard, verified_board
-from lns.instances.errors import InputError
 from lns.instances.puzzle import IntArray, Puzzle
 from lns.loop.construction import Construction, Fill
 from lns.loop.pool import WHOLE_BOARD, Repaired
@@ -34,42 +31,13 @@ from lns.params import Params
 from lns.rng import generator
 from lns.warmup import warm_up
 
+log = logging.getLogger("lns")
+
 RAISE_TARGET_COUNT = 20  # distinct boards of a score after which only better ones are searched for
 RELIABLE_COUNT = 10  # distinct boards that a rate needs; with fewer `low` and `high` are far apart
-COST_EDGES = 2  # the last measured edges, over which the cost of an edge is averaged
-SHOWN_BELOW = 3  # rows shown below the highest measured score
 CLOCK_S = 0.01  # the steps in which the processor time of a process moves on some systems
-LATE_S = 0.5  # after the end of the time; a step that is longer is then cut short
-MAX_CORE_DAYS = 1e6  # the table ends at the first score that costs more
 MIN_DISTANCE = 20  # cells in which boards of different families differ at least; a quarter of a small board
 _RECENT = 64  # boards of one family are mostly found one after the other: of several families a recent one is taken
-
-
-class _TimeOver(Exception):
-    """Raised in a job under `_processor_limit`."""
-
-
-@contextlib.contextmanager
-def _processor_limit(seconds: float) -> Iterator[None]:
-    """Raise `_TimeOver` in what runs under this context after ``seconds`` of processor time of this process.
-
-    It is raised between two calls of compiled code. Without effect outside the main thread, and on systems without
-    such timers.
-    """
-
-    def end(number: int, frame: object) -> None:
-        raise _TimeOver
-
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGPROF, end)
-    signal.setitimer(signal.ITIMER_PROF, max(seconds, 1e-3), 0.2)  # again, as an exception in a callback is dropped
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0.0)
-        signal.signal(signal.SIGPROF, before)
 
 
 def min_distance(cells: int) -> int:
@@ -142,40 +110,6 @@ class Tally:
         return 3600 * self.boards / max(self.seconds, CLOCK_S)
 
 
-@dataclass(frozen=True)
-class EstimateRow:
-    """Estimate for one score; all rates are distinct boards of at least ``score`` per core-hour."""
-
-    score: int  # matched inner edges
-    unlock: tuple[int, ...]  # unlock depths of the best break schedule for the score
-    forecast: float  # rate by the Markov model, which counts all boards and is not corrected
-    expected: float  # the measured rate, or the geometric mean of both extrapolations
-    low: float  # the two extrapolations, each moved outwards by two standard deviations of the count it rests on
-    high: float
-    count: int  # distinct boards seen
-    measured: float | None  # their rate; None if there was none
-
-    @property
-    def core_days(self) -> float:
-        """Expected core-days for one board."""
-        return 1 / (24 * self.expected) if self.expected else math.inf
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """Result of `estimate`.
-
-    Rates up to ``measured_score`` are measured, those above are extrapolated. It is the highest score with
-    `RELIABLE_COUNT` distinct boards; if no score has as many, the highest with the most that any score has.
-    """
-
-    rows: tuple[EstimateRow, ...]  # one for each score, ascending
-    seconds: float  # of the processor, for the measurement
-    nodes: int  # placements made meanwhile
-    measured_score: int
-    interrupted: bool = False  # whether Ctrl-C ended the measurement early
-
-
 class Measurement:
     """Runs the construction of the main engine, without beams and regions, and counts each board it makes.
 
@@ -207,11 +141,10 @@ class Measurement:
         self.best = max([self.best, *(board.score for board in found)])
         return found
 
-    def run(self, seconds: float, progress: Callable[[str], None]) -> None:
+    def run(self, seconds: float) -> None:
         """Search and count until ``seconds`` of this core are used, those of earlier calls included.
 
-        The lowest score that is still counted rises when there are `RAISE_TARGET_COUNT` distinct boards of it;
-        ``progress`` gets a line of text then.
+        The lowest score that is still counted rises when there are `RAISE_TARGET_COUNT` distinct boards of it.
         """
         max_score = self.puzzle.max_score
         end = time.process_time() + seconds - self.seconds  # what is done between the steps counts too
@@ -231,7 +164,8 @@ class Measurement:
                 self.target += 1
             self.on_step(self)
             if self.target > before:
-                progress(f"{self.seconds:6.1f} s: {RAISE_TARGET_COUNT} different boards of {self.target - 1} or more")
+                raised = self.seconds, RAISE_TARGET_COUNT, self.target - 1
+                log.info("%6.1f s: %d different boards of %d or more", *raised)
 
     @property
     def in_words(self) -> str:
@@ -252,82 +186,3 @@ class Measurement:
     def forecast(self, children: ChildMeans, score: int) -> ScheduleForecast:
         """The best break schedule for ``score``, and its forecast."""
         return best_schedule(children, self.puzzle, self.params.construct, self.puzzle.max_score - score)
-
-
-def estimate(
-    puzzle: Puzzle,
-    params: Params,
-    seed: int,
-    seconds: float,
-    progress: Callable[[str], None] = lambda line: None,
-    on_step: Callable[[Measurement], None] = lambda measured: None,
-) -> Estimate:
-    """Measure the rates of boards by score, then extrapolate; beams and regions are switched off.
-
-    ``seconds`` are those of the processor in all, with the preparation but without compiling or loading kernels.
-    ``progress`` receives lines of text, ``on_step`` the measurement several times a second. Raises InputError if the
-    puzzle has no inner edge, construction does not take it, or no board was made; KeyboardInterrupt on Ctrl-C before
-    the first board. Later, Ctrl-C ends the measurement with the boards so far.
-    """
-    if puzzle.max_score == 0:
-        raise InputError(f"{puzzle.name} has no inner edge, so no score to estimate; expected two cells or more")
-    if puzzle.rules:
-        raise InputError(
-            f"an estimate is one of the construction, which takes no puzzle with {' and '.join(puzzle.rules)}; "
-            "expected a rectangle with a frame, of pieces that may be turned"
-        )
-    progress(f"measuring {puzzle.name} for {seconds:g} s of one core")
-    warm_up("construct")
-    interrupted = False
-    measurement: Measurement | None = None
-    try:
-        with _processor_limit(seconds + LATE_S):  # a step may take longer than all the time: minutes on 64 x 64
-            measurement = Measurement(puzzle, params, seed, seconds)
-            measurement.on_step = on_step
-            measurement.run(seconds - measurement.preparation_s, progress)
-    except _TimeOver:
-        pass
-    except KeyboardInterrupt:
-        interrupted = True
-    counts = {} if measurement is None else {score: it.count for score, it in measurement.tallies.items() if it.count}
-    if interrupted and not counts:
-        raise KeyboardInterrupt
-    if measurement is None or not counts:
-        raise InputError(f"no board of {puzzle.name} was constructed in {seconds:g} s; expected a longer --time")
-    enough = min(RELIABLE_COUNT, max(counts.values()))
-    measured_score = max(score for score, count in counts.items() if count >= enough)
-    children = measurement.best_children(measured_score)
-    rows: list[EstimateRow] = []
-    for score in range(max(min(counts), measured_score - SHOWN_BELOW), puzzle.max_score + 1):
-        rows.append(_row(score, measured_score, children, measurement))
-        if rows[-1].core_days > MAX_CORE_DAYS:
-            break
-    return Estimate(tuple(rows), measurement.seconds, measurement.nodes, measured_score, interrupted)
-
-
-def _row(score: int, measured_score: int, children: ChildMeans, measurement: Measurement) -> EstimateRow:
-    """The row of ``score``: measured up to ``measured_score``, else extrapolated from there."""
-    tallies, forecast = measurement.tallies, measurement.forecast(children, score)
-    base_score = min(score, measured_score)
-    edges = min(COST_EDGES, base_score - min(tallies))
-    base, below = tallies[base_score], tallies[base_score - edges] if edges else None
-    rate = base.per_hour
-    noise = math.exp(2 * math.sqrt(1 / base.count))  # two standard deviations
-    low = expected = high = rate
-    if score > base_score:
-        base_forecast = measurement.forecast(children, base_score).rate
-        low = high = rate * min(1.0, forecast.rate / max(base_forecast, 1e-300))
-        if below is not None and below.boards:  # cost of the last edges, in all boards or in distinct ones
-            cost = max(1.0, below.all_per_hour / base.all_per_hour, below.per_hour / base.per_hour)
-            high = max(low, rate / cost ** ((score - base_score) / edges))
-        expected = math.sqrt(low * high)
-    return EstimateRow(
-        score=score,
-        unlock=tuple(forecast.unlock.tolist()),
-        forecast=forecast.rate * measurement.nodes / max(measurement.seconds, CLOCK_S) * 3600,
-        expected=expected,
-        low=low / noise,
-        high=high * noise,
-        count=tallies[score].count,
-        measured=tallies[score].per_hour if tallies[score].count else None,
-    )

@@ -1,0 +1,181 @@
+"""Sides that are halves, each of which meets the other half: found in a text, and numbered in their places.
+
+``+3`` meets ``-3``, ``A`` meets ``a``, ``R/T`` meets ``R/B`` and ``red head`` meets ``red tail``. They may stand in any
+layout of a list of pieces: lines with or without ids, columns with names, words of four letters, lists in brackets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from lns.instances.errors import InputError
+from lns.instances.formats.base import NearError
+from lns.instances.formats.shapes import code_and_comment, is_bounded_header, refuse_sides
+from lns.instances.text import quoted
+
+_ENTRY = r"""(?:"[^"\n]{1,40}"|'[^'\n]{1,40}'|[-+]?\w{1,20}(?:[/_-]\w{1,20})?)"""
+_GAP = r"\s{0,40}"
+_BRACKETED = re.compile(rf"[\[({{]{_GAP}({_ENTRY}(?:[,;]{_GAP}{_ENTRY}){{3}}){_GAP},?{_GAP}[\])}}]")
+_QUOTED_WORD = re.compile(r"""(["'])([A-Za-z_]{4})\1""")
+_SEPARATORS = ",;|\t="
+_AROUND = " '\"[](){}"
+_NUMBER = re.compile(r"[-+]?[0-9]{1,5}")
+_LETTER = re.compile("[A-Za-z_]")
+_WORD = re.compile(r"0|[A-Za-z_]\w{0,19}")
+_PARTS = re.compile(r"(\w{1,20}?)[ /_-]+(\w{1,20})")
+_BY_NAME = "--puzzle-format pieces:"
+_FEWEST = 3  # pieces that show what their sides are
+_NAMED = 5  # sides that a note names
+
+_Split = dict[str, tuple[str, str] | None]  # picture and half of each side; None for a side that is no half
+
+
+class Halves(NamedTuple):
+    """A text of pieces with numbers in place of their sides."""
+
+    text: str
+    mates: tuple[tuple[int, int], ...]
+    numbers: dict[str, int]  # of each side as it is written
+    note: str
+
+
+class _Group(NamedTuple):
+    """The four sides of a piece, and where they stand in the text."""
+
+    start: int
+    end: int
+    sides: list[str]
+
+
+def find_halves(text: str, mates: bool | None) -> Halves | None:
+    """The text in numbers if its sides are halves; None for another text.
+
+    Sides have mates unless more of them lack their other half than have it; ``mates`` says it instead. Raises
+    InputError for six or three such sides, for signs of few numbers, and if ``mates`` is True and no side is a half.
+    """
+    for groups in _groups(text):
+        if len(groups) >= (1 if mates else _FEWEST):
+            for fits, split in ((_all_of(_NUMBER), _by_sign), (_all_of(_LETTER), _by_case), (_in_parts, _by_parts)):
+                pieces = [group for group in groups if fits(group.sides)]
+                if 2 * len(pieces) > len(groups):
+                    if is_bounded_header(pieces[0].sides, len(pieces) - 1):
+                        del pieces[0]
+                    if halves := split(pieces, mates):
+                        return _in_numbers(text, pieces, halves, mates)
+                    break
+    if mates:
+        raise InputError("no side is a half; expected such as +3 and -3, A and a, R/T and R/B")
+    return None
+
+
+def _groups(text: str) -> Iterator[list[_Group]]:
+    """The pieces as quoted words, as lists in brackets, and as lines, if most lines are one.
+
+    Raises NearError if most lines have six or three sides of which some are halves.
+    """
+    yield [_Group(*found.span(), list(found[2])) for found in _QUOTED_WORD.finditer(text)]
+    yield [
+        _Group(*found.span(1), [side.strip("\"'") for side in re.findall(_ENTRY, found[1])])
+        for found in _BRACKETED.finditer(text)
+    ]
+    groups, halved, start, lines = [], {}, 0, 0
+    for number, line in enumerate(text.split("\n"), start=1):
+        code = code_and_comment(line)[0]
+        pattern = rf"[^{_SEPARATORS}]+" if any(mark in code for mark in _SEPARATORS) else r"\S+"
+        fields = [
+            (start + found.start() + found[0].index(core), core)
+            for found in re.finditer(pattern, code)
+            if (core := found[0].strip(_AROUND))
+        ]
+        lines, start = lines + bool(fields), start + len(line) + 1
+        sided = [not any(each.fullmatch(core) for each in (_NUMBER, _WORD, _PARTS)) for _, core in fields]
+        width = [*sided[::-1], True].index(True)
+        words = [core for _, core in fields if re.fullmatch("[A-Za-z_]{4}", core)]
+        if len(words) == 1 and [core for _, core in fields if core.isalpha()] == words == [fields[-1][1]]:
+            groups.append(_Group(fields[-1][0], fields[-1][0] + 4, list(words[0])))
+        elif width >= 4:
+            groups.append(_Group(fields[-4][0], fields[-1][0] + len(fields[-1][1]), [core for _, core in fields[-4:]]))
+        if any(_is_half(core) for _, core in fields[len(fields) - width :]):
+            halved[number] = width
+    if 2 * len(halved) > lines > _FEWEST:
+        [(usual, count)] = Counter(halved.values()).most_common(1)
+        refuse_sides(usual, count, next(line for line, width in halved.items() if width == usual))
+    yield groups if 2 * len(groups) > lines else []
+
+
+def _all_of(pattern: re.Pattern[str]) -> Callable[[Sequence[str]], bool]:
+    return lambda sides: all(map(pattern.fullmatch, sides))
+
+
+def _is_half(side: str) -> bool:
+    """Whether a side has a sign, or two parts, not both of them numbers."""
+    parts = _PARTS.fullmatch(side)
+    return side[0] in "+-" or (parts is not None and not (parts[1].isdecimal() and parts[2].isdecimal()))
+
+
+def _in_parts(sides: Sequence[str]) -> bool:
+    return sum(map(_is_half, sides)) > 1
+
+
+# -- what sides are halves of ------------------------------------------------------------------------------------------
+
+
+def _by_sign(pieces: Sequence[_Group], mates: bool | None) -> _Split | None:
+    numbers = {side: int(side) for piece in pieces for side in piece.sides}
+    signed = any(side[0] in "+-" and number for side, number in numbers.items())
+    return {side: (f"{abs(n):05}", "-" * (n < 0)) if n else None for side, n in numbers.items()} if signed else None
+
+
+def _by_case(pieces: Sequence[_Group], mates: bool | None) -> _Split | None:
+    letters = {side for piece in pieces for side in piece.sides}
+    both = len({letter.islower() for letter in letters - {"_"}}) == 2
+    return {x: None if x == "_" else (x.lower(), "a" * x.islower()) for x in letters} if both else None
+
+
+def _by_parts(pieces: list[_Group], mates: bool | None) -> _Split:
+    count = Counter(side for piece in pieces for side in piece.sides)
+    if all(count[side] == 1 for side in pieces[0].sides):
+        del pieces[0]  # the names of the columns
+    parts = {side: _PARTS.fullmatch(side.lower()) for piece in pieces for side in piece.sides}
+    for half in (2, 1):
+        if len({found[half] for found in parts.values() if found}) == 2:
+            return {side: found and (found[3 - half], found[half]) for side, found in parts.items()}
+    if mates is False:
+        return dict.fromkeys(parts)
+    raise NearError(
+        f"sides of two parts such as {quoted(min(parts))}; expected two halves of each picture, as R/T and R/B "
+        "(--puzzle-format pieces:equal reads each side as a colour)"
+    )
+
+
+def _in_numbers(text: str, pieces: Sequence[_Group], split: _Split, mates: bool | None) -> Halves:
+    """Number the sides that are no halves first, 0 and _ before others, then the two halves of each picture."""
+    halves = sorted({half for half in split.values() if half})
+    pictures, values = Counter(picture for picture, _ in halves), sorted({value for _, value in halves})
+    alone = sorted(side for side, half in split.items() if half and pictures[half[0]] == 1)
+    shown = ", ".join(alone[:_NAMED]) + ", …" * (len(alone) > _NAMED)
+    paired = 2 * len(halves) >= 3 * len(pictures) if mates is None else mates
+    if paired:
+        such = sorted(side for side, half in split.items() if half and half[0] == pictures.most_common(1)[0][0])
+        note = f"sides are halves: {' meets '.join(such)}{f'; none meets {shown}' * bool(alone)}"
+        note += f" ({_BY_NAME}equal: equal sides meet)"
+        halves = [(picture, value) for picture in pictures for value in [*values, "~"][:2]]
+    elif mates is None and (signed := [side for side in sorted(split) if side[0] in "+-"]):
+        start = next(piece.start for piece in pieces if signed[0] in piece.sides)
+        said = f"a number with a sign, {signed[0]}, and few with both; expected whole numbers from 0, or halves by name"
+        raise NearError(f"{said} ({_BY_NAME}mates)", line=text.count("\n", 0, start) + 1)
+    else:
+        note = f"equal sides meet{f', as {shown} lack their halves' * (mates is None)} ({_BY_NAME}mates: halves meet)"
+    plain = sorted((side for side, half in split.items() if not half), key=lambda side: (side not in ("0", "_"), side))
+    number = {half: at for at, half in enumerate(halves, start=len(plain))}
+    numbers = {side: at for at, side in enumerate(plain)} | {s: number[half] for s, half in split.items() if half}
+    parts, end = [], 0
+    for piece in pieces:
+        sides = ", ".join(str(numbers[side]) for side in piece.sides) + "\n" * text.count("\n", piece.start, piece.end)
+        parts += [text[end : piece.start], f"[{sides}]" if _QUOTED_WORD.match(text, piece.start) else sides]
+        end = piece.end
+    firsts = range(len(plain), len(plain) + len(halves), 2) if paired else ()
+    return Halves("".join([*parts, text[end:]]), tuple((one, one + 1) for one in firsts), numbers, note)

@@ -1,0 +1,119 @@
+"""A graphics card that runs the lanes, by numba's CUDA target; its simulator and the plain-Python twin too."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from typing import Any, Protocol
+
+import numpy as np
+
+from lns.gpu.lanes import AT_CUT, CUT, LANES, SCALARS, Int32Array, LanePlan, LaneState, search_lane
+from lns.instances.errors import InputError
+
+BLOCK = 128  # lanes of a block of threads, whose used pieces are in shared memory
+LANES_OF_A_MULTIPROCESSOR = 1024
+SIMULATED_LANES = 8
+MISSING = "no graphics card that CUDA can use; expected one, and the extra 'gpu' (pip install numba-cuda[cu13])"
+
+
+class Card(Protocol):
+    """What runs lanes. `load` begins anew; `launch` returns at once; `wait` ends the launch."""
+
+    name: str
+    lanes: int  # how many lanes keep it busy
+
+    def load(self, plan: LanePlan, state: LaneState) -> None:
+        """Take the tables and the lanes."""
+
+    def fill(self, queue: Int32Array, scalars: Int32Array) -> None:
+        """Replace the prefixes in the queue and the scalars of the lanes."""
+
+    def launch(self) -> None:
+        """Begin to search in all lanes, for so many turns as the plan says."""
+
+    def wait(self) -> Int32Array:
+        """The scalars of the lanes after the launch, int32 (SCALARS, lanes)."""
+
+    def prefixes(self, lanes: Int32Array) -> Int32Array:
+        """The stacks of some lanes, int32 (lanes, cut)."""
+
+
+class Twin:
+    """The same on one core of the processor, for tests and comparisons."""
+
+    name = "processor"
+
+    def __init__(self, lanes: int = SIMULATED_LANES) -> None:
+        self.lanes = lanes
+
+    def load(self, plan: LanePlan, state: LaneState) -> None:
+        self.plan, self.state = plan, state
+
+    def fill(self, queue: Int32Array, scalars: Int32Array) -> None:
+        self.state.queue[:], self.state.scalars[:] = queue.ravel(), scalars.ravel()
+
+    def launch(self) -> None:
+        for lane in range(self.plan.sizes[LANES]):
+            search_lane(lane, *self.plan, *self.state, int(self.plan.sizes[LANES]), lane)  # type: ignore[arg-type]
+
+    def wait(self) -> Int32Array:
+        return self.state.scalars.reshape(SCALARS, -1).copy()
+
+    def prefixes(self, lanes: Int32Array) -> Int32Array:
+        return self.state.stack.reshape(self.plan.sizes[CUT], -1).T[lanes]
+
+
+class CudaCard:
+    """A card by its number among those that CUDA shows; with ``NUMBA_ENABLE_CUDASIM=1`` numba's simulator.
+
+    Raises InputError if numba finds no card or no CUDA.
+    """
+
+    def __init__(self, lanes: int | None = None, block: int = BLOCK) -> None:
+        self._cuda: Any = import_module("numba.cuda")
+        multiprocessors, self.name = 0, "CUDA simulator"
+        if os.environ.get("NUMBA_ENABLE_CUDASIM") != "1":
+            try:
+                device = self._cuda.get_current_device()
+            except Exception as error:
+                told = f"{type(error).__name__}: {error}".splitlines()[0]
+                raise InputError(f"{MISSING} ({told})") from None
+            multiprocessors, self.name = device.MULTIPROCESSOR_COUNT, str(device.name.decode())
+        self.lanes = lanes or max(SIMULATED_LANES, LANES_OF_A_MULTIPROCESSOR * multiprocessors)
+        self._block = min(block, self.lanes)
+        kernels: Any = import_module("lns.gpu.kernels")
+        self._search, self._gather = kernels.search_kernel, kernels.gather_kernel
+
+    def load(self, plan: LanePlan, state: LaneState) -> None:
+        self._cut, self._count = int(plan.sizes[CUT]), int(plan.sizes[LANES])
+        self._plan = [self._cuda.to_device(array) for array in plan]
+        self._state = [self._cuda.to_device(array) for array in state]
+
+    def fill(self, queue: Int32Array, scalars: Int32Array) -> None:
+        for array, values in zip(self._state[1::-1], (queue, scalars), strict=True):
+            array.copy_to_device(np.ascontiguousarray(values).ravel())
+
+    def launch(self) -> None:
+        blocks = -(-self._count // self._block)
+        shared = 4 * len(self._state[-1]) // self._count * self._block  # bytes: the used pieces of a block's lanes
+        self._search[blocks, self._block, 0, shared](*self._plan, *self._state)
+
+    def wait(self) -> Int32Array:
+        scalars: Int32Array = self._state[0].copy_to_host().reshape(SCALARS, -1)
+        return scalars
+
+    def prefixes(self, lanes: Int32Array) -> Int32Array:
+        if not len(lanes):
+            return np.zeros((0, self._cut), dtype=np.int32)
+        out = self._cuda.device_array(len(lanes) * self._cut, dtype=np.int32)
+        chosen = np.ascontiguousarray(lanes, dtype=np.int32)
+        blocks = -(-len(lanes) // self._block)
+        self._gather[blocks, self._block](self._cuda.to_device(chosen), self._plan[0], self._state[2], out)
+        stacks: Int32Array = out.copy_to_host().reshape(len(lanes), self._cut)
+        return stacks
+
+
+def at_cut(scalars: Int32Array) -> Int32Array:
+    """The lanes that wait at the cut."""
+    return np.flatnonzero(scalars[AT_CUT]).astype(np.int32)

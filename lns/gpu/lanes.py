@@ -1,0 +1,199 @@
+"""The search of one lane of a card: depth-first below a prefix, by candidate lists, as `lns.construct.kernel` does.
+
+`search_lane` is one function for four uses: compiled for the processor, in plain Python, in numba's CUDA simulator, and
+on a card (`lns.gpu.card`). It is `lns.construct.kernel.search_lists`, node for node, between the depth at which
+the prefixes of a lane end and the cut; one turn of its loop looks at one candidate or goes back one cell, so that all
+lanes of a warp do the same work whatever their depths. A lane that comes to the cut waits there, with the prefix in its
+stack, until the host has read it. So what is found depends only on the prefixes and the turns of each launch.
+
+Arrays of lanes have the lane as their last index, flattened: entry ``i`` of a lane is at ``i * lanes + lane``, so the
+lanes of a warp read neighbouring words.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from lns.construct import candidates as packed
+from lns.construct.kernel import DEPTH_WORDS, LIST_BASE, LOOK_DOWN, LOOK_RIGHT, MIN_GAIN, POSITION, PrefixPlan
+from lns.exact.kernels.jit import flat_kernel
+
+# A candidate in 32 bits: piece 0-8, rotation 9-10, colour shown downwards 11-16 and to the right 17-22, favoured
+# half-edges 23-25, breaks 26-31. The sentinel of a list has 32 breaks, which is `packed.LIST_END_GAIN`.
+PIECE, COLOUR, FAVOURED, BREAKS = 511, 63, 7, 63
+ROTATION_AT, DOWN_AT, RIGHT_AT, FAVOURED_AT, BREAKS_AT = 9, 11, 17, 23, 26
+BREAK_COST, ONE = packed.BREAK_COST, np.uint32(1)
+
+ROW = 5  # words of a depth: position of its cell, least gain, base of its lists, bases of the lists to look at
+ROW_POSITION, ROW_GAIN, ROW_BASE, ROW_RIGHT, ROW_DOWN = range(ROW)
+LANES, FIRST, CUT, WIDTH, COLOURS, SLOTS, TURNS, PREFIX_NODES, WORDS, SIZES = range(10)  # entries of `LanePlan.sizes`
+# rows of `LaneState.scalars`: depth of the next cell, or NO_PREFIX; index of the next candidate; gain; prefixes taken
+# from the queue; nodes left to the present one; nodes and turns of the last launch, whether the lane is at the cut
+DEPTH, AT, GAIN, TAKEN, LEFT, NODES, WORKED, AT_CUT, SCALARS = range(9)
+NO_PREFIX = -1
+
+Int32Array = npt.NDArray[np.int32]
+
+
+class LanePlan(NamedTuple):
+    """What all lanes read."""
+
+    sizes: Int32Array  # int32 (SIZES,): number of lanes, depth of their prefixes, cut, width of the padded board,
+    # colours with the rim's, prefixes of each lane in the queue, turns of a launch, most nodes below a prefix, words of
+    # used pieces
+    rows: Int32Array  # int32 (depths * ROW,)
+    list_start: Int32Array  # int32: as in `packed.CandidateTables`
+    candidates: Int32Array  # int32: all lists, one after the other
+
+
+class LaneState(NamedTuple):
+    """What each lane reads and writes."""
+
+    scalars: Int32Array  # int32 (SCALARS, lanes)
+    queue: Int32Array  # int32 (slots, first depth, lanes): prefixes, as indices behind the candidate of each depth
+    stack: Int32Array  # int32 (cut, lanes): for each depth the index behind the candidate that lies there
+    shown: npt.NDArray[np.uint16]  # uint16 (positions, lanes): colour shown to the right, and downwards << 8
+    used: npt.NDArray[np.uint32]  # uint32 (words, lanes): a bit for each piece, and for the sentinel's
+
+
+def lane_plan(plan: PrefixPlan, first: int, *, lanes: int, slots: int, turns: int, prefix_nodes: int) -> LanePlan:
+    """The tables of the construction for lanes that search from depth ``first`` to the cut."""
+    tables, cells = plan.tables, len(plan.depths) // int(DEPTH_WORDS)
+    columns = [int(column) for column in (POSITION, MIN_GAIN, LIST_BASE, LOOK_RIGHT, LOOK_DOWN)]
+    one, count = tables.candidates, tables.colour_count
+    gain = one >> packed.GAIN_SHIFT
+    breaks = -(gain // BREAK_COST)  # the gain of a candidate with a break is at least -BREAK_COST, and below 0
+    breaks[gain >= 0] = 0
+    favoured = gain + BREAK_COST * breaks
+    word = one & packed.PIECE_MASK
+    word |= (one >> packed.ROTATION_SHIFT & 3) << ROTATION_AT
+    word |= (one >> packed.DOWN_SHIFT & packed.DOWN_MASK) << DOWN_AT
+    word |= (one >> packed.RIGHT_SHIFT & packed.RIGHT_MASK) // count << RIGHT_AT
+    word |= favoured << FAVOURED_AT | breaks << BREAKS_AT
+    sizes = [lanes, first, plan.cut, plan.padded_width, count, slots, turns, prefix_nodes, cells // 32 + 1]
+    return LanePlan(
+        np.array(sizes, dtype=np.int32),
+        np.ascontiguousarray(plan.depths.reshape(cells, -1)[:, columns], dtype=np.int32).ravel(),
+        tables.list_start,
+        word.astype(np.uint32).view(np.int32),
+    )
+
+
+def lane_state(cells: int, positions: int, first: int, cut: int, *, lanes: int, slots: int) -> LaneState:
+    """The state of lanes without a prefix; their queues are to be filled."""
+    state = LaneState(
+        np.zeros(SCALARS * lanes, dtype=np.int32),
+        np.zeros(slots * first * lanes, dtype=np.int32),
+        np.zeros(cut * lanes, dtype=np.int32),
+        np.zeros(positions * lanes, dtype=np.uint16),
+        np.zeros((cells // 32 + 1) * lanes, dtype=np.uint32),
+    )
+    state.scalars[:lanes] = NO_PREFIX
+    return state
+
+
+@flat_kernel
+def search_lane(
+    lane: int,
+    sizes: Int32Array,
+    rows: Int32Array,
+    list_start: Int32Array,
+    candidates: Int32Array,
+    scalars: Int32Array,
+    queue: Int32Array,
+    stack: Int32Array,
+    shown: npt.NDArray[np.uint16],
+    used: npt.NDArray[np.uint32],
+    stride: int,
+    slot: int,
+) -> None:
+    """Search on in one lane for so many turns as a launch has, or until it comes to the cut or has no prefix left.
+
+    The arguments are the fields of `LanePlan` and `LaneState`; word ``i`` of the lane's used pieces is
+    ``used[i * stride + slot]``, which may be in faster memory than the rest.
+    """
+    lanes, first, cut, width, colours = sizes[LANES], sizes[FIRST], sizes[CUT], sizes[WIDTH], sizes[COLOURS]
+    depth, at, gain = scalars[DEPTH * lanes + lane], scalars[AT * lanes + lane], scalars[GAIN * lanes + lane]
+    taken, left = scalars[TAKEN * lanes + lane], scalars[LEFT * lanes + lane]
+    nodes, turn, back = 0, 0, scalars[AT_CUT * lanes + lane] != 0
+    scalars[AT_CUT * lanes + lane] = 0
+    while turn < sizes[TURNS]:
+        turn += 1
+        if depth == NO_PREFIX:  # the next one of the queue, laid anew
+            if taken == sizes[SLOTS]:
+                break
+            for word in range(sizes[WORDS]):
+                used[word * stride + slot] = 0
+            gain = 0
+            for depth in range(first):
+                at = queue[(taken * first + depth) * lanes + lane]
+                candidate = candidates[at - 1]
+                piece = candidate & PIECE
+                used[(piece >> 5) * stride + slot] |= ONE << np.uint32(piece & 31)
+                shown[rows[depth * ROW + ROW_POSITION] * lanes + lane] = np.uint16(
+                    (candidate >> RIGHT_AT & COLOUR) | (candidate >> DOWN_AT & COLOUR) << 8
+                )
+                stack[depth * lanes + lane] = at
+                gain += (candidate >> FAVOURED_AT & FAVOURED) - BREAK_COST * (candidate >> BREAKS_AT & BREAKS)
+            depth, taken, left = first, taken + 1, sizes[PREFIX_NODES]
+            row = depth * ROW
+            here = rows[row + ROW_POSITION] * lanes + lane
+            key = (shown[here - lanes] & 255) * colours + (shown[here - width * lanes] >> 8)
+            at = list_start[rows[row + ROW_BASE] + key]
+            continue
+        if not back:
+            candidate = candidates[at]
+            piece = candidate & PIECE
+            word, bit = (piece >> 5) * stride + slot, ONE << np.uint32(piece & 31)
+            if used[word] & bit:
+                at += 1
+                continue
+            new_gain = gain + (candidate >> FAVOURED_AT & FAVOURED) - BREAK_COST * (candidate >> BREAKS_AT & BREAKS)
+            row = depth * ROW
+            back = new_gain < rows[row + ROW_GAIN]  # the list is at its end, or at what the schedule forbids
+        if back:
+            back = False
+            if depth == first:
+                depth = NO_PREFIX
+                continue
+            depth -= 1
+            at = stack[depth * lanes + lane]
+            candidate = candidates[at - 1]
+            piece = candidate & PIECE
+            used[(piece >> 5) * stride + slot] &= ~(ONE << np.uint32(piece & 31))
+            gain -= (candidate >> FAVOURED_AT & FAVOURED) - BREAK_COST * (candidate >> BREAKS_AT & BREAKS)
+            continue
+        at += 1
+        used[word] |= bit
+        right, down = candidate >> RIGHT_AT & COLOUR, candidate >> DOWN_AT & COLOUR
+        dead = False  # whether a later cell of the rim has no piece left
+        for look in range(2):
+            base = rows[row + ROW_RIGHT + look]
+            if base >= 0 and not dead:
+                index = list_start[base + (right * colours if look == 0 else down)]
+                other = candidates[index]
+                while used[((other & PIECE) >> 5) * stride + slot] >> np.uint32(other & 31) & ONE:
+                    index += 1
+                    other = candidates[index]
+                dead = other < 0  # the sentinel
+        if dead:
+            used[word] &= ~bit
+            continue
+        stack[depth * lanes + lane] = at
+        shown[rows[row + ROW_POSITION] * lanes + lane] = np.uint16(right | down << 8)
+        nodes, left, depth, gain = nodes + 1, left - 1, depth + 1, new_gain
+        if depth == cut:
+            scalars[AT_CUT * lanes + lane] = 1
+            break
+        row = depth * ROW
+        here = rows[row + ROW_POSITION] * lanes + lane
+        key = (shown[here - lanes] & 255) * colours + (shown[here - width * lanes] >> 8)
+        at = list_start[rows[row + ROW_BASE] + key]
+        if left <= 0:
+            depth = NO_PREFIX
+    scalars[DEPTH * lanes + lane], scalars[AT * lanes + lane], scalars[GAIN * lanes + lane] = depth, at, gain
+    scalars[TAKEN * lanes + lane], scalars[LEFT * lanes + lane] = taken, left
+    scalars[NODES * lanes + lane], scalars[WORKED * lanes + lane] = nodes, turn

@@ -1,0 +1,219 @@
+"""The construction on a card: prefixes go to its lanes, and those that come to the cut are finished exactly here."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from lns.construct.candidates import (
+    DOWN_MASK,
+    DOWN_SHIFT,
+    GAIN_SHIFT,
+    PIECE_MASK,
+    RIGHT_MASK,
+    RIGHT_SHIFT,
+    Int64Array,
+    breaks_spent,
+    oriented_piece,
+)
+from lns.construct.constructor import Constructor
+from lns.construct.endgame import DEPTH, NODES, REACHED
+from lns.construct.endgame_plan import PrefixState
+from lns.construct.kernel import DEPTH_WORDS, POSITION, ConstructorPlan, PrefixPlan, search_lists
+from lns.construct.schedule import BreakSchedule
+from lns.construct.tail import TailWorkspace, solve_tail
+from lns.engine import Statistics
+from lns.exact.kernels.jit import flat_kernel
+from lns.gpu import check_size
+from lns.gpu import lanes as lane
+from lns.gpu.card import Card, at_cut
+from lns.instances.board import Board
+from lns.instances.puzzle import IntArray, Puzzle
+from lns.instances.symmetry import board_from_view
+from lns.params import ConstructParams
+
+SLOTS = 16  # prefixes that wait for each lane
+TURNS = 20_000  # of a lane in one launch: about a tenth of a second
+PREFIX_NODES = 20_000_000  # most nodes of a lane below one prefix
+LEAST_LAUNCHES = 50  # before the card leaves a tree for that of another restart
+NODES_BELOW = 10_000  # that the prefixes of the lanes have below them on average, at least
+REFILL_NODES = 20_000_000  # most nodes of the processor for new prefixes at once
+
+
+@flat_kernel
+def next_prefixes(plan: PrefixPlan, prefix: PrefixState, out: lane.Int32Array, node_limit: int) -> int:
+    """Fill the rows of ``out``, int32 (prefixes, length), with the next prefixes of that length: their cursors.
+
+    Returns how many were found before there were no more, or ``node_limit`` nodes were made.
+    """
+    for number in range(len(out)):
+        if search_lists(plan, prefix, node_limit) != REACHED:
+            return number
+        for depth in range(plan.endgame_start):
+            out[number, depth] = prefix.cursor[depth]
+    return len(out)
+
+
+class LaidPrefix(NamedTuple):
+    """Arrays into which a prefix of the card is laid, for its exact tail: see `PrefixState` and `ConstructorState`."""
+
+    used: npt.NDArray[np.uint8]
+    right: Int64Array
+    down: Int64Array
+    found: IntArray
+
+
+@flat_kernel
+def finish(
+    plan: ConstructorPlan, work: TailWorkspace, laid: LaidPrefix, cursors: Int64Array, allowed: int, tail_nodes: int
+) -> tuple[int, int]:
+    """Lay the prefix of these cursors, int64 (cut,), and solve its exact tail with at most ``allowed`` mismatches.
+
+    Returns the mismatches of the tail, -1 if none was found, and its placements; the board is in ``laid.found``.
+    """
+    candidates, cut = plan.prefix.tables.candidates, plan.prefix.cut
+    for piece in range(len(laid.used)):
+        laid.used[piece] = 0
+    for depth in range(cut):
+        candidate = candidates[cursors[depth] - 1]
+        at = plan.prefix.depths[np.uint64(depth) * DEPTH_WORDS + POSITION]
+        laid.found[depth] = oriented_piece(candidate)
+        laid.used[candidate & PIECE_MASK] = 1
+        laid.right[at] = (candidate >> RIGHT_SHIFT) & RIGHT_MASK
+        laid.down[at] = (candidate >> DOWN_SHIFT) & DOWN_MASK
+    mismatches, nodes = solve_tail(plan.tail, work, laid.used, laid.right, laid.down, allowed, tail_nodes)
+    if mismatches >= 0:
+        for i in range(len(laid.found) - cut):
+            laid.found[cut + i] = work.found[i]
+    return mismatches, nodes
+
+
+class CardSearch:
+    """The construction on a card: it goes on with the tree of a restart that the processor leaves.
+
+    What is rare is a prefix past the quota that leads anywhere, and such prefixes lie together. So the processor looks
+    for them, restart by restart, and the lanes search the tree in which it has found some, from where it stopped. What
+    is found depends only on the restarts and on the numbers of lanes and turns.
+
+    Parameters
+    ----------
+    puzzle, params
+        As of `Constructor`. InputError if the puzzle has too many pieces or colours for the lanes.
+    card : Card
+        What runs the lanes.
+    """
+
+    def __init__(self, puzzle: Puzzle, params: ConstructParams, card: Card) -> None:
+        check_size(puzzle)
+        self.puzzle, self.params, self.card, self.turns = puzzle, params, card, TURNS
+        self.nodes = self.own_nodes = self.prefixes = self.tail_nodes = self.worked = self.capacity = 0
+        self.schedule: BreakSchedule | None = None  # of the tree; None: there is none
+        self._launches = 0  # in this tree
+
+    @property
+    def takes_tree(self) -> bool:
+        """Whether the card has no tree, or has searched its own for long enough."""
+        return self.schedule is None or self._launches >= LEAST_LAUNCHES
+
+    @property
+    def statistics(self) -> Statistics:
+        """What was done; placements on the card and turns of its lanes apart from the work of the processor."""
+        return Statistics(
+            nodes=self.own_nodes, prefixes=self.prefixes, tail_nodes=self.tail_nodes,
+            card_nodes=self.nodes, card_lanes=self.card.lanes, card_turns=self.worked, card_capacity=self.capacity,
+        )  # fmt: skip
+
+    def take(self, constructor: Constructor) -> None:
+        """Take the tree of a restart that has reached exact tails, from where it stands now, and launch."""
+        self.schedule, self._puzzle, self._launches = constructor.schedule, constructor.puzzle_in_view, 0
+        self._plan, self._tail = constructor.plan, constructor.arrays.tail
+        lanes, cut, first = self.card.lanes, self._plan.prefix.cut, length_of_prefixes(constructor)
+        self._prefix_plan = self._plan.prefix._replace(endgame_start=first, partition_depth=0)
+        self._prefix = prefix_before(constructor, first)
+        used, right, down = self._prefix.used, self._prefix.right, self._prefix.down
+        found = np.zeros(self.puzzle.cells, dtype=np.int32)
+        self._laid = LaidPrefix(np.zeros_like(used), np.zeros_like(right), np.zeros_like(down), found)
+        plan = lane.lane_plan(
+            self._plan.prefix, first, lanes=lanes, slots=SLOTS, turns=self.turns, prefix_nodes=PREFIX_NODES
+        )
+        state = lane.lane_state(self.puzzle.cells, len(right), first, cut, lanes=lanes, slots=SLOTS)
+        self._queue = state.queue.reshape(SLOTS, first, lanes)
+        self._no_more = False
+        scalars = state.scalars.reshape(lane.SCALARS, lanes)
+        scalars[lane.TAKEN] = SLOTS
+        self.card.load(plan, state)
+        self._refill(scalars)
+        self.card.launch()
+
+    def _refill(self, scalars: lane.Int32Array) -> None:
+        """Put new prefixes before those that wait in the queue of each lane."""
+        slots, first, _ = self._queue.shape
+        out = np.zeros((int(scalars[lane.TAKEN].sum()), first), dtype=np.int32)
+        before = int(self._prefix.scalars[NODES])
+        found = next_prefixes(self._prefix_plan, self._prefix, out, before + REFILL_NODES)
+        self.own_nodes += int(self._prefix.scalars[NODES]) - before
+        self._no_more = found < len(out)
+        number = 0
+        for slot in range(slots - 1, -1, -1):  # so that all lanes have one before some have more
+            free = np.flatnonzero(scalars[lane.TAKEN] > slot)[: found - number]
+            self._queue[slot][:, free] = out[number : number + len(free)].T
+            scalars[lane.TAKEN, free] = slot
+            number += len(free)
+        self.card.fill(self._queue, scalars)
+
+    def collect(self, mismatches: int) -> list[Board]:
+        """End the launch, finish what came to the cut with at most so many mismatches, and launch again."""
+        scalars = self.card.wait()
+        self._launches += 1
+        self.nodes += int(scalars[lane.NODES].sum())
+        self.worked += int(scalars[lane.WORKED].sum())
+        self.capacity += self.turns * self.card.lanes
+        stacks = self.card.prefixes(at_cut(scalars))
+        if 2 * scalars[lane.TAKEN].sum() > SLOTS * self.card.lanes and not self._no_more:
+            self._refill(scalars)
+        boards = [board for stack in stacks if (board := self._finished(stack, mismatches)) is not None]
+        if ((scalars[lane.DEPTH] == lane.NO_PREFIX) & (scalars[lane.TAKEN] == SLOTS)).all():
+            self.schedule = None
+        else:
+            self.card.launch()
+        return boards
+
+    def _finished(self, stack: IntArray, mismatches: int) -> Board | None:
+        """The board of a prefix at the cut, if its exact tail has few enough mismatches."""
+        assert self.schedule is not None
+        cursors = stack.astype(np.int64)
+        gain = int((self._plan.prefix.tables.candidates[cursors - 1] >> GAIN_SHIFT).sum())
+        allowed = mismatches - breaks_spent(gain)
+        if allowed < 0:
+            return None
+        self.prefixes += 1
+        made, nodes = finish(self._plan, self._tail, self._laid, cursors, allowed, self.params.tail_nodes)
+        self.tail_nodes += nodes
+        if made < 0:
+            return None
+        placed = np.empty(self.puzzle.cells, dtype=np.int32)
+        placed[self.schedule.order] = self._laid.found
+        return board_from_view(Board(placed, self._puzzle.width, self._puzzle.height), self.schedule.view)
+
+
+def length_of_prefixes(constructor: Constructor) -> int:
+    """The length of the prefixes that the lanes of a card get, by what the present restart has placed at each depth.
+
+    The greatest one at which a prefix has `NODES_BELOW` nodes below it on average; at least 1.
+    """
+    end = min(constructor.plan.prefix.endgame_start, constructor.plan.prefix.cut - 1)
+    by_depth = constructor.prefix.child_counts.reshape(constructor.puzzle.cells, -1).sum(axis=1)[:end]
+    few = NODES_BELOW * by_depth <= constructor.nodes_since_restart
+    return int(np.flatnonzero(few).max(initial=0)) + 1
+
+
+def prefix_before(constructor: Constructor, length: int) -> PrefixState:
+    """A copy of the state of a search, back at ``length`` cells of the prefix in which it stands, or at its end."""
+    prefix = PrefixState._make(array.copy() for array in constructor.prefix)
+    depth = min(length, int(prefix.scalars[DEPTH]))
+    prefix.used[:] = 0
+    prefix.used[prefix.chosen[:depth] & PIECE_MASK] = 1
+    prefix.scalars[DEPTH] = depth
+    return prefix

@@ -1,0 +1,116 @@
+"""The construction on a graphics card: its lanes against the processor's search, and what comes of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lns.cli.main import main
+from lns.gpu import search
+from lns.gpu.card import Card, Twin
+from lns.instances.errors import InputError
+from lns.instances.formats import load_puzzle
+from lns.instances.verify import verify
+from lns.loop.construction import Construction
+from lns.loop.pool import WHOLE_BOARD, Found
+from lns.orientation import Orientation
+from lns.params import from_dict
+from tests.instances.small_puzzles import planted
+from tests.lns.gpu_trees import LANES, compared, numbers
+
+ROOT = Path(__file__).parents[2]
+BRIEF = from_dict({"engine": {"step_nodes": 100_000}, "construct": {"restart_nodes": 20_000, "population": 200}})
+
+
+@pytest.mark.parametrize("turns", [50, 100_000])
+def test_trees_of_small_boards_are_equal_node_for_node(turns: int) -> None:
+    """With launches of few turns too, between which the lanes keep their place."""
+    assert {number: said for number in numbers() if (said := compared(number, Twin(LANES), turns))} == {}
+
+
+def test_the_same_trees_in_the_simulator_of_a_card() -> None:
+    env = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "tests.lns.gpu_trees"]
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout) == (0, "50 trees are equal\n"), done.stderr
+
+
+def constructed(monkeypatch: pytest.MonkeyPatch, card: Card, steps: int = 25) -> tuple[Construction, list[Found]]:
+    """A construction with a card on 8x8, and its boards of at least 103."""
+    monkeypatch.setattr(search, "TURNS", 3000)
+    monkeypatch.setattr(search, "NODES_BELOW", 300)
+    monkeypatch.setattr(search, "LEAST_LAUNCHES", 6)
+    orientation = Orientation.of_island(load_puzzle("like-e2-8x8"))
+    made = Construction(orientation, BRIEF, 1, 0, near_misses=2, open_card=lambda: card)
+    rng = np.random.default_rng(1)
+    return made, [found for _ in range(steps) for found in made.repair(WHOLE_BOARD, 105, rng).boards]
+
+
+def test_what_comes_to_the_cut_is_finished_exactly_and_repeats(monkeypatch: pytest.MonkeyPatch) -> None:
+    puzzle = load_puzzle("like-e2-8x8")
+    made, boards = constructed(monkeypatch, Twin())
+    of_card = [found for found in boards if found.origin == "gpu"]
+    assert of_card
+    for found in of_card:
+        verdict = verify(puzzle, found.board)
+        assert verdict.complete and verdict.score >= 103
+    assert made.statistics.card_nodes > 50_000 and "lanes" in made.statistics.summary(1.0)
+    again = constructed(monkeypatch, Twin())[1]
+    assert [found.board for found in again] == [found.board for found in boards]
+    assert not {found.board for found in of_card} & {found.board for found in boards if found.origin != "gpu"}
+
+
+def test_a_resumed_construction_gives_the_card_another_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, _ = constructed(monkeypatch, Twin())
+    orientation = Orientation.of_island(load_puzzle("like-e2-8x8"))
+    again = Construction(orientation, BRIEF, 1, 0, near_misses=2, open_card=Twin)
+    again.restore(made.state())
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        again.repair(WHOLE_BOARD, 112, rng)
+    assert again.statistics.card_nodes > 0
+
+
+def test_a_card_that_fails_is_left_out(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    class Lost(Twin):
+        def wait(self) -> np.ndarray:
+            raise RuntimeError("an illegal memory access was encountered")
+
+    _, boards = constructed(monkeypatch, Lost(), 20)
+    assert boards and {found.origin for found in boards} == {"construct"}
+    told = [record.message for record in caplog.records]
+    assert told == [
+        "the search goes on without the graphics card: RuntimeError: an illegal memory access was encountered"
+    ]
+
+
+@pytest.mark.parametrize(
+    "command", ["solve like-e2-8x8 --engine gpu", "solve like-e2-8x8 --device 0", "benchmark --device 0"]
+)
+def test_without_a_card_the_commands_say_so(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(command.split()) == 2
+    assert capsys.readouterr().err.startswith(
+        "lns: no graphics card that CUDA can use; expected one, and the extra 'gpu'"
+    )
+
+
+def test_a_puzzle_that_is_too_large_for_the_words_of_a_lane_is_refused() -> None:
+    puzzle, _ = planted(1, 24, 24, 5)
+    with pytest.raises(InputError, match="576 cells and 5 colours; a graphics card takes at most 511 and 63"):
+        search.check_size(puzzle)
+
+
+@pytest.mark.slow
+def test_the_kernel_has_few_registers_and_no_spills() -> None:
+    pytest.importorskip("numba_cuda", reason="the extra 'gpu' compiles without a card")
+    command = [sys.executable, "-W", "ignore", "-m", "lns.tuning.gpu_check", "--compile"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    rows = json.loads(done.stdout.splitlines()[-1])["kernel"]
+    assert [row["target"] for row in rows] == ["sm_80", "sm_90"]
+    assert all(row["registers"] <= 64 and row["stack and spills"] == 0 for row in rows)

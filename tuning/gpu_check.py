@@ -1,0 +1,193 @@
+"""`python -m lns.tuning.gpu_check`: everything that needs a graphics card, in under four minutes; a table and JSON.
+
+1. The card searches the same trees at 16x16 as the processor, to the last cursor of each lane.
+2. Nodes a second by lanes and block size, beside one core.
+3. Boards a minute of the construction with the card, beside one core without it.
+4. Memory, and how long a launch takes, which is how soon Ctrl-C acts.
+
+``--compile`` needs no card, but the extra 'gpu' and ``ptxas``: registers and spills of the kernel for sm_80 and sm_90.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from lns.construct.constructor import Constructor
+from lns.construct.quota_bandit import QuotaBandit
+from lns.exact.text_table import aligned
+from lns.gpu import lanes as lane
+from lns.gpu.card import BLOCK, Card, CudaCard, Twin
+from lns.gpu.search import CardSearch
+from lns.instances.errors import InputError
+from lns.instances.formats import load_puzzle
+from lns.instances.puzzle import Puzzle
+from lns.instances.verify import verify
+from lns.loop.construction import Construction
+from lns.loop.pool import WHOLE_BOARD
+from lns.orientation import Orientation
+from lns.params import Params
+from lns.rng import random_state
+
+RESTART_NODES = 50_000_000  # of the construction that looks for a tree
+BOARDS_BELOW = 16  # boards are counted from so many edges below the best possible score
+CHECKED_LANES, CHECKED_TURNS, CHECKED_LAUNCHES = 4096, 2000, 5
+LANES, BLOCKS = (32_768, 65_536, 135_168, 270_336), (64, 128, 256)
+
+
+@cache
+def fertile(puzzle: Puzzle) -> Constructor:
+    """The construction at the end of a restart that has reached exact tails."""
+    orientation, random = Orientation.of_island(puzzle), random_state(1, 0)
+    params = replace(Params().construct, restart_nodes=RESTART_NODES)
+    bandit = QuotaBandit(orientation.puzzle, params, random, orientation.views)
+    constructor = Constructor(orientation.puzzle, params, bandit.choose_schedule(BOARDS_BELOW), random)
+    while constructor.no_prefix_found or not constructor.restart_due:
+        if constructor.restart_due:
+            bandit.learn(constructor)
+            constructor.restart(bandit.choose_schedule(BOARDS_BELOW))
+        constructor.run(RESTART_NODES, puzzle.max_score + 1)
+    return constructor
+
+
+def prepared(puzzle: Puzzle, card: Card, turns: int) -> CardSearch:
+    """A search of the card in the tree of `fertile`, launched."""
+    constructor = fertile(puzzle)
+    search = CardSearch(constructor.puzzle, constructor.params, card)
+    search.turns = turns
+    search.take(constructor)
+    return search
+
+
+def equal_trees(puzzle: Puzzle) -> dict[str, Any]:
+    """Whether card and processor agree on every scalar and every stack after some launches."""
+    ends = []
+    for card in (Twin(CHECKED_LANES), CudaCard(CHECKED_LANES)):
+        prepared(puzzle, card, CHECKED_TURNS)
+        scalars = card.wait()
+        for _ in range(CHECKED_LAUNCHES - 1):
+            card.launch()
+            scalars = card.wait()
+        stacks = card.prefixes(np.arange(CHECKED_LANES, dtype=np.int32))
+        stacks[np.arange(stacks.shape[1]) >= scalars[lane.DEPTH][:, None]] = 0  # what lies behind means nothing
+        ends.append((scalars, stacks))
+    equal = all(np.array_equal(one, other) for one, other in zip(*ends, strict=True))
+    return {"equal": equal, "lanes": CHECKED_LANES, "at the cut": int(ends[0][0][lane.AT_CUT].sum())}
+
+
+def rate(puzzle: Puzzle, card: Card, turns: int, launches: int) -> dict[str, Any]:
+    """Nodes a second of a card."""
+    search = prepared(puzzle, card, turns)
+    search.collect(0)  # compiled by now
+    before, began = search.nodes, time.perf_counter()
+    for _ in range(launches):
+        search.collect(0)
+    seconds = time.perf_counter() - began
+    return {
+        "card": card.name, "lanes": card.lanes, "M nodes/s": round((search.nodes - before) / seconds / 1e6, 1),
+        "launch ms": round(1e3 * seconds / launches, 1), "at work": round(search.worked / search.capacity, 3),
+    }  # fmt: skip
+
+
+def boards(puzzle: Puzzle, seconds: float, *, with_card: bool) -> dict[str, Any]:
+    """Boards by score that the construction finds in so many seconds, and how many of them the card found."""
+    construction = Construction(
+        Orientation.of_island(puzzle), Params(), 1, 0, near_misses=2, open_card=CudaCard if with_card else None
+    )
+    rng, wanted = np.random.default_rng(1), puzzle.max_score - BOARDS_BELOW
+    while construction.constructor is None or construction.constructor.no_prefix_found:
+        construction.repair(WHOLE_BOARD, wanted, rng)
+    found: dict[bytes, tuple[int, str]] = {}
+    before, began = construction.statistics, time.perf_counter()
+    while time.perf_counter() - began < seconds:
+        for board in construction.repair(WHOLE_BOARD, wanted, rng).boards:
+            found[board.board.placements.tobytes()] = verify(puzzle, board.board).score, board.origin
+    done = construction.statistics
+    by_score = {
+        score: sum(one >= score for one, _ in found.values()) for score in sorted({one for one, _ in found.values()})
+    }
+    return {
+        "card": with_card, "seconds": seconds, "boards of at least": by_score,
+        "of the card": sum(origin == "gpu" for _, origin in found.values()),
+        "M nodes/s of the core": round((done.nodes - before.nodes) / seconds / 1e6, 1),
+        "M nodes/s of the card": round((done.card_nodes - before.card_nodes) / seconds / 1e6, 1),
+    }  # fmt: skip
+
+
+def side_by_side(puzzle: Puzzle, seconds: float) -> list[dict[str, Any]]:
+    """`boards` of one core alone and of one core with the card."""
+    return [boards(puzzle, seconds, with_card=with_card) for with_card in (False, True)]
+
+
+def compiled(target: str) -> dict[str, Any]:
+    """Registers and spilled bytes of the kernel on a target such as 'sm_90', compiled without a card."""
+    cuda, dispatcher, types = map(import_module, ("numba.cuda", "numba.cuda.dispatcher", "numba.types"))
+    kernels: Any = import_module("lns.gpu.kernels")
+    function: Any = lane.search_lane
+    version = int(target[3:-1]), int(target[-1])
+    dispatcher.__dict__["get_current_device"] = lambda: SimpleNamespace(compute_capability=version)
+    kernels.search_lane = cuda.jit(device=True)(function.py_func)
+    array = {name: types.Array(getattr(types, name), 1, "C") for name in ("int32", "uint16", "uint32")}
+    arguments = types.void(*[array["int32"]] * 7, array["uint16"], array["uint32"])
+    code, _ = cuda.compile(kernels.search, arguments, cc=version, output="ptx", device=False, abi="numba")
+    assembler = Path(sys.prefix).glob("lib/python*/site-packages/nvidia/cu*/bin/ptxas")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "kernel.ptx"
+        path.write_text(code)
+        command = [str(next(assembler, "ptxas")), f"-arch={target}", "-v", str(path), "-o", str(path.with_suffix(".o"))]
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    spills = re.findall(r"(\d+) bytes (?:stack frame|spill stores|spill loads)", said)
+    return {
+        "target": target,
+        "registers": int(re.findall(r"Used (\d+) registers", said)[0]),
+        "stack and spills": sum(map(int, spills)),
+    }
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m lns.tuning.gpu_check", description=__doc__.split("\n")[0])
+    parser.add_argument("instances", nargs="*", default=["like-e2-16x16"], help="default like-e2-16x16")
+    parser.add_argument("--seconds", type=float, default=30.0, help="of each count of boards (default 30)")
+    parser.add_argument("--compile", action="store_true", help="only compile, without a card")
+    args = parser.parse_args(arguments)
+    try:
+        if args.compile:
+            rows = {"kernel": [compiled(target) for target in ("sm_80", "sm_90")]}
+        else:
+            puzzles = [load_puzzle(name) for name in args.instances]
+            CudaCard()
+            rows = {"trees": [equal_trees(puzzles[0])], "rates": [rate(puzzles[0], Twin(64), 20_000, 5)]}
+            for lanes, block in [(lanes, BLOCK) for lanes in LANES] + [(LANES[2], block) for block in BLOCKS]:
+                rows["rates"].append({**rate(puzzles[0], CudaCard(lanes, block), 20_000, 20), "block": block})
+            for puzzle in puzzles:
+                rows[puzzle.name] = side_by_side(puzzle, args.seconds)
+    except InputError as error:
+        print(f"gpu_check: {error}", file=sys.stderr)
+        return 2
+    for title, of in rows.items():
+        print(f"\n{title}\n{table(of)}")
+    print(json.dumps(rows))
+    return int(not all(row["equal"] for row in rows.get("trees", ())))
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Rows with the same keys, as text."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return aligned([names, *([str(row.get(name, "")) for name in names] for row in rows)])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
