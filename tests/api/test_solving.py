@@ -22,7 +22,6 @@ from lns.cli.main import main
 from lns.cores import available_cores, max_workers
 from lns.params import from_dict, to_toml
 from lns.runs.history import RunHistory, SessionRecord
-from lns.runs.merge import merge_runs
 from lns.runs.run_summary import load_summary
 from lns.worker_pool import InProcessExecutor
 from tests.cli.run_program import ROOT
@@ -110,7 +109,7 @@ def test_runs_with_mates_or_a_rim_go_on_and_are_merged_and_polished(text: str, t
     first = [quick(puzzle, run_dir=run, seed=seed, steps=3, time=600) for seed, run in enumerate(runs)]
     more = lns.resume(runs[0], steps=3, progress=None)
     assert more.board == quick(puzzle, seed=0, steps=6, time=600).board
-    merged = merge_runs(runs, tmp_path / "merged")
+    merged = lns.merge(runs, tmp_path / "merged")
     assert merged.score == max(more.score, first[1].score) and merged.damaged == 0
     merged_best = load_summary(tmp_path / "merged").best
     assert merged_best is not None
