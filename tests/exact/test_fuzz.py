@@ -25,11 +25,7 @@ from tests.instances.small_puzzles import planted, rules_of
 
 @pytest.mark.parametrize(("seed", "unusual"), [(10_000, 0.0), (20_000, 0.6)])
 def test_regions(seed: int, unusual: float) -> None:
-<<<<<<< HEAD
-    assert fuzz_region.main(750, seed, unusual) == 0
-=======
     assert fuzz_region.main(800, seed, unusual) == 0
->>>>>>> wspeed
 
 
 @pytest.mark.slow
