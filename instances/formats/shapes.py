@@ -28,7 +28,7 @@ MAX_NUMBER = 65_535
 _MAX_LINES = 20_000  # blank lines included
 _TOKEN = re.compile(r"[0-9]{1,18}|[A-Za-z_]+|[^\W\d_]+")
 _COMMENT = re.compile(r"\s*(?:c(?:\s|$)(?!\s*\w\s+\w\s+\w\s*$)|[;%])")  # `c b a d` may be a piece
-_ASSIGNED = re.compile(r"\s*[A-Za-z_][\w\s:\[\]]{0,80}=\s*(?=[\[{(])")  # `Tiles = [`, `const tiles: number[][] = [`
+_ASSIGNED = re.compile(r"[A-Za-z_][\w\s:\[\]]{0,80}=\s*(?=[\[{(])")  # `Tiles = [`, `const tiles: number[][] = [`
 _BRACKET = re.compile(r"[\[({|]")
 _EMPTY_FIELD = re.compile(r"(?<=,)(?=,)|^(?=,)|(?<=,)\s*$")
 _SIGNED = re.compile(r"(?:^|[\s,;|(\[{=])[-+][0-9]")
