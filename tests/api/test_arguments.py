@@ -1,5 +1,7 @@
 """Arguments of the wrong type or size: one sentence that names them, before any work is begun."""
 
+from __future__ import annotations  # as `checked` expects them
+
 import inspect
 import math
 from collections.abc import Callable

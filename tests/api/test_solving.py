@@ -197,7 +197,8 @@ class Interrupt:
 
 @pytest.mark.usefixtures("worker_processes")
 def test_ctrl_c_while_the_caller_waits_ends_the_search_in_order(tmp_path: Path) -> None:
-    result = quick("like-e2-8x8", steps=None, time=600, on_improve=Interrupt(waiting=True), run_dir=tmp_path / "run")
+    # a board that is not solved before Ctrl-C comes, which would end the process of the tests
+    result = quick("like-e2-16x16", steps=None, time=600, on_improve=Interrupt(waiting=True), run_dir=tmp_path / "run")
     assert result.why == "interrupted" and result.board is not None and result.elapsed_s < 300
     assert not [thread for thread in threading.enumerate() if thread.name == "lns-search"]
     assert load_summary(tmp_path / "run").why == "interrupted"

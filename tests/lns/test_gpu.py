@@ -60,7 +60,7 @@ def test_what_comes_to_the_cut_is_finished_exactly_and_repeats(monkeypatch: pyte
     for found in of_card:
         verdict = verify(puzzle, found.board)
         assert verdict.complete and verdict.score >= 103
-    assert made.statistics.card_nodes > 50_000 and "lanes" in made.statistics.summary(1.0)
+    assert made.statistics.card_nodes > 10_000 and "lanes" in made.statistics.summary(1.0)
     again = constructed(monkeypatch, Twin())[1]
     assert [found.board for found in again] == [found.board for found in boards]
     assert not {found.board for found in of_card} & {found.board for found in boards if found.origin != "gpu"}
