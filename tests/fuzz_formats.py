@@ -73,7 +73,7 @@ def round_trip(seed: int) -> int:
         except InputError:
             continue
         trips += 1
-        few = name == "meta-board" and puzzle.cells < 9  # may be a legal solution list of another board
+        few = name in ("meta-board", "cells") and puzzle.cells < 9  # may be a legal text of another kind
         for named in (name + option, None)[: 1 if few else 2]:
             try:
                 again = parse(text, puzzle=puzzle if holds_board else None, format=named, name="planted")
