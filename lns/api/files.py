@@ -110,8 +110,7 @@ def read_board(
     source: BoardSource, puzzle: PuzzleSource | None = None, format: str | None = None, number: int | None = None
 ) -> tuple[Board, tuple[str, ...]]:
     """As `load_board`, with sentences on what was noticed while reading."""
-    if number is not None and number < 1:
-        raise InputError(f"number {number} of the boards in a source; expected 1 or more")
+    _check_number(number)
     known = None if puzzle is None else read_puzzle(puzzle)[0]
     if isinstance(source, Board):
         return source if known is None else source.of(known), ()
@@ -153,9 +152,19 @@ def save(
     if isinstance(board, Puzzle):
         formats.write(path, format, board, None)
         return
+    formats.write(path, format, known_puzzle(board, puzzle), board)
+
+
+def known_puzzle(board: Board, puzzle: Puzzle | None = None) -> Puzzle:
+    """The puzzle of a board: that which is given, else its own. Raises InputError without any."""
     if (known := puzzle or board.puzzle) is None:
         raise InputError("this board does not know its puzzle; expected it as an argument")
-    formats.write(path, format, known, board)
+    return known
+
+
+def _check_number(number: int | None) -> None:
+    if number is not None and number < 1:
+        raise InputError(f"number {number} of the boards in a source; expected 1 or more")
 
 
 @dataclass(frozen=True)
@@ -218,13 +227,17 @@ def convert(
     ------
     InputError
         The source cannot be read, or the format cannot carry it.
+    OSError
+        The file cannot be written.
     """
     if output is None and to is None:
         raise InputError("neither output nor to says a format; expected one of them")
     if turn not in (0, 90, 180, 270):
         raise InputError(f"a turn of {turn} degrees; expected 0, 90, 180 or 270")
     known = None if puzzle is None else read_puzzle(puzzle)[0]
-    shown = _mirrored(known) if mirror and known is not None else known
+    _check_number(number)
+    is_file = not isinstance(source, Puzzle | Board)
+    shown = _mirrored(known) if mirror and known is not None and is_file else known
     try:
         document = _read(source, shown, format, number)
     except InputError:
@@ -271,7 +284,8 @@ def _read(
     if isinstance(source, Puzzle):
         return formats.Document("puzzle", source, None)
     if isinstance(source, Board):
-        return formats.Document("board", known or source.puzzle, source)
+        puzzle = known_puzzle(source, known)
+        return formats.Document("board", puzzle, source.of(puzzle))
     text = os.fspath(source)
     if _is_text(text):
         return parse(text, puzzle=known, format=format, number=number)
