@@ -43,7 +43,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     def annotations() -> dict[str, Any]:
         names = _Names(function.__globals__)
         given = {name: each.annotation for name, each in parameters.items() if each.annotation is not each.empty}
-        return {name: eval(str(annotation), {}, names) for name, annotation in given.items()}
+        return {name: eval(one, {}, names) if isinstance(one, str) else one for name, one in given.items()}
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -77,7 +77,7 @@ def _fits(value: object, annotation: Any) -> bool:
     if origin is Callable or annotation is Callable:
         return callable(value)
     if isinstance(origin, type) and issubclass(origin, Iterable):  # any kind of sequence is as good as another
-        if isinstance(value, str) or not isinstance(value, dict if origin is dict else Iterable):
+        if isinstance(value, str | bytes) or not isinstance(value, dict if origin is dict else Iterable):
             return False
         elements = value if isinstance(value, list | tuple | set) and not hasattr(origin, "__array__") else ()
         return all(_fits(each, arguments[0]) for each in elements)

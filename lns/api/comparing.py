@@ -78,6 +78,12 @@ def compare(
     ------
     InputError
         Unknown solver, or a file that holds something else. A solver that refuses a puzzle has a row that says so.
+    OSError
+        The file cannot be written.
+
+    Notes
+    -----
+    Runs of `lns.solve`, which the command `lns compare` compares, are rows of `lns.status`.
     """
     names = [solvers] if isinstance(solvers, str) else [*solvers]
     names = [*all_solvers()] if names == ["all"] else names

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -23,6 +23,7 @@ from lns.runs.directory import board_source
 
 log = logging.getLogger("lns")
 
+_MIRRORED = View(0, mirrored=True)
 PuzzleSource = Puzzle | str | os.PathLike[str]
 BoardSource = Board | str | os.PathLike[str]
 
@@ -110,16 +111,11 @@ def read_board(
     source: BoardSource, puzzle: PuzzleSource | None = None, format: str | None = None, number: int | None = None
 ) -> tuple[Board, tuple[str, ...]]:
     """As `load_board`, with sentences on what was noticed while reading."""
-    if number is not None and number < 1:
-        raise InputError(f"number {number} of the boards in a source; expected 1 or more")
     known = None if puzzle is None else read_puzzle(puzzle)[0]
+    document = _read(source, known, format, number, formats.read_board)
     if isinstance(source, Board):
-        return source if known is None else source.of(known), ()
-    text = os.fspath(source)
-    if _is_text(text):
-        document = parse(text, puzzle=known, format=format, number=number)
-    else:
-        document = formats.read_board(board_source(text), known, format, number)
+        assert document.board is not None
+        return document.board, ()
     if document.puzzle is None or document.board is None:
         raise InputError("; ".join([*document.notes, "this text holds no board whose puzzle is known"]))
     return document.board.of(document.puzzle), document.notes
@@ -153,9 +149,14 @@ def save(
     if isinstance(board, Puzzle):
         formats.write(path, format, board, None)
         return
+    formats.write(path, format, known_puzzle(board, puzzle), board)
+
+
+def known_puzzle(board: Board, puzzle: Puzzle | None = None) -> Puzzle:
+    """The puzzle of a board: that which is given, else its own. Raises InputError without any."""
     if (known := puzzle or board.puzzle) is None:
         raise InputError("this board does not know its puzzle; expected it as an argument")
-    formats.write(path, format, known, board)
+    return known
 
 
 @dataclass(frozen=True)
@@ -218,13 +219,18 @@ def convert(
     ------
     InputError
         The source cannot be read, or the format cannot carry it.
+    OSError
+        The file cannot be written.
     """
     if output is None and to is None:
         raise InputError("neither output nor to says a format; expected one of them")
     if turn not in (0, 90, 180, 270):
         raise InputError(f"a turn of {turn} degrees; expected 0, 90, 180 or 270")
     known = None if puzzle is None else read_puzzle(puzzle)[0]
-    shown = _mirrored(known) if mirror and known is not None else known
+    if isinstance(source, Board):
+        known_puzzle(source, known)
+    is_file = not isinstance(source, Puzzle | Board)
+    shown = puzzle_in_view(known, _MIRRORED) if mirror and known is not None and is_file else known
     try:
         document = _read(source, shown, format, number)
     except InputError:
@@ -245,7 +251,7 @@ def convert(
         reasons = "; ".join(document.notes)
         raise InputError(f"{reasons}; expected the puzzle with it (--puzzle INSTANCE)", base.source_name(str(source)))
     if mirror:
-        read, board = _mirrored(read), None if board is None else board_from_view(board, View(0, mirrored=True))
+        read, board = puzzle_in_view(read, _MIRRORED), None if board is None else board_from_view(board, _MIRRORED)
     turned = rotate_puzzle(read, turn // 90)  # raises if pieces may not be turned
     if board is None or read.width != read.height or read.holes:
         read = turned  # the clues of a square stay where they are if its board is turned
@@ -259,23 +265,24 @@ def convert(
     return Converted(text, read, board, document.format, (noted, *document.notes, *left_out))
 
 
-def _mirrored(puzzle: Puzzle) -> Puzzle:
-    """The puzzle of the mirror images of the pieces."""
-    return puzzle_in_view(puzzle, View(0, mirrored=True))
-
-
 def _read(
-    source: PuzzleSource | BoardSource, known: Puzzle | None, format: str | None, number: int | None
+    source: PuzzleSource | BoardSource,
+    known: Puzzle | None,
+    format: str | None,
+    number: int | None,
+    read: Callable[..., formats.Document] = formats.read,
 ) -> formats.Document:
-    """A puzzle or a board, whichever the source holds."""
+    """A puzzle or a board, whichever the source holds; ``read`` reads files and URLs."""
+    if number is not None and number < 1:
+        raise InputError(f"number {number} of the boards in a source; expected 1 or more")
     if isinstance(source, Puzzle):
         return formats.Document("puzzle", source, None)
     if isinstance(source, Board):
-        return formats.Document("board", known or source.puzzle, source)
+        return formats.Document("board", known or source.puzzle, source if known is None else source.of(known))
     text = os.fspath(source)
     if _is_text(text):
         return parse(text, puzzle=known, format=format, number=number)
-    return formats.read(board_source(text), puzzle=known, format=format, number=number)
+    return read(board_source(text), puzzle=known, format=format, number=number)
 
 
 @checked

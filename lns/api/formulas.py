@@ -6,7 +6,6 @@ import io
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import IO, Any
 
 from lns.api.files import PuzzleSource, load_puzzle
@@ -65,12 +64,13 @@ class Decoded(Records):
 
     def records(self) -> list[dict[str, Any]]:
         """The fields of `lns exact decode --json`, as one dict."""
-        facts: dict[str, Any] = {"status": self.status, "valid": False, "score": None, "placements": None, "url": None}
+        facts: dict[str, Any] = {"status": self.status, "valid": False, "score": None}
+        placements, url = None, None
         if self.board is not None and (found := self.verification) is not None:
-            facts |= {"valid": found.valid, "score": found.score, "max_score": found.max_score}
-            facts |= {"problems": found.problems, "placements": self.board.without_blanks(self.puzzle).pairs()}
-            facts["url"] = formats.url_if_any(self.puzzle, self.board) if self.status == "solved" else None
-        return [facts]
+            facts |= {name: getattr(found, name) for name in ("valid", "score", "max_score", "problems")}
+            placements = self.board.without_blanks(self.puzzle).pairs()
+            url = formats.url_if_any(self.puzzle, self.board) if self.status == "solved" else None
+        return [facts | {"placements": placements, "url": url}]
 
 
 @checked
@@ -157,10 +157,13 @@ def decode(answer: str | os.PathLike[str] | Iterable[int], puzzle: PuzzleSource,
 
 def _answer_text(answer: str) -> tuple[str, str]:
     """The text of an answer, and its source. A file may be longer than a puzzle; devices are refused."""
-    source = "answer" if "\n" in answer else answer
+    source = "answer" if "\n" in answer or answer.startswith(("s ", "v ")) else answer
     if source == answer:
-        with open_to_read(Path(source)) as file:
-            answer = (file.read() or b"").decode("latin-1")
+        try:
+            with open_to_read(source) as file:
+                answer = (file.read() or b"").decode("latin-1")
+        except OSError as error:
+            raise InputError(error.strerror or str(error), source) from None
     if not answer.isascii():
         raise InputError("not a text of ASCII characters; expected a SAT solver's answer", source)
     return answer, source

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lns.api.files import BoardSource, PuzzleSource, load_board, load_puzzle
+from lns.api.files import BoardSource, PuzzleSource, known_puzzle, load_board, load_puzzle
 from lns.exact.optional_deps import require
 from lns.exact.region import windows
 from lns.exact.region.options import RegionOptions
@@ -112,9 +112,7 @@ def improve(
             raise InputError(f"{name} is {value}; expected 0 or more")
     known = None if puzzle is None else load_puzzle(puzzle)
     given = load_board(board, known)
-    known = known or given.puzzle
-    if known is None:
-        raise InputError("this board does not know its puzzle; expected it as an argument")
+    known = known_puzzle(given, known)
     refuse_copies(known, "improve")
     if check:
         require("sat", "the check")

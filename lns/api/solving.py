@@ -31,7 +31,7 @@ from lns.api.arguments import (
     log_choice,
     takes,
 )
-from lns.api.files import BoardSource, PuzzleSource, load_board, read_puzzle
+from lns.api.files import BoardSource, PuzzleSource, known_puzzle, load_board, read_puzzle
 from lns.api.result import Result, progress_view
 from lns.api.stopping import Certified, MaxTime, NoImprovement, SearchProgress, StopRule
 from lns.cores import available_cores, max_workers
@@ -217,11 +217,12 @@ def polish(
         As for `lns.solve`; or the board is empty.
     """
     board = load_board(board, puzzle)
-    if (puzzle := board.puzzle) is None:
-        raise InputError("this board does not know its puzzle; expected it as an argument")
+    puzzle = known_puzzle(board)
     if board.placed == 0:
         raise InputError("the board is empty; expected one to polish")
     if free is not None:
+        if how.get("pins") is not None:
+            raise InputError("free and pins both say which cells may change; expected one of them")
         freed = set(cells.parse(free, puzzle) if isinstance(free, str) else free) | set(puzzle.holes)
         how["pins"] = [cell for cell in range(puzzle.cells) if cell not in freed and board.placements[cell] >= 0]
     rule = Certified() if stop is None else Certified() | stop

@@ -318,8 +318,8 @@ def cnf(args: argparse.Namespace) -> int:
     if args.output is None and not args.sizes:
         formula.write(sys.stdout)
         return out.DONE
-    facts = out.picked(formula, "encoding variables clauses families")
-    facts |= {"instance": args.instance, "instance_sha256": puzzle.sha256}
+    facts = {"encoding": formula.encoding, "instance": args.instance, "instance_sha256": puzzle.sha256}
+    facts |= out.picked(formula, "variables clauses families")
     facts["output"] = None if args.sizes else os.fspath(args.output)
     out.print_answer(args, facts, [formula.summary()])
     return out.DONE

@@ -93,6 +93,8 @@ def test_puzzles_and_boards_are_converted(tmp_path: Path) -> None:
     assert lns.verify(PUZZLE, again).score == PUZZLE.max_score and again != SOLUTION
     there = lns.convert(PUZZLE, to="json", mirror=True)
     assert lns.convert(there.puzzle, to="json", mirror=True).puzzle == PUZZLE and there.puzzle != PUZZLE
+    seen = lns.convert(SOLUTION, to="url", puzzle=PUZZLE, mirror=True)
+    assert lns.verify(seen.puzzle, seen.board).score == PUZZLE.max_score
 
 
 @pytest.mark.parametrize(
@@ -102,11 +104,14 @@ def test_puzzles_and_boards_are_converted(tmp_path: Path) -> None:
         ({"to": "json", "turn": 45}, "a turn of 45 degrees"),
         ({"to": "jsn"}, "unknown format 'jsn'"),
         ({"to": "best"}, "found only a puzzle"),
+        ({"to": "json", "number": 0}, "number 0 of the boards"),
+        ({"to": "url", "source": SOLUTION, "puzzle": "like-e2-6x6"}, "4 x 4"),
+        ({"to": "url", "source": lns.Board(SOLUTION.placements, 4, 4)}, "does not know its puzzle"),
     ],
 )
 def test_what_cannot_be_converted_is_one_sentence(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(lns.InputError, match=message):
-        lns.convert(PUZZLE, **arguments)
+        lns.convert(**{"source": PUZZLE} | arguments)
 
 
 def test_a_formula_and_its_answers(tmp_path: Path) -> None:
@@ -115,7 +120,11 @@ def test_a_formula_and_its_answers(tmp_path: Path) -> None:
     assert str(formula) == text and f"p cnf {formula.variables} {formula.clauses}\n" in text
     assert sum(row["clauses"] for row in formula.records()) == formula.clauses
     assert formula.summary().startswith("half-2 of ") and "<td>" in formula._repr_html_()
-    assert lns.decode("s UNSATISFIABLE\n", PUZZLE, "half-2").status == "infeasible"
+    for unsolvable in ("s UNSATISFIABLE\n", "s UNSATISFIABLE"):
+        assert lns.decode(unsolvable, PUZZLE, "half-2").status == "infeasible"
+    for no_answer, message in ((b"v 1 0", r"\(bytes\); expected a string"), (tmp_path / "no.txt", "No such file")):
+        with pytest.raises(lns.InputError, match=message):
+            lns.decode(no_answer, PUZZLE, "half-2")
     wrong = lns.decode(range(-formula.variables, 0), PUZZLE, "half-2")
     assert wrong.status == "not a solution" and wrong.records()[0]["url"] is None
     for answer in ([formula.variables + 1], [0], f"v {formula.variables + 1} 0\n"):
