@@ -7,6 +7,7 @@ elsewhere asks for the password instead of the key.
 from __future__ import annotations
 
 import hmac
+import html
 import ipaddress
 import json
 import logging
@@ -19,8 +20,8 @@ from urllib.parse import parse_qs, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, cookie_parser
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.responses import JSONResponse as _JSONResponse
-from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lns.instances.text import printable
@@ -46,7 +47,7 @@ _HEADERS = {
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",  # without one a form that is sent has no origin
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
@@ -61,6 +62,16 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def own_number() -> str:
+    """The number by which others reach this machine, or its name if it has none. Nothing is sent to find out."""
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.connect(("192.0.2.1", 9))  # an address of documentation (RFC 5737): only the route is looked up
+            return str(probe.getsockname()[0])
+    except OSError:
+        return socket.gethostname()
 
 
 def is_same(given: str, secret: str) -> bool:
@@ -88,8 +99,9 @@ class Access:
 
     @property
     def address(self) -> str:
-        """What the user opens."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
+        """What the user opens; with a number of this machine if the server listens on all of them."""
+        host = own_number() if self.host in ("0.0.0.0", "::", "") else self.host
+        host = f"[{host}]" if ":" in host else host
         return f"http://{host}:{self.port}/" + ("" if self.password else f"?key={self.key}")
 
     def knows_host(self, header: str) -> bool:
@@ -146,7 +158,10 @@ class Guard:
         answer = _with_headers(send, cached=scope["path"].startswith("/static/"))
         most = _most_bytes(scope["path"])
         try:
-            await (self._refusal(scope) or self._app)(scope, _limited(receive, most), answer)
+            refusal = self._refusal(scope)
+            if refusal is not None and refusal.status_code >= 400:
+                refusal = _as_page(refusal, Headers(scope=scope).get("accept", ""))
+            await (refusal or self._app)(scope, _limited(receive, most), answer)
         except TooLarge:
             await refuse(413, f"the request has more than {most:,} bytes")(scope, receive, answer)
         except ClientDisconnect:
@@ -196,6 +211,15 @@ class Guard:
 def refuse(status: int, sentence: str) -> Response:
     """An answer that says in one sentence what was wrong."""
     return JSONResponse({"error": sentence}, status)
+
+
+def _as_page(refusal: Response, accepted: str) -> Response:
+    """A refusal as a browser shows it, if that is what accepts it."""
+    if "text/html" not in accepted:
+        return refusal
+    said = html.escape(json.loads(bytes(refusal.body))["error"])
+    page = f"<!doctype html><html lang=en><meta charset=utf-8><title>lns</title><p>{said}</p></html>"
+    return HTMLResponse(page, refusal.status_code)
 
 
 def with_key(access: Access, response: Response) -> Response:

@@ -9,7 +9,7 @@ import pytest
 import lns
 from lns.web import guard
 from lns.web.app import PAGES
-from lns.web.guard import Access, is_loopback
+from lns.web.guard import Access, is_loopback, own_number
 from lns.web.handlers import CHANGES, READS
 from tests.web.page import SITE, Page, fields
 
@@ -117,6 +117,16 @@ def test_a_server_for_others_asks_for_the_password(tmp_path: Path) -> None:
     answer = page.client.post("/login", data={"password": "long enough"})
     assert answer.status_code == 303 and page.access.cookie in answer.headers["set-cookie"]
     assert page.get("/runs").status_code == 200
+
+
+def test_a_browser_shows_a_refusal_as_a_page_and_the_address_is_one_that_others_reach(tmp_path: Path) -> None:
+    page = Page(tmp_path)
+    page.client.cookies.clear()
+    shown = page.client.get("/runs", headers={"accept": "text/html,*/*"})
+    assert shown.status_code == 403 and "<p>the key is missing; open the address" in shown.text
+    assert shown.headers["content-type"].startswith("text/html")
+    assert Access("0.0.0.0", 8040, password="long enough").address == f"http://{own_number()}:8040/"
+    assert Access("127.0.0.1", 8040).address.startswith("http://127.0.0.1:8040/?key=")
 
 
 def test_an_address_or_a_form_of_many_fields_is_no_fault(tmp_path: Path) -> None:
