@@ -34,12 +34,13 @@ from lns.instances.puzzle import IntArray, Puzzle
 from lns.instances.symmetry import board_from_view
 from lns.params import ConstructParams
 
-SLOTS = 16  # prefixes that wait for each lane
+SLOTS = 4  # prefixes that wait for each lane
 TURNS = 20_000  # of a lane in one launch: about a tenth of a second
 PREFIX_NODES = 20_000_000  # most nodes of a lane below one prefix
 LEAST_LAUNCHES = 50  # before the card leaves a tree for that of another restart
 NODES_BELOW = 10_000  # that the prefixes of the lanes have below them on average, at least
-REFILL_NODES = 20_000_000  # most nodes of the processor for new prefixes at once
+FIRST_NODES = 20_000_000  # most nodes of the processor for the first prefixes of a tree,
+REFILL_NODES = 5_000_000  # and for new ones during a launch: about as long as it takes
 
 
 @flat_kernel
@@ -130,7 +131,7 @@ class CardSearch:
         self.schedule, self._puzzle, self._launches = constructor.schedule, constructor.puzzle_in_view, 0
         self._plan, self._tail = constructor.plan, constructor.arrays.tail
         lanes, cut, first = self.card.lanes, self._plan.prefix.cut, length_of_prefixes(constructor)
-        self._prefix_plan = self._plan.prefix._replace(endgame_start=first, partition_depth=0)
+        self._prefix_plan = self._plan.prefix._replace(endgame_start=first)
         self._prefix = prefix_before(constructor, first)
         used, right, down = self._prefix.used, self._prefix.right, self._prefix.down
         found = np.zeros(self.puzzle.cells, dtype=np.int32)
@@ -144,24 +145,31 @@ class CardSearch:
         scalars = state.scalars.reshape(lane.SCALARS, lanes)
         scalars[lane.TAKEN] = SLOTS
         self.card.load(plan, state)
-        self._refill(scalars)
+        self._find_prefixes(SLOTS * lanes, FIRST_NODES)
+        self._hand_out(scalars)
         self.card.launch()
 
-    def _refill(self, scalars: lane.Int32Array) -> None:
-        """Put new prefixes before those that wait in the queue of each lane."""
-        slots, first, _ = self._queue.shape
-        out = np.zeros((int(scalars[lane.TAKEN].sum()), first), dtype=np.int32)
+    def _find_prefixes(self, count: int, nodes: int) -> None:
+        """Look for so many more prefixes, which the lanes get before the next launch, with at most so many nodes."""
+        out = np.zeros((count, self._queue.shape[1]), dtype=np.int32)
         before = int(self._prefix.scalars[NODES])
-        found = next_prefixes(self._prefix_plan, self._prefix, out, before + REFILL_NODES)
-        self.own_nodes += int(self._prefix.scalars[NODES]) - before
-        self._no_more = found < len(out)
-        number = 0
-        for slot in range(slots - 1, -1, -1):  # so that all lanes have one before some have more
-            free = np.flatnonzero(scalars[lane.TAKEN] > slot)[: found - number]
-            self._queue[slot][:, free] = out[number : number + len(free)].T
-            scalars[lane.TAKEN, free] = slot
-            number += len(free)
-        self.card.fill(self._queue, scalars)
+        self._waiting = out[: next_prefixes(self._prefix_plan, self._prefix, out, before + nodes)]
+        made = int(self._prefix.scalars[NODES]) - before
+        self.own_nodes += made
+        self._no_more = len(self._waiting) < count and made < nodes
+
+    def _hand_out(self, scalars: lane.Int32Array) -> None:
+        """Put the new prefixes before those in the queues of the lanes, which have places for all of them."""
+        number, changed = 0, []
+        for slot in range(SLOTS - 1, -1, -1):  # so that all lanes have one before some have more
+            free = np.flatnonzero(scalars[lane.TAKEN] > slot)[: len(self._waiting) - number]
+            if len(free):
+                self._queue[slot][:, free] = self._waiting[number : number + len(free)].T
+                scalars[lane.TAKEN, free] = slot
+                number += len(free)
+                changed.append(slot)
+        self._waiting = self._waiting[number:]
+        self.card.fill(self._queue, changed, scalars)
 
     def collect(self, mismatches: int) -> list[Board]:
         """End the launch, finish what came to the cut with at most so many mismatches, and launch again."""
@@ -171,13 +179,20 @@ class CardSearch:
         self.worked += int(scalars[lane.WORKED].sum())
         self.capacity += self.turns * self.card.lanes
         stacks = self.card.prefixes(at_cut(scalars))
-        if 2 * scalars[lane.TAKEN].sum() > SLOTS * self.card.lanes and not self._no_more:
-            self._refill(scalars)
-        boards = [board for stack in stacks if (board := self._finished(stack, mismatches)) is not None]
-        if ((scalars[lane.DEPTH] == lane.NO_PREFIX) & (scalars[lane.TAKEN] == SLOTS)).all():
-            self.schedule = None
-        else:
+        idle = ((scalars[lane.DEPTH] == lane.NO_PREFIX) & (scalars[lane.TAKEN] == SLOTS)).all()
+        if idle and not len(self._waiting) and not self._no_more:
+            self._find_prefixes(SLOTS * self.card.lanes, FIRST_NODES)
+        ended = idle and not len(self._waiting)
+        if len(self._waiting):
+            self._hand_out(scalars)
+        if not ended:  # while the card goes on, new prefixes are looked for here, and exact tails are searched
             self.card.launch()
+            free = int(scalars[lane.TAKEN].sum())
+            if 2 * free > SLOTS * self.card.lanes and not self._no_more:
+                self._find_prefixes(free, REFILL_NODES)
+        boards = [board for stack in stacks if (board := self._finished(stack, mismatches)) is not None]
+        if ended:
+            self.schedule = None
         return boards
 
     def _finished(self, stack: IntArray, mismatches: int) -> Board | None:
@@ -201,12 +216,14 @@ class CardSearch:
 def length_of_prefixes(constructor: Constructor) -> int:
     """The length of the prefixes that the lanes of a card get, by what the present restart has placed at each depth.
 
-    The greatest one at which a prefix has `NODES_BELOW` nodes below it on average; at least 1.
+    The greatest one at which a prefix has `NODES_BELOW` nodes below it on average; at least 1, and enough to tell whose
+    part of the prefixes it is.
     """
+    least = max(0, constructor.plan.prefix.partition_depth - 1)
     end = min(constructor.plan.prefix.endgame_start, constructor.plan.prefix.cut - 1)
     by_depth = constructor.prefix.child_counts.reshape(constructor.puzzle.cells, -1).sum(axis=1)[:end]
     few = NODES_BELOW * by_depth <= constructor.nodes_since_restart
-    return int(np.flatnonzero(few).max(initial=0)) + 1
+    return max(1, min(end, int(np.flatnonzero(few).max(initial=least)) + 1))
 
 
 def prefix_before(constructor: Constructor, length: int) -> PrefixState:
