@@ -3,7 +3,7 @@
 1. The card searches the same trees at 16x16 as the processor, to the last cursor of each lane.
 2. Nodes a second by lanes and block size, beside one core.
 3. Boards a minute of the construction with the card, beside one core without it.
-4. Memory, and how long a launch takes, which is how soon Ctrl-C acts.
+4. Bytes on the card, and the longest launch, which is how soon Ctrl-C acts.
 
 ``--compile`` needs no card, but the extra 'gpu' and ``ptxas``: registers and spills of the kernel for sm_80 and sm_90.
 """
@@ -43,6 +43,7 @@ from lns.params import Params
 from lns.rng import random_state
 
 RESTART_NODES = 50_000_000  # of the construction that looks for a tree
+FIRST_NODES = 100_000_000  # for prefixes, so that all lanes have work
 BOARDS_BELOW = 16  # boards are counted from so many edges below the best possible score
 CHECKED_LANES, CHECKED_TURNS, CHECKED_LAUNCHES = 4096, 2000, 5
 LANES, BLOCKS = (32_768, 65_536, 135_168, 270_336), (64, 128, 256)
@@ -67,7 +68,7 @@ def prepared(puzzle: Puzzle, card: Card, turns: int) -> CardSearch:
     """A search of the card in the tree of `fertile`, launched."""
     constructor = fertile(puzzle)
     search = CardSearch(constructor.puzzle, constructor.params, card)
-    search.turns = turns
+    search.turns, search.first_nodes = turns, FIRST_NODES
     search.take(constructor)
     return search
 
@@ -96,9 +97,17 @@ def rate(puzzle: Puzzle, card: Card, turns: int, launches: int) -> dict[str, Any
     for _ in range(launches):
         search.collect(0)
     seconds = time.perf_counter() - began
+    done, alone, longest = search.nodes - before, 0, 0.0
+    card.wait()
+    for _ in range(launches):  # launches alone, without new prefixes: the longest is how soon Ctrl-C acts
+        began = time.perf_counter()
+        card.launch()
+        alone += int(card.wait()[lane.NODES].sum())
+        longest = max(longest, time.perf_counter() - began)
     return {
-        "card": card.name, "lanes": card.lanes, "M nodes/s": round((search.nodes - before) / seconds / 1e6, 1),
-        "launch ms": round(1e3 * seconds / launches, 1), "at work": round(search.worked / search.capacity, 3),
+        "card": card.name, "lanes": card.lanes, "M nodes/s": round(done / seconds / 1e6, 1),
+        "at work": round(search.worked / search.capacity, 3), "M nodes a launch": round(alone / launches / 1e6, 2),
+        "longest launch ms": round(1e3 * longest, 1), "MB": round(search.bytes / 1e6, 1),
     }  # fmt: skip
 
 

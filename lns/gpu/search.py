@@ -108,7 +108,8 @@ class CardSearch:
 
     def __init__(self, puzzle: Puzzle, params: ConstructParams, card: Card) -> None:
         check_size(puzzle)
-        self.puzzle, self.params, self.card, self.turns = puzzle, params, card, TURNS
+        self.puzzle, self.params, self.card = puzzle, params, card
+        self.turns, self.first_nodes, self.bytes = TURNS, FIRST_NODES, 0  # bytes on the card
         self.nodes = self.own_nodes = self.prefixes = self.tail_nodes = self.worked = self.capacity = 0
         self.schedule: BreakSchedule | None = None  # of the tree; None: there is none
         self._launches = 0  # in this tree
@@ -145,7 +146,8 @@ class CardSearch:
         scalars = state.scalars.reshape(lane.SCALARS, lanes)
         scalars[lane.TAKEN] = SLOTS
         self.card.load(plan, state)
-        self._find_prefixes(SLOTS * lanes, FIRST_NODES)
+        self.bytes = sum(array.nbytes for array in (*plan, *state))
+        self._find_prefixes(SLOTS * lanes, self.first_nodes)
         self._hand_out(scalars)
         self.card.launch()
 
@@ -181,7 +183,7 @@ class CardSearch:
         stacks = self.card.prefixes(at_cut(scalars))
         idle = ((scalars[lane.DEPTH] == lane.NO_PREFIX) & (scalars[lane.TAKEN] == SLOTS)).all()
         if idle and not len(self._waiting) and not self._no_more:
-            self._find_prefixes(SLOTS * self.card.lanes, FIRST_NODES)
+            self._find_prefixes(SLOTS * self.card.lanes, self.first_nodes)
         ended = idle and not len(self._waiting)
         if len(self._waiting):
             self._hand_out(scalars)

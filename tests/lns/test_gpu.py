@@ -26,6 +26,7 @@ from lns.loop.pool import WHOLE_BOARD, Found
 from lns.orientation import Orientation
 from lns.params import from_dict
 from lns.rng import random_state
+from lns.runs.run_summary import RunTable, load_summary
 from tests.instances.small_puzzles import planted
 from tests.lns.gpu_trees import LANES, compared, numbers
 
@@ -87,8 +88,9 @@ def test_a_card_that_fails_is_left_out(monkeypatch: pytest.MonkeyPatch, caplog: 
         def wait(self) -> np.ndarray:
             raise RuntimeError("an illegal memory access was encountered")
 
-    _, boards = constructed(monkeypatch, Lost(), 20)
+    made, boards = constructed(monkeypatch, Lost(), 20)
     assert boards and {found.origin for found in boards} == {"construct"}
+    assert made.statistics.failures == {"gpu": 1}
     told = [record.message for record in caplog.records]
     assert told == [
         "the search goes on without the graphics card: RuntimeError: an illegal memory access was encountered"
@@ -114,6 +116,20 @@ def test_the_cards_of_two_islands_search_other_prefixes(monkeypatch: pytest.Monk
         queue = card.state.queue.reshape(search.SLOTS, -1, 64)
         got.append({tuple(prefix) for slot in queue for prefix in slot.T.tolist() if any(prefix)})
     assert min(map(len, got)) > 100 and not got[0] & got[1]
+
+
+def test_status_says_what_the_card_did(tmp_path: Path) -> None:
+    command = "solve like-e2-8x8 --engine tabu --steps 1 --workers 1 --quiet --run-dir"
+    assert main([*command.split(), str(tmp_path / "run")]) == 0
+    run = load_summary(tmp_path / "run")
+    assert "card" not in RunTable((run,), None).summary()
+    vars(run.heartbeat.statistics).update(card_nodes=10**9, card_lanes=1024, card_turns=3, card_capacity=4)
+    assert "M nodes/s by 1,024 lanes, 75% of them at work" in RunTable((run,), None).summary()
+
+
+def test_a_device_is_for_the_engine_with_a_card(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["solve", "like-e2-8x8", "--engine", "tabu", "--device", "0"]) == 2
+    assert "--device is for engine gpu, not tabu" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["NVIDIA H100", b"NVIDIA H100"])
