@@ -117,8 +117,10 @@ def boards(puzzle: Puzzle, seconds: float, *, with_card: bool) -> dict[str, Any]
         Orientation.of_island(puzzle), Params(), 1, 0, near_misses=2, open_card=CudaCard if with_card else None
     )
     rng, wanted = np.random.default_rng(1), puzzle.max_score - BOARDS_BELOW
-    while construction.constructor is None or construction.constructor.no_prefix_found:
+    waits_for_card = with_card  # which gets its first tree when a restart ends
+    while construction.constructor is None or construction.constructor.no_prefix_found or waits_for_card:
         construction.repair(WHOLE_BOARD, wanted, rng)
+        waits_for_card = with_card and construction.card is None and not construction.statistics.failures
     found: dict[bytes, tuple[int, str]] = {}
     before, began = construction.statistics, time.perf_counter()
     while time.perf_counter() - began < seconds:
@@ -180,7 +182,7 @@ def main(arguments: list[str] | None = None) -> int:
             CudaCard()
             rows = {"trees": [equal_trees(puzzles[0])], "rates": [rate(puzzles[0], Twin(64), 20_000, 5)]}
             for lanes, block in [(lanes, BLOCK) for lanes in LANES] + [(LANES[2], block) for block in BLOCKS]:
-                rows["rates"].append({**rate(puzzles[0], CudaCard(lanes, block), 20_000, 20), "block": block})
+                rows["rates"].append({**rate(puzzles[0], CudaCard(lanes, block), 20_000, 10), "block": block})
             for puzzle in puzzles:
                 rows[puzzle.name] = side_by_side(puzzle, args.seconds)
     except InputError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -68,27 +69,44 @@ class LaidPrefix(NamedTuple):
 
 @flat_kernel
 def finish(
-    plan: ConstructorPlan, work: TailWorkspace, laid: LaidPrefix, cursors: Int64Array, allowed: int, tail_nodes: int
-) -> tuple[int, int]:
-    """Lay the prefix of these cursors, int64 (cut,), and solve its exact tail with at most ``allowed`` mismatches.
+    plan: ConstructorPlan,
+    work: TailWorkspace,
+    laid: LaidPrefix,
+    stacks: lane.Int32Array,
+    begin: int,
+    mismatches: int,
+    tail_nodes: int,
+) -> tuple[int, int, int]:
+    """Solve the exact tails of prefixes from number ``begin`` on, until a board misses at most so many edges.
 
-    Returns the mismatches of the tail, -1 if none was found, and its placements; the board is in ``laid.found``.
+    ``stacks``: their cursors, int32 (prefixes, cut). Returns the number of the prefix whose board is in ``laid.found``,
+    or that of all prefixes; how many tails were searched; and their placements.
     """
     candidates, cut = plan.prefix.tables.candidates, plan.prefix.cut
-    for piece in range(len(laid.used)):
-        laid.used[piece] = 0
-    for depth in range(cut):
-        candidate = candidates[cursors[depth] - 1]
-        at = plan.prefix.depths[np.uint64(depth) * DEPTH_WORDS + POSITION]
-        laid.found[depth] = oriented_piece(candidate)
-        laid.used[candidate & PIECE_MASK] = 1
-        laid.right[at] = (candidate >> RIGHT_SHIFT) & RIGHT_MASK
-        laid.down[at] = (candidate >> DOWN_SHIFT) & DOWN_MASK
-    mismatches, nodes = solve_tail(plan.tail, work, laid.used, laid.right, laid.down, allowed, tail_nodes)
-    if mismatches >= 0:
-        for i in range(len(laid.found) - cut):
-            laid.found[cut + i] = work.found[i]
-    return mismatches, nodes
+    tails, placements = 0, 0
+    for number in range(begin, len(stacks)):
+        gain = 0
+        for depth in range(cut):
+            gain += candidates[stacks[number, depth] - 1] >> GAIN_SHIFT
+        allowed = mismatches - breaks_spent(gain)
+        if allowed < 0:
+            continue
+        for piece in range(len(laid.used)):
+            laid.used[piece] = 0
+        for depth in range(cut):
+            candidate = candidates[stacks[number, depth] - 1]
+            at = plan.prefix.depths[np.uint64(depth) * DEPTH_WORDS + POSITION]
+            laid.found[depth] = oriented_piece(candidate)
+            laid.used[candidate & PIECE_MASK] = 1
+            laid.right[at] = (candidate >> RIGHT_SHIFT) & RIGHT_MASK
+            laid.down[at] = (candidate >> DOWN_SHIFT) & DOWN_MASK
+        missed, nodes = solve_tail(plan.tail, work, laid.used, laid.right, laid.down, allowed, tail_nodes)
+        tails, placements = tails + 1, placements + nodes
+        if missed >= 0:
+            for i in range(len(laid.found) - cut):
+                laid.found[cut + i] = work.found[i]
+            return number, tails, placements
+    return len(stacks), tails, placements
 
 
 class CardSearch:
@@ -192,27 +210,25 @@ class CardSearch:
             free = int(scalars[lane.TAKEN].sum())
             if 2 * free > SLOTS * self.card.lanes and not self._no_more:
                 self._find_prefixes(free, REFILL_NODES)
-        boards = [board for stack in stacks if (board := self._finished(stack, mismatches)) is not None]
+        boards = list(self._finished(stacks, mismatches))
         if ended:
             self.schedule = None
         return boards
 
-    def _finished(self, stack: IntArray, mismatches: int) -> Board | None:
-        """The board of a prefix at the cut, if its exact tail has few enough mismatches."""
+    def _finished(self, stacks: IntArray, mismatches: int) -> Iterator[Board]:
+        """The boards of prefixes at the cut whose exact tails have few enough mismatches."""
         assert self.schedule is not None
-        cursors = stack.astype(np.int64)
-        gain = int((self._plan.prefix.tables.candidates[cursors - 1] >> GAIN_SHIFT).sum())
-        allowed = mismatches - breaks_spent(gain)
-        if allowed < 0:
-            return None
-        self.prefixes += 1
-        made, nodes = finish(self._plan, self._tail, self._laid, cursors, allowed, self.params.tail_nodes)
-        self.tail_nodes += nodes
-        if made < 0:
-            return None
-        placed = np.empty(self.puzzle.cells, dtype=np.int32)
-        placed[self.schedule.order] = self._laid.found
-        return board_from_view(Board(placed, self._puzzle.width, self._puzzle.height), self.schedule.view)
+        stacks, number = np.ascontiguousarray(stacks), -1
+        while number < len(stacks):
+            number, tails, nodes = finish(
+                self._plan, self._tail, self._laid, stacks, number + 1, mismatches, self.params.tail_nodes
+            )
+            self.prefixes += tails
+            self.tail_nodes += nodes
+            if number < len(stacks):
+                placed = np.empty(self.puzzle.cells, dtype=np.int32)
+                placed[self.schedule.order] = self._laid.found
+                yield board_from_view(Board(placed, self._puzzle.width, self._puzzle.height), self.schedule.view)
 
 
 def length_of_prefixes(constructor: Constructor) -> int:
