@@ -246,10 +246,12 @@ class Statistics:
             (self.moves / 1e6, "M tabu moves evaluated"),
         )
         made = [f"{count:,.0f} {what}" for count, what in parts if count]
-        return ", ".join([*made, self.rate(seconds), *([self.card_in_words(seconds)] if self.card_nodes else [])])
+        return ", ".join(filter(None, [*made, self.rate(seconds), self.card_in_words(seconds)]))
 
     def card_in_words(self, seconds: float) -> str:
-        """What the graphics card did in ``seconds`` seconds."""
+        """What the graphics card did in ``seconds`` seconds; "" if nothing."""
+        if not self.card_nodes:
+            return ""
         share = self.card_turns / max(1, self.card_capacity)
         rate = self.card_nodes / max(seconds, 1e-9) / 1e6
         return f"card {rate:,.1f} M nodes/s by {self.card_lanes:,} lanes, {share:.0%} of them at work"

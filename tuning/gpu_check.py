@@ -3,7 +3,7 @@
 1. The card searches the same trees at 16x16 as the processor, to the last cursor of each lane.
 2. Nodes a second by lanes and block size, beside one core.
 3. Boards a minute of the construction with the card, beside one core without it.
-4. Memory, and how long a launch takes, which is how soon Ctrl-C acts.
+4. Bytes on the card, and the longest launch, which is how soon Ctrl-C acts.
 
 ``--compile`` needs no card, but the extra 'gpu' and ``ptxas``: registers and spills of the kernel for sm_80 and sm_90.
 """
@@ -43,6 +43,7 @@ from lns.params import Params
 from lns.rng import random_state
 
 RESTART_NODES = 50_000_000  # of the construction that looks for a tree
+FIRST_NODES = 100_000_000  # for prefixes, so that all lanes have work
 BOARDS_BELOW = 16  # boards are counted from so many edges below the best possible score
 CHECKED_LANES, CHECKED_TURNS, CHECKED_LAUNCHES = 4096, 2000, 5
 LANES, BLOCKS = (32_768, 65_536, 135_168, 270_336), (64, 128, 256)
@@ -67,7 +68,7 @@ def prepared(puzzle: Puzzle, card: Card, turns: int) -> CardSearch:
     """A search of the card in the tree of `fertile`, launched."""
     constructor = fertile(puzzle)
     search = CardSearch(constructor.puzzle, constructor.params, card)
-    search.turns = turns
+    search.turns, search.first_nodes = turns, FIRST_NODES
     search.take(constructor)
     return search
 
@@ -96,9 +97,17 @@ def rate(puzzle: Puzzle, card: Card, turns: int, launches: int) -> dict[str, Any
     for _ in range(launches):
         search.collect(0)
     seconds = time.perf_counter() - began
+    done, alone, longest = search.nodes - before, 0, 0.0
+    card.wait()
+    for _ in range(launches):  # launches alone, without new prefixes: the longest is how soon Ctrl-C acts
+        began = time.perf_counter()
+        card.launch()
+        alone += int(card.wait()[lane.NODES].sum())
+        longest = max(longest, time.perf_counter() - began)
     return {
-        "card": card.name, "lanes": card.lanes, "M nodes/s": round((search.nodes - before) / seconds / 1e6, 1),
-        "launch ms": round(1e3 * seconds / launches, 1), "at work": round(search.worked / search.capacity, 3),
+        "card": card.name, "lanes": card.lanes, "M nodes/s": round(done / seconds / 1e6, 1),
+        "at work": round(search.worked / search.capacity, 3), "M nodes a launch": round(alone / launches / 1e6, 2),
+        "longest launch ms": round(1e3 * longest, 1), "MB": round(search.bytes / 1e6, 1),
     }  # fmt: skip
 
 
@@ -108,8 +117,10 @@ def boards(puzzle: Puzzle, seconds: float, *, with_card: bool) -> dict[str, Any]
         Orientation.of_island(puzzle), Params(), 1, 0, near_misses=2, open_card=CudaCard if with_card else None
     )
     rng, wanted = np.random.default_rng(1), puzzle.max_score - BOARDS_BELOW
-    while construction.constructor is None or construction.constructor.no_prefix_found:
+    waits_for_card = with_card  # which gets its first tree when a restart ends
+    while construction.constructor is None or construction.constructor.no_prefix_found or waits_for_card:
         construction.repair(WHOLE_BOARD, wanted, rng)
+        waits_for_card = with_card and construction.card is None and not construction.statistics.failures
     found: dict[bytes, tuple[int, str]] = {}
     before, began = construction.statistics, time.perf_counter()
     while time.perf_counter() - began < seconds:
@@ -171,7 +182,7 @@ def main(arguments: list[str] | None = None) -> int:
             CudaCard()
             rows = {"trees": [equal_trees(puzzles[0])], "rates": [rate(puzzles[0], Twin(64), 20_000, 5)]}
             for lanes, block in [(lanes, BLOCK) for lanes in LANES] + [(LANES[2], block) for block in BLOCKS]:
-                rows["rates"].append({**rate(puzzles[0], CudaCard(lanes, block), 20_000, 20), "block": block})
+                rows["rates"].append({**rate(puzzles[0], CudaCard(lanes, block), 20_000, 10), "block": block})
             for puzzle in puzzles:
                 rows[puzzle.name] = side_by_side(puzzle, args.seconds)
     except InputError as error:

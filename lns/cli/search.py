@@ -100,6 +100,8 @@ def solve(args: argparse.Namespace) -> int:
         from lns.api.solving import solve
 
         if args.device is not None:
+            if args.engine not in ("auto", "gpu"):
+                raise InputError(f"--device is for engine gpu, not {args.engine}")
             os.environ["CUDA_VISIBLE_DEVICES"] = str(args.device)
             args.engine = "gpu"
         document = read_puzzle(args, args.instance)

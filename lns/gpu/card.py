@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -26,8 +27,8 @@ class Card(Protocol):
     def load(self, plan: LanePlan, state: LaneState) -> None:
         """Take the tables and the lanes."""
 
-    def fill(self, queue: Int32Array, scalars: Int32Array) -> None:
-        """Replace the prefixes in the queue and the scalars of the lanes."""
+    def fill(self, queue: Int32Array, changed: list[int], scalars: Int32Array) -> None:
+        """Replace the prefixes in some slots of the queue, int32 (slots, first depth, lanes), and the scalars."""
 
     def launch(self) -> None:
         """Begin to search in all lanes, for so many turns as the plan says."""
@@ -50,8 +51,9 @@ class Twin:
     def load(self, plan: LanePlan, state: LaneState) -> None:
         self.plan, self.state = plan, state
 
-    def fill(self, queue: Int32Array, scalars: Int32Array) -> None:
-        self.state.queue[:], self.state.scalars[:] = queue.ravel(), scalars.ravel()
+    def fill(self, queue: Int32Array, changed: list[int], scalars: Int32Array) -> None:
+        self.state.queue.reshape(queue.shape)[changed] = queue[changed]
+        self.state.scalars[:] = scalars.ravel()
 
     def launch(self) -> None:
         for lane in range(self.plan.sizes[LANES]):
@@ -75,11 +77,13 @@ class CudaCard:
         multiprocessors, self.name = 0, "CUDA simulator"
         if os.environ.get("NUMBA_ENABLE_CUDASIM") != "1":
             try:
-                device = self._cuda.get_current_device()
+                device = self._cuda.gpus[0]  # without a context, which only the worker that searches needs
+                multiprocessors, name = device.MULTIPROCESSOR_COUNT, device.name
             except Exception as error:
                 told = f"{type(error).__name__}: {error}".splitlines()[0]
                 raise InputError(f"{MISSING} ({told})") from None
-            multiprocessors, self.name = device.MULTIPROCESSOR_COUNT, str(device.name.decode())
+            self.name = name.decode() if isinstance(name, bytes) else name  # bytes in older versions
+            warnings.filterwarnings("ignore", "Grid size")  # few lanes wait at the cut, so few are gathered
         self.lanes = lanes or max(SIMULATED_LANES, LANES_OF_A_MULTIPROCESSOR * multiprocessors)
         self._block = min(block, self.lanes)
         kernels: Any = import_module("lns.gpu.kernels")
@@ -87,12 +91,15 @@ class CudaCard:
 
     def load(self, plan: LanePlan, state: LaneState) -> None:
         self._cut, self._count = int(plan.sizes[CUT]), int(plan.sizes[LANES])
+        self._plan = self._state = []  # what the last tree had is freed before
         self._plan = [self._cuda.to_device(array) for array in plan]
         self._state = [self._cuda.to_device(array) for array in state]
 
-    def fill(self, queue: Int32Array, scalars: Int32Array) -> None:
-        for array, values in zip(self._state[1::-1], (queue, scalars), strict=True):
-            array.copy_to_device(np.ascontiguousarray(values).ravel())
+    def fill(self, queue: Int32Array, changed: list[int], scalars: Int32Array) -> None:
+        for slot in changed:
+            size = queue[slot].size
+            self._state[1][slot * size : (slot + 1) * size].copy_to_device(queue[slot].ravel())
+        self._state[0].copy_to_device(np.ascontiguousarray(scalars).ravel())
 
     def launch(self) -> None:
         blocks = -(-self._count // self._block)

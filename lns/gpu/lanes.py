@@ -35,6 +35,9 @@ LANES, FIRST, CUT, WIDTH, COLOURS, SLOTS, TURNS, PREFIX_NODES, WORDS, SIZES = ra
 DEPTH, AT, GAIN, TAKEN, LEFT, NODES, WORKED, AT_CUT, SCALARS = range(9)
 NO_PREFIX = -1
 
+# Indexes are unsigned, and what goes from turn to turn is 32 bits wide: of itself numba computes with 64 bits, and asks
+# of each index whether it is negative. On a card that is a quarter more instructions and 20 more registers.
+U32, I32 = np.uint32, np.int32
 Int32Array = npt.NDArray[np.int32]
 
 
@@ -118,82 +121,88 @@ def search_lane(
     lanes, first, cut, width, colours = sizes[LANES], sizes[FIRST], sizes[CUT], sizes[WIDTH], sizes[COLOURS]
     depth, at, gain = scalars[DEPTH * lanes + lane], scalars[AT * lanes + lane], scalars[GAIN * lanes + lane]
     taken, left = scalars[TAKEN * lanes + lane], scalars[LEFT * lanes + lane]
-    nodes, turn, back = 0, 0, scalars[AT_CUT * lanes + lane] != 0
+    nodes, turn, back = I32(0), I32(0), scalars[AT_CUT * lanes + lane] != 0
     scalars[AT_CUT * lanes + lane] = 0
-    while turn < sizes[TURNS]:
-        turn += 1
+    turns = sizes[TURNS]
+    while turn < turns:
+        turn = I32(turn + 1)
         if depth == NO_PREFIX:  # the next one of the queue, laid anew
             if taken == sizes[SLOTS]:
                 break
-            for word in range(sizes[WORDS]):
-                used[word * stride + slot] = 0
-            gain = 0
-            for depth in range(first):
-                at = queue[(taken * first + depth) * lanes + lane]
-                candidate = candidates[at - 1]
+            for number in range(sizes[WORDS]):
+                used[U32(number * stride + slot)] = 0
+            gain, depth = I32(0), I32(0)
+            while depth < first:
+                at = queue[U32((taken * first + depth) * lanes + lane)]
+                candidate = candidates[U32(at - 1)]
                 piece = candidate & PIECE
-                used[(piece >> 5) * stride + slot] |= ONE << np.uint32(piece & 31)
-                shown[rows[depth * ROW + ROW_POSITION] * lanes + lane] = np.uint16(
+                used[U32((piece >> 5) * stride + slot)] |= ONE << U32(piece & 31)
+                shown[U32(rows[U32(depth * ROW + ROW_POSITION)] * lanes + lane)] = np.uint16(
                     (candidate >> RIGHT_AT & COLOUR) | (candidate >> DOWN_AT & COLOUR) << 8
                 )
-                stack[depth * lanes + lane] = at
-                gain += (candidate >> FAVOURED_AT & FAVOURED) - BREAK_COST * (candidate >> BREAKS_AT & BREAKS)
-            depth, taken, left = first, taken + 1, sizes[PREFIX_NODES]
-            row = depth * ROW
-            here = rows[row + ROW_POSITION] * lanes + lane
-            key = (shown[here - lanes] & 255) * colours + (shown[here - width * lanes] >> 8)
-            at = list_start[rows[row + ROW_BASE] + key]
+                stack[U32(depth * lanes + lane)] = at
+                gain = I32(
+                    gain + (candidate >> FAVOURED_AT & FAVOURED) - BREAK_COST * (candidate >> BREAKS_AT & BREAKS)
+                )
+                depth = I32(depth + 1)
+            taken, left = I32(taken + 1), sizes[PREFIX_NODES]
+            row = U32(depth * ROW)
+            here = rows[U32(row + ROW_POSITION)] * lanes + lane
+            key = (shown[U32(here - lanes)] & 255) * colours + (shown[U32(here - width * lanes)] >> 8)
+            at = list_start[U32(rows[U32(row + ROW_BASE)] + key)]
             continue
         if not back:
-            candidate = candidates[at]
+            candidate = candidates[U32(at)]
             piece = candidate & PIECE
-            word, bit = (piece >> 5) * stride + slot, ONE << np.uint32(piece & 31)
+            word, bit = U32((piece >> 5) * stride + slot), U32(ONE << U32(piece & 31))
             if used[word] & bit:
-                at += 1
+                at = I32(at + 1)
                 continue
-            new_gain = gain + (candidate >> FAVOURED_AT & FAVOURED) - BREAK_COST * (candidate >> BREAKS_AT & BREAKS)
-            row = depth * ROW
-            back = new_gain < rows[row + ROW_GAIN]  # the list is at its end, or at what the schedule forbids
+            new_gain = I32(
+                gain + (candidate >> FAVOURED_AT & FAVOURED) - BREAK_COST * (candidate >> BREAKS_AT & BREAKS)
+            )
+            row = U32(depth * ROW)
+            back = new_gain < rows[U32(row + ROW_GAIN)]  # the list is at its end, or at what the schedule forbids
         if back:
             back = False
             if depth == first:
-                depth = NO_PREFIX
+                depth = I32(NO_PREFIX)
                 continue
-            depth -= 1
-            at = stack[depth * lanes + lane]
-            candidate = candidates[at - 1]
+            depth = I32(depth - 1)
+            at = stack[U32(depth * lanes + lane)]
+            candidate = candidates[U32(at - 1)]
             piece = candidate & PIECE
-            used[(piece >> 5) * stride + slot] &= ~(ONE << np.uint32(piece & 31))
-            gain -= (candidate >> FAVOURED_AT & FAVOURED) - BREAK_COST * (candidate >> BREAKS_AT & BREAKS)
+            used[U32((piece >> 5) * stride + slot)] &= ~(ONE << U32(piece & 31))
+            gain = I32(gain - (candidate >> FAVOURED_AT & FAVOURED) + BREAK_COST * (candidate >> BREAKS_AT & BREAKS))
             continue
-        at += 1
+        at = I32(at + 1)
         used[word] |= bit
         right, down = candidate >> RIGHT_AT & COLOUR, candidate >> DOWN_AT & COLOUR
         dead = False  # whether a later cell of the rim has no piece left
         for look in range(2):
-            base = rows[row + ROW_RIGHT + look]
+            base = rows[U32(row + ROW_RIGHT + look)]
             if base >= 0 and not dead:
-                index = list_start[base + (right * colours if look == 0 else down)]
-                other = candidates[index]
-                while used[((other & PIECE) >> 5) * stride + slot] >> np.uint32(other & 31) & ONE:
+                index = list_start[U32(base + (right * colours if look == 0 else down))]
+                other = candidates[U32(index)]
+                while used[U32(((other & PIECE) >> 5) * stride + slot)] >> U32(other & 31) & ONE:
                     index += 1
-                    other = candidates[index]
+                    other = candidates[U32(index)]
                 dead = other < 0  # the sentinel
         if dead:
             used[word] &= ~bit
             continue
-        stack[depth * lanes + lane] = at
-        shown[rows[row + ROW_POSITION] * lanes + lane] = np.uint16(right | down << 8)
-        nodes, left, depth, gain = nodes + 1, left - 1, depth + 1, new_gain
+        stack[U32(depth * lanes + lane)] = at
+        shown[U32(rows[U32(row + ROW_POSITION)] * lanes + lane)] = np.uint16(right | down << 8)
+        nodes, left, depth, gain = I32(nodes + 1), I32(left - 1), I32(depth + 1), new_gain
         if depth == cut:
             scalars[AT_CUT * lanes + lane] = 1
             break
-        row = depth * ROW
-        here = rows[row + ROW_POSITION] * lanes + lane
-        key = (shown[here - lanes] & 255) * colours + (shown[here - width * lanes] >> 8)
-        at = list_start[rows[row + ROW_BASE] + key]
+        row = U32(depth * ROW)
+        here = rows[U32(row + ROW_POSITION)] * lanes + lane
+        key = (shown[U32(here - lanes)] & 255) * colours + (shown[U32(here - width * lanes)] >> 8)
+        at = list_start[U32(rows[U32(row + ROW_BASE)] + key)]
         if left <= 0:
-            depth = NO_PREFIX
+            depth = I32(NO_PREFIX)
     scalars[DEPTH * lanes + lane], scalars[AT * lanes + lane], scalars[GAIN * lanes + lane] = depth, at, gain
     scalars[TAKEN * lanes + lane], scalars[LEFT * lanes + lane] = taken, left
     scalars[NODES * lanes + lane], scalars[WORKED * lanes + lane] = nodes, turn

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -34,12 +35,13 @@ from lns.instances.puzzle import IntArray, Puzzle
 from lns.instances.symmetry import board_from_view
 from lns.params import ConstructParams
 
-SLOTS = 16  # prefixes that wait for each lane
+SLOTS = 4  # prefixes that wait for each lane
 TURNS = 20_000  # of a lane in one launch: about a tenth of a second
 PREFIX_NODES = 20_000_000  # most nodes of a lane below one prefix
 LEAST_LAUNCHES = 50  # before the card leaves a tree for that of another restart
 NODES_BELOW = 10_000  # that the prefixes of the lanes have below them on average, at least
-REFILL_NODES = 20_000_000  # most nodes of the processor for new prefixes at once
+FIRST_NODES = 20_000_000  # most nodes of the processor for the first prefixes of a tree,
+REFILL_NODES = 5_000_000  # and for new ones during a launch: about as long as it takes
 
 
 @flat_kernel
@@ -67,27 +69,44 @@ class LaidPrefix(NamedTuple):
 
 @flat_kernel
 def finish(
-    plan: ConstructorPlan, work: TailWorkspace, laid: LaidPrefix, cursors: Int64Array, allowed: int, tail_nodes: int
-) -> tuple[int, int]:
-    """Lay the prefix of these cursors, int64 (cut,), and solve its exact tail with at most ``allowed`` mismatches.
+    plan: ConstructorPlan,
+    work: TailWorkspace,
+    laid: LaidPrefix,
+    stacks: lane.Int32Array,
+    begin: int,
+    mismatches: int,
+    tail_nodes: int,
+) -> tuple[int, int, int]:
+    """Solve the exact tails of prefixes from number ``begin`` on, until a board misses at most so many edges.
 
-    Returns the mismatches of the tail, -1 if none was found, and its placements; the board is in ``laid.found``.
+    ``stacks``: their cursors, int32 (prefixes, cut). Returns the number of the prefix whose board is in ``laid.found``,
+    or that of all prefixes; how many tails were searched; and their placements.
     """
     candidates, cut = plan.prefix.tables.candidates, plan.prefix.cut
-    for piece in range(len(laid.used)):
-        laid.used[piece] = 0
-    for depth in range(cut):
-        candidate = candidates[cursors[depth] - 1]
-        at = plan.prefix.depths[np.uint64(depth) * DEPTH_WORDS + POSITION]
-        laid.found[depth] = oriented_piece(candidate)
-        laid.used[candidate & PIECE_MASK] = 1
-        laid.right[at] = (candidate >> RIGHT_SHIFT) & RIGHT_MASK
-        laid.down[at] = (candidate >> DOWN_SHIFT) & DOWN_MASK
-    mismatches, nodes = solve_tail(plan.tail, work, laid.used, laid.right, laid.down, allowed, tail_nodes)
-    if mismatches >= 0:
-        for i in range(len(laid.found) - cut):
-            laid.found[cut + i] = work.found[i]
-    return mismatches, nodes
+    tails, placements = 0, 0
+    for number in range(begin, len(stacks)):
+        gain = 0
+        for depth in range(cut):
+            gain += candidates[stacks[number, depth] - 1] >> GAIN_SHIFT
+        allowed = mismatches - breaks_spent(gain)
+        if allowed < 0:
+            continue
+        for piece in range(len(laid.used)):
+            laid.used[piece] = 0
+        for depth in range(cut):
+            candidate = candidates[stacks[number, depth] - 1]
+            at = plan.prefix.depths[np.uint64(depth) * DEPTH_WORDS + POSITION]
+            laid.found[depth] = oriented_piece(candidate)
+            laid.used[candidate & PIECE_MASK] = 1
+            laid.right[at] = (candidate >> RIGHT_SHIFT) & RIGHT_MASK
+            laid.down[at] = (candidate >> DOWN_SHIFT) & DOWN_MASK
+        missed, nodes = solve_tail(plan.tail, work, laid.used, laid.right, laid.down, allowed, tail_nodes)
+        tails, placements = tails + 1, placements + nodes
+        if missed >= 0:
+            for i in range(len(laid.found) - cut):
+                laid.found[cut + i] = work.found[i]
+            return number, tails, placements
+    return len(stacks), tails, placements
 
 
 class CardSearch:
@@ -107,7 +126,8 @@ class CardSearch:
 
     def __init__(self, puzzle: Puzzle, params: ConstructParams, card: Card) -> None:
         check_size(puzzle)
-        self.puzzle, self.params, self.card, self.turns = puzzle, params, card, TURNS
+        self.puzzle, self.params, self.card = puzzle, params, card
+        self.turns, self.first_nodes, self.bytes = TURNS, FIRST_NODES, 0  # bytes on the card
         self.nodes = self.own_nodes = self.prefixes = self.tail_nodes = self.worked = self.capacity = 0
         self.schedule: BreakSchedule | None = None  # of the tree; None: there is none
         self._launches = 0  # in this tree
@@ -130,7 +150,7 @@ class CardSearch:
         self.schedule, self._puzzle, self._launches = constructor.schedule, constructor.puzzle_in_view, 0
         self._plan, self._tail = constructor.plan, constructor.arrays.tail
         lanes, cut, first = self.card.lanes, self._plan.prefix.cut, length_of_prefixes(constructor)
-        self._prefix_plan = self._plan.prefix._replace(endgame_start=first, partition_depth=0)
+        self._prefix_plan = self._plan.prefix._replace(endgame_start=first)
         self._prefix = prefix_before(constructor, first)
         used, right, down = self._prefix.used, self._prefix.right, self._prefix.down
         found = np.zeros(self.puzzle.cells, dtype=np.int32)
@@ -144,24 +164,32 @@ class CardSearch:
         scalars = state.scalars.reshape(lane.SCALARS, lanes)
         scalars[lane.TAKEN] = SLOTS
         self.card.load(plan, state)
-        self._refill(scalars)
+        self.bytes = sum(array.nbytes for array in (*plan, *state))
+        self._find_prefixes(SLOTS * lanes, self.first_nodes)
+        self._hand_out(scalars)
         self.card.launch()
 
-    def _refill(self, scalars: lane.Int32Array) -> None:
-        """Put new prefixes before those that wait in the queue of each lane."""
-        slots, first, _ = self._queue.shape
-        out = np.zeros((int(scalars[lane.TAKEN].sum()), first), dtype=np.int32)
+    def _find_prefixes(self, count: int, nodes: int) -> None:
+        """Look for so many more prefixes, which the lanes get before the next launch, with at most so many nodes."""
+        out = np.zeros((count, self._queue.shape[1]), dtype=np.int32)
         before = int(self._prefix.scalars[NODES])
-        found = next_prefixes(self._prefix_plan, self._prefix, out, before + REFILL_NODES)
-        self.own_nodes += int(self._prefix.scalars[NODES]) - before
-        self._no_more = found < len(out)
-        number = 0
-        for slot in range(slots - 1, -1, -1):  # so that all lanes have one before some have more
-            free = np.flatnonzero(scalars[lane.TAKEN] > slot)[: found - number]
-            self._queue[slot][:, free] = out[number : number + len(free)].T
-            scalars[lane.TAKEN, free] = slot
-            number += len(free)
-        self.card.fill(self._queue, scalars)
+        self._waiting = out[: next_prefixes(self._prefix_plan, self._prefix, out, before + nodes)]
+        made = int(self._prefix.scalars[NODES]) - before
+        self.own_nodes += made
+        self._no_more = len(self._waiting) < count and made < nodes
+
+    def _hand_out(self, scalars: lane.Int32Array) -> None:
+        """Put the new prefixes before those in the queues of the lanes, which have places for all of them."""
+        number, changed = 0, []
+        for slot in range(SLOTS - 1, -1, -1):  # so that all lanes have one before some have more
+            free = np.flatnonzero(scalars[lane.TAKEN] > slot)[: len(self._waiting) - number]
+            if len(free):
+                self._queue[slot][:, free] = self._waiting[number : number + len(free)].T
+                scalars[lane.TAKEN, free] = slot
+                number += len(free)
+                changed.append(slot)
+        self._waiting = self._waiting[number:]
+        self.card.fill(self._queue, changed, scalars)
 
     def collect(self, mismatches: int) -> list[Board]:
         """End the launch, finish what came to the cut with at most so many mismatches, and launch again."""
@@ -171,42 +199,49 @@ class CardSearch:
         self.worked += int(scalars[lane.WORKED].sum())
         self.capacity += self.turns * self.card.lanes
         stacks = self.card.prefixes(at_cut(scalars))
-        if 2 * scalars[lane.TAKEN].sum() > SLOTS * self.card.lanes and not self._no_more:
-            self._refill(scalars)
-        boards = [board for stack in stacks if (board := self._finished(stack, mismatches)) is not None]
-        if ((scalars[lane.DEPTH] == lane.NO_PREFIX) & (scalars[lane.TAKEN] == SLOTS)).all():
-            self.schedule = None
-        else:
+        idle = ((scalars[lane.DEPTH] == lane.NO_PREFIX) & (scalars[lane.TAKEN] == SLOTS)).all()
+        if idle and not len(self._waiting) and not self._no_more:
+            self._find_prefixes(SLOTS * self.card.lanes, self.first_nodes)
+        ended = idle and not len(self._waiting)
+        if len(self._waiting):
+            self._hand_out(scalars)
+        if not ended:  # while the card goes on, new prefixes are looked for here, and exact tails are searched
             self.card.launch()
+            free = int(scalars[lane.TAKEN].sum())
+            if 2 * free > SLOTS * self.card.lanes and not self._no_more:
+                self._find_prefixes(free, REFILL_NODES)
+        boards = list(self._finished(stacks, mismatches))
+        if ended:
+            self.schedule = None
         return boards
 
-    def _finished(self, stack: IntArray, mismatches: int) -> Board | None:
-        """The board of a prefix at the cut, if its exact tail has few enough mismatches."""
+    def _finished(self, stacks: IntArray, mismatches: int) -> Iterator[Board]:
+        """The boards of prefixes at the cut whose exact tails have few enough mismatches."""
         assert self.schedule is not None
-        cursors = stack.astype(np.int64)
-        gain = int((self._plan.prefix.tables.candidates[cursors - 1] >> GAIN_SHIFT).sum())
-        allowed = mismatches - breaks_spent(gain)
-        if allowed < 0:
-            return None
-        self.prefixes += 1
-        made, nodes = finish(self._plan, self._tail, self._laid, cursors, allowed, self.params.tail_nodes)
-        self.tail_nodes += nodes
-        if made < 0:
-            return None
-        placed = np.empty(self.puzzle.cells, dtype=np.int32)
-        placed[self.schedule.order] = self._laid.found
-        return board_from_view(Board(placed, self._puzzle.width, self._puzzle.height), self.schedule.view)
+        stacks, number = np.ascontiguousarray(stacks), -1
+        while number < len(stacks):
+            number, tails, nodes = finish(
+                self._plan, self._tail, self._laid, stacks, number + 1, mismatches, self.params.tail_nodes
+            )
+            self.prefixes += tails
+            self.tail_nodes += nodes
+            if number < len(stacks):
+                placed = np.empty(self.puzzle.cells, dtype=np.int32)
+                placed[self.schedule.order] = self._laid.found
+                yield board_from_view(Board(placed, self._puzzle.width, self._puzzle.height), self.schedule.view)
 
 
 def length_of_prefixes(constructor: Constructor) -> int:
     """The length of the prefixes that the lanes of a card get, by what the present restart has placed at each depth.
 
-    The greatest one at which a prefix has `NODES_BELOW` nodes below it on average; at least 1.
+    The greatest one at which a prefix has `NODES_BELOW` nodes below it on average; at least 1, and enough to tell whose
+    part of the prefixes it is.
     """
+    least = max(0, constructor.plan.prefix.partition_depth - 1)
     end = min(constructor.plan.prefix.endgame_start, constructor.plan.prefix.cut - 1)
     by_depth = constructor.prefix.child_counts.reshape(constructor.puzzle.cells, -1).sum(axis=1)[:end]
     few = NODES_BELOW * by_depth <= constructor.nodes_since_restart
-    return int(np.flatnonzero(few).max(initial=0)) + 1
+    return max(1, min(end, int(np.flatnonzero(few).max(initial=least)) + 1))
 
 
 def prefix_before(constructor: Constructor, length: int) -> PrefixState:

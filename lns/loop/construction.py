@@ -59,7 +59,7 @@ class Construction:
         self.orientation, self.params, self.near_misses = orientation, params, near_misses
         self.partition = orientation.partition
         self.card: CardSearch | None = None
-        self._open_card = open_card
+        self._open_card, self._card_failed = open_card, False
         self.random = random_state(seed, island)
         self.bandit = QuotaBandit(orientation.puzzle, params.construct, self.random, orientation.views)
         self.constructor: Constructor | None = None
@@ -75,6 +75,8 @@ class Construction:
             done += Statistics(
                 nodes=constructor.nodes, prefixes=constructor.prefixes, tail_nodes=constructor.tail_nodes
             )
+        if self._card_failed:
+            done.failures = {"gpu": 1}
         return done if self.card is None else done + self.card.statistics
 
     @property
@@ -138,7 +140,7 @@ class Construction:
         except Exception as error:  # of whatever kind numba and the driver raise
             told = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
             log.warning("the search goes on without the graphics card: %s", told)
-            self._open_card = None
+            self._open_card, self._card_failed = None, True
 
     # -- state: everything above, as flat arrays ---------------------------------------------------------------------
 

@@ -80,7 +80,7 @@ class SearchLoop(Loop):
         """What was done so far."""
         done = sum((operator.statistics for operator in self.operators), Statistics())
         new, later, failures = self.chooser.counts(self.names)
-        return replace(done, boards=self.boards, new_boards=new, found_later=later, failures=failures)
+        return replace(done, boards=self.boards, new_boards=new, found_later=later, failures=done.failures | failures)
 
     # -- state: everything above, as flat arrays ---------------------------------------------------------------------
 

@@ -211,10 +211,11 @@ class RunTable(Records):
         """A headline and a line for each run, of at most ``width`` columns if possible, with notes below."""
         head, *lines = self.lines(width)
         for at, run in enumerate(self.runs):
-            # what is proven of the best boards, and what could not be read or written
-            certificate = run.heartbeat.statistics.certificate_in_words(run.score)
+            # what is proven of the best boards, what a card did, and what could not be read or written
+            done = run.heartbeat.statistics
+            told = done.certificate_in_words(run.score), done.card_in_words(run.history.elapsed_s)
             unwritten = (f"{name} cannot be written" for name in run.heartbeat.write_errors)
-            lines[at] = "\n    ".join([lines[at], *([certificate] if certificate else []), *run.notes, *unwritten])
+            lines[at] = "\n    ".join([lines[at], *filter(None, told), *run.notes, *unwritten])
         return "\n".join([head, *lines])
 
     def lines(self, width: int | None) -> list[str]:

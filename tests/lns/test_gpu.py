@@ -7,13 +7,17 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from lns.cli.main import main
+from lns.construct.constructor import Constructor
+from lns.construct.quota_bandit import QuotaBandit
+from lns.gpu import card as cards
 from lns.gpu import search
-from lns.gpu.card import Card, Twin
+from lns.gpu.card import Card, CudaCard, Twin
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
 from lns.instances.verify import verify
@@ -21,6 +25,8 @@ from lns.loop.construction import Construction
 from lns.loop.pool import WHOLE_BOARD, Found
 from lns.orientation import Orientation
 from lns.params import from_dict
+from lns.rng import random_state
+from lns.runs.run_summary import RunTable, load_summary
 from tests.instances.small_puzzles import planted
 from tests.lns.gpu_trees import LANES, compared, numbers
 
@@ -60,7 +66,7 @@ def test_what_comes_to_the_cut_is_finished_exactly_and_repeats(monkeypatch: pyte
     for found in of_card:
         verdict = verify(puzzle, found.board)
         assert verdict.complete and verdict.score >= 103
-    assert made.statistics.card_nodes > 10_000 and "lanes" in made.statistics.summary(1.0)
+    assert made.statistics.card_nodes > 20_000 and "lanes" in made.statistics.summary(1.0)
     again = constructed(monkeypatch, Twin())[1]
     assert [found.board for found in again] == [found.board for found in boards]
     assert not {found.board for found in of_card} & {found.board for found in boards if found.origin != "gpu"}
@@ -82,12 +88,56 @@ def test_a_card_that_fails_is_left_out(monkeypatch: pytest.MonkeyPatch, caplog: 
         def wait(self) -> np.ndarray:
             raise RuntimeError("an illegal memory access was encountered")
 
-    _, boards = constructed(monkeypatch, Lost(), 20)
+    made, boards = constructed(monkeypatch, Lost(), 20)
     assert boards and {found.origin for found in boards} == {"construct"}
+    assert made.statistics.failures == {"gpu": 1}
     told = [record.message for record in caplog.records]
     assert told == [
         "the search goes on without the graphics card: RuntimeError: an illegal memory access was encountered"
     ]
+
+
+def test_lanes_get_new_prefixes_after_a_time_that_was_too_short_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("FIRST_NODES", "REFILL_NODES"):
+        monkeypatch.setattr(search, name, 10)
+    made, _ = constructed(monkeypatch, Twin())
+    assert made.card is not None and made.card.own_nodes > 100
+
+
+def test_the_cards_of_two_islands_search_other_prefixes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "NODES_BELOW", 10**9)
+    orientation, got = Orientation.of_island(load_puzzle("like-e2-16x16")), []
+    for part in range(2):
+        random, card = random_state(1, 0), Twin(64)
+        schedule = QuotaBandit(orientation.puzzle, BRIEF.construct, random, orientation.views).choose_schedule(16)
+        constructor = Constructor(orientation.puzzle, BRIEF.construct, schedule, random, (part, 2))
+        constructor.run(20_000, 481)
+        search.CardSearch(orientation.puzzle, BRIEF.construct, card).take(constructor)
+        queue = card.state.queue.reshape(search.SLOTS, -1, 64)
+        got.append({tuple(prefix) for slot in queue for prefix in slot.T.tolist() if any(prefix)})
+    assert min(map(len, got)) > 100 and not got[0] & got[1]
+
+
+def test_status_says_what_the_card_did(tmp_path: Path) -> None:
+    command = "solve like-e2-8x8 --engine tabu --steps 1 --workers 1 --quiet --run-dir"
+    assert main([*command.split(), str(tmp_path / "run")]) == 0
+    run = load_summary(tmp_path / "run")
+    assert "card" not in RunTable((run,), None).summary()
+    vars(run.heartbeat.statistics).update(card_nodes=10**9, card_lanes=1024, card_turns=3, card_capacity=4)
+    assert "M nodes/s by 1,024 lanes, 75% of them at work" in RunTable((run,), None).summary()
+
+
+def test_a_device_is_for_the_engine_with_a_card(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["solve", "like-e2-8x8", "--engine", "tabu", "--device", "0"]) == 2
+    assert "--device is for engine gpu, not tabu" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["NVIDIA H100", b"NVIDIA H100"])
+def test_the_name_and_lanes_of_a_card(monkeypatch: pytest.MonkeyPatch, name: str | bytes) -> None:
+    device = SimpleNamespace(MULTIPROCESSOR_COUNT=132, name=name)
+    numba = SimpleNamespace(gpus=[device], search_kernel=None, gather_kernel=None)
+    monkeypatch.setattr(cards, "import_module", lambda module: numba)
+    assert (CudaCard().name, CudaCard().lanes) == ("NVIDIA H100", 135_168)
 
 
 @pytest.mark.parametrize(
