@@ -80,7 +80,7 @@ def best(form: str, readings: Sequence[Reading], *, format: str, named: bool = F
         raise NearError(f"{sentence} (read as {format}:{first.name})", line=line or None)
     for other in others:
         if other.rank[0] == faults and -other.rank[1] >= -loss * NEAR and not _same_board(first, other):
-            raise InputError(
+            raise NearError(
                 f"{form}: it fits as {format}:{first.name} and as {format}:{other.name}; "
                 f"expected one of them, such as --format {format}:{first.name}"
             )

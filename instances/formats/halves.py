@@ -1,7 +1,8 @@
 """Sides that are halves, each of which meets the other half: found in a text, and numbered in their places.
 
-``+3`` meets ``-3``, ``A`` meets ``a``, ``R/T`` meets ``R/B`` and ``red head`` meets ``red tail``. They may stand in any
-layout of a list of pieces: lines with or without ids, columns with names, words of four letters, lists in brackets.
+``+3`` meets ``-3``, ``R+`` meets ``R-``, ``A`` meets ``a``, ``R/T`` meets ``R/B`` and ``red head`` meets ``red tail``.
+They may stand in any layout of a list of pieces: lines with or without ids, columns with names, words of four letters,
+lists in brackets.
 """
 
 from __future__ import annotations
@@ -16,16 +17,16 @@ from lns.instances.formats.base import NearError
 from lns.instances.formats.shapes import code_and_comment, is_bounded_header, refuse_sides
 from lns.instances.text import quoted
 
-_ENTRY = r"""(?:"[^"\n]{1,40}"|'[^'\n]{1,40}'|[-+]?\w{1,20}(?:[/_-]\w{1,20})?)"""
+_ENTRY = r"""(?:"[^"\n]{1,40}"|'[^'\n]{1,40}'|[-+]?\w{1,20}(?:[/_-]\w{1,20}|[-+])?)"""
 _GAP = r"\s{0,40}"
 _BRACKETED = re.compile(rf"[\[({{]{_GAP}({_ENTRY}(?:[,;]{_GAP}{_ENTRY}){{3}}){_GAP},?{_GAP}[\])}}]")
 _QUOTED_WORD = re.compile(r"""(["'])([A-Za-z_]{4})\1""")
 _SEPARATORS = ",;|\t="
 _AROUND = " '\"[](){}"
-_NUMBER = re.compile(r"[-+]?[0-9]{1,5}")
+_NUMBER = re.compile(r"[-+]?[0-9]{1,20}")
 _LETTER = re.compile("[A-Za-z_]")
 _WORD = re.compile(r"0|[A-Za-z_]\w{0,19}")
-_PARTS = re.compile(r"(\w{1,20}?)[ /_-]+(\w{1,20})")
+_PARTS = re.compile(r"(\w{1,20}?)(?:[ /_-]+(?=\w)|(?=[-+]))(\w{1,20}|[-+])")
 _BY_NAME = "--puzzle-format pieces:"
 _FEWEST = 3  # pieces that show what their sides are
 _NAMED = 5  # sides that a note names
@@ -64,7 +65,12 @@ def find_halves(text: str, mates: bool | None) -> Halves | None:
             names = kind == _PARTS and all(seen[side] == 1 for side in pieces[0].sides)  # of the columns
             if names or is_bounded_header(pieces[0].sides, count - 1):
                 del pieces[0]
+            others = (group for group in groups if group.start > pieces[0].start and text[group.start - 1] not in "[({")
+            odd = next((group for group in others if _kind(group.sides) not in (kind, None)), None)
             if split := _split(kind, sorted({side for piece in pieces for side in piece.sides}), mates):
+                if odd:
+                    said = f"sides {', '.join(odd.sides)} among such as {', '.join(pieces[0].sides)}; expected such"
+                    raise NearError(said, line=text.count("\n", 0, odd.start) + 1)
                 return _in_numbers(text, pieces, split, mates)
     if mates:
         raise InputError("no side is a half; expected such as +3 and -3, A and a, R/T and R/B")
@@ -81,14 +87,14 @@ def _groups(text: str) -> Iterator[list[_Group]]:
         _Group(*found.span(1), [side.strip("\"'") for side in re.findall(_ENTRY, found[1])])
         for found in _BRACKETED.finditer(text)
     ]
-    groups, halved, start, lines = [], {}, 0, 0
+    groups, halved, firsts, start, lines = [], {}, list[str](), 0, 0
     for number, line in enumerate(text.split("\n"), start=1):
         code = code_and_comment(line)[0]
         pattern = rf"[^{_SEPARATORS}]+" if any(mark in code for mark in _SEPARATORS) else r"\S+"
         fields = [
-            (start + found.start() + found[0].index(core), core)
+            (start + found.start() + found[0].rindex(core), core)
             for found in re.finditer(pattern, code)
-            if (core := found[0].strip(_AROUND))
+            if (core := found[0].rpartition(":")[2].strip(_AROUND))
         ]
         lines, start = lines + bool(fields), start + len(line) + 1
         sided = [not any(each.fullmatch(core) for each in (_NUMBER, _WORD, _PARTS)) for _, core in fields]
@@ -100,9 +106,11 @@ def _groups(text: str) -> Iterator[list[_Group]]:
             groups.append(_Group(fields[-4][0], fields[-1][0] + len(fields[-1][1]), [core for _, core in fields[-4:]]))
         if any(_is_half(core) for _, core in fields[len(fields) - width :]):
             halved[number] = width
+            firsts.append(fields[0][1])
     if 2 * len(halved) > lines > _FEWEST:
         [(usual, count)] = Counter(halved.values()).most_common(1)
-        refuse_sides(usual, count, next(line for line, width in halved.items() if width == usual))
+        numbered = firsts in ([str(first + at) for at in range(len(firsts))] for first in (0, 1))
+        refuse_sides(usual - numbered, count, next(line for line, width in halved.items() if width == usual))
     yield groups if 2 * len(groups) > lines else []
 
 
@@ -123,7 +131,7 @@ def _split(kind: re.Pattern[str], sides: Sequence[str], mates: bool | None) -> _
     if kind is _NUMBER:
         value = {side: int(side) for side in sides}
         signed = any(side[0] in "+-" and value[side] for side in sides)
-        return {side: (f"{abs(n):05}", "-" * (n < 0)) if n else None for side, n in value.items()} if signed else None
+        return {side: (f"{abs(n):020}", "-" * (n < 0)) if n else None for side, n in value.items()} if signed else None
     if kind is _LETTER:
         both = len({side.islower() for side in sides if side != "_"}) == 2
         return {side: None if side == "_" else (side.lower(), "a" * side.islower()) for side in sides} if both else None

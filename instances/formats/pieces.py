@@ -100,7 +100,7 @@ def _parse_options(option: str | None) -> _Options:
             options = replace(options, shape=(int(shape[1]), int(shape[2])))
         elif border := re.fullmatch(r"border=([0-9]{1,5})", part):
             options = replace(options, border=int(border[1]))
-        elif part.startswith("rim="):
+        elif re.match("rim=.", part):
             options = replace(options, rim=written[4:], framed=False)
         elif part in ("mates", "equal"):
             options = replace(options, mates=part == "mates")

@@ -192,8 +192,11 @@ def wang(width: int, height: int, colours: int = 3, seed: int = 0) -> Planted:
         shown = {side: tiles[laid[other]][side ^ 2] for side, other in beyond.items() if other in laid}
         fitting = [at for at, tile in enumerate(tiles) if all(tile[side] == shown[side] for side in shown)]
         if not fitting:
-            fitting = [len(tiles)]
-            tiles.append([shown[side] if side in shown else 1 + random.below(colours) for side in range(4)])
+            fitting, tile = [len(tiles)], [0] * 4
+            # a tile whose opposite sides are equal fills the board alone
+            while not any(tile) or (colours > 1 and len(shown) < 4 and tile[:2] == tile[2:]):
+                tile = [shown[side] if side in shown else 1 + random.below(colours) for side in range(4)]
+            tiles.append(tile)
         laid[cell] = fitting[random.below(len(fitting))]
     name, copies = f"wang-{width}x{height}-c{colours}-s{seed}", (0,) * len(tiles)
     puzzle = Puzzle(np.array(tiles), width, height, name=name, framed=False, turns=False, copies=copies)

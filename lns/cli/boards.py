@@ -47,7 +47,7 @@ examples:
   lns generate unframed --width 8 -o p.json                   no frame
   lns generate wang --width 8 --colours 3 -o p.json           tiles that may be used any number of times
   lns generate macmahon -o p.json                             the 24 squares of three colours; the rim is one of them
-  lns generate unframed --width 3 --colours 4 --mates 4       halves that meet their other halves, as Scramble Squares
+  lns generate unframed --width 3 --colours 4 --mates 4 --seed 1   halves that meet their other halves, of 4 motifs
   lns generate triangle --side 8 -o p.json                    rows of 1, 3, 5, ... cells, as Cuvillier & Szymkowiak 2010
   lns generate diamond --side 4 -o p.json                     rows of 1, 3, 5, 7, 5, 3, 1 cells
   lns generate --unique max --width 10 --height 8             one solution up to rotation, proven (Jolivet 2008)
@@ -337,8 +337,9 @@ def convert(args: argparse.Namespace) -> int:
     known, of_puzzle = puzzle_of_board(args) if args.puzzle is not None else (None, ())
     named = args.from_format or (args.puzzle_format if known is None else None)
     asked: dict[str, Any] = {"format": named, "puzzle": known, "clues": args.clues if known is None else None}
+    source = Path(args.input) if args.input and not formats.is_url(args.input) else args.input  # a name, never a text
     found = files.convert(
-        args.input, path, to=to_format, instance=args.puzzle, **asked, **out.picked(args, "number turn mirror")
+        source, path, to=to_format, instance=args.puzzle, **asked, **out.picked(args, "number turn mirror")
     )
     if path is None:
         sys.stdout.write(found.text)

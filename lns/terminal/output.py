@@ -103,7 +103,7 @@ def board_lines(puzzle: Puzzle, board: Board) -> list[str]:
     from lns.instances.formats import url_if_any
 
     if url := url_if_any(puzzle, board):
-        return [f"url         {url}"]
+        return [f"url         {url}", *["note        the viewer shows mates as mismatches"] * bool(puzzle.mates)]
     return [f"url         {NO_URL}", f"placements  {json.dumps(board.without_blanks(puzzle).pairs())}"]
 
 

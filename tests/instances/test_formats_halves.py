@@ -13,6 +13,7 @@ from lns.instances.errors import InputError
 from lns.instances.formats import parse, read_puzzle, render
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
+from lns.terminal.output import board_lines
 from tests.exact.brute import count_solutions
 from tests.instances.small_puzzles import of_any_rules, planted, with_mates
 from tests.shared_data import shared
@@ -24,6 +25,7 @@ STYLES: dict[str, Callable[[int, int], str]] = {
     "letters": lambda picture, half: "BGRW"[picture] if not half else "bgrw"[picture],
     "signs": lambda picture, half: f"{'+-'[half]}{picture + 1}",
     "signs of one half": lambda picture, half: f"{'-' * half}{picture + 1}",
+    "signs behind": lambda picture, half: f"{PICTURES[picture]}{'+-'[half]}",
     "a slash": lambda picture, half: f"{PICTURES[picture][0]}/{'BT'[half]}",
     "the half first": lambda picture, half: f"{('bottom', 'top')[half]}-{PICTURES[picture]}",
     "two words": lambda picture, half: f"{PICTURES[picture]} {('head', 'tail')[half]}",
@@ -122,6 +124,7 @@ def test_halves_inside_a_frame() -> None:
     )
     assert document.puzzle is not None and document.puzzle.framed
     assert verify(document.puzzle, board).score == puzzle.max_score
+    assert board_lines(puzzle, board)[1:] == ["note        the viewer shows mates as mismatches"]
     assert parse(render("pieces", puzzle, None)[0], name=puzzle.name).puzzle == puzzle
 
 
@@ -156,4 +159,6 @@ def test_a_rim_is_named_as_the_file_writes_it() -> None:
     )
     with pytest.raises(InputError, match="no piece has the colour 'Q' of the rim"):
         of_case(MACMAHON, "pieces:rim=Q")
+    with pytest.raises(InputError, match="option 'rim=' of pieces; expected"):
+        of_case(MACMAHON, "pieces:rim=")
     assert verify(puzzle, Board([0, 4, 8, 12], 2, 2)).rim_faults == 0

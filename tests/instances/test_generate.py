@@ -23,6 +23,7 @@ from lns.instances.generate import (
     like_e2,
     other_rules,
     uniform,
+    wang,
 )
 from lns.instances.generate.planted import PortableRandom
 from lns.instances.pairing import summarise
@@ -217,6 +218,12 @@ def test_repair_stops_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_impossible_numbers_of_colours_are_refused(make: object) -> None:
     with pytest.raises(InputError, match="expected 1 to 4096"):
         make()  # type: ignore[operator]
+
+
+def test_a_wang_tile_fills_no_board_alone_unless_it_must() -> None:
+    sets = [wang(4, 4, seed=seed) for seed in range(40)]
+    assert all(is_perfect(made) and len(made.puzzle.pieces) > 1 for made in sets)
+    assert len(wang(4, 4, 1).puzzle.pieces) == 1
 
 
 def test_the_24_squares_of_macmahon() -> None:
