@@ -61,7 +61,7 @@ def pairing(puzzle: Puzzle) -> Pairing:
         }
         odd |= {colour for colour, count in left.items() if count}
         best -= -(-sum(count for count in left.values() if count > 0) // 2)
-    why = "another number of half-edges than the mates" if puzzle.mates else Pairing.why
+    why = Pairing.why + ", or another than their mates" * bool(puzzle.mates)
     return Pairing(tuple(sorted(odd)), best, puzzle.max_score, why)
 
 

@@ -403,7 +403,8 @@ class Puzzle(RichDisplay):
 
         Solvers use it so that their tables by colour have no empty rows. Boards of one are boards of the other.
         """
-        used = np.unique(np.concatenate([self.pieces.ravel(), self.mate[self.pieces].ravel(), [GREY, self.rim]]))
+        used = np.append(self.pieces, [GREY, self.rim])
+        used = np.unique(np.append(used, self.mate[used]))
         if used[-1] == len(used) - 1 and not any(other > used[-1] for _, other in self.mates):
             return self
         number = {int(colour): index for index, colour in enumerate(used)}

@@ -1,6 +1,7 @@
 """Colours that cannot pair up: the bound holds for every board, and is told before a search."""
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +31,8 @@ def best_score(puzzle: Puzzle) -> int:
 @pytest.mark.parametrize("seed", range(12))
 def test_no_board_is_better_than_the_bound(seed: int) -> None:
     colours = np.random.default_rng(seed).integers(1, 4, size=(4, 2))
-    puzzle = Puzzle(np.array([(0, right, down, 0) for right, down in colours]), 2, 2)
+    mates = ((1, 2),) * (seed % 2)
+    puzzle = Puzzle(np.array([(0, right, down, 0) for right, down in colours]), 2, 2, mates=mates)
     assert best_score(puzzle) <= pairing(puzzle).best_possible
 
 
@@ -54,6 +56,7 @@ def test_it_is_said_at_once_with_the_best_score_that_is_left(
     puzzle = odd_puzzle()
     found = pairing(puzzle)
     assert len(found.odd_colours) == 2 and found.best_possible == 23
+    assert "odd number of half-edges, or another than their mates;" in str(pairing(replace(puzzle, mates=((8, 9),))))
     lns.save(puzzle, tmp_path / "odd.json")
     assert main(["show", str(tmp_path / "odd.json")]) == 0
     sentence = "have an odd number of half-edges; at most 23 of 24 can match"

@@ -91,6 +91,8 @@ def test_colours_are_renumbered_without_gaps_and_boards_stay_what_they_are():
     dense = shifted.renumbered()
     assert np.array_equal(dense.pieces, puzzle.pieces) and dense.clues == shifted.clues and dense.name == "far"
     assert verify(shifted, solution) == verify(dense, solution)
+    squares = Puzzle([[1, 2, 1, 2]] * 4, 2, 2, framed=False, mates=((5, 6),), rim=5).renumbered()
+    assert (squares.rim, squares.mates) == (3, ((3, 4),))  # colours of no piece
 
 
 # -- boards ------------------------------------------------------------------------------------------------------------
