@@ -32,9 +32,8 @@ from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.eternity2 import CLUES, STARTER, clue_sentence, held_clues, name_of_clues, official_clues, recognise
 from lns.instances.files import atomic_write, write_output
-from lns.instances.formats import base, cells, lists
+from lns.instances.formats import base, cells, link, lists
 from lns.instances.formats.base import (
-    VIEWER_URL,
     Document,
     NearError,
     NeedsPuzzleError,
@@ -90,7 +89,7 @@ _LETTERS = re.compile(r"(?<![A-Za-z=])[a-w]{36,16384}(?![A-Za-z])")  # of a boar
 def read(
     source: str, *, puzzle: Puzzle | None = None, format: str | None = None, number: int | None = None
 ) -> Document:
-    """Read a puzzle or a board from a file, a viewer URL or the name of a shipped instance.
+    """Read a puzzle or a board from a file, a viewer URL, a link of ``lns web`` or the name of a shipped instance.
 
     A file comes before a shipped instance of its name. ``format`` names the format, with its option after a colon; the
     content decides by default. ``puzzle`` is the puzzle of a board: without it a full URL defines its own, and a
@@ -102,7 +101,7 @@ def read(
     """
     source = os.fspath(source)
     if is_url(source):
-        where, format = VIEWER_URL, format or "url"
+        where, format = source_name(source), format or "url"
         given = Source(source, puzzle, "puzzle", None, None, _find_puzzle, number)
     else:
         path = base.file_of(source)
@@ -131,7 +130,9 @@ def parse(
 
 
 def _document(source: Source, format: str | None) -> Document:
-    if format is None:
+    if format in (None, "url") and base.holds_link(source.text):
+        document = link.read(source)
+    elif format is None:
         document = read_by_evidence(source)
     else:
         form, option = by_name(format)

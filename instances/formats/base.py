@@ -17,6 +17,7 @@ from lns.instances.text import count_of, printable
 
 Quad = tuple[int, int, int, int]
 VIEWER_URL = "viewer URL"  # what messages call a URL that was given in place of a file
+_LINK = "#lns="  # to a board on the page of `lns web`
 HAS_EDGES = re.compile(r"board_edges(\\?=|%(25)*3[dD])")  # '=' as it is, for a shell, or percent-encoded
 _ETERNITY2 = re.compile(r"(eternity[ _-]?(2|ii)|e2)([ _-]?clues?[0-9]?)?(\.[a-z]{1,4})?", re.I)
 _NOT_SHIPPED = (
@@ -60,13 +61,19 @@ def holds_url(text: str) -> bool:
     return HAS_EDGES.search(text) is not None
 
 
+def holds_link(text: str) -> bool:
+    """Whether a text holds a link to the page of ``lns web``, and neither a viewer URL nor JSON."""
+    return _LINK in text and not holds_url(text) and not text.lstrip().startswith("{")
+
+
 def is_url(source: str) -> bool:
     """Whether a source is a URL and no name of a file.
 
-    True for a viewer URL, in quotes or as a bare fragment too, and for every other http or https URL.
+    True for a viewer URL or a link, in quotes or as a bare fragment too, and for every other http or https URL.
     """
     start = source.lstrip(" '\"<").lower()
-    return start.startswith(("http://", "https://")) or (holds_url(source) and "\n" not in source)
+    held = holds_url(source) or holds_link(source)
+    return start.startswith(("http://", "https://")) or (held and "\n" not in source)
 
 
 def file_of(source: str) -> Path:
@@ -101,8 +108,8 @@ def name_of(path: Path) -> str:
 
 
 def source_name(source: str) -> str:
-    """How messages name ``source``: the path of its file, or 'viewer URL'."""
-    return VIEWER_URL if is_url(source) else printable(str(file_of(source)))
+    """How messages name ``source``: the path of its file, 'link' or 'viewer URL'."""
+    return ("link" if holds_link(source) else VIEWER_URL) if is_url(source) else printable(str(file_of(source)))
 
 
 # -- readers and writers -----------------------------------------------------------------------------------------------
@@ -124,6 +131,8 @@ class Document:
         Sentences on what was detected, assumed or left out.
     instance : str or None
         For a ``best.json``: where its puzzle was found, or what the file calls it.
+    pinned : tuple of int
+        Cells that are pinned on the page; of a link.
     """
 
     format: str
@@ -131,6 +140,7 @@ class Document:
     board: Board | None
     notes: tuple[str, ...] = ()
     instance: str | None = None
+    pinned: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if self.puzzle is not None and self.board is not None:

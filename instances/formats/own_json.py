@@ -47,8 +47,8 @@ def _shape(fields: JsonFields) -> tuple[int, int]:
     return width, height
 
 
-def _read_puzzle(source: Source) -> Document:
-    fields = JsonFields(json_object(source.text))
+def puzzle_in(fields: JsonFields, name: str) -> Puzzle:
+    """The puzzle in an object; ``name`` is for one that has none. Raises InputError if it is none."""
     if "schema" in fields:
         fields.integer("schema", 1, 1)
     width, height = _shape(fields)
@@ -75,9 +75,9 @@ def _read_puzzle(source: Source) -> Document:
         Clue(*bounded_row(entry, [cell, piece, turns], f"entry {index} of 'clues'", "cell, piece, rotation"))
         for index, entry in enumerate(fields.array("clues", default=[]))
     ]
-    name = printable(fields.text("name", 200, default=source.name)) or source.name
+    name = printable(fields.text("name", 200, default=name)) or name
     quads = np.array(pieces, dtype=np.int32).reshape(-1, 4)
-    return Document(JSON.name, Puzzle(quads, width, height, tuple(clues), name, tuple(holes), **rules), None)
+    return Puzzle(quads, width, height, tuple(clues), name, tuple(holes), **rules)
 
 
 def _write_puzzle(target: Target) -> str:
@@ -229,7 +229,8 @@ def _from_url(best: _Best, source: Source) -> Document:
 
 # A viewer URL in some field makes no puzzle; nor does it stand for the placements that a ``best.json`` may have lost.
 JSON = Format(
-    "json", "puzzle", "JSON for puzzles: any shape, clues, rules, name", _read_puzzle, _write_puzzle,
+    "json", "puzzle", "JSON for puzzles: any shape, clues, rules, name",
+    lambda source: Document("json", puzzle_in(JsonFields(json_object(source.text)), source.name), None), _write_puzzle,
     looks_like=lambda text: text.lstrip().startswith("{")
     and '"placements"' not in text
     and ("board_edges" not in text or '"pieces"' in text),

@@ -98,7 +98,8 @@ def _judgement(puzzle: Puzzle, found: Verification, notes: list[str]) -> Iterato
 
 
 @opt.command(
-    opt.BOARD.but("a file with a board, a run directory, a viewer URL, or an instance, whose pieces are drawn"),
+    opt.BOARD.but("a file with a board, a run directory, a viewer URL, a link of `lns web`, or an instance, whose "
+                  "pieces are drawn"),
     opt.PUZZLE, *opt.BOARD_OPTIONS, *opt.PUZZLE_OPTIONS,
     opt.value("--svg", "FILE", None, "write an SVG picture"),
     opt.value("--tikz", "FILE", None, "write a LaTeX document with a TikZ picture"),

@@ -259,7 +259,7 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
 
 
 INSTANCE = argument("instance", "INSTANCE", "a puzzle file, a viewer URL, or the name of a shipped instance")
-BOARD = argument("board", "BOARD", "a file with a board, a run directory, or a viewer URL")
+BOARD = argument("board", "BOARD", "a file with a board, a run directory, a viewer URL, or a link of `lns web`")
 RUN = argument("directory", "DIR", "the run directory", nonempty_path)
 RUNS = argument("directories", "DIR", "run directories, or folders with runs in them", nonempty_path, nargs="+")
 RUNS_HERE = RUNS.but(

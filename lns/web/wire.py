@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from typing import Any
-
-import numpy as np
 
 from lns.exact.polyominoes.grid import IQ_PUZZLER_PRO, Grid
 from lns.exact.polyominoes.grid import parse as parse_grid
 from lns.exact.polyominoes.levels import CutLimits, cut_grid
-from lns.instances.board import EMPTY, Board
+from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.formats import is_url, load_puzzle, parse, shipped_instances
-from lns.instances.formats.base import Document, NeedsPuzzleError, Source
-from lns.instances.formats.registry import FORMATS
-from lns.instances.json_values import JsonFields, bounded_integer, describe_found
-from lns.instances.puzzle import MAX_CELLS, Puzzle, refuse_copies
+from lns.instances.formats.base import Document, NeedsPuzzleError
+from lns.instances.formats.link import read_board as read_board
+from lns.instances.formats.link import read_cells as read_cells
+from lns.instances.formats.link import read_puzzle as read_puzzle
+from lns.instances.json_values import JsonFields
+from lns.instances.puzzle import Puzzle, refuse_copies
 from lns.instances.text import printable
 from lns.instances.verify import verify
 
@@ -46,39 +45,11 @@ def puzzle_to_json(puzzle: Puzzle) -> dict[str, Any]:
     }
 
 
-def read_puzzle(fields: JsonFields, name: str = "puzzle") -> Puzzle:
-    """The puzzle in a field. Raises InputError if it is none."""
-    value = fields.get(name)
-    if not isinstance(value, dict):
-        raise InputError(f"'{name}': {describe_found(value)}; expected a puzzle as an object")
-    document = FORMATS["json"].read(Source(json.dumps(value), None, "puzzle", None, None, find_shipped))
-    assert document.puzzle is not None
-    return document.puzzle
-
-
 def board_to_json(puzzle: Puzzle, board: Board) -> list[int]:
     """The oriented piece on each cell, -1 for an empty one and for a hole."""
     board.check_shape(puzzle)
     placements: list[int] = board.without_blanks(puzzle).placements.tolist()
     return placements
-
-
-def read_board(fields: JsonFields, puzzle: Puzzle, name: str = "board") -> Board:
-    """The board of ``puzzle`` in a field. Raises InputError if it is none."""
-    most = puzzle.piece_count * 4 - 1
-    placements = [
-        bounded_integer(oriented, EMPTY, most, f"cell {cell} of '{name}'")
-        for cell, oriented in enumerate(fields.array(name, puzzle.cells))
-    ]
-    return Board(np.array(placements, dtype=np.int32), puzzle.width, puzzle.height).with_blanks(puzzle)
-
-
-def read_cells(fields: JsonFields, puzzle: Puzzle, name: str = "cells") -> list[int]:
-    """A list of different cells in a field. Raises InputError if it is none."""
-    cells = fields.array(name)
-    if len(cells) > MAX_CELLS:
-        raise InputError(f"'{name}' has {len(cells)} entries; expected at most {MAX_CELLS}")
-    return sorted({bounded_integer(cell, 0, puzzle.cells - 1, f"an entry of '{name}'") for cell in cells})
 
 
 def read_grid(fields: JsonFields) -> Grid:
@@ -113,7 +84,7 @@ def find_shipped(source: str) -> Puzzle:
 
 
 def parse_text(text: str, puzzle: Puzzle | None = None, format: str | None = None, name: str = "puzzle") -> Document:
-    """The puzzle, with its board if there is one, in a text of any format of the field or in a viewer URL.
+    """The puzzle, with its board if there is one, in a text of any format, a viewer URL or a link.
 
     ``puzzle`` is that of a board that does not say which it is of. Raises InputError for a text in none of the formats
     or a board of an unknown puzzle.
@@ -144,6 +115,7 @@ def document_to_json(document: Document) -> dict[str, Any]:
         "format": document.format,
         "puzzle": puzzle_to_json(puzzle),
         "board": None if board is None else board_to_json(puzzle, board),
+        "pinned": document.pinned,
         "notes": [printable(note, 500) for note in document.notes],
         **facts(puzzle, board),
     }

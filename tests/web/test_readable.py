@@ -175,12 +175,23 @@ def test_a_link_holds_puzzle_board_and_pins(page: Page, site: Site, kind: str) -
     expect(page.locator("#shared")).to_have_value(re.compile("#lns="))
     link = page.locator("#shared").input_value()
     assert link.startswith(site.at("board#lns=")) and len(link) < 1000
+    expect(page.locator("#checked")).to_contain_text("The link is copied")
+    read = lns.load_board(link)
+    assert read.puzzle == puzzle and read == Board(placements, 4, 4)
     before = kept(page, "board")
     found = opened_by_link(page, link)
     assert found["puzzle"]["pieces"] == before["puzzle"]["pieces"]
     assert (found["board"], found["pinned"]) == (before["board"], [7])
     assert page.url == site.at("board")  # an edited board is opened again as the user's own
     expect(page.locator("#name")).to_contain_text(puzzle.name)
+    open_board(page, site, *lns.generate("like-e2", width=5, seed=1))
+    page.click("#opener summary")
+    page.fill("#text", f" {link}\n")
+    page.click("#open")
+    expect(page.locator("#name")).to_contain_text("4 x 4")
+    found = kept(page, "board")
+    assert (found["puzzle"]["pieces"], found["board"]) == (before["puzzle"]["pieces"], before["board"])
+    assert found["pinned"] == [7]
 
 
 def test_a_link_does_not_replace_the_board_of_the_user(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:

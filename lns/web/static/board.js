@@ -225,7 +225,13 @@ async function link() {
   find("shared").hidden = false;
   find("shared").value = `${location.origin}/board${LINK}${letters}`;
   find("shared").select();
-  put(find("checked"), "This link holds the puzzle and the board.");
+  let copied = "The link is copied";
+  try {
+    await navigator.clipboard.writeText(find("shared").value);
+  } catch {  // not allowed, or the page is neither on localhost nor encrypted
+    copied = "Ctrl+C copies the link";
+  }
+  put(find("checked"), `${copied}. To open it a friend starts lns web, opens the address that it prints and pastes this link under Board; or: lns show LINK.`);
 }
 
 /** What a link holds. Throws an Error if it holds no board. */
