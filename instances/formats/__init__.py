@@ -185,7 +185,7 @@ def _find_puzzle(source: str) -> Puzzle:
     """Load the puzzle that a file names. Refuses a ``best.json``, so that two files cannot refer to each other."""
     if not is_url(source):
         path = base.file_of(source)
-        if by_content(base.text_of(path, source)) is FORMATS["best"]:
+        if FORMATS["best"].looks_like(base.text_of(path, source)):
             raise InputError("this is a board; expected the instance", str(path))
     return load_puzzle(source, clues=HELD)
 

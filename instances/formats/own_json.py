@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -125,6 +126,7 @@ class _Best(NamedTuple):
     score: int
     board: Board
     url: str
+    set_sha256: str  # empty in older files
 
 
 def _parse(text: str) -> _Best:
@@ -142,7 +144,8 @@ def _parse(text: str) -> _Best:
         None if entry is None else bounded_row(entry, bounds, f"cell {cell} of 'placements'", "piece, rotation")
         for cell, entry in enumerate(fields.array("placements", width * height))
     ]
-    return _Best(instance, sha256, score, Board.from_pairs(pairs, width, height), url)
+    key = fields.text("set_sha256", 64, default="")
+    return _Best(instance, sha256, score, Board.from_pairs(pairs, width, height), url, key)
 
 
 def _read_best(source: Source) -> Document:
@@ -159,7 +162,8 @@ def _read_best(source: Source) -> Document:
         return Document(BEST.name, None, None, tuple(notes))
     else:
         shown = _from_url(best, source)
-        notes += [f"instance {quoted(best.instance)} not found: taken from the url", *shown.notes]
+        taken = "" if shown.puzzle is None else ": taken from the url"
+        notes += [f"instance {quoted(best.instance)} not found{taken}", *shown.notes]
         if shown.puzzle is None or shown.board is None:
             return Document(BEST.name, None, None, tuple(notes))
         puzzle, board = shown.puzzle, shown.board
@@ -223,8 +227,13 @@ def _find_instance(best: _Best, source: Source, notes: list[str]) -> tuple[str, 
 
 
 def _from_url(best: _Best, source: Source) -> Document:
-    """The puzzle and board that the url defines."""
-    return viewer.read(Source(best.url, None, source.name, None, None, source.find_puzzle))
+    """The puzzle and board that the url defines; none if the puzzle has rules that a url cannot say."""
+    viewer.parse(best.url, None, [])  # tells what is wrong with the url itself
+    with suppress(InputError):  # pieces that need a frame
+        shown = viewer.read(Source(best.url, None, source.name, None, None, source.find_puzzle))
+        if shown.puzzle is None or best.set_sha256 in ("", set_sha256(shown.puzzle)):
+            return shown
+    return Document(BEST.name, None, None, ("the url alone, without the rules of the puzzle, holds no pieces",))
 
 
 # A viewer URL in some field makes no puzzle; nor does it stand for the placements that a ``best.json`` may have lost.

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 import webbrowser
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -67,7 +68,7 @@ def verify(args: argparse.Namespace) -> int:
     found = verified(puzzle, board)
     told = out.picked(found, "valid score max_score problems placed cells full")
     told |= (
-        {"mismatches": len(found.mismatches)}
+        {"mismatches": len(found.mismatches), "mismatches_by_row": _by_row(puzzle, found)}
         | out.picked(found, "seams rim_faults")
         | out.picked(puzzle, "name sha256")
     )
@@ -76,12 +77,19 @@ def verify(args: argparse.Namespace) -> int:
     return out.DONE if found.valid else out.ANSWER_IS_NO
 
 
+def _by_row(puzzle: Puzzle, found: Verification) -> dict[int, int]:
+    """The number of mismatches in each row that has some; one between two rows is in the upper one."""
+    return dict(sorted(Counter(upper // puzzle.width for upper, _ in found.mismatches).items()))
+
+
 def _judgement(puzzle: Puzzle, found: Verification, notes: list[str]) -> Iterator[str]:
     """What the verifier found, line by line."""
     clues = f", {count_of(len(puzzle.clues), 'clue')}" if puzzle.clues else ""
     yield f"puzzle      {printable(puzzle.name)}, {puzzle.shape_and_rules}{clues}, sha256 {puzzle.sha256[:12]}…"
     mismatches = count_of(len(found.mismatches), "mismatch", "mismatches")
     yield f"board       {found.placed} of {found.cells} cells filled, {mismatches}"
+    if found.mismatches:
+        yield "mismatches by row: " + ", ".join(f"{row}: {wrong}" for row, wrong in _by_row(puzzle, found).items())
     yield f"score       {found.score} of {found.max_score} matched inner edges"
     if found.rim_faults:
         wrong = "of another colour" if puzzle.rim else "not grey"
@@ -142,7 +150,8 @@ def show(args: argparse.Namespace) -> int:
     url = formats.viewer_url(puzzle, board) if args.url and board is not None else None
     picture = args.svg
     if args.svg is not None or args.open:
-        text = svg.render(puzzle, board, piece_numbers=args.numbers, motifs=not args.flat)
+        scale = max(36.0, 288 / max(puzzle.width, puzzle.height))  # pixels a cell: a small board is no thumbnail
+        text = svg.render(puzzle, board, piece_numbers=args.numbers, motifs=not args.flat, scale=scale)
         if args.svg is not None:
             write_output(args.svg, text)
         else:  # a file that outlives this program, as the browser reads it later; the system clears its folder

@@ -52,6 +52,7 @@ def test_pictures_in_files(typed: Typed) -> None:
     assert typed("show best.json --svg b.svg --tikz b.tex --numbers").out == "b.svg\nb.tex\n"
     texts = ET.parse(svg).getroot().findall(".//{http://www.w3.org/2000/svg}text")
     assert len(texts) == 16 + 4 + 4  # pieces, columns, rows
+    assert ET.parse(svg).getroot().get("width") == "336"  # 288 for the cells, the rest for the rim
     assert r"\begin{tikzpicture}" in Path("b.tex").read_text()
     before = svg.read_bytes()
     assert "this exists already" in typed.refused("show best.json --svg b.svg") and svg.read_bytes() == before
@@ -124,10 +125,17 @@ def verify(url: str) -> list[str]:
 def test_a_perfect_board(typed: Typed) -> None:
     expected = {"valid": True, "score": 38, "max_score": 38, "problems": [], "placed": 24, "cells": 24, "full": True}
     expected |= {"mismatches": 0, "seams": 38, "rim_faults": 0, "name": "planted-21", "sha256": PUZZLE.sha256}
-    assert typed.facts(verify(URL)) == expected | {"format": "url", "notes": ["default letters"]}
+    expected |= {"mismatches_by_row": {}, "format": "url", "notes": ["default letters"]}
+    assert typed.facts(verify(URL)) == expected
     said = typed(verify(URL))
     assert "38 of 38 matched inner edges" in said.out and "planted-21, 6 x 4, 2 clues" in said.out
-    assert "yes\n" in said.out and said.err == ""
+    assert "yes\n" in said.out and "by row" not in said.out and said.err == ""
+
+
+def test_the_rows_of_the_mismatches_are_told(typed: Typed) -> None:
+    found = typed.facts("verify best.json")  # one piece turned in row 1: its upper edge is in row 0
+    assert found["mismatches_by_row"] == {"0": 1, "1": 2} and found["mismatches"] == 3
+    assert "\nmismatches by row: 0: 1, 1: 2\n" in typed("verify best.json").out
 
 
 def test_a_partial_board_is_valid_as_far_as_it_goes(typed: Typed) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -195,6 +196,28 @@ def test_best_json_whose_instance_is_a_url_or_cannot_be_found(tmp_path: Path) ->
         InputError, match=r"instance 'gone.txt' not found, and there is no url to define it; expected the puzzle"
     ):
         load_board(str(path))
+
+
+def test_best_json_of_halves_finds_its_csv_and_else_asks_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    halves = "ID,Top,Right,Bottom,Left\n0,R/T,G/T,R/B,G/B\n1,G/T,R/T,G/B,R/B\n2,R/B,G/T,G/T,R/T\n3,G/B,R/B,R/B,G/T\n"
+    Path("scramble.csv").write_text(halves)
+    puzzle = load_puzzle("scramble.csv")
+    assert puzzle.rules == ("no frame", "mates")
+    write("best.json", None, puzzle, Board([0, 4, 8, 12], 2, 2), instance="scramble.csv")
+    assert read("best.json").puzzle == puzzle
+    Path("scramble.csv").unlink()
+    with pytest.raises(InputError, match=r"'scramble.csv' not found; .* holds no pieces; expected.*--puzzle"):
+        load_board("best.json")
+
+
+def test_best_json_of_mates_is_not_taken_from_its_url() -> None:
+    """A url knows the pieces of a framed puzzle, but not that its colours have mates."""
+    plain, board = planted(1, 4, 3, 3)
+    text = render("best", replace(plain, mates=((1, 2),)), board, instance="gone.json")[0]
+    assert parse(text).puzzle is None and "holds no pieces" in parse(text).notes[-1]
 
 
 def test_best_json_of_another_puzzle_is_refused_and_a_clued_one_accepted() -> None:
