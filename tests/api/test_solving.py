@@ -182,25 +182,35 @@ def test_a_run_directory_that_is_in_the_way_is_refused_and_left_alone(tmp_path: 
 
 
 class Interrupt:
-    """A callback that sends Ctrl-C once, at the first board: at once, or while the caller waits for the search."""
+    """A callback that sends Ctrl-C once, at the first board."""
 
-    def __init__(self, *, waiting: bool = False) -> None:
-        self.sent, self.waiting = False, waiting
+    sent = False
 
     def __call__(self, found: lns.FoundBoard) -> None:
         sent, self.sent = self.sent, True  # before the interrupt, which may end this call
-        if not sent and self.waiting:
-            threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-        elif not sent:
+        if not sent:
             _thread.interrupt_main()
 
 
-@pytest.mark.usefixtures("worker_processes")
-def test_ctrl_c_while_the_caller_waits_ends_the_search_in_order(tmp_path: Path) -> None:
-    # a board that is not solved before Ctrl-C comes, which would end the process of the tests
-    result = quick("like-e2-16x16", steps=None, time=600, on_improve=Interrupt(waiting=True), run_dir=tmp_path / "run")
-    assert result.why == "interrupted" and result.board is not None and result.elapsed_s < 300
+WAITING = """
+import os, signal, threading, lns
+sent = []
+def interrupt(found):
+    if not sent:
+        sent.append(threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)))
+        sent[0].start()
+if __name__ == "__main__":
+    result = lns.solve("like-e2-16x16", time=600, workers=1, on_improve=interrupt, run_dir="run", progress=None)
+    assert result.why == "interrupted" and result.board is not None, result.why
     assert not [thread for thread in threading.enumerate() if thread.name == "lns-search"]
+"""
+
+
+def test_ctrl_c_while_the_caller_waits_ends_the_search_in_order(tmp_path: Path) -> None:
+    """In a process of its own, which the signal may end."""
+    (tmp_path / "search.py").write_text(WAITING)
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "search.py"], cwd=tmp_path, env=env, check=True, timeout=300)
     assert load_summary(tmp_path / "run").why == "interrupted"
 
 
