@@ -11,6 +11,7 @@ import nbclient
 import nbformat
 from traitlets.config import Config
 
+ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 300  # for a cell; the first one that searches may compile kernels
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -26,7 +27,7 @@ def as_markdown(path: Path, *, execute: bool) -> str:
     """
     notebook = nbformat.read(path, as_version=4)
     if execute:
-        resources = {"metadata": {"path": str(path.parent.parent)}}
+        resources = {"metadata": {"path": str(ROOT)}}  # where this process is too, as the names of ipc are relative
         config = Config({"KernelManager": {"transport": "ipc"}})  # no network port
         nbclient.NotebookClient(notebook, timeout=SECONDS, resources=resources, config=config).execute()
     parts = []
