@@ -1,4 +1,4 @@
-"""`python -m lns.tuning.gpu_check`: everything that needs a graphics card, in under four minutes; a table and JSON.
+"""`python -m lns.tuning.gpu_check`: everything that needs a graphics card; a table and JSON.
 
 1. The card searches the same trees at 16x16 as the processor, to the last cursor of each lane.
 2. Nodes a second by lanes and block size, beside one core.

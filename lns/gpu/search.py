@@ -36,12 +36,12 @@ from lns.instances.symmetry import board_from_view
 from lns.params import ConstructParams
 
 SLOTS = 4  # prefixes that wait for each lane
-TURNS = 20_000  # of a lane in one launch: about a tenth of a second
+TURNS = 20_000  # of a lane in one launch; how long that is on a card is not measured yet
 PREFIX_NODES = 20_000_000  # most nodes of a lane below one prefix
 LEAST_LAUNCHES = 50  # before the card leaves a tree for that of another restart
 NODES_BELOW = 10_000  # that the prefixes of the lanes have below them on average, at least
 FIRST_NODES = 20_000_000  # most nodes of the processor for the first prefixes of a tree,
-REFILL_NODES = 5_000_000  # and for new ones during a launch: about as long as it takes
+REFILL_NODES = 5_000_000  # and for new ones during a launch
 
 
 @flat_kernel
