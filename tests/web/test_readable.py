@@ -10,6 +10,7 @@ import pytest
 import lns
 from lns.instances.board import EMPTY, Board
 from lns.instances.puzzle import Puzzle
+from lns.web.app import PAGES
 from tests.web.browsing import Site, cell, kept, open_board, visit
 
 pytest.importorskip("playwright")
@@ -49,6 +50,19 @@ def quads(pieces: list[list[int]], placements: list[int]) -> list[list[int]]:
     return [[pieces[one // 4][(side - one) % 4] for side in range(4)] for one in placements]
 
 
+@pytest.mark.parametrize("width", [360, 390])
+def test_the_menu_is_one_line_and_every_button_is_seen_on_a_phone(page: Page, site: Site, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    for name in PAGES:
+        visit(page, site, name)
+        page.evaluate("scrollTo(0, 0)")
+        for found in page.locator("header :is(a, button), [role=toolbar] button").all():
+            box = found.bounding_box()
+            assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= width, (name, found)
+        assert page.locator("header").evaluate("header => header.offsetHeight") < 60
+        assert not page.locator("nav").evaluate("nav => nav.scrollWidth > nav.clientWidth"), name
+
+
 @pytest.mark.parametrize("window", WINDOWS)
 def test_a_large_board_and_its_tray_fit_the_window(
     page: Page, site: Site, large: tuple[Puzzle, Board], window: str
@@ -63,8 +77,6 @@ def test_a_large_board_and_its_tray_fit_the_window(
     assert in_window(page, "#place svg")
     assert in_window(page, "#tray button")
     assert in_window(page, "header")
-    if window == "phone":
-        assert page.locator("header").evaluate("header => header.offsetHeight") < 60
     cell(page, 255).click()
     cell(page, 0).click()  # a click scrolls to what is not in the window
     assert in_window(page, "#place svg")
