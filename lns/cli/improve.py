@@ -61,15 +61,16 @@ examples:
   lns improve best.json --cells 17-20,33-36 --order dynamic --no-backjumping
   lns improve best.json --rows 13-15 --check        ask a second solver whether the answer is true
 
-Rows and cells count from 0. A range A-B includes both ends; A:B, for rows, leaves out B. A proof means that no other
-way to fill the region gives a better score. With -o each better board is written as soon as it is found. Ctrl-C,
-SIGTERM and SIGHUP end the search with the best board so far.
+Rows and cells count from 0, as `lns show` numbers them. A range A-B includes both ends, and r13-15 are rows where cells
+are listed too; A:B, for --rows, leaves out B. A proof means that no other way to fill the region gives a better score.
+With -o each better board is written as soon as it is found. Ctrl-C, SIGTERM and SIGHUP end the search with the best
+board so far.
 Exit status: 0 done, 1 --target not reached, 2 bad input, 70 --check contradicts the answer, 130 interrupted.
 """
 
 
 def _row_range(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"([0-9]{1,5})(?:([:-])([0-9]{1,5}))?", text)
+    match = re.fullmatch(r"r?([0-9]{1,5})(?:([:-])([0-9]{1,5}))?", text)
     if not match:
         raise argparse.ArgumentTypeError(f"'{text}' is no range of rows; expected A-B, rows from 0, both included")
     if match[2] is None:

@@ -241,7 +241,7 @@ def plain(text: str) -> str:
 def pixels(text: str) -> list[list[str]]:
     """The picture read back from half blocks: rows of colours as their codes, '' = the terminal's own background."""
     rows: list[list[str]] = []
-    for line in text.splitlines():
+    for line in text.splitlines()[text[0] == " " :]:  # without the numbers of the columns
         upper: list[str] = []
         lower: list[str] = []
         for codes, blocks in re.findall(r"\x1b\[([0-9;]*)m(▀+)", line):
@@ -259,9 +259,12 @@ def true(colour: tuple[int, int, int]) -> str:
 
 def test_a_16x16_board_fits_80_columns_and_its_cells_are_pinwheels() -> None:
     puzzle, board = of_eternity(16, 16)
-    text = terminal.render(puzzle, board, colour="truecolor", width=80)
+    text = terminal.render(puzzle, board, colour="truecolor", width=82)
+    first, *lines = plain(text).splitlines()
+    assert first.split() == [*map(str, range(16))] and len(lines) == 40 and {len(line) for line in lines} == {82}
+    assert [line[:3] for line in lines if line[:3].strip()] == [f"{row:>2} " for row in range(16)]
     rows = pixels(text)
-    assert (len(rows), len(rows[0])) == (80, 79)
+    assert len(plain(terminal.render(puzzle, board, colour="truecolor")).splitlines()[0]) <= 80
     up, right, down, left = (true(rgb(colour)) for colour in board.colours(puzzle)[17].tolist())
     cell = [row[5:9] for row in rows[5:9]]
     assert cell == [[up, up, up, right], [left, up, right, right], [left, left, down, right], [left, down, down, down]]
@@ -270,7 +273,7 @@ def test_a_16x16_board_fits_80_columns_and_its_cells_are_pinwheels() -> None:
 def test_mismatches_are_red_bars_and_clues_white_frames() -> None:
     puzzle, board = of_eternity(4, 4, clues=1)  # the clue is cell 9
     board = changed(board, {6: int(board.placements[6]) ^ 1})
-    rows = pixels(terminal.render(puzzle, board, colour="truecolor", width=19))  # 4 pixels a cell and a gap of one
+    rows = pixels(terminal.render(puzzle, board, colour="truecolor", width=21))  # 4 pixels a cell and a gap of one
     red = {(y, x) for y, row in enumerate(rows) for x, value in enumerate(row) if value == true(MISMATCH)}
     expected = set()
     for a, b in verify(puzzle, board).mismatches:
@@ -287,9 +290,9 @@ def test_256_colours_show_the_palette_exactly() -> None:
     numbers = [xterm(value) - 16 for value in PALETTE]
     assert [(steps[n // 36], steps[n // 6 % 6], steps[n % 6]) for n in numbers] == [*PALETTE]
     assert len({*numbers, xterm(GREY) - 16}) == 41 and xterm((255, 0, 0)) == 196
-    puzzle, board = of_eternity(4, 4)
-    modes: tuple[terminal.Colour, ...] = ("256", "truecolor")
-    few, many = ([*chain.from_iterable(pixels(terminal.render(puzzle, board, colour=each)))] for each in modes)
+    few, many = (
+        [*chain.from_iterable(pixels(terminal.render(*of_eternity(), colour=mode)))] for mode in ("256", "truecolor")
+    )
     names = {true(value): f"5;{xterm(value)}" for value in (*PALETTE, GREY, BACKGROUND)} | {"": ""}
     assert [names[value] for value in many] == few
 
@@ -298,32 +301,52 @@ def test_letters() -> None:
     pieces = [[0, 1, 2, 0], [0, 0, 3, 1], [2, 4, 0, 0], [3, 0, 0, 4]]
     puzzle = Puzzle(np.array(pieces), 2, 2)
     whole = Board(np.array([0, 4, 8, 12]), 2, 2)
-    assert terminal.render(puzzle, whole) == "+ b +\nc   d\n+ e +\n"
-    assert terminal.render(puzzle, changed(whole, {1: -1})) == "+b  .\nc   d\n+ e +\n"
+    assert terminal.render(puzzle, whole) == "  0   1\n0 + b +\n  c   d\n1 + e +\n"
+    assert terminal.render(puzzle, whole, width=6, height=3) == "+ b +\nc   d\n+ e +\n", "no room for the numbers"
+    assert terminal.render(puzzle, changed(whole, {1: -1})) == "  0   1\n0 +b  .\n  c   d\n1 + e +\n"
     crossed = changed(whole, {0: 4 + 3, 1: 0 + 1})  # the two upper corners change places
-    assert terminal.render(puzzle, crossed) == " +d!c+\nb!c b!d\n + e +\n"
+    assert terminal.render(puzzle, crossed) == "   0   1\n0  +d!c+\n  b!c b!d\n1  + e +\n"
     names = {0: "a", 1: "b", 25: "z", 26: "A", 51: "Z", 52: "aa", 53: "ab", 52 + 52**2: "aaa"}
     assert {colour: terminal.letter(colour) for colour in names} == names
     puzzle, board = of_eternity(3, 3, clues=1)
-    assert terminal.render(puzzle, board).splitlines()[2][4] == "#"
-    turned = changed(board, {0: int(board.placements[0]) // 4 * 4 + (int(board.placements[0]) + 2) % 4})
-    first, second, *_ = terminal.render(puzzle, turned).splitlines()
-    assert "!" in first and second.lstrip().startswith("!")
+    assert terminal.render(puzzle, board).splitlines()[3][6] == "#"
+    turned = changed(board, {0: int(board.placements[0]) ^ 2})
+    first, second, *_ = terminal.render(puzzle, turned).splitlines()[1:]
+    assert "!" in first and second[2:].lstrip().startswith("!")
 
 
 def test_a_narrow_terminal_shows_one_character_for_each_cell() -> None:
     puzzle, board = of_eternity(16, 16, clues=1)
     board = changed(board, {17: -1, 40: int(board.placements[40]) ^ 1})
-    lines = terminal.render(puzzle, board, width=40).splitlines()
-    assert (len(lines), {len(line) for line in lines}) == (16, {16})
-    assert lines[1][1] == "."
-    assert lines[8][7] == "#"
+    first, *lines = terminal.render(puzzle, board, width=40).splitlines()
+    assert first == "   0123456789012345" and [line[:3] for line in lines] == [f"{row:>2} " for row in range(16)]
+    assert [line[3:] for line in lines] == terminal.render(puzzle, board, width=18).splitlines()
+    signs = "".join(line[3:] for line in lines)
+    assert len(signs) == 256 and signs[17] == "." and signs[8 * 16 + 7] == "#"
     wrong = Counter(cell for pair in verify(puzzle, board).mismatches for cell in pair)
-    signs = "".join(lines)
     assert {cell: int(sign) for cell, sign in enumerate(signs) if sign.isdigit()} == dict(wrong)
     coloured = terminal.render(puzzle, board, colour="256", width=30)
-    assert plain(coloured).splitlines() == lines
+    assert plain(coloured).splitlines() == [first, *lines]
     assert "\x1b[48;5;196" in coloured
+
+
+def test_a_low_terminal_shows_every_mismatch() -> None:
+    """A 16x16 board in 80x24: a dot a piece, and red between the dots of each mismatch."""
+    puzzle, board = of_eternity(16, 16, clues=1)
+    board = changed(board, {40: int(board.placements[40]) ^ 1, 200: int(board.placements[200]) ^ 2})
+    mismatches = verify(puzzle, board).mismatches
+    text = terminal.render(puzzle, board, colour="truecolor", width=80, height=20)
+    above, *lines = text.splitlines()
+    assert above == "   " + " ".join(str(column % 10) for column in range(16)), "the last digits"
+    assert len(lines) == 16 and {len(plain(line)) for line in lines} == {3 + 31}
+    red = 0
+    for codes, signs in re.findall("\x1b\\[([0-9;]+)m(▀+)", text):
+        red += len(signs) * (codes.startswith("38;2;255;0;0") + codes.endswith("48;2;255;0;0"))
+    assert red == len(mismatches) > 0
+    assert "a dot is a piece" in terminal.legend(puzzle, board, colour="truecolor", width=80, height=20)
+    assert len(terminal.render(puzzle, board, width=80, height=20).splitlines()) == 17
+    assert len(terminal.render(puzzle, board, width=80).splitlines()) == 32
+    assert "b!c is a mismatch" in terminal.legend(puzzle, board, width=80)
 
 
 class _Terminal(io.TextIOWrapper):
@@ -367,7 +390,7 @@ def test_summary() -> None:
 def test_holes_are_left_out_of_every_picture() -> None:
     puzzle, solution = family("diamond:2:2")(1).puzzle, family("diamond:2:2")(1).solution
     text = terminal.render(puzzle, solution).splitlines()
-    assert [line.strip().count("+") for line in text] == [1, 0, 3, 0, 1] and "." not in "".join(text)
+    assert [line.strip().count("+") for line in text] == [0, 1, 0, 3, 0, 1] and "." not in "".join(text)
     root = ET.fromstring(svg.render(puzzle, solution))
     assert d_of(root, EMPTY) == "" and sum(triangles(root, rgb(colour)) for colour in range(3)) == 4 * 5
     assert svg.tikz(puzzle, solution).count("rectangle") == 5
@@ -391,26 +414,6 @@ def test_a_sheet_has_the_pieces_and_no_blanks() -> None:
     assert sum(quad is not None for quad in scene(puzzle, None).quads) == 4
     assert "4 pieces, 3 x 2, 2 holes" in scene(puzzle, None).caption
     assert summarise(puzzle).corners + summarise(puzzle).edges + summarise(puzzle).inner == 4
-
-
-def test_a_low_terminal_shows_every_mismatch() -> None:
-    """A 16x16 board in 80x24: a dot a piece, and red between the dots of each mismatch."""
-    puzzle, board = of_eternity(16, 16, clues=1)
-    board = changed(board, {40: int(board.placements[40]) ^ 1, 200: int(board.placements[200]) ^ 2})
-    mismatches = verify(puzzle, board).mismatches
-    text = terminal.render(puzzle, board, colour="truecolor", width=80, height=20)
-    lines = text.splitlines()
-    assert len(lines) == 16 and {len(line) for line in plain(text).splitlines()} == {31}
-    red = 0
-    for line in lines:
-        for codes, signs in re.findall("\x1b\\[([0-9;]+)m(▀+)", line):
-            red += len(signs) * (codes.startswith("38;2;255;0;0") + codes.endswith("48;2;255;0;0"))
-    assert red == len(mismatches) > 0
-    shape = {"colour": "truecolor", "width": 80, "height": 20}
-    assert "a dot is a piece" in terminal.legend(puzzle, board, **shape)  # type: ignore[arg-type]
-    assert len(terminal.render(puzzle, board, width=80, height=20).splitlines()) == 16
-    assert len(terminal.render(puzzle, board, width=80).splitlines()) == 31
-    assert "b!c is a mismatch" in terminal.legend(puzzle, board, width=80)
 
 
 MATES = ((1, 2), (3, 4), (5, 6))
