@@ -428,9 +428,18 @@ def test_compare_is_a_table_and_curves(folder: Path, typed: Typed) -> None:
     assert text.count('<path class="line"') == 2 and "one" in text and "<script" not in text
     first = typed.facts(same)["runs"][0]
     assert first["score"] == first["improvements"][-1][0] == best_of(folder / "one") and first["scores_after"]
+    assert lines[-2] == "parameters  the same in all runs" and first["parameters"] == {}
     error = typed.refused(f"compare {folder}")
     assert "a run of like-e2-6x6 (sha256 " in error and "; expected one of like-e2-8x8 (sha256 " in error
     assert f", as in {folder / 'more'}" in error
+
+
+def test_compare_names_the_parameters_that_differ(folder: Path, typed: Typed) -> None:
+    Path("p.toml").write_text("[tabu]\ntenure = 3\n")
+    typed("solve like-e2-8x8 --engine tabu --steps 2 --workers 1 --params p.toml --run-dir tuned --quiet")
+    shown = typed(f"compare {folder / 'one'} tuned").out.splitlines()
+    told = [run["parameters"]["tabu.tenure"] for run in typed.facts(f"compare {folder / 'one'} tuned")["runs"]]
+    assert told[1] == 3 and f"  tabu.tenure  A {told[0]}, B 3" in shown[shown.index("parameters  these differ:") :]
 
 
 def test_merge_makes_one_run_that_goes_on(folder: Path, typed: Typed) -> None:
